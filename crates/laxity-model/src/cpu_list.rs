@@ -1,0 +1,157 @@
+//! Sets of CPUs in the kernel's list format: `0-3,8`.
+
+use crate::{Diagnostic, Result};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// The largest CPU number laxity accepts, plus one (Linux's own NR_CPUS limit on x86-64).
+const CPUS_MAX: u32 = 8192;
+
+/// A set of CPU numbers, read and written in the kernel's list format (`0-3,8`).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct CpuList(BTreeSet<u32>);
+
+impl CpuList {
+    /// CPUs `0 .. count`.
+    pub fn first(count: u32) -> Self {
+        CpuList((0..count).collect())
+    }
+
+    /// The number of CPUs.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True if no CPU is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// True if `cpu` is in the set.
+    pub fn contains(&self, cpu: u32) -> bool {
+        self.0.contains(&cpu)
+    }
+
+    /// CPU numbers in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// The lowest CPU number.
+    pub fn lowest(&self) -> Option<u32> {
+        self.0.first().copied()
+    }
+
+    /// True if every CPU here is in `other`.
+    pub fn is_subset(&self, other: &CpuList) -> bool {
+        self.0.is_subset(&other.0)
+    }
+
+    /// The CPUs in both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &CpuList) -> CpuList {
+        CpuList(self.0.intersection(&other.0).copied().collect())
+    }
+
+    /// The CPUs here that are not in `other`.
+    #[must_use]
+    pub fn difference(&self, other: &CpuList) -> CpuList {
+        CpuList(self.0.difference(&other.0).copied().collect())
+    }
+}
+
+impl FromIterator<u32> for CpuList {
+    fn from_iter<I: IntoIterator<Item = u32>>(cpus: I) -> Self {
+        CpuList(cpus.into_iter().collect())
+    }
+}
+
+impl FromStr for CpuList {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = |part: &str| {
+            Diagnostic::usage(format!("CPU list `{text}`: `{part}` is not a CPU number or a range"))
+                .hint(format!("write CPUs as in \"0-3,8\", each below {CPUS_MAX}"))
+        };
+        let number =
+            |part: &str| part.trim().parse::<u32>().ok().filter(|&n| n < CPUS_MAX).ok_or_else(|| bad(part));
+        let mut cpus = BTreeSet::new();
+        for part in text.trim().split(',').filter(|part| !part.trim().is_empty()) {
+            match part.split_once('-') {
+                Some((low, high)) => {
+                    let (low, high) = (number(low)?, number(high)?);
+                    if low > high {
+                        return Err(bad(part));
+                    }
+                    cpus.extend(low..=high);
+                }
+                None => {
+                    cpus.insert(number(part)?);
+                }
+            }
+        }
+        Ok(CpuList(cpus))
+    }
+}
+
+impl fmt::Display for CpuList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts: Vec<(u32, u32)> = Vec::new();
+        for cpu in self.iter() {
+            match parts.last_mut() {
+                Some((_, high)) if *high + 1 == cpu => *high = cpu,
+                _ => parts.push((cpu, cpu)),
+            }
+        }
+        let text: Vec<String> = parts
+            .iter()
+            .map(|(low, high)| if low == high { low.to_string() } else { format!("{low}-{high}") })
+            .collect();
+        f.pad(&text.join(","))
+    }
+}
+
+impl Serialize for CpuList {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CpuList {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(|e: Diagnostic| serde::de::Error::custom(e.message))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_the_kernels_format() {
+        let cpus: CpuList = "0-2,5\n".parse().expect("valid list");
+        assert_eq!(cpus.iter().collect::<Vec<_>>(), [0, 1, 2, 5]);
+        assert_eq!(cpus.to_string(), "0-2,5");
+        assert_eq!("".parse::<CpuList>(), Ok(CpuList::default()));
+    }
+
+    #[test]
+    fn refuses_nonsense() {
+        for text in ["a", "3-1", "1-", "99999", "0-4294967295", "-1"] {
+            assert!(text.parse::<CpuList>().is_err(), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(cpus in proptest::collection::btree_set(0u32..200, 0..40)) {
+            let cpus: CpuList = cpus.into_iter().collect();
+            prop_assert_eq!(cpus.to_string().parse(), Ok(cpus));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! One error type for everything a user can cause: what is wrong, the rule it breaks, and the way out.
+
+use std::fmt;
+
+/// Which exit code an error ends the program with (design: 1, 2 or 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The input or the command line is wrong: exit code 2.
+    Usage,
+    /// This machine, kernel or user cannot do it: exit code 3.
+    Environment,
+}
+
+impl Failure {
+    /// The process exit code of this kind of failure.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Failure::Usage => 2,
+            Failure::Environment => 3,
+        }
+    }
+}
+
+/// An error a person can act on. `message` names the value and the rule, `hint` the fix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Who has to act: the author of the input, or the administrator of the machine.
+    pub failure: Failure,
+    /// The value and the rule it breaks, without a leading "error:".
+    pub message: String,
+    /// The fix, without a leading "hint:".
+    pub hint: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error in the input or on the command line (exit code 2).
+    pub fn usage(message: impl Into<String>) -> Self {
+        Diagnostic { failure: Failure::Usage, message: message.into(), hint: None }
+    }
+
+    /// Something this machine, kernel or user lacks (exit code 3).
+    pub fn environment(message: impl Into<String>) -> Self {
+        Diagnostic { failure: Failure::Environment, message: message.into(), hint: None }
+    }
+
+    /// Adds the way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says where the error was met: `file.toml: ...`.
+    #[must_use]
+    pub fn context(mut self, place: impl fmt::Display) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// The result of everything that can meet bad input or an unsuitable machine.
+pub type Result<T> = std::result::Result<T, Diagnostic>;

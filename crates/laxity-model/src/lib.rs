@@ -1,0 +1,25 @@
+//! Task sets, platforms, exact time and exact utilization: the words every other laxity crate speaks.
+//!
+//! Nothing here schedules, measures or draws. Times are integer nanoseconds ([`Duration`]), utilizations are
+//! exact rationals ([`Utilization`]), and whatever is wrong with an input is a [`Diagnostic`] that names the
+//! value, the rule and the fix.
+
+mod cpu_list;
+mod demand;
+mod diagnostic;
+mod platform;
+mod scheduler;
+mod task;
+mod task_set;
+mod time;
+mod utilization;
+
+pub use cpu_list::CpuList;
+pub use demand::Demand;
+pub use diagnostic::{Diagnostic, Failure, Result};
+pub use platform::{Cache, CacheKind, Core, NumaNode, Platform, Speed};
+pub use scheduler::{PriorityRule, Scheduler, Scope};
+pub use task::{AccessPattern, Arrival, Group, Task, TaskKind, WorkingSet};
+pub use task_set::{Provenance, TaskSet};
+pub use time::Duration;
+pub use utilization::{LoadSum, Utilization};

@@ -1,0 +1,297 @@
+//! A multicore machine: cores with speeds, caches, memory nodes, clusters.
+
+use crate::{CpuList, Diagnostic, Result};
+use std::fmt;
+
+/// The speed of a core relative to the core on which WCETs were measured, as an exact fraction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Speed {
+    numerator: u32,
+    denominator: u32,
+}
+
+impl Speed {
+    /// The speed that WCETs refer to.
+    pub const UNIT: Speed = Speed { numerator: 1, denominator: 1 };
+
+    /// `numerator / denominator`, reduced. Both must be positive.
+    pub fn new(numerator: u32, denominator: u32) -> Result<Self> {
+        if numerator == 0 || denominator == 0 {
+            return Err(Diagnostic::usage(format!(
+                "core speed {numerator}/{denominator} is not a positive fraction"
+            ))
+            .hint("write speeds such as 1, 0.5 or \"3/4\""));
+        }
+        let divisor = gcd(numerator, denominator);
+        Ok(Speed { numerator: numerator / divisor, denominator: denominator / divisor })
+    }
+
+    /// Numerator of the reduced fraction.
+    pub fn numerator(self) -> u32 {
+        self.numerator
+    }
+
+    /// Denominator of the reduced fraction.
+    pub fn denominator(self) -> u32 {
+        self.denominator
+    }
+}
+
+impl PartialOrd for Speed {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Speed {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let left = u64::from(self.numerator) * u64::from(other.denominator);
+        let right = u64::from(other.numerator) * u64::from(self.denominator);
+        left.cmp(&right)
+    }
+}
+
+impl fmt::Display for Speed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.denominator {
+            1 => write!(f, "{}", self.numerator),
+            _ => write!(f, "{}/{}", self.numerator, self.denominator),
+        }
+    }
+}
+
+fn gcd(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// One core (logical CPU).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Core {
+    /// CPU number.
+    pub cpu: u32,
+    /// Relative speed.
+    pub speed: Speed,
+}
+
+/// What a cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CacheKind {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+/// One cache and the cores that share it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cache {
+    /// 1, 2, 3 ...
+    pub level: u32,
+    /// What it holds.
+    pub kind: CacheKind,
+    /// Capacity.
+    pub size_bytes: u64,
+    /// Line size, where known.
+    pub line_bytes: Option<u32>,
+    /// Associativity, where known.
+    pub ways: Option<u32>,
+    /// The cores that share it.
+    pub cpus: CpuList,
+}
+
+/// A memory node and the cores next to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumaNode {
+    /// Node number.
+    pub id: u32,
+    /// Cores of the node.
+    pub cpus: CpuList,
+    /// Its memory, where known.
+    pub memory_bytes: Option<u64>,
+}
+
+/// A machine. Cores are sorted by CPU number; clusters are disjoint and cover all cores.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Platform {
+    name: String,
+    cores: Vec<Core>,
+    caches: Vec<Cache>,
+    numa_nodes: Vec<NumaNode>,
+    clusters: Vec<CpuList>,
+}
+
+impl Platform {
+    /// `count` cores of speed 1 in one cluster, nothing known of caches or memory.
+    pub fn symmetric(count: u32) -> Result<Self> {
+        let cores = (0..count).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect();
+        Self::new(format!("{count} identical cores"), cores, vec![], vec![], None)
+    }
+
+    /// Checks the parts against each other. Without `clusters`, cores that share a last-level cache form one.
+    pub fn new(
+        name: impl Into<String>,
+        mut cores: Vec<Core>,
+        caches: Vec<Cache>,
+        numa_nodes: Vec<NumaNode>,
+        clusters: Option<Vec<CpuList>>,
+    ) -> Result<Self> {
+        if cores.is_empty() {
+            return Err(Diagnostic::usage("the platform has no cores").hint("describe at least one core"));
+        }
+        cores.sort_by_key(|core| core.cpu);
+        if let Some(pair) = cores.windows(2).find(|pair| pair[0].cpu == pair[1].cpu) {
+            return Err(Diagnostic::usage(format!("CPU {} is described twice", pair[0].cpu))
+                .hint("give every core its own number"));
+        }
+        let cpus: CpuList = cores.iter().map(|core| core.cpu).collect();
+        let sharers = caches.iter().map(|c| (format!("L{} cache", c.level), &c.cpus));
+        let nodes = numa_nodes.iter().map(|n| (format!("NUMA node {}", n.id), &n.cpus));
+        for (what, list) in sharers.chain(nodes) {
+            if !list.is_subset(&cpus) {
+                return Err(Diagnostic::usage(format!(
+                    "{what} names CPUs {} but the platform has only {cpus}",
+                    list.difference(&cpus)
+                ))
+                .hint("list only cores of the platform"));
+            }
+        }
+        let clusters = clusters.unwrap_or_else(|| clusters_by_cache(&cpus, &caches));
+        check_clusters(&cpus, &clusters)?;
+        Ok(Platform { name: name.into(), cores, caches, numa_nodes, clusters })
+    }
+
+    /// The same machine with other clusters.
+    pub fn with_clusters(self, clusters: Vec<CpuList>) -> Result<Self> {
+        check_clusters(&self.cpus(), &clusters)?;
+        Ok(Platform { clusters, ..self })
+    }
+
+    /// The same machine reduced to some of its cores (those a process may use).
+    pub fn restricted(self, allowed: &CpuList) -> Result<Self> {
+        let keep = |list: CpuList| list.intersection(allowed);
+        let cores = self.cores.into_iter().filter(|core| allowed.contains(core.cpu)).collect();
+        let caches = self.caches.into_iter().map(|c| Cache { cpus: keep(c.cpus.clone()), ..c });
+        let nodes = self.numa_nodes.into_iter().map(|n| NumaNode { cpus: keep(n.cpus.clone()), ..n });
+        let clusters = self.clusters.into_iter().map(keep).filter(|c| !c.is_empty()).collect();
+        Self::new(
+            self.name,
+            cores,
+            caches.filter(|c| !c.cpus.is_empty()).collect(),
+            nodes.collect(),
+            Some(clusters),
+        )
+    }
+
+    /// Name of the platform.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Cores by CPU number.
+    pub fn cores(&self) -> &[Core] {
+        &self.cores
+    }
+
+    /// All caches.
+    pub fn caches(&self) -> &[Cache] {
+        &self.caches
+    }
+
+    /// All memory nodes.
+    pub fn numa_nodes(&self) -> &[NumaNode] {
+        &self.numa_nodes
+    }
+
+    /// Disjoint sets of cores that cover the machine.
+    pub fn clusters(&self) -> &[CpuList] {
+        &self.clusters
+    }
+
+    /// The CPU numbers of all cores.
+    pub fn cpus(&self) -> CpuList {
+        self.cores.iter().map(|core| core.cpu).collect()
+    }
+
+    /// m: the number of cores.
+    pub fn core_count(&self) -> usize {
+        self.cores.len()
+    }
+}
+
+/// Cores that share the highest-level data cache, by lowest CPU; cores without one are one more cluster.
+fn clusters_by_cache(cpus: &CpuList, caches: &[Cache]) -> Vec<CpuList> {
+    let last_level = caches.iter().filter(|c| c.kind != CacheKind::Instruction).map(|c| c.level).max();
+    let mut left = cpus.clone();
+    let mut clusters = Vec::new();
+    for cache in caches.iter().filter(|c| Some(c.level) == last_level && c.kind != CacheKind::Instruction) {
+        let cluster = cache.cpus.intersection(&left);
+        if !cluster.is_empty() {
+            left = left.difference(&cluster);
+            clusters.push(cluster);
+        }
+    }
+    if !left.is_empty() {
+        clusters.push(left);
+    }
+    clusters.sort();
+    clusters
+}
+
+fn check_clusters(cpus: &CpuList, clusters: &[CpuList]) -> Result<()> {
+    let mut left = cpus.clone();
+    for cluster in clusters {
+        if cluster.is_empty() || !cluster.is_subset(&left) {
+            return Err(Diagnostic::usage(format!(
+                "cluster `{cluster}` is empty, overlaps another or names CPUs outside {cpus}"
+            ))
+            .hint("clusters must be disjoint and made of the platform's cores"));
+        }
+        left = left.difference(cluster);
+    }
+    if !left.is_empty() {
+        return Err(Diagnostic::usage(format!("CPUs {left} are in no cluster"))
+            .hint("put every core into exactly one cluster"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpus(text: &str) -> CpuList {
+        text.parse().expect("valid list")
+    }
+
+    fn cache(level: u32, list: &str) -> Cache {
+        let kind = CacheKind::Unified;
+        Cache { level, kind, size_bytes: 1 << 20, line_bytes: Some(64), ways: None, cpus: cpus(list) }
+    }
+
+    fn cores(count: u32) -> Vec<Core> {
+        (0..count).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect()
+    }
+
+    #[test]
+    fn clusters_follow_the_last_level_cache() {
+        let caches = vec![cache(2, "0"), cache(2, "1"), cache(3, "0-1"), cache(3, "2-3")];
+        let platform = Platform::new("p", cores(4), caches, vec![], None).expect("valid");
+        assert_eq!(platform.clusters(), [cpus("0-1"), cpus("2-3")]);
+        let platform = platform.restricted(&cpus("1-2")).expect("valid");
+        assert_eq!(platform.clusters(), [cpus("1"), cpus("2")]);
+    }
+
+    #[test]
+    fn refuses_clusters_that_do_not_partition_the_cores() {
+        let platform = Platform::symmetric(4).expect("valid");
+        for clusters in [vec!["0-1"], vec!["0-2", "2-3"], vec!["0-3", "4"], vec![""]] {
+            let clusters = clusters.into_iter().map(cpus).collect();
+            assert!(platform.clone().with_clusters(clusters).is_err());
+        }
+        assert!(Platform::symmetric(0).is_err());
+        assert!(Speed::new(0, 1).is_err());
+        assert_eq!(Speed::new(2, 4), Speed::new(1, 2));
+    }
+}

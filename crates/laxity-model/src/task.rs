@@ -1,0 +1,200 @@
+//! A recurring task and its parameters.
+
+use crate::{CpuList, Demand, Diagnostic, Duration, Result, Utilization};
+
+/// How a task's jobs arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Arrival {
+    /// Exactly `period` apart, from the task's phase on.
+    Periodic {
+        /// Time between two arrivals.
+        period: Duration,
+    },
+    /// At least `min_interarrival` apart.
+    Sporadic {
+        /// Least time between two arrivals.
+        min_interarrival: Duration,
+    },
+}
+
+/// The order in which a job walks its working set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum AccessPattern {
+    /// Cache line after cache line.
+    #[default]
+    Sequential,
+    /// In a random permutation of the cache lines.
+    Random,
+}
+
+/// The memory a job walks (lelli2012, 5.2): one access per cache line, `reads` reads to `writes` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WorkingSet {
+    /// Size in bytes; 0 if the job touches no memory of its own.
+    pub size_bytes: u64,
+    /// Reads in the read-to-write ratio.
+    pub reads: u32,
+    /// Writes in the read-to-write ratio.
+    pub writes: u32,
+    /// Order of the accesses.
+    pub pattern: AccessPattern,
+}
+
+impl Default for WorkingSet {
+    /// No memory; 4 reads to 1 write, sequentially (lelli2012, 5.2).
+    fn default() -> Self {
+        WorkingSet { size_bytes: 0, reads: 4, writes: 1, pattern: AccessPattern::Sequential }
+    }
+}
+
+/// Tasks of one group share memory (lindsay2012, 3.1).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Group {
+    /// Name of the group.
+    pub name: String,
+    /// Bytes of the task's working set that the whole group shares.
+    pub shared_bytes: u64,
+}
+
+/// Whether a task has deadlines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum TaskKind {
+    /// A recurring task with deadlines.
+    #[default]
+    RealTime,
+    /// Ordinary work that runs in the background.
+    BestEffort,
+}
+
+/// A recurring task. Its place in the [`crate::TaskSet`] is its id, the last word in every tie.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Unique within its set.
+    pub name: String,
+    /// Worst-case execution time C on a core of speed 1.
+    pub wcet: Duration,
+    /// Periodic or sporadic, with T.
+    pub arrival: Arrival,
+    /// Relative deadline D.
+    pub deadline_rel: Duration,
+    /// Arrival of the first job after the synchronous release.
+    pub phase: Duration,
+    /// What a job walks in memory.
+    pub working_set: WorkingSet,
+    /// With whom it shares memory.
+    pub group: Option<Group>,
+    /// The CPUs it may run on; none given: all.
+    pub affinity: Option<CpuList>,
+    /// Real-time or not.
+    pub kind: TaskKind,
+    /// Demand of its jobs, if it differs from the run's.
+    pub demand: Option<Demand>,
+}
+
+impl Task {
+    /// A periodic real-time task with an implicit deadline, no phase and no working set.
+    pub fn periodic(name: impl Into<String>, wcet: Duration, period: Duration) -> Self {
+        Task {
+            name: name.into(),
+            wcet,
+            arrival: Arrival::Periodic { period },
+            deadline_rel: period,
+            phase: Duration::ZERO,
+            working_set: WorkingSet::default(),
+            group: None,
+            affinity: None,
+            kind: TaskKind::RealTime,
+            demand: None,
+        }
+    }
+
+    /// T: the period, or the least time between arrivals.
+    pub fn period(&self) -> Duration {
+        match self.arrival {
+            Arrival::Periodic { period } => period,
+            Arrival::Sporadic { min_interarrival } => min_interarrival,
+        }
+    }
+
+    /// U = C/T.
+    pub fn utilization(&self) -> Utilization {
+        Utilization::of(self.wcet, self.period())
+    }
+
+    /// min(D, T), the window in which density counts C.
+    pub fn density_window(&self) -> Duration {
+        self.deadline_rel.min(self.period())
+    }
+
+    /// C/min(D, T).
+    pub fn density(&self) -> Utilization {
+        Utilization::of(self.wcet, self.density_window())
+    }
+
+    /// Checks the rules that hold for every task, whatever is done with it.
+    pub fn validate(&self) -> Result<()> {
+        let task = |message: String| Diagnostic::usage(format!("task `{}`: {message}", self.name));
+        if self.name.is_empty() {
+            return Err(Diagnostic::usage("a task has an empty name").hint("give every task a unique name"));
+        }
+        if self.name.chars().any(char::is_control) {
+            return Err(Diagnostic::usage(format!("task name {:?} has control characters", self.name))
+                .hint("use printable characters in task names"));
+        }
+        for (what, value) in
+            [("wcet", self.wcet), (self.period_word(), self.period()), ("deadline", self.deadline_rel)]
+        {
+            if value.is_zero() {
+                return Err(task(format!("{what} is 0; it must be positive"))
+                    .hint(format!("give {what} a positive time such as \"10ms\"")));
+            }
+        }
+        if self.wcet > self.deadline_rel {
+            return Err(task(format!(
+                "wcet {} exceeds deadline {}; no schedule can meet it",
+                self.wcet, self.deadline_rel
+            ))
+            .hint("shorten the wcet or lengthen the deadline"));
+        }
+        if self.wcet > self.period() {
+            return Err(task(format!(
+                "wcet {} exceeds {} {} (utilization above 1); its jobs pile up on any core",
+                self.wcet,
+                self.period_word(),
+                self.period()
+            ))
+            .hint("shorten the wcet, lengthen the period, or split the task"));
+        }
+        self.validate_memory()
+    }
+
+    fn validate_memory(&self) -> Result<()> {
+        let task = |message: String| Diagnostic::usage(format!("task `{}`: {message}", self.name));
+        if self.working_set.reads == 0 && self.working_set.writes == 0 {
+            return Err(task("working set has a read:write ratio of 0:0".into())
+                .hint("write the ratio as in \"4:1\""));
+        }
+        if let Some(group) = &self.group
+            && group.shared_bytes > self.working_set.size_bytes
+        {
+            return Err(task(format!(
+                "shares {} bytes with group `{}` but its working set has only {}",
+                group.shared_bytes, group.name, self.working_set.size_bytes
+            ))
+            .hint("make the working set at least as large as its shared part"));
+        }
+        if self.affinity.as_ref().is_some_and(CpuList::is_empty) {
+            return Err(task("affinity is empty; the task could run nowhere".into())
+                .hint("list at least one CPU, or leave affinity out"));
+        }
+        Ok(())
+    }
+
+    /// The word the user wrote for T.
+    pub fn period_word(&self) -> &'static str {
+        match self.arrival {
+            Arrival::Periodic { .. } => "period",
+            Arrival::Sporadic { .. } => "min_interarrival",
+        }
+    }
+}

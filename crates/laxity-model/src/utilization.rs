@@ -1,0 +1,215 @@
+//! Exact utilizations and densities: rationals that are compared without rounding.
+
+use crate::Duration;
+use num_bigint::BigInt;
+use num_rational::{BigRational, Ratio};
+use num_traits::{ToPrimitive, Zero};
+use std::cmp::Ordering;
+use std::fmt;
+
+/// An exact share of a processor: C/T, C/min(D,T), a sum of such, or a capacity to compare them with.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Utilization(BigRational);
+
+impl Utilization {
+    /// No load.
+    pub fn zero() -> Self {
+        Utilization(BigRational::zero())
+    }
+
+    /// `count` whole processors.
+    pub fn whole(count: u64) -> Self {
+        Utilization(BigRational::from_integer(BigInt::from(count)))
+    }
+
+    /// `numerator / denominator`. Panics if the denominator is zero.
+    pub fn ratio(numerator: u64, denominator: u64) -> Self {
+        Utilization(Ratio::new(BigInt::from(numerator), BigInt::from(denominator)))
+    }
+
+    /// `work` per `window`. Panics if the window is zero.
+    pub fn of(work: Duration, window: Duration) -> Self {
+        Self::ratio(work.as_ns(), window.as_ns())
+    }
+
+    /// The exact sum.
+    #[must_use]
+    pub fn plus(&self, other: &Utilization) -> Self {
+        Utilization(&self.0 + &other.0)
+    }
+
+    /// The exact product.
+    #[must_use]
+    pub fn times(&self, other: &Utilization) -> Self {
+        Utilization(&self.0 * &other.0)
+    }
+
+    /// The exact quotient. Panics if `other` is zero.
+    #[must_use]
+    pub fn over(&self, other: &Utilization) -> Self {
+        Utilization(&self.0 / &other.0)
+    }
+
+    /// The nearest float: for showing and plotting, never for a verdict.
+    pub fn to_f64(&self) -> f64 {
+        self.0.to_f64().unwrap_or(f64::NAN)
+    }
+
+    /// The exact rational.
+    pub fn as_rational(&self) -> &BigRational {
+        &self.0
+    }
+}
+
+impl From<BigRational> for Utilization {
+    fn from(value: BigRational) -> Self {
+        Utilization(value)
+    }
+}
+
+impl fmt::Display for Utilization {
+    /// Four decimals, honouring a precision (`{:.2}`).
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.*}", f.precision().unwrap_or(4), self.to_f64())
+    }
+}
+
+/// A running sum of shares that is compared exactly but added in constant time.
+///
+/// Adding hundreds of rationals with unrelated denominators makes numbers of thousands of digits. Almost
+/// every comparison is decided long before: the sum is kept as a 2^-64 fixed-point lower bound that is less
+/// than `count` units below the truth, and only a comparison that falls inside that gap adds the rationals.
+#[derive(Debug, Clone, Default)]
+pub struct LoadSum {
+    /// Sum of floor(share * 2^64).
+    floor_q64: u128,
+    shares: Vec<(u64, u64)>,
+}
+
+impl LoadSum {
+    /// An empty sum.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds `numerator / denominator`. Panics if the denominator is zero.
+    pub fn add_ratio(&mut self, numerator: u64, denominator: u64) {
+        self.floor_q64 += floor_q64(numerator, denominator);
+        self.shares.push((numerator, denominator));
+    }
+
+    /// Adds `work` per `window`. Panics if the window is zero.
+    pub fn add(&mut self, work: Duration, window: Duration) {
+        self.add_ratio(work.as_ns(), window.as_ns());
+    }
+
+    /// Takes the most recently added share away again.
+    pub fn pop(&mut self) {
+        if let Some((numerator, denominator)) = self.shares.pop() {
+            self.floor_q64 -= floor_q64(numerator, denominator);
+        }
+    }
+
+    /// The number of shares added.
+    pub fn count(&self) -> usize {
+        self.shares.len()
+    }
+
+    /// Compares with `numerator / denominator`, exactly. Panics if the denominator is zero.
+    pub fn cmp_ratio(&self, numerator: u64, denominator: u64) -> Ordering {
+        let bound = floor_q64(numerator, denominator);
+        // truth is in [floor, floor + count); the bound is in [bound, bound + 1)
+        if self.floor_q64 > bound {
+            return Ordering::Greater;
+        }
+        if self.floor_q64 + self.shares.len() as u128 <= bound && !self.shares.is_empty() {
+            return Ordering::Less;
+        }
+        self.exact().cmp(&Utilization::ratio(numerator, denominator))
+    }
+
+    /// Compares with another sum, exactly.
+    pub fn cmp_sum(&self, other: &LoadSum) -> Ordering {
+        if self.floor_q64 >= other.floor_q64 + other.shares.len() as u128 && !other.shares.is_empty() {
+            return Ordering::Greater;
+        }
+        if other.floor_q64 >= self.floor_q64 + self.shares.len() as u128 && !self.shares.is_empty() {
+            return Ordering::Less;
+        }
+        self.exact().cmp(&other.exact())
+    }
+
+    /// The exact sum.
+    pub fn exact(&self) -> Utilization {
+        let mut level: Vec<BigRational> =
+            self.shares.iter().map(|&(n, d)| Ratio::new(BigInt::from(n), BigInt::from(d))).collect();
+        // Pairwise, so that the big denominators appear only in the last few additions.
+        while level.len() > 1 {
+            level = level.chunks(2).map(|pair| pair.iter().sum()).collect();
+        }
+        Utilization(level.pop().unwrap_or_else(BigRational::zero))
+    }
+
+    /// The sum as a float: for showing and plotting, never for a verdict.
+    #[expect(clippy::cast_precision_loss, reason = "for display only")]
+    pub fn to_f64(&self) -> f64 {
+        self.floor_q64 as f64 / 2f64.powi(64)
+    }
+}
+
+fn floor_q64(numerator: u64, denominator: u64) -> u128 {
+    (u128::from(numerator) << 64) / u128::from(denominator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn four_tenths_and_eight_tenths_are_six_fifths() {
+        let mut sum = LoadSum::new();
+        sum.add_ratio(4, 10);
+        sum.add_ratio(8, 10);
+        assert_eq!(sum.cmp_ratio(6, 5), Ordering::Equal);
+        assert_eq!(sum.exact(), Utilization::ratio(6, 5));
+    }
+
+    #[test]
+    fn thirds_sum_to_exactly_one() {
+        let mut sum = LoadSum::new();
+        (0..3).for_each(|_| sum.add_ratio(1, 3));
+        assert_eq!(sum.cmp_ratio(1, 1), Ordering::Equal);
+        sum.pop();
+        assert_eq!(sum.cmp_ratio(2, 3), Ordering::Equal);
+    }
+
+    #[test]
+    fn an_empty_sum_equals_zero() {
+        assert_eq!(LoadSum::new().cmp_ratio(0, 7), Ordering::Equal);
+        assert_eq!(LoadSum::new().cmp_sum(&LoadSum::new()), Ordering::Equal);
+        let mut one = LoadSum::new();
+        one.add_ratio(1, u64::MAX);
+        assert_eq!(LoadSum::new().cmp_sum(&one), Ordering::Less);
+        assert_eq!(one.cmp_ratio(0, 1), Ordering::Greater);
+    }
+
+    fn shares() -> impl Strategy<Value = Vec<(u64, u64)>> {
+        proptest::collection::vec((0u64..50, 1u64..50), 0..12)
+    }
+
+    fn sum_of(shares: &[(u64, u64)]) -> LoadSum {
+        let mut sum = LoadSum::new();
+        shares.iter().for_each(|&(n, d)| sum.add_ratio(n, d));
+        sum
+    }
+
+    proptest! {
+        #[test]
+        fn fast_comparisons_agree_with_rationals(a in shares(), b in shares(), n in 0u64..100, d in 1u64..50) {
+            let (a, b) = (sum_of(&a), sum_of(&b));
+            prop_assert_eq!(a.cmp_ratio(n, d), a.exact().cmp(&Utilization::ratio(n, d)));
+            prop_assert_eq!(a.cmp_sum(&b), a.exact().cmp(&b.exact()));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What happened to one job.
+
+/// How a job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It ran to its end.
+    Completed,
+    /// It was released but had not ended when the run did.
+    Unfinished,
+}
+
+/// Hardware event counts over one job. A counter that the machine lacks is `None`, never zero.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Instructions retired.
+    pub instructions: Option<u64>,
+    /// Core cycles.
+    pub cycles: Option<u64>,
+    /// L1 data cache read misses.
+    pub l1d_misses: Option<u64>,
+    /// L2 cache misses.
+    pub l2_misses: Option<u64>,
+    /// Last-level cache misses.
+    pub llc_misses: Option<u64>,
+}
+
+/// One job of one task in one run. All instants are ns since the synchronous release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Id of the task: its index in the set.
+    pub task: u32,
+    /// Number of the job in its task, from 0.
+    pub index: u32,
+    /// Nominal release.
+    pub release_ns: u64,
+    /// Absolute deadline: nominal release plus D.
+    pub deadline_ns: u64,
+    /// The work the job was asked to do, where work is time.
+    pub demand_ns: Option<u64>,
+    /// Completed or not.
+    pub outcome: Outcome,
+    /// When its first instruction ran.
+    pub start_ns: Option<u64>,
+    /// When it ended.
+    pub finish_ns: Option<u64>,
+    /// CPU time it used.
+    pub cpu_time_ns: Option<u64>,
+    /// CPU on which it started.
+    pub first_cpu: Option<u32>,
+    /// CPU on which it ended.
+    pub last_cpu: Option<u32>,
+    /// Migrations from the end of the job before to the end of this one.
+    pub migrations: Option<u32>,
+    /// Context switches from the end of the job before to the end of this one.
+    pub context_switches: Option<u32>,
+    /// Hardware counters.
+    pub counters: Counters,
+}
+
+impl Job {
+    /// Finish minus release.
+    pub fn response_ns(&self) -> Option<u64> {
+        self.finish_ns.map(|finish| finish.saturating_sub(self.release_ns))
+    }
+
+    /// Absolute deadline minus finish; negative when late. Nothing for a job that did not end.
+    pub fn laxity_ns(&self) -> Option<i64> {
+        self.finish_ns.map(|finish| {
+            i64::try_from(i128::from(self.deadline_ns) - i128::from(finish)).expect("instants fit 63 bits")
+        })
+    }
+
+    /// max(0, finish - deadline). Nothing for a job that did not end.
+    pub fn tardiness_ns(&self) -> Option<u64> {
+        self.finish_ns.map(|finish| finish.saturating_sub(self.deadline_ns))
+    }
+}

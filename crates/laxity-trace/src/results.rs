@@ -1,0 +1,138 @@
+//! What a run leaves behind: the manifest (who, what, where, how) and the jobs.
+
+use crate::Job;
+use laxity_model::{CpuList, Duration};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Name in the `scheduler` column of runs in which every task ran alone (lelli2012, 6.1).
+pub const ALONE: &str = "alone";
+
+/// Who scheduled the jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Host {
+    /// Linux's own scheduling classes, real threads.
+    Linux,
+    /// The simulator.
+    Simulator,
+    /// A policy of laxity's as a sched_ext scheduler, real threads.
+    KernelPolicy,
+}
+
+/// How a run went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "kebab-case")]
+pub enum RunStatus {
+    /// To its end.
+    Completed,
+    /// Stopped early; the jobs until then are there.
+    Interrupted {
+        /// Why.
+        reason: String,
+        /// How much of it ran, since the synchronous release.
+        ran: Duration,
+    },
+    /// Not run at all.
+    NotRun {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// One bin of a placement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacedBin {
+    /// Its cores.
+    pub cpus: CpuList,
+    /// Names of its tasks.
+    pub tasks: Vec<String>,
+    /// The sum of their utilizations, to show.
+    pub load: String,
+}
+
+/// Where the tasks of a run were put, and by which method.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacementRecord {
+    /// Name of the placement, as on the command line.
+    pub method: String,
+    /// The bins.
+    pub bins: Vec<PlacedBin>,
+    /// What is worth knowing: the optimality gap, tasks placed although they did not fit.
+    pub notes: Vec<String>,
+}
+
+/// One scheduler, one task set, one repetition.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Number of the run within its results, from 0; the `run` column of `jobs.parquet`.
+    pub id: u32,
+    /// Index of its task set in the manifest.
+    pub set: u32,
+    /// Name of the scheduler, or [`ALONE`].
+    pub scheduler: String,
+    /// Who scheduled.
+    pub host: Host,
+    /// Repetition, from 0.
+    pub repetition: u32,
+    /// Releases happen in `[0, duration)`.
+    pub duration: Duration,
+    /// How it went.
+    pub status: RunStatus,
+    /// Where the tasks ran.
+    pub placement: Option<PlacementRecord>,
+    /// Quantities that were not measured (by the name of their column or metric), with the reason.
+    pub not_measured: BTreeMap<String, String>,
+    /// What a reader should know of this run (budget margin, shared priority levels, stolen time).
+    pub notes: Vec<String>,
+    /// Its jobs, ordered by task, then index. Kept in `jobs.parquet`, not in the manifest.
+    #[serde(skip)]
+    pub jobs: Vec<Job>,
+}
+
+/// The machine on which runs were made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Host name.
+    pub host_name: String,
+    /// CPU model.
+    pub cpu_model: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// The cores used.
+    pub cpus: CpuList,
+    /// Clusters of those cores.
+    pub clusters: Vec<CpuList>,
+    /// One line per cache: level, size, sharers.
+    pub caches: Vec<String>,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// What else a reader should know (virtualization, governor, clock source), by name.
+    pub facts: BTreeMap<String, String>,
+}
+
+/// Everything about a results directory but the jobs; `manifest.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of this layout.
+    pub version: u32,
+    /// Version of laxity.
+    pub laxity_version: String,
+    /// The exact command line.
+    pub command: Vec<String>,
+    /// When it started, RFC 3339 in UTC.
+    pub created: String,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The machine.
+    pub machine: Machine,
+    /// The task sets in laxity's own JSON format.
+    pub task_sets: Vec<serde_json::Value>,
+    /// Options that shape the runs (demand model, budget margin ...), by name.
+    pub options: BTreeMap<String, String>,
+    /// The runs.
+    pub runs: Vec<Run>,
+}
+
+/// A results directory in memory: the manifest, whose runs carry their jobs.
+pub type Results = Manifest;
