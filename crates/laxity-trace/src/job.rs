@@ -57,6 +57,16 @@ pub struct Job {
     pub counters: Counters,
 }
 
+impl Outcome {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Completed => "completed",
+            Outcome::Unfinished => "unfinished",
+        }
+    }
+}
+
 impl Job {
     /// Finish minus release.
     pub fn response_ns(&self) -> Option<u64> {

@@ -1,7 +1,25 @@
 //! Jobs, metrics and the results directory: one implementation for every producer of jobs.
+//!
+//! A producer (the runner, the simulator) makes a [`Run`] full of [`Job`]s; [`ResultsDirectory`] keeps it,
+//! [`load`] gives it back, and [`Summary`] turns it into the metrics that every table, plot and `--json` shows.
 
+mod directory;
 mod job;
+mod jobs_file;
+mod machine;
+mod metrics;
 mod results;
+mod timestamp;
 
+pub use directory::{Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, load};
 pub use job::{Counters, Job, Outcome};
-pub use results::{Host, Machine, Manifest, PlacedBin, PlacementRecord, Results, Run, RunStatus, ALONE};
+pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
+pub use metrics::{
+    CdfPoint, Counts, ExecutionTimes, MissRates, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample,
+    SchedulerSummary, SchedulerTardiness, Summary, Tardiness, TaskSelection, TaskSummary, TaskTardiness,
+    nearest_rank, normalized_laxities, thin_cdf,
+};
+pub use results::{
+    ALONE, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,
+};
+pub use timestamp::rfc3339;

@@ -2,14 +2,18 @@
 
 use crate::Job;
 use laxity_model::{CpuList, Duration};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+/// The version of the layout of a results directory that this library writes.
+pub const RESULTS_VERSION: u32 = 1;
 
 /// Name in the `scheduler` column of runs in which every task ran alone (lelli2012, 6.1).
 pub const ALONE: &str = "alone";
 
 /// Who scheduled the jobs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Host {
     /// Linux's own scheduling classes, real threads.
@@ -21,7 +25,7 @@ pub enum Host {
 }
 
 /// How a run went.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "state", rename_all = "kebab-case")]
 pub enum RunStatus {
     /// To its end.
@@ -31,6 +35,7 @@ pub enum RunStatus {
         /// Why.
         reason: String,
         /// How much of it ran, since the synchronous release.
+        #[schemars(with = "String")]
         ran: Duration,
     },
     /// Not run at all.
@@ -41,9 +46,10 @@ pub enum RunStatus {
 }
 
 /// One bin of a placement.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedBin {
     /// Its cores.
+    #[schemars(with = "String")]
     pub cpus: CpuList,
     /// Names of its tasks.
     pub tasks: Vec<String>,
@@ -52,7 +58,7 @@ pub struct PlacedBin {
 }
 
 /// Where the tasks of a run were put, and by which method.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacementRecord {
     /// Name of the placement, as on the command line.
     pub method: String,
@@ -63,7 +69,7 @@ pub struct PlacementRecord {
 }
 
 /// One scheduler, one task set, one repetition.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
     /// Number of the run within its results, from 0; the `run` column of `jobs.parquet`.
     pub id: u32,
@@ -76,6 +82,7 @@ pub struct Run {
     /// Repetition, from 0.
     pub repetition: u32,
     /// Releases happen in `[0, duration)`.
+    #[schemars(with = "String")]
     pub duration: Duration,
     /// How it went.
     pub status: RunStatus,
@@ -90,8 +97,31 @@ pub struct Run {
     pub jobs: Vec<Job>,
 }
 
+impl Run {
+    /// The horizon: how much time the run covered, since the synchronous release. The fate of a job whose
+    /// deadline lies in `[0, horizon]` is known. Zero for a run that was not made.
+    pub fn horizon(&self) -> Duration {
+        match &self.status {
+            RunStatus::Completed => self.duration,
+            RunStatus::Interrupted { ran, .. } => *ran,
+            RunStatus::NotRun { .. } => Duration::ZERO,
+        }
+    }
+}
+
+impl Host {
+    /// The name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Host::Linux => "linux",
+            Host::Simulator => "simulator",
+            Host::KernelPolicy => "kernel-policy",
+        }
+    }
+}
+
 /// The machine on which runs were made.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     /// Host name.
     pub host_name: String,
@@ -100,8 +130,10 @@ pub struct Machine {
     /// Kernel release.
     pub kernel: String,
     /// The cores used.
+    #[schemars(with = "String")]
     pub cpus: CpuList,
     /// Clusters of those cores.
+    #[schemars(with = "Vec<String>")]
     pub clusters: Vec<CpuList>,
     /// One line per cache: level, size, sharers.
     pub caches: Vec<String>,
@@ -112,7 +144,7 @@ pub struct Machine {
 }
 
 /// Everything about a results directory but the jobs; `manifest.json`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// Version of this layout.
     pub version: u32,

@@ -1,0 +1,169 @@
+//! Reads a results directory, finished or not.
+
+use super::atomic_file::diagnostic;
+use super::{JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY};
+use crate::{Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunStatus};
+use laxity_model::{Diagnostic, Result};
+use parquet::errors::ParquetError;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A run that is not merged yet: its record without jobs, or why its part cannot be read.
+pub(super) struct Part {
+    pub(super) id: u32,
+    pub(super) path: PathBuf,
+    pub(super) run: std::result::Result<Run, String>,
+}
+
+impl Part {
+    fn open(id: u32, path: PathBuf) -> Part {
+        let record = || -> parquet::errors::Result<Run> {
+            let reader = JobsReader::new(File::open(&path)?)?;
+            let missing = || ParquetError::General(format!("no `{RUN_KEY}` in its metadata"));
+            let record = reader.metadata(RUN_KEY).ok_or_else(missing)?;
+            let run: Run = serde_json::from_str(record).map_err(|error| ParquetError::External(error.into()))?;
+            if run.id != id {
+                return Err(ParquetError::General(format!("it holds run {}", run.id)));
+            }
+            Ok(run)
+        };
+        let run = record().map_err(|error| lost(&path, &error));
+        Part { id, path, run }
+    }
+
+    /// The jobs of the run. If they cannot be read, the part counts as damaged from now on.
+    fn read_jobs(&mut self) -> Vec<Job> {
+        let jobs = File::open(&self.path)
+            .map_err(ParquetError::from)
+            .and_then(|file| JobsReader::new(file)?.read_all())
+            .map(|mut runs| runs.remove(&self.id).unwrap_or_default());
+        jobs.unwrap_or_else(|error| {
+            self.run = Err(lost(&self.path, &error));
+            Vec::new()
+        })
+    }
+
+    /// Puts the run into the manifest, in the place of its plan. A damaged part leaves the plan and says why
+    /// there are no jobs.
+    pub(super) fn place(&self, manifest: &mut Manifest) {
+        match &self.run {
+            Ok(run) => place(manifest, run.clone()),
+            Err(reason) => {
+                if let Some(planned) = manifest.runs.iter_mut().find(|planned| planned.id == self.id) {
+                    planned.status = RunStatus::NotRun { reason: reason.clone() };
+                    planned.jobs = Vec::new();
+                }
+            }
+        }
+    }
+}
+
+fn lost(path: &Path, error: &ParquetError) -> String {
+    format!("its jobs are lost: {} is damaged ({error})", path.display())
+}
+
+/// Puts a run into the manifest, in the place of its plan or at the end.
+pub(super) fn place(manifest: &mut Manifest, run: Run) {
+    match manifest.runs.iter_mut().find(|planned| planned.id == run.id) {
+        Some(planned) => *planned = run,
+        None => manifest.runs.push(run),
+    }
+}
+
+/// The parts that are there, in run order; none if the results are finished.
+pub(super) fn parts_of(directory: &Path) -> Result<Vec<Part>> {
+    let path = directory.join(PARTS);
+    let unreadable = |error: io::Error| diagnostic("read", &path, &error, "");
+    let entries = match fs::read_dir(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(unreadable)?,
+    };
+    let mut found = BTreeMap::new();
+    for entry in entries {
+        let path = entry.map_err(unreadable)?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let number = name.and_then(|name| name.strip_prefix("run-")?.strip_suffix(".parquet")?.parse().ok());
+        found.extend(number.map(|id: u32| (id, path.clone())));
+    }
+    Ok(found.into_iter().map(|(id, path)| Part::open(id, path)).collect())
+}
+
+/// Reads the manifest and checks its version.
+pub(super) fn read_manifest(directory: &Path) -> Result<Manifest> {
+    let path = directory.join(MANIFEST_FILE);
+    let text = fs::read(&path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Diagnostic::usage(format!(
+            "{} is not a results directory: it has no {MANIFEST_FILE}",
+            directory.display()
+        ))
+        .hint("name the directory that `laxity run` or `laxity compare` wrote"),
+        _ => diagnostic("read", &path, &error, ""),
+    })?;
+    let bad = |why: String| {
+        Diagnostic::usage(format!("{} {why}", path.display()))
+            .hint("use a manifest as laxity wrote it; run the command again if there is none")
+    };
+    let document: Value =
+        serde_json::from_slice(&text).map_err(|error| bad(format!("is not JSON: {error}")))?;
+    match document.get("version").and_then(Value::as_u64) {
+        Some(version) if version == u64::from(RESULTS_VERSION) => {}
+        Some(version) => {
+            return Err(bad(format!("has version {version}; this laxity reads version {RESULTS_VERSION}")));
+        }
+        None => return Err(bad("has no version".to_owned())),
+    }
+    serde_json::from_value(document).map_err(|error| bad(format!("is not a manifest of results: {error}")))
+}
+
+/// Reads a results directory, whether its writer finished it or was stopped at any point.
+///
+/// Runs that were not made, or whose part is damaged, come back as [`RunStatus::NotRun`] with the reason.
+///
+/// Errors: no manifest, or one of another version; a damaged `jobs.parquet`.
+pub fn load(path: impl AsRef<Path>) -> Result<Results> {
+    let directory = path.as_ref();
+    let mut results = read_manifest(directory)?;
+    let mut jobs = merged_jobs(directory, &results)?;
+    for run in &mut results.runs {
+        run.jobs = jobs.remove(&run.id).unwrap_or_default();
+    }
+    if let Some(run) = jobs.keys().next() {
+        return Err(Diagnostic::usage(format!(
+            "{} has jobs of run {run}, which {MANIFEST_FILE} does not list",
+            directory.join(JOBS_FILE).display()
+        ))
+        .hint("the two files do not belong together; use the ones written together"));
+    }
+    for mut part in parts_of(directory)? {
+        let jobs = part.read_jobs();
+        if let Ok(run) = &mut part.run {
+            run.jobs = jobs;
+        }
+        part.place(&mut results);
+    }
+    Ok(results)
+}
+
+/// The jobs in `jobs.parquet` by run. The file may be missing only while there are parts.
+fn merged_jobs(directory: &Path, manifest: &Manifest) -> Result<BTreeMap<u32, Vec<Job>>> {
+    let path = directory.join(JOBS_FILE);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let made = manifest.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. }));
+            return match made {
+                false => Ok(BTreeMap::new()),
+                true => Err(Diagnostic::usage(format!("{} is missing", path.display()))
+                    .hint(format!("put it back next to {MANIFEST_FILE}, or make the runs again"))),
+            };
+        }
+        Err(error) => return Err(diagnostic("read", &path, &error, "")),
+    };
+    JobsReader::new(file).and_then(|reader| reader.read_all()).map_err(|error| {
+        Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+            .hint("the file is damaged or was not written by this version of laxity; make the runs again")
+    })
+}

@@ -1,0 +1,242 @@
+//! The results directory: `manifest.json`, and the jobs of all runs in `jobs.parquet`.
+//!
+//! A Parquet file cannot be appended to, so while runs are being made each finished run is one file of its own,
+//! `jobs.parts/run-N.parquet`, which also carries the run's record of the manifest. [`ResultsDirectory::finish`]
+//! merges them into `jobs.parquet`.
+//!
+//! 1. When [`ResultsDirectory::append_run`] returns, the run survives a kill, a crash and a full disk.
+//! 2. Every file appears whole or not at all. [`load`] reads the directory in every state that a crash can
+//!    leave: a part, where there is one, has the last word over `jobs.parquet` and the manifest.
+//! 3. Nothing but laxity's own files is ever removed.
+
+mod atomic_file;
+mod load;
+
+pub use load::load;
+
+use crate::{JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus};
+use atomic_file::{diagnostic, io_error, sync_directory, write_atomically};
+use laxity_model::{Diagnostic, Result};
+use load::{Part, parts_of, place};
+use parquet::errors::ParquetError;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the manifest.
+pub const MANIFEST_FILE: &str = "manifest.json";
+/// Name of the table of jobs.
+pub const JOBS_FILE: &str = "jobs.parquet";
+/// Name of the directory of runs that are not merged yet.
+const PARTS: &str = "jobs.parts";
+/// Key of the run's record among the metadata of its part.
+const RUN_KEY: &str = "laxity.run";
+/// Why a run that is still to come has no jobs.
+const PENDING: &str = "laxity stopped before this run was made";
+
+/// What to do with results that are already in the directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Existing {
+    /// Leave them alone and refuse.
+    Refuse,
+    /// Remove them.
+    Replace,
+}
+
+/// A results directory being written.
+#[derive(Debug)]
+pub struct ResultsDirectory {
+    path: PathBuf,
+    manifest: Manifest,
+    written: usize,
+}
+
+impl ResultsDirectory {
+    /// Creates the directory and writes the manifest, with every planned run marked as not made.
+    ///
+    /// Errors: a directory that is not empty (with [`Existing::Replace`]: that is not empty and holds no
+    /// results); whatever the file system refuses.
+    pub fn create(path: impl Into<PathBuf>, mut manifest: Manifest, existing: Existing) -> Result<Self> {
+        let path = path.into();
+        let cannot = |error: &io::Error| {
+            diagnostic("create the results directory", &path, error, "")
+                .hint("choose a directory that you may write to, on a disk with space, with `--out DIR`")
+        };
+        fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
+        clear(&path, existing)?;
+        for run in &mut manifest.runs {
+            run.status = RunStatus::NotRun { reason: PENDING.to_owned() };
+            run.jobs = Vec::new();
+        }
+        manifest.version = RESULTS_VERSION;
+        let directory = ResultsDirectory { path: path.clone(), manifest, written: 0 };
+        directory.write_manifest().map_err(|error| cannot(&error))?;
+        fs::create_dir(path.join(PARTS)).map_err(|error| cannot(&error))?;
+        sync_directory(&path).map_err(|error| cannot(&error))?;
+        Ok(directory)
+    }
+
+    /// Opens a directory whose writer did not get to [`ResultsDirectory::finish`], to finish it or to add runs.
+    ///
+    /// Errors: a directory without results, or one that is already finished.
+    pub fn reopen(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        let mut manifest = load::read_manifest(&path)?;
+        if !path.join(PARTS).is_dir() {
+            return Err(Diagnostic::usage(format!("the results in {} are finished", path.display()))
+                .hint("give new runs a directory of their own with `--out DIR`"));
+        }
+        let parts = parts_of(&path)?;
+        let written = parts.len();
+        parts.iter().for_each(|part| part.place(&mut manifest));
+        Ok(ResultsDirectory { path, manifest, written })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The manifest with the runs written so far, without their jobs.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Makes a run and its jobs durable. A run of the same number is replaced, one that was not planned added.
+    ///
+    /// Errors: whatever the file system refuses (the runs before are kept); a number too large for its column.
+    pub fn append_run(&mut self, run: &Run) -> Result<()> {
+        let path = part_path(&self.path, run.id);
+        let record = serde_json::to_string(run).map_err(io::Error::from);
+        let columns = RunColumns::new(run, &task_names(&self.manifest, run.set));
+        let written = record.and_then(|record| {
+            write_atomically(&path, |file| {
+                let write = || -> parquet::errors::Result<BufWriter<&mut File>> {
+                    let mut writer = JobsWriter::new(BufWriter::new(file), &[(RUN_KEY, record)])?;
+                    run.jobs.iter().try_for_each(|job| writer.write(&columns, job))?;
+                    writer.finish()
+                };
+                write().map_err(io_error)?.flush()
+            })
+        });
+        written.map_err(|error| self.cannot_write(&path, &error))?;
+        place(&mut self.manifest, Run { jobs: Vec::new(), ..run.clone() });
+        self.written += 1;
+        Ok(())
+    }
+
+    /// Merges the runs into `jobs.parquet` and writes the final manifest. Memory does not grow with the jobs.
+    ///
+    /// Errors: whatever the file system refuses. Nothing is lost then: [`load`] reads the directory as it is,
+    /// and [`ResultsDirectory::reopen`] and `finish` can be tried again.
+    pub fn finish(self) -> Result<()> {
+        let parts = parts_of(&self.path)?;
+        let jobs = self.path.join(JOBS_FILE);
+        write_atomically(&jobs, |file| self.merge(&parts, file).map_err(io_error)?.flush())
+            .map_err(|error| self.cannot_write(&jobs, &error))?;
+        self.write_manifest().map_err(|error| self.cannot_write(&self.path.join(MANIFEST_FILE), &error))?;
+        let merged = parts.iter().filter(|part| part.run.is_ok());
+        merged
+            .map(|part| fs::remove_file(&part.path))
+            .collect::<io::Result<()>>()
+            .and_then(|()| match fs::remove_dir(self.path.join(PARTS)) {
+                // A damaged part stays: someone may want to look at it.
+                Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
+                other => other,
+            })
+            .map_err(|error| self.cannot_write(&self.path.join(PARTS), &error))
+    }
+
+    /// The rows of an earlier `jobs.parquet` that no part replaces, then those of the parts, in run order.
+    fn merge<'a>(
+        &self,
+        parts: &[Part],
+        file: &'a mut File,
+    ) -> parquet::errors::Result<BufWriter<&'a mut File>> {
+        let runs = self.manifest.runs.iter();
+        let columns = runs.map(|run| (run.id, RunColumns::new(run, &task_names(&self.manifest, run.set))));
+        let columns: BTreeMap<u32, RunColumns> = columns.collect();
+        let whole = || parts.iter().filter(|part| part.run.is_ok());
+        let replaced: BTreeSet<u32> = whole().map(|part| part.id).collect();
+        let mut writer = JobsWriter::new(BufWriter::new(file), &[])?;
+        let mut copy = |source: &Path, left_out: &BTreeSet<u32>| {
+            let reader = JobsReader::new(File::open(source)?)?;
+            for group in 0..reader.groups() {
+                let mut rows = Vec::new();
+                reader.read_group(group, |run, job| rows.push((run, job)))?;
+                for (run, job) in rows.iter().filter(|(run, _)| !left_out.contains(run)) {
+                    if let Some(columns) = columns.get(run) {
+                        writer.write(columns, job)?;
+                    }
+                }
+            }
+            Ok::<(), ParquetError>(())
+        };
+        let earlier = self.path.join(JOBS_FILE);
+        if earlier.exists() {
+            copy(&earlier, &replaced)?;
+        }
+        whole().try_for_each(|part| copy(&part.path, &BTreeSet::new()))?;
+        writer.finish()
+    }
+
+    fn write_manifest(&self) -> io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(&self.manifest)?;
+        text.push(b'\n');
+        write_atomically(&self.path.join(MANIFEST_FILE), |file| file.write_all(&text))
+    }
+
+    fn cannot_write(&self, path: &Path, error: &io::Error) -> Diagnostic {
+        let kept = match self.written {
+            0 => "no run was finished before".to_owned(),
+            1 => format!("the run finished before is kept in {}", self.path.display()),
+            n => format!("the {n} runs finished before are kept in {}", self.path.display()),
+        };
+        let remedy = if error.raw_os_error().is_some() { "make room or give the permission; " } else { "" };
+        diagnostic("write", path, error, &kept)
+            .hint(format!("{remedy}`laxity report {}` shows what was kept", self.path.display()))
+    }
+}
+
+fn part_path(directory: &Path, run: u32) -> PathBuf {
+    directory.join(PARTS).join(format!("run-{run}.parquet"))
+}
+
+/// The names of the tasks of a set, read from its JSON.
+fn task_names(manifest: &Manifest, set: u32) -> Vec<String> {
+    let set = usize::try_from(set).ok().and_then(|set| manifest.task_sets.get(set));
+    let tasks = set.and_then(|set| set.get("tasks")).and_then(Value::as_array);
+    let name = |(id, task): (usize, &Value)| match task.get("name").and_then(Value::as_str) {
+        Some(name) => name.to_owned(),
+        None => format!("T{}", id + 1),
+    };
+    tasks.map(|tasks| tasks.iter().enumerate().map(name).collect()).unwrap_or_default()
+}
+
+/// Makes room for new results, or refuses.
+fn clear(path: &Path, existing: Existing) -> Result<()> {
+    let unreadable = |error: io::Error| diagnostic("read", path, &error, "");
+    if fs::read_dir(path).map_err(unreadable)?.next().is_none() {
+        return Ok(());
+    }
+    let has_results = path.join(MANIFEST_FILE).is_file();
+    if existing == Existing::Refuse || !has_results {
+        let (holds, hint) = if has_results {
+            ("already holds results", "choose another directory with `--out DIR`, or say to replace them")
+        } else {
+            ("is not empty and holds no results of laxity", "choose another directory with `--out DIR`")
+        };
+        return Err(Diagnostic::usage(format!("the directory {} {holds}", path.display())).hint(hint));
+    }
+    let removed = |result: io::Result<()>| match result {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(diagnostic("remove the results in", path, &error, ""))
+        }
+        _ => Ok(()),
+    };
+    removed(fs::remove_dir_all(path.join(PARTS)))?;
+    removed(fs::remove_file(path.join(JOBS_FILE)))?;
+    removed(fs::remove_file(path.join(MANIFEST_FILE)))
+}

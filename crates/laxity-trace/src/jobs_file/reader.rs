@@ -1,0 +1,176 @@
+//! Reads `jobs.parquet`, a row group at a time.
+
+use super::columns::{JOBS_VERSION, VERSION_KEY};
+use crate::{Counters, Job, Outcome};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::DataType;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
+use std::collections::BTreeMap;
+
+/// Reads the jobs of a file and the runs that they belong to. Columns that it does not know are left alone.
+pub struct JobsReader {
+    file: Box<dyn FileReader>,
+    columns: BTreeMap<String, usize>,
+    metadata: BTreeMap<String, String>,
+}
+
+fn damaged(what: impl Into<String>) -> ParquetError {
+    ParquetError::General(what.into())
+}
+
+impl JobsReader {
+    /// Opens a file and checks its version.
+    pub fn new(source: impl ChunkReader + 'static) -> Result<Self> {
+        let file = SerializedFileReader::new(source)?;
+        let about = file.metadata().file_metadata();
+        let pairs = about.key_value_metadata().into_iter().flatten();
+        let metadata: BTreeMap<String, String> =
+            pairs.filter_map(|pair| Some((pair.key.clone(), pair.value.clone()?))).collect();
+        let version = metadata.get(VERSION_KEY).and_then(|version| version.parse::<u32>().ok());
+        match version {
+            Some(JOBS_VERSION) => {}
+            Some(other) => {
+                return Err(damaged(format!(
+                    "version {other} of the layout; this laxity reads version {JOBS_VERSION}"
+                )));
+            }
+            None => return Err(damaged(format!("no `{VERSION_KEY}` in its metadata; laxity did not write it"))),
+        }
+        let columns = about.schema_descr().columns().iter().enumerate();
+        let columns = columns.map(|(index, column)| (column.name().to_owned(), index)).collect();
+        Ok(JobsReader { file: Box::new(file), columns, metadata })
+    }
+
+    /// A value of the file's key-value metadata.
+    pub fn metadata(&self, key: &str) -> Option<&str> {
+        self.metadata.get(key).map(String::as_str)
+    }
+
+    /// Number of row groups.
+    pub fn groups(&self) -> usize {
+        self.file.num_row_groups()
+    }
+
+    /// Hands every job of one row group, with the number of its run, to `take`.
+    pub fn read_group(&self, group: usize, mut take: impl FnMut(u32, Job)) -> Result<()> {
+        let reader = self.file.get_row_group(group)?;
+        let rows = usize::try_from(reader.metadata().num_rows()).map_err(|_| damaged("negative row count"))?;
+        let group = Group { reader: reader.as_ref(), columns: &self.columns, rows };
+        let small = |name| group.integers::<u32>(name);
+        let large = |name| group.integers::<u64>(name);
+        let outcome = group.outcomes("outcome")?;
+        let (run, task, index) = (small("run")?, small("task")?, small("job")?);
+        let (release_ns, deadline_ns) = (large("release_ns")?, large("deadline_ns")?);
+        let (start_ns, finish_ns) = (large("start_ns")?, large("finish_ns")?);
+        let (demand_ns, cpu_time_ns) = (large("demand_ns")?, large("cpu_time_ns")?);
+        let (first_cpu, last_cpu) = (small("first_cpu")?, small("last_cpu")?);
+        let (migrations, context_switches) = (small("migrations")?, small("context_switches")?);
+        let (instructions, cycles) = (large("instructions")?, large("cycles")?);
+        let l1d_misses = large("l1d_misses")?;
+        let (l2_misses, llc_misses) = (large("l2_misses")?, large("llc_misses")?);
+        for row in 0..rows {
+            let null = || damaged(format!("row {row} lacks a value that every job has"));
+            let job = Job {
+                task: task[row].ok_or_else(null)?,
+                index: index[row].ok_or_else(null)?,
+                release_ns: release_ns[row].ok_or_else(null)?,
+                deadline_ns: deadline_ns[row].ok_or_else(null)?,
+                demand_ns: demand_ns[row],
+                outcome: outcome[row],
+                start_ns: start_ns[row],
+                finish_ns: finish_ns[row],
+                cpu_time_ns: cpu_time_ns[row],
+                first_cpu: first_cpu[row],
+                last_cpu: last_cpu[row],
+                migrations: migrations[row],
+                context_switches: context_switches[row],
+                counters: Counters {
+                    instructions: instructions[row],
+                    cycles: cycles[row],
+                    l1d_misses: l1d_misses[row],
+                    l2_misses: l2_misses[row],
+                    llc_misses: llc_misses[row],
+                },
+            };
+            take(run[row].ok_or_else(null)?, job);
+        }
+        Ok(())
+    }
+
+    /// All jobs by run, in the order of the file.
+    pub fn read_all(&self) -> Result<BTreeMap<u32, Vec<Job>>> {
+        let mut runs: BTreeMap<u32, Vec<Job>> = BTreeMap::new();
+        for group in 0..self.groups() {
+            self.read_group(group, |run, job| runs.entry(run).or_default().push(job))?;
+        }
+        Ok(runs)
+    }
+}
+
+/// A row group being read.
+struct Group<'a> {
+    reader: &'a dyn RowGroupReader,
+    columns: &'a BTreeMap<String, usize>,
+    rows: usize,
+}
+
+impl Group<'_> {
+    fn column(&self, name: &str) -> Result<ColumnReader> {
+        let index = self.columns.get(name).ok_or_else(|| damaged(format!("no column `{name}`")))?;
+        self.reader.get_column_reader(*index)
+    }
+
+    /// The integers of a column; a null is `None`, a negative number an error.
+    fn integers<T: TryFrom<i64>>(&self, name: &str) -> Result<Vec<Option<T>>> {
+        let wide: Vec<Option<i64>> = match self.column(name)? {
+            ColumnReader::Int32ColumnReader(reader) => {
+                self.values(name, reader)?.into_iter().map(|value| value.map(i64::from)).collect()
+            }
+            ColumnReader::Int64ColumnReader(reader) => self.values(name, reader)?,
+            _ => return Err(damaged(format!("column `{name}` does not hold integers"))),
+        };
+        let checked = |value: i64| {
+            T::try_from(value).map_err(|_| damaged(format!("column `{name}` has the impossible value {value}")))
+        };
+        wide.into_iter().map(|value| value.map(checked).transpose()).collect()
+    }
+
+    fn outcomes(&self, name: &str) -> Result<Vec<Outcome>> {
+        let ColumnReader::ByteArrayColumnReader(reader) = self.column(name)? else {
+            return Err(damaged(format!("column `{name}` does not hold words")));
+        };
+        let outcome = |word: Option<parquet::data_type::ByteArray>| {
+            let word = word.ok_or_else(|| damaged(format!("no `{name}` in a row")))?;
+            [Outcome::Completed, Outcome::Unfinished]
+                .into_iter()
+                .find(|outcome| outcome.name().as_bytes() == word.data())
+                .ok_or_else(|| damaged(format!("unknown outcome `{}`", String::from_utf8_lossy(word.data()))))
+        };
+        self.values(name, reader)?.into_iter().map(outcome).collect()
+    }
+
+    /// The values of a column, one for each row.
+    fn values<T: DataType>(&self, name: &str, mut reader: ColumnReaderImpl<T>) -> Result<Vec<Option<T::T>>> {
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        let mut records = 0;
+        while records < self.rows {
+            let wanted = self.rows - records;
+            let (read, _, _) = reader.read_records(wanted, Some(&mut levels), None, &mut values)?;
+            if read == 0 {
+                break;
+            }
+            records += read;
+        }
+        let all: Vec<Option<T::T>> = if levels.is_empty() {
+            values.into_iter().map(Some).collect()
+        } else {
+            let mut values = values.into_iter();
+            levels.into_iter().map(|level| if level > 0 { values.next() } else { None }).collect()
+        };
+        if all.len() != self.rows {
+            return Err(damaged(format!("column `{name}` has {} values for {} rows", all.len(), self.rows)));
+        }
+        Ok(all)
+    }
+}

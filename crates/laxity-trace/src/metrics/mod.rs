@@ -1,0 +1,42 @@
+//! The metrics, one implementation for every producer of jobs.
+//!
+//! Those of lelli2012, 5.5 and Table 2, as defined there, plus tardiness, deadline satisfaction (lindsay2012,
+//! 6.2.3) and response-time percentiles. Values go from jobs to tasks, from tasks to a run of a set, and from
+//! runs to a scheduler. With D the relative deadline, T the period and R = finish - nominal release:
+//!
+//! | metric | job | task | run of a set |
+//! |---|---|---|---|
+//! | `normalized_laxity` | (D - R)/T | mean over jobs | mean over tasks |
+//! | `measured_utilization` | CPU time/T | mean over jobs | **sum** over tasks; `..._per_core`: over m, as in Table 4 |
+//! | `migration_rate` | | migrations | migrations / number of tasks |
+//! | `context_switch_rate` | | context switches | context switches / number of tasks |
+//! | `l1d_`, `l2_`, `llc_miss_rate_per_us` | misses / CPU time in µs | mean over jobs | mean over tasks |
+//! | `tardiness_ns` | max(0, R - D) | mean, maximum over jobs | the same over all jobs; mean of the tasks' maxima |
+//! | `deadline_satisfaction` | met or missed | met / jobs | met / jobs |
+//! | `response_ns` | R | percentiles over jobs | percentiles over all jobs |
+//!
+//! 1. The tasks are the real-time tasks of the set. Jobs of best-effort tasks have no deadlines and count
+//!    nowhere, neither do their tasks.
+//! 2. A job counts once its fate is known: it completed, or it did not although its deadline lies in
+//!    `[0, horizon]`, the time that the run covered ([`crate::Run::horizon`]). The latter is a miss. A job that
+//!    neither completed nor had to counts nowhere but in `undecided`.
+//! 3. A job that completes exactly at its deadline meets it.
+//! 4. Response time, laxity and tardiness exist for completed jobs only. A starved task is thus better than it
+//!    looks in all three; `misses` and `unfinished` tell, and a note names tasks of which no job completed.
+//! 5. A metric of which the machine lacks the source is `None`, and `not_measured` says why. A total
+//!    (migrations, context switches) is measured if it is known for every completed job; a mean is over the
+//!    jobs for which it is known; a sum over tasks (`measured_utilization`) needs every task.
+//! 6. Sums are exact integers. The order of the jobs never matters. Standard deviations are sample ones
+//!    ([`Sample`]).
+
+mod laxity_cdf;
+mod run;
+mod scheduler;
+mod statistics;
+mod tally;
+
+pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
+pub use run::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};
+pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summary};
+pub use statistics::{ResponseTimes, Sample, nearest_rank};
+pub use tally::Counts;

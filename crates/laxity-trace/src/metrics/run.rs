@@ -1,0 +1,349 @@
+//! Metrics of one task in one run, and of one run.
+
+use super::statistics::{ResponseTimes, Sample, mean, ratio, sd_of_sorted};
+use super::tally::{Counts, KnownSum, MISS_RATE_UNIT, TaskTally, tally};
+use crate::{Host, Run, RunStatus};
+use laxity_model::{Result, Task, TaskSet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Cache misses per µs of CPU time (lelli2012, Table 2). Nothing where the machine cannot count.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct MissRates {
+    /// L1 data cache read misses per µs of execution.
+    pub l1d_miss_rate_per_us: Option<f64>,
+    /// L2 cache misses per µs of execution.
+    pub l2_miss_rate_per_us: Option<f64>,
+    /// Last-level cache misses per µs of execution.
+    pub llc_miss_rate_per_us: Option<f64>,
+}
+
+/// The metrics of a set that are one number (lelli2012, Table 2).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Rates {
+    /// The sum over tasks of the mean over jobs of CPU time / T.
+    pub measured_utilization: Option<f64>,
+    /// `measured_utilization` divided by the number of cores (lelli2012, Table 4).
+    pub measured_utilization_per_core: Option<f64>,
+    /// Migrations during the run / number of tasks.
+    pub migration_rate: Option<f64>,
+    /// Context switches during the run / number of tasks.
+    pub context_switch_rate: Option<f64>,
+    /// Mean over tasks of the cache miss rates.
+    #[serde(flatten)]
+    pub cache: MissRates,
+}
+
+/// Tardiness of the completed jobs of a task: max(0, finish - deadline), in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskTardiness {
+    /// Mean over jobs.
+    pub mean: f64,
+    /// Maximum over jobs.
+    pub max: u64,
+}
+
+/// Tardiness of the completed jobs of a run: max(0, finish - deadline), in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Tardiness {
+    /// Mean over jobs.
+    pub mean: f64,
+    /// Maximum over jobs.
+    pub max: u64,
+    /// Mean over tasks of the maximum over the task's jobs.
+    pub mean_of_task_maxima: f64,
+}
+
+/// CPU time that the completed jobs of a task used, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecutionTimes {
+    /// Mean over jobs.
+    pub mean: f64,
+    /// The shortest.
+    pub min: u64,
+    /// The longest.
+    pub max: u64,
+}
+
+/// One real-time task in one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskSummary {
+    /// Id of the task: its index in the set.
+    pub task: u32,
+    /// Its name.
+    pub name: String,
+    /// What became of its jobs.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// met / jobs.
+    pub deadline_satisfaction: Option<f64>,
+    /// Mean and standard deviation over jobs of (D - response time)/T.
+    pub normalized_laxity: Option<Sample>,
+    /// The least normalized laxity of a job.
+    pub normalized_laxity_min: Option<f64>,
+    /// The least laxity of a job, in ns; negative if it was late.
+    pub laxity_ns_min: Option<i64>,
+    /// Tardiness.
+    pub tardiness_ns: Option<TaskTardiness>,
+    /// Response times.
+    pub response_ns: Option<ResponseTimes>,
+    /// CPU time of its jobs.
+    pub execution_ns: Option<ExecutionTimes>,
+    /// Mean over jobs of CPU time / T.
+    pub measured_utilization: Option<f64>,
+    /// Migrations during the run.
+    pub migrations: Option<u64>,
+    /// Context switches during the run.
+    pub context_switches: Option<u64>,
+    /// Mean over jobs of the cache miss rates.
+    #[serde(flatten)]
+    pub cache: MissRates,
+}
+
+impl TaskSummary {
+    fn of(tally: &TaskTally, task: &Task) -> TaskSummary {
+        let period = i128::from(task.period().as_ns());
+        let over_period = |laxity: i64| ratio(laxity.into(), period);
+        // D is the same for all jobs: laxity and response time have one standard deviation.
+        let sd = sd_of_sorted(&tally.responses).and_then(|sd| Some(sd / ratio(period, 1)?));
+        let total = |events: &KnownSum| events.total().and_then(|sum| u64::try_from(sum).ok());
+        let completed = tally.counts.completed > 0;
+        TaskSummary {
+            task: tally.task,
+            name: task.name.clone(),
+            counts: tally.counts,
+            deadline_satisfaction: tally.counts.deadline_satisfaction(),
+            normalized_laxity: tally.laxity_ns.mean_over(period).map(|mean| Sample { mean, sd }),
+            normalized_laxity_min: tally.laxity_ns_min.and_then(over_period),
+            laxity_ns_min: tally.laxity_ns_min,
+            tardiness_ns: tally
+                .tardiness_ns_max
+                .and_then(|max| Some(TaskTardiness { mean: tally.tardiness_ns.mean_over(1)?, max })),
+            response_ns: ResponseTimes::of(&tally.responses),
+            execution_ns: execution_times(tally),
+            measured_utilization: tally.cpu_time_ns.mean_over(period),
+            migrations: total(&tally.migrations).filter(|_| completed),
+            context_switches: total(&tally.context_switches).filter(|_| completed),
+            cache: MissRates {
+                l1d_miss_rate_per_us: tally.l1d_miss_rate.mean_over(MISS_RATE_UNIT),
+                l2_miss_rate_per_us: tally.l2_miss_rate.mean_over(MISS_RATE_UNIT),
+                llc_miss_rate_per_us: tally.llc_miss_rate.mean_over(MISS_RATE_UNIT),
+            },
+        }
+    }
+}
+
+fn execution_times(tally: &TaskTally) -> Option<ExecutionTimes> {
+    let mean = tally.cpu_time_ns.mean_over(1)?;
+    Some(ExecutionTimes { mean, min: tally.cpu_time_ns_min?, max: tally.cpu_time_ns_max? })
+}
+
+/// One run of a set under one scheduler.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSummary {
+    /// Number of the run within its results.
+    pub run: u32,
+    /// Index of its task set.
+    pub set: u32,
+    /// Name of the task set.
+    pub set_name: String,
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// Who scheduled.
+    pub host: Host,
+    /// Repetition, from 0.
+    pub repetition: u32,
+    /// How it went.
+    pub status: RunStatus,
+    /// The time that it covered, in ns.
+    pub horizon_ns: u64,
+    /// What became of its jobs.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// met / jobs.
+    pub deadline_satisfaction: Option<f64>,
+    /// misses / jobs.
+    pub miss_ratio: Option<f64>,
+    /// Mean and standard deviation over tasks of the tasks' mean normalized laxity.
+    pub normalized_laxity: Option<Sample>,
+    /// The least normalized laxity of a job.
+    pub normalized_laxity_min: Option<f64>,
+    /// The least laxity of a job, in ns; negative if it was late.
+    pub laxity_ns_min: Option<i64>,
+    /// Tardiness.
+    pub tardiness_ns: Option<Tardiness>,
+    /// Response times of all jobs.
+    pub response_ns: Option<ResponseTimes>,
+    /// Utilization, migrations, context switches, cache misses.
+    #[serde(flatten)]
+    pub rates: Rates,
+    /// Why a metric is null, by its name.
+    pub not_measured: BTreeMap<String, String>,
+    /// What a reader should know of this run.
+    pub notes: Vec<String>,
+    /// The real-time tasks, in id order.
+    pub tasks: Vec<TaskSummary>,
+}
+
+impl RunSummary {
+    /// The metrics of a run of `set` on `cores` cores.
+    ///
+    /// Errors: a job of a task that the set does not have.
+    pub fn of(run: &Run, set: &TaskSet, cores: usize) -> Result<RunSummary> {
+        Ok(Self::of_tallies(run, set, cores, &tally(run, set)?))
+    }
+
+    pub(super) fn of_tallies(run: &Run, set: &TaskSet, cores: usize, tallies: &[TaskTally]) -> RunSummary {
+        let real_time = set.real_time().map(|(_, task)| task);
+        let tasks: Vec<TaskSummary> =
+            tallies.iter().zip(real_time).map(|(tally, task)| TaskSummary::of(tally, task)).collect();
+        let counts: Counts = tasks.iter().map(|task| task.counts).sum();
+        let mut responses: Vec<u64> = tallies.iter().flat_map(|tally| &tally.responses).copied().collect();
+        responses.sort_unstable();
+        let laxities: Vec<f64> =
+            tasks.iter().filter_map(|task| task.normalized_laxity).map(|laxity| laxity.mean).collect();
+        let mut summary = RunSummary {
+            run: run.id,
+            set: run.set,
+            set_name: set.name().to_owned(),
+            scheduler: run.scheduler.clone(),
+            host: run.host,
+            repetition: run.repetition,
+            status: run.status.clone(),
+            horizon_ns: run.horizon().as_ns(),
+            counts,
+            deadline_satisfaction: counts.deadline_satisfaction(),
+            miss_ratio: counts.miss_ratio(),
+            normalized_laxity: Sample::of(&laxities),
+            normalized_laxity_min: tasks
+                .iter()
+                .filter_map(|task| task.normalized_laxity_min)
+                .min_by(f64::total_cmp),
+            laxity_ns_min: tasks.iter().filter_map(|task| task.laxity_ns_min).min(),
+            tardiness_ns: tardiness(tallies),
+            response_ns: ResponseTimes::of(&responses),
+            rates: rates(&tasks, tallies, counts, cores),
+            not_measured: BTreeMap::new(),
+            notes: notes(run, &tasks),
+            tasks,
+        };
+        summary.not_measured = not_measured(run, &summary);
+        summary
+    }
+
+    /// Every metric that can be null, with the columns that it needs, and whether it is there.
+    fn availability(&self) -> [(&'static str, &'static [&'static str], bool); 12] {
+        let (rates, cache) = (&self.rates, &self.rates.cache);
+        [
+            ("deadline_satisfaction", &["finish_ns"], self.deadline_satisfaction.is_some()),
+            ("miss_ratio", &["finish_ns"], self.miss_ratio.is_some()),
+            ("normalized_laxity", &["finish_ns"], self.normalized_laxity.is_some()),
+            ("tardiness_ns", &["finish_ns"], self.tardiness_ns.is_some()),
+            ("response_ns", &["finish_ns"], self.response_ns.is_some()),
+            ("measured_utilization", &["cpu_time_ns"], rates.measured_utilization.is_some()),
+            (
+                "measured_utilization_per_core",
+                &["measured_utilization", "cpu_time_ns"],
+                rates.measured_utilization_per_core.is_some(),
+            ),
+            ("migration_rate", &["migrations"], rates.migration_rate.is_some()),
+            ("context_switch_rate", &["context_switches"], rates.context_switch_rate.is_some()),
+            (
+                "l1d_miss_rate_per_us",
+                &["l1d_miss_rate", "l1d_misses", "cpu_time_ns"],
+                cache.l1d_miss_rate_per_us.is_some(),
+            ),
+            (
+                "l2_miss_rate_per_us",
+                &["l2_miss_rate", "l2_misses", "cpu_time_ns"],
+                cache.l2_miss_rate_per_us.is_some(),
+            ),
+            (
+                "llc_miss_rate_per_us",
+                &["llc_miss_rate", "llc_misses", "cpu_time_ns"],
+                cache.llc_miss_rate_per_us.is_some(),
+            ),
+        ]
+    }
+}
+
+fn tardiness(tallies: &[TaskTally]) -> Option<Tardiness> {
+    let maxima: Vec<f64> = tallies
+        .iter()
+        .filter_map(|tally| ratio(tally.tardiness_ns_max?.into(), 1))
+        .collect();
+    let sum: i128 = tallies.iter().map(|tally| tally.tardiness_ns.sum).sum();
+    let jobs: i128 = tallies.iter().map(|tally| i128::from(tally.tardiness_ns.known)).sum();
+    Some(Tardiness {
+        mean: ratio(sum, jobs)?,
+        max: tallies.iter().filter_map(|tally| tally.tardiness_ns_max).max()?,
+        mean_of_task_maxima: mean(&maxima)?,
+    })
+}
+
+fn rates(tasks: &[TaskSummary], tallies: &[TaskTally], counts: Counts, cores: usize) -> Rates {
+    let per_task = |events: fn(&TaskTally) -> &KnownSum| -> Option<f64> {
+        let totals: Option<Vec<i128>> = tallies.iter().map(|tally| events(tally).total()).collect();
+        ratio(totals?.iter().sum(), i128::try_from(tallies.len()).ok()?).filter(|_| counts.completed > 0)
+    };
+    let over_tasks = |metric: fn(&MissRates) -> Option<f64>| -> Option<f64> {
+        mean(&tasks.iter().filter_map(|task| metric(&task.cache)).collect::<Vec<_>>())
+    };
+    let utilizations: Option<Vec<f64>> = tasks.iter().map(|task| task.measured_utilization).collect();
+    let measured_utilization = utilizations.filter(|u| !u.is_empty()).map(|u| u.iter().sum::<f64>());
+    let cores = i128::try_from(cores).ok().filter(|&cores| cores > 0).and_then(|cores| ratio(cores, 1));
+    Rates {
+        measured_utilization,
+        measured_utilization_per_core: measured_utilization.and_then(|sum| Some(sum / cores?)),
+        migration_rate: per_task(|tally| &tally.migrations),
+        context_switch_rate: per_task(|tally| &tally.context_switches),
+        cache: MissRates {
+            l1d_miss_rate_per_us: over_tasks(|cache| cache.l1d_miss_rate_per_us),
+            l2_miss_rate_per_us: over_tasks(|cache| cache.l2_miss_rate_per_us),
+            llc_miss_rate_per_us: over_tasks(|cache| cache.llc_miss_rate_per_us),
+        },
+    }
+}
+
+fn notes(run: &Run, tasks: &[TaskSummary]) -> Vec<String> {
+    let mut notes = run.notes.clone();
+    if let RunStatus::Interrupted { reason, ran } = &run.status {
+        notes.push(format!("interrupted after {ran} of {}: {reason}", run.duration));
+    }
+    if !matches!(run.status, RunStatus::NotRun { .. }) {
+        let starved = tasks.iter().filter(|task| task.counts.completed == 0);
+        notes.extend(starved.map(|task| {
+            format!("no job of task `{}` completed: it is in no mean of laxity or tardiness", task.name)
+        }));
+    }
+    notes
+}
+
+fn not_measured(run: &Run, summary: &RunSummary) -> BTreeMap<String, String> {
+    let missing = summary.availability().into_iter().filter(|(_, _, available)| !available);
+    missing.map(|(metric, columns, _)| (metric.to_owned(), reason(run, summary, metric, columns))).collect()
+}
+
+/// Why a metric is null: what the producer said, or what the jobs show.
+fn reason(run: &Run, summary: &RunSummary, metric: &str, columns: &[&str]) -> String {
+    if let RunStatus::NotRun { reason } = &run.status {
+        return format!("not run: {reason}");
+    }
+    let named = std::iter::once(metric).chain(columns.iter().copied());
+    if let Some(reason) = named.filter_map(|name| run.not_measured.get(name)).next() {
+        return reason.clone();
+    }
+    match summary.counts {
+        Counts { jobs: 0, .. } => return "no job completed and no deadline passed".to_owned(),
+        Counts { completed: 0, .. } => return "no job completed".to_owned(),
+        _ => {}
+    }
+    let without_cpu_time = summary.tasks.iter().find(|task| task.measured_utilization.is_none());
+    match without_cpu_time {
+        Some(task) if metric.starts_with("measured_utilization") => {
+            format!("no completed job of task `{}` has a known CPU time", task.name)
+        }
+        _ => "not recorded for every completed job".to_owned(),
+    }
+}

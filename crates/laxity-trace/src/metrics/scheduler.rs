@@ -1,0 +1,245 @@
+//! Metrics of one scheduler over task sets and repetitions: what `--json` carries.
+
+use super::run::{MissRates, Rates, RunSummary};
+use super::statistics::{ResponseTimes, Sample, mean, ratio};
+use super::tally::{Counts, TaskTally, tally};
+use crate::{Host, Manifest, Run, RunStatus};
+use laxity_model::{Diagnostic, Result, TaskSet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the summary's JSON (`schemas/summary.schema.json`).
+pub const SUMMARY_VERSION: u32 = 1;
+
+/// Tardiness of the completed jobs under a scheduler: max(0, finish - deadline), in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SchedulerTardiness {
+    /// Mean over all jobs of all runs.
+    pub mean: f64,
+    /// Maximum over all jobs of all runs.
+    pub max: u64,
+    /// Mean over runs of the mean over tasks of the maximum over the task's jobs.
+    pub mean_of_task_maxima: f64,
+    /// Mean over runs of the maximum over the run's jobs (lindsay2012's mean maximum tardiness).
+    pub mean_of_run_maxima: f64,
+}
+
+/// One scheduler over the task sets and repetitions that it ran.
+///
+/// Counts, ratios of counts, tardiness (mean and maximum) and response times are over all jobs of all runs.
+/// The others are means over runs, each run of a set being one value, and `sd` has their standard deviations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SchedulerSummary {
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// Who scheduled.
+    pub host: Host,
+    /// Runs made, to their end or interrupted.
+    pub runs: u64,
+    /// Runs that were interrupted.
+    pub runs_interrupted: u64,
+    /// Runs that were not made at all.
+    pub runs_not_made: u64,
+    /// What became of the jobs.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// met / jobs.
+    pub deadline_satisfaction: Option<f64>,
+    /// misses / jobs.
+    pub miss_ratio: Option<f64>,
+    /// Mean and standard deviation over runs.
+    pub normalized_laxity: Option<Sample>,
+    /// The least normalized laxity of a job.
+    pub normalized_laxity_min: Option<f64>,
+    /// The least laxity of a job, in ns; negative if it was late.
+    pub laxity_ns_min: Option<i64>,
+    /// Tardiness.
+    pub tardiness_ns: Option<SchedulerTardiness>,
+    /// Response times of all jobs.
+    pub response_ns: Option<ResponseTimes>,
+    /// Means over runs.
+    #[serde(flatten)]
+    pub rates: Rates,
+    /// Standard deviations over runs of what is a mean over runs; null for a single run.
+    pub sd: Rates,
+    /// Why a metric is null, by its name.
+    pub not_measured: BTreeMap<String, String>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// All schedulers of a results directory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// Version of this format.
+    pub version: u32,
+    /// One object per scheduler and host, in the order of their first runs.
+    pub schedulers: Vec<SchedulerSummary>,
+    /// The runs, in the order of the manifest.
+    pub runs: Vec<RunSummary>,
+}
+
+impl Summary {
+    /// The metrics of `results`, whose task sets are `sets`, on the machine's cores.
+    ///
+    /// Errors: a run of a set, or a job of a task, that is not there.
+    pub fn of(results: &Manifest, sets: &[TaskSet]) -> Result<Summary> {
+        let cores = results.machine.cpus.len();
+        let mut groups: Vec<Group> = Vec::new();
+        let mut runs = Vec::new();
+        for run in &results.runs {
+            let set = set_of(run, sets)?;
+            let tallies = tally(run, set)?;
+            let summary = RunSummary::of_tallies(run, set, cores, &tallies);
+            let known = groups.iter().position(|g| g.scheduler == run.scheduler && g.host == run.host);
+            let index = known.unwrap_or_else(|| {
+                groups.push(Group::new(&run.scheduler, run.host));
+                groups.len() - 1
+            });
+            groups[index].add(&summary, &tallies);
+            runs.push(summary);
+        }
+        let schedulers = groups.into_iter().map(Group::summary).collect();
+        Ok(Summary { version: SUMMARY_VERSION, schedulers, runs })
+    }
+}
+
+fn set_of<'a>(run: &Run, sets: &'a [TaskSet]) -> Result<&'a TaskSet> {
+    usize::try_from(run.set).ok().and_then(|index| sets.get(index)).ok_or_else(|| {
+        Diagnostic::usage(format!("run {} is of task set {} but there are only {}", run.id, run.set, sets.len()))
+            .hint("the manifest is damaged or was edited; use one that laxity wrote")
+    })
+}
+
+/// What is gathered over the runs of one scheduler.
+struct Group {
+    scheduler: String,
+    host: Host,
+    runs: Vec<RunSummary>,
+    runs_not_made: u64,
+    not_made: BTreeMap<String, String>,
+    responses: Vec<u64>,
+    tardiness_ns: i128,
+}
+
+impl Group {
+    fn new(scheduler: &str, host: Host) -> Group {
+        Group {
+            scheduler: scheduler.to_owned(),
+            host,
+            runs: Vec::new(),
+            runs_not_made: 0,
+            not_made: BTreeMap::new(),
+            responses: Vec::new(),
+            tardiness_ns: 0,
+        }
+    }
+
+    fn add(&mut self, summary: &RunSummary, tallies: &[TaskTally]) {
+        if matches!(summary.status, RunStatus::NotRun { .. }) {
+            self.runs_not_made += 1;
+            for (metric, reason) in &summary.not_measured {
+                self.not_made.entry(metric.clone()).or_insert_with(|| reason.clone());
+            }
+            return;
+        }
+        self.runs.push(RunSummary { tasks: Vec::new(), ..summary.clone() });
+        self.responses.extend(tallies.iter().flat_map(|tally| &tally.responses));
+        self.tardiness_ns += tallies.iter().map(|tally| tally.tardiness_ns.sum).sum::<i128>();
+    }
+
+    fn summary(mut self) -> SchedulerSummary {
+        self.responses.sort_unstable();
+        let counts: Counts = self.runs.iter().map(|run| run.counts).sum();
+        let laxities: Vec<f64> =
+            self.runs.iter().filter_map(|run| run.normalized_laxity).map(|laxity| laxity.mean).collect();
+        let interrupted = self.runs.iter().filter(|run| matches!(run.status, RunStatus::Interrupted { .. }));
+        let rates: Vec<Rates> = self.runs.iter().map(|run| run.rates).collect();
+        SchedulerSummary {
+            scheduler: self.scheduler.clone(),
+            host: self.host,
+            runs: count(self.runs.len()),
+            runs_interrupted: count(interrupted.count()),
+            runs_not_made: self.runs_not_made,
+            counts,
+            deadline_satisfaction: counts.deadline_satisfaction(),
+            miss_ratio: counts.miss_ratio(),
+            normalized_laxity: Sample::of(&laxities),
+            normalized_laxity_min: self
+                .runs
+                .iter()
+                .filter_map(|run| run.normalized_laxity_min)
+                .min_by(f64::total_cmp),
+            laxity_ns_min: self.runs.iter().filter_map(|run| run.laxity_ns_min).min(),
+            tardiness_ns: self.tardiness(counts),
+            response_ns: ResponseTimes::of(&self.responses),
+            rates: over_runs(&rates, mean),
+            sd: over_runs(&rates, |values| Sample::of(values)?.sd),
+            not_measured: self.not_measured(),
+            notes: self.notes(),
+        }
+    }
+
+    fn tardiness(&self, counts: Counts) -> Option<SchedulerTardiness> {
+        let of_runs = || self.runs.iter().filter_map(|run| run.tardiness_ns);
+        let run_maxima: Vec<f64> = of_runs().filter_map(|t| ratio(t.max.into(), 1)).collect();
+        Some(SchedulerTardiness {
+            mean: ratio(self.tardiness_ns, counts.completed.into())?,
+            max: of_runs().map(|t| t.max).max()?,
+            mean_of_task_maxima: mean(&of_runs().map(|t| t.mean_of_task_maxima).collect::<Vec<_>>())?,
+            mean_of_run_maxima: mean(&run_maxima)?,
+        })
+    }
+
+    /// A metric is null if no run has it; the first run says why.
+    fn not_measured(&self) -> BTreeMap<String, String> {
+        let Some(first) = self.runs.first() else {
+            return self.not_made.clone();
+        };
+        let nowhere = |metric: &String| self.runs.iter().all(|run| run.not_measured.contains_key(metric));
+        let missing = first.not_measured.iter().filter(|(metric, _)| nowhere(metric));
+        missing.map(|(metric, reason)| (metric.clone(), reason.clone())).collect()
+    }
+
+    /// The notes of the runs, each with the number of runs that have it, and metrics that some runs lack.
+    fn notes(&self) -> Vec<String> {
+        let mut seen: Vec<(String, usize)> = Vec::new();
+        let nowhere = self.not_measured();
+        for run in &self.runs {
+            let partly = run.not_measured.iter().filter(|(metric, _)| !nowhere.contains_key(*metric));
+            let partly = partly.map(|(metric, reason)| format!("{metric} not measured: {reason}"));
+            for note in run.notes.iter().cloned().chain(partly) {
+                match seen.iter_mut().find(|(text, _)| *text == note) {
+                    Some((_, times)) => *times += 1,
+                    None => seen.push((note, 1)),
+                }
+            }
+        }
+        let all = self.runs.len();
+        let with_times = |(note, times)| if times == all { note } else { format!("{note} ({times} of {all} runs)") };
+        seen.into_iter().map(with_times).collect()
+    }
+}
+
+fn count(runs: usize) -> u64 {
+    u64::try_from(runs).unwrap_or(u64::MAX)
+}
+
+/// Applies `statistic` to every metric, over the runs that have it.
+fn over_runs(runs: &[Rates], statistic: fn(&[f64]) -> Option<f64>) -> Rates {
+    let over = |metric: fn(&Rates) -> Option<f64>| -> Option<f64> {
+        statistic(&runs.iter().filter_map(metric).collect::<Vec<_>>())
+    };
+    Rates {
+        measured_utilization: over(|r| r.measured_utilization),
+        measured_utilization_per_core: over(|r| r.measured_utilization_per_core),
+        migration_rate: over(|r| r.migration_rate),
+        context_switch_rate: over(|r| r.context_switch_rate),
+        cache: MissRates {
+            l1d_miss_rate_per_us: over(|r| r.cache.l1d_miss_rate_per_us),
+            l2_miss_rate_per_us: over(|r| r.cache.l2_miss_rate_per_us),
+            llc_miss_rate_per_us: over(|r| r.cache.llc_miss_rate_per_us),
+        },
+    }
+}
