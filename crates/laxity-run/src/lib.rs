@@ -1,1 +1,60 @@
-//! x
+//! Real tasks on Linux: SCHED_DEADLINE and SCHED_FIFO, exclusive cpusets, and a guardian that cleans up.
+//!
+//! A run is three kinds of process. The *program* makes a [`plan`](plan::plan), holds the
+//! [machine lock](MachineLock) and collects the jobs. The *guardian* changes the host (cpusets, policies), ends
+//! the run at its time and puts everything back, whatever becomes of the program. A *worker* per cell runs the
+//! tasks as threads and dies with the guardian. All see the jobs in one [shared memory](shared::Shared).
+
+mod calibrate;
+mod capability;
+mod channel;
+mod clock;
+mod cpuset;
+mod execute;
+mod fault;
+mod guardian;
+mod journal;
+mod messages;
+mod perf;
+mod plan;
+mod runtime_dir;
+mod sched;
+mod shared;
+mod walk;
+mod worker;
+
+pub use calibrate::{AccessRate, access_rate};
+pub use capability::Capabilities;
+pub use cpuset::Hierarchy;
+pub use execute::{Executed, JobOrder, Progress, execute};
+pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
+pub use plan::{BudgetMargin, Cell, Confinement, KernelLimits, Plan, PlanOptions, PlannedTask, plan};
+pub use runtime_dir::MachineLock;
+pub use sched::Policy;
+
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Becomes a guardian or a worker if the command line says so. The first thing a program must call.
+///
+/// The program starts itself anew in these roles; the arguments are not for people.
+pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
+    let shared = || -> Option<shared::Shared> {
+        let fd: RawFd = arguments.get(2)?.parse().ok()?;
+        // SAFETY: our parent left this descriptor open for us alone; a number that is none fails to map.
+        shared::Shared::open(unsafe { OwnedFd::from_raw_fd(fd) }).ok()
+    };
+    match arguments.get(1)?.as_str() {
+        WORKER_COMMAND => Some(shared().map_or(ExitCode::FAILURE, worker::worker_main)),
+        GUARDIAN_COMMAND => {
+            let directory = arguments.get(3)?;
+            Some(
+                shared().map_or(ExitCode::FAILURE, |shared| {
+                    guardian::guardian_main(shared, Path::new(directory))
+                }),
+            )
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,76 @@
+//! How many accesses to a working set fit into a time: the `work` demand model's unit, measured in isolation.
+//!
+//! The fastest of several rounds over a warm working set is taken: in the run, whatever a job needs beyond it
+//! is what preemption, migration and sharing cost.
+
+use crate::clock::thread_cpu_ns;
+use crate::sched::{Policy, set_policy};
+use crate::walk::{LINE_BYTES, Walk};
+use laxity_model::{Diagnostic, Duration, Result, WorkingSet};
+
+/// Accesses per time, as measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccessRate {
+    accesses: u64,
+    span: Duration,
+}
+
+impl AccessRate {
+    /// The number of accesses that take `demand`, at least one.
+    pub fn accesses_in(self, demand: Duration) -> u64 {
+        let accesses = u128::from(demand.as_ns()) * u128::from(self.accesses) / u128::from(self.span.as_ns());
+        u64::try_from(accesses).unwrap_or(u64::MAX - 1).max(1)
+    }
+
+    /// Nanoseconds per access, to show.
+    #[expect(clippy::cast_precision_loss, reason = "for display only")]
+    pub fn ns_per_access(self) -> f64 {
+        self.span.as_ns() as f64 / self.accesses as f64
+    }
+}
+
+const ROUNDS: usize = 9;
+const ROUND_ACCESSES_MIN: u64 = 20_000;
+
+/// Measures the rate of a working set in a thread of its own, at real-time priority where that is permitted.
+pub fn access_rate(set: &WorkingSet, seed: u64) -> Result<AccessRate> {
+    let set = *set;
+    let measured = std::thread::spawn(move || {
+        // Without the permission the rate is measured all the same, with more noise.
+        let _ = set_policy(0, Policy::Fifo { priority: 1 });
+        let mut walk = Walk::new(&set, seed)?;
+        let lines = set.size_bytes.div_ceil(LINE_BYTES).max(1);
+        let accesses = lines.max(ROUND_ACCESSES_MIN);
+        walk.go(accesses);
+        let round = |walk: &mut Walk| {
+            let before = thread_cpu_ns();
+            walk.go(accesses);
+            (thread_cpu_ns() - before).max(1)
+        };
+        let fastest = (0..ROUNDS).map(|_| round(&mut walk)).min().expect("at least one round");
+        Ok(AccessRate { accesses, span: Duration::from_ns(fastest) })
+    });
+    measured.join().expect("the measurement does not panic").map_err(|error: std::io::Error| {
+        Diagnostic::environment(format!("cannot have a working set of {} bytes: {error}", set.size_bytes))
+            .hint("use a smaller working set")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_scale_with_the_demand_and_never_vanish() {
+        let rate = AccessRate { accesses: 1000, span: Duration::from_us(2) };
+        assert_eq!(rate.accesses_in(Duration::from_ms(1)), 500_000);
+        assert_eq!(rate.accesses_in(Duration::from_ns(1)), 1);
+    }
+
+    #[test]
+    fn a_warm_working_set_has_a_rate() {
+        let set = WorkingSet { size_bytes: 16 << 10, ..WorkingSet::default() };
+        let rate = access_rate(&set, 1).expect("memory");
+        assert!(rate.accesses_in(Duration::from_ms(1)) > 100, "{rate:?}");
+    }
+}

@@ -1,0 +1,72 @@
+//! Line-by-line JSON between the program, its guardian and the workers, over Unix sockets.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+/// One end of a connection.
+pub struct Channel {
+    reader: BufReader<UnixStream>,
+}
+
+impl Channel {
+    /// Two connected ends; the second is for a child's standard input.
+    pub fn pair() -> io::Result<(Self, OwnedFd)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        Ok((Self::over(ours), theirs.into()))
+    }
+
+    /// The end that a parent gave us as standard input.
+    pub fn from_stdin() -> io::Result<Self> {
+        Ok(Self::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?)))
+    }
+
+    fn over(stream: UnixStream) -> Self {
+        Channel { reader: BufReader::new(stream) }
+    }
+
+    /// Sends one message.
+    pub fn send(&self, message: &impl Serialize) -> io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        self.reader.get_ref().write_all(&line)
+    }
+
+    /// Waits for one message; nothing if the other end is closed.
+    pub fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let mut line = String::new();
+        if self.reader.read_line(&mut line)? == 0 {
+            return Ok(None);
+        }
+        Ok(Some(serde_json::from_str(&line)?))
+    }
+
+    /// True if a message was read from the socket together with an earlier one.
+    pub fn has_buffered(&self) -> bool {
+        !self.reader.buffer().is_empty()
+    }
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.reader.get_ref().as_fd()
+    }
+}
+
+/// Which of the descriptors can be read (or were closed) within `timeout_ms`.
+pub fn readable(fds: &[BorrowedFd<'_>], timeout_ms: u64) -> io::Result<Vec<bool>> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut polled: Vec<PollFd<'_>> =
+        fds.iter().map(|&fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+    let timeout = Timespec {
+        tv_sec: i64::try_from(timeout_ms / 1000).unwrap_or(i64::MAX),
+        tv_nsec: i64::try_from(timeout_ms % 1000 * 1_000_000).expect("below 10^9"),
+    };
+    match poll(&mut polled, Some(&timeout)) {
+        Ok(_) => Ok(polled.iter().map(|fd| !fd.revents().is_empty()).collect()),
+        Err(rustix::io::Errno::INTR) => Ok(vec![false; fds.len()]),
+        Err(error) => Err(error.into()),
+    }
+}

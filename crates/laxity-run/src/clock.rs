@@ -1,0 +1,46 @@
+//! The two clocks a run lives by.
+
+use std::io;
+
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid timespec to write to.
+    let failed = unsafe { libc::clock_gettime(clock, &raw mut now) };
+    assert_eq!(failed, 0, "clock_gettime cannot fail for these clocks");
+    u64::try_from(now.tv_sec).expect("a time since boot") * 1_000_000_000
+        + u64::try_from(now.tv_nsec).expect("below 10^9")
+}
+
+/// CLOCK_MONOTONIC in ns.
+pub fn monotonic_ns() -> u64 {
+    read(libc::CLOCK_MONOTONIC)
+}
+
+/// CPU time that the calling thread has used, in ns.
+pub fn thread_cpu_ns() -> u64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Sleeps until CLOCK_MONOTONIC reaches `instant_ns`; returns at once if it has.
+pub fn sleep_until(instant_ns: u64) {
+    let until = libc::timespec {
+        tv_sec: i64::try_from(instant_ns / 1_000_000_000).expect("an instant"),
+        tv_nsec: i64::try_from(instant_ns % 1_000_000_000).expect("below 10^9"),
+    };
+    loop {
+        // SAFETY: `until` is a valid timespec; with an absolute time no remainder is written.
+        let error = unsafe {
+            libc::clock_nanosleep(
+                libc::CLOCK_MONOTONIC,
+                libc::TIMER_ABSTIME,
+                &raw const until,
+                std::ptr::null_mut(),
+            )
+        };
+        match error {
+            libc::EINTR => {}
+            0 => return,
+            other => panic!("clock_nanosleep: {}", io::Error::from_raw_os_error(other)),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Exclusive cpusets: each cell becomes a root domain of its own, under cgroup v1 or v2.
+//!
+//! SCHED_DEADLINE refuses an affinity narrower than its root domain, so partitions need root domains. Under v1
+//! they come from exclusive cpusets below a cpuset whose load balancing is off; under v2 from partition roots.
+//! A v2 partition may not take the parent's last CPU, so where cells cover the whole machine, the cell with the
+//! lowest CPU stays what the parent has left.
+
+use crate::journal::{Journal, Undo};
+use crate::plan::Cell;
+use laxity_model::{CpuList, Diagnostic, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where this system keeps its cpusets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hierarchy {
+    /// cgroup v1: the directory of our own cpuset.
+    V1(PathBuf),
+    /// cgroup v2: the root of the unified hierarchy.
+    V2(PathBuf),
+}
+
+/// Where a cell's worker has to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Home {
+    /// Into this cgroup.
+    Cgroup(PathBuf),
+    /// It stays where it is, on what the partitions leave.
+    Remainder,
+}
+
+impl Hierarchy {
+    /// Finds the cpuset controller, or says why there is none to use.
+    pub fn find() -> Result<Self> {
+        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Self::find_in(&mounts, &own, |root| {
+            fs::read_to_string(root.join("cgroup.controllers")).unwrap_or_default()
+        })
+    }
+
+    fn find_in(mounts: &str, own_cgroups: &str, controllers: impl Fn(&Path) -> String) -> Result<Self> {
+        let mounts: Vec<Vec<&str>> = mounts.lines().map(|line| line.split(' ').collect()).collect();
+        let of_kind = |kind: &str| {
+            mounts.iter().filter(move |f| f.len() > 3 && f[2] == kind).cloned().collect::<Vec<_>>()
+        };
+        if let Some(mount) =
+            of_kind("cgroup").iter().find(|f| f[3].split(',').any(|option| option == "cpuset"))
+        {
+            let own = own_cgroups.lines().find_map(|line| {
+                let mut fields = line.splitn(3, ':').skip(1);
+                let ours = fields.next()?.split(',').any(|name| name == "cpuset");
+                ours.then(|| fields.next()).flatten()
+            });
+            return Ok(Hierarchy::V1(Path::new(mount[1]).join(own.unwrap_or("").trim_start_matches('/'))));
+        }
+        for mount in of_kind("cgroup2") {
+            let root = PathBuf::from(mount[1]);
+            if controllers(&root).split_whitespace().any(|name| name == "cpuset") {
+                return Ok(Hierarchy::V2(root));
+            }
+        }
+        Err(Diagnostic::environment("no cpuset controller is mounted, neither cgroup v1 nor v2")
+            .hint("mount one, e.g. `mount -t cgroup2 none /sys/fs/cgroup`"))
+    }
+
+    /// Makes one cpuset per cell, writing every change into the journal first. Returns each cell's home.
+    pub fn confine(&self, cells: &[Cell], machine: &CpuList, journal: &mut Journal) -> Result<Vec<Home>> {
+        let mut setup = Setup { journal, tag: std::process::id() };
+        match self {
+            Hierarchy::V1(base) => setup.v1(base, cells, machine),
+            Hierarchy::V2(base) => setup.v2(base, cells, machine),
+        }
+    }
+}
+
+struct Setup<'a> {
+    journal: &'a mut Journal,
+    tag: u32,
+}
+
+impl Setup<'_> {
+    fn v1(&mut self, base: &Path, cells: &[Cell], machine: &CpuList) -> Result<Vec<Home>> {
+        let all_nodes =
+            read(&base.join("cpuset.effective_mems")).or_else(|_| read(&base.join("cpuset.mems")))?;
+        let mut homes = Vec::new();
+        for (number, cell) in cells.iter().enumerate() {
+            let home = self.make(base, &number.to_string())?;
+            write(&home.join("cpuset.cpus"), &cell.cpus.to_string())?;
+            write(&home.join("cpuset.mems"), &nodes_of(cell, &all_nodes))?;
+            write(&home.join("cpuset.cpu_exclusive"), "1").map_err(|error| {
+                error.hint(format!(
+                    "another cpuset below {} shares CPUs {} (containers do that), or {0} is not exclusive itself",
+                    base.display(),
+                    cell.cpus
+                ))
+            })?;
+            homes.push(Home::Cgroup(home));
+        }
+        let rest = cells.iter().fold(machine.clone(), |left, cell| left.difference(&cell.cpus));
+        if !rest.is_empty() {
+            // So that ordinary work on the other CPUs is still balanced.
+            let home = self.make(base, "rest")?;
+            write(&home.join("cpuset.cpus"), &rest.to_string())?;
+            write(&home.join("cpuset.mems"), &all_nodes)?;
+        }
+        let balance = base.join("cpuset.sched_load_balance");
+        self.change(&balance, "0")?;
+        Ok(homes)
+    }
+
+    fn v2(&mut self, base: &Path, cells: &[Cell], machine: &CpuList) -> Result<Vec<Home>> {
+        let control = base.join("cgroup.subtree_control");
+        if !read(&control)?.split_whitespace().any(|name| name == "cpuset") {
+            self.record(Undo::Write { path: control.clone(), value: "-cpuset".into() })?;
+            write(&control, "+cpuset")?;
+        }
+        let covered: CpuList = cells.iter().flat_map(|cell| cell.cpus.iter()).collect();
+        let stays = (covered == *machine).then(|| covered.lowest()).flatten();
+        let mut homes = Vec::new();
+        for (number, cell) in cells.iter().enumerate() {
+            if stays.is_some_and(|lowest| cell.cpus.contains(lowest)) {
+                homes.push(Home::Remainder);
+                continue;
+            }
+            let home = self.make(base, &number.to_string())?;
+            write(&home.join("cpuset.cpus"), &cell.cpus.to_string())?;
+            if !cell.memory_nodes.is_empty() {
+                write(&home.join("cpuset.mems"), &cell.memory_nodes.to_string())?;
+            }
+            let partition = home.join("cpuset.cpus.partition");
+            write(&partition, "root")?;
+            let state = read(&partition)?;
+            if state != "root" {
+                return Err(Diagnostic::environment(format!(
+                    "the kernel refuses CPUs {} as a partition: `{state}`",
+                    cell.cpus
+                ))
+                .hint("another cgroup holds some of these CPUs exclusively"));
+            }
+            homes.push(Home::Cgroup(home));
+        }
+        Ok(homes)
+    }
+
+    fn make(&mut self, base: &Path, suffix: &str) -> Result<PathBuf> {
+        let path = base.join(format!("laxity-{}-{suffix}", self.tag));
+        self.record(Undo::RemoveCgroup { path: path.clone() })?;
+        fs::create_dir(&path).map_err(|error| cannot("create", &path, &error))?;
+        Ok(path)
+    }
+
+    fn change(&mut self, path: &Path, value: &str) -> Result<()> {
+        let old = read(path)?;
+        if old == value {
+            return Ok(());
+        }
+        self.record(Undo::Write { path: path.to_owned(), value: old })?;
+        write(path, value)
+    }
+
+    fn record(&mut self, step: Undo) -> Result<()> {
+        self.journal.record(step).map_err(|error| {
+            Diagnostic::environment(format!("cannot write down how to undo changes to the host: {error}"))
+                .hint("the directory for run-time state must be writable; nothing was changed")
+        })
+    }
+}
+
+fn nodes_of(cell: &Cell, all: &str) -> String {
+    if cell.memory_nodes.is_empty() { all.to_owned() } else { cell.memory_nodes.to_string() }
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|error| cannot("read", path, &error))
+}
+
+/// Writes a cgroup file.
+pub fn write(path: &Path, value: &str) -> Result<()> {
+    fs::write(path, value).map_err(|error| cannot(&format!("write `{value}` to"), path, &error))
+}
+
+fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::environment(format!("cannot {what} {}: {error}", path.display()))
+        .hint("cpusets need root and a writable cgroup file system")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: &str = "cgroup /sys/fs/cgroup/cpu,cpuacct cgroup rw,cpu,cpuacct 0 0\n\
+                      cgroup /sys/fs/cgroup/cpuset cgroup rw,relatime,cpuset 0 0\n\
+                      cgroup2 /sys/fs/cgroup/unified cgroup2 rw 0 0\n";
+
+    #[test]
+    fn finds_v1_with_the_processes_own_cpuset() {
+        let none = |_: &Path| String::new();
+        let own = "4:memory:/a\n3:cpuset:/box/inner\n0::/x\n";
+        assert_eq!(
+            Hierarchy::find_in(V1, own, none),
+            Ok(Hierarchy::V1("/sys/fs/cgroup/cpuset/box/inner".into()))
+        );
+        let joint = "3:cpuset,cpu:/\n";
+        assert_eq!(Hierarchy::find_in(V1, joint, none), Ok(Hierarchy::V1("/sys/fs/cgroup/cpuset/".into())));
+    }
+
+    #[test]
+    fn finds_v2_only_where_it_has_the_controller() {
+        let mounts = "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0\n";
+        let find =
+            |controllers: &'static str| Hierarchy::find_in(mounts, "0::/\n", move |_| controllers.into());
+        assert_eq!(find("cpu cpuset io"), Ok(Hierarchy::V2("/sys/fs/cgroup".into())));
+        assert!(find("hugetlb").expect_err("no cpuset").message.contains("no cpuset controller"));
+    }
+}

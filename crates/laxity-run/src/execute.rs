@@ -1,0 +1,294 @@
+//! A run, seen from the program: start the guardian, show progress, pass on interruptions, collect the jobs.
+
+use crate::channel::{Channel, readable};
+use crate::guardian::GUARDIAN_COMMAND;
+use crate::messages::{FromGuardian, ToGuardian};
+use crate::perf::{self, Count};
+use crate::plan::Plan;
+use crate::runtime_dir::MachineLock;
+use crate::shared::{NEVER, Shared, Slot};
+use laxity_model::{Diagnostic, Duration, Result};
+use laxity_trace::{Counters, Job, Outcome, RunStatus};
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, AsRawFd};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+
+/// What one job is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobOrder {
+    /// Nominal release since the synchronous release.
+    pub release: Duration,
+    /// CPU time to use.
+    pub demand: Duration,
+    /// Accesses to make instead of using CPU time.
+    pub accesses: Option<u64>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Jobs that ended.
+    pub finished: u64,
+    /// Of those, jobs that missed their deadline.
+    pub missed: u64,
+    /// Jobs that will be released.
+    pub total: u64,
+}
+
+/// What a run leaves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Executed {
+    /// Jobs by task id, then index.
+    pub jobs: Vec<Job>,
+    /// How it went.
+    pub status: RunStatus,
+    /// Columns that were not measured, with the reason.
+    pub not_measured: BTreeMap<String, String>,
+    /// The plan's notes and what happened on the way.
+    pub notes: Vec<String>,
+}
+
+/// How often progress is shown and interruptions are looked for.
+const LOOK_EVERY_MS: u64 = 100;
+/// How much longer than planned a guardian may take before it is given up.
+const PATIENCE_NS: u64 = 150_000_000_000;
+
+/// Runs a plan. `orders[k]` are the jobs of the plan's k-th task, `deadlines[k]` its relative deadline. When
+/// `interrupt` becomes true the run stops and what was measured is returned.
+pub fn execute(
+    lock: &MachineLock,
+    plan: &Plan,
+    orders: &[Vec<JobOrder>],
+    deadlines: &[Duration],
+    interrupt: &AtomicBool,
+    on_progress: &mut dyn FnMut(Progress),
+) -> Result<Executed> {
+    check_memory(plan)?;
+    let shared = prepare(orders, deadlines)?;
+    let stolen_before = stolen_ns();
+    let end = Guardian::start(lock, &shared, plan)?.attend(&shared, plan, interrupt, on_progress);
+    let (ran_ns, cut_short) = end.inspect_err(|_| recover(lock))?;
+    let mut notes = plan.notes.clone();
+    if let (Some(before), Some(after)) = (stolen_before, stolen_ns())
+        && after > before
+    {
+        let share = (after - before) / 1_000_000;
+        notes.push(format!("the hypervisor took {share} ms of CPU time from this machine during the run"));
+    }
+    let ran = Duration::from_ns(ran_ns);
+    let status = match cut_short {
+        None => RunStatus::Completed,
+        Some(reason) => RunStatus::Interrupted { reason, ran },
+    };
+    let horizon_ns = if status == RunStatus::Completed { NEVER } else { ran_ns };
+    Ok(Executed {
+        jobs: collect(&shared, plan, horizon_ns),
+        status,
+        not_measured: perf::not_available(),
+        notes,
+    })
+}
+
+fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration]) -> Result<Shared> {
+    let counts: Vec<usize> = orders.iter().map(Vec::len).collect();
+    let shared = Shared::create(&counts).map_err(|error| {
+        Diagnostic::environment(format!(
+            "no memory for the records of {} jobs: {error}",
+            counts.iter().sum::<usize>()
+        ))
+        .hint("use a shorter --duration")
+    })?;
+    for (task, (orders, deadline_rel)) in orders.iter().zip(deadlines).enumerate() {
+        for (slot, order) in shared.jobs_of(task).iter().zip(orders) {
+            slot.release_ns.store(order.release.as_ns(), Relaxed);
+            let deadline_abs = order.release.checked_add(*deadline_rel).ok_or_else(|| {
+                Diagnostic::usage(format!(
+                    "a deadline {deadline_rel} after {} is past the end of time",
+                    order.release
+                ))
+            })?;
+            slot.deadline_ns.store(deadline_abs.as_ns(), Relaxed);
+            slot.demand_ns.store(order.demand.as_ns(), Relaxed);
+            slot.accesses.store(order.accesses.unwrap_or(NEVER), Relaxed);
+        }
+    }
+    Ok(shared)
+}
+
+/// All working sets must fit into the memory that is free now.
+fn check_memory(plan: &Plan) -> Result<()> {
+    let wanted = plan.tasks.iter().try_fold(0u64, |sum, task| sum.checked_add(task.size_bytes));
+    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let available = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    let Some(available) = available.map(|kib| kib * 1024) else { return Ok(()) };
+    match wanted {
+        Some(wanted) if wanted <= available / 10 * 9 => Ok(()),
+        _ => {
+            let largest = plan.tasks.iter().max_by_key(|task| task.size_bytes).expect("a plan has tasks");
+            let wanted = wanted.map_or("more than 2^64".into(), |bytes| bytes.to_string());
+            Err(Diagnostic::usage(format!(
+                "the working sets need {wanted} bytes of memory (task `{}` alone {}), but only {available} are available and are locked",
+                largest.name, largest.size_bytes
+            ))
+            .hint("use smaller working sets; all of them stay in memory for the whole run"))
+        }
+    }
+}
+
+/// CPU time that the hypervisor gave to others so far.
+fn stolen_ns() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks: u64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
+    Some(ticks * 10_000_000)
+}
+
+/// The guardian died: put back what it changed.
+fn recover(lock: &MachineLock) {
+    if let Err(error) = crate::journal::recover(lock.directory()) {
+        eprintln!("{error}");
+    }
+}
+
+/// The guardian process. Dropping it closes the connection, upon which the guardian cleans up.
+struct Guardian {
+    child: Child,
+    channel: Channel,
+}
+
+impl Guardian {
+    fn start(lock: &MachineLock, shared: &Shared, plan: &Plan) -> Result<Self> {
+        let cannot = |error: std::io::Error| {
+            Diagnostic::environment(format!("cannot start the guardian process: {error}"))
+        };
+        let (channel, theirs) = Channel::pair().map_err(cannot)?;
+        let inherited = [shared.fd(), lock.fd()].map(|fd| fd.try_clone_to_owned());
+        let [shared_fd, lock_fd] = inherited;
+        let (shared_fd, lock_fd) = (shared_fd.map_err(cannot)?, lock_fd.map_err(cannot)?);
+        for fd in [&shared_fd, &lock_fd] {
+            rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()).map_err(|e| cannot(e.into()))?;
+        }
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(GUARDIAN_COMMAND).arg(shared_fd.as_raw_fd().to_string()).arg(lock.directory());
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
+        let child = command.spawn().map_err(cannot)?;
+        let guardian = Guardian { child, channel };
+        guardian.channel.send(&ToGuardian::Run(Box::new(plan.clone()))).map_err(cannot)?;
+        Ok(guardian)
+    }
+
+    /// Waits for the end of the run: how long it ran, and why it was cut short if it was.
+    fn attend(
+        mut self,
+        shared: &Shared,
+        plan: &Plan,
+        interrupt: &AtomicBool,
+        on_progress: &mut dyn FnMut(Progress),
+    ) -> Result<(u64, Option<String>)> {
+        let mut told_to_stop = false;
+        let give_up = crate::clock::monotonic_ns() + plan.duration.as_ns() + plan.grace.as_ns() + PATIENCE_NS;
+        loop {
+            if interrupt.load(SeqCst) && !told_to_stop {
+                told_to_stop = true;
+                // Should it be gone, its closed connection tells us below.
+                let _ = self.channel.send(&ToGuardian::Stop);
+            }
+            let news = self.channel.has_buffered()
+                || readable(&[self.channel.as_fd()], LOOK_EVERY_MS).is_ok_and(|news| news[0]);
+            if news {
+                match self.channel.receive::<FromGuardian>() {
+                    Ok(Some(FromGuardian::Released { .. })) => crate::fault::point("released"),
+                    Ok(Some(FromGuardian::Ended { ran_ns, cut_short })) => return Ok((ran_ns, cut_short)),
+                    Ok(Some(FromGuardian::Failed(refusal))) => return Err(refusal.into()),
+                    Ok(None) | Err(_) => {
+                        // Its last state, to show; it is dead whatever this says.
+                        let status = self.child.wait().map_or("unknown".into(), |status| status.to_string());
+                        return Ok((ran_so_far(shared), Some(format!("the guardian died ({status})"))))
+                            .inspect(|_| shared.stop());
+                    }
+                }
+            }
+            on_progress(progress(shared));
+            if crate::clock::monotonic_ns() > give_up {
+                let _ = self.child.kill();
+            }
+        }
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        // Closing our end is the order to clean up; the machine must not be left before that is done.
+        let _ = self.channel.send(&ToGuardian::Stop);
+        let _ = self.child.wait();
+    }
+}
+
+fn ran_so_far(shared: &Shared) -> u64 {
+    let t0_ns = shared.header().t0_ns.load(Relaxed);
+    if t0_ns == 0 { 0 } else { crate::clock::monotonic_ns().saturating_sub(t0_ns) }
+}
+
+fn progress(shared: &Shared) -> Progress {
+    let tasks = shared.tasks();
+    Progress {
+        finished: tasks.iter().map(|task| task.finished.load(Acquire)).sum(),
+        missed: tasks.iter().map(|task| task.missed.load(Relaxed)).sum(),
+        total: (0..tasks.len()).map(|task| shared.jobs_of(task).len() as u64).sum(),
+    }
+}
+
+/// The jobs released before `horizon_ns`, by task id, then index.
+fn collect(shared: &Shared, plan: &Plan, horizon_ns: u64) -> Vec<Job> {
+    let mut jobs = Vec::new();
+    for (position, task) in plan.tasks.iter().enumerate() {
+        let mut before = shared.tasks()[position].baseline.each_ref().map(|count| count.load(Relaxed));
+        let id = u32::try_from(task.id).expect("a set has at most 100 000 tasks");
+        for (index, slot) in (0u32..).zip(shared.jobs_of(position)) {
+            if slot.release_ns.load(Relaxed) >= horizon_ns {
+                break;
+            }
+            let after = slot.counts.each_ref().map(|count| count.load(Relaxed));
+            let during = |count: Count| {
+                let (before, after) = (before[count as usize], after[count as usize]);
+                (before != NEVER && after != NEVER).then(|| after.wrapping_sub(before))
+            };
+            jobs.push(job(id, index, slot, during));
+            before = after;
+        }
+    }
+    jobs.sort_by_key(|job| (job.task, job.index));
+    jobs
+}
+
+fn job(task: u32, index: u32, slot: &Slot, during: impl Fn(Count) -> Option<u64>) -> Job {
+    let word = |word: &std::sync::atomic::AtomicU64| Some(word.load(Relaxed)).filter(|&value| value != NEVER);
+    let cpu = |shift: u32| word(&slot.cpus).and_then(|cpus| u32::try_from(cpus >> shift & 0xffff_ffff).ok());
+    let small = |count: Count| during(count).and_then(|value| u32::try_from(value).ok());
+    let finish_ns = word(&slot.finish_ns);
+    Job {
+        task,
+        index,
+        release_ns: slot.release_ns.load(Relaxed),
+        deadline_ns: slot.deadline_ns.load(Relaxed),
+        demand_ns: word(&slot.demand_ns),
+        outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+        start_ns: word(&slot.start_ns),
+        finish_ns,
+        cpu_time_ns: word(&slot.cpu_time_ns).filter(|_| finish_ns.is_some()),
+        first_cpu: cpu(32),
+        last_cpu: cpu(0),
+        migrations: small(Count::Migrations),
+        context_switches: small(Count::ContextSwitches),
+        counters: Counters {
+            instructions: during(Count::Instructions),
+            cycles: during(Count::Cycles),
+            l1d_misses: during(Count::L1dMisses),
+            l2_misses: None,
+            llc_misses: during(Count::LlcMisses),
+        },
+    }
+}

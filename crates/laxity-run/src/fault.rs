@@ -1,0 +1,18 @@
+//! Faults on request, for the tests that prove that a dying program leaves the machine as it was.
+//!
+//! `LAXITY_FAULT=panic@released` makes the program panic once the tasks run; `abort` and `kill` end it as the
+//! kernel would. Without the variable nothing here does anything.
+
+/// A named place in a run at which a test can ask for a fault.
+pub fn point(name: &str) {
+    let Ok(wanted) = std::env::var("LAXITY_FAULT") else { return };
+    match wanted.split_once('@') {
+        Some(("panic", place)) if place == name => panic!("fault asked for at `{name}`"),
+        Some(("abort", place)) if place == name => std::process::abort(),
+        Some(("kill", place)) if place == name => {
+            // A process can always signal itself.
+            let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        }
+        _ => {}
+    }
+}

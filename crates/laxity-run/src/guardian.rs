@@ -1,0 +1,296 @@
+//! The guardian: the process that changes the host for a run, ends the run at its time, and puts all back.
+//!
+//! It is a session of its own, so that Ctrl-C reaches only the program; it sees the program's end, however
+//! that came, as the end of its connection. It runs at the highest real-time priority. SCHED_DEADLINE goes
+//! before every priority, but its admitted bandwidth leaves part of each CPU free. Workers die with it.
+
+use crate::channel::{Channel, readable};
+use crate::clock::monotonic_ns;
+use crate::cpuset::{self, Hierarchy, Home};
+use crate::journal::Journal;
+use crate::messages::{FromGuardian, FromWorker, ToGuardian, WorkerOrders};
+use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
+use crate::sched::{self, Policy};
+use crate::shared::Shared;
+use laxity_model::{CpuList, Diagnostic, Result};
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+
+/// Between admission and the synchronous release, for all threads to fall asleep until it.
+const SETTLE_NS: u64 = 100_000_000;
+/// How long stopped workers may take to leave before they are killed.
+const LEAVE_NS: u64 = 500_000_000;
+/// How long workers may take to allocate and lock their memory.
+const PREPARE_NS: u64 = 120_000_000_000;
+
+/// The argument by which the program starts itself as a worker.
+pub const WORKER_COMMAND: &str = "__worker";
+/// The argument by which the program starts itself as a guardian.
+pub const GUARDIAN_COMMAND: &str = "__guardian";
+
+/// The whole life of a guardian process, behind the program's connection on standard input.
+pub fn guardian_main(shared: Shared, state_directory: &Path) -> ExitCode {
+    // Fails only for a process that leads a session already.
+    let _ = rustix::process::setsid();
+    let (Ok(mut program), Ok(signals)) = (Channel::from_stdin(), termination_signals()) else {
+        return ExitCode::FAILURE;
+    };
+    let Ok(Some(ToGuardian::Run(plan))) = program.receive() else { return ExitCode::FAILURE };
+    let mut guardian = Guardian {
+        program,
+        signals,
+        shared,
+        workers: Vec::new(),
+        cut_short: None,
+        journal: Journal::create(state_directory),
+    };
+    let verdict = guardian.carry_out(&plan);
+    guardian.clean_up();
+    let message = match verdict {
+        Ok(ran_ns) => FromGuardian::Ended { ran_ns, cut_short: guardian.cut_short.clone() },
+        Err(error) => FromGuardian::Failed(error.into()),
+    };
+    // The program may be gone; then nobody needs the answer.
+    let _ = guardian.program.send(&message);
+    ExitCode::SUCCESS
+}
+
+/// A descriptor that becomes readable when someone asks this process to terminate.
+fn termination_signals() -> std::io::Result<UnixStream> {
+    let (reader, writer) = UnixStream::pair()?;
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
+        signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+    }
+    Ok(reader)
+}
+
+struct Worker {
+    child: Child,
+    channel: Channel,
+    gone: bool,
+}
+
+struct Guardian {
+    program: Channel,
+    signals: UnixStream,
+    shared: Shared,
+    workers: Vec<Worker>,
+    cut_short: Option<String>,
+    journal: Journal,
+}
+
+impl Guardian {
+    /// Runs the plan to its end, an interruption or an error; the time since the release in ns.
+    fn carry_out(&mut self, plan: &Plan) -> Result<u64> {
+        let homes = self.confine(plan)?;
+        for (cell, home) in plan.cells.iter().zip(&homes) {
+            let tasks = cell.tasks.iter().map(|&at| (at, plan.tasks[at].clone())).collect();
+            self.hire(home.as_ref(), &cell.cpus, WorkerOrders { tasks })?;
+        }
+        let threads = self.wait_until_ready(plan.tasks.len())?;
+        sched::set_policy(0, Policy::Fifo { priority: GUARDIAN_PRIORITY })
+            .map_err(|error| refused("the guardian", Policy::Fifo { priority: GUARDIAN_PRIORITY }, &error))?;
+        for (position, tid) in threads {
+            self.admit(plan, position, tid)?;
+        }
+        if self.cut_short.is_some() {
+            return Ok(0);
+        }
+        let t0_ns = monotonic_ns() + SETTLE_NS;
+        self.shared.release_at(t0_ns);
+        let _ = self.program.send(&FromGuardian::Released { t0_ns });
+        Ok(self.watch(t0_ns, t0_ns + plan.duration.as_ns() + plan.grace.as_ns()))
+    }
+
+    fn confine(&mut self, plan: &Plan) -> Result<Vec<Option<Home>>> {
+        if plan.confinement != Confinement::Cpusets {
+            return Ok(vec![None; plan.cells.len()]);
+        }
+        let machine = online_cpus()?;
+        let homes = Hierarchy::find()?.confine(&plan.cells, &machine, &mut self.journal)?;
+        Ok(homes.into_iter().map(Some).collect())
+    }
+
+    fn hire(&mut self, home: Option<&Home>, cpus: &CpuList, orders: WorkerOrders) -> Result<()> {
+        let cannot = |error: std::io::Error| {
+            Diagnostic::environment(format!("cannot start a worker process: {error}"))
+        };
+        let (channel, theirs) = Channel::pair().map_err(cannot)?;
+        let shared = self.shared.fd().try_clone_to_owned().map_err(cannot)?;
+        rustix::io::fcntl_setfd(&shared, rustix::io::FdFlags::empty()).map_err(|e| cannot(e.into()))?;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg(WORKER_COMMAND).arg(shared.as_raw_fd().to_string());
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
+        let guardian = std::process::id();
+        // SAFETY: only async-signal-safe system calls between fork and exec.
+        unsafe {
+            command.pre_exec(move || {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                let parent = u32::try_from(libc::getppid()).unwrap_or(0);
+                if parent == guardian { Ok(()) } else { Err(std::io::ErrorKind::BrokenPipe.into()) }
+            });
+        }
+        let child = command.spawn().map_err(cannot)?;
+        let pid = child.id();
+        self.workers.push(Worker { child, channel, gone: false });
+        if let Some(Home::Cgroup(path)) = home {
+            cpuset::write(&path.join("cgroup.procs"), &pid.to_string())?;
+        } else {
+            let pid = i32::try_from(pid).expect("a process id");
+            sched::set_affinity(pid, cpus).map_err(|error| {
+                Diagnostic::environment(format!("cannot confine a worker to CPUs {cpus}: {error}"))
+                    .hint("use CPUs that are online and that this process may use")
+            })?;
+        }
+        let worker = self.workers.last().expect("just hired");
+        worker.channel.send(&orders).map_err(cannot)
+    }
+
+    /// Collects thread ids until every task waits for its release.
+    fn wait_until_ready(&mut self, tasks: usize) -> Result<Vec<(usize, i32)>> {
+        let mut threads = Vec::new();
+        let give_up = monotonic_ns() + PREPARE_NS;
+        while threads.len() < tasks && self.cut_short.is_none() {
+            if monotonic_ns() > give_up {
+                return Err(Diagnostic::environment("tasks did not get their memory within 120 s")
+                    .hint("use smaller working sets"));
+            }
+            for number in self.poll(1000) {
+                match self.workers[number].channel.receive::<FromWorker>() {
+                    Ok(Some(FromWorker::Ready(ready))) => threads.extend(ready),
+                    Ok(Some(FromWorker::Failed(refusal))) => return Err(refusal.into()),
+                    Ok(None) | Err(_) => {
+                        return Err(Diagnostic::environment(
+                            "a worker process died while preparing its tasks",
+                        )
+                        .hint("is there enough memory for all working sets? see the kernel log"));
+                    }
+                }
+            }
+        }
+        Ok(threads)
+    }
+
+    /// Gives a waiting thread its CPUs and its policy. Bandwidth of tasks that are gone lingers in the kernel
+    /// until their last deadline, so a refusal for lack of it is final only after that time.
+    fn admit(&mut self, plan: &Plan, position: usize, tid: i32) -> Result<()> {
+        let task = &plan.tasks[position];
+        let name = format!("task `{}`", task.name);
+        sched::set_affinity(tid, &task.affinity).map_err(|error| {
+            Diagnostic::environment(format!("{name}: cannot be confined to CPUs {}: {error}", task.affinity))
+                .hint("use CPUs that are online and that this process may use")
+        })?;
+        let give_up = monotonic_ns() + plan.bandwidth_linger.as_ns() + 200_000_000;
+        loop {
+            match sched::set_policy(tid, task.policy) {
+                Ok(()) => return Ok(()),
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) && monotonic_ns() < give_up => {
+                    self.poll(10);
+                    if self.cut_short.is_some() {
+                        return Ok(());
+                    }
+                }
+                Err(error) => return Err(refused(&name, task.policy, &error)),
+            }
+        }
+    }
+
+    /// Waits for the end: all tasks done, the time up, or someone wants out.
+    fn watch(&mut self, t0_ns: u64, end_ns: u64) -> u64 {
+        while self.cut_short.is_none() && self.workers.iter().any(|worker| !worker.gone) {
+            let now = monotonic_ns();
+            if now >= end_ns {
+                break;
+            }
+            for number in self.poll(((end_ns - now) / 1_000_000).clamp(1, 1000)) {
+                self.workers[number].gone = true;
+                let status = self.workers[number].child.wait();
+                if !status.is_ok_and(|status| status.success()) && self.cut_short.is_none() {
+                    self.cut_short = Some("a worker process was killed".into());
+                }
+            }
+        }
+        monotonic_ns().saturating_sub(t0_ns)
+    }
+
+    /// Waits for news; the workers that have some. Sets `cut_short` if the run should end.
+    fn poll(&mut self, timeout_ms: u64) -> Vec<usize> {
+        let present: Vec<usize> =
+            (0..self.workers.len()).filter(|&number| !self.workers[number].gone).collect();
+        let mut fds = vec![self.program.as_fd(), self.signals.as_fd()];
+        fds.extend(present.iter().map(|&number| self.workers[number].channel.as_fd()));
+        let news = readable(&fds, timeout_ms).unwrap_or_else(|_| vec![false; fds.len()]);
+        if news[0] {
+            self.cut_short = Some(match self.program.receive::<ToGuardian>() {
+                Ok(Some(_)) => "interrupted".into(),
+                Ok(None) | Err(_) => "the program died".into(),
+            });
+        } else if news[1] {
+            self.cut_short = Some("the guardian was asked to terminate".into());
+        }
+        present.into_iter().zip(&news[2..]).filter(|(_, news)| **news).map(|(number, _)| number).collect()
+    }
+
+    /// Stops the tasks, by force if need be, and puts the host back.
+    fn clean_up(&mut self) {
+        self.shared.stop();
+        let give_up = monotonic_ns() + LEAVE_NS;
+        for worker in &mut self.workers {
+            while !worker.gone {
+                match worker.child.try_wait() {
+                    Ok(Some(_)) => worker.gone = true,
+                    Ok(None) if monotonic_ns() < give_up => {
+                        std::thread::sleep(std::time::Duration::from_millis(2))
+                    }
+                    _ => {
+                        let _ = worker.child.kill();
+                        let _ = worker.child.wait();
+                        worker.gone = true;
+                    }
+                }
+            }
+        }
+        for failure in self.journal.undo() {
+            eprintln!("warning: could not restore {failure}");
+        }
+    }
+}
+
+impl Drop for Guardian {
+    fn drop(&mut self) {
+        self.clean_up();
+    }
+}
+
+fn refused(who: &str, policy: Policy, error: &std::io::Error) -> Diagnostic {
+    let what = match policy {
+        Policy::Deadline { runtime, deadline, period } => {
+            format!("SCHED_DEADLINE with budget {runtime}, deadline {deadline}, period {period}")
+        }
+        Policy::Fifo { priority } => format!("SCHED_FIFO priority {priority}"),
+        Policy::Other => "SCHED_OTHER".into(),
+    };
+    let refusal = Diagnostic::environment(format!(
+        "{who}: the kernel refuses {what}: {}",
+        sched::explain(error, policy)
+    ));
+    match error.raw_os_error() {
+        Some(libc::EBUSY) => refusal.hint(
+            "kernels since 6.12 also keep 5 % of every CPU for ordinary tasks: lower the load, use a smaller \
+             --budget-margin, more CPUs or a better-balanced placement",
+        ),
+        _ => refusal.hint("run as root; `laxity list` says what this machine can run"),
+    }
+}
+
+/// Every CPU that is online.
+pub fn online_cpus() -> Result<CpuList> {
+    let path = "/sys/devices/system/cpu/online";
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Diagnostic::environment(format!("cannot read {path}: {error}")).hint("is /sys mounted?")
+    })?;
+    text.parse()
+}

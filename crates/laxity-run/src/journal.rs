@@ -1,0 +1,184 @@
+//! What must be put back: every change to the host is written down before it is made.
+//!
+//! The guardian undoes its changes on every orderly exit. Should it be killed, whoever next holds the machine
+//! lock finds the journal and undoes them: holding the lock proves that their maker is gone.
+
+use laxity_model::{Diagnostic, Result};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How to undo one change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Undo {
+    /// Write the old value back.
+    Write {
+        /// File.
+        path: PathBuf,
+        /// Old value.
+        value: String,
+    },
+    /// Remove a cgroup that was created, ending what still runs in it.
+    RemoveCgroup {
+        /// Directory.
+        path: PathBuf,
+    },
+}
+
+/// The changes made so far.
+pub struct Journal {
+    file: PathBuf,
+    steps: Vec<Undo>,
+}
+
+impl Journal {
+    /// An empty journal in `directory`.
+    pub fn create(directory: &Path) -> Self {
+        Journal { file: directory.join(format!("undo-{}.json", std::process::id())), steps: Vec::new() }
+    }
+
+    /// Writes down how to undo a change that is about to be made.
+    pub fn record(&mut self, step: Undo) -> io::Result<()> {
+        self.steps.push(step);
+        let draft = self.file.with_extension("draft");
+        fs::write(&draft, serde_json::to_vec(&self.steps)?)?;
+        fs::rename(&draft, &self.file)
+    }
+
+    /// Undoes everything, newest first. What could not be undone is returned, and stays in the journal.
+    pub fn undo(&mut self) -> Vec<String> {
+        let mut failures = Vec::new();
+        let mut left = Vec::new();
+        while let Some(step) = self.steps.pop() {
+            if let Err(error) = step.apply() {
+                failures.push(format!("{}: {error}", step.path().display()));
+                left.insert(0, step);
+            }
+        }
+        self.steps = left;
+        if self.steps.is_empty() {
+            // A journal that cannot be removed is harmless: its steps can be repeated.
+            let _ = fs::remove_file(&self.file);
+        }
+        failures
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        for failure in self.undo() {
+            eprintln!("warning: could not restore {failure}");
+        }
+    }
+}
+
+impl Undo {
+    fn path(&self) -> &Path {
+        match self {
+            Undo::Write { path, .. } | Undo::RemoveCgroup { path } => path,
+        }
+    }
+
+    fn apply(&self) -> io::Result<()> {
+        match self {
+            Undo::Write { path, value } => fs::write(path, value),
+            Undo::RemoveCgroup { path } => remove_cgroup(path),
+        }
+    }
+}
+
+/// Ends what runs in a cgroup and removes it; processes take a moment to leave.
+fn remove_cgroup(path: &Path) -> io::Result<()> {
+    let give_up = Instant::now() + Duration::from_secs(5);
+    loop {
+        for pid in fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default().lines() {
+            if let Some(pid) = pid.parse().ok().and_then(rustix::process::Pid::from_raw) {
+                // It may be gone already.
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+        match fs::remove_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.raw_os_error() == Some(libc::EBUSY) && Instant::now() < give_up => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Undoes what killed guardians left behind. The caller holds the machine lock. Returns the paths restored.
+pub fn recover(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut restored = Vec::new();
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(restored) };
+    for file in entries.flatten().map(|entry| entry.path()) {
+        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if !(name.starts_with("undo-") && name.ends_with(".json")) {
+            continue;
+        }
+        let steps: Vec<Undo> =
+            fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let mut journal = Journal { file: file.clone(), steps };
+        restored.extend(journal.steps.iter().map(|step| step.path().to_owned()));
+        let failures = journal.undo();
+        if !failures.is_empty() {
+            // Do not try again while unwinding.
+            journal.steps.clear();
+            return Err(Diagnostic::environment(format!(
+                "an earlier run was killed and its changes cannot be undone: {}",
+                failures.join("; ")
+            ))
+            .hint(format!(
+                "undo them by hand (they are listed in {}), then remove that file",
+                file.display()
+            )));
+        }
+    }
+    Ok(restored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn undoes_in_reverse_order_and_leaves_no_journal() {
+        let directory = tempfile::tempdir().expect("directory");
+        let file = directory.path().join("value");
+        fs::write(&file, "new").expect("write");
+        let mut journal = Journal::create(directory.path());
+        for value in ["oldest", "older"] {
+            journal.record(Undo::Write { path: file.clone(), value: value.into() }).expect("record");
+        }
+        assert_eq!(journal.undo(), Vec::<String>::new());
+        assert_eq!(fs::read_to_string(&file).expect("read"), "oldest");
+        assert!(recover(directory.path()).expect("nothing left").is_empty());
+    }
+
+    #[test]
+    fn a_killed_makers_changes_are_undone_by_the_next() {
+        let directory = tempfile::tempdir().expect("directory");
+        let file = directory.path().join("value");
+        let mut journal = Journal::create(directory.path());
+        journal.record(Undo::Write { path: file.clone(), value: "old".into() }).expect("record");
+        fs::write(&file, "new").expect("write");
+        std::mem::forget(journal);
+        assert_eq!(recover(directory.path()), Ok(vec![file.clone()]));
+        assert_eq!(fs::read_to_string(&file).expect("read"), "old");
+        assert_eq!(recover(directory.path()), Ok(vec![]));
+    }
+
+    #[test]
+    fn what_cannot_be_undone_stays_in_the_journal() {
+        let directory = tempfile::tempdir().expect("directory");
+        let mut journal = Journal::create(directory.path());
+        let path = directory.path().join("no/such/file");
+        journal.record(Undo::Write { path, value: "old".into() }).expect("record");
+        assert_eq!(journal.undo().len(), 1);
+        std::mem::forget(journal);
+        assert!(recover(directory.path()).expect_err("still broken").message.contains("no/such/file"));
+    }
+}

@@ -1,0 +1,73 @@
+//! What the program, its guardian and the workers tell each other.
+
+use crate::plan::{Plan, PlannedTask};
+use laxity_model::{Diagnostic, Failure};
+use serde::{Deserialize, Serialize};
+
+/// From the program to the guardian.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToGuardian {
+    /// The first message: what to do.
+    Run(Box<Plan>),
+    /// Stop now and clean up.
+    Stop,
+}
+
+/// From the guardian to the program.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FromGuardian {
+    /// All tasks are admitted; the synchronous release is at this CLOCK_MONOTONIC.
+    Released {
+        /// Instant of the release in ns.
+        t0_ns: u64,
+    },
+    /// The run is over and the host is as it was.
+    Ended {
+        /// Time from the release to the end, in ns.
+        ran_ns: u64,
+        /// Why it ended before its time.
+        cut_short: Option<String>,
+    },
+    /// It could not start; the host is as it was.
+    Failed(Refusal),
+}
+
+/// From a worker to the guardian.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FromWorker {
+    /// All threads wait for the release: (position of the task in the plan, thread id).
+    Ready(Vec<(usize, i32)>),
+    /// It cannot.
+    Failed(Refusal),
+}
+
+/// From the guardian to a worker: the tasks to run, by position in the plan.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct WorkerOrders {
+    /// Position in the plan and task.
+    pub tasks: Vec<(usize, PlannedTask)>,
+}
+
+/// A [`Diagnostic`] on its way between processes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Refusal {
+    usage: bool,
+    message: String,
+    hint: Option<String>,
+}
+
+impl From<Diagnostic> for Refusal {
+    fn from(from: Diagnostic) -> Self {
+        Refusal { usage: from.failure == Failure::Usage, message: from.message, hint: from.hint }
+    }
+}
+
+impl From<Refusal> for Diagnostic {
+    fn from(from: Refusal) -> Self {
+        let failure = if from.usage { Failure::Usage } else { Failure::Environment };
+        Diagnostic { failure, message: from.message, hint: from.hint }
+    }
+}

@@ -1,0 +1,483 @@
+//! What a run will do, decided and checked before anything starts.
+//!
+//! A plan maps one scheduler of lelli2012's Table 1 onto Linux: cells (disjoint sets of CPUs between which no
+//! task migrates), and for each task its cell, its policy and its CPUs.
+//!
+//! 1. EDF is SCHED_DEADLINE with budget C plus a margin, deadline D, period T. The margin covers what the kernel
+//!    charges to a job beyond its own work (wake-up, time keeping); without it every job that uses its whole
+//!    WCET is throttled for a period.
+//! 2. RM is SCHED_FIFO. Priorities are ranks by (period, task id) within a cell, from 98 down to 2; a cell with
+//!    more than 97 tasks shares levels evenly between neighbouring ranks, and the plan says so.
+//! 3. Cells that do not cover the machine are exclusive cpusets.
+
+use crate::sched::Policy;
+use laxity_model::{
+    AccessPattern, CpuList, Diagnostic, Duration, LoadSum, PriorityRule, Result, Scheduler, TaskSet,
+    Utilization, WorkingSet,
+};
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::fmt;
+use std::str::FromStr;
+
+/// Highest SCHED_FIFO priority a task gets; the guardian runs above it.
+pub const TASK_PRIORITY_MAX: u32 = 98;
+/// Lowest SCHED_FIFO priority a task gets.
+const TASK_PRIORITY_MIN: u32 = 2;
+/// SCHED_FIFO priority of the guardian.
+pub const GUARDIAN_PRIORITY: u32 = 99;
+
+/// What SCHED_DEADLINE budgets get on top of the WCET: the larger of a share of it and a fixed time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BudgetMargin {
+    /// Share of the WCET, in ppm.
+    pub share_ppm: u32,
+    /// Least margin.
+    pub least: Duration,
+}
+
+impl Default for BudgetMargin {
+    /// 2 % and at least 50 us.
+    fn default() -> Self {
+        BudgetMargin { share_ppm: 20_000, least: Duration::from_us(50) }
+    }
+}
+
+impl BudgetMargin {
+    /// The budget of a task: its WCET plus the margin, at most its deadline.
+    pub fn budget(self, wcet: Duration, deadline_rel: Duration) -> Duration {
+        let share = (u128::from(wcet.as_ns()) * u128::from(self.share_ppm)).div_ceil(1_000_000);
+        let share = Duration::from_ns(u64::try_from(share).unwrap_or(u64::MAX));
+        wcet.checked_add(share.max(self.least)).map_or(deadline_rel, |budget| budget.min(deadline_rel))
+    }
+}
+
+impl fmt::Display for BudgetMargin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}%,{}", f64::from(self.share_ppm) / 10_000.0, self.least)
+    }
+}
+
+impl FromStr for BudgetMargin {
+    type Err = Diagnostic;
+
+    /// `2%,50us`, `2%` or `50us`.
+    fn from_str(text: &str) -> Result<Self> {
+        let mut margin = BudgetMargin { share_ppm: 0, least: Duration::ZERO };
+        for part in text.split(',') {
+            match part.trim().strip_suffix('%') {
+                Some(percent) => {
+                    let share: f64 = percent.trim().parse().unwrap_or(f64::NAN);
+                    if !(0.0..=100.0).contains(&share) {
+                        return Err(Diagnostic::usage(format!(
+                            "budget margin `{text}`: `{part}` is not between 0% and 100%"
+                        ))
+                        .hint("write it as in `2%,50us`: the larger of the two is added to every WCET"));
+                    }
+                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 ... 1e6")]
+                    let ppm = (share * 10_000.0).round() as u32;
+                    margin.share_ppm = ppm;
+                }
+                None => margin.least = part.parse().map_err(|e: Diagnostic| e.context("budget margin"))?,
+            }
+        }
+        Ok(margin)
+    }
+}
+
+/// A set of CPUs between which its tasks migrate, and out of which they do not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The CPUs.
+    pub cpus: CpuList,
+    /// Ids of the tasks.
+    pub tasks: Vec<usize>,
+    /// The memory nodes its tasks allocate from; empty: all.
+    pub memory_nodes: CpuList,
+}
+
+/// How cells are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confinement {
+    /// One cell that is the whole machine: nothing to keep apart.
+    WholeMachine,
+    /// Exclusive cpusets: every cell is a root domain of its own.
+    Cpusets,
+    /// Affinity masks only, where there is no cpuset controller; enough for SCHED_FIFO.
+    AffinityMasks,
+}
+
+/// A task as the worker sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedTask {
+    /// Id in the set.
+    pub id: usize,
+    /// Name, for messages.
+    pub name: String,
+    /// Scheduling policy and parameters.
+    pub policy: Policy,
+    /// CPUs it may use.
+    pub affinity: CpuList,
+    /// Working set size.
+    pub size_bytes: u64,
+    /// Read-to-write ratio.
+    pub reads_writes: (u32, u32),
+    /// Random rather than sequential walk.
+    pub random: bool,
+    /// Seed of the random walk.
+    pub seed: u64,
+}
+
+impl PlannedTask {
+    /// The working set to walk.
+    pub fn working_set(&self) -> WorkingSet {
+        WorkingSet {
+            size_bytes: self.size_bytes,
+            reads: self.reads_writes.0,
+            writes: self.reads_writes.1,
+            pattern: if self.random { AccessPattern::Random } else { AccessPattern::Sequential },
+        }
+    }
+}
+
+/// Everything the guardian and the workers need to know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The cells with their tasks.
+    pub cells: Vec<Cell>,
+    /// How they are kept apart.
+    pub confinement: Confinement,
+    /// Real-time tasks; `cells` name them by position here.
+    pub tasks: Vec<PlannedTask>,
+    /// Releases happen in `[0, duration)`.
+    pub duration: Duration,
+    /// How much longer jobs may run.
+    pub grace: Duration,
+    /// How long the kernel may keep the bandwidth of tasks that are gone: one longest period.
+    pub bandwidth_linger: Duration,
+    /// What a reader of the results should know.
+    pub notes: Vec<String>,
+}
+
+/// The kernel's limits on real-time bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelLimits {
+    /// sched_rt_runtime_us; negative: no limit.
+    pub rt_runtime_us: i64,
+    /// sched_rt_period_us.
+    pub rt_period_us: i64,
+    /// sched_deadline_period_min_us.
+    pub deadline_period_min_us: u64,
+    /// sched_deadline_period_max_us.
+    pub deadline_period_max_us: u64,
+}
+
+impl Default for KernelLimits {
+    /// Linux's defaults.
+    fn default() -> Self {
+        KernelLimits {
+            rt_runtime_us: 950_000,
+            rt_period_us: 1_000_000,
+            deadline_period_min_us: 100,
+            deadline_period_max_us: 1 << 22,
+        }
+    }
+}
+
+impl KernelLimits {
+    /// The limits in force; defaults where they cannot be read.
+    pub fn read() -> Self {
+        fn sysctl<T: FromStr>(name: &str, default: T) -> T {
+            let text = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+            text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(default)
+        }
+        let default = Self::default();
+        KernelLimits {
+            rt_runtime_us: sysctl("sched_rt_runtime_us", default.rt_runtime_us),
+            rt_period_us: sysctl("sched_rt_period_us", default.rt_period_us),
+            deadline_period_min_us: sysctl("sched_deadline_period_min_us", default.deadline_period_min_us),
+            deadline_period_max_us: sysctl("sched_deadline_period_max_us", default.deadline_period_max_us),
+        }
+    }
+
+    /// The share of each CPU that real-time tasks may use, as (numerator, denominator); none: no limit.
+    pub fn share(self) -> Option<(u64, u64)> {
+        let runtime = u64::try_from(self.rt_runtime_us).ok()?;
+        let period = u64::try_from(self.rt_period_us).ok().filter(|&period| period > 0)?;
+        (runtime < period).then_some((runtime, period))
+    }
+}
+
+/// What shapes a plan besides the set and the placement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlanOptions {
+    /// Releases happen in `[0, duration)`.
+    pub duration: Duration,
+    /// How much longer jobs may run; default: the longest deadline, between 50 ms and 10 s.
+    pub grace: Option<Duration>,
+    /// Margin of SCHED_DEADLINE budgets.
+    pub budget_margin: BudgetMargin,
+    /// Seed of random walks.
+    pub seed: u64,
+}
+
+/// Makes the plan and checks it against the kernel's limits. `machine` is every CPU of the machine; `cells` name
+/// tasks by their ids in the set; best-effort tasks are in none.
+pub fn plan(
+    set: &TaskSet,
+    scheduler: Scheduler,
+    cells: &[Cell],
+    machine: &CpuList,
+    limits: KernelLimits,
+    options: PlanOptions,
+) -> Result<Plan> {
+    let whole = cells.len() == 1 && cells[0].cpus == *machine;
+    let mut plan = Plan {
+        cells: Vec::new(),
+        confinement: if whole { Confinement::WholeMachine } else { Confinement::Cpusets },
+        tasks: Vec::new(),
+        duration: options.duration,
+        grace: options.grace.unwrap_or_else(|| default_grace(set)),
+        bandwidth_linger: set.period_max(),
+        notes: Vec::new(),
+    };
+    for cell in cells.iter().filter(|cell| !cell.tasks.is_empty()) {
+        check_affinities(set, scheduler, cell)?;
+        let policies = match scheduler.rule {
+            PriorityRule::EarliestDeadlineFirst => reservations(set, cell, limits, options.budget_margin)?,
+            PriorityRule::RateMonotonic => priorities(set, cell, &mut plan.notes),
+        };
+        let first = plan.tasks.len();
+        for (&id, policy) in cell.tasks.iter().zip(policies) {
+            let task = &set.tasks()[id];
+            plan.tasks.push(PlannedTask {
+                id,
+                name: task.name.clone(),
+                policy,
+                affinity: task
+                    .affinity
+                    .as_ref()
+                    .map_or(cell.cpus.clone(), |own| own.intersection(&cell.cpus)),
+                size_bytes: task.working_set.size_bytes,
+                reads_writes: (task.working_set.reads, task.working_set.writes),
+                random: task.working_set.pattern == AccessPattern::Random,
+                seed: options.seed.wrapping_add(id as u64),
+            });
+        }
+        plan.cells.push(Cell { tasks: (first..plan.tasks.len()).collect(), ..cell.clone() });
+    }
+    if scheduler.rule == PriorityRule::EarliestDeadlineFirst {
+        plan.notes.push(format!("SCHED_DEADLINE budget = WCET + max({})", options.budget_margin));
+    }
+    Ok(plan)
+}
+
+fn default_grace(set: &TaskSet) -> Duration {
+    let longest = set.real_time().map(|(_, task)| task.deadline_rel).max().unwrap_or_default();
+    longest.clamp(Duration::from_ms(50), Duration::from_secs(10))
+}
+
+/// A task's own affinity must leave it a CPU, and SCHED_DEADLINE accepts none narrower than the cell.
+fn check_affinities(set: &TaskSet, scheduler: Scheduler, cell: &Cell) -> Result<()> {
+    for &id in &cell.tasks {
+        let task = &set.tasks()[id];
+        let Some(own) = &task.affinity else { continue };
+        if own.intersection(&cell.cpus).is_empty() {
+            return Err(Diagnostic::usage(format!(
+                "task `{}`: its affinity {own} has no CPU in {}, where {scheduler} would run it",
+                task.name, cell.cpus
+            ))
+            .hint("widen the affinity, or place the task elsewhere"));
+        }
+        if scheduler.rule == PriorityRule::EarliestDeadlineFirst && !cell.cpus.is_subset(own) {
+            return Err(Diagnostic::usage(format!(
+                "task `{}`: its affinity {own} is narrower than {}; SCHED_DEADLINE refuses that",
+                task.name, cell.cpus
+            ))
+            .hint("use a partitioned or clustered scheduler whose cells fit the affinity, or a rate-monotonic one"));
+        }
+    }
+    Ok(())
+}
+
+fn reservations(
+    set: &TaskSet,
+    cell: &Cell,
+    limits: KernelLimits,
+    margin: BudgetMargin,
+) -> Result<Vec<Policy>> {
+    let mut total = LoadSum::new();
+    let mut policies = Vec::new();
+    for &id in &cell.tasks {
+        let task = &set.tasks()[id];
+        let period = task.period();
+        if task.deadline_rel > period {
+            return Err(Diagnostic::usage(format!(
+                "task `{}`: deadline {} exceeds its period {period}; SCHED_DEADLINE needs D <= T",
+                task.name, task.deadline_rel
+            ))
+            .hint("shorten the deadline, or use a rate-monotonic scheduler (SCHED_FIFO)"));
+        }
+        let range = limits.deadline_period_min_us * 1_000..=limits.deadline_period_max_us * 1_000;
+        if !range.contains(&period.as_ns()) {
+            return Err(Diagnostic::usage(format!(
+                "task `{}`: period {period} is outside the {} to {} that SCHED_DEADLINE accepts",
+                task.name,
+                Duration::from_ns(*range.start()),
+                Duration::from_ns(*range.end())
+            ))
+            .hint("change the sysctls kernel.sched_deadline_period_min_us and _max_us, or the period"));
+        }
+        let runtime = margin.budget(task.wcet, task.deadline_rel).max(Duration::from_ns(1024));
+        total.add(runtime, period);
+        policies.push(Policy::Deadline { runtime, deadline: task.deadline_rel, period });
+    }
+    check_bandwidth(&total, cell, limits)?;
+    Ok(policies)
+}
+
+/// The kernel's own test, run beforehand: the sum of budget/period is at most the limit times the CPUs. (Since
+/// 6.12 the kernel also counts a small server for ordinary tasks on every CPU; it then has the last word.)
+fn check_bandwidth(total: &LoadSum, cell: &Cell, limits: KernelLimits) -> Result<()> {
+    let Some((runtime, period)) = limits.share() else { return Ok(()) };
+    let cpus = cell.cpus.len() as u64;
+    if total.cmp_ratio(runtime * cpus, period) != Ordering::Greater {
+        return Ok(());
+    }
+    let limit = Utilization::ratio(runtime * cpus, period);
+    Err(Diagnostic::usage(format!(
+        "CPUs {}: the budgets of their {} tasks need {:.3} CPUs, above the kernel's limit of {limit:.3} (sched_rt_runtime_us)",
+        cell.cpus,
+        cell.tasks.len(),
+        total.exact()
+    ))
+    .hint("lower the load, use a smaller --budget-margin, more CPUs or another placement"))
+}
+
+fn priorities(set: &TaskSet, cell: &Cell, notes: &mut Vec<String>) -> Vec<Policy> {
+    let levels = (TASK_PRIORITY_MAX - TASK_PRIORITY_MIN + 1) as usize;
+    let mut by_rank: Vec<usize> = (0..cell.tasks.len()).collect();
+    by_rank.sort_by_key(|&at| (set.tasks()[cell.tasks[at]].period(), cell.tasks[at]));
+    let mut policies = vec![Policy::Other; cell.tasks.len()];
+    for (rank, &at) in by_rank.iter().enumerate() {
+        let level = if by_rank.len() <= levels { rank } else { rank * levels / by_rank.len() };
+        let level = u32::try_from(level).expect("below the number of levels");
+        policies[at] = Policy::Fifo { priority: TASK_PRIORITY_MAX - level };
+    }
+    if by_rank.len() > levels {
+        notes.push(format!(
+            "CPUs {}: {} tasks share {levels} SCHED_FIFO priorities; tasks with neighbouring periods run in arrival order",
+            cell.cpus,
+            by_rank.len()
+        ));
+    }
+    policies
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_model::{Scope, Task};
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_ms(ms)
+    }
+
+    fn set(tasks: &[(u64, u64)]) -> TaskSet {
+        let task = |(id, &(wcet, period)): (usize, &(u64, u64))| {
+            Task::periodic(format!("t{id}"), ms(wcet), ms(period))
+        };
+        TaskSet::new("set", tasks.iter().enumerate().map(task).collect()).expect("valid")
+    }
+
+    fn cell(cpus: &str, tasks: &[usize]) -> Cell {
+        Cell {
+            cpus: cpus.parse().expect("valid list"),
+            tasks: tasks.to_vec(),
+            memory_nodes: CpuList::default(),
+        }
+    }
+
+    fn options() -> PlanOptions {
+        PlanOptions { duration: ms(1000), grace: None, budget_margin: BudgetMargin::default(), seed: 0 }
+    }
+
+    fn make(set: &TaskSet, rule: PriorityRule, cells: &[Cell]) -> Result<Plan> {
+        let scheduler = Scheduler { scope: Scope::Partitioned, rule };
+        plan(set, scheduler, cells, &CpuList::first(2), KernelLimits::default(), options())
+    }
+
+    #[test]
+    fn rate_monotonic_priorities_follow_period_then_id() {
+        let set = set(&[(1, 20), (1, 10), (1, 20), (1, 5)]);
+        let plan = make(&set, PriorityRule::RateMonotonic, &[cell("0-1", &[0, 1, 2, 3])]).expect("fits");
+        let priorities: Vec<Policy> = plan.tasks.iter().map(|task| task.policy).collect();
+        assert_eq!(priorities, [96, 97, 95, 98].map(|priority| Policy::Fifo { priority }));
+        assert_eq!(plan.confinement, Confinement::WholeMachine);
+    }
+
+    #[test]
+    fn more_tasks_than_priorities_share_levels_in_order() {
+        let tasks: Vec<(u64, u64)> = (0..300).map(|id| (1, 1000 - id)).collect();
+        let set = set(&tasks);
+        let all: Vec<usize> = (0..300).collect();
+        let plan = make(&set, PriorityRule::RateMonotonic, &[cell("0-1", &all)]).expect("fits");
+        let level = |id: usize| match plan.tasks[id].policy {
+            Policy::Fifo { priority } => priority,
+            _ => panic!("RM runs on SCHED_FIFO"),
+        };
+        assert_eq!((level(299), level(0)), (TASK_PRIORITY_MAX, TASK_PRIORITY_MIN));
+        assert!((1..300).all(|id| level(id) >= level(id - 1)), "a shorter period never has a lower priority");
+        assert!(plan.notes[0].contains("300 tasks share 97"));
+    }
+
+    #[test]
+    fn budgets_have_a_margin_and_stay_within_the_deadline() {
+        let margin = BudgetMargin::default();
+        assert_eq!(margin.budget(ms(10), ms(100)), Duration::from_us(10_200));
+        assert_eq!(margin.budget(ms(1), ms(100)), Duration::from_us(1_050));
+        assert_eq!(margin.budget(ms(10), ms(10)), ms(10));
+        assert_eq!("2%,50us".parse(), Ok(margin));
+        assert_eq!(margin.to_string(), "2%,50us");
+        assert!("200%".parse::<BudgetMargin>().is_err());
+    }
+
+    #[test]
+    fn admission_is_exact_at_the_kernels_limit() {
+        let at_limit = set(&[(95, 100)]);
+        let options =
+            PlanOptions { budget_margin: BudgetMargin { share_ppm: 0, least: Duration::ZERO }, ..options() };
+        let scheduler = Scheduler { scope: Scope::Partitioned, rule: PriorityRule::EarliestDeadlineFirst };
+        let one = [cell("0", &[0])];
+        let machine = CpuList::first(2);
+        let made = plan(&at_limit, scheduler, &one, &machine, KernelLimits::default(), options)
+            .expect("exactly 95 %");
+        assert_eq!(made.confinement, Confinement::Cpusets);
+        let above = set(&[(95, 100), (1, 4000)]);
+        let refused =
+            plan(&above, scheduler, &[cell("0", &[0, 1])], &machine, KernelLimits::default(), options).expect_err("above");
+        assert!(refused.message.contains("CPUs 0") && refused.message.contains("0.950"), "{refused}");
+    }
+
+    #[test]
+    fn sched_deadline_refuses_what_it_cannot_express() {
+        let edf = PriorityRule::EarliestDeadlineFirst;
+        let late = Task { deadline_rel: ms(30), ..Task::periodic("late", ms(1), ms(20)) };
+        let late = TaskSet::new("set", vec![late]).expect("valid");
+        assert!(make(&late, edf, &[cell("0-1", &[0])]).expect_err("D > T").message.contains("D <= T"));
+        assert!(make(&late, PriorityRule::RateMonotonic, &[cell("0-1", &[0])]).is_ok());
+        let slow = set(&[(1, 5000)]);
+        assert!(make(&slow, edf, &[cell("0-1", &[0])]).expect_err("4.19 s").message.contains("period 5s"));
+        let pinned =
+            Task { affinity: Some("1".parse().expect("list")), ..Task::periodic("pin", ms(1), ms(20)) };
+        let pinned = TaskSet::new("set", vec![pinned]).expect("valid");
+        assert!(make(&pinned, edf, &[cell("0-1", &[0])]).expect_err("narrow").message.contains("narrower"));
+        assert!(
+            make(&pinned, PriorityRule::RateMonotonic, &[cell("0", &[0])])
+                .expect_err("no CPU")
+                .message
+                .contains("no CPU")
+        );
+    }
+}

@@ -1,0 +1,124 @@
+//! The scheduling system calls: policies, priorities, reservations and affinity of one thread.
+//!
+//! `sched_setattr` has no wrapper in libc; its structure is the kernel's `struct sched_attr` (SCHED_ATTR_SIZE_VER1).
+
+use laxity_model::{CpuList, Duration};
+use serde::{Deserialize, Serialize};
+use std::io;
+
+/// What a thread asks of the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Policy {
+    /// SCHED_OTHER.
+    Other,
+    /// SCHED_FIFO at a priority of 1 to 99 (99 is highest).
+    Fifo {
+        /// Priority.
+        priority: u32,
+    },
+    /// SCHED_DEADLINE: `runtime` in every `period`, by `deadline` after each replenishment.
+    Deadline {
+        /// Budget.
+        runtime: Duration,
+        /// Relative deadline.
+        deadline: Duration,
+        /// Period.
+        period: Duration,
+    },
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct SchedAttr {
+    size: u32,
+    policy: u32,
+    flags: u64,
+    nice: i32,
+    priority: u32,
+    runtime: u64,
+    deadline: u64,
+    period: u64,
+    util_min: u32,
+    util_max: u32,
+}
+
+const SCHED_DEADLINE: u32 = 6;
+
+/// Gives thread `tid` (0: the calling thread) a policy. Children of the thread fall back to SCHED_OTHER.
+pub fn set_policy(tid: i32, policy: Policy) -> io::Result<()> {
+    let mut attr = SchedAttr {
+        size: u32::try_from(size_of::<SchedAttr>()).expect("a small structure"),
+        flags: u64::try_from(libc::SCHED_FLAG_RESET_ON_FORK).expect("a flag"),
+        ..SchedAttr::default()
+    };
+    match policy {
+        Policy::Other => {}
+        Policy::Fifo { priority } => {
+            attr.policy = u32::try_from(libc::SCHED_FIFO).expect("a policy number");
+            attr.priority = priority;
+        }
+        Policy::Deadline { runtime, deadline, period } => {
+            attr.policy = SCHED_DEADLINE;
+            attr.runtime = runtime.as_ns();
+            attr.deadline = deadline.as_ns();
+            attr.period = period.as_ns();
+        }
+    }
+    // SAFETY: `attr` is a valid sched_attr of the size it states and lives across the call.
+    let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const attr, 0u32) } != 0;
+    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The CPUs on which thread `tid` (0: the calling thread) may run.
+pub fn affinity(tid: i32) -> io::Result<CpuList> {
+    let mut words = [0u64; CPU_WORDS];
+    // SAFETY: the kernel writes at most the given number of bytes into `words`.
+    let written =
+        unsafe { libc::syscall(libc::SYS_sched_getaffinity, tid, size_of_val(&words), words.as_mut_ptr()) };
+    if written < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok((0..)
+        .zip(words)
+        .flat_map(|(word, bits)| (0..64).filter(move |b| bits >> b & 1 == 1).map(move |b| word * 64 + b))
+        .collect())
+}
+
+/// Confines thread `tid` (0: the calling thread) to `cpus`.
+pub fn set_affinity(tid: i32, cpus: &CpuList) -> io::Result<()> {
+    let mut words = [0u64; CPU_WORDS];
+    for cpu in cpus.iter() {
+        let word = words.get_mut(cpu as usize / 64).ok_or(io::ErrorKind::InvalidInput)?;
+        *word |= 1 << (cpu % 64);
+    }
+    // SAFETY: the kernel reads the given number of bytes from `words`.
+    let failed =
+        unsafe { libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&words), words.as_ptr()) } != 0;
+    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+const CPU_WORDS: usize = 8192 / 64;
+
+/// The kernel's own words for an error that a scheduling call came back with.
+pub fn explain(error: &io::Error, policy: Policy) -> String {
+    let deadline = matches!(policy, Policy::Deadline { .. });
+    match error.raw_os_error() {
+        Some(libc::EPERM) if deadline => "not permitted: SCHED_DEADLINE needs CAP_SYS_NICE and an affinity that \
+            covers the task's whole root domain"
+            .into(),
+        Some(libc::EPERM) => {
+            "not permitted: real-time priorities need CAP_SYS_NICE and, with CONFIG_RT_GROUP_SCHED, a cgroup \
+            with a real-time budget (cpu.rt_runtime_us)"
+                .into()
+        }
+        Some(libc::EBUSY) => "admission control refused it: the CPUs of its root domain have no bandwidth left".into(),
+        Some(libc::EINVAL) if deadline => {
+            "the kernel refuses these parameters (it needs 1024 ns <= runtime <= deadline <= period and a period \
+            between sched_deadline_period_min_us and _max_us)"
+                .into()
+        }
+        Some(libc::ENOSYS) => "this kernel has no sched_setattr system call".into(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,204 @@
+//! The periodic task program (lelli2012, 5.2): one process per cell, one thread per task.
+//!
+//! 1. All memory is locked and touched before the release; a job allocates nothing and prints nothing.
+//! 2. Releases are absolute: job k waits for t0 + its nominal release, or starts at once if that has passed.
+//! 3. A job ends when it has used its demand of thread CPU time, or made its number of accesses; it looks at
+//!    the clock and at the stop flag about every 2 us.
+//! 4. The process dies with its guardian (PR_SET_PDEATHSIG).
+
+use crate::channel::Channel;
+use crate::clock::{monotonic_ns, sleep_until, thread_cpu_ns};
+use crate::messages::{FromWorker, WorkerOrders};
+use crate::perf::ThreadCounters;
+use crate::plan::PlannedTask;
+use crate::shared::{NEVER, Shared, Slot, TaskEntry};
+use crate::walk::Walk;
+use laxity_model::{Diagnostic, Result};
+use std::io;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::mpsc;
+
+/// Stack of a task thread; its loop needs a few hundred bytes, the standard library the rest.
+const STACK_BYTES: usize = 128 * 1024;
+/// How much CPU time may pass between two looks at the clock.
+const LOOK_EVERY_NS: u64 = 2_000;
+
+/// The whole life of a worker process, behind the guardian's connection on standard input.
+pub fn worker_main(shared: Shared) -> ExitCode {
+    let Ok(mut channel) = Channel::from_stdin() else { return ExitCode::FAILURE };
+    let Ok(Some(orders)) = channel.receive::<WorkerOrders>() else { return ExitCode::FAILURE };
+    let shared = Arc::new(shared);
+    match start(&shared, orders) {
+        Ok((tids, threads)) => {
+            if channel.send(&FromWorker::Ready(tids)).is_err() {
+                return ExitCode::FAILURE;
+            }
+            threads.into_iter().for_each(|thread| drop(thread.join()));
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            // Should the guardian be gone, there is nobody to tell.
+            let _ = channel.send(&FromWorker::Failed(error.into()));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+type Started = (Vec<(usize, i32)>, Vec<std::thread::JoinHandle<()>>);
+
+fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
+    lock_memory()?;
+    let (sender, receiver) = mpsc::channel();
+    let mut threads = Vec::new();
+    for (position, task) in orders.tasks {
+        let (shared, sender) = (Arc::clone(shared), sender.clone());
+        let name = task.name.clone();
+        let body = move || prepare_and_run(&shared, position, &task, &sender);
+        let spawned =
+            std::thread::Builder::new().stack_size(STACK_BYTES).name("laxity-task".into()).spawn(body);
+        threads.push(spawned.map_err(|error| {
+            Diagnostic::environment(format!("task `{name}`: cannot start its thread: {error}"))
+                .hint("raise the limits on processes and memory (ulimit -u, ulimit -l), or use fewer tasks")
+        })?);
+    }
+    drop(sender);
+    let tids = receiver.iter().collect::<Result<Vec<_>>>()?;
+    Ok((tids, threads))
+}
+
+fn lock_memory() -> Result<()> {
+    // SAFETY: changes only how this process's pages are kept.
+    if unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE) } == 0 {
+        return Ok(());
+    }
+    Err(Diagnostic::environment(format!("cannot lock memory: {}", io::Error::last_os_error()))
+        .hint("run as root, or raise the limit on locked memory (ulimit -l)"))
+}
+
+fn prepare_and_run(
+    shared: &Shared,
+    position: usize,
+    task: &PlannedTask,
+    ready: &mpsc::Sender<Result<(usize, i32)>>,
+) {
+    let walk = Walk::new(&task.working_set(), task.seed).map_err(|error| {
+        Diagnostic::environment(format!(
+            "task `{}`: cannot have its working set of {} bytes: {error}",
+            task.name, task.size_bytes
+        ))
+        .hint("use smaller working sets, or more memory")
+    });
+    let mut body = match walk {
+        Ok(walk) => TaskBody::new(shared, position, walk),
+        Err(error) => {
+            let _ = ready.send(Err(error));
+            return;
+        }
+    };
+    let tid = rustix::thread::gettid().as_raw_nonzero().get();
+    if ready.send(Ok((position, tid))).is_ok()
+        && let Some(t0_ns) = shared.wait_for_release()
+    {
+        body.run(t0_ns);
+    }
+}
+
+struct TaskBody<'a> {
+    shared: &'a Shared,
+    entry: &'a TaskEntry,
+    slots: &'a [Slot],
+    walk: Walk,
+    counters: ThreadCounters,
+    accesses_per_look: u64,
+}
+
+impl<'a> TaskBody<'a> {
+    fn new(shared: &'a Shared, position: usize, mut walk: Walk) -> Self {
+        let slots = shared.jobs_of(position);
+        // Take the page faults of the records now.
+        slots.iter().for_each(|slot| slot.start_ns.store(NEVER, Relaxed));
+        let accesses_per_look = accesses_within(&mut walk, LOOK_EVERY_NS);
+        let entry = &shared.tasks()[position];
+        TaskBody { shared, entry, slots, walk, counters: ThreadCounters::open(), accesses_per_look }
+    }
+
+    fn run(&mut self, t0_ns: u64) {
+        store_all(&self.entry.baseline, self.counters.read());
+        for slot in self.slots {
+            sleep_until(t0_ns + slot.release_ns.load(Relaxed));
+            if self.shared.stopped() || !self.job(slot, t0_ns) {
+                return;
+            }
+        }
+    }
+
+    /// Executes one job; false if it was stopped before its end.
+    fn job(&mut self, slot: &Slot, t0_ns: u64) -> bool {
+        let cpu_before = thread_cpu_ns();
+        let first_cpu = current_cpu();
+        slot.start_ns.store(monotonic_ns().saturating_sub(t0_ns), Relaxed);
+        self.entry.started.fetch_add(1, Release);
+        let done = match slot.accesses.load(Relaxed) {
+            NEVER => self.use_cpu_time(cpu_before + slot.demand_ns.load(Relaxed)),
+            accesses => self.make_accesses(accesses),
+        };
+        let finish_ns = monotonic_ns().saturating_sub(t0_ns);
+        slot.cpu_time_ns.store(thread_cpu_ns() - cpu_before, Relaxed);
+        slot.cpus.store(first_cpu << 32 | current_cpu(), Relaxed);
+        if !done {
+            return false;
+        }
+        slot.finish_ns.store(finish_ns, Relaxed);
+        store_all(&slot.counts, self.counters.read());
+        if finish_ns > slot.deadline_ns.load(Relaxed) {
+            self.entry.missed.fetch_add(1, Relaxed);
+        }
+        self.entry.finished.fetch_add(1, Release);
+        true
+    }
+
+    fn use_cpu_time(&mut self, until_ns: u64) -> bool {
+        while thread_cpu_ns() < until_ns {
+            if self.shared.stopped() {
+                return false;
+            }
+            self.walk.go(self.accesses_per_look);
+        }
+        true
+    }
+
+    fn make_accesses(&mut self, accesses: u64) -> bool {
+        let mut left = accesses;
+        while left > 0 {
+            if self.shared.stopped() {
+                return false;
+            }
+            let now = left.min(self.accesses_per_look);
+            self.walk.go(now);
+            left -= now;
+        }
+        true
+    }
+}
+
+fn store_all(to: &[AtomicU64], from: impl IntoIterator<Item = u64>) {
+    to.iter().zip(from).for_each(|(word, value)| word.store(value, Relaxed));
+}
+
+fn current_cpu() -> u64 {
+    // SAFETY: takes no arguments; -1 (no vDSO, no system call) cannot happen on a kernel with sched_setattr.
+    u64::try_from(unsafe { libc::sched_getcpu() }).unwrap_or(u64::from(u32::MAX))
+}
+
+/// About how many accesses fit into `span_ns`, from a short trial with a warm working set.
+fn accesses_within(walk: &mut Walk, span_ns: u64) -> u64 {
+    const TRIAL: u64 = 4_096;
+    walk.go(TRIAL);
+    let before = thread_cpu_ns();
+    walk.go(TRIAL);
+    let took = (thread_cpu_ns() - before).max(1);
+    (TRIAL * span_ns / took).clamp(8, TRIAL)
+}
