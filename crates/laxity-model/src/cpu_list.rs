@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The largest CPU number laxity accepts, plus one (Linux's own NR_CPUS limit on x86-64).
-const CPUS_MAX: u32 = 8192;
+pub(crate) const CPUS_MAX: u32 = 8192;
 
 /// A set of CPU numbers, read and written in the kernel's list format (`0-3,8`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -79,6 +79,15 @@ impl FromStr for CpuList {
         let number =
             |part: &str| part.trim().parse::<u32>().ok().filter(|&n| n < CPUS_MAX).ok_or_else(|| bad(part));
         let mut cpus = BTreeSet::new();
+        // Every CPU needs to be named only once; without this rule a short text could ask for endless work.
+        let mut left = CPUS_MAX;
+        let mut count = |named: u32| -> Result<()> {
+            left = left.checked_sub(named).ok_or_else(|| {
+                Diagnostic::usage(format!("a CPU list names more than {CPUS_MAX} CPUs"))
+                    .hint("name every CPU once, as in \"0-3,8\"")
+            })?;
+            Ok(())
+        };
         for part in text.trim().split(',').filter(|part| !part.trim().is_empty()) {
             match part.split_once('-') {
                 Some((low, high)) => {
@@ -86,9 +95,11 @@ impl FromStr for CpuList {
                     if low > high {
                         return Err(bad(part));
                     }
+                    count(high - low + 1)?;
                     cpus.extend(low..=high);
                 }
                 None => {
+                    count(1)?;
                     cpus.insert(number(part)?);
                 }
             }
@@ -142,7 +153,8 @@ mod tests {
 
     #[test]
     fn refuses_nonsense() {
-        for text in ["a", "3-1", "1-", "99999", "0-4294967295", "-1"] {
+        let endless = "0-8191,".repeat(1000);
+        for text in [endless.as_str(), "a", "3-1", "1-", "99999", "0-4294967295", "-1"] {
             assert!(text.parse::<CpuList>().is_err(), "{text}");
         }
     }

@@ -40,7 +40,9 @@ impl FromStr for Demand {
         let text_lower = text.trim().to_ascii_lowercase();
         let (name, arguments) = text_lower.split_once(':').unwrap_or((&text_lower, ""));
         let shares = |from: &str| -> Result<Vec<u32>> {
-            from.split(',').map(|part| parse_ppm(part).ok_or_else(|| bad(format!("has the bad share `{part}`")))).collect()
+            from.split(',')
+                .map(|part| parse_ppm(part).ok_or_else(|| bad(format!("has the bad share `{part}`"))))
+                .collect()
         };
         let demand = match name {
             "wcet" => Demand::Wcet,
@@ -130,7 +132,9 @@ mod tests {
 
     #[test]
     fn refuses_nonsense() {
-        for text in ["", "0", "-1", "11", "uniform:1,0.5", "uniform:1", "normal:", "gamma:1,2", "0.1234567", "."] {
+        for text in
+            ["", "0", "-1", "11", "uniform:1,0.5", "uniform:1", "normal:", "gamma:1,2", "0.1234567", "."]
+        {
             assert!(text.parse::<Demand>().is_err(), "{text}");
         }
     }

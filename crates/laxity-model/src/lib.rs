@@ -4,22 +4,27 @@
 //! exact rationals ([`Utilization`]), and whatever is wrong with an input is a [`Diagnostic`] that names the
 //! value, the rule and the fix.
 
+mod byte_size;
 mod cpu_list;
 mod demand;
 mod diagnostic;
+mod file;
 mod platform;
 mod scheduler;
+mod sysfs;
 mod task;
 mod task_set;
 mod time;
 mod utilization;
 
+pub use byte_size::ByteSize;
 pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
+pub use file::{Exported, Imported, platform_schema, read_platform, read_task_set, task_set_schema};
 pub use platform::{Cache, CacheKind, Core, NumaNode, Platform, Speed};
 pub use scheduler::{PriorityRule, Scheduler, Scope};
 pub use task::{AccessPattern, Arrival, Group, Task, TaskKind, WorkingSet};
-pub use task_set::{Provenance, TaskSet};
+pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use time::Duration;
 pub use utilization::{LoadSum, Utilization};

@@ -2,6 +2,7 @@
 
 use crate::{CpuList, Diagnostic, Result};
 use std::fmt;
+use std::str::FromStr;
 
 /// The speed of a core relative to the core on which WCETs were measured, as an exact fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -22,8 +23,9 @@ impl Speed {
             ))
             .hint("write speeds such as 1, 0.5 or \"3/4\""));
         }
-        let divisor = gcd(numerator, denominator);
-        Ok(Speed { numerator: numerator / divisor, denominator: denominator / divisor })
+        let divisor = gcd(numerator.into(), denominator.into());
+        let reduced = |n: u32| u32::try_from(u64::from(n) / divisor).expect("a quotient of a u32");
+        Ok(Speed { numerator: reduced(numerator), denominator: reduced(denominator) })
     }
 
     /// Numerator of the reduced fraction.
@@ -60,7 +62,37 @@ impl fmt::Display for Speed {
     }
 }
 
-fn gcd(a: u32, b: u32) -> u32 {
+impl FromStr for Speed {
+    type Err = Diagnostic;
+
+    /// Reads `2`, `0.75` or `3/4`, exactly.
+    fn from_str(text: &str) -> Result<Self> {
+        let bad = || {
+            Diagnostic::usage(format!("core speed `{text}` is not a fraction of two numbers below 2^32"))
+                .hint("write speeds such as 1, 0.5 or \"3/4\"")
+        };
+        let number = |digits: &str| {
+            let all_digits = digits.chars().all(|c| c.is_ascii_digit());
+            digits.parse::<u64>().ok().filter(|_| all_digits)
+        };
+        let trimmed = text.trim();
+        let parts = match trimmed.split_once('/') {
+            Some((above, below)) => number(above.trim()).zip(number(below.trim())),
+            None => {
+                let (whole, decimals) = trimmed.split_once('.').unwrap_or((trimmed, ""));
+                let decimals = decimals.trim_end_matches('0');
+                let below = u32::try_from(decimals.len()).ok().and_then(|n| 10u64.checked_pow(n));
+                number(&format!("{whole}{decimals}")).zip(below)
+            }
+        };
+        let (above, below) = parts.ok_or_else(bad)?;
+        let divisor = gcd(above, below).max(1);
+        let reduced = |n: u64| u32::try_from(n / divisor).map_err(|_| bad());
+        Speed::new(reduced(above)?, reduced(below)?)
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
@@ -156,6 +188,12 @@ impl Platform {
                 ))
                 .hint("list only cores of the platform"));
             }
+        }
+        let mut ids: Vec<u32> = numa_nodes.iter().map(|node| node.id).collect();
+        ids.sort_unstable();
+        if let Some(pair) = ids.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(Diagnostic::usage(format!("NUMA node {} is described twice", pair[0]))
+                .hint("give every node its own number"));
         }
         let clusters = clusters.unwrap_or_else(|| clusters_by_cache(&cpus, &caches));
         check_clusters(&cpus, &clusters)?;
@@ -293,5 +331,24 @@ mod tests {
         assert!(Platform::symmetric(0).is_err());
         assert!(Speed::new(0, 1).is_err());
         assert_eq!(Speed::new(2, 4), Speed::new(1, 2));
+    }
+
+    #[test]
+    fn reads_speeds_exactly() {
+        for (text, above, below) in [
+            ("1", 1, 1),
+            ("0.75", 3, 4),
+            ("3/4", 3, 4),
+            (" 446 / 1024 ", 223, 512),
+            (".5", 1, 2),
+            ("2.50", 5, 2),
+        ] {
+            assert_eq!(text.parse(), Speed::new(above, below), "{text}");
+        }
+        for text in
+            ["", "0", "0/1", "1/0", "-1", "+1", "1e3", "1/2/3", "0.1/2", "4294967296", "0.00000000001", "."]
+        {
+            assert!(text.parse::<Speed>().is_err(), "{text}");
+        }
     }
 }

@@ -175,6 +175,12 @@ impl Task {
                 .hint("write the ratio as in \"4:1\""));
         }
         if let Some(group) = &self.group
+            && (group.name.is_empty() || group.name.chars().any(char::is_control))
+        {
+            return Err(task(format!("group name {:?} is empty or has control characters", group.name))
+                .hint("name the group with printable characters, or leave it out"));
+        }
+        if let Some(group) = &self.group
             && group.shared_bytes > self.working_set.size_bytes
         {
             return Err(task(format!(

@@ -55,6 +55,7 @@ impl TaskSet {
                 .hint("rename one of them"));
             }
         }
+        check_totals(&tasks)?;
         Ok(TaskSet { name: name.into(), tasks, provenance: None })
     }
 
@@ -110,6 +111,30 @@ impl TaskSet {
     }
 }
 
+/// Keeps every sum over the set below 2^63, so that sums of periods, deadlines, phases or bytes cannot
+/// overflow in whatever uses the set.
+fn check_totals(tasks: &[Task]) -> Result<()> {
+    let limit = u128::from(u64::MAX / 2);
+    let total = |of: fn(&Task) -> u64| tasks.iter().map(|task| u128::from(of(task))).sum::<u128>();
+    for (what, of) in [
+        ("periods", (|task| task.period().as_ns()) as fn(&Task) -> u64),
+        ("deadlines", |task| task.deadline_rel.as_ns()),
+        ("phases", |task| task.phase.as_ns()),
+    ] {
+        if total(of) > limit {
+            return Err(Diagnostic::usage(format!(
+                "the {what} of the task set add up to more than 2^63 ns (292 years)"
+            ))
+            .hint("check the units of the times: ns, us, ms, s"));
+        }
+    }
+    if total(|task| task.working_set.size_bytes) > limit {
+        return Err(Diagnostic::usage("the working sets of the task set add up to more than 2^63 bytes")
+            .hint("check the units of the sizes: B, KiB, MiB, GiB"));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,11 +157,19 @@ mod tests {
         assert!(message(vec![task("a", 1, 5), task("a", 1, 5)]).contains("tasks 1 and 2"));
         let late = Task { deadline_rel: Duration::from_ms(20), ..task("a", 7, 5) };
         assert!(message(vec![late]).contains("utilization above 1"));
-        let sporadic = Task {
-            arrival: Arrival::Sporadic { min_interarrival: Duration::ZERO },
-            ..task("a", 1, 5)
-        };
+        let sporadic =
+            Task { arrival: Arrival::Sporadic { min_interarrival: Duration::ZERO }, ..task("a", 1, 5) };
         assert!(message(vec![sporadic]).contains("min_interarrival is 0"));
+    }
+
+    #[test]
+    fn refuses_sums_that_would_overflow() {
+        let long = |name: &str| Task { phase: Duration::from_ns(u64::MAX / 2), ..task(name, 1, 5) };
+        assert!(TaskSet::new("t", vec![long("a")]).is_ok());
+        assert!(message(vec![long("a"), long("b")]).contains("phases of the task set add up"));
+        let mut large = task("a", 1, 5);
+        large.working_set.size_bytes = u64::MAX;
+        assert!(message(vec![large]).contains("working sets"));
     }
 
     #[test]

@@ -1,0 +1,199 @@
+//! Task sets as CSV: `name,wcet_ns,period_ns,deadline_ns,phase_ns,wss_bytes`, the last three optional.
+//!
+//! A missing or empty deadline is the period, a missing phase 0, a missing working set none. CSV has no
+//! place for sporadic arrivals, groups, affinities, kinds, demands and the shape of accesses.
+
+use super::document::printable;
+use super::task_set::default_name;
+use super::{Exported, Imported};
+use crate::task_set::TASKS_MAX;
+use crate::{Arrival, Diagnostic, Duration, Result, Task, TaskKind, TaskSet, WorkingSet};
+use csv::{ReaderBuilder, StringRecord, Trim, Writer};
+
+const COLUMNS: [&str; 6] = ["name", "wcet_ns", "period_ns", "deadline_ns", "phase_ns", "wss_bytes"];
+const REQUIRED: usize = 3;
+
+impl TaskSet {
+    /// Reads a task set in CSV (see the header above); `name` becomes its name.
+    pub fn from_csv(text: &str, name: &str) -> Result<Imported> {
+        let mut reader = ReaderBuilder::new().trim(Trim::Headers).from_reader(text.as_bytes());
+        let columns = Columns::of(reader.headers().map_err(|e| syntax(&e))?)?;
+        let mut tasks = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(|e| syntax(&e))?;
+            if tasks.len() == TASKS_MAX {
+                return Err(Diagnostic::usage(format!("more than {TASKS_MAX} tasks, the limit"))
+                    .hint("split the set"));
+            }
+            let line = record.position().map_or(0, csv::Position::line);
+            let task = columns.task(&record, tasks.len()).map_err(|e| e.context(format!("line {line}")))?;
+            tasks.push(task);
+        }
+        Ok(Imported { set: TaskSet::new(name, tasks)?, warnings: Vec::new() })
+    }
+
+    /// Writes the set in CSV, with a warning for everything that CSV cannot carry.
+    pub fn to_csv(&self) -> Exported {
+        let mut writer = Writer::from_writer(Vec::new());
+        let in_memory = "writing into memory";
+        writer.write_record(COLUMNS).expect(in_memory);
+        for task in self.tasks() {
+            let numbers = [
+                task.wcet.as_ns(),
+                task.period().as_ns(),
+                task.deadline_rel.as_ns(),
+                task.phase.as_ns(),
+                task.working_set.size_bytes,
+            ];
+            writer.write_field(&task.name).expect(in_memory);
+            writer.write_record(numbers.map(|number| number.to_string())).expect(in_memory);
+        }
+        let bytes = writer.into_inner().expect(in_memory);
+        let text = String::from_utf8(bytes).expect("made of strings");
+        Exported { text, warnings: self.losses() }
+    }
+
+    fn losses(&self) -> Vec<String> {
+        let usual = WorkingSet::default();
+        let shape = |w: WorkingSet| (w.reads, w.writes, w.pattern);
+        let kinds: [(&str, fn(&Task) -> bool); 5] = [
+            ("minimum interarrival times (written as periods)", |t| {
+                matches!(t.arrival, Arrival::Sporadic { .. })
+            }),
+            ("groups", |t| t.group.is_some()),
+            ("affinities", |t| t.affinity.is_some()),
+            ("kinds", |t| t.kind == TaskKind::BestEffort),
+            ("demands", |t| t.demand.is_some()),
+        ];
+        let mut warnings: Vec<String> = kinds
+            .iter()
+            .filter(|(_, has)| self.tasks().iter().any(has))
+            .map(|(what, _)| format!("CSV cannot carry {what}"))
+            .collect();
+        if self.tasks().iter().any(|task| shape(task.working_set) != shape(usual)) {
+            warnings.push("CSV cannot carry read:write ratios and access patterns".into());
+        }
+        if self.provenance().is_some() {
+            warnings.push("CSV cannot carry the provenance".into());
+        }
+        warnings
+    }
+}
+
+/// Where each column of [`COLUMNS`] stands.
+struct Columns([Option<usize>; 6]);
+
+impl Columns {
+    fn of(header: &StringRecord) -> Result<Self> {
+        let rule = format!("write the header `{}` (the last three are optional)", COLUMNS.join(","));
+        let refuse = |why: String| Err(Diagnostic::usage(printable(&why)).hint(&rule));
+        let mut places = [None; 6];
+        for (at, title) in header.iter().enumerate() {
+            let title = title.trim_start_matches('\u{feff}');
+            let Some(column) = COLUMNS.iter().position(|known| *known == title) else {
+                return refuse(format!("the header has the unknown column `{title}`"));
+            };
+            if places[column].replace(at).is_some() {
+                return refuse(format!("the header has the column `{title}` twice"));
+            }
+        }
+        match (0..REQUIRED).find(|&column| places[column].is_none()) {
+            Some(missing) => refuse(format!("the header lacks the column `{}`", COLUMNS[missing])),
+            None => Ok(Columns(places)),
+        }
+    }
+
+    fn task(&self, record: &StringRecord, id: usize) -> Result<Task> {
+        let field = |column: usize| {
+            self.0[column].and_then(|at| record.get(at)).filter(|text| !text.trim().is_empty())
+        };
+        let name = field(0).map_or_else(|| default_name(id), str::to_owned);
+        let number = |column: usize| match field(column) {
+            Some(text) => whole(text.trim())
+                .map(Some)
+                .map_err(|e| e.context(format!("task `{name}`: {}", COLUMNS[column]))),
+            None => Ok(None),
+        };
+        let required = |column: usize| {
+            number(column)?.ok_or_else(|| {
+                Diagnostic::usage(format!("task `{name}`: {} is empty", COLUMNS[column]))
+                    .hint("give every task a wcet_ns and a period_ns")
+            })
+        };
+        let (wcet, period) = (Duration::from_ns(required(1)?), Duration::from_ns(required(2)?));
+        let deadline_rel = number(3)?.map_or(period, Duration::from_ns);
+        let phase = Duration::from_ns(number(4)?.unwrap_or(0));
+        let working_set = WorkingSet { size_bytes: number(5)?.unwrap_or(0), ..WorkingSet::default() };
+        Ok(Task { deadline_rel, phase, working_set, ..Task::periodic(name, wcet, period) })
+    }
+}
+
+fn whole(text: &str) -> Result<u64> {
+    let digits = text.chars().all(|c| c.is_ascii_digit());
+    text.parse().ok().filter(|_| digits).ok_or_else(|| {
+        Diagnostic::usage(printable(&format!("`{text}` is not a whole number below 2^64")))
+            .hint("CSV times are whole nanoseconds and sizes whole bytes, without units")
+    })
+}
+
+fn syntax(error: &csv::Error) -> Diagnostic {
+    match error.kind() {
+        csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
+            let diagnostic = Diagnostic::usage(format!("{len} fields where the header has {expected_len}"))
+                .hint("give every line as many fields as the header; an optional field may be empty");
+            match pos {
+                Some(pos) => diagnostic.context(format!("line {}", pos.line())),
+                None => diagnostic,
+            }
+        }
+        _ => Diagnostic::usage(printable(&error.to_string())).hint("the file must be CSV in UTF-8"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_all_and_only_the_required_columns() {
+        let full = "name,wcet_ns,period_ns,deadline_ns,phase_ns,wss_bytes\na,1000,5000,4000,7,64\n,1,2,,,\n";
+        let set = TaskSet::from_csv(full, "s").expect("valid").set;
+        let a = &set.tasks()[0];
+        assert_eq!((a.deadline_rel, a.phase), (Duration::from_us(4), Duration::from_ns(7)));
+        assert_eq!(a.working_set.size_bytes, 64);
+        assert_eq!(set.tasks()[1], Task::periodic("T2", Duration::from_ns(1), Duration::from_ns(2)));
+        assert_eq!(TaskSet::from_csv(&set.to_csv().text, "s").expect("valid").set, set);
+        let least =
+            TaskSet::from_csv("period_ns, wcet_ns, name\r\n10, 5,\"x, y\"\r\n", "s").expect("valid").set;
+        assert_eq!(least.tasks()[0].name, "x, y");
+    }
+
+    #[test]
+    fn refuses_what_is_not_the_format() {
+        for (text, why) in [
+            ("", "lacks the column `name`"),
+            ("name,wcet_ns\na,1\n", "lacks the column `period_ns`"),
+            ("name,wcet_ns,period_ns,cpu\na,1,2,0\n", "unknown column `cpu`"),
+            ("name,name,wcet_ns,period_ns\n", "twice"),
+            ("name,wcet_ns,period_ns\n", "empty"),
+            ("name,wcet_ns,period_ns\na,1\n", "line 2: 2 fields where the header has 3"),
+            ("name,wcet_ns,period_ns\na,,2\n", "task `a`: wcet_ns is empty"),
+            ("name,wcet_ns,period_ns\nb,1,2\na,1ms,2\n", "line 3: task `a`: wcet_ns: `1ms` is not a whole"),
+            ("name,wcet_ns,period_ns\na,-1,2\n", "not a whole"),
+            ("name,wcet_ns,period_ns\na,1,99999999999999999999\n", "not a whole"),
+            ("name,wcet_ns,period_ns\na,3,2\n", "exceeds"),
+        ] {
+            let message = TaskSet::from_csv(text, "s").expect_err(text).message;
+            assert!(message.contains(why), "{text:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn says_what_csv_cannot_carry() {
+        let sporadic = Arrival::Sporadic { min_interarrival: Duration::from_ms(5) };
+        let task =
+            Task { arrival: sporadic, ..Task::periodic("a", Duration::from_ms(1), Duration::from_ms(5)) };
+        let exported = TaskSet::new("s", vec![task]).expect("valid").to_csv();
+        assert_eq!(exported.warnings, ["CSV cannot carry minimum interarrival times (written as periods)"]);
+    }
+}

@@ -1,0 +1,191 @@
+//! From text to wire structs, with errors that say where and what to write instead.
+
+use crate::{Diagnostic, Result};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// The version that files say they have.
+pub(super) const VERSION: u64 = 1;
+
+/// Messages quote the input; a broken file must not fill the terminal with it.
+const MESSAGE_CHARS_MAX: usize = 600;
+
+/// A kind of document: what it is called and where its entries with names are.
+pub(super) struct Kind {
+    /// "task set".
+    pub what: &'static str,
+    /// The published schema.
+    pub schema: &'static str,
+    /// Key and singular of the list whose entries errors name.
+    pub entries: (&'static str, &'static str),
+    /// True if such an entry does not read by itself.
+    pub refuses_entry: fn(&Value) -> bool,
+}
+
+/// Reads TOML.
+pub(super) fn from_toml<T: DeserializeOwned>(text: &str, kind: &Kind) -> Result<T> {
+    toml::from_str(text).map_err(|e| {
+        let place = e.span().map(|span| line_and_column(text, span.start));
+        let document = toml::from_str(text).ok();
+        explain(e.message(), place, document.as_ref(), kind)
+    })
+}
+
+/// Reads JSON.
+pub(super) fn from_json<T: DeserializeOwned>(text: &str, kind: &Kind) -> Result<T> {
+    serde_json::from_str(text).map_err(|e| {
+        let document = serde_json::from_str(text).ok();
+        explain(&json_message(&e), json_place(&e), document.as_ref(), kind)
+    })
+}
+
+/// Reads a JSON document that is in memory already.
+pub(super) fn from_json_value<T: DeserializeOwned>(document: &Value, kind: &Kind) -> Result<T> {
+    T::deserialize(document).map_err(|e| explain(&json_message(&e), None, Some(document), kind))
+}
+
+/// The message of a JSON error without its place.
+pub(super) fn json_message(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    match message.rfind(" at line ") {
+        Some(end) if error.line() != 0 => message[..end].to_owned(),
+        _ => message,
+    }
+}
+
+/// Line and column of a JSON error, from 1.
+pub(super) fn json_place(error: &serde_json::Error) -> Option<(usize, usize)> {
+    (error.line() != 0).then(|| (error.line(), error.column().max(1)))
+}
+
+/// Refuses documents of another version.
+pub(super) fn check_version(version: u64, kind: &Kind) -> Result<()> {
+    if version == VERSION {
+        return Ok(());
+    }
+    Err(Diagnostic::usage(format!(
+        "{} version {version} is not known; this laxity reads version {VERSION}",
+        kind.what
+    ))
+    .hint(format!("write `version = {VERSION}` and follow {}", kind.schema)))
+}
+
+fn explain(
+    message: &str,
+    place: Option<(usize, usize)>,
+    document: Option<&Value>,
+    kind: &Kind,
+) -> Diagnostic {
+    // A file of a later version may break any rule of this one; its version is what matters.
+    let version = document.and_then(|document| document.get("version")).and_then(Value::as_u64);
+    if let Some(Err(diagnostic)) = version.map(|version| check_version(version, kind)) {
+        return diagnostic;
+    }
+    let entry = document.and_then(|document| culprit(document, kind));
+    let named = match entry {
+        Some(entry) => format!("{entry}: {message}"),
+        None => message.to_owned(),
+    };
+    let diagnostic = Diagnostic::usage(printable(&named)).hint(printable(&hint(message, kind)));
+    match place {
+        Some((line, column)) => diagnostic.context(format!("line {line}, column {column}")),
+        None => diagnostic,
+    }
+}
+
+/// The first entry that does not read by itself, by name or position.
+fn culprit(document: &Value, kind: &Kind) -> Option<String> {
+    let (key, singular) = kind.entries;
+    let entries = document.get(key)?.as_array()?;
+    let (index, entry) = entries.iter().enumerate().find(|(_, entry)| (kind.refuses_entry)(entry))?;
+    Some(match entry.get("name").and_then(Value::as_str) {
+        Some(name) => format!("{singular} `{name}`"),
+        None => format!("{singular} {}", index + 1),
+    })
+}
+
+fn hint(message: &str, kind: &Kind) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+        let unknown = quoted.next().unwrap_or_default();
+        let known: Vec<&str> = quoted.collect();
+        return match closest(unknown, &known) {
+            Some(near) => format!("did you mean `{near}`? Known here: {}", known.join(", ")),
+            None => format!("known here: {}", known.join(", ")),
+        };
+    }
+    if message.starts_with("missing field `version`") {
+        return format!(
+            "start the {} with `version = {VERSION}` (in JSON `\"version\": {VERSION}`)",
+            kind.what
+        );
+    }
+    format!("the format is described in {}", kind.schema)
+}
+
+/// The known word nearest to `word`, if it is near enough to be a slip.
+fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    if word.len() > 64 {
+        return None;
+    }
+    let nearest =
+        known.iter().map(|candidate| (edits(&word.to_ascii_lowercase(), candidate), *candidate)).min()?;
+    (nearest.0 <= 1 + word.len() / 3).then_some(nearest.1)
+}
+
+/// The Levenshtein distance.
+fn edits(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Line and column (in characters) of a byte offset, from 1.
+pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let before: String = text.char_indices().take_while(|&(at, _)| at < offset).map(|(_, c)| c).collect();
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+    (line, column)
+}
+
+/// The text without control characters and not longer than a message should be.
+pub(super) fn printable(text: &str) -> String {
+    let mut shown: String = text
+        .chars()
+        .take(MESSAGE_CHARS_MAX)
+        .map(|c| if c.is_control() { if c == '\n' { ' ' } else { '\u{fffd}' } } else { c })
+        .collect();
+    if text.chars().nth(MESSAGE_CHARS_MAX).is_some() {
+        shown.push_str(" ...");
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_nearest_word() {
+        let known = ["name", "wcet", "period", "min_interarrival", "deadline"];
+        assert_eq!(closest("peroid", &known), Some("period"));
+        assert_eq!(closest("WCET", &known), Some("wcet"));
+        assert_eq!(closest("dead_line", &known), Some("deadline"));
+        assert_eq!(closest("colour", &known), None);
+    }
+
+    #[test]
+    fn counts_lines_and_columns_in_characters() {
+        assert_eq!(line_and_column("ab\ncµd", 6), (2, 3));
+        assert_eq!(line_and_column("", 0), (1, 1));
+    }
+}

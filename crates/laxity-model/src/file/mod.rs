@@ -1,0 +1,170 @@
+//! Reading and writing files: laxity's own TOML and JSON, and the formats of other tools.
+
+mod csv;
+mod document;
+mod notation;
+mod platform;
+mod rtapp;
+mod rtapp_json;
+mod rtapp_thread;
+mod schema;
+mod simso;
+mod task_set;
+
+pub use schema::{platform_schema, task_set_schema};
+
+use crate::{Diagnostic, Failure, Platform, Result, TaskSet};
+use document::printable;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// The largest file that is read: 64 MiB.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// A task set that was read, and what a reader should know about how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imported {
+    /// The set.
+    pub set: TaskSet,
+    /// What the file says but the set does not, and what was assumed.
+    pub warnings: Vec<String>,
+}
+
+/// A task set in a format that cannot carry everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    /// The file's text.
+    pub text: String,
+    /// What was left out.
+    pub warnings: Vec<String>,
+}
+
+/// Warnings are for people: after this many, the rest is counted.
+const WARNINGS_MAX: usize = 50;
+
+fn limited(mut warnings: Vec<String>) -> Vec<String> {
+    let more = warnings.len().saturating_sub(WARNINGS_MAX);
+    if more > 0 {
+        warnings.truncate(WARNINGS_MAX);
+        warnings.push(format!("{more} more warnings are not shown"));
+    }
+    warnings.iter().map(|warning| printable(warning)).collect()
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Toml,
+    Json,
+    Csv,
+    Xml,
+}
+
+/// Reads a task set: TOML, JSON (laxity's or rt-app's), CSV or SimSo XML, by the file's extension or, where
+/// that says nothing, by its content. A set without a name gets that of the file.
+pub fn read_task_set(path: &Path) -> Result<Imported> {
+    read(path, |text, name| {
+        let own = |set: Result<TaskSet>| set.map(|set| Imported { set, warnings: Vec::new() });
+        match format_of(path, text) {
+            Format::Toml => own(TaskSet::from_toml(text, name)),
+            Format::Json if rtapp::is_rtapp(text)? => TaskSet::from_rtapp(text, name),
+            Format::Json => own(TaskSet::from_json(text, name)),
+            Format::Csv => TaskSet::from_csv(text, name),
+            Format::Xml => TaskSet::from_simso(text, name),
+        }
+    })
+}
+
+/// Reads a platform in TOML or JSON. A platform without a name gets that of the file.
+pub fn read_platform(path: &Path) -> Result<Platform> {
+    read(path, |text, name| match format_of(path, text) {
+        Format::Json => Platform::from_json(text, name),
+        Format::Toml => Platform::from_toml(text, name),
+        Format::Csv | Format::Xml => {
+            Err(Diagnostic::usage("a platform is TOML or JSON").hint("see schemas/platform.schema.json"))
+        }
+    })
+}
+
+fn read<T>(path: &Path, parse: impl FnOnce(&str, &str) -> Result<T>) -> Result<T> {
+    let shown = printable(&path.display().to_string());
+    let text = read_text(path).map_err(|e| e.context(&shown))?;
+    let name = path.file_stem().map_or_else(|| shown.clone(), |stem| printable(&stem.to_string_lossy()));
+    parse(&text, &name).map_err(|e| Diagnostic { message: printable(&e.message), ..e }.context(&shown))
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    let unreadable = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => Diagnostic::usage("no such file").hint("check the path"),
+        ErrorKind::PermissionDenied => Diagnostic::usage("no permission to read it")
+            .hint("check the owner and mode of the file and its folders"),
+        _ => Diagnostic {
+            failure: Failure::Environment,
+            ..Diagnostic::usage(format!("cannot be read: {error}"))
+        },
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    if file.metadata().map_err(unreadable)?.is_dir() {
+        return Err(Diagnostic::usage("is a directory, not a file").hint("name a file in it"));
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > FILE_BYTES_MAX) {
+        return Err(Diagnostic::usage(format!("is larger than {} MiB, the limit", FILE_BYTES_MAX >> 20))
+            .hint("split it; one file holds one task set or platform"));
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        Diagnostic::usage(format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
+            .hint("save it as UTF-8; compressed files must be unpacked first")
+    })?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
+
+fn format_of(path: &Path, text: &str) -> Format {
+    let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("toml") => Format::Toml,
+        Some("json") => Format::Json,
+        Some("csv") => Format::Csv,
+        Some("xml") => Format::Xml,
+        _ => sniff(text),
+    }
+}
+
+fn sniff(text: &str) -> Format {
+    let start = text.trim_start();
+    let first_line = start.lines().next().unwrap_or_default();
+    if ["{", "/*", "//"].iter().any(|opening| start.starts_with(opening)) {
+        Format::Json
+    } else if start.starts_with('<') {
+        Format::Xml
+    } else if first_line.split(',').any(|title| title.trim() == "wcet_ns") {
+        Format::Csv
+    } else {
+        Format::Toml
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knows_formats_by_content_where_the_extension_says_nothing() {
+        for (text, format) in [
+            ("version = 1\n", Format::Toml),
+            ("[[tasks]]\n", Format::Toml),
+            ("  {\"version\": 1}", Format::Json),
+            ("/* rt-app */ {}", Format::Json),
+            ("name,wcet_ns,period_ns\n", Format::Csv),
+            ("<?xml version=\"1.0\"?>", Format::Xml),
+            ("", Format::Toml),
+        ] {
+            assert_eq!(format_of(Path::new("set"), text), format, "{text}");
+            assert_eq!(format_of(Path::new("set.TOML"), text), Format::Toml);
+        }
+    }
+}

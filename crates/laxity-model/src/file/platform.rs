@@ -1,0 +1,314 @@
+//! Platforms in TOML and JSON.
+
+use super::document::{self, Kind};
+use super::notation::{Bounded, Cpus, Ratio, Size, Written};
+use crate::cpu_list::CPUS_MAX;
+use crate::{ByteSize, Cache, CacheKind, Core, CpuList, Diagnostic, NumaNode, Platform, Result, Speed};
+use schemars::JsonSchema;
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use std::fmt;
+
+pub(super) const KIND: Kind = Kind {
+    what: "platform",
+    schema: "schemas/platform.schema.json",
+    entries: ("caches", "cache"),
+    refuses_entry: |entry| CacheFile::deserialize(entry).is_err(),
+};
+
+const CORES_MAX: usize = CPUS_MAX as usize;
+/// Eight caches per core: more than any machine has.
+const CACHES_MAX: usize = 8 * CORES_MAX;
+
+/// A multicore machine for laxity.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "laxity platform")]
+pub(super) struct PlatformFile {
+    /// Version of this format.
+    #[schemars(extend("const" = 1))]
+    version: u64,
+    /// Name of the platform; without one, the file's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// Disjoint sets of cores that cover the machine; without them, the cores that share a last-level cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    clusters: Option<Bounded<Written<Cpus>, CORES_MAX>>,
+    /// The cores, or how many identical cores there are.
+    cores: CoresFile,
+    /// The caches and who shares them.
+    #[serde(default, skip_serializing_if = "Bounded::is_empty")]
+    caches: Bounded<CacheFile, CACHES_MAX>,
+    /// The memory nodes.
+    #[serde(default, skip_serializing_if = "Bounded::is_empty")]
+    numa: Bounded<NumaFile, CORES_MAX>,
+}
+
+/// A number of identical cores (CPUs 0, 1, 2 ... of speed 1), or a list of cores.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum CoresFile {
+    /// CPUs 0, 1, 2 ... of speed 1.
+    Count(#[schemars(range(min = 1, max = CPUS_MAX))] u32),
+    /// One entry per core.
+    List(#[schemars(extend("minItems" = 1))] Bounded<CoreFile, CORES_MAX>),
+}
+
+/// One core (logical CPU).
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CoreFile {
+    /// CPU number.
+    #[schemars(range(max = CPUS_MAX - 1))]
+    cpu: u32,
+    /// Relative speed; without it, 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    speed: Option<Written<Ratio>>,
+}
+
+/// One cache and the cores that share it.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CacheFile {
+    /// 1, 2, 3 ...
+    #[schemars(range(min = 1))]
+    level: u32,
+    /// What it holds.
+    kind: CacheKindFile,
+    /// Capacity.
+    size: Written<Size>,
+    /// Line size in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    /// Associativity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ways: Option<u32>,
+    /// The cores that share it.
+    cpus: Written<Cpus>,
+}
+
+/// What a cache holds.
+#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum CacheKindFile {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+/// A memory node and the cores next to it.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NumaFile {
+    /// Node number.
+    id: u32,
+    /// Cores of the node.
+    cpus: Written<Cpus>,
+    /// Its memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    memory: Option<Written<Size>>,
+}
+
+impl<'de> Deserialize<'de> for CoresFile {
+    /// Written out because an untagged enum would answer every slip with "did not match any variant".
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct CoresVisitor;
+
+        impl<'de> Visitor<'de> for CoresVisitor {
+            type Value = CoresFile;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a number of cores from 1 to {CORES_MAX}, or a list of cores")
+            }
+
+            fn visit_u64<E: de::Error>(self, count: u64) -> std::result::Result<Self::Value, E> {
+                let in_range = u32::try_from(count).ok().filter(|&count| (1..=CPUS_MAX).contains(&count));
+                let refused = || E::invalid_value(de::Unexpected::Unsigned(count), &self);
+                in_range.map(CoresFile::Count).ok_or_else(refused)
+            }
+
+            fn visit_i64<E: de::Error>(self, count: i64) -> std::result::Result<Self::Value, E> {
+                match u64::try_from(count) {
+                    Ok(count) => self.visit_u64(count),
+                    Err(_) => Err(E::invalid_value(de::Unexpected::Signed(count), &self)),
+                }
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> std::result::Result<Self::Value, A::Error> {
+                let list = de::value::SeqAccessDeserializer::new(list);
+                Bounded::deserialize(list).map(CoresFile::List)
+            }
+        }
+
+        deserializer.deserialize_any(CoresVisitor)
+    }
+}
+
+impl Platform {
+    /// Reads a platform in TOML. `name` is its name if the text gives none.
+    pub fn from_toml(text: &str, name: &str) -> Result<Self> {
+        document::from_toml::<PlatformFile>(text, &KIND)?.read(name)
+    }
+
+    /// Reads a platform in JSON. `name` is its name if the text gives none.
+    pub fn from_json(text: &str, name: &str) -> Result<Self> {
+        document::from_json::<PlatformFile>(text, &KIND)?.read(name)
+    }
+
+    /// Reads a platform from a JSON document in memory. `name` is its name if the document gives none.
+    pub fn from_json_value(document: &Value, name: &str) -> Result<Self> {
+        document::from_json_value::<PlatformFile>(document, &KIND)?.read(name)
+    }
+
+    /// Writes the platform in TOML; [`Platform::from_toml`] reads the same platform back.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(&PlatformFile::of(self))
+            .expect("a platform file has only text, 32-bit integers and tables")
+    }
+
+    /// Writes the platform in JSON; [`Platform::from_json`] reads the same platform back.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(&PlatformFile::of(self))
+            .expect("a platform file has only text keys");
+        text.push('\n');
+        text
+    }
+
+    /// The platform as a JSON document in memory.
+    pub fn to_json_value(&self) -> Value {
+        serde_json::to_value(PlatformFile::of(self)).expect("a platform file has only text keys")
+    }
+}
+
+impl PlatformFile {
+    fn read(self, name: &str) -> Result<Platform> {
+        document::check_version(self.version, &KIND)?;
+        let read_clusters = |list: Bounded<Written<Cpus>, CORES_MAX>| {
+            list.0.iter().map(|cpus| cpus.read("clusters")).collect::<Result<Vec<CpuList>>>()
+        };
+        Platform::new(
+            self.name.unwrap_or_else(|| name.to_owned()),
+            self.cores.read()?,
+            self.caches.0.into_iter().enumerate().map(CacheFile::read).collect::<Result<_>>()?,
+            self.numa.0.into_iter().map(NumaFile::read).collect::<Result<_>>()?,
+            self.clusters.map(read_clusters).transpose()?,
+        )
+    }
+
+    fn of(platform: &Platform) -> Self {
+        let clusters = platform.clusters().iter().map(Written::of).collect();
+        PlatformFile {
+            version: document::VERSION,
+            name: Some(platform.name().to_owned()),
+            clusters: Some(Bounded(clusters)),
+            cores: CoresFile::of(platform.cores()),
+            caches: Bounded(platform.caches().iter().map(CacheFile::of).collect()),
+            numa: Bounded(platform.numa_nodes().iter().map(NumaFile::of).collect()),
+        }
+    }
+}
+
+impl CoresFile {
+    fn read(self) -> Result<Vec<Core>> {
+        match self {
+            CoresFile::Count(count) => Ok((0..count).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect()),
+            CoresFile::List(list) => list.0.into_iter().map(CoreFile::read).collect(),
+        }
+    }
+
+    fn of(cores: &[Core]) -> Self {
+        let identical = (0..).zip(cores).all(|(cpu, core)| core.cpu == cpu && core.speed == Speed::UNIT);
+        match u32::try_from(cores.len()) {
+            Ok(count) if identical => CoresFile::Count(count),
+            _ => CoresFile::List(Bounded(cores.iter().map(CoreFile::of).collect())),
+        }
+    }
+}
+
+impl CoreFile {
+    fn read(self) -> Result<Core> {
+        if self.cpu >= CPUS_MAX {
+            return Err(Diagnostic::usage(format!("core {}: CPU numbers end at {}", self.cpu, CPUS_MAX - 1))
+                .hint("number the cores from 0"));
+        }
+        let speed = self.speed.map(|speed| speed.read(&format!("core {}", self.cpu))).transpose()?;
+        Ok(Core { cpu: self.cpu, speed: speed.unwrap_or(Speed::UNIT) })
+    }
+
+    fn of(core: &Core) -> Self {
+        CoreFile { cpu: core.cpu, speed: (core.speed != Speed::UNIT).then(|| Written::of(core.speed)) }
+    }
+}
+
+impl CacheFile {
+    fn read((index, file): (usize, CacheFile)) -> Result<Cache> {
+        let place = |field: &str| format!("cache {}: {field}", index + 1);
+        if file.level == 0 {
+            return Err(Diagnostic::usage(place("level is 0")).hint("number cache levels from 1"));
+        }
+        Ok(Cache {
+            level: file.level,
+            kind: file.kind.into(),
+            size_bytes: file.size.read::<ByteSize>(&place("size"))?.0,
+            line_bytes: file.line,
+            ways: file.ways,
+            cpus: file.cpus.read(&place("cpus"))?,
+        })
+    }
+
+    fn of(cache: &Cache) -> Self {
+        CacheFile {
+            level: cache.level,
+            kind: cache.kind.into(),
+            size: Written::of(ByteSize(cache.size_bytes)),
+            line: cache.line_bytes,
+            ways: cache.ways,
+            cpus: Written::of(&cache.cpus),
+        }
+    }
+}
+
+impl NumaFile {
+    fn read(self) -> Result<NumaNode> {
+        let place = |field: &str| format!("NUMA node {}: {field}", self.id);
+        let memory =
+            self.memory.as_ref().map(|memory| memory.read::<ByteSize>(&place("memory"))).transpose()?;
+        Ok(NumaNode {
+            id: self.id,
+            cpus: self.cpus.read(&place("cpus"))?,
+            memory_bytes: memory.map(|size| size.0),
+        })
+    }
+
+    fn of(node: &NumaNode) -> Self {
+        NumaFile {
+            id: node.id,
+            cpus: Written::of(&node.cpus),
+            memory: node.memory_bytes.map(|bytes| Written::of(ByteSize(bytes))),
+        }
+    }
+}
+
+impl From<CacheKindFile> for CacheKind {
+    fn from(kind: CacheKindFile) -> Self {
+        match kind {
+            CacheKindFile::Data => CacheKind::Data,
+            CacheKindFile::Instruction => CacheKind::Instruction,
+            CacheKindFile::Unified => CacheKind::Unified,
+        }
+    }
+}
+
+impl From<CacheKind> for CacheKindFile {
+    fn from(kind: CacheKind) -> Self {
+        match kind {
+            CacheKind::Data => CacheKindFile::Data,
+            CacheKind::Instruction => CacheKindFile::Instruction,
+            CacheKind::Unified => CacheKindFile::Unified,
+        }
+    }
+}
