@@ -9,6 +9,7 @@ mod jobs_file;
 mod machine;
 mod metrics;
 mod results;
+mod schema;
 mod timestamp;
 
 pub use directory::{Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, load};
@@ -22,4 +23,5 @@ pub use metrics::{
 pub use results::{
     ALONE, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,
 };
+pub use schema::{manifest_schema, summary_schema};
 pub use timestamp::rfc3339;

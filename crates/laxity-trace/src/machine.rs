@@ -223,7 +223,10 @@ mod tests {
     fn says_unknown_where_there_is_nothing_or_nonsense() {
         let root = tree(&[("proc/meminfo", "MemTotal: many kB\n"), ("proc/cpuinfo", "\u{0}:::\n")]);
         let machine = Machine::read(root.path(), &platform());
-        assert_eq!((&*machine.host_name, &*machine.cpu_model, machine.memory_bytes), ("unknown", "unknown", 0));
+        assert_eq!(
+            (&*machine.host_name, &*machine.cpu_model, machine.memory_bytes),
+            ("unknown", "unknown", 0)
+        );
         assert!(machine.facts.values().all(|fact| fact == "unknown"), "{:?}", machine.facts);
     }
 

@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 /// Writes `path` through `fill` so that a crash, a kill or a full disk at any time leaves either the file of
 /// before or the new one: a temporary file, fsync, rename, fsync of the directory. What is left of a failure is
 /// removed, so that it does not take the space that other files need.
-pub(super) fn write_atomically(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn write_atomically(
+    path: &Path,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let temporary = temporary_name(path)?;
     let written = fill_and_rename(path, &temporary, fill);
     if written.is_err() {

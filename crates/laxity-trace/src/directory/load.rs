@@ -24,7 +24,8 @@ impl Part {
             let reader = JobsReader::new(File::open(&path)?)?;
             let missing = || ParquetError::General(format!("no `{RUN_KEY}` in its metadata"));
             let record = reader.metadata(RUN_KEY).ok_or_else(missing)?;
-            let run: Run = serde_json::from_str(record).map_err(|error| ParquetError::External(error.into()))?;
+            let run: Run =
+                serde_json::from_str(record).map_err(|error| ParquetError::External(error.into()))?;
             if run.id != id {
                 return Err(ParquetError::General(format!("it holds run {}", run.id)));
             }

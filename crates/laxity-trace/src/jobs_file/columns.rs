@@ -129,10 +129,7 @@ impl Column {
     }
 
     pub(super) fn is_optional(&self) -> bool {
-        matches!(
-            self.source,
-            Source::OptionalInt32(_) | Source::OptionalInt64(_) | Source::OptionalSigned(_)
-        )
+        matches!(self.source, Source::OptionalInt32(_) | Source::OptionalInt64(_) | Source::OptionalSigned(_))
     }
 
     fn field(&self) -> Result<Type, ParquetError> {

@@ -35,7 +35,9 @@ impl JobsReader {
                     "version {other} of the layout; this laxity reads version {JOBS_VERSION}"
                 )));
             }
-            None => return Err(damaged(format!("no `{VERSION_KEY}` in its metadata; laxity did not write it"))),
+            None => {
+                return Err(damaged(format!("no `{VERSION_KEY}` in its metadata; laxity did not write it")));
+            }
         }
         let columns = about.schema_descr().columns().iter().enumerate();
         let columns = columns.map(|(index, column)| (column.name().to_owned(), index)).collect();
@@ -55,7 +57,8 @@ impl JobsReader {
     /// Hands every job of one row group, with the number of its run, to `take`.
     pub fn read_group(&self, group: usize, mut take: impl FnMut(u32, Job)) -> Result<()> {
         let reader = self.file.get_row_group(group)?;
-        let rows = usize::try_from(reader.metadata().num_rows()).map_err(|_| damaged("negative row count"))?;
+        let rows =
+            usize::try_from(reader.metadata().num_rows()).map_err(|_| damaged("negative row count"))?;
         let group = Group { reader: reader.as_ref(), columns: &self.columns, rows };
         let small = |name| group.integers::<u32>(name);
         let large = |name| group.integers::<u64>(name);
@@ -131,7 +134,8 @@ impl Group<'_> {
             _ => return Err(damaged(format!("column `{name}` does not hold integers"))),
         };
         let checked = |value: i64| {
-            T::try_from(value).map_err(|_| damaged(format!("column `{name}` has the impossible value {value}")))
+            T::try_from(value)
+                .map_err(|_| damaged(format!("column `{name}` has the impossible value {value}")))
         };
         wide.into_iter().map(|value| value.map(checked).transpose()).collect()
     }

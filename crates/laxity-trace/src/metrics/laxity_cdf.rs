@@ -24,7 +24,8 @@ impl TaskSelection {
             TaskSelection::ShortestPeriod => periods().min(),
             TaskSelection::LongestPeriod => periods().max(),
         };
-        let selected = set.real_time().filter(|(_, task)| wanted.is_none_or(|period| task.period() == period));
+        let selected =
+            set.real_time().filter(|(_, task)| wanted.is_none_or(|period| task.period() == period));
         selected.map(|(id, _)| id).collect()
     }
 }

@@ -269,10 +269,8 @@ impl RunSummary {
 }
 
 fn tardiness(tallies: &[TaskTally]) -> Option<Tardiness> {
-    let maxima: Vec<f64> = tallies
-        .iter()
-        .filter_map(|tally| ratio(tally.tardiness_ns_max?.into(), 1))
-        .collect();
+    let maxima: Vec<f64> =
+        tallies.iter().filter_map(|tally| ratio(tally.tardiness_ns_max?.into(), 1)).collect();
     let sum: i128 = tallies.iter().map(|tally| tally.tardiness_ns.sum).sum();
     let jobs: i128 = tallies.iter().map(|tally| i128::from(tally.tardiness_ns.known)).sum();
     Some(Tardiness {

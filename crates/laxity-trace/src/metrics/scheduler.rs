@@ -107,8 +107,13 @@ impl Summary {
 
 fn set_of<'a>(run: &Run, sets: &'a [TaskSet]) -> Result<&'a TaskSet> {
     usize::try_from(run.set).ok().and_then(|index| sets.get(index)).ok_or_else(|| {
-        Diagnostic::usage(format!("run {} is of task set {} but there are only {}", run.id, run.set, sets.len()))
-            .hint("the manifest is damaged or was edited; use one that laxity wrote")
+        Diagnostic::usage(format!(
+            "run {} is of task set {} but there are only {}",
+            run.id,
+            run.set,
+            sets.len()
+        ))
+        .hint("the manifest is damaged or was edited; use one that laxity wrote")
     })
 }
 
@@ -217,7 +222,8 @@ impl Group {
             }
         }
         let all = self.runs.len();
-        let with_times = |(note, times)| if times == all { note } else { format!("{note} ({times} of {all} runs)") };
+        let with_times =
+            |(note, times)| if times == all { note } else { format!("{note} ({times} of {all} runs)") };
         seen.into_iter().map(with_times).collect()
     }
 }

@@ -189,10 +189,9 @@ impl TaskTally {
 
     /// The events of a job that did not end happened during the test, but need not be known.
     fn add_events_of_unfinished(&mut self, job: &Job) {
-        for (sum, value) in [
-            (&mut self.migrations, job.migrations),
-            (&mut self.context_switches, job.context_switches),
-        ] {
+        for (sum, value) in
+            [(&mut self.migrations, job.migrations), (&mut self.context_switches, job.context_switches)]
+        {
             if let Some(value) = value {
                 sum.add(Some(value.into()));
             }

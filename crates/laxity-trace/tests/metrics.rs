@@ -1,0 +1,357 @@
+//! Every metric against numbers worked out by hand, and properties that hold for any jobs.
+
+mod fixtures;
+
+use fixtures::{MS, job, manifest, run, two_tasks};
+use laxity_model::{Duration, Task, TaskKind, TaskSet};
+use laxity_trace::{
+    Counters, Host, Job, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, TaskSelection,
+    normalized_laxities,
+};
+use proptest::prelude::*;
+
+/// What a job measured besides its times: CPU time in ms, migrations, context switches, misses.
+fn measured(job: Job, cpu_ms: u64, migrations: u32, switches: u32, l1d: u64, llc: u64) -> Job {
+    Job {
+        cpu_time_ns: Some(cpu_ms * MS),
+        migrations: Some(migrations),
+        context_switches: Some(switches),
+        counters: Counters { l1d_misses: Some(l1d), llc_misses: Some(llc), ..Counters::default() },
+        ..job
+    }
+}
+
+/// 40 ms of two tasks; `fast` has D = T = 10 ms, `slow` D = T = 20 ms.
+///
+/// ```text
+///            release deadline finish  R   laxity  laxity/T  tardiness  CPU  migr. switches L1D  LLC
+/// fast   0      0       10       2    2      8      0.8         0       2     0      1    200  1000
+/// fast   1     10       20      20   10      0      0.0         0       2     1      2    400  3000
+/// fast   2     20       30      34   14     -4     -0.4         4       3     2      3    900  6000
+/// slow   0      0       20      12   12      8      0.4         0       6     1      4   1200   600
+/// slow   1     20       40       -    (due at the horizon: unfinished, a miss)
+/// slow   2     40       60       -    (released at the horizon, due beyond it: undecided)
+/// ```
+fn example() -> Run {
+    let jobs = vec![
+        measured(job(0, 0, 0, 10, Some(2)), 2, 0, 1, 200, 1000),
+        measured(job(0, 1, 10, 20, Some(20)), 2, 1, 2, 400, 3000),
+        measured(job(0, 2, 20, 30, Some(34)), 3, 2, 3, 900, 6000),
+        measured(job(1, 0, 0, 20, Some(12)), 6, 1, 4, 1200, 600),
+        job(1, 1, 20, 40, None),
+        job(1, 2, 40, 60, None),
+    ];
+    let mut run = run(0, "g-edf", 40, jobs);
+    run.not_measured.insert("l2_misses".to_owned(), "the PMU has no such event".to_owned());
+    run
+}
+
+fn close(left: Option<f64>, right: f64) {
+    let left = left.expect("measured");
+    assert!((left - right).abs() <= 1e-12 * right.abs().max(1.0), "{left} is not {right}");
+}
+
+#[test]
+fn tasks_as_worked_out_by_hand() {
+    let summary = RunSummary::of(&example(), &two_tasks(), 2).expect("valid");
+    let [fast, slow] = &summary.tasks[..] else { panic!("two tasks: {:?}", summary.tasks) };
+    assert_eq!((fast.task, &*fast.name, slow.task, &*slow.name), (0, "fast", 1, "slow"));
+
+    let counts = |t: &laxity_trace::TaskSummary| {
+        let c = t.counts;
+        (c.jobs, c.completed, c.unfinished, c.undecided, c.met, c.misses)
+    };
+    assert_eq!((counts(fast), counts(slow)), ((3, 3, 0, 0, 2, 1), (2, 1, 1, 1, 1, 1)));
+    assert_eq!((fast.deadline_satisfaction, slow.deadline_satisfaction), (Some(2.0 / 3.0), Some(0.5)));
+
+    // fast: (0.8 + 0.0 - 0.4)/3 = 0.4/3; deviations 2/3, -2/15, -8/15, squares 0.746667, over 2: 0.373333.
+    let laxity = fast.normalized_laxity.expect("measured");
+    close(Some(laxity.mean), 0.4 / 3.0);
+    close(laxity.sd, (28.0f64 / 75.0).sqrt());
+    assert_eq!(slow.normalized_laxity, Some(Sample { mean: 0.4, sd: None }));
+    assert_eq!((fast.normalized_laxity_min, fast.laxity_ns_min), (Some(-0.4), Some(-4_000_000)));
+
+    let tardiness = fast.tardiness_ns.expect("measured");
+    close(Some(tardiness.mean), 4e6 / 3.0);
+    assert_eq!((tardiness.max, slow.tardiness_ns.map(|t| t.max)), (4 * MS, Some(0)));
+
+    // R of fast: 2, 10, 14 ms; the median is the ceil(1.5) = 2nd, all higher percentiles the 3rd.
+    let response = fast.response_ns.expect("measured");
+    assert_eq!((response.p50, response.p90, response.max), (10 * MS, 14 * MS, 14 * MS));
+    close(Some(response.mean), 26e6 / 3.0);
+
+    // CPU time of fast: 2, 2, 3 ms: mean 7/3, over T = 10 ms.
+    close(fast.measured_utilization, 0.7 / 3.0);
+    close(slow.measured_utilization, 0.3);
+    let execution = fast.execution_ns.expect("measured");
+    assert_eq!((execution.min, execution.max), (2 * MS, 3 * MS));
+    assert_eq!((fast.migrations, fast.context_switches, slow.migrations), (Some(3), Some(6), Some(1)));
+
+    // Misses per µs: 200/2000 = 0.1, 400/2000 = 0.2, 900/3000 = 0.3; LLC 0.5, 1.5, 2.
+    close(fast.cache.l1d_miss_rate_per_us, 0.2);
+    close(fast.cache.llc_miss_rate_per_us, 4.0 / 3.0);
+    close(slow.cache.l1d_miss_rate_per_us, 0.2);
+    assert_eq!(fast.cache.l2_miss_rate_per_us, None);
+}
+
+#[test]
+fn a_run_as_worked_out_by_hand() {
+    let summary = RunSummary::of(&example(), &two_tasks(), 2).expect("valid");
+    let c = summary.counts;
+    assert_eq!((c.jobs, c.completed, c.unfinished, c.undecided, c.met, c.misses), (5, 4, 1, 1, 3, 2));
+    assert_eq!((summary.deadline_satisfaction, summary.miss_ratio), (Some(0.6), Some(0.4)));
+
+    // Tasks: 2/15 and 0.4; mean 4/15, deviations ∓2/15: variance 2 (2/15)^2 / 1.
+    let laxity = summary.normalized_laxity.expect("measured");
+    close(Some(laxity.mean), 4.0 / 15.0);
+    close(laxity.sd, 2.0f64.sqrt() * 2.0 / 15.0);
+    assert_eq!((summary.normalized_laxity_min, summary.laxity_ns_min), (Some(-0.4), Some(-4_000_000)));
+
+    // Jobs: 4 ms in 4 jobs. Maxima of the tasks: 4 ms and 0.
+    let tardiness = summary.tardiness_ns.expect("measured");
+    assert_eq!((tardiness.mean, tardiness.max, tardiness.mean_of_task_maxima), (1e6, 4 * MS, 2e6));
+
+    // R: 2, 10, 12, 14 ms: the median is the 2nd, p90 the ceil(3.6) = 4th.
+    let all = ResponseTimes {
+        mean: 9.5e6,
+        p50: 10 * MS,
+        p90: 14 * MS,
+        p95: 14 * MS,
+        p99: 14 * MS,
+        p99_9: 14 * MS,
+        max: 14 * MS,
+    };
+    assert_eq!(summary.response_ns, Some(all));
+
+    // 0.7/3 + 0.3, and half of it on each of two cores.
+    close(summary.rates.measured_utilization, 1.6 / 3.0);
+    close(summary.rates.measured_utilization_per_core, 0.8 / 3.0);
+    // 0+1+2+1 = 4 migrations and 1+2+3+4 = 10 context switches of 2 tasks.
+    assert_eq!((summary.rates.migration_rate, summary.rates.context_switch_rate), (Some(2.0), Some(5.0)));
+    // Tasks: 0.2 and 0.2; 4/3 and 600/6000 = 0.1.
+    close(summary.rates.cache.l1d_miss_rate_per_us, 0.2);
+    close(summary.rates.cache.llc_miss_rate_per_us, (4.0 / 3.0 + 0.1) / 2.0);
+    let missing: Vec<_> = summary.not_measured.iter().map(|(k, v)| (&**k, &**v)).collect();
+    assert_eq!(missing, [("l2_miss_rate_per_us", "the PMU has no such event")]);
+}
+
+#[test]
+fn a_scheduler_as_worked_out_by_hand() {
+    // A second run in which `fast` alone has jobs that all end with laxity 5 of 10: tasks 0.5 (slow has none).
+    let mut second = run(1, "g-edf", 40, vec![]);
+    second.repetition = 1;
+    second.jobs = (0..4)
+        .map(|k| job(0, k, u64::from(k) * 10, u64::from(k) * 10 + 10, Some(u64::from(k) * 10 + 5)))
+        .collect();
+    let not_run =
+        Run { status: RunStatus::NotRun { reason: "no time".to_owned() }, ..run(2, "g-edf", 40, vec![]) };
+    let other = Run { host: Host::Simulator, ..run(3, "g-edf", 40, vec![]) };
+    let results = manifest(vec![example(), second, not_run, other]);
+    let summary = Summary::of(&results, &[two_tasks()]).expect("valid");
+    assert_eq!((summary.schedulers.len(), summary.runs.len()), (2, 4));
+    let edf = &summary.schedulers[0];
+    assert_eq!((edf.runs, edf.runs_interrupted, edf.runs_not_made), (2, 0, 1));
+    assert_eq!((edf.counts.jobs, edf.counts.misses, edf.deadline_satisfaction), (9, 2, Some(7.0 / 9.0)));
+
+    // Runs: 4/15 and 1/2; mean 23/60, deviations ∓7/60.
+    let laxity = edf.normalized_laxity.expect("measured");
+    close(Some(laxity.mean), 23.0 / 60.0);
+    close(laxity.sd, 2.0f64.sqrt() * 7.0 / 60.0);
+    // 4 ms of tardiness in 8 completed jobs; maxima of the runs 4 ms and 0; of the tasks 2 ms and 0.
+    let tardiness = edf.tardiness_ns.expect("measured");
+    assert_eq!((tardiness.mean, tardiness.max), (0.5e6, 4 * MS));
+    assert_eq!((tardiness.mean_of_run_maxima, tardiness.mean_of_task_maxima), (2e6, 1e6));
+    // R: 2 5 5 5 5 10 12 14 ms: the median is the 4th, p90 the ceil(7.2) = 8th.
+    assert_eq!(edf.response_ns.map(|r| (r.p50, r.p90, r.max)), Some((5 * MS, 14 * MS, 14 * MS)));
+    // Only the first run measured these: a mean over one run, without a standard deviation, and a note.
+    assert_eq!((edf.rates.migration_rate, edf.sd.migration_rate), (Some(2.0), None));
+    assert!(
+        edf.notes.iter().any(|note| note.starts_with("migration_rate not measured: not recorded")),
+        "{:?}",
+        edf.notes
+    );
+    assert!(!edf.not_measured.contains_key("migration_rate"));
+    assert_eq!(edf.not_measured["l2_miss_rate_per_us"], "the PMU has no such event");
+
+    let simulated = &summary.schedulers[1];
+    assert_eq!(
+        (simulated.host, simulated.counts.jobs, simulated.deadline_satisfaction),
+        (Host::Simulator, 0, None)
+    );
+}
+
+#[test]
+fn runs_of_two_sets_have_a_standard_deviation() {
+    let with_migrations = |id, set, migrations| {
+        let jobs = [0, 1].map(|task| {
+            measured(job(task, 0, 0, 10 * (u64::from(task) + 1), Some(5)), 5, migrations, 0, 0, 0)
+        });
+        Run { set, ..run(id, "g-rm", 20, jobs.into()) }
+    };
+    let results = manifest(vec![with_migrations(0, 0, 1), with_migrations(1, 1, 3)]);
+    let summary = Summary::of(&results, &[two_tasks(), two_tasks()]).expect("valid");
+    // Rates 1 and 3: mean 2, deviations ∓1, variance 2/1.
+    assert_eq!(summary.schedulers[0].rates.migration_rate, Some(2.0));
+    assert_eq!(summary.schedulers[0].sd.migration_rate, Some(2.0f64.sqrt()));
+    // 5/10 + 5/20 in both.
+    assert_eq!(summary.schedulers[0].rates.measured_utilization, Some(0.75));
+    assert_eq!(summary.schedulers[0].sd.measured_utilization, Some(0.0));
+}
+
+#[test]
+fn what_was_not_measured_is_null_with_the_reason() {
+    let not_run = Run {
+        status: RunStatus::NotRun { reason: "no SCHED_DEADLINE".to_owned() },
+        ..run(0, "p-edf", 40, vec![])
+    };
+    let summary = RunSummary::of(&not_run, &two_tasks(), 2).expect("valid");
+    assert_eq!((summary.normalized_laxity, summary.tardiness_ns, summary.response_ns), (None, None, None));
+    assert_eq!(summary.not_measured.len(), 12);
+    assert!(summary.not_measured.values().all(|reason| reason == "not run: no SCHED_DEADLINE"));
+    let document = serde_json::to_value(&summary).expect("serializes");
+    for metric in summary.not_measured.keys() {
+        assert!(document[metric].is_null(), "{metric} is {}", document[metric]);
+        assert!(document.as_object().is_some_and(|fields| fields.contains_key(metric)), "{metric}");
+    }
+
+    // One completed job without a count makes the total unknown; it is not taken for zero.
+    let mut partly = example();
+    partly.jobs[1].migrations = None;
+    let summary = RunSummary::of(&partly, &two_tasks(), 2).expect("valid");
+    assert_eq!(summary.rates.migration_rate, None);
+    assert_eq!(summary.not_measured["migration_rate"], "not recorded for every completed job");
+
+    // A task without a completed job: its part of the sum is unknown, and so is the sum.
+    let mut starved = example();
+    starved.jobs.retain(|job| job.task == 0 || job.finish_ns.is_none());
+    let summary = RunSummary::of(&starved, &two_tasks(), 2).expect("valid");
+    assert_eq!(summary.rates.measured_utilization, None);
+    assert!(summary.not_measured["measured_utilization"].contains("`slow`"));
+    assert!(summary.notes.iter().any(|note| note.contains("no job of task `slow` completed")));
+    assert_eq!(
+        RunSummary::of(&example(), &two_tasks(), 0).expect("valid").rates.measured_utilization_per_core,
+        None
+    );
+}
+
+#[test]
+fn an_interrupted_run_judges_only_the_time_it_covered() {
+    let mut run = example();
+    run.status = RunStatus::Interrupted { reason: "SIGINT".to_owned(), ran: Duration::from_ms(39) };
+    let summary = RunSummary::of(&run, &two_tasks(), 2).expect("valid");
+    // slow 1 is due at 40 ms: not known any more.
+    assert_eq!((summary.counts.jobs, summary.counts.undecided, summary.counts.misses), (4, 2, 1));
+    assert!(
+        summary.notes.contains(&"interrupted after 39ms of 40ms: SIGINT".to_owned()),
+        "{:?}",
+        summary.notes
+    );
+}
+
+#[test]
+fn best_effort_tasks_count_nowhere() {
+    let mut tasks = two_tasks().tasks().to_vec();
+    tasks.insert(
+        0,
+        Task {
+            kind: TaskKind::BestEffort,
+            ..Task::periodic("noise", Duration::from_ms(1), Duration::from_ms(5))
+        },
+    );
+    let set = TaskSet::new("three", tasks).expect("valid");
+    let mut mixed = example();
+    mixed.jobs.iter_mut().for_each(|job| job.task += 1);
+    mixed.jobs.push(measured(job(0, 0, 0, 5, Some(50)), 1, 9, 9, 9, 9));
+    let summary = RunSummary::of(&mixed, &set, 2).expect("valid");
+    let plain = RunSummary::of(&example(), &two_tasks(), 2).expect("valid");
+    assert_eq!(
+        (summary.counts, summary.rates, summary.tardiness_ns),
+        (plain.counts, plain.rates, plain.tardiness_ns)
+    );
+    assert_eq!((summary.tasks[0].task, &*summary.tasks[0].name), (1, "fast"));
+    assert_eq!(normalized_laxities(&mixed, &set, TaskSelection::ShortestPeriod), [-0.4, 0.0, 0.8]);
+}
+
+#[test]
+fn distributions_of_the_shortest_and_the_longest_period() {
+    let (run, set) = (example(), two_tasks());
+    assert_eq!(normalized_laxities(&run, &set, TaskSelection::All), [-0.4, 0.0, 0.4, 0.8]);
+    assert_eq!(normalized_laxities(&run, &set, TaskSelection::ShortestPeriod), [-0.4, 0.0, 0.8]);
+    assert_eq!(normalized_laxities(&run, &set, TaskSelection::LongestPeriod), [0.4]);
+}
+
+#[test]
+fn jobs_and_runs_of_nothing_are_refused() {
+    let stray = run(4, "g-edf", 10, vec![job(7, 0, 0, 10, Some(1))]);
+    let error = RunSummary::of(&stray, &two_tasks(), 2).expect_err("no task 7");
+    assert!(error.message.contains("run 4 has a job of task 7"), "{error}");
+    let results = manifest(vec![Run { set: 1, ..run(0, "g-edf", 10, vec![]) }]);
+    let error = Summary::of(&results, &[two_tasks()]).expect_err("no set 1");
+    assert!(error.message.contains("task set 1"), "{error}");
+}
+
+/// A job of one of two tasks, whose response time is up to 3 periods, or which did not end.
+fn plausible_job() -> impl Strategy<Value = Job> {
+    let measured = (
+        proptest::option::of(0u64..30 * MS),
+        proptest::option::of(0u32..9),
+        proptest::option::of(0u64..99_999),
+    );
+    (0u32..2, 0u32..20, proptest::option::of(0u64..60 * MS), measured).prop_map(
+        |(task, index, response, measured)| {
+            let period = if task == 0 { 10 } else { 20 };
+            let release = u64::from(index) * period;
+            let mut job = job(task, index, release, release + period, None);
+            job.finish_ns = response.map(|response| job.release_ns + response);
+            (job.cpu_time_ns, job.migrations, job.context_switches) = (measured.0, measured.1, measured.1);
+            job.counters.l1d_misses = measured.2;
+            job
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn the_order_of_jobs_does_not_matter(
+        (jobs, shuffled) in proptest::collection::vec(plausible_job(), 0..60)
+            .prop_flat_map(|jobs| (Just(jobs.clone()), Just(jobs).prop_shuffle()))
+    ) {
+        let of = |jobs| RunSummary::of(&run(0, "g-edf", 100, jobs), &two_tasks(), 2).expect("valid");
+        prop_assert_eq!(of(jobs), of(shuffled));
+    }
+
+    #[test]
+    fn metrics_are_in_range_and_agree_with_each_other(jobs in proptest::collection::vec(plausible_job(), 0..60)) {
+        let released = jobs.len() as u64;
+        let run = run(0, "g-edf", 100, jobs);
+        let results = manifest(vec![run]);
+        let summary = Summary::of(&results, &[two_tasks()]).expect("valid");
+        let run = &summary.runs[0];
+        let c = run.counts;
+        prop_assert_eq!(c.jobs + c.undecided, released);
+        prop_assert_eq!((c.completed + c.unfinished, c.met + c.misses), (c.jobs, c.jobs));
+        if let (Some(satisfied), Some(missed)) = (run.deadline_satisfaction, run.miss_ratio) {
+            prop_assert!((0.0..=1.0).contains(&satisfied) && (satisfied + missed - 1.0).abs() < 1e-12);
+        }
+        if let Some(t) = run.tardiness_ns {
+            prop_assert!(t.max as f64 >= t.mean && t.max as f64 >= t.mean_of_task_maxima);
+            prop_assert_eq!(t.max > 0, run.laxity_ns_min.is_some_and(|laxity| laxity < 0));
+        }
+        if let Some(r) = run.response_ns {
+            prop_assert!(r.p50 <= r.p90 && r.p90 <= r.p95 && r.p95 <= r.p99 && r.p99 <= r.p99_9 && r.p99_9 <= r.max);
+            prop_assert!(r.max as f64 >= r.mean);
+        }
+        // One run of one set: the scheduler's numbers are the run's.
+        let scheduler = &summary.schedulers[0];
+        prop_assert_eq!((scheduler.counts, scheduler.response_ns, scheduler.rates), (c, run.response_ns, run.rates));
+        prop_assert_eq!(scheduler.normalized_laxity.map(|l| l.mean), run.normalized_laxity.map(|l| l.mean));
+        // Null and a reason go together.
+        let document = serde_json::to_value(scheduler).expect("serializes");
+        for metric in ["normalized_laxity", "tardiness_ns", "deadline_satisfaction", "measured_utilization",
+            "migration_rate", "context_switch_rate", "l1d_miss_rate_per_us"] {
+            prop_assert_eq!(document[metric].is_null(), scheduler.not_measured.contains_key(metric), "{}", metric);
+        }
+        let text = serde_json::to_string(&summary).expect("serializes");
+        prop_assert_eq!(serde_json::from_str::<Summary>(&text).expect("reads back"), summary);
+    }
+}
