@@ -43,6 +43,18 @@ fn temporary_name(path: &Path) -> io::Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
+/// Removes what a writer that was killed left half-written in `directory`.
+pub(super) fn remove_half_written(directory: &Path, is_ours: impl Fn(&str) -> bool) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        if name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp")).is_some_and(&is_ours) {
+            fs::remove_file(&path)?;
+        }
+    }
+    Ok(())
+}
+
 /// Makes names created in a directory durable.
 pub(super) fn sync_directory(path: &Path) -> io::Result<()> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };

@@ -1,7 +1,7 @@
 //! Reads a results directory, finished or not.
 
 use super::atomic_file::diagnostic;
-use super::{JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY};
+use super::{JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY, part_number};
 use crate::{Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunStatus};
 use laxity_model::{Diagnostic, Result};
 use parquet::errors::ParquetError;
@@ -55,7 +55,6 @@ impl Part {
             Err(reason) => {
                 if let Some(planned) = manifest.runs.iter_mut().find(|planned| planned.id == self.id) {
                     planned.status = RunStatus::NotRun { reason: reason.clone() };
-                    planned.jobs = Vec::new();
                 }
             }
         }
@@ -85,9 +84,8 @@ pub(super) fn parts_of(directory: &Path) -> Result<Vec<Part>> {
     let mut found = BTreeMap::new();
     for entry in entries {
         let path = entry.map_err(unreadable)?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        let number = name.and_then(|name| name.strip_prefix("run-")?.strip_suffix(".parquet")?.parse().ok());
-        found.extend(number.map(|id: u32| (id, path.clone())));
+        let number = path.file_name().and_then(|name| part_number(name.to_str()?));
+        found.extend(number.map(|id| (id, path.clone())));
     }
     Ok(found.into_iter().map(|(id, path)| Part::open(id, path)).collect())
 }
@@ -128,24 +126,24 @@ pub fn load(path: impl AsRef<Path>) -> Result<Results> {
     let directory = path.as_ref();
     let mut results = read_manifest(directory)?;
     let mut jobs = merged_jobs(directory, &results)?;
-    for run in &mut results.runs {
-        run.jobs = jobs.remove(&run.id).unwrap_or_default();
-    }
-    if let Some(run) = jobs.keys().next() {
-        return Err(Diagnostic::usage(format!(
-            "{} has jobs of run {run}, which {MANIFEST_FILE} does not list",
-            directory.join(JOBS_FILE).display()
-        ))
-        .hint("the two files do not belong together; use the ones written together"));
-    }
     for mut part in parts_of(directory)? {
-        let jobs = part.read_jobs();
-        if let Ok(run) = &mut part.run {
-            run.jobs = jobs;
+        let of_part = part.read_jobs();
+        if part.run.is_ok() {
+            jobs.insert(part.id, of_part);
         }
         part.place(&mut results);
     }
-    Ok(results)
+    for run in &mut results.runs {
+        run.jobs = jobs.remove(&run.id).unwrap_or_default();
+    }
+    match jobs.keys().next() {
+        None => Ok(results),
+        Some(run) => Err(Diagnostic::usage(format!(
+            "{} has jobs of run {run}, which {MANIFEST_FILE} does not list",
+            directory.join(JOBS_FILE).display()
+        ))
+        .hint("the two files do not belong together; use the ones written together")),
+    }
 }
 
 /// The jobs in `jobs.parquet` by run. The file may be missing only while there are parts.

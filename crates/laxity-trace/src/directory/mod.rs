@@ -15,7 +15,7 @@ mod load;
 pub use load::load;
 
 use crate::{JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus};
-use atomic_file::{diagnostic, io_error, sync_directory, write_atomically};
+use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
 use laxity_model::{Diagnostic, Result};
 use load::{Part, parts_of, place};
 use parquet::errors::ParquetError;
@@ -79,6 +79,7 @@ impl ResultsDirectory {
     }
 
     /// Opens a directory whose writer did not get to [`ResultsDirectory::finish`], to finish it or to add runs.
+    /// That writer must be gone.
     ///
     /// Errors: a directory without results, or one that is already finished.
     pub fn reopen(path: impl Into<PathBuf>) -> Result<Self> {
@@ -88,6 +89,9 @@ impl ResultsDirectory {
             return Err(Diagnostic::usage(format!("the results in {} are finished", path.display()))
                 .hint("give new runs a directory of their own with `--out DIR`"));
         }
+        remove_half_written(&path, |name| [MANIFEST_FILE, JOBS_FILE].contains(&name))
+            .and_then(|()| remove_half_written(&path.join(PARTS), |name| part_number(name).is_some()))
+            .map_err(|error| diagnostic("write", &path, &error, ""))?;
         let parts = parts_of(&path)?;
         let written = parts.len();
         parts.iter().for_each(|part| part.place(&mut manifest));
@@ -202,6 +206,11 @@ impl ResultsDirectory {
 
 fn part_path(directory: &Path, run: u32) -> PathBuf {
     directory.join(PARTS).join(format!("run-{run}.parquet"))
+}
+
+/// The run whose part has this file name.
+fn part_number(name: &str) -> Option<u32> {
+    name.strip_prefix("run-")?.strip_suffix(".parquet")?.parse().ok()
 }
 
 /// The names of the tasks of a set, read from its JSON.

@@ -7,6 +7,7 @@ use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 
 /// Reads the jobs of a file and the runs that they belong to. Columns that it does not know are left alone.
 pub struct JobsReader {
@@ -19,10 +20,19 @@ fn damaged(what: impl Into<String>) -> ParquetError {
     ParquetError::General(what.into())
 }
 
+/// The Parquet library answers some damaged files with a panic (an index out of bounds, an overflow). Nothing
+/// that it was working on is used afterwards.
+fn without_panic<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    let panicked = |_| Err(damaged("its content contradicts itself"));
+    std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(panicked)
+}
+
 impl JobsReader {
     /// Opens a file and checks its version.
+    ///
+    /// Errors: a damaged file, one that laxity did not write, one of another version.
     pub fn new(source: impl ChunkReader + 'static) -> Result<Self> {
-        let file = SerializedFileReader::new(source)?;
+        let file = without_panic(|| SerializedFileReader::new(source))?;
         let about = file.metadata().file_metadata();
         let pairs = about.key_value_metadata().into_iter().flatten();
         let metadata: BTreeMap<String, String> =
@@ -55,7 +65,13 @@ impl JobsReader {
     }
 
     /// Hands every job of one row group, with the number of its run, to `take`.
-    pub fn read_group(&self, group: usize, mut take: impl FnMut(u32, Job)) -> Result<()> {
+    ///
+    /// Errors: a damaged group; some of its jobs may have been handed out by then.
+    pub fn read_group(&self, group: usize, take: impl FnMut(u32, Job)) -> Result<()> {
+        without_panic(|| self.read_columns(group, take))
+    }
+
+    fn read_columns(&self, group: usize, mut take: impl FnMut(u32, Job)) -> Result<()> {
         let reader = self.file.get_row_group(group)?;
         let rows =
             usize::try_from(reader.metadata().num_rows()).map_err(|_| damaged("negative row count"))?;

@@ -17,7 +17,8 @@ pub enum TaskSelection {
 }
 
 impl TaskSelection {
-    fn tasks(self, set: &TaskSet) -> BTreeSet<usize> {
+    /// Ids of the selected tasks of a set.
+    pub fn tasks(self, set: &TaskSet) -> BTreeSet<usize> {
         let periods = || set.real_time().map(|(_, task)| task.period());
         let wanted: Option<Duration> = match self {
             TaskSelection::All => None,
