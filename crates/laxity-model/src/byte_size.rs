@@ -52,8 +52,10 @@ impl fmt::Display for ByteSize {
     /// The largest binary unit that needs no fraction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let binary = &UNITS[..5];
-        let (unit, scale) =
-            binary.iter().find(|(_, scale)| self.0 != 0 && self.0 % scale == 0).unwrap_or(&UNITS[4]);
+        let (unit, scale) = binary
+            .iter()
+            .find(|(_, scale)| self.0 != 0 && self.0.is_multiple_of(*scale))
+            .unwrap_or(&UNITS[4]);
         f.pad(&format!("{}{unit}", self.0 / scale))
     }
 }

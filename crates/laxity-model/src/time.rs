@@ -151,7 +151,7 @@ impl FromStr for Duration {
         let Some(&(_, scale)) = UNITS.iter().find(|(name, _)| *name == unit) else {
             return Err(bad(&format!("has the unknown unit `{unit}`")));
         };
-        exact_multiple(number, scale).map(Duration).map_err(|why| bad(why))
+        exact_multiple(number, scale).map(Duration).map_err(bad)
     }
 }
 

@@ -13,6 +13,9 @@ use csv::{ReaderBuilder, StringRecord, Trim, Writer};
 const COLUMNS: [&str; 6] = ["name", "wcet_ns", "period_ns", "deadline_ns", "phase_ns", "wss_bytes"];
 const REQUIRED: usize = 3;
 
+/// Whether a task has something.
+type Has = fn(&Task) -> bool;
+
 impl TaskSet {
     /// Reads a task set in CSV (see the header above); `name` becomes its name.
     pub fn from_csv(text: &str, name: &str) -> Result<Imported> {
@@ -56,7 +59,7 @@ impl TaskSet {
     fn losses(&self) -> Vec<String> {
         let usual = WorkingSet::default();
         let shape = |w: WorkingSet| (w.reads, w.writes, w.pattern);
-        let kinds: [(&str, fn(&Task) -> bool); 5] = [
+        let kinds: [(&str, Has); 5] = [
             ("minimum interarrival times (written as periods)", |t| {
                 matches!(t.arrival, Arrival::Sporadic { .. })
             }),

@@ -26,6 +26,9 @@ const CACHES_MAX: usize = 8 * CORES_MAX;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "laxity platform")]
 pub(super) struct PlatformFile {
+    /// The schema that an editor is to check the file against; not read.
+    #[serde(rename = "$schema", default, skip_serializing)]
+    _schema: Option<String>,
     /// Version of this format.
     #[schemars(extend("const" = 1))]
     version: u64,
@@ -48,6 +51,7 @@ pub(super) struct PlatformFile {
 /// A number of identical cores (CPUs 0, 1, 2 ... of speed 1), or a list of cores.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "cores")]
 enum CoresFile {
     /// CPUs 0, 1, 2 ... of speed 1.
     Count(#[schemars(range(min = 1, max = CPUS_MAX))] u32),
@@ -58,6 +62,7 @@ enum CoresFile {
 /// One core (logical CPU).
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "core")]
 struct CoreFile {
     /// CPU number.
     #[schemars(range(max = CPUS_MAX - 1))]
@@ -70,6 +75,7 @@ struct CoreFile {
 /// One cache and the cores that share it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "cache")]
 struct CacheFile {
     /// 1, 2, 3 ...
     #[schemars(range(min = 1))]
@@ -91,6 +97,7 @@ struct CacheFile {
 /// What a cache holds.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "cache_kind")]
 enum CacheKindFile {
     /// Data only.
     Data,
@@ -103,6 +110,7 @@ enum CacheKindFile {
 /// A memory node and the cores next to it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "numa_node")]
 struct NumaFile {
     /// Node number.
     id: u32,
@@ -202,6 +210,7 @@ impl PlatformFile {
     fn of(platform: &Platform) -> Self {
         let clusters = platform.clusters().iter().map(Written::of).collect();
         PlatformFile {
+            _schema: None,
             version: document::VERSION,
             name: Some(platform.name().to_owned()),
             clusters: Some(Bounded(clusters)),

@@ -3,7 +3,7 @@
 use super::platform::PlatformFile;
 use super::task_set::TaskSetFile;
 use schemars::{JsonSchema, generate::SchemaSettings};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of task sets; published as `schemas/task-set.schema.json`.
 pub fn task_set_schema() -> Value {
@@ -16,7 +16,37 @@ pub fn platform_schema() -> Value {
 }
 
 fn schema_of<T: JsonSchema>(name: &str) -> Value {
-    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
-    schema.insert("$id".into(), format!("https://laxity-rt.github.io/schemas/{name}.schema.json").into());
-    schema.into()
+    let mut generated = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    generated.insert("$id".into(), format!("https://laxity-rt.github.io/schemas/{name}.schema.json").into());
+    let mut rest = generated.as_object().cloned().unwrap_or_default();
+    // What a reader wants to know first comes first.
+    let first = ["$schema", "$id", "title", "description", "type", "required"];
+    let mut ordered: Map<String, Value> =
+        first.iter().filter_map(|key| Some(((*key).to_owned(), rest.shift_remove(*key)?))).collect();
+    ordered.extend(rest);
+    let mut schema = Value::Object(ordered);
+    without_null(&mut schema);
+    schema
+}
+
+/// An optional field is there or not; the generator would also allow it to be `null`.
+fn without_null(schema: &mut Value) {
+    if let Some(types) = schema.get("type").and_then(Value::as_array) {
+        let kept: Vec<&Value> = types.iter().filter(|kind| **kind != json!("null")).collect();
+        if let [kind] = kept.as_slice() {
+            schema["type"] = (*kind).clone();
+        }
+    }
+    if let Some([kind, null]) = schema.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)
+        && *null == json!({ "type": "null" })
+        && let (Some(kind), Some(object)) = (kind.as_object().cloned(), schema.as_object_mut())
+    {
+        object.remove("anyOf");
+        object.extend(kind);
+    }
+    match schema {
+        Value::Object(entries) => entries.values_mut().for_each(without_null),
+        Value::Array(items) => items.iter_mut().for_each(without_null),
+        _ => {}
+    }
 }

@@ -25,6 +25,9 @@ pub(super) const KIND: Kind = Kind {
 #[serde(deny_unknown_fields)]
 #[schemars(title = "laxity task set")]
 pub(super) struct TaskSetFile {
+    /// The schema that an editor is to check the file against; not read.
+    #[serde(rename = "$schema", default, skip_serializing)]
+    _schema: Option<String>,
     /// Version of this format.
     #[schemars(extend("const" = 1))]
     version: u64,
@@ -42,6 +45,7 @@ pub(super) struct TaskSetFile {
 /// Enough to generate the same set again.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "provenance")]
 struct ProvenanceFile {
     /// Name of the generator.
     generator: String,
@@ -60,6 +64,7 @@ struct ProvenanceFile {
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("oneOf" = one_arrival(), "dependentRequired" = { "shared": ["group"] }))]
+#[schemars(rename = "task")]
 struct TaskFile {
     /// Unique name; without one, T1, T2 ... by position.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -103,6 +108,7 @@ struct TaskFile {
 /// The memory a job walks.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "working_set")]
 struct WorkingSetFile {
     /// How large it is.
     size: Written<Size>,
@@ -117,6 +123,7 @@ struct WorkingSetFile {
 /// Whether a task has deadlines.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "kind")]
 enum KindFile {
     /// A recurring task with deadlines.
     RealTime,
@@ -127,6 +134,7 @@ enum KindFile {
 /// Order of memory accesses.
 #[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(rename = "access")]
 enum AccessFile {
     /// Cache line after cache line.
     Sequential,
@@ -188,6 +196,7 @@ impl TaskSetFile {
 
     fn of(set: &TaskSet) -> Self {
         TaskSetFile {
+            _schema: None,
             version: document::VERSION,
             name: Some(set.name().to_owned()),
             provenance: set.provenance().map(ProvenanceFile::of),

@@ -1,0 +1,168 @@
+//! Every reader against damaged files: the examples with bytes changed, cut, doubled and spliced. No reader
+//! may panic, every refusal has a hint, and whatever is accepted survives being written and read again.
+//!
+//! The damage is a function of the file's name, the target and the round, so a failure repeats. `fuzz/`
+//! searches deeper with the same properties.
+
+use laxity_model::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Damaged copies of each file for each reader.
+const ROUNDS: u64 = 4_000;
+
+/// SplitMix64: enough to pick positions and bytes.
+struct Damage(u64);
+
+impl Damage {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        usize::try_from(self.next() % u64::try_from(limit.max(1)).expect("64 bits")).expect("below a usize")
+    }
+
+    /// One to four wounds.
+    fn inflict(&mut self, bytes: &mut Vec<u8>) {
+        const TOKENS: [&str; 16] = [
+            "\"",
+            "'",
+            "[[",
+            "}",
+            "-",
+            "0",
+            "18446744073709551615",
+            "99999999999999999999999",
+            "1e400",
+            "nan",
+            ",",
+            "\u{0}",
+            "\u{feff}",
+            "/*",
+            "&#0;",
+            "\n",
+        ];
+        for _ in 0..=self.below(4) {
+            let (from, to) = (self.below(bytes.len() + 1), self.below(bytes.len() + 1));
+            let (low, high) = (from.min(to), from.max(to).min(from.min(to) + 40));
+            match self.below(5) {
+                0 if low < bytes.len() => bytes[low] = u8::try_from(self.below(256)).expect("a byte"),
+                1 => drop(bytes.drain(low..high)),
+                2 => bytes.splice(low..low, bytes[low..high].to_vec()).for_each(drop),
+                3 => bytes.splice(low..high, TOKENS[self.below(16)].bytes()).for_each(drop),
+                _ => bytes.truncate(high),
+            }
+        }
+    }
+}
+
+/// Asserts what must hold for any text, whoever reads it.
+fn check<T>(result: Result<T>, accepted: impl FnOnce(T)) {
+    match result {
+        Ok(value) => accepted(value),
+        Err(error) => {
+            assert!(!error.message.is_empty() && error.hint.is_some(), "a bare error: {error}");
+            assert!(error.message.len() < 10_000, "an error of {} bytes", error.message.len());
+        }
+    }
+}
+
+fn set_survives(set: &TaskSet) {
+    assert_eq!(TaskSet::from_toml(&set.to_toml(), "x").as_ref(), Ok(set));
+    assert_eq!(TaskSet::from_json(&set.to_json(), "x").as_ref(), Ok(set));
+    let csv = TaskSet::from_csv(&set.to_csv().text, set.name());
+    assert_eq!(csv.map(|read| read.set.tasks().len()), Ok(set.tasks().len()));
+    let _ = (set.utilization(), set.period_max());
+}
+
+fn platform_survives(platform: &Platform) {
+    assert_eq!(Platform::from_toml(&platform.to_toml(), "x").as_ref(), Ok(platform));
+    assert_eq!(Platform::from_json(&platform.to_json(), "x").as_ref(), Ok(platform));
+}
+
+/// Reads a text in one format and asserts the properties.
+type Reader = fn(&str);
+
+const SETS_TOML: Reader = |text| check(TaskSet::from_toml(text, "x"), |set| set_survives(&set));
+const SETS_JSON: Reader = |text| check(TaskSet::from_json(text, "x"), |set| set_survives(&set));
+const SETS_CSV: Reader = |text| check(TaskSet::from_csv(text, "x"), |read| set_survives(&read.set));
+const SETS_RTAPP: Reader = |text| check(TaskSet::from_rtapp(text, "x"), |read| set_survives(&read.set));
+const SETS_SIMSO: Reader = |text| check(TaskSet::from_simso(text, "x"), |read| set_survives(&read.set));
+const PLATFORMS_TOML: Reader =
+    |text| check(Platform::from_toml(text, "x"), |platform| platform_survives(&platform));
+const PLATFORMS_JSON: Reader =
+    |text| check(Platform::from_json(text, "x"), |platform| platform_survives(&platform));
+
+fn example(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(path)
+}
+
+fn damage(files: &[&str], reader: Reader) {
+    for file in files {
+        let whole = fs::read(example(file)).expect("an example");
+        reader(std::str::from_utf8(&whole).expect("UTF-8"));
+        for round in 0..ROUNDS {
+            let seed = file.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+            let mut bytes = whole.clone();
+            Damage(seed).inflict(&mut bytes);
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            let outcome = std::panic::catch_unwind(|| reader(&text));
+            assert!(outcome.is_ok(), "round {round} of {file} fails on:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn damaged_task_sets() {
+    damage(&["avionics.toml", "video-pipeline.toml", "sporadic.toml"], SETS_TOML);
+    damage(&["overloaded.json"], SETS_JSON);
+}
+
+#[test]
+fn damaged_platforms() {
+    damage(
+        &["platforms/four-cores.toml", "platforms/big-little.toml", "platforms/two-sockets.toml"],
+        PLATFORMS_TOML,
+    );
+    damage(&["overloaded.json"], PLATFORMS_JSON);
+}
+
+#[test]
+fn damaged_imports() {
+    damage(&["three-tasks.csv"], SETS_CSV);
+    damage(&["imports/rtapp-1.0.json", "imports/rtapp.json"], SETS_RTAPP);
+    damage(&["imports/simso.xml"], SETS_SIMSO);
+}
+
+#[test]
+fn every_file_against_every_reader() {
+    let readers = [SETS_TOML, SETS_JSON, SETS_CSV, SETS_RTAPP, SETS_SIMSO, PLATFORMS_TOML, PLATFORMS_JSON];
+    for folder in ["", "imports", "platforms"] {
+        for entry in fs::read_dir(example(folder)).expect("a folder").flatten() {
+            if let Ok(text) = fs::read_to_string(entry.path()) {
+                readers.iter().for_each(|reader| reader(&text));
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_times_and_cpu_lists() {
+    for text in ["1.5ms", "18446744073709551615ns", "0-3,8", "0-8191", "normal:0.8,0.1", "3/4", "16KiB"] {
+        for round in 0..ROUNDS {
+            let mut bytes = text.as_bytes().to_vec();
+            Damage(round).inflict(&mut bytes);
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            check(text.parse::<Duration>(), |time| assert_eq!(time.to_string().parse(), Ok(time)));
+            check(text.parse::<CpuList>(), |cpus| assert_eq!(cpus.to_string().parse(), Ok(cpus)));
+            check(text.parse::<Demand>(), |demand| assert_eq!(demand.to_string().parse(), Ok(demand)));
+            check(text.parse::<Speed>(), |speed| assert_eq!(speed.to_string().parse(), Ok(speed)));
+            check(text.parse::<ByteSize>(), |size| assert_eq!(size.to_string().parse(), Ok(size)));
+        }
+    }
+}

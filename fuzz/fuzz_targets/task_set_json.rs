@@ -1,0 +1,12 @@
+//! Task sets in JSON.
+#![no_main]
+
+use laxity_fuzz::{accepted, set_survives};
+use laxity_model::TaskSet;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    if let Some(set) = accepted(TaskSet::from_json(text, "x")) {
+        set_survives(&set);
+    }
+});
