@@ -141,10 +141,9 @@ impl ResultsDirectory {
         write_atomically(&jobs, |file| self.merge(&parts, file).map_err(io_error)?.flush())
             .map_err(|error| self.cannot_write(&jobs, &error))?;
         self.write_manifest().map_err(|error| self.cannot_write(&self.path.join(MANIFEST_FILE), &error))?;
-        let merged = parts.iter().filter(|part| part.run.is_ok());
+        let mut merged = parts.iter().filter(|part| part.run.is_ok());
         merged
-            .map(|part| fs::remove_file(&part.path))
-            .collect::<io::Result<()>>()
+            .try_for_each(|part| fs::remove_file(&part.path))
             .and_then(|()| match fs::remove_dir(self.path.join(PARTS)) {
                 // A damaged part stays: someone may want to look at it.
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),

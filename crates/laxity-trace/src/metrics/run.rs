@@ -342,6 +342,9 @@ fn reason(run: &Run, summary: &RunSummary, metric: &str, columns: &[&str]) -> St
         Some(task) if metric.starts_with("measured_utilization") => {
             format!("no completed job of task `{}` has a known CPU time", task.name)
         }
-        _ => "not recorded for every completed job".to_owned(),
+        _ if ["migration_rate", "context_switch_rate"].contains(&metric) => {
+            "not recorded for every completed job".to_owned()
+        }
+        _ => "not recorded for any completed job".to_owned(),
     }
 }
