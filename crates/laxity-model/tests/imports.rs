@@ -173,6 +173,15 @@ fn rtapp_warns_of_what_it_leaves_out() {
         warnings(&format!(r#"{{"run": 1, "sleep": 5, {timer}}}"#)),
         ["thread `t`: waits and sleeps within its jobs are not modelled"]
     );
+    let buffers = format!(
+        r#"{{"run": 1, "memrun1": {{"type": "write", "size": 64}}, "memrun2": {{"type": "read", "size": 640}}, {timer}}}"#
+    );
+    assert_eq!(
+        warnings(&buffers),
+        [
+            "thread `t`: the time of memrun events is not in the wcet; of several buffers, the largest is the working set"
+        ]
+    );
     let phases = format!(
         r#"{{"cpus": [1], "phases": {{"a": {{"run": 1, {timer}}}, "b": {{"cpus": [2], "run": 1, {timer}}}}}}}"#
     );

@@ -6,6 +6,7 @@ mod notation;
 mod platform;
 mod rtapp;
 mod rtapp_json;
+mod rtapp_task;
 mod rtapp_thread;
 mod schema;
 mod simso;
