@@ -122,7 +122,7 @@ impl LoadSum {
         if self.floor_q64 > bound {
             return Ordering::Greater;
         }
-        if self.floor_q64 + self.shares.len() as u128 <= bound && !self.shares.is_empty() {
+        if self.floor_q64 + self.gap_q64() <= bound {
             return Ordering::Less;
         }
         self.exact().cmp(&Utilization::ratio(numerator, denominator))
@@ -130,13 +130,18 @@ impl LoadSum {
 
     /// Compares with another sum, exactly.
     pub fn cmp_sum(&self, other: &LoadSum) -> Ordering {
-        if self.floor_q64 >= other.floor_q64 + other.shares.len() as u128 && !other.shares.is_empty() {
+        if self.floor_q64 >= other.floor_q64 + other.gap_q64() {
             return Ordering::Greater;
         }
-        if other.floor_q64 >= self.floor_q64 + self.shares.len() as u128 && !self.shares.is_empty() {
+        if other.floor_q64 >= self.floor_q64 + self.gap_q64() {
             return Ordering::Less;
         }
         self.exact().cmp(&other.exact())
+    }
+
+    /// The truth is below `floor_q64` plus this. An empty sum is its own floor, so one unit is above it.
+    fn gap_q64(&self) -> u128 {
+        self.shares.len().max(1) as u128
     }
 
     /// The exact sum.

@@ -1,1 +1,43 @@
-//! x
+//! Placement of tasks onto cores and clusters, before anything runs.
+//!
+//! A [`Request`] says which tasks go into which [`Bin`]s, what *fits* means ([`Fit`]) and what to do with a
+//! task that fits nowhere ([`Overload`]); a [`Method`] says how: a bin-packing heuristic ([`Packing`]) or the
+//! integer program that minimises the maximum load. The answer is a [`Placement`], or a diagnostic that names
+//! the task that failed, why, and a way out.
+//!
+//! Assumptions:
+//! 1. A bin is a core (partitioned), a cluster (clustered) or the machine (global). Its capacity is the sum of
+//!    its cores' speeds; a task's work is given for speed 1.
+//! 2. Jobs are sequential: a task whose density exceeds the speed of a bin's fastest core does not fit there.
+//! 3. A task may be placed only into a bin that lies within its affinity.
+//! 4. Best-effort tasks are not placed.
+//!
+//! All verdicts are exact (integers and rationals); floats appear only inside the solver, whose answers are
+//! computed again from the tasks. Ties are total: between tasks the lower id first, between bins the first.
+//! With one exception every method gives the same answer everywhere and always: an ILP that runs into its time
+//! limit keeps what it has found by then.
+//!
+//! Sources: lelli2012, 5.4 (the ILP); lindsay2012, 5.2 and 6.1.5 (heuristics, overload); Baruah and Fisher,
+//! "The partitioned multiprocessor scheduling of sporadic task systems", RTSS 2005 (`bf-deadline`, `dbf`).
+
+mod admission;
+mod bin;
+mod bound;
+mod capacity;
+mod demand_bound;
+mod fit;
+mod ilp;
+mod method;
+mod order;
+mod packing;
+mod placement;
+mod refusal;
+mod request;
+
+pub use bin::Bin;
+pub use fit::Fit;
+pub use ilp::{ILP_TIME_LIMIT_DEFAULT, ILP_VARIABLES_MAX, Progress};
+pub use method::{Listed, Method, Packing, Rule};
+pub use order::{Direction, Key, Order};
+pub use placement::{Optimality, Placement};
+pub use request::{Overload, Request};

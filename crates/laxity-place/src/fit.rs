@@ -1,0 +1,95 @@
+//! What it means that a task fits into a bin.
+
+use laxity_model::Duration;
+use laxity_model::{Diagnostic, Result, Task, TaskSet, Utilization};
+use std::fmt;
+use std::str::FromStr;
+
+/// The admission test of a bin. All are exact; each also requires that no task is denser than the bin's fastest
+/// core is fast.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fit {
+    /// The sum of C/T is at most the capacity. Exact for EDF on one core with implicit deadlines.
+    Utilization,
+    /// The sum of C/min(D, T) is at most the capacity (lindsay2012, 5.5). Sufficient for EDF on one core.
+    Density,
+    /// The approximate demand bound function DBF* stays within the capacity (Baruah and Fisher 2005). Sufficient
+    /// for EDF on one core, accepts whatever `density` accepts, and only defined for single cores.
+    DemandBound,
+}
+
+impl Fit {
+    /// All tests.
+    pub const ALL: [Fit; 3] = [Fit::Utilization, Fit::Density, Fit::DemandBound];
+
+    /// `density` if some real-time task's deadline is shorter than its period, else `utilization`, which is then
+    /// the same.
+    pub fn default_for(set: &TaskSet) -> Self {
+        match set.real_time().any(|(_, task)| task.deadline_rel < task.period()) {
+            true => Fit::Density,
+            false => Fit::Utilization,
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fit::Utilization => "utilization",
+            Fit::Density => "density",
+            Fit::DemandBound => "dbf",
+        }
+    }
+
+    /// One line for `laxity list`.
+    pub fn description(self) -> &'static str {
+        match self {
+            Fit::Utilization => "sum of C/T at most the capacity",
+            Fit::Density => {
+                "sum of C/min(D,T) at most the capacity (default if a deadline is below its period)"
+            }
+            Fit::DemandBound => {
+                "approximate demand bound within the capacity, single cores (Baruah and Fisher 2005)"
+            }
+        }
+    }
+
+    /// The time in which a task's work counts as load: T, or min(D, T).
+    pub(crate) fn window(self, task: &Task) -> Duration {
+        match self {
+            Fit::Utilization | Fit::DemandBound => task.period(),
+            Fit::Density => task.density_window(),
+        }
+    }
+
+    /// What a task of so much work puts on a bin.
+    pub(crate) fn load(self, task: &Task, work: Duration) -> Utilization {
+        Utilization::of(work, self.window(task))
+    }
+
+    /// The word for the load that this test sums.
+    pub(crate) fn load_word(self) -> &'static str {
+        match self {
+            Fit::Utilization | Fit::DemandBound => "utilization",
+            Fit::Density => "density",
+        }
+    }
+}
+
+impl fmt::Display for Fit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Fit {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wanted = text.trim().to_ascii_lowercase();
+        Fit::ALL.into_iter().find(|fit| fit.name() == wanted).ok_or_else(|| {
+            let known = Fit::ALL.map(Fit::name).join(", ");
+            Diagnostic::usage(format!("admission test `{text}` is not known"))
+                .hint(format!("choose from {known}"))
+        })
+    }
+}

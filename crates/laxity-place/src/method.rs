@@ -1,0 +1,273 @@
+//! The names of placement methods and what each name means.
+
+use crate::{Direction, Key, Order};
+use laxity_model::{Diagnostic, Result};
+use std::fmt;
+use std::str::FromStr;
+
+/// How a packing heuristic chooses among the bins into which a task fits (lindsay2012, 5.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// The first bin.
+    FirstFit,
+    /// The bin with the least capacity left; the first of equals.
+    BestFit,
+    /// The bin with the most capacity left; the first of equals.
+    WorstFit,
+    /// The first bin after the one that took the task before, around the circle.
+    NextFit,
+}
+
+/// A packing heuristic: tasks one by one in an order, each into the bin its rule chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Packing {
+    /// Which bin.
+    pub rule: Rule,
+    /// Which task next.
+    pub order: Order,
+}
+
+/// A way to place tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// A packing heuristic.
+    Pack(Packing),
+    /// The integer program that minimises the maximum load relative to capacity (lelli2012, 5.4).
+    Ilp,
+}
+
+/// A line of `laxity list`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// The name, or the form of a family of names.
+    pub name: String,
+    /// What it means.
+    pub description: String,
+}
+
+impl Rule {
+    /// All rules.
+    pub const ALL: [Rule; 4] = [Rule::FirstFit, Rule::BestFit, Rule::WorstFit, Rule::NextFit];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::FirstFit => "ff",
+            Rule::BestFit => "bf",
+            Rule::WorstFit => "wf",
+            Rule::NextFit => "nf",
+        }
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            Rule::FirstFit => "first-fit: the first core or cluster with room",
+            Rule::BestFit => "best-fit: the one with the least room left that still has enough",
+            Rule::WorstFit => "worst-fit: the one with the most room left",
+            Rule::NextFit => "next-fit: the first with room after the one used last",
+        }
+    }
+}
+
+const fn by_utilization(rule: Rule) -> Packing {
+    Packing { rule, order: Order { key: Key::Utilization, direction: Direction::Down } }
+}
+
+const BF_DEADLINE: Packing =
+    Packing { rule: Rule::FirstFit, order: Order { key: Key::Deadline, direction: Direction::Up } };
+
+/// Heuristics that have a name of their own.
+const NAMED: [(&str, Packing, &str); 5] = [
+    ("ffd", by_utilization(Rule::FirstFit), "first-fit, decreasing utilization"),
+    ("wfd", by_utilization(Rule::WorstFit), "worst-fit, decreasing utilization: spreads the load"),
+    ("bfd", by_utilization(Rule::BestFit), "best-fit, decreasing utilization: packs tightly"),
+    ("nfd", by_utilization(Rule::NextFit), "next-fit, decreasing utilization"),
+    ("bf-deadline", BF_DEADLINE, "first-fit, non-decreasing relative deadline (Baruah and Fisher 2005)"),
+];
+
+const ILP: &str = "ilp";
+
+impl Packing {
+    /// Every heuristic, those with a name of their own first.
+    pub fn all() -> Vec<Packing> {
+        let mut all: Vec<Packing> = NAMED.map(|(_, packing, _)| packing).to_vec();
+        for key in Key::ALL {
+            for direction in [key.default_direction(), opposite(key.default_direction())] {
+                for rule in Rule::ALL {
+                    let packing = Packing { rule, order: Order { key, direction } };
+                    if !all.contains(&packing) {
+                        all.push(packing);
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Up => Direction::Down,
+        Direction::Down => Direction::Up,
+    }
+}
+
+impl Method {
+    /// The methods with names of their own.
+    pub fn named() -> Vec<Method> {
+        NAMED.iter().map(|&(_, packing, _)| Method::Pack(packing)).chain([Method::Ilp]).collect()
+    }
+
+    /// Everything `laxity list` says about placement methods.
+    pub fn list() -> Vec<Listed> {
+        let line =
+            |name: &str, description: &str| Listed { name: name.into(), description: description.into() };
+        let named = NAMED.iter().map(|(name, _, description)| line(name, description));
+        let ilp = line(ILP, "integer program: least maximum load, with a time limit (lelli2012, 5.4)");
+        let rules = Rule::ALL.iter().map(|rule| line(rule.name(), rule.description()));
+        let keys = Key::ALL.map(Key::name).join("|");
+        let order = line(
+            "RULE:ORDER[:up|down]",
+            &format!(
+                "a rule above with tasks ordered by {keys}; loads and working sets fall, times rise by default"
+            ),
+        );
+        named.chain([ilp]).chain(rules).chain([order]).collect()
+    }
+}
+
+impl fmt::Display for Packing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((name, ..)) = NAMED.iter().find(|(_, packing, _)| packing == self) {
+            return f.pad(name);
+        }
+        match self.order {
+            Order::GIVEN => f.pad(self.rule.name()),
+            Order { key, direction } => {
+                f.pad(&format!("{}:{}:{}", self.rule.name(), key.name(), direction.name()))
+            }
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Method::Pack(packing) => packing.fmt(f),
+            Method::Ilp => f.pad(ILP),
+        }
+    }
+}
+
+impl FromStr for Packing {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text.parse()? {
+            Method::Pack(packing) => Ok(packing),
+            Method::Ilp => Err(Diagnostic::usage(format!("placement `{text}` is not a packing heuristic"))
+                .hint("write a heuristic such as wfd or ff:density:down")),
+        }
+    }
+}
+
+impl FromStr for Method {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wanted = text.trim().to_ascii_lowercase();
+        if wanted == ILP {
+            return Ok(Method::Ilp);
+        }
+        if let Some((_, packing, _)) = NAMED.iter().find(|(name, ..)| *name == wanted) {
+            return Ok(Method::Pack(*packing));
+        }
+        generic(&wanted).map(Method::Pack).map_err(|why| unknown(text, &why))
+    }
+}
+
+/// Reads `RULE`, `RULE:ORDER` and `RULE:ORDER:DIRECTION`.
+fn generic(text: &str) -> std::result::Result<Packing, String> {
+    let mut parts = text.split(':');
+    let name = parts.next().unwrap_or_default();
+    let rule = Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or("is not known")?;
+    let order = match parts.next() {
+        None => Order::GIVEN,
+        Some(name) => {
+            let key = Key::ALL.into_iter().find(|key| key.name() == name);
+            let key = key.ok_or_else(|| format!("has the unknown order `{name}`"))?;
+            let direction = match parts.next() {
+                None => key.default_direction(),
+                Some("up") => Direction::Up,
+                Some("down") => Direction::Down,
+                Some(other) => return Err(format!("has the unknown direction `{other}`")),
+            };
+            Order { key, direction }
+        }
+    };
+    match parts.next() {
+        None => Ok(Packing { rule, order }),
+        Some(part) => Err(format!("has one part too many: `{part}`")),
+    }
+}
+
+fn unknown(text: &str, why: &str) -> Diagnostic {
+    let named: Vec<String> = Method::named().iter().map(Method::to_string).collect();
+    let keys = Key::ALL.map(Key::name).join(", ");
+    Diagnostic::usage(format!("placement `{text}` {why}")).hint(format!(
+        "choose from {}, or write ff, bf, wf or nf with an order ({keys}) and up or down, as in ff:density:down",
+        named.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_reads_back_as_written() {
+        let packings = Packing::all();
+        assert_eq!(packings.len(), 4 * 6 * 2);
+        for method in packings.into_iter().map(Method::Pack).chain([Method::Ilp]) {
+            assert_eq!(method.to_string().parse(), Ok(method), "{method}");
+        }
+    }
+
+    #[test]
+    fn names_mean_what_they_say() {
+        for (short, long) in [
+            ("wfd", "wf:utilization:down"),
+            ("FFD", "ff:utilization"),
+            ("bf-deadline", "ff:deadline"),
+            ("nf", "nf:given:up"),
+            ("wf:wss", "wf:wss:down"),
+            ("bf:period", "bf:period:up"),
+        ] {
+            assert_eq!(short.parse::<Method>(), long.parse::<Method>(), "{short}");
+        }
+        assert_eq!("ff:utilization:down".parse::<Method>().expect("valid").to_string(), "ffd");
+        assert_eq!("ff:density".parse::<Method>().expect("valid").to_string(), "ff:density:down");
+    }
+
+    #[test]
+    fn refuses_unknown_names_and_teaches() {
+        for (text, why) in [
+            ("lpt", "is not known"),
+            ("", "is not known"),
+            ("ff:size", "unknown order `size`"),
+            ("ff:density:sideways", "unknown direction"),
+            ("ff:density:up:up", "one part too many"),
+        ] {
+            let error = text.parse::<Method>().expect_err(text);
+            assert!(error.message.contains(why), "{}", error.message);
+            assert!(error.hint.expect("a hint").contains("ff:density:down"));
+        }
+        assert!("ilp".parse::<Packing>().is_err());
+    }
+
+    #[test]
+    fn the_list_names_every_named_method() {
+        let names: Vec<String> = Method::list().into_iter().map(|listed| listed.name).collect();
+        assert!(Method::named().iter().all(|method| names.contains(&method.to_string())));
+    }
+}

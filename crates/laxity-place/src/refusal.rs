@@ -1,0 +1,216 @@
+//! Why a set cannot be placed, and what to do about it.
+
+use crate::admission::Filling;
+use crate::order::Item;
+use crate::packing::pack;
+use crate::{Fit, Method, Overload, Packing, Request};
+use laxity_model::{Diagnostic, LoadSum, Utilization};
+use std::cmp::Ordering;
+
+/// More bins than this are summarised in a message.
+const BINS_LISTED_MAX: usize = 8;
+
+/// More admission tests than this are not spent on finding a heuristic to recommend.
+const TESTS_FOR_HINT_MAX: usize = 4_000_000;
+
+const OVERLOAD_HINT: &str = "or place it all the same with --overload least-loaded";
+
+/// The task's affinity covers no bin.
+pub(crate) fn outside_affinity(request: &Request, item: Item) -> Diagnostic {
+    let affinity = item.task.affinity.clone().unwrap_or_default();
+    Diagnostic::usage(format!(
+        "task `{}` may run only on CPUs {affinity}, but no partition or cluster lies within them: there are {}",
+        item.task.name,
+        bin_names(request)
+    ))
+    .hint("widen the task's affinity to a whole partition or cluster, or choose other clusters")
+}
+
+/// A heuristic could not place a task.
+pub(crate) fn stuck<'a>(
+    request: &'a Request<'a>,
+    packing: Packing,
+    filling: &Filling<'a>,
+    item: Item<'a>,
+) -> Diagnostic {
+    if let Some(slow) = too_dense(request, item) {
+        return slow;
+    }
+    let task = &item.task.name;
+    let (load, word) = (request.load(item), request.fit().load_word());
+    let rooms = rooms(request, filling, item);
+    let why = match request.fit() {
+        Fit::DemandBound => " or the demand bound would be exceeded at a deadline",
+        Fit::Utilization | Fit::Density => "",
+    };
+    Diagnostic::usage(format!(
+        "task `{task}` ({word} {load}) fits on no core or cluster under {packing}: {}{why}{}",
+        rooms_text(request, &rooms, &load),
+        limit_text(request),
+    ))
+    .hint(way_out(request, packing))
+}
+
+/// The ILP's best placement exceeds a capacity. `lower_bound` is the proven least maximum load.
+pub(crate) fn ilp(
+    request: &Request,
+    item: Item,
+    max_load: &Utilization,
+    lower_bound: &Utilization,
+) -> Diagnostic {
+    if let Some(slow) = too_dense(request, item) {
+        return slow;
+    }
+    let limit = request.capacity_limit();
+    let what = format!(
+        "task `{}` ({} {}) does not fit: every placement found fills some core or cluster to {} of its capacity, \
+         and at most {limit} is allowed",
+        item.task.name,
+        request.fit().load_word(),
+        request.load(item),
+        above(max_load, limit),
+    );
+    if lower_bound > limit {
+        return Diagnostic::usage(format!("{what}; no placement stays below {lower_bound}"))
+            .hint(format!("use more cores or reduce the load, {OVERLOAD_HINT}"));
+    }
+    Diagnostic::usage(format!("{what}; {lower_bound} has not been ruled out"))
+        .hint(format!("give the ILP more time, use more cores, {OVERLOAD_HINT}"))
+}
+
+/// No core is fast enough for the task alone.
+fn too_dense(request: &Request, item: Item) -> Option<Diagnostic> {
+    if (0..request.bins().len()).any(|bin| request.permits(item, bin)) {
+        return None;
+    }
+    let fastest = request.candidates(item).into_iter().map(|bin| request.bins()[bin].fastest()).max()?;
+    Some(
+        Diagnostic::usage(format!(
+            "task `{}` needs {} of work within {}, more than a core of speed {fastest} can do",
+            item.task.name,
+            item.work,
+            item.task.density_window()
+        ))
+        .hint("shorten its work, lengthen its deadline or period, or give it a faster core"),
+    )
+}
+
+/// The capacity left in every bin the task may go into.
+fn rooms<'a>(request: &'a Request<'a>, filling: &Filling<'a>, item: Item) -> Vec<(usize, Utilization)> {
+    let left = |bin: usize| {
+        let (numerator, denominator) = request.capacities().of(bin);
+        let capacity = Utilization::ratio(numerator, denominator);
+        Utilization::from(capacity.as_rational() - filling.load(bin).exact().as_rational())
+    };
+    request.candidates(item).into_iter().map(|bin| (bin, left(bin))).collect()
+}
+
+fn rooms_text(request: &Request, rooms: &[(usize, Utilization)], load: &Utilization) -> String {
+    let show =
+        |(bin, room): &(usize, Utilization)| format!("{} has {}", request.bins()[*bin], below(room, load));
+    if rooms.len() <= BINS_LISTED_MAX {
+        return format!("{} left", rooms.iter().map(show).collect::<Vec<_>>().join(", "));
+    }
+    let largest = rooms.iter().reduce(|best, room| if room.1 > best.1 { room } else { best });
+    largest.map_or_else(String::new, |room| format!("the most room is left where {}", show(room)))
+}
+
+/// A number that looks like `other` to four decimals, but is smaller, is shown with the difference.
+fn below(value: &Utilization, other: &Utilization) -> String {
+    difference(value, other).map_or_else(|| value.to_string(), |by| format!("{value} (short by {by})"))
+}
+
+fn above(value: &Utilization, other: &Utilization) -> String {
+    difference(other, value).map_or_else(|| value.to_string(), |by| format!("{value} (more by {by})"))
+}
+
+fn difference(smaller: &Utilization, larger: &Utilization) -> Option<String> {
+    if smaller >= larger || smaller.to_string() != larger.to_string() {
+        return None;
+    }
+    let exact = larger.as_rational() - smaller.as_rational();
+    let text = exact.to_string();
+    Some(if text.len() <= 24 { text } else { format!("{:.1e}", Utilization::from(exact).to_f64()) })
+}
+
+fn limit_text(request: &Request) -> String {
+    match request.capacity_limit() {
+        limit if *limit == Utilization::whole(1) => String::new(),
+        limit => format!(" (only {limit} of each capacity may be used)"),
+    }
+}
+
+/// The best advice that can be verified: another method that works, or that there is none.
+fn way_out(request: &Request, failed: Packing) -> String {
+    let (needed, exceeds) = whole_set(request);
+    let others = if exceeds { None } else { other_heuristic(request, failed) };
+    if let Some(advice) = others.or_else(|| other_test(request)) {
+        return format!("{advice} does fit; {OVERLOAD_HINT}");
+    }
+    if exceeds {
+        let capacity = request.capacities().total();
+        return format!(
+            "the whole set needs {needed:.4} and there is only {capacity}: \
+             use more cores or reduce the load, {OVERLOAD_HINT}"
+        );
+    }
+    match request.fit() {
+        Fit::DemandBound => format!("no heuristic tried fits either; use more cores, {OVERLOAD_HINT}"),
+        Fit::Utilization | Fit::Density => format!(
+            "no heuristic tried fits either; try --placement {} or more cores, {OVERLOAD_HINT}",
+            Method::Ilp
+        ),
+    }
+}
+
+/// The sum of all loads, to show, and whether it exceeds the sum of all capacities, exactly.
+fn whole_set(request: &Request) -> (f64, bool) {
+    let mut total = LoadSum::new();
+    request.items().iter().for_each(|item| total.add(item.work, request.fit().window(item.task)));
+    let capacity = request.capacities().total();
+    let exceeds = match u64s(&capacity) {
+        Some((numerator, denominator)) => total.cmp_ratio(numerator, denominator) == Ordering::Greater,
+        None => total.exact() > capacity,
+    };
+    (total.to_f64(), exceeds)
+}
+
+fn u64s(value: &Utilization) -> Option<(u64, u64)> {
+    use num_traits::ToPrimitive;
+    Some((value.as_rational().numer().to_u64()?, value.as_rational().denom().to_u64()?))
+}
+
+/// How many heuristics may be tried for the sake of a hint.
+fn affordable(request: &Request) -> usize {
+    let tests = request.items().len().saturating_mul(request.bins().len());
+    TESTS_FOR_HINT_MAX / tests.max(1)
+}
+
+fn fits(request: &Request, packing: Packing) -> bool {
+    pack(request, packing, Overload::Refuse).stuck.is_none()
+}
+
+/// Another heuristic under which the set fits.
+fn other_heuristic(request: &Request, failed: Packing) -> Option<String> {
+    let mut others =
+        Packing::all().into_iter().filter(|packing| *packing != failed).take(affordable(request));
+    others.find(|&packing| fits(request, packing)).map(|packing| format!("--placement {packing}"))
+}
+
+/// A more accurate admission test under which the set fits.
+fn other_test(request: &Request) -> Option<String> {
+    if request.fit() != Fit::Density || affordable(request) == 0 {
+        return None;
+    }
+    let by_demand = request.clone().with_fit(Fit::DemandBound).ok()?;
+    let bf_deadline: Packing = "bf-deadline".parse().ok()?;
+    fits(&by_demand, bf_deadline).then(|| format!("--placement {bf_deadline} --fit {}", Fit::DemandBound))
+}
+
+fn bin_names(request: &Request) -> String {
+    let names: Vec<String> = request.bins().iter().map(ToString::to_string).collect();
+    match names.len() {
+        0..=BINS_LISTED_MAX => names.join(", "),
+        count => format!("{}, ... {count} in all", names[..BINS_LISTED_MAX].join(", ")),
+    }
+}

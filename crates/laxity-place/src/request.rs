@@ -1,0 +1,234 @@
+//! What is to be placed where, and what counts as fitting.
+
+use crate::capacity::Capacities;
+use crate::order::Item;
+use crate::packing::pack;
+use crate::{Bin, Fit, ILP_TIME_LIMIT_DEFAULT, Method, Placement, Progress, ilp, refusal};
+use laxity_model::{Diagnostic, Duration, Result, Task, TaskSet, Utilization};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+/// What to do with a task that fits nowhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Overload {
+    /// Refuse the set.
+    #[default]
+    Refuse,
+    /// Put the task where the load relative to capacity is lowest (lindsay2012, 6.1.5).
+    LeastLoaded,
+}
+
+impl Overload {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Overload::Refuse => "refuse",
+            Overload::LeastLoaded => "least-loaded",
+        }
+    }
+}
+
+impl fmt::Display for Overload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Overload {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wanted = text.trim().to_ascii_lowercase();
+        [Overload::Refuse, Overload::LeastLoaded].into_iter().find(|o| o.name() == wanted).ok_or_else(|| {
+            Diagnostic::usage(format!("overload rule `{text}` is not known"))
+                .hint("choose refuse or least-loaded")
+        })
+    }
+}
+
+/// A task set, the bins to place it into, and the rules.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    set: &'a TaskSet,
+    bins: Vec<Bin>,
+    work: Vec<Duration>,
+    fit: Fit,
+    overload: Overload,
+    capacity_limit: Utilization,
+    capacities: Capacities,
+    ilp_time_limit: Duration,
+}
+
+impl<'a> Request<'a> {
+    /// Places by WCET with [`Fit::default_for`] the set, up to the full capacity, refusing overload. An error
+    /// without bins or if the bins share cores.
+    pub fn new(set: &'a TaskSet, bins: Vec<Bin>) -> Result<Self> {
+        if bins.is_empty() {
+            return Err(Diagnostic::usage("there are no cores to place tasks onto")
+                .hint("name at least one core or cluster"));
+        }
+        let mut owners = BTreeMap::new();
+        for (bin, cpu) in bins.iter().flat_map(|bin| bin.cpus().iter().map(move |cpu| (bin, cpu))) {
+            if let Some(other) = owners.insert(cpu, bin) {
+                return Err(Diagnostic::usage(format!(
+                    "{other} and {bin} overlap; a core can be in one partition or cluster only"
+                ))
+                .hint("make partitions and clusters disjoint"));
+            }
+        }
+        let full = Utilization::whole(1);
+        Ok(Request {
+            set,
+            capacities: Capacities::new(&bins, &full)?,
+            bins,
+            work: set.tasks().iter().map(|task| task.wcet).collect(),
+            fit: Fit::default_for(set),
+            overload: Overload::Refuse,
+            capacity_limit: full,
+            ilp_time_limit: ILP_TIME_LIMIT_DEFAULT,
+        })
+    }
+
+    /// Counts this much work per job, on a core of speed 1, instead of the WCET (a budget, for instance).
+    #[must_use]
+    pub fn with_work(mut self, work: impl Fn(usize, &Task) -> Duration) -> Self {
+        self.work = self.set.tasks().iter().enumerate().map(|(id, task)| work(id, task)).collect();
+        self
+    }
+
+    /// Uses another admission test. `dbf` needs bins of one core.
+    pub fn with_fit(mut self, fit: Fit) -> Result<Self> {
+        if let Some(bin) = self.bins.iter().find(|bin| fit == Fit::DemandBound && bin.cpus().len() > 1) {
+            return Err(Diagnostic::usage(format!(
+                "admission test `dbf` is defined for single cores, but tasks go to {bin}"
+            ))
+            .hint("use utilization or density for clusters"));
+        }
+        self.fit = fit;
+        Ok(self)
+    }
+
+    /// What to do with a task that fits nowhere.
+    #[must_use]
+    pub fn with_overload(mut self, overload: Overload) -> Self {
+        self.overload = overload;
+        self
+    }
+
+    /// Fills bins only up to this share of their capacity: 95/100 for SCHED_DEADLINE. In (0, 1].
+    pub fn with_capacity_limit(mut self, limit: Utilization) -> Result<Self> {
+        if limit <= Utilization::zero() || limit > Utilization::whole(1) {
+            return Err(Diagnostic::usage(format!("capacity limit {limit} is not above 0 and at most 1"))
+                .hint("give the usable share of a core, such as 95/100"));
+        }
+        self.capacities = Capacities::new(&self.bins, &limit)?;
+        self.capacity_limit = limit;
+        Ok(self)
+    }
+
+    /// How long the ILP may take; 0 keeps the best heuristic's answer.
+    #[must_use]
+    pub fn with_ilp_time_limit(mut self, limit: Duration) -> Self {
+        self.ilp_time_limit = limit;
+        self
+    }
+
+    /// Places the tasks. A set that does not fit is an error, unless overload is allowed.
+    pub fn place(&self, method: Method) -> Result<Placement> {
+        self.place_watched(method, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Like [`Request::place`], but reports the ILP's progress several times a second. The watcher may stop the
+    /// solver, which then keeps the best placement found.
+    pub fn place_watched(
+        &self,
+        method: Method,
+        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Placement> {
+        let homeless = |item: &Item| !(0..self.bins.len()).any(|bin| self.within_affinity(*item, bin));
+        if let Some(item) = self.items().into_iter().find(homeless) {
+            return Err(refusal::outside_affinity(self, item));
+        }
+        match method {
+            Method::Ilp => ilp::place(self, watch),
+            Method::Pack(packing) => {
+                let packed = pack(self, packing, self.overload);
+                match packed.stuck {
+                    Some(item) => Err(refusal::stuck(self, packing, &packed.filling, item)),
+                    None => Ok(Placement::new(self, method, packed.filling.assignment(), packed.overloaded)),
+                }
+            }
+        }
+    }
+
+    /// The task set.
+    pub fn set(&self) -> &'a TaskSet {
+        self.set
+    }
+
+    /// The bins.
+    pub fn bins(&self) -> &[Bin] {
+        &self.bins
+    }
+
+    /// The admission test.
+    pub fn fit(&self) -> Fit {
+        self.fit
+    }
+
+    /// What happens to a task that fits nowhere.
+    pub fn overload(&self) -> Overload {
+        self.overload
+    }
+
+    /// The share of their capacity up to which bins are filled.
+    pub fn capacity_limit(&self) -> &Utilization {
+        &self.capacity_limit
+    }
+
+    /// How long the ILP may take.
+    pub fn ilp_time_limit(&self) -> Duration {
+        self.ilp_time_limit
+    }
+
+    pub(crate) fn capacities(&self) -> &Capacities {
+        &self.capacities
+    }
+
+    /// The tasks to place, by id.
+    pub(crate) fn items(&self) -> Vec<Item<'a>> {
+        let item = |(id, task)| Item { id, task, work: self.work[id] };
+        self.set.real_time().map(item).collect()
+    }
+
+    /// What a task puts on a bin.
+    pub(crate) fn load(&self, item: Item) -> Utilization {
+        self.fit.load(item.task, item.work)
+    }
+
+    /// True if the task's affinity covers the bin and one of its cores is fast enough for the task alone.
+    pub(crate) fn permits(&self, item: Item, bin: usize) -> bool {
+        self.fast_enough(item, bin) && self.within_affinity(item, bin)
+    }
+
+    /// The bins the task may go into; if none is fast enough for it, those within its affinity.
+    pub(crate) fn candidates(&self, item: Item) -> Vec<usize> {
+        let within: Vec<usize> =
+            (0..self.bins.len()).filter(|&bin| self.within_affinity(item, bin)).collect();
+        let fast: Vec<usize> = within.iter().copied().filter(|&bin| self.fast_enough(item, bin)).collect();
+        if fast.is_empty() { within } else { fast }
+    }
+
+    fn within_affinity(&self, item: Item, bin: usize) -> bool {
+        item.task.affinity.as_ref().is_none_or(|affinity| self.bins[bin].cpus().is_subset(affinity))
+    }
+
+    fn fast_enough(&self, item: Item, bin: usize) -> bool {
+        // work / min(D, T) <= speed
+        let speed = self.bins[bin].fastest();
+        let needed = u128::from(item.work.as_ns()) * u128::from(speed.denominator());
+        needed <= u128::from(item.task.density_window().as_ns()) * u128::from(speed.numerator())
+    }
+}

@@ -1,0 +1,5 @@
+//! Placements against hand-made examples and a brute-force oracle.
+
+mod heuristics;
+mod ilp;
+mod oracle;
