@@ -1,1 +1,186 @@
-//! x
+//! Reports from results: terminal text, plots, one self-contained HTML page, a Markdown summary, and the
+//! answer they all lead with: which configuration to deploy and why.
+//!
+//! Nothing is measured here. Every number is a metric of `laxity-trace` (lelli2012, Table 2), or a mean and
+//! standard deviation of such over runs. The same results give the same bytes.
+//!
+//! ```no_run
+//! # fn main() -> laxity_model::Result<()> {
+//! # let results = laxity_trace::load(std::path::Path::new("results"))?;
+//! let report = laxity_report::Report::of(&results)?;
+//! println!("{}", report.text(laxity_report::TextStyle::default()));
+//! report.write(std::path::Path::new("results"))?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod cells;
+mod evidence_tables;
+mod html;
+mod markdown;
+mod number;
+mod plot;
+mod recommend;
+mod study;
+mod table;
+mod terminal;
+
+pub use plot::Plot;
+pub use recommend::Recommendation;
+pub use study::Configuration;
+pub use terminal::TextStyle;
+
+use cells::{Layout, set_cell};
+use html::PlacedPlots;
+use laxity_model::{Diagnostic, Result};
+use laxity_trace::{Results, Summary};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+use study::Study;
+
+/// Name of the page that [`Report::write`] writes.
+pub const HTML_FILE: &str = "report.html";
+/// Name of the summary that [`Report::write`] writes.
+pub const MARKDOWN_FILE: &str = "summary.md";
+/// Name of the directory of plots that [`Report::write`] writes.
+pub const PLOTS_DIRECTORY: &str = "plots";
+
+/// How to deploy a configuration: commands or a unit file, as text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DeployText {
+    /// Name of the scheduler that it deploys.
+    pub scheduler: String,
+    /// What the text is: "systemd unit", "commands".
+    pub title: String,
+    /// The text, shown as it is.
+    pub text: String,
+}
+
+/// Results, evaluated and ready to be written in any form.
+pub struct Report<'a> {
+    study: Study<'a>,
+    layout: Layout,
+    recommendation: Recommendation,
+    set_recommendations: Vec<Recommendation>,
+    deploy: Vec<DeployText>,
+    reading: Option<String>,
+}
+
+impl<'a> Report<'a> {
+    /// Evaluates `results`.
+    ///
+    /// Errors: a task set of the manifest is not valid, or a run or job refers to something that is not there.
+    pub fn of(results: &'a Results) -> Result<Report<'a>> {
+        let study = Study::of(results)?;
+        let layout = Layout::of(&study);
+        let recommendation = recommend::recommend(&study, &study.all_sets());
+        let set_recommendations =
+            study.all_sets().into_iter().map(|set| recommend::recommend(&study, &[set])).collect();
+        Ok(Report { study, layout, recommendation, set_recommendations, deploy: vec![], reading: None })
+    }
+
+    /// Adds how to deploy what was recommended.
+    #[must_use]
+    pub fn with_deploy(mut self, deploy: Vec<DeployText>) -> Self {
+        self.deploy = deploy;
+        self
+    }
+
+    /// Adds the section "Reading": what a person makes of the results. Paragraphs, `#` headings and `-` lists.
+    #[must_use]
+    pub fn with_reading(mut self, reading: impl Into<String>) -> Self {
+        self.reading = Some(reading.into()).filter(|text| !text.trim().is_empty());
+        self
+    }
+
+    /// The metrics that the report shows.
+    pub fn summary(&self) -> &Summary {
+        &self.study.summary
+    }
+
+    /// The schedulers compared, in the order of the tables.
+    pub fn configurations(&self) -> &[Configuration] {
+        &self.study.configurations
+    }
+
+    /// What to deploy, over all sets.
+    pub fn recommendation(&self) -> &Recommendation {
+        &self.recommendation
+    }
+
+    /// What to deploy for each set alone, in the order of the manifest.
+    pub fn set_recommendations(&self) -> &[Recommendation] {
+        &self.set_recommendations
+    }
+
+    /// The report as text: tables, who misses what, the recommendation.
+    pub fn text(&self, style: TextStyle) -> String {
+        terminal::text(self, style)
+    }
+
+    /// The recommendation alone as text.
+    pub fn recommendation_text(&self, style: TextStyle) -> String {
+        terminal::recommendation(&self.recommendation, style)
+    }
+
+    /// A short summary in Markdown: the answer and small tables.
+    pub fn markdown(&self) -> String {
+        markdown::summary(self)
+    }
+
+    /// Every plot.
+    ///
+    /// Errors: the plotting library could not draw.
+    pub fn plots(&self) -> Result<Vec<Plot>> {
+        let placed = self.placed_plots()?;
+        Ok(placed.overview.into_iter().chain(placed.sets.into_iter().flatten()).collect())
+    }
+
+    /// The page: everything, with nothing loaded from elsewhere. Plots beyond 4 MB are links into
+    /// [`PLOTS_DIRECTORY`].
+    ///
+    /// Errors: the plotting library could not draw.
+    pub fn html(&self) -> Result<String> {
+        html::page(self, &self.placed_plots()?)
+    }
+
+    /// Writes [`HTML_FILE`], [`MARKDOWN_FILE`] and [`PLOTS_DIRECTORY`] into a directory.
+    ///
+    /// Errors: a file cannot be written.
+    pub fn write(&self, directory: &Path) -> Result<()> {
+        let placed = self.placed_plots()?;
+        let plots = directory.join(PLOTS_DIRECTORY);
+        fs::create_dir_all(&plots).map_err(|e| cannot_write(&plots, &e))?;
+        for plot in placed.overview.iter().chain(placed.sets.iter().flatten()) {
+            write_file(&plots.join(format!("{}.svg", plot.stem)), &plot.svg)?;
+        }
+        write_file(&directory.join(MARKDOWN_FILE), &self.markdown())?;
+        write_file(&directory.join(HTML_FILE), &html::page(self, &placed)?)
+    }
+
+    fn placed_plots(&self) -> Result<PlacedPlots> {
+        let study = &self.study;
+        let mut overview = Vec::new();
+        if self.layout.grid {
+            for cell in &self.layout.cells {
+                overview.extend(plot::laxity_plots(study, cell)?);
+            }
+        }
+        overview.extend(plot::working_set_plots(study, &self.layout)?);
+        let mut sets = Vec::new();
+        for set in study.all_sets() {
+            sets.push(plot::set_plots(study, set, &set_cell(study, set), self.layout.grid)?);
+        }
+        Ok(PlacedPlots { overview, sets })
+    }
+}
+
+fn write_file(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|e| cannot_write(path, &e))
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::environment(format!("cannot write {}: {error}", path.display()))
+        .hint("check free space and permissions, or choose another directory with --out")
+}

@@ -1,0 +1,409 @@
+//! The tables of a report: at a glance, who misses what, lelli2012's Tables 3 and 4.
+
+use crate::cells::{Cell, Layout};
+use crate::number::{self, NOT_AVAILABLE};
+use crate::recommend::Recommendation;
+use crate::study::{Configuration, Evidence, Study, TaskEvidence, shown};
+use crate::table::{Column, Field, Table, Tone};
+use laxity_model::{Scheduler, Scope};
+use laxity_trace::{Sample, TaskSummary};
+use std::collections::BTreeMap;
+
+/// Tasks named per scheduler in "who misses what".
+const WORST_TASKS_MOST: usize = 5;
+
+fn sample(value: Option<Sample>) -> String {
+    value.map_or_else(|| NOT_AVAILABLE.to_owned(), |s| number::mean_sd(s.mean, s.sd))
+}
+
+fn measured(value: Option<f64>, show: impl Fn(f64) -> String) -> Field {
+    value.map_or_else(|| Field::toned(NOT_AVAILABLE, Tone::Faint), |v| show(v).into())
+}
+
+fn u64_of(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+/// One row per configuration, best first: what an answer needs.
+pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recommendation) -> Table {
+    let place = |c: &Configuration| {
+        recommendation.ranking.iter().position(|label| *label == c.label).unwrap_or(usize::MAX)
+    };
+    let mut configurations: Vec<&Configuration> = study.configurations.iter().collect();
+    configurations.sort_by_key(|c| place(c));
+    let mut notes = Vec::new();
+    let mut rows = Vec::new();
+    for configuration in configurations {
+        let runs = study.runs(sets, configuration);
+        if runs.is_empty() {
+            continue;
+        }
+        let evidence = Evidence::of(&runs);
+        let best = recommendation.label.as_deref() == Some(&configuration.label);
+        rows.push(glance_row(configuration, &evidence, best, runs.len()));
+        notes.extend(evidence.incomplete.iter().map(|why| format!("† {}: {why}.", configuration.label)));
+    }
+    notes.extend(not_measured(study, sets));
+    Table {
+        caption: "Schedulers at a glance, best first".to_owned(),
+        columns: vec![
+            Column::text("Scheduler"),
+            Column::number("Runs"),
+            Column::number("Jobs"),
+            Column::number("Missed"),
+            Column::number("Share"),
+            Column::number("Max. tardiness"),
+            Column::number("Norm. laxity"),
+            Column::number("Closest call"),
+            Column::number("Exp. U/m"),
+            Column::number("Switches/task"),
+            Column::number("Migr./task"),
+        ],
+        rows,
+        notes,
+    }
+}
+
+fn glance_row(configuration: &Configuration, e: &Evidence, best: bool, asked: usize) -> Vec<Field> {
+    let name = Field::toned(configuration.label.clone(), if best { Tone::Strong } else { Tone::Plain });
+    let runs = if e.complete() {
+        number::count(u64_of(e.runs)).into()
+    } else {
+        let reason = if e.runs == 0 { "not run".to_owned() } else { format!("{} of {asked} †", e.runs) };
+        Field::toned(reason, Tone::Faint)
+    };
+    if e.runs == 0 {
+        let mut row = vec![name, runs];
+        row.resize(11, Field::toned("–", Tone::Faint));
+        return row;
+    }
+    let tone = if e.counts.misses == 0 { Tone::Good } else { Tone::Bad };
+    vec![
+        name,
+        runs,
+        number::count(e.counts.jobs).into(),
+        Field::toned(number::count(e.counts.misses), tone),
+        Field::toned(number::percent(e.counts.misses, e.counts.jobs), tone),
+        tardiness(e.tardiness_ns_max),
+        sample(e.laxity).into(),
+        measured(e.laxity_min, |least| format!("{} % of T", number::significant(least * 100.0))),
+        sample(e.utilization_per_core).into(),
+        sample(e.context_switch_rate).into(),
+        sample(e.migration_rate).into(),
+    ]
+}
+
+fn tardiness(ns: Option<u64>) -> Field {
+    match ns {
+        None => Field::toned(NOT_AVAILABLE, Tone::Faint),
+        Some(0) => "0".into(),
+        Some(ns) => number::span_ns(ns).into(),
+    }
+}
+
+/// Why columns of the glance are not available.
+fn not_measured(study: &Study<'_>, sets: &[usize]) -> Vec<String> {
+    let mut by_reason: BTreeMap<(String, String), Vec<&str>> = BTreeMap::new();
+    for configuration in &study.configurations {
+        for run in study.runs(sets, configuration) {
+            let made = !matches!(run.run.status, laxity_trace::RunStatus::NotRun { .. });
+            let shown = [
+                "normalized_laxity",
+                "measured_utilization_per_core",
+                "migration_rate",
+                "context_switch_rate",
+            ];
+            for metric in shown.iter().filter(|_| made) {
+                if let Some(reason) = run.summary.not_measured.get(*metric) {
+                    let who = by_reason.entry((metric.replace('_', " "), reason.clone())).or_default();
+                    if !who.contains(&configuration.label.as_str()) {
+                        who.push(&configuration.label);
+                    }
+                }
+            }
+        }
+    }
+    let sentence = |((metric, reason), who): ((String, String), Vec<&str>)| {
+        format!("No {metric} for {}: {reason}.", who.join(", "))
+    };
+    by_reason.into_iter().map(sentence).collect()
+}
+
+/// The tasks that miss most under each scheduler. Nothing if nobody missed.
+pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
+    let mut rows = Vec::new();
+    let mut left_out = 0;
+    for configuration in &study.configurations {
+        let mut missing = Vec::new();
+        for &set in sets {
+            let runs = study.runs(&[set], configuration);
+            for (id, _) in study.sets[set].real_time() {
+                let task = TaskEvidence::of(&runs, id);
+                if task.counts.misses > 0 {
+                    missing.push((set, id, task));
+                }
+            }
+        }
+        let share = |t: &TaskEvidence| number::ratio(t.counts.misses, t.counts.jobs);
+        missing.sort_by(|a, b| share(&b.2).total_cmp(&share(&a.2)).then((a.0, a.1).cmp(&(b.0, b.1))));
+        left_out += missing.len().saturating_sub(WORST_TASKS_MOST);
+        for (set, id, task) in missing.into_iter().take(WORST_TASKS_MOST) {
+            rows.push(worst_row(study, configuration, set, id, &task, sets.len() > 1));
+        }
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    let notes = if left_out == 0 {
+        vec![]
+    } else {
+        vec![format!(
+            "The {WORST_TASKS_MOST} tasks with the largest share of misses per scheduler; {} more miss.",
+            number::count(u64_of(left_out))
+        )]
+    };
+    Some(Table {
+        caption: "Who misses what: the tasks with the largest share of missed jobs".to_owned(),
+        columns: vec![
+            Column::text("Scheduler"),
+            Column::text("Task"),
+            Column::number("Period"),
+            Column::number("Deadline"),
+            Column::number("C/T"),
+            Column::number("Jobs"),
+            Column::number("Missed"),
+            Column::number("Share"),
+            Column::number("Max. tardiness"),
+            Column::number("Never ended"),
+        ],
+        rows,
+        notes,
+    })
+}
+
+fn worst_row(
+    study: &Study<'_>,
+    configuration: &Configuration,
+    set: usize,
+    id: usize,
+    evidence: &TaskEvidence,
+    several_sets: bool,
+) -> Vec<Field> {
+    let task = &study.sets[set].tasks()[id];
+    let name =
+        if several_sets { format!("{} / {}", study.sets[set].name(), task.name) } else { task.name.clone() };
+    let counts = evidence.counts;
+    vec![
+        configuration.label.as_str().into(),
+        name.into(),
+        shown(task.period()).into(),
+        shown(task.deadline_rel).into(),
+        number::significant(crate::study::task_utilization(task)).into(),
+        number::count(counts.jobs).into(),
+        Field::toned(number::count(counts.misses), Tone::Bad),
+        Field::toned(number::percent(counts.misses, counts.jobs), Tone::Bad),
+        tardiness(evidence.tardiness_ns_max),
+        number::count(counts.unfinished).into(),
+    ]
+}
+
+/// lelli2012, Table 4: one table per scope (global, clustered, partitioned, others) and working-set size.
+pub(crate) fn table_4(study: &Study<'_>, layout: &Layout) -> Vec<Table> {
+    let sizes = layout.working_sets();
+    let mut tables = Vec::new();
+    for size in &sizes {
+        // Sets one by one stand in one table; only a grid is split by working set, as in the paper.
+        let cells: Vec<&Cell> =
+            layout.cells.iter().filter(|c| !layout.grid || c.working_set == *size).collect();
+        let heading = match size {
+            Some(0) => String::new(),
+            Some(size) if layout.grid => format!(", WSS {}", number::bytes(*size)),
+            _ => String::new(),
+        };
+        for (words, members) in by_scope(study) {
+            tables.extend(scope_table(study, layout.grid, &cells, &members, &format!("{words}{heading}")));
+        }
+        if !layout.grid {
+            break;
+        }
+    }
+    tables
+}
+
+fn by_scope<'s>(study: &'s Study<'_>) -> Vec<(&'static str, Vec<&'s Configuration>)> {
+    let scope = |c: &Configuration| c.scheduler.parse::<Scheduler>().ok().map(|s| s.scope);
+    let groups = [
+        ("Global scheduling", Some(Scope::Global)),
+        ("Clustered scheduling", Some(Scope::Clustered)),
+        ("Partitioned scheduling", Some(Scope::Partitioned)),
+        ("Other schedulers", None),
+    ];
+    let members = |wanted| study.configurations.iter().filter(|&c| scope(c) == wanted).collect::<Vec<_>>();
+    groups
+        .into_iter()
+        .map(|(words, wanted)| (words, members(wanted)))
+        .filter(|(_, m)| !m.is_empty())
+        .collect()
+}
+
+/// A metric of Table 4.
+type Metric = (&'static str, fn(&Evidence) -> Option<Sample>);
+
+const TABLE_4_METRICS: [Metric; 4] = [
+    ("Norm. Laxity", |e| e.laxity),
+    ("Exp. U", |e| e.utilization_per_core),
+    ("Cont. Switch Rate", |e| e.context_switch_rate),
+    ("Migr. Rate", |e| e.migration_rate),
+];
+
+fn scope_table(
+    study: &Study<'_>,
+    grid: bool,
+    cells: &[&Cell],
+    members: &[&Configuration],
+    caption: &str,
+) -> Option<Table> {
+    let evidence = |cell: &Cell| -> Vec<Evidence> {
+        members.iter().map(|configuration| Evidence::of(&study.runs(&cell.sets, configuration))).collect()
+    };
+    let mut columns = if grid { vec![] } else { vec![Column::text("Set")] };
+    columns.extend([Column::number("U/m"), Column::number("#")]);
+    for (metric, _) in TABLE_4_METRICS {
+        columns.extend(members.iter().map(|c| Column::grouped(metric, &c.label)));
+    }
+    let (mut rows, mut incomplete, mut any) = (Vec::new(), false, false);
+    for cell in cells {
+        let evidence = evidence(cell);
+        let mut row: Vec<Field> = if grid { vec![] } else { vec![cell.label.as_str().into()] };
+        row.push(number::significant(cell.utilization_per_core).into());
+        row.push(cell.tasks.to_string().into());
+        for (_, metric) in TABLE_4_METRICS {
+            for e in &evidence {
+                let mark = if e.incomplete.is_empty() || e.runs == 0 { "" } else { " †" };
+                incomplete |= !mark.is_empty();
+                any |= e.runs > 0;
+                row.push(match metric(e) {
+                    Some(value) => format!("{}{mark}", sample(Some(value))).into(),
+                    None => Field::toned(NOT_AVAILABLE, Tone::Faint),
+                });
+            }
+        }
+        rows.push(row);
+    }
+    let note = "† not all runs that were asked for ran to their end.".to_owned();
+    any.then(|| Table {
+        caption: caption.to_owned(),
+        columns,
+        rows,
+        notes: if incomplete { vec![note] } else { vec![] },
+    })
+}
+
+const CACHE_METRICS: [(&str, &str); 3] = [
+    ("L1D misses / µs", "l1d_miss_rate_per_us"),
+    ("L2 misses / µs", "l2_miss_rate_per_us"),
+    ("LLC misses / µs", "llc_miss_rate_per_us"),
+];
+
+/// lelli2012, Table 3, task by task: what each task of a set needs when it runs alone.
+pub(crate) fn alone(study: &Study<'_>, set: usize) -> Option<Table> {
+    let runs = study.alone(set);
+    if runs.is_empty() {
+        return None;
+    }
+    let task_row = |(id, task): (usize, &laxity_model::Task)| -> Vec<Field> {
+        let e = TaskEvidence::of(&runs, id);
+        let summaries = runs.iter().flat_map(|m| &m.summary.tasks);
+        let own = |t: &&TaskSummary| usize::try_from(t.task).is_ok_and(|task| task == id);
+        let longest = summaries.filter(own).filter_map(|t| t.execution_ns).map(|e| e.max).max();
+        let wcet = number::ratio(task.wcet.as_ns(), 1);
+        vec![
+            task.name.as_str().into(),
+            shown(task.wcet).into(),
+            shown(task.period()).into(),
+            measured(e.execution_ns.map(|s| s.mean), number::span),
+            measured(longest.map(|ns| number::ratio(ns, 1)), number::span),
+            measured(e.execution_ns.map(|s| s.mean / wcet), number::significant),
+            measured(e.l1d_miss_rate, number::significant),
+            measured(e.l2_miss_rate, number::significant),
+            measured(e.llc_miss_rate, number::significant),
+        ]
+    };
+    let rows = study.sets[set].real_time().map(task_row).collect();
+    let mut columns = vec![
+        Column::text("Task"),
+        Column::number("C"),
+        Column::number("T"),
+        Column::number("Mean CPU time"),
+        Column::number("Max. CPU time"),
+        Column::number("Mean / C"),
+    ];
+    columns.extend(CACHE_METRICS.map(|(label, _)| Column::number(label)));
+    let mut notes = cache_reasons(runs.iter().map(|m| &m.summary.not_measured));
+    notes.extend(Evidence::of(&runs).incomplete);
+    Some(Table {
+        caption: format!("Each task of {} running alone (Table 3)", study.sets[set].name()),
+        columns,
+        rows,
+        notes,
+    })
+}
+
+/// lelli2012, Table 3 as printed: cache misses alone, by utilization and working-set size. Only for a grid.
+pub(crate) fn alone_grid(study: &Study<'_>, layout: &Layout) -> Option<Table> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut rows = Vec::new();
+    for cell in layout.cells.iter().filter(|_| layout.grid) {
+        let runs: Vec<_> = cell.sets.iter().flat_map(|&set| study.alone(set)).collect();
+        if runs.is_empty() {
+            continue;
+        }
+        for note in cache_reasons(runs.iter().map(|m| &m.summary.not_measured)) {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        let rates = runs.iter().map(|m| m.summary.rates);
+        let mean = |of: fn(&laxity_trace::Rates) -> Option<f64>| {
+            Sample::of(&rates.clone().filter_map(|r| of(&r)).collect::<Vec<_>>()).map(|sample| sample.mean)
+        };
+        rows.push(vec![
+            cell.working_set.map_or_else(|| "mixed".to_owned(), number::bytes).into(),
+            number::significant(cell.utilization_per_core).into(),
+            cell.tasks.to_string().into(),
+            measured(mean(|r| r.measured_utilization_per_core), number::significant),
+            measured(mean(|r| r.cache.l1d_miss_rate_per_us), number::significant),
+            measured(mean(|r| r.cache.l2_miss_rate_per_us), number::significant),
+            measured(mean(|r| r.cache.llc_miss_rate_per_us), number::significant),
+        ]);
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    let mut columns = vec![
+        Column::number("WSS"),
+        Column::number("U/m"),
+        Column::number("#"),
+        Column::number("Exp. U/m alone"),
+    ];
+    columns.extend(CACHE_METRICS.map(|(label, _)| Column::number(label)));
+    Some(Table { caption: "Tasks running alone (Table 3)".to_owned(), columns, rows, notes })
+}
+
+fn cache_reasons<'r>(runs: impl Iterator<Item = &'r BTreeMap<String, String>>) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for not_measured in runs {
+        for (label, metric) in CACHE_METRICS {
+            if let Some(reason) = not_measured.get(metric) {
+                let labels = by_reason.entry(reason).or_default();
+                if !labels.contains(&label) {
+                    labels.push(label);
+                }
+            }
+        }
+    }
+    by_reason
+        .into_iter()
+        .map(|(reason, labels)| format!("Not available: {} ({reason}).", labels.join(", ")))
+        .collect()
+}

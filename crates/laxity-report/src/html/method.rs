@@ -1,0 +1,156 @@
+//! Machine, method, notes and the words that explain the metrics.
+
+use super::Fact;
+use crate::cells::Layout;
+use crate::number;
+use crate::study::{Study, shown};
+use laxity_trace::RunStatus;
+use std::collections::BTreeMap;
+
+fn fact(name: &str, text: impl Into<String>) -> Fact {
+    Fact { name: name.to_owned(), text: text.into() }
+}
+
+pub(super) fn subtitle(study: &Study<'_>) -> String {
+    let machine = &study.results.machine;
+    let jobs: u64 = study.summary.runs.iter().map(|run| run.counts.jobs).sum();
+    let made =
+        study.summary.runs.iter().filter(|run| !matches!(run.status, RunStatus::NotRun { .. })).count();
+    let longest = study.results.runs.iter().map(|run| run.duration).max().unwrap_or_default();
+    format!(
+        "{} on {}, Linux {}; {} of up to {}, {}; {}",
+        machine.host_name,
+        number::counted(u64::try_from(study.cores()).unwrap_or(0), "core"),
+        machine.kernel,
+        number::counted(u64::try_from(made).unwrap_or(0), "run"),
+        shown(longest),
+        number::counted(jobs, "job"),
+        study.results.created
+    )
+}
+
+/// The command as it can be pasted into a shell.
+pub(super) fn shell_command(words: &[String]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn no_misses(study: &Study<'_>) -> &'static str {
+    if study.summary.runs.iter().any(|run| run.counts.jobs > 0) {
+        "No job missed its deadline under any scheduler."
+    } else {
+        "No job ran."
+    }
+}
+
+pub(super) fn table_4_words(layout: &Layout) -> &'static str {
+    if layout.grid {
+        "As Table 4 of lelli2012: mean ± standard deviation over the sets and repetitions of a row. Exp. U is \
+         divided by the number of cores."
+    } else {
+        "In the shape of Table 4 of lelli2012: mean ± standard deviation over repetitions, where there are \
+         several. Exp. U is divided by the number of cores."
+    }
+}
+
+pub(super) fn facts(study: &Study<'_>) -> Vec<Fact> {
+    let results = study.results;
+    let machine = &results.machine;
+    let clusters: Vec<String> = machine.clusters.iter().map(ToString::to_string).collect();
+    let mut facts = vec![
+        fact("Machine", &machine.host_name),
+        fact("CPU", &machine.cpu_model),
+        fact("Cores used", machine.cpus.to_string()),
+        fact("Clusters", clusters.join(" | ")),
+        fact("Caches", machine.caches.join("; ")),
+        fact("Memory", number::bytes(machine.memory_bytes)),
+        fact("Kernel", &machine.kernel),
+    ];
+    facts.extend(machine.facts.iter().map(|(name, text)| fact(&name.replace('_', " "), text)));
+    facts.extend(results.options.iter().map(|(name, text)| fact(&name.replace('_', " "), text)));
+    facts.push(fact("Seed", results.seed.to_string()));
+    facts.push(fact("Started", &results.created));
+    facts.push(fact("laxity", &results.laxity_version));
+    facts.retain(|fact| !fact.text.is_empty());
+    facts
+}
+
+/// The notes of all schedulers; a note that several share is written once.
+pub(super) fn notes(study: &Study<'_>) -> Vec<String> {
+    let mut by_note: Vec<(&str, Vec<&str>)> = Vec::new();
+    for summary in &study.summary.schedulers {
+        for note in &summary.notes {
+            match by_note.iter_mut().find(|(known, _)| known == note) {
+                Some((_, who)) => who.push(&summary.scheduler),
+                None => by_note.push((note, vec![&summary.scheduler])),
+            }
+        }
+    }
+    by_note.into_iter().map(|(note, who)| format!("{}: {note}", who.join(", "))).collect()
+}
+
+/// What was not measured under which schedulers, and why.
+pub(super) fn not_measured(study: &Study<'_>) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
+    for summary in &study.summary.schedulers {
+        for (metric, reason) in &summary.not_measured {
+            let metrics = by_reason.entry(reason).or_default();
+            metrics.entry(metric).or_default().push(&summary.scheduler);
+        }
+    }
+    let mut lines = Vec::new();
+    for (reason, metrics) in by_reason {
+        // Metrics that the same schedulers lack for the same reason stand together.
+        let mut by_who: BTreeMap<Vec<&str>, Vec<String>> = BTreeMap::new();
+        for (metric, who) in metrics {
+            by_who.entry(who).or_default().push(metric.replace('_', " "));
+        }
+        lines.extend(
+            by_who
+                .into_iter()
+                .map(|(who, metrics)| format!("{} ({}): {reason}", metrics.join(", "), who.join(", "))),
+        );
+    }
+    lines
+}
+
+pub(super) fn glossary() -> Vec<Fact> {
+    vec![
+        fact(
+            "Normalized laxity",
+            "(D − R)/T: time left at the end of a job, in periods; negative if it missed. Mean over the jobs of a task, then over tasks.",
+        ),
+        fact(
+            "Closest call",
+            "The least normalized laxity of any job that completed, in percent of its period.",
+        ),
+        fact("Tardiness", "max(0, R − D): how late a job ended."),
+        fact("Exp. U", "Measured utilization: CPU time of a job / T, mean over jobs, summed over tasks."),
+        fact(
+            "Cont. switch and migr. rate",
+            "Context switches and migrations during a run, divided by the number of tasks.",
+        ),
+        fact(
+            "Missed",
+            "Jobs that ended after their deadline or had not ended when it passed. R is counted from the nominal release.",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_survives_the_shell() {
+        let words = ["laxity", "compare", "my set.toml", "--demand=0.8", "it's"].map(str::to_owned);
+        assert_eq!(shell_command(&words), r"laxity compare 'my set.toml' --demand=0.8 'it'\''s'");
+    }
+}

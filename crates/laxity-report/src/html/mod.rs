@@ -1,0 +1,317 @@
+//! One self-contained HTML page: no script, no font, no image, nothing loaded from anywhere.
+
+mod method;
+mod sections;
+
+use crate::number;
+use crate::plot::Plot;
+use crate::recommend::Recommendation;
+use crate::table::Table;
+use crate::{DeployText, Report, evidence_tables};
+use laxity_model::{Diagnostic, Result};
+use minijinja::Environment;
+use sections::{SetPage, set_pages};
+use serde::Serialize;
+
+/// Images beyond this many bytes are left to their files, so that a page of hundreds of runs still opens.
+const EMBEDDED_BYTES_MOST: usize = 4_000_000;
+
+/// A table with the headings over its columns.
+#[derive(Serialize)]
+struct TableView {
+    table: Table,
+    groups: Vec<GroupView>,
+}
+
+#[derive(Serialize)]
+struct GroupView {
+    label: String,
+    span: usize,
+}
+
+impl TableView {
+    fn of(table: Table) -> TableView {
+        let grouped = table.columns.iter().any(|column| !column.group.is_empty());
+        let groups =
+            table.groups().into_iter().map(|(label, span)| GroupView { label: label.to_owned(), span });
+        let groups = if grouped { groups.collect() } else { vec![] };
+        TableView { groups, table }
+    }
+}
+
+/// A plot, with its image if that still fits the page.
+#[derive(Serialize)]
+struct PlotView {
+    stem: String,
+    title: String,
+    caption: String,
+    svg: Option<String>,
+}
+
+/// Hands out the bytes that images may take.
+struct Budget(usize);
+
+impl Budget {
+    fn views(&mut self, plots: &[Plot]) -> Vec<PlotView> {
+        let view = |plot: &Plot| {
+            let fits = plot.svg.len() <= self.0;
+            if fits {
+                self.0 -= plot.svg.len();
+            }
+            PlotView {
+                stem: plot.stem.clone(),
+                title: plot.title.clone(),
+                caption: plot.caption.clone(),
+                svg: fits.then(|| plot.svg.clone()),
+            }
+        };
+        plots.iter().map(view).collect()
+    }
+}
+
+#[derive(Serialize)]
+struct Answer {
+    kind: &'static str,
+    eyebrow: &'static str,
+    headline: String,
+    runner_up: Option<String>,
+    reasons: Vec<String>,
+    caveats: Vec<String>,
+}
+
+/// A name and what it is.
+#[derive(Serialize)]
+struct Fact {
+    name: String,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Anchor {
+    anchor: &'static str,
+    label: &'static str,
+}
+
+#[derive(Serialize)]
+struct Page<'r> {
+    title: String,
+    subtitle: String,
+    version: &'r str,
+    created: &'r str,
+    seed: u64,
+    command: String,
+    style: &'static str,
+    nav: Vec<Anchor>,
+    answer: Answer,
+    reading: Vec<Block>,
+    glance: TableView,
+    worst: Option<TableView>,
+    no_misses: &'static str,
+    per_set: Option<TableView>,
+    deploy: &'r [DeployText],
+    table_4_words: &'static str,
+    table_4: Vec<TableView>,
+    alone_grid: Option<TableView>,
+    overview_plots: Vec<PlotView>,
+    sets_heading: &'static str,
+    sets: Vec<SetPage>,
+    collapsed: bool,
+    method: Vec<Fact>,
+    notes: Vec<String>,
+    not_measured: Vec<String>,
+    glossary: Vec<Fact>,
+}
+
+/// The plots of a report by the place at which the page shows them.
+pub(crate) struct PlacedPlots {
+    /// Of cells of several sets.
+    pub(crate) overview: Vec<Plot>,
+    /// Of each set.
+    pub(crate) sets: Vec<Vec<Plot>>,
+}
+
+/// The page.
+///
+/// Errors: the template does not render, which would be a defect of laxity.
+pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
+    let study = &report.study;
+    let all = study.all_sets();
+    let mut budget = Budget(EMBEDDED_BYTES_MOST);
+    let overview_plots = budget.views(&plots.overview);
+    let several = study.sets.len() > 1;
+    let worst = evidence_tables::worst_tasks(study, &all).map(TableView::of);
+    let page = Page {
+        title: title(report),
+        subtitle: method::subtitle(study),
+        version: &study.results.laxity_version,
+        created: &study.results.created,
+        seed: study.results.seed,
+        command: method::shell_command(&study.results.command),
+        style: include_str!("style.css"),
+        nav: nav(report),
+        answer: answer(&report.recommendation),
+        reading: report.reading.as_deref().map(blocks).unwrap_or_default(),
+        glance: TableView::of(evidence_tables::glance(study, &all, &report.recommendation)),
+        worst,
+        no_misses: method::no_misses(study),
+        per_set: several.then(|| TableView::of(sections::per_set_table(report))),
+        deploy: &report.deploy,
+        table_4_words: method::table_4_words(&report.layout),
+        table_4: evidence_tables::table_4(study, &report.layout).into_iter().map(TableView::of).collect(),
+        alone_grid: evidence_tables::alone_grid(study, &report.layout).map(TableView::of),
+        overview_plots,
+        sets_heading: if several { "Task sets" } else { "Task set" },
+        sets: set_pages(report, &plots.sets, &mut budget),
+        collapsed: several,
+        method: method::facts(study),
+        notes: method::notes(study),
+        not_measured: method::not_measured(study),
+        glossary: method::glossary(),
+    };
+    let mut environment = Environment::new();
+    environment.add_filter("words", words);
+    // The ending of the name turns on HTML escaping for everything that is not marked safe.
+    let defect =
+        |e: minijinja::Error| Diagnostic::environment(format!("the report's template is broken: {e:#}"));
+    environment.add_template("page.html", include_str!("page.html")).map_err(defect)?;
+    environment
+        .get_template("page.html")
+        .and_then(|template| template.render(minijinja::value::Serde(&page)))
+        .map_err(defect)
+}
+
+fn title(report: &Report<'_>) -> String {
+    match report.study.sets.as_slice() {
+        [] => "Schedulers compared".to_owned(),
+        [set] => format!("Schedulers compared on {}", set.name()),
+        sets => format!(
+            "Schedulers compared on {}",
+            number::counted(u64::try_from(sets.len()).unwrap_or(0), "task set")
+        ),
+    }
+}
+
+fn nav(report: &Report<'_>) -> Vec<Anchor> {
+    let entries = [
+        ("reading", "Reading", report.reading.is_some()),
+        ("evidence", "Evidence", true),
+        ("deploy", "Deploy", !report.deploy.is_empty()),
+        ("table-4", "Table 4", true),
+        ("plots", "Distributions", report.layout.grid),
+        ("sets", "Task sets", true),
+        ("method", "Machine and method", true),
+        ("reproduce", "Reproduce", true),
+    ];
+    let present = entries.into_iter().filter(|(_, _, present)| *present);
+    present.map(|(anchor, label, _)| Anchor { anchor, label }).collect()
+}
+
+fn answer(recommendation: &Recommendation) -> Answer {
+    let (kind, eyebrow, headline) = match &recommendation.label {
+        Some(label) if recommendation.misses_nothing => {
+            ("clean", "Recommendation", format!("Deploy {label}"))
+        }
+        Some(label) => {
+            ("least-bad", "Recommendation, with misses", format!("{label} misses least, but it misses"))
+        }
+        None => ("none", "No recommendation", "No configuration ran to its end".to_owned()),
+    };
+    let runner_up =
+        recommendation.runner_up.as_ref().map(|_| format!("Ranking: {}", recommendation.ranking.join(", ")));
+    Answer {
+        kind,
+        eyebrow,
+        headline,
+        runner_up,
+        reasons: recommendation.reasons.clone(),
+        caveats: recommendation.caveats.clone(),
+    }
+}
+
+/// Text, with what stands between backticks as code.
+fn words(text: &str) -> minijinja::Value {
+    let escaped = |part: &str| minijinja::HtmlEscape(part).to_string();
+    let parts: Vec<&str> = text.split('`').collect();
+    let mut html = String::new();
+    for (place, part) in parts.iter().enumerate() {
+        // A last, unpaired backtick opens nothing.
+        let code = place % 2 == 1 && place + 1 < parts.len();
+        let tick = if place % 2 == 1 && !code { "`" } else { "" };
+        html += &if code {
+            format!("<code>{}</code>", escaped(part))
+        } else {
+            format!("{tick}{}", escaped(part))
+        };
+    }
+    minijinja::Value::from_safe_string(html)
+}
+
+/// A paragraph, heading or list of the reading.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Block {
+    kind: &'static str,
+    text: String,
+    items: Vec<String>,
+}
+
+/// Headings (`#`), lists (`-` or `*`) and paragraphs; everything else is text.
+fn blocks(markdown: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut open = false;
+    for line in markdown.lines().map(str::trim) {
+        let block = |kind, text: &str| Block { kind, text: text.to_owned(), items: vec![] };
+        if line.is_empty() {
+            open = false;
+        } else if line.starts_with('#') {
+            blocks.push(block("heading", line.trim_start_matches('#').trim()));
+            open = false;
+        } else if let Some(item) = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) {
+            match blocks.last_mut().filter(|last| open && last.kind == "list") {
+                Some(list) => list.items.push(item.to_owned()),
+                None => blocks.push(Block { items: vec![item.to_owned()], ..block("list", "") }),
+            }
+            open = true;
+        } else {
+            match blocks.last_mut().filter(|_| open) {
+                Some(Block { kind: "list", items, .. }) => {
+                    if let Some(item) = items.last_mut() {
+                        *item += &format!(" {line}");
+                    }
+                }
+                Some(paragraph) => paragraph.text += &format!(" {line}"),
+                None => blocks.push(block("paragraph", line)),
+            }
+            open = true;
+        }
+    }
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paired_backticks_make_code() {
+        let html = |text| words(text).to_string();
+        assert_eq!(html("task `<a>` & b"), "task <code>&lt;a&gt;</code> &amp; b");
+        assert_eq!(html("one ` alone"), "one ` alone");
+    }
+
+    #[test]
+    fn reads_paragraphs_headings_and_lists() {
+        let read = blocks("# What shows\n\nOne\ntwo.\n\n- a\n  b\n- c\n\nEnd");
+        let words: Vec<(&str, &str, usize)> =
+            read.iter().map(|block| (block.kind, block.text.as_str(), block.items.len())).collect();
+        assert_eq!(
+            words,
+            [
+                ("heading", "What shows", 0),
+                ("paragraph", "One two.", 0),
+                ("list", "", 2),
+                ("paragraph", "End", 0)
+            ]
+        );
+        assert_eq!(read[2].items, ["a b", "c"]);
+    }
+}

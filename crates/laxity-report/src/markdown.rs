@@ -1,0 +1,38 @@
+//! A short summary for a README next to the results.
+
+use crate::evidence_tables;
+use crate::{Recommendation, Report};
+
+/// The answer, the glance, who misses what, Table 4.
+pub(crate) fn summary(report: &Report<'_>) -> String {
+    let study = &report.study;
+    let all = study.all_sets();
+    let mut out = format!("## Answer\n\n{}\n", answer(&report.recommendation));
+    out += &format!(
+        "## Schedulers\n\n{}\n",
+        evidence_tables::glance(study, &all, &report.recommendation).markdown()
+    );
+    if let Some(worst) = evidence_tables::worst_tasks(study, &all) {
+        out += &format!("## {}\n\n{}\n", worst.caption, worst.markdown());
+    }
+    for table in evidence_tables::table_4(study, &report.layout) {
+        out += &format!("### {}\n\n{}\n", table.caption, table.markdown());
+    }
+    out
+}
+
+fn answer(recommendation: &Recommendation) -> String {
+    let headline = match (&recommendation.label, recommendation.misses_nothing) {
+        (Some(label), true) => format!("**Deploy {label}.**"),
+        (Some(label), false) => format!("**{label} misses least, but it misses.**"),
+        (None, _) => "**No recommendation.**".to_owned(),
+    };
+    let items = |items: &[String]| {
+        items.iter().map(|item| format!("- {}\n", item.replace('<', "&lt;"))).collect::<String>()
+    };
+    let mut out = format!("{headline}\n\n{}", items(&recommendation.reasons));
+    if !recommendation.caveats.is_empty() {
+        out += &format!("\nBefore you rely on it:\n\n{}", items(&recommendation.caveats));
+    }
+    out
+}

@@ -1,0 +1,482 @@
+//! Which configuration to deploy, and why.
+//!
+//! 1. Eligible is what ran to its end in every run that was asked for.
+//! 2. Configurations are compared on one criterion after the other; those that are worse than the best on it
+//!    *by more than the noise* drop out:
+//!    no missed deadline at all; share of jobs missed; maximum tardiness; mean normalized laxity.
+//! 3. What remains is a tie, and goes to the cheaper and simpler: fewer migrations, then partitioned before
+//!    clustered before global, then fewer context switches, then the order of the tables.
+//! 4. Noise of a metric is its standard deviation over the repetitions of one set (the mean of the variances
+//!    over sets, so that differences between sets do not count as noise), and at least the floor given at the
+//!    criterion. "Misses nothing" is exact: one miss is one miss.
+//!
+//! The criteria are applied to the best of those left, not to pairs, because "within noise" is not transitive
+//! and a sort by it would depend on the order of its input. Measurements are evidence, not proof; the caveats
+//! say how strong.
+
+use crate::number;
+use crate::study::{Configuration, Evidence, Measured, Study};
+use laxity_model::{Scheduler, Scope};
+use laxity_trace::{Host, RunSummary, Sample};
+use serde::Serialize;
+
+/// Shares of missed jobs closer than this are a tie.
+const MISS_RATIO_FLOOR: f64 = 0.001;
+/// Mean normalized laxities closer than this share of a period are a tie.
+const LAXITY_FLOOR: f64 = 0.01;
+/// Maximum tardiness closer than this share of the shortest period is a tie.
+const TARDINESS_FLOOR_PERIODS: f64 = 0.01;
+/// Migrations per task are a tie within this share.
+const MIGRATION_FLOOR_SHARE: f64 = 0.05;
+
+/// The configuration to deploy, with the numbers that speak for it and those that should temper it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recommendation {
+    /// Name of the scheduler; nothing if no configuration ran to its end.
+    pub scheduler: Option<String>,
+    /// What it is called in tables (the host added where results mix hosts).
+    pub label: Option<String>,
+    /// It missed no deadline.
+    pub misses_nothing: bool,
+    /// Why, with numbers.
+    pub reasons: Vec<String>,
+    /// The next best, if there is one.
+    pub runner_up: Option<String>,
+    /// All eligible configurations, best first, by label.
+    pub ranking: Vec<String>,
+    /// What a reader should know before trusting it.
+    pub caveats: Vec<String>,
+}
+
+/// One eligible configuration.
+struct Candidate<'s> {
+    configuration: &'s Configuration,
+    evidence: Evidence,
+    laxity_noise: f64,
+    miss_noise: f64,
+    tardiness_noise: f64,
+    migration_noise: f64,
+    repetitions_least: usize,
+    tasks_jobs_least: Option<(String, u64)>,
+}
+
+/// The recommendation for these sets taken together.
+pub(crate) fn recommend(study: &Study<'_>, sets: &[usize]) -> Recommendation {
+    let all: Vec<(&Configuration, Vec<Measured<'_>>, Evidence)> = study
+        .configurations
+        .iter()
+        .map(|configuration| {
+            let runs = study.runs(sets, configuration);
+            let evidence = Evidence::of(&runs);
+            (configuration, runs, evidence)
+        })
+        .filter(|(_, runs, _)| !runs.is_empty())
+        .collect();
+    let left_out: Vec<String> = all
+        .iter()
+        .filter(|(_, _, evidence)| !evidence.complete())
+        .map(|(configuration, _, evidence)| {
+            format!("{} ({})", configuration.label, evidence.incomplete.join("; "))
+        })
+        .collect();
+    let real = |c: &Configuration| c.host != Host::Simulator;
+    let any_real = all.iter().any(|(configuration, _, evidence)| real(configuration) && evidence.complete());
+    let candidates: Vec<Candidate<'_>> = all
+        .into_iter()
+        .filter(|(configuration, _, evidence)| evidence.complete() && (real(configuration) || !any_real))
+        .map(|(configuration, runs, evidence)| Candidate::of(configuration, &runs, evidence, sets))
+        .collect();
+    if candidates.is_empty() {
+        return nothing_ran(left_out);
+    }
+    let floor = tardiness_floor(study, sets);
+    let order = ranking(&candidates, floor);
+    let winner = &candidates[order[0]];
+    let mut reasons = vec![what_it_missed(winner)];
+    reasons.extend(decided(&candidates, &all_indices(&candidates), floor).1);
+    reasons.extend(margins(winner));
+    let mut caveats = caveats(study, sets, winner);
+    if !left_out.is_empty() {
+        caveats.push(format!("Not compared, because incomplete: {}.", left_out.join(", ")));
+    }
+    Recommendation {
+        scheduler: Some(winner.configuration.scheduler.clone()),
+        label: Some(winner.configuration.label.clone()),
+        misses_nothing: winner.evidence.counts.misses == 0 && winner.evidence.counts.jobs > 0,
+        reasons,
+        runner_up: order.get(1).map(|&second| candidates[second].configuration.label.clone()),
+        ranking: order.iter().map(|&index| candidates[index].configuration.label.clone()).collect(),
+        caveats,
+    }
+}
+
+fn nothing_ran(left_out: Vec<String>) -> Recommendation {
+    let reasons = if left_out.is_empty() {
+        vec!["The results hold no run of any scheduler.".to_owned()]
+    } else {
+        let mut reasons = vec!["No configuration ran to its end in every run that was asked for:".to_owned()];
+        reasons.extend(left_out);
+        reasons
+    };
+    Recommendation {
+        scheduler: None,
+        label: None,
+        misses_nothing: false,
+        reasons,
+        runner_up: None,
+        ranking: vec![],
+        caveats: vec![],
+    }
+}
+
+impl<'s> Candidate<'s> {
+    fn of(
+        configuration: &'s Configuration,
+        runs: &[Measured<'_>],
+        evidence: Evidence,
+        sets: &[usize],
+    ) -> Self {
+        let noise = |metric: fn(&RunSummary) -> Option<f64>| repetition_noise(runs, sets, metric);
+        let repetitions = |&set: &usize| runs_of(runs, set).count();
+        Candidate {
+            configuration,
+            laxity_noise: noise(|s| s.normalized_laxity.map(|laxity| laxity.mean)),
+            miss_noise: noise(|s| s.miss_ratio),
+            tardiness_noise: noise(|s| s.tardiness_ns.map(|t| number::ratio(t.max, 1))),
+            migration_noise: noise(|s| s.rates.migration_rate),
+            repetitions_least: sets.iter().map(repetitions).filter(|&n| n > 0).min().unwrap_or(0),
+            tasks_jobs_least: rarest_task(runs, sets),
+            evidence,
+        }
+    }
+
+    fn miss_ratio(&self) -> f64 {
+        self.evidence.counts.miss_ratio().unwrap_or(1.0)
+    }
+
+    fn tardiness(&self) -> f64 {
+        self.evidence.tardiness_ns_max.map_or(f64::INFINITY, |ns| number::ratio(ns, 1))
+    }
+
+    fn laxity(&self) -> f64 {
+        self.evidence.laxity.map_or(f64::NEG_INFINITY, |laxity| laxity.mean)
+    }
+
+    fn scope_rank(&self) -> u8 {
+        match self.configuration.scheduler.parse::<Scheduler>().map(|s| s.scope) {
+            Ok(Scope::Partitioned) => 0,
+            Ok(Scope::Clustered) => 1,
+            Ok(Scope::Global) => 2,
+            Err(_) => 3,
+        }
+    }
+}
+
+fn runs_of<'r, 'a>(runs: &'r [Measured<'a>], set: usize) -> impl Iterator<Item = &'r Measured<'a>> {
+    runs.iter().filter(move |m| usize::try_from(m.summary.set).is_ok_and(|of| of == set))
+}
+
+/// The standard deviation over the repetitions of one set, averaged (as variance) over the sets that were
+/// repeated; 0 if none was.
+fn repetition_noise(
+    runs: &[Measured<'_>],
+    sets: &[usize],
+    metric: impl Fn(&RunSummary) -> Option<f64>,
+) -> f64 {
+    let of_set = |&set: &usize| {
+        let values: Vec<f64> = runs_of(runs, set).filter_map(|m| metric(m.summary)).collect();
+        let sd = Sample::of(&values)?.sd?;
+        Some(sd * sd)
+    };
+    let variances: Vec<f64> = sets.iter().filter_map(of_set).collect();
+    Sample::of(&variances).map_or(0.0, |sample| sample.mean.sqrt())
+}
+
+/// The task with the fewest jobs, and how many.
+fn rarest_task(runs: &[Measured<'_>], sets: &[usize]) -> Option<(String, u64)> {
+    let mut least: Option<(String, u64)> = None;
+    for &set in sets {
+        let Some(first) = runs_of(runs, set).next() else { continue };
+        for (place, task) in first.summary.tasks.iter().enumerate() {
+            let of_run = |m: &Measured<'_>| m.summary.tasks.get(place).map_or(0, |t| t.counts.jobs);
+            let jobs = runs_of(runs, set).map(of_run).sum();
+            if least.as_ref().is_none_or(|(_, fewest)| jobs < *fewest) {
+                let set_name =
+                    if sets.len() > 1 { format!("{} / ", first.summary.set_name) } else { String::new() };
+                least = Some((format!("{set_name}{}", task.name), jobs));
+            }
+        }
+    }
+    least
+}
+
+fn tardiness_floor(study: &Study<'_>, sets: &[usize]) -> f64 {
+    let periods = sets.iter().filter_map(|&set| study.sets.get(set));
+    let shortest = periods.flat_map(|set| set.real_time().map(|(_, task)| task.period().as_ns())).min();
+    TARDINESS_FLOOR_PERIODS * number::ratio(shortest.unwrap_or(0), 1)
+}
+
+fn all_indices(candidates: &[Candidate<'_>]) -> Vec<usize> {
+    (0..candidates.len()).collect()
+}
+
+/// Best first: the winner, then the winner of the others, and so on.
+fn ranking(candidates: &[Candidate<'_>], tardiness_floor: f64) -> Vec<usize> {
+    let mut left = all_indices(candidates);
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let (winner, _) = decided(candidates, &left, tardiness_floor);
+        left.retain(|&index| index != winner);
+        order.push(winner);
+    }
+    order
+}
+
+/// A criterion: which value, how it is written, and how close is a tie.
+struct Criterion {
+    name: &'static str,
+    /// Smaller is better.
+    value: fn(&Candidate<'_>) -> f64,
+    noise: fn(&Candidate<'_>) -> f64,
+    floor: f64,
+    show: fn(f64) -> String,
+}
+
+/// The winner among `left` (not empty), and the sentences that say what decided.
+fn decided(candidates: &[Candidate<'_>], left: &[usize], tardiness_floor: f64) -> (usize, Vec<String>) {
+    let mut left = left.to_vec();
+    let mut reasons = Vec::new();
+    let clean: Vec<usize> =
+        left.iter().copied().filter(|&i| candidates[i].evidence.counts.misses == 0).collect();
+    if !clean.is_empty() && clean.len() < left.len() {
+        let others = left.iter().filter(|index| !clean.contains(index));
+        let others: Vec<String> = others.map(|&i| missed(&candidates[i])).collect();
+        reasons.push(format!("Others missed deadlines: {}.", others.join(", ")));
+        left = clean;
+    } else if clean.is_empty() {
+        eliminate(candidates, &mut left, &mut reasons, &MISS_RATIO);
+        eliminate(candidates, &mut left, &mut reasons, &Criterion { floor: tardiness_floor, ..TARDINESS });
+    }
+    eliminate(candidates, &mut left, &mut reasons, &LAXITY);
+    (cheapest(candidates, &mut left, &mut reasons), reasons)
+}
+
+const MISS_RATIO: Criterion = Criterion {
+    name: "share of jobs missed",
+    value: |candidate| candidate.miss_ratio(),
+    noise: |candidate| candidate.miss_noise,
+    floor: MISS_RATIO_FLOOR,
+    show: |share| format!("{} %", number::significant(share * 100.0)),
+};
+
+const TARDINESS: Criterion = Criterion {
+    name: "maximum tardiness",
+    value: |candidate| candidate.tardiness(),
+    noise: |candidate| candidate.tardiness_noise,
+    floor: 0.0,
+    show: |ns| number::span(ns),
+};
+
+const LAXITY: Criterion = Criterion {
+    name: "mean normalized laxity",
+    value: |candidate| -candidate.laxity(),
+    noise: |candidate| candidate.laxity_noise,
+    floor: LAXITY_FLOOR,
+    show: |negative| number::significant(-negative),
+};
+
+/// Drops those that are worse than the best by more than the noise of either, or the floor.
+fn eliminate(
+    candidates: &[Candidate<'_>],
+    left: &mut Vec<usize>,
+    reasons: &mut Vec<String>,
+    criterion: &Criterion,
+) {
+    let value = |index: usize| (criterion.value)(&candidates[index]);
+    let Some(best) = left.iter().copied().min_by(|&a, &b| value(a).total_cmp(&value(b))) else {
+        return;
+    };
+    let noise = |index: usize| (criterion.noise)(&candidates[index]);
+    let tie = |index: usize| {
+        let allowed = noise(best).max(noise(index)).max(criterion.floor);
+        // Infinite values (nothing measured) are worse than any other and equal to each other.
+        value(index) == value(best) || value(index) - value(best) <= allowed
+    };
+    let (kept, dropped): (Vec<usize>, Vec<usize>) = left.iter().partition(|&&index| tie(index));
+    if !dropped.is_empty() {
+        let show = |&index: &usize| {
+            format!("{} {}", candidates[index].configuration.label, (criterion.show)(value(index)))
+        };
+        let kept: Vec<String> = kept.iter().map(show).collect();
+        let dropped: Vec<String> = dropped.iter().map(show).collect();
+        reasons.push(format!(
+            "Better {}: {}, against {}.",
+            criterion.name,
+            kept.join(", "),
+            dropped.join(", ")
+        ));
+    }
+    *left = kept;
+}
+
+/// Rule 3. `left` is not empty.
+fn cheapest(candidates: &[Candidate<'_>], left: &mut Vec<usize>, reasons: &mut Vec<String>) -> usize {
+    let label = |index: &usize| candidates[*index].configuration.label.clone();
+    let tied = left.clone();
+    let mut because: Vec<String> = Vec::new();
+    let migrations =
+        |index: usize| candidates[index].evidence.migration_rate.map_or(f64::INFINITY, |r| r.mean);
+    let fewest = left.iter().map(|&index| migrations(index)).fold(f64::INFINITY, f64::min);
+    let noise = |index: usize| candidates[index].migration_noise.max(fewest * MIGRATION_FLOOR_SHARE);
+    left.retain(|&index| migrations(index) == fewest || migrations(index) - fewest <= noise(index));
+    if left.len() < tied.len() {
+        let rates = tied.iter().map(|i| format!("{} {}", label(i), number::significant(migrations(*i))));
+        because.push(format!("fewer migrations per task and run ({})", rates.collect::<Vec<_>>().join(", ")));
+    }
+    let before = left.len();
+    let scope = left.iter().map(|&index| candidates[index].scope_rank()).min();
+    left.retain(|&index| Some(candidates[index].scope_rank()) == scope);
+    if left.len() < before {
+        because.push("a narrower scope (partitioned before clustered before global)".to_owned());
+    }
+    let switches =
+        |index: usize| candidates[index].evidence.context_switch_rate.map_or(f64::INFINITY, |r| r.mean);
+    left.sort_by(|&a, &b| switches(a).total_cmp(&switches(b)).then(a.cmp(&b)));
+    if let [first, second, ..] = left[..] {
+        if switches(first) < switches(second) {
+            let rate = |index| number::significant(switches(index));
+            because.push(format!(
+                "fewer context switches per task and run ({} against {})",
+                rate(first),
+                rate(second)
+            ));
+        } else {
+            because.push("its place in the tables, for want of any difference".to_owned());
+        }
+    }
+    if tied.len() > 1 {
+        let names: Vec<String> = tied.iter().map(label).collect();
+        reasons.push(format!(
+            "On what remains, {} are equal within the noise of these runs; {} is preferred for {}.",
+            names.join(", "),
+            label(&left[0]),
+            because.join(", then ")
+        ));
+    }
+    left[0]
+}
+
+fn missed(candidate: &Candidate<'_>) -> String {
+    let counts = candidate.evidence.counts;
+    format!(
+        "{} {} of {}",
+        candidate.configuration.label,
+        number::count(counts.misses),
+        number::counted(counts.jobs, "job")
+    )
+}
+
+fn what_it_missed(winner: &Candidate<'_>) -> String {
+    let counts = winner.evidence.counts;
+    let jobs = number::counted(counts.jobs, "job");
+    let runs = number::counted(u64::try_from(winner.evidence.runs).unwrap_or(0), "run");
+    if counts.misses == 0 {
+        return format!("{} met every deadline: {jobs} in {runs}.", winner.configuration.label);
+    }
+    let tardiness = match winner.evidence.tardiness_ns_max {
+        Some(ns) if ns > 0 => format!(", by at most {}", number::span_ns(ns)),
+        _ => String::new(),
+    };
+    let unfinished = match counts.unfinished {
+        0 => String::new(),
+        some => format!("; {} of them never completed", number::count(some)),
+    };
+    format!(
+        "{} missed {} of {jobs} ({}) in {runs}{tardiness}{unfinished}.",
+        winner.configuration.label,
+        number::count(counts.misses),
+        number::percent(counts.misses, counts.jobs)
+    )
+}
+
+fn margins(winner: &Candidate<'_>) -> Option<String> {
+    let (mean, least) = (winner.evidence.laxity?, winner.evidence.laxity_min?);
+    Some(format!(
+        "Margin: jobs finish with {} of their period left on average; the closest call was {}.",
+        percent_of_period(mean.mean),
+        percent_of_period(least)
+    ))
+}
+
+fn percent_of_period(laxity: f64) -> String {
+    format!("{} %", number::significant(laxity * 100.0))
+}
+
+fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let counts = winner.evidence.counts;
+    if counts.misses > 0 {
+        caveats.push(
+            "Every configuration that ran to its end missed deadlines: this is the least bad one, not a safe one."
+                .to_owned(),
+        );
+    } else if counts.jobs > 0 {
+        // With no miss in n independent jobs, miss probabilities above 3/n are refuted at 95 % ("rule of three").
+        caveats.push(format!(
+            "A measurement is no proof. No miss in {} bounds the miss rate at {} % with 95 % confidence, if jobs \
+             were independent; only a schedulability analysis can show that none can occur.",
+            number::counted(counts.jobs, "job"),
+            number::significant(300.0 / number::ratio(counts.jobs, 1))
+        ));
+    }
+    if let Some(least) = winner.evidence.laxity_min.filter(|&least| (0.0..0.05).contains(&least)) {
+        caveats.push(format!(
+            "Its closest call left only {} of a period: a little more load could make it miss.",
+            percent_of_period(least)
+        ));
+    }
+    if let Some((task, jobs)) = winner.tasks_jobs_least.as_ref().filter(|(_, jobs)| *jobs < 1000) {
+        caveats.push(format!("Few jobs: task `{task}` ran only {}.", number::counted(*jobs, "job")));
+    }
+    if winner.repetitions_least < 2 {
+        caveats.push("One repetition: how much results vary from run to run is not known.".to_owned());
+    }
+    if winner.configuration.host == Host::Simulator {
+        caveats.push("Simulated: costs that the model leaves out are not in these numbers.".to_owned());
+    }
+    caveats.extend(measurement_caveats(study, sets, winner));
+    caveats
+}
+
+/// What the machine and the runs themselves say.
+fn measurement_caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> Vec<String> {
+    let mut caveats = Vec::new();
+    if winner.evidence.migration_rate.is_none() {
+        caveats.push("Migrations were not measured, so ties were decided without them.".to_owned());
+    }
+    let virtualization = study.results.machine.facts.iter().find(|(name, _)| name.starts_with("virtual"));
+    if let Some((_, kind)) = virtualization.filter(|(_, kind)| !matches!(kind.as_str(), "none" | "no" | "")) {
+        caveats.push(format!(
+            "Measured in a virtual machine ({kind}): its host can take the CPU away at any time."
+        ));
+    }
+    let mut notes: Vec<String> = Vec::new();
+    for run in study.runs(sets, winner.configuration) {
+        for note in &run.summary.notes {
+            let note = format!("{}: {note}", winner.configuration.label);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    if notes.len() > NOTES_MOST {
+        let more = notes.len() - NOTES_MOST;
+        notes.truncate(NOTES_MOST);
+        notes.push(format!("{more} further notes on its runs are in the section on method."));
+    }
+    caveats.extend(notes);
+    caveats
+}
+
+/// Notes of the winner's runs that are repeated among the caveats.
+const NOTES_MOST: usize = 4;

@@ -1,0 +1,230 @@
+//! Results, indexed: which sets, which schedulers, what each run amounts to.
+
+use crate::number;
+use laxity_model::{Duration, LoadSum, Result, Scheduler, Task, TaskSet};
+use laxity_trace::{ALONE, Counts, Host, Results, Run, RunStatus, RunSummary, Sample, Summary, TaskSummary};
+
+/// A scheduler and who carried it out: what can be recommended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configuration {
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// Who scheduled.
+    pub host: Host,
+    /// What it is called in tables and plots: the scheduler, and the host where results mix hosts.
+    pub label: String,
+}
+
+/// A run with its metrics.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Measured<'a> {
+    pub(crate) run: &'a Run,
+    pub(crate) summary: &'a RunSummary,
+}
+
+/// Results with their task sets and metrics.
+pub(crate) struct Study<'a> {
+    pub(crate) results: &'a Results,
+    pub(crate) sets: Vec<TaskSet>,
+    pub(crate) summary: Summary,
+    /// Without [`ALONE`]; those of lelli2012 first, in the order of its tables.
+    pub(crate) configurations: Vec<Configuration>,
+}
+
+impl<'a> Study<'a> {
+    /// Errors: a task set of the manifest is not valid, or a run or job refers to something that is not there.
+    pub(crate) fn of(results: &'a Results) -> Result<Study<'a>> {
+        let set = |(index, document)| {
+            TaskSet::from_json_value(document, &format!("set-{index}"))
+                .map_err(|e| e.context(format!("task set {index} of the manifest")))
+        };
+        let sets: Vec<TaskSet> = results.task_sets.iter().enumerate().map(set).collect::<Result<_>>()?;
+        let summary = Summary::of(results, &sets)?;
+        Ok(Study { results, configurations: configurations(&results.runs), sets, summary })
+    }
+
+    /// The number of cores used.
+    pub(crate) fn cores(&self) -> usize {
+        self.results.machine.cpus.len()
+    }
+
+    /// Every run that was asked for, of these sets under this configuration.
+    pub(crate) fn runs(&self, sets: &[usize], configuration: &Configuration) -> Vec<Measured<'_>> {
+        self.select(sets, |run| run.scheduler == configuration.scheduler && run.host == configuration.host)
+    }
+
+    /// The runs in which the tasks of this set ran alone.
+    pub(crate) fn alone(&self, set: usize) -> Vec<Measured<'_>> {
+        self.select(&[set], |run| run.scheduler == ALONE)
+    }
+
+    fn select(&self, sets: &[usize], wanted: impl Fn(&Run) -> bool) -> Vec<Measured<'_>> {
+        let of_sets = |run: &Run| usize::try_from(run.set).is_ok_and(|set| sets.contains(&set));
+        let runs = self.results.runs.iter().zip(&self.summary.runs);
+        runs.filter(|(run, _)| of_sets(run) && wanted(run))
+            .map(|(run, summary)| Measured { run, summary })
+            .collect()
+    }
+
+    /// Indices of all sets.
+    pub(crate) fn all_sets(&self) -> Vec<usize> {
+        (0..self.sets.len()).collect()
+    }
+}
+
+fn configurations(runs: &[Run]) -> Vec<Configuration> {
+    let mut seen: Vec<(String, Host)> = Vec::new();
+    for run in runs.iter().filter(|run| run.scheduler != ALONE) {
+        let key = (run.scheduler.clone(), run.host);
+        if !seen.contains(&key) {
+            seen.push(key);
+        }
+    }
+    let known = |name: &str| Scheduler::ALL.iter().position(|s| s.name() == name).unwrap_or(usize::MAX);
+    seen.sort_by_key(|(scheduler, _)| known(scheduler));
+    let several_hosts = seen.iter().any(|(_, host)| *host != seen[0].1);
+    let label = |scheduler: &str, host: Host| {
+        if several_hosts { format!("{scheduler} ({})", host.name()) } else { scheduler.to_owned() }
+    };
+    seen.into_iter()
+        .map(|(scheduler, host)| Configuration { label: label(&scheduler, host), scheduler, host })
+        .collect()
+}
+
+/// What the runs of one configuration show, taken together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Evidence {
+    /// Runs made, to their end or not.
+    pub(crate) runs: usize,
+    /// Why runs were not made or did not end, without repeats.
+    pub(crate) incomplete: Vec<String>,
+    pub(crate) counts: Counts,
+    pub(crate) tardiness_ns_max: Option<u64>,
+    /// Least normalized laxity of a completed job.
+    pub(crate) laxity_min: Option<f64>,
+    /// Over runs, each run being one value.
+    pub(crate) laxity: Option<Sample>,
+    pub(crate) utilization_per_core: Option<Sample>,
+    pub(crate) context_switch_rate: Option<Sample>,
+    pub(crate) migration_rate: Option<Sample>,
+}
+
+impl Evidence {
+    pub(crate) fn of(runs: &[Measured<'_>]) -> Evidence {
+        let made: Vec<&RunSummary> = runs
+            .iter()
+            .map(|m| m.summary)
+            .filter(|s| !matches!(s.status, RunStatus::NotRun { .. }))
+            .collect();
+        let over = |metric: fn(&RunSummary) -> Option<f64>| {
+            Sample::of(&made.iter().filter_map(|summary| metric(summary)).collect::<Vec<_>>())
+        };
+        Evidence {
+            runs: made.len(),
+            incomplete: incomplete(runs),
+            counts: made.iter().map(|summary| summary.counts).sum(),
+            tardiness_ns_max: made.iter().filter_map(|s| s.tardiness_ns).map(|t| t.max).max(),
+            laxity_min: made.iter().filter_map(|s| s.normalized_laxity_min).min_by(f64::total_cmp),
+            laxity: over(|s| s.normalized_laxity.map(|laxity| laxity.mean)),
+            utilization_per_core: over(|s| s.rates.measured_utilization_per_core),
+            context_switch_rate: over(|s| s.rates.context_switch_rate),
+            migration_rate: over(|s| s.rates.migration_rate),
+        }
+    }
+
+    /// Every run that was asked for ran to its end, and there was at least one.
+    pub(crate) fn complete(&self) -> bool {
+        self.runs > 0 && self.incomplete.is_empty()
+    }
+}
+
+fn incomplete(runs: &[Measured<'_>]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for run in runs {
+        let reason = match &run.run.status {
+            RunStatus::Completed => continue,
+            RunStatus::Interrupted { reason, ran } => {
+                format!("interrupted after {} of {}: {reason}", shown(*ran), shown(run.run.duration))
+            }
+            RunStatus::NotRun { reason } => format!("not run: {reason}"),
+        };
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
+    reasons
+}
+
+/// A duration to three digits.
+pub(crate) fn shown(duration: Duration) -> String {
+    number::span_ns(duration.as_ns())
+}
+
+/// One task under one configuration, over the runs made.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TaskEvidence {
+    pub(crate) counts: Counts,
+    pub(crate) tardiness_ns_max: Option<u64>,
+    pub(crate) response_ns_max: Option<u64>,
+    /// Mean over runs of the 99th percentile.
+    pub(crate) response_ns_p99: Option<f64>,
+    /// Mean over runs of the median.
+    pub(crate) response_ns_median: Option<f64>,
+    /// Mean over runs of the mean CPU time of a job.
+    pub(crate) execution_ns: Option<Sample>,
+    pub(crate) l1d_miss_rate: Option<f64>,
+    pub(crate) l2_miss_rate: Option<f64>,
+    pub(crate) llc_miss_rate: Option<f64>,
+}
+
+impl TaskEvidence {
+    /// Of the task with this id in the set.
+    pub(crate) fn of(runs: &[Measured<'_>], task: usize) -> TaskEvidence {
+        let id = u32::try_from(task).unwrap_or(u32::MAX);
+        let summaries: Vec<&TaskSummary> =
+            runs.iter().flat_map(|m| m.summary.tasks.iter().filter(|t| t.task == id)).collect();
+        let over = |metric: fn(&TaskSummary) -> Option<f64>| {
+            Sample::of(&summaries.iter().filter_map(|task| metric(task)).collect::<Vec<_>>())
+        };
+        let mean = |metric| over(metric).map(|sample: Sample| sample.mean);
+        #[expect(clippy::cast_precision_loss, reason = "for display only")]
+        let response_ns_p99 = mean(|t| t.response_ns.map(|r| r.p99 as f64));
+        #[expect(clippy::cast_precision_loss, reason = "for display only")]
+        let response_ns_median = mean(|t| t.response_ns.map(|r| r.p50 as f64));
+        TaskEvidence {
+            counts: summaries.iter().map(|task| task.counts).sum(),
+            tardiness_ns_max: summaries.iter().filter_map(|t| t.tardiness_ns).map(|t| t.max).max(),
+            response_ns_max: summaries.iter().filter_map(|t| t.response_ns).map(|r| r.max).max(),
+            response_ns_p99,
+            response_ns_median,
+            execution_ns: over(|t| t.execution_ns.map(|e| e.mean)),
+            l1d_miss_rate: mean(|t| t.cache.l1d_miss_rate_per_us),
+            l2_miss_rate: mean(|t| t.cache.l2_miss_rate_per_us),
+            llc_miss_rate: mean(|t| t.cache.llc_miss_rate_per_us),
+        }
+    }
+}
+
+/// The working set that all real-time tasks of a set have, if it is one.
+pub(crate) fn common_working_set(set: &TaskSet) -> Option<u64> {
+    let mut sizes = set.real_time().map(|(_, task)| task.working_set.size_bytes);
+    let first = sizes.next()?;
+    sizes.all(|size| size == first).then_some(first)
+}
+
+/// Number of real-time tasks.
+pub(crate) fn tasks_of(set: &TaskSet) -> usize {
+    set.real_time().count()
+}
+
+/// U of a set, to show.
+pub(crate) fn utilization_of(set: &TaskSet) -> f64 {
+    set.load().to_f64()
+}
+
+/// C/T of a task, to show.
+pub(crate) fn task_utilization(task: &Task) -> f64 {
+    let mut share = LoadSum::new();
+    share.add(task.wcet, task.period());
+    share.to_f64()
+}

@@ -1,0 +1,5 @@
+//! Reports and recommendations from whole results.
+
+mod page;
+mod recommendation;
+mod synthetic;

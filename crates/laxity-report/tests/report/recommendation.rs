@@ -1,0 +1,258 @@
+//! Recommendations for constructed results: each case has one right answer.
+
+use crate::synthetic::{results, run};
+use laxity_model::{Duration, Task, TaskSet};
+use laxity_report::{Recommendation, Report};
+use laxity_trace::{Counters, Host, Job, Outcome, Run, RunStatus};
+use proptest::prelude::*;
+
+const PERIOD_NS: u64 = 10_000_000;
+const JOBS: u32 = 200;
+
+fn set() -> TaskSet {
+    let task = |name: &str| Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10));
+    TaskSet::new("pair", vec![task("a"), task("b")]).expect("a valid set")
+}
+
+/// What one run looks like: response time of jobs, how many of task 0's are late and by how much.
+#[derive(Clone, Copy)]
+struct Shape {
+    scheduler: &'static str,
+    response_us: u64,
+    late: u32,
+    late_by_us: u64,
+    migrations: Option<u32>,
+}
+
+const FINE: Shape =
+    Shape { scheduler: "g-edf", response_us: 2_000, late: 0, late_by_us: 0, migrations: Some(0) };
+
+fn jobs(shape: Shape) -> Vec<Job> {
+    let job = |task: u32, index: u32| {
+        let release_ns = u64::from(index) * PERIOD_NS;
+        let late = task == 0 && index < shape.late;
+        let response = if late { PERIOD_NS + shape.late_by_us * 1000 } else { shape.response_us * 1000 };
+        Job {
+            task,
+            index,
+            release_ns,
+            deadline_ns: release_ns + PERIOD_NS,
+            demand_ns: None,
+            outcome: Outcome::Completed,
+            start_ns: Some(release_ns),
+            finish_ns: Some(release_ns + response),
+            cpu_time_ns: Some(1_000_000),
+            first_cpu: Some(0),
+            last_cpu: Some(0),
+            migrations: shape.migrations,
+            context_switches: Some(1),
+            counters: Counters::default(),
+        }
+    };
+    (0..2).flat_map(|task| (0..JOBS).map(move |index| job(task, index))).collect()
+}
+
+fn duration() -> Duration {
+    Duration::from_ns(u64::from(JOBS) * PERIOD_NS)
+}
+
+fn run_of(shape: Shape, repetition: u32) -> Run {
+    run(0, shape.scheduler, repetition, duration(), jobs(shape))
+}
+
+fn recommend(runs: Vec<Run>) -> Recommendation {
+    let results = results(&[set()], runs, 2);
+    Report::of(&results).expect("valid results").recommendation().clone()
+}
+
+fn recommend_shapes(shapes: &[Shape]) -> Recommendation {
+    recommend(shapes.iter().map(|&shape| run_of(shape, 0)).collect())
+}
+
+fn says(lines: &[String], words: &str) -> bool {
+    lines.iter().any(|line| line.contains(words))
+}
+
+#[test]
+fn who_misses_nothing_wins_whatever_it_costs() {
+    let answer = recommend_shapes(&[
+        Shape { scheduler: "p-edf", response_us: 1_100, late: 1, late_by_us: 1, ..FINE },
+        Shape { scheduler: "g-rm", response_us: 9_000, migrations: Some(9), ..FINE },
+    ]);
+    assert_eq!(answer.scheduler.as_deref(), Some("g-rm"));
+    assert!(answer.misses_nothing);
+    assert_eq!(answer.runner_up.as_deref(), Some("p-edf"));
+    assert!(says(&answer.reasons, "g-rm met every deadline: 400 jobs in 1 run."), "{answer:?}");
+    assert!(says(&answer.reasons, "p-edf 1 of 400 jobs"), "{answer:?}");
+    // 300/400 %, by the rule of three.
+    assert!(says(&answer.caveats, "bounds the miss rate at 0.750 %"), "{answer:?}");
+    assert!(says(&answer.caveats, "One repetition"), "{answer:?}");
+}
+
+#[test]
+fn if_all_miss_the_fewest_misses_win_and_the_answer_says_so() {
+    let answer = recommend_shapes(&[
+        Shape { scheduler: "g-edf", late: 40, late_by_us: 10, ..FINE },
+        Shape { scheduler: "c-edf", late: 4, late_by_us: 3_000, migrations: Some(5), ..FINE },
+        Shape { scheduler: "p-edf", late: 41, late_by_us: 10, ..FINE },
+    ]);
+    assert_eq!(answer.scheduler.as_deref(), Some("c-edf"));
+    assert!(!answer.misses_nothing);
+    assert!(
+        says(&answer.reasons, "c-edf missed 4 of 400 jobs (1.0 %) in 1 run, by at most 3.00 ms."),
+        "{answer:?}"
+    );
+    assert!(
+        says(&answer.reasons, "Better share of jobs missed: c-edf 1.00 %, against g-edf 10.0 %"),
+        "{answer:?}"
+    );
+    assert!(says(&answer.caveats, "least bad"), "{answer:?}");
+}
+
+#[test]
+fn equal_shares_of_misses_are_decided_by_tardiness() {
+    let answer = recommend_shapes(&[
+        Shape { scheduler: "p-edf", late: 10, late_by_us: 9_000, ..FINE },
+        Shape { scheduler: "g-rm", late: 10, late_by_us: 500, migrations: Some(3), ..FINE },
+    ]);
+    assert_eq!(answer.scheduler.as_deref(), Some("g-rm"));
+    assert!(
+        says(&answer.reasons, "Better maximum tardiness: g-rm 500 µs, against p-edf 9.00 ms."),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn laxity_within_a_hundredth_of_a_period_is_a_tie_that_goes_to_the_cheaper() {
+    // 50 µs of 10 ms is half a hundredth.
+    let answer = recommend_shapes(&[
+        Shape { scheduler: "g-edf", response_us: 2_000, migrations: Some(4), ..FINE },
+        Shape { scheduler: "p-rm", response_us: 2_050, migrations: Some(0), ..FINE },
+    ]);
+    assert_eq!(answer.scheduler.as_deref(), Some("p-rm"));
+    assert!(says(&answer.reasons, "fewer migrations per task and run (g-edf 800, p-rm 0"), "{answer:?}");
+    // 500 µs is five hundredths.
+    let answer = recommend_shapes(&[
+        Shape { scheduler: "g-edf", response_us: 2_000, migrations: Some(4), ..FINE },
+        Shape { scheduler: "p-rm", response_us: 2_500, migrations: Some(0), ..FINE },
+    ]);
+    assert_eq!(answer.scheduler.as_deref(), Some("g-edf"));
+    assert!(
+        says(&answer.reasons, "Better mean normalized laxity: g-edf 0.800, against p-rm 0.750."),
+        "{answer:?}"
+    );
+}
+
+#[test]
+fn laxity_within_the_noise_of_repetitions_is_a_tie() {
+    let mut runs = Vec::new();
+    for (repetition, response_us) in (0..).zip([1_000, 2_000, 3_000]) {
+        runs.push(run_of(Shape { scheduler: "g-edf", response_us, migrations: Some(1), ..FINE }, repetition));
+    }
+    for repetition in 0..3 {
+        runs.push(run_of(Shape { scheduler: "p-edf", response_us: 2_900, ..FINE }, repetition));
+    }
+    // Means 0.80 and 0.71; the sd of g-edf over its repetitions is 0.1.
+    let answer = recommend(runs);
+    assert_eq!(answer.scheduler.as_deref(), Some("p-edf"), "{answer:?}");
+    assert!(!says(&answer.caveats, "One repetition"), "{answer:?}");
+}
+
+#[test]
+fn without_any_difference_the_narrower_scope_and_then_the_table_order_decide() {
+    let all = ["g-edf", "g-rm", "c-edf", "c-rm", "p-edf", "p-rm"];
+    let shapes: Vec<Shape> = all.iter().map(|&scheduler| Shape { scheduler, ..FINE }).collect();
+    let answer = recommend_shapes(&shapes);
+    assert_eq!(answer.ranking, ["p-edf", "p-rm", "c-edf", "c-rm", "g-edf", "g-rm"]);
+    let unmeasured: Vec<Shape> = shapes.iter().map(|&s| Shape { migrations: None, ..s }).collect();
+    let answer = recommend_shapes(&unmeasured);
+    assert_eq!(answer.scheduler.as_deref(), Some("p-edf"));
+    assert!(says(&answer.caveats, "Migrations were not measured"), "{answer:?}");
+}
+
+#[test]
+fn what_did_not_run_to_its_end_is_not_recommended() {
+    let mut interrupted = run_of(Shape { scheduler: "p-edf", response_us: 1_000, ..FINE }, 1);
+    interrupted.status =
+        RunStatus::Interrupted { reason: "Ctrl-C".into(), ran: Duration::from_ns(duration().as_ns() / 2) };
+    let mut not_run = run_of(Shape { scheduler: "c-edf", ..FINE }, 0);
+    not_run.jobs.clear();
+    not_run.status = RunStatus::NotRun { reason: "no cpusets".into() };
+    let first = run_of(Shape { scheduler: "p-edf", response_us: 1_000, ..FINE }, 0);
+    let slow = run_of(Shape { scheduler: "g-rm", response_us: 8_000, ..FINE }, 0);
+    let answer = recommend(vec![first, interrupted.clone(), not_run.clone(), slow]);
+    assert_eq!(answer.scheduler.as_deref(), Some("g-rm"));
+    assert_eq!(answer.ranking, ["g-rm"]);
+    assert_eq!(answer.runner_up, None);
+    let incomplete = "c-edf (not run: no cpusets), p-edf (interrupted after 1.00 s of 2.00 s: Ctrl-C)";
+    assert!(says(&answer.caveats, incomplete), "{answer:?}");
+
+    let answer = recommend(vec![interrupted, not_run]);
+    assert_eq!((answer.scheduler, answer.misses_nothing), (None, false));
+    assert!(says(&answer.reasons, "No configuration ran to its end"), "{:?}", answer.reasons);
+    assert!(recommend(vec![]).reasons[0].contains("no run"));
+}
+
+#[test]
+fn a_task_that_never_completes_cannot_win_by_having_no_laxity() {
+    let mut starved = run_of(Shape { scheduler: "p-edf", response_us: 1_000, ..FINE }, 0);
+    for job in starved.jobs.iter_mut().filter(|job| job.task == 1) {
+        job.outcome = Outcome::Unfinished;
+        job.finish_ns = None;
+    }
+    let answer =
+        recommend(vec![starved, run_of(Shape { scheduler: "g-rm", late: 3, late_by_us: 100, ..FINE }, 0)]);
+    assert_eq!(answer.scheduler.as_deref(), Some("g-rm"), "{answer:?}");
+}
+
+#[test]
+fn a_simulation_is_not_preferred_to_a_measurement() {
+    let mut simulated = run_of(Shape { scheduler: "p-edf", response_us: 1_000, ..FINE }, 0);
+    simulated.host = Host::Simulator;
+    let measured = run_of(Shape { scheduler: "p-edf", response_us: 5_000, ..FINE }, 0);
+    let answer = recommend(vec![simulated.clone(), measured]);
+    assert_eq!(answer.label.as_deref(), Some("p-edf (linux)"));
+    let answer = recommend(vec![simulated]);
+    assert_eq!(answer.label.as_deref(), Some("p-edf"));
+    assert!(says(&answer.caveats, "Simulated"), "{answer:?}");
+}
+
+#[test]
+fn several_sets_are_answered_together_and_one_by_one() {
+    let runs = |set: u32, shapes: [Shape; 2]| shapes.map(|shape| Run { set, ..run_of(shape, 0) });
+    let global = Shape { scheduler: "g-edf", ..FINE };
+    let partitioned = Shape { scheduler: "p-edf", ..FINE };
+    let mut all = Vec::new();
+    all.extend(runs(0, [Shape { late: 1, late_by_us: 9, ..global }, partitioned]));
+    all.extend(runs(1, [global, Shape { late: 60, late_by_us: 9, ..partitioned }]));
+    let results = results(&[set().renamed("one"), set().renamed("two")], all, 2);
+    let report = Report::of(&results).expect("valid results");
+    let labels: Vec<_> = report.set_recommendations().iter().map(|r| r.scheduler.clone()).collect();
+    assert_eq!(labels, [Some("p-edf".to_owned()), Some("g-edf".to_owned())]);
+    assert_eq!(report.recommendation().scheduler.as_deref(), Some("g-edf"));
+}
+
+proptest! {
+    /// The order in which runs were made decides nothing, and nobody who misses wins over somebody who does not.
+    #[test]
+    fn the_order_of_the_runs_does_not_matter(
+        shapes in proptest::collection::vec((0u64..9, 0u32..3, 0u64..5, 0u32..4), 6),
+        swaps in proptest::collection::vec((0usize..6, 0usize..6), 0..8),
+    ) {
+        let names = ["g-edf", "g-rm", "c-edf", "c-rm", "p-edf", "p-rm"];
+        let shape = |(scheduler, &(response, late, by, migrations)): (&&'static str, &(u64, u32, u64, u32))| Shape {
+            scheduler, response_us: 1_000 + response * 700, late, late_by_us: 1 + by * 400, migrations: Some(migrations),
+        };
+        let shapes: Vec<Shape> = names.iter().zip(&shapes).map(shape).collect();
+        let mut shuffled = shapes.clone();
+        swaps.iter().for_each(|&(a, b)| shuffled.swap(a, b));
+        let answer = recommend_shapes(&shapes);
+        prop_assert_eq!(&answer, &recommend_shapes(&shuffled));
+        let clean = shapes.iter().filter(|s| s.late == 0).count();
+        prop_assert_eq!(answer.misses_nothing, clean > 0);
+        for (place, label) in answer.ranking.iter().enumerate() {
+            let own = shapes.iter().find(|s| s.scheduler == label).expect("one of them");
+            prop_assert_eq!(own.late == 0, place < clean);
+        }
+    }
+}
