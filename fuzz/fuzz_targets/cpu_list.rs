@@ -1,7 +1,7 @@
 //! CPU lists.
 #![no_main]
 
-use laxity_fuzz::{value_survives};
+use laxity_fuzz::value_survives;
 use laxity_model::CpuList;
 use libfuzzer_sys::fuzz_target;
 

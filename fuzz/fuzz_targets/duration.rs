@@ -1,7 +1,7 @@
 //! Times.
 #![no_main]
 
-use laxity_fuzz::{value_survives};
+use laxity_fuzz::value_survives;
 use laxity_model::Duration;
 use libfuzzer_sys::fuzz_target;
 

@@ -1,7 +1,7 @@
 //! Demands, speeds and sizes.
 #![no_main]
 
-use laxity_fuzz::{value_survives};
+use laxity_fuzz::value_survives;
 use laxity_model::{ByteSize, Demand, Speed};
 use libfuzzer_sys::fuzz_target;
 
