@@ -41,7 +41,9 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
         let evidence = Evidence::of(&runs);
         let best = recommendation.label.as_deref() == Some(&configuration.label);
         rows.push(glance_row(configuration, &evidence, best, runs.len()));
-        notes.extend(evidence.incomplete.iter().map(|why| format!("† {}: {why}.", configuration.label)));
+        let mark = if evidence.runs > 0 { "† " } else { "" };
+        let why = |why: &String| format!("{mark}{}: {why}.", configuration.label);
+        notes.extend(evidence.incomplete.iter().map(why));
     }
     notes.extend(not_measured(study, sets));
     Table {

@@ -63,6 +63,7 @@ pub struct Report<'a> {
     layout: Layout,
     recommendation: Recommendation,
     set_recommendations: Vec<Recommendation>,
+    cell_recommendations: Vec<Recommendation>,
     deploy: Vec<DeployText>,
     reading: Option<String>,
 }
@@ -74,10 +75,21 @@ impl<'a> Report<'a> {
     pub fn of(results: &'a Results) -> Result<Report<'a>> {
         let study = Study::of(results)?;
         let layout = Layout::of(&study);
-        let recommendation = recommend::recommend(&study, &study.all_sets());
-        let set_recommendations =
+        let set_recommendations: Vec<Recommendation> =
             study.all_sets().into_iter().map(|set| recommend::recommend(&study, &[set])).collect();
-        Ok(Report { study, layout, recommendation, set_recommendations, deploy: vec![], reading: None })
+        let mut recommendation = recommend::recommend(&study, &study.all_sets());
+        recommendation.count_sets(&set_recommendations);
+        let cell_recommendations =
+            layout.cells.iter().map(|cell| recommend::recommend(&study, &cell.sets)).collect();
+        Ok(Report {
+            study,
+            layout,
+            recommendation,
+            set_recommendations,
+            cell_recommendations,
+            deploy: vec![],
+            reading: None,
+        })
     }
 
     /// Adds how to deploy what was recommended.

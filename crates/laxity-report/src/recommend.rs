@@ -18,6 +18,7 @@ use crate::number;
 use crate::study::{Configuration, Evidence, Measured, Study};
 use laxity_model::{Scheduler, Scope};
 use laxity_trace::{Host, RunSummary, Sample};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Shares of missed jobs closer than this are a tie.
@@ -30,7 +31,7 @@ const TARDINESS_FLOOR_PERIODS: f64 = 0.01;
 const MIGRATION_FLOOR_SHARE: f64 = 0.05;
 
 /// The configuration to deploy, with the numbers that speak for it and those that should temper it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Recommendation {
     /// Name of the scheduler; nothing if no configuration ran to its end.
     pub scheduler: Option<String>,
@@ -46,6 +47,30 @@ pub struct Recommendation {
     pub ranking: Vec<String>,
     /// What a reader should know before trusting it.
     pub caveats: Vec<String>,
+}
+
+impl Recommendation {
+    /// Adds on how many of several sets the same configuration is the best, and which are on the others.
+    pub(crate) fn count_sets(&mut self, sets: &[Recommendation]) {
+        let Some(label) = self.label.clone().filter(|_| sets.len() > 1) else {
+            return;
+        };
+        let best_on = |label: &str| sets.iter().filter(|set| set.label.as_deref() == Some(label)).count();
+        let mut others: Vec<(&str, usize)> = Vec::new();
+        for other in sets.iter().filter_map(|set| set.label.as_deref()).filter(|other| *other != label) {
+            if !others.iter().any(|(known, _)| *known == other) {
+                others.push((other, best_on(other)));
+            }
+        }
+        others.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        let others: Vec<String> = others.iter().map(|(other, count)| format!("{other} on {count}")).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        self.reasons.push(format!(
+            "Taken set by set, {label} is the best on {} of {} sets{others}.",
+            best_on(&label),
+            sets.len()
+        ));
+    }
 }
 
 /// One eligible configuration.

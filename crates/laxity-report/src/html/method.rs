@@ -73,13 +73,23 @@ pub(super) fn facts(study: &Study<'_>) -> Vec<Fact> {
         fact("Memory", number::bytes(machine.memory_bytes)),
         fact("Kernel", &machine.kernel),
     ];
-    facts.extend(machine.facts.iter().map(|(name, text)| fact(&name.replace('_', " "), text)));
-    facts.extend(results.options.iter().map(|(name, text)| fact(&name.replace('_', " "), text)));
+    facts
+        .extend(machine.facts.iter().chain(&results.options).map(|(name, text)| fact(&title_of(name), text)));
     facts.push(fact("Seed", results.seed.to_string()));
     facts.push(fact("Started", &results.created));
     facts.push(fact("laxity", &results.laxity_version));
     facts.retain(|fact| !fact.text.is_empty());
     facts
+}
+
+/// `clock_source` as `Clock source`.
+fn title_of(name: &str) -> String {
+    let words = name.replace(['_', '-'], " ");
+    let mut letters = words.chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().collect::<String>() + letters.as_str())
+        .unwrap_or_default()
 }
 
 /// The notes of all schedulers; a note that several share is written once.
@@ -99,7 +109,8 @@ pub(super) fn notes(study: &Study<'_>) -> Vec<String> {
 /// What was not measured under which schedulers, and why.
 pub(super) fn not_measured(study: &Study<'_>) -> Vec<String> {
     let mut by_reason: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
-    for summary in &study.summary.schedulers {
+    // Why a scheduler did not run at all is said where it is missing.
+    for summary in study.summary.schedulers.iter().filter(|summary| summary.runs > 0) {
         for (metric, reason) in &summary.not_measured {
             let metrics = by_reason.entry(reason).or_default();
             metrics.entry(metric).or_default().push(&summary.scheduler);
@@ -110,7 +121,7 @@ pub(super) fn not_measured(study: &Study<'_>) -> Vec<String> {
         // Metrics that the same schedulers lack for the same reason stand together.
         let mut by_who: BTreeMap<Vec<&str>, Vec<String>> = BTreeMap::new();
         for (metric, who) in metrics {
-            by_who.entry(who).or_default().push(metric.replace('_', " "));
+            by_who.entry(who).or_default().push(format!("`{metric}`"));
         }
         lines.extend(
             by_who

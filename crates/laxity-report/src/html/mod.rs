@@ -5,7 +5,6 @@ mod sections;
 
 use crate::number;
 use crate::plot::Plot;
-use crate::recommend::Recommendation;
 use crate::table::Table;
 use crate::{DeployText, Report, evidence_tables};
 use laxity_model::{Diagnostic, Result};
@@ -15,6 +14,9 @@ use serde::Serialize;
 
 /// Images beyond this many bytes are left to their files, so that a page of hundreds of runs still opens.
 const EMBEDDED_BYTES_MOST: usize = 4_000_000;
+
+/// The sections of more sets than this are closed at first.
+const SETS_OPEN_MOST: usize = 3;
 
 /// A table with the headings over its columns.
 #[derive(Serialize)]
@@ -107,7 +109,7 @@ struct Page<'r> {
     glance: TableView,
     worst: Option<TableView>,
     no_misses: &'static str,
-    per_set: Option<TableView>,
+    per_cell: Option<TableView>,
     deploy: &'r [DeployText],
     table_4_words: &'static str,
     table_4: Vec<TableView>,
@@ -116,6 +118,7 @@ struct Page<'r> {
     sets_heading: &'static str,
     sets: Vec<SetPage>,
     collapsed: bool,
+    open: bool,
     method: Vec<Fact>,
     notes: Vec<String>,
     not_measured: Vec<String>,
@@ -149,12 +152,12 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         command: method::shell_command(&study.results.command),
         style: include_str!("style.css"),
         nav: nav(report),
-        answer: answer(&report.recommendation),
+        answer: answer(report),
         reading: report.reading.as_deref().map(blocks).unwrap_or_default(),
         glance: TableView::of(evidence_tables::glance(study, &all, &report.recommendation)),
         worst,
         no_misses: method::no_misses(study),
-        per_set: several.then(|| TableView::of(sections::per_set_table(report))),
+        per_cell: several.then(|| TableView::of(sections::per_cell_table(report))),
         deploy: &report.deploy,
         table_4_words: method::table_4_words(&report.layout),
         table_4: evidence_tables::table_4(study, &report.layout).into_iter().map(TableView::of).collect(),
@@ -163,6 +166,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         sets_heading: if several { "Task sets" } else { "Task set" },
         sets: set_pages(report, &plots.sets, &mut budget),
         collapsed: several,
+        open: study.sets.len() <= SETS_OPEN_MOST,
         method: method::facts(study),
         notes: method::notes(study),
         not_measured: method::not_measured(study),
@@ -206,14 +210,21 @@ fn nav(report: &Report<'_>) -> Vec<Anchor> {
     present.map(|(anchor, label, _)| Anchor { anchor, label }).collect()
 }
 
-fn answer(recommendation: &Recommendation) -> Answer {
+fn answer(report: &Report<'_>) -> Answer {
+    let recommendation = &report.recommendation;
+    let over_all = match report.study.sets.len() {
+        0 | 1 => String::new(),
+        sets => format!(" (over all {sets} task sets)"),
+    };
     let (kind, eyebrow, headline) = match &recommendation.label {
         Some(label) if recommendation.misses_nothing => {
-            ("clean", "Recommendation", format!("Deploy {label}"))
+            ("clean", "Recommendation", format!("Deploy {label}{over_all}"))
         }
-        Some(label) => {
-            ("least-bad", "Recommendation, with misses", format!("{label} misses least, but it misses"))
-        }
+        Some(label) => (
+            "least-bad",
+            "Recommendation, with misses",
+            format!("{label} misses least, but it misses{over_all}"),
+        ),
         None => ("none", "No recommendation", "No configuration ran to its end".to_owned()),
     };
     let runner_up =

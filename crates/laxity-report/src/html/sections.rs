@@ -1,10 +1,11 @@
 //! The section of one task set: answer, tables, plots, placements.
 
 use super::{Budget, PlotView, TableView};
+use crate::cells::Cell;
 use crate::plot::Plot;
 use crate::study::{Study, common_working_set, tasks_of, utilization_of};
 use crate::table::{Column, Field, Table, Tone};
-use crate::{Report, evidence_tables, number};
+use crate::{Recommendation, Report, evidence_tables, number};
 use laxity_trace::PlacementRecord;
 use serde::Serialize;
 
@@ -151,11 +152,9 @@ fn placement_view(placement: &PlacementRecord, schedulers: &[&str]) -> Placement
     }
 }
 
-/// What is best on each set or cell.
-pub(super) fn per_set_table(report: &Report<'_>) -> Table {
-    let study = &report.study;
-    let row = |(index, own): (usize, &crate::Recommendation)| -> Vec<Field> {
-        let set = &study.sets[index];
+/// What is best on each set, or on each cell of a grid.
+pub(super) fn per_cell_table(report: &Report<'_>) -> Table {
+    let row = |(cell, own): (&Cell, &Recommendation)| -> Vec<Field> {
         let best = own.label.clone().unwrap_or_else(|| "none ran to its end".to_owned());
         let verdict = match (&own.label, own.misses_nothing) {
             (None, _) => Field::toned("–", Tone::Faint),
@@ -163,25 +162,26 @@ pub(super) fn per_set_table(report: &Report<'_>) -> Table {
             (Some(_), false) => Field::toned("misses", Tone::Bad),
         };
         vec![
-            set.name().into(),
-            number::significant(utilization_of(set)).into(),
-            tasks_of(set).to_string().into(),
+            cell.label.as_str().into(),
+            number::significant(cell.utilization_per_core).into(),
+            cell.tasks.to_string().into(),
             Field::toned(best, Tone::Strong),
             verdict,
             own.ranking.get(1..).unwrap_or_default().join(", ").into(),
         ]
     };
+    let first = if report.layout.grid { "Cell" } else { "Set" };
     Table {
-        caption: "Best configuration by task set".to_owned(),
+        caption: format!("Best configuration by {}", first.to_lowercase()),
         columns: vec![
-            Column::text("Set"),
-            Column::number("U"),
+            Column::text(first),
+            Column::number("U/m"),
             Column::number("#"),
             Column::text("Best"),
             Column::text("It"),
             Column::text("Then"),
         ],
-        rows: report.set_recommendations.iter().enumerate().map(row).collect(),
+        rows: report.layout.cells.iter().zip(&report.cell_recommendations).map(row).collect(),
         notes: vec![],
     }
 }

@@ -230,6 +230,8 @@ fn several_sets_are_answered_together_and_one_by_one() {
     let labels: Vec<_> = report.set_recommendations().iter().map(|r| r.scheduler.clone()).collect();
     assert_eq!(labels, [Some("p-edf".to_owned()), Some("g-edf".to_owned())]);
     assert_eq!(report.recommendation().scheduler.as_deref(), Some("g-edf"));
+    let by_set = "Taken set by set, g-edf is the best on 1 of 2 sets (p-edf on 1).";
+    assert!(says(&report.recommendation().reasons, by_set), "{:?}", report.recommendation());
 }
 
 proptest! {
