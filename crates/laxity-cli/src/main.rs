@@ -1,1 +1,31 @@
-fn main(){}
+//! laxity: the real-time scheduling laboratory for Linux.
+//!
+//! Words go to standard error, data to standard output. Exit codes: 0 clean, 1 misses or a violation where asked
+//! to judge, 2 usage or input, 3 the environment cannot do it, 130 interrupted.
+
+mod arguments;
+mod commands;
+mod deploy;
+mod experiment;
+mod interrupt;
+mod output;
+mod progress;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some(code) = laxity_run::internal_role(&arguments) {
+        return code;
+    }
+    let cli = arguments::Cli::parse();
+    match commands::dispatch(cli.command) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(error.failure.exit_code())
+        }
+    }
+}

@@ -4,8 +4,9 @@ use crate::channel::{Channel, readable};
 use crate::guardian::GUARDIAN_COMMAND;
 use crate::messages::{FromGuardian, ToGuardian};
 use crate::perf::{self, Count};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlannedTask};
 use crate::runtime_dir::MachineLock;
+use crate::sched::Policy;
 use crate::shared::{NEVER, Shared, Slot};
 use laxity_model::{Diagnostic, Duration, Result};
 use laxity_trace::{Counters, Job, Outcome, RunStatus};
@@ -65,11 +66,13 @@ pub fn execute(
     interrupt: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress),
 ) -> Result<Executed> {
-    check_memory(plan)?;
+    check_memory(plan.tasks.iter().map(|task| (task.name.as_str(), task.size_bytes)))?;
     let shared = prepare(orders, deadlines)?;
     let stolen_before = stolen_ns();
-    let end = Guardian::start(lock, &shared, plan)?.attend(&shared, plan, interrupt, on_progress);
-    let (ran_ns, cut_short) = end.inspect_err(|_| recover(lock))?;
+    let (ran_ns, cut_short) =
+        Guardian::start(lock, &shared, plan)?.attend(&shared, plan, interrupt, on_progress)?;
+    // Does nothing unless the guardian died before it could clean up.
+    recover(lock);
     let mut notes = plan.notes.clone();
     if let (Some(before), Some(after)) = (stolen_before, stolen_ns())
         && after > before
@@ -80,9 +83,10 @@ pub fn execute(
     let ran = Duration::from_ns(ran_ns);
     let status = match cut_short {
         None => RunStatus::Completed,
+        Some(reason) if ran.is_zero() => RunStatus::NotRun { reason: format!("{reason} before the release") },
         Some(reason) => RunStatus::Interrupted { reason, ran },
     };
-    let horizon_ns = if status == RunStatus::Completed { NEVER } else { ran_ns };
+    let horizon_ns = if status == RunStatus::Completed { NEVER } else { ran.as_ns() };
     Ok(Executed {
         jobs: collect(&shared, plan, horizon_ns),
         status,
@@ -117,26 +121,37 @@ fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration]) -> Result<Shared> {
     Ok(shared)
 }
 
-/// All working sets must fit into the memory that is free now.
-fn check_memory(plan: &Plan) -> Result<()> {
-    let wanted = plan.tasks.iter().try_fold(0u64, |sum, task| sum.checked_add(task.size_bytes));
+/// All working sets must fit into the memory that is free now: they are locked for the whole run.
+pub fn check_memory<'a>(working_sets: impl Iterator<Item = (&'a str, u64)> + Clone) -> Result<()> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = meminfo
         .lines()
         .find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
     let Some(available) = available.map(|kib| kib * 1024) else { return Ok(()) };
-    match wanted {
-        Some(wanted) if wanted <= available / 10 * 9 => Ok(()),
-        _ => {
-            let largest = plan.tasks.iter().max_by_key(|task| task.size_bytes).expect("a plan has tasks");
-            let wanted = wanted.map_or("more than 2^64".into(), |bytes| bytes.to_string());
-            Err(Diagnostic::usage(format!(
-                "the working sets need {wanted} bytes of memory (task `{}` alone {}), but only {available} are available and are locked",
-                largest.name, largest.size_bytes
-            ))
-            .hint("use smaller working sets; all of them stay in memory for the whole run"))
-        }
+    let wanted: u128 = working_sets.clone().map(|(_, bytes)| u128::from(bytes)).sum();
+    if wanted <= u128::from(available / 10 * 9) {
+        return Ok(());
     }
+    let (name, bytes) = working_sets.max_by_key(|&(_, bytes)| bytes).unwrap_or_default();
+    Err(Diagnostic::usage(format!(
+        "the working sets need {wanted} bytes of memory (task `{name}` alone {bytes}), but only {available} are \
+         available and a run locks them all"
+    ))
+    .hint("use smaller working sets"))
+}
+
+/// Says which tasks used more CPU time than their SCHED_DEADLINE budget and were throttled for it.
+fn overruns(plan: &Plan, jobs: &[Job]) -> Vec<String> {
+    let of_task = |task: &PlannedTask| {
+        let Policy::Deadline { runtime, .. } = task.policy else { return None };
+        let id = u32::try_from(task.id).ok()?;
+        let over = |job: &&Job| job.task == id && job.cpu_time_ns.is_some_and(|used| used > runtime.as_ns());
+        let count = jobs.iter().filter(over).count();
+        (count > 0).then(|| {
+            format!("{count} jobs of `{}` used more CPU time than their budget of {runtime}", task.name)
+        })
+    };
+    plan.tasks.iter().filter_map(of_task).collect()
 }
 
 /// CPU time that the hypervisor gave to others so far.

@@ -5,6 +5,7 @@
 //! the run at its time and puts everything back, whatever becomes of the program. A *worker* per cell runs the
 //! tasks as threads and dies with the guardian. All see the jobs in one [shared memory](shared::Shared).
 
+mod alone;
 mod calibrate;
 mod capability;
 mod channel;
@@ -23,10 +24,11 @@ mod shared;
 mod walk;
 mod worker;
 
+pub use alone::alone;
 pub use calibrate::{AccessRate, access_rate};
 pub use capability::Capabilities;
 pub use cpuset::Hierarchy;
-pub use execute::{Executed, JobOrder, Progress, execute};
+pub use execute::{Executed, JobOrder, Progress, check_memory, execute};
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
 pub use plan::{BudgetMargin, Cell, Confinement, KernelLimits, Plan, PlanOptions, PlannedTask, plan};
 pub use runtime_dir::MachineLock;

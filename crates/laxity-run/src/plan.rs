@@ -37,9 +37,9 @@ pub struct BudgetMargin {
 }
 
 impl Default for BudgetMargin {
-    /// 2 % and at least 50 us.
+    /// 5 % and at least 100 us: one stolen time slice can then be made up for within a few periods.
     fn default() -> Self {
-        BudgetMargin { share_ppm: 20_000, least: Duration::from_us(50) }
+        BudgetMargin { share_ppm: 50_000, least: Duration::from_us(100) }
     }
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for BudgetMargin {
 impl FromStr for BudgetMargin {
     type Err = Diagnostic;
 
-    /// `2%,50us`, `2%` or `50us`.
+    /// `5%,100us`, `5%` or `100us`.
     fn from_str(text: &str) -> Result<Self> {
         let mut margin = BudgetMargin { share_ppm: 0, least: Duration::ZERO };
         for part in text.split(',') {
@@ -72,7 +72,7 @@ impl FromStr for BudgetMargin {
                         return Err(Diagnostic::usage(format!(
                             "budget margin `{text}`: `{part}` is not between 0% and 100%"
                         ))
-                        .hint("write it as in `2%,50us`: the larger of the two is added to every WCET"));
+                        .hint("write it as in `5%,100us`: the larger of the two is added to every WCET"));
                     }
                     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 ... 1e6")]
                     let ppm = (share * 10_000.0).round() as u32;
@@ -435,11 +435,11 @@ mod tests {
     #[test]
     fn budgets_have_a_margin_and_stay_within_the_deadline() {
         let margin = BudgetMargin::default();
-        assert_eq!(margin.budget(ms(10), ms(100)), Duration::from_us(10_200));
-        assert_eq!(margin.budget(ms(1), ms(100)), Duration::from_us(1_050));
+        assert_eq!(margin.budget(ms(10), ms(100)), Duration::from_us(10_500));
+        assert_eq!(margin.budget(ms(1), ms(100)), Duration::from_us(1_100));
         assert_eq!(margin.budget(ms(10), ms(10)), ms(10));
-        assert_eq!("2%,50us".parse(), Ok(margin));
-        assert_eq!(margin.to_string(), "2%,50us");
+        assert_eq!("5%,100us".parse(), Ok(margin));
+        assert_eq!(margin.to_string(), "5%,100us");
         assert!("200%".parse::<BudgetMargin>().is_err());
     }
 
@@ -456,7 +456,8 @@ mod tests {
         assert_eq!(made.confinement, Confinement::Cpusets);
         let above = set(&[(95, 100), (1, 4000)]);
         let refused =
-            plan(&above, scheduler, &[cell("0", &[0, 1])], &machine, KernelLimits::default(), options).expect_err("above");
+            plan(&above, scheduler, &[cell("0", &[0, 1])], &machine, KernelLimits::default(), options)
+                .expect_err("above");
         assert!(refused.message.contains("CPUs 0") && refused.message.contains("0.950"), "{refused}");
     }
 

@@ -53,6 +53,7 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     lock_memory()?;
     let (sender, receiver) = mpsc::channel();
     let mut threads = Vec::new();
+    let expected = orders.tasks.len();
     for (position, task) in orders.tasks {
         let (shared, sender) = (Arc::clone(shared), sender.clone());
         let name = task.name.clone();
@@ -64,8 +65,8 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
                 .hint("raise the limits on processes and memory (ulimit -u, ulimit -l), or use fewer tasks")
         })?);
     }
-    drop(sender);
-    let tids = receiver.iter().collect::<Result<Vec<_>>>()?;
+    // A thread keeps its sender to the end of the run: count the answers, do not wait for hang-up.
+    let tids = receiver.iter().take(expected).collect::<Result<Vec<_>>>()?;
     Ok((tids, threads))
 }
 

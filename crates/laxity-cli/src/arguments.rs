@@ -1,0 +1,295 @@
+//! The command line. Options mean the same everywhere.
+
+use crate::experiment::{DemandModel, ILP_TIME_LIMIT};
+use clap::{Args, Parser, Subcommand};
+use laxity_model::{
+    CpuList, Demand, Diagnostic, Duration, Platform, Result, Scheduler, Scope, read_platform,
+};
+use laxity_place::{Method, Overload};
+use laxity_run::BudgetMargin;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+const ABOUT: &str = "The real-time scheduling laboratory for Linux: describe a set of recurring tasks, place it, \
+run it for real under every scheduler, and get an answer.";
+
+const AFTER: &str = "\
+A first session:
+  laxity list                                   what this machine can run
+  laxity generate emberson -n 6 -u 1.2 --wss 16KiB -o set.toml
+  sudo laxity compare set.toml                  the answer, with an HTML report
+
+Exit codes: 0 clean; 1 misses, where asked to judge; 2 usage or input; 3 this machine cannot do it;
+130 interrupted (what was measured is kept).";
+
+/// The whole command line.
+#[derive(Parser)]
+#[command(name = "laxity", version, about = ABOUT, after_help = AFTER, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What laxity can do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a task set under every scheduler and say which one to deploy, with the evidence.
+    Compare(CompareArguments),
+    /// Run a task set under given schedulers on this machine, real threads.
+    Run(RunArguments),
+    /// Place tasks onto cores or clusters.
+    Place(PlaceArguments),
+    /// Make task sets with the generators of the literature.
+    Generate(crate::commands::generate::GenerateArguments),
+    /// Make the report of a results directory again.
+    Report(ReportArguments),
+    /// Schedulers, generators, placements, and what this machine can run.
+    List(ListArguments),
+}
+
+/// Parses an option value, keeping the hint.
+pub fn value<T: FromStr<Err = Diagnostic>>(text: &str) -> std::result::Result<T, String> {
+    text.parse().map_err(|error: Diagnostic| match error.hint {
+        Some(hint) => format!("{}\nhint: {hint}", error.message),
+        None => error.message,
+    })
+}
+
+/// Which cores, and how they are clustered.
+#[derive(Args, Clone)]
+pub struct PlatformArguments {
+    /// The platform, a TOML or JSON file; default: this machine
+    #[arg(long, value_name = "FILE")]
+    pub platform: Option<PathBuf>,
+    /// Use only these cores: a number of them, or a list such as 0-3,8
+    #[arg(long, value_name = "N|LIST")]
+    pub cpus: Option<String>,
+    /// Clusters: `llc` (cores that share a last-level cache), `each` core, `all` cores, or lists as in `0-3;4-7`
+    #[arg(long, value_name = "CLUSTERS")]
+    pub clusters: Option<String>,
+}
+
+impl PlatformArguments {
+    /// The platform asked for.
+    pub fn resolve(&self) -> Result<Platform> {
+        let platform = match &self.platform {
+            Some(file) => read_platform(file)?,
+            None => Platform::this_machine()?,
+        };
+        let platform = match &self.cpus {
+            Some(text) => restrict(platform, text)?,
+            None => platform,
+        };
+        match self.clusters.as_deref() {
+            None | Some("llc") => Ok(platform),
+            Some("each") => {
+                let each = platform.cpus().iter().map(|cpu| CpuList::from_iter([cpu])).collect();
+                platform.with_clusters(each)
+            }
+            Some("all") => {
+                let all = vec![platform.cpus()];
+                platform.with_clusters(all)
+            }
+            Some(lists) => platform.with_clusters(lists.split(';').map(str::parse).collect::<Result<_>>()?),
+        }
+    }
+}
+
+fn restrict(platform: Platform, text: &str) -> Result<Platform> {
+    let all = platform.cpus();
+    let wanted = match text.trim().parse::<usize>() {
+        Ok(count) if count > 0 && count <= all.len() => all.iter().take(count).collect(),
+        Ok(count) => {
+            return Err(Diagnostic::usage(format!(
+                "--cpus {count}: the platform `{}` has {} cores ({all})",
+                platform.name(),
+                all.len()
+            ))
+            .hint("ask for between 1 and that many, or describe another platform with --platform"));
+        }
+        Err(_) => text.parse::<CpuList>()?,
+    };
+    if wanted.is_empty() || !wanted.is_subset(&all) {
+        return Err(Diagnostic::usage(format!(
+            "--cpus {text}: the platform `{}` has cores {all}",
+            platform.name()
+        ))
+        .hint("name cores of the platform; `laxity list --platform` shows this machine's"));
+    }
+    platform.restricted(&wanted)
+}
+
+/// How tasks are placed.
+#[derive(Args, Clone)]
+pub struct PlacementArguments {
+    /// How tasks are placed onto cores and clusters (see `laxity list`)
+    #[arg(long, value_name = "NAME", default_value = "ilp", value_parser = value::<Method>)]
+    pub placement: Method,
+    /// What to do with a task that fits nowhere: refuse, or least-loaded
+    #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = value::<Overload>)]
+    pub overload: Overload,
+    /// How long the ILP may look for the optimum; the best placement found until then is used
+    #[arg(long, value_name = "TIME", default_value_t = ILP_TIME_LIMIT, value_parser = value::<Duration>)]
+    pub ilp_time_limit: Duration,
+}
+
+/// How a set is run.
+#[derive(Args, Clone)]
+pub struct RunningArguments {
+    /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
+    #[arg(value_name = "SET", required = true)]
+    pub sets: Vec<PathBuf>,
+    /// How long each run releases jobs
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
+    pub duration: Duration,
+    /// Runs per set and scheduler
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+    /// How much of its WCET a job asks for: `wcet`, a fraction such as 0.8, or a distribution such as uniform:0.5,1
+    #[arg(long, value_name = "DEMAND", default_value = "wcet", value_parser = value::<Demand>)]
+    pub demand: Demand,
+    /// cpu-time: a job runs for its demand of CPU time; work: for the accesses that took that long in isolation
+    #[arg(long, value_name = "MODEL", default_value = "cpu-time", value_parser = value::<DemandModel>)]
+    pub demand_model: DemandModel,
+    /// Added to the WCET to make a SCHED_DEADLINE budget: the larger of a share and a time
+    #[arg(long, value_name = "MARGIN", default_value_t = BudgetMargin::default(), value_parser = value::<BudgetMargin>)]
+    pub budget_margin: BudgetMargin,
+    /// How much longer than --duration late jobs may run; default: the longest deadline
+    #[arg(long, value_name = "TIME", value_parser = value::<Duration>)]
+    pub grace: Option<Duration>,
+    /// Seed of everything random
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Results directory; default: laxity-results/ and the time
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace results that are in the directory already
+    #[arg(long)]
+    pub force: bool,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Exit with 1 if jobs miss deadlines (compare: under the scheduler it recommends)
+    #[arg(long)]
+    pub fail_on_miss: bool,
+    /// Which cores
+    #[command(flatten)]
+    pub platform: PlatformArguments,
+    /// Where tasks go
+    #[command(flatten)]
+    pub placement: PlacementArguments,
+}
+
+/// `laxity compare`.
+#[derive(Args)]
+#[command(after_help = "\
+Every task runs alone first (its reference), then the whole set under each scheduler. The results directory \
+holds manifest.json, jobs.parquet (pandas, polars and DuckDB read it as it is), summary.json, plots, what it \
+takes to deploy the recommended scheduler, and report.html.
+
+Examples:
+  laxity compare set.toml
+  laxity compare sets/*.toml --schedulers p-edf,g-edf --duration 60s --repeat 3 --out results
+  laxity compare set.toml --demand uniform:0.5,1 --demand-model work")]
+pub struct CompareArguments {
+    /// How to run
+    #[command(flatten)]
+    pub running: RunningArguments,
+    /// Only these schedulers, separated by commas; default: all
+    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Scheduler>)]
+    pub schedulers: Vec<Scheduler>,
+    /// About how long each task runs alone first; 0s skips it
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = value::<Duration>)]
+    pub alone: Duration,
+}
+
+/// `laxity run`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laxity run set.toml --scheduler p-edf
+  laxity run set.toml --scheduler g-edf,g-rm --duration 30s --json")]
+pub struct RunArguments {
+    /// How to run
+    #[command(flatten)]
+    pub running: RunningArguments,
+    /// The schedulers, separated by commas
+    #[arg(long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<Scheduler>)]
+    pub scheduler: Vec<Scheduler>,
+}
+
+/// `laxity place`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laxity place set.toml                              onto the cores of this machine, optimally
+  laxity place set.toml --placement wfd --cpus 4 --platform server.toml
+  laxity place set.toml --onto clusters --placement ff:density:down --json")]
+pub struct PlaceArguments {
+    /// The task set
+    #[arg(value_name = "SET")]
+    pub set: PathBuf,
+    /// What tasks are placed onto: cores or clusters
+    #[arg(long, value_name = "BINS", default_value = "cores", value_parser = onto)]
+    pub onto: Scope,
+    /// What fits: utilization, density or dbf; default: density where a deadline is below its period
+    #[arg(long, value_name = "TEST", value_parser = value::<laxity_place::Fit>)]
+    pub fit: Option<laxity_place::Fit>,
+    /// Fill each core only up to this share, such as 0.95
+    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = share)]
+    pub limit: (u64, u64),
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Which cores
+    #[command(flatten)]
+    pub platform: PlatformArguments,
+    /// How
+    #[command(flatten)]
+    pub placement: PlacementArguments,
+}
+
+fn onto(text: &str) -> std::result::Result<Scope, String> {
+    match text {
+        "cores" => Ok(Scope::Partitioned),
+        "clusters" => Ok(Scope::Clustered),
+        _ => Err(format!("`{text}` is neither cores nor clusters")),
+    }
+}
+
+/// A decimal in (0, 1] as an exact fraction.
+fn share(text: &str) -> std::result::Result<(u64, u64), String> {
+    let bad = || format!("`{text}` is not a share above 0 and at most 1, such as 0.95");
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = format!("{whole}{fraction}");
+    let scale = u32::try_from(fraction.len()).ok().and_then(|n| 10u64.checked_pow(n)).ok_or_else(bad)?;
+    let plain = digits.chars().all(|c| c.is_ascii_digit());
+    let value = digits.parse::<u64>().ok().filter(|&value| plain && value > 0 && value <= scale);
+    value.map(|value| (value, scale)).ok_or_else(bad)
+}
+
+/// `laxity report`.
+#[derive(Args)]
+pub struct ReportArguments {
+    /// The results directory, finished or not
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `laxity list`.
+#[derive(Args)]
+pub struct ListArguments {
+    /// Write this machine's platform as TOML instead
+    #[arg(long)]
+    pub platform: bool,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+}

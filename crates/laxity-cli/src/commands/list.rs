@@ -1,0 +1,131 @@
+//! `laxity list`.
+
+use crate::arguments::ListArguments;
+use crate::output;
+use laxity_model::{Platform, Result, Scheduler, Scope};
+use laxity_place::Method;
+use laxity_run::{Capabilities, Hierarchy, KernelLimits};
+use laxity_trace::Machine;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+#[derive(Serialize)]
+struct Answer {
+    version: u32,
+    schedulers: Vec<SchedulerAnswer>,
+    generators: Vec<Named>,
+    placements: Vec<Named>,
+    machine: Machine,
+    can: BTreeMap<&'static str, String>,
+    not_measured: BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct SchedulerAnswer {
+    name: &'static str,
+    description: String,
+    runs_here: bool,
+    why_not: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    description: String,
+}
+
+pub fn list(arguments: &ListArguments) -> Result<ExitCode> {
+    let platform = Platform::this_machine()?;
+    if arguments.platform {
+        let text = if arguments.json { platform.to_json() } else { platform.to_toml() };
+        output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let answer = answer(&platform);
+    if arguments.json {
+        output::print_json(&answer)?
+    } else {
+        output::print(&text(&answer))?
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn answer(platform: &Platform) -> Answer {
+    let capabilities = Capabilities::probe();
+    let whole_machine = laxity_run::online_cpus().is_ok_and(|online| online == platform.cpus());
+    let scheduler = |scheduler: Scheduler| {
+        let one_cell = scheduler.scope == Scope::Global
+            || scheduler.scope == Scope::Clustered && platform.clusters().len() == 1
+            || platform.core_count() == 1;
+        let verdict = capabilities.scheduler(scheduler, whole_machine && one_cell);
+        SchedulerAnswer {
+            name: scheduler.name(),
+            description: scheduler.description(),
+            runs_here: verdict.is_ok(),
+            why_not: verdict.err(),
+        }
+    };
+    let verdict = |result: &std::result::Result<(), String>| match result {
+        Ok(()) => "yes".to_owned(),
+        Err(why) => format!("no: {why}"),
+    };
+    let cpusets = match &capabilities.cpusets {
+        Ok(Hierarchy::V1(path)) => format!("yes: cgroup v1 at {}", path.display()),
+        Ok(Hierarchy::V2(path)) => format!("yes: cgroup v2 at {}", path.display()),
+        Err(why) => format!("no: {why}"),
+    };
+    let limit = match KernelLimits::read().share() {
+        Some((runtime, period)) => {
+            format!("{:.1} % of every core (sched_rt_runtime_us)", runtime as f64 * 100.0 / period as f64)
+        }
+        None => "none (sched_rt_runtime_us is off)".into(),
+    };
+    Answer {
+        version: 1,
+        schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
+        generators: super::generate::generators()
+            .into_iter()
+            .map(|(name, description)| Named { name, description })
+            .collect(),
+        placements: Method::list()
+            .into_iter()
+            .map(|m| Named { name: m.name, description: m.description })
+            .collect(),
+        machine: Machine::this_machine(platform),
+        can: BTreeMap::from([
+            ("SCHED_FIFO", verdict(&capabilities.fifo)),
+            ("SCHED_DEADLINE", verdict(&capabilities.deadline)),
+            ("exclusive cpusets", cpusets),
+            ("real-time bandwidth limit", limit),
+        ]),
+        not_measured: capabilities.not_measured,
+    }
+}
+
+fn text(answer: &Answer) -> String {
+    let mut text = String::from("SCHEDULERS (laxity run, laxity compare)\n");
+    for scheduler in &answer.schedulers {
+        text += &format!("  {:<22} {}\n", scheduler.name, scheduler.description);
+        if let Some(why) = &scheduler.why_not {
+            text += &format!("  {:<22} not here: {why}\n", "");
+        }
+    }
+    text += "\nGENERATORS (laxity generate)\n";
+    answer.generators.iter().for_each(|g| text += &format!("  {:<22} {}\n", g.name, g.description));
+    text += "\nPLACEMENTS (--placement)\n";
+    answer.placements.iter().for_each(|p| text += &format!("  {:<22} {}\n", p.name, p.description));
+    let machine = &answer.machine;
+    text += &format!("\nTHIS MACHINE\n  {:<22} {}, cores {}\n", "processor", machine.cpu_model, machine.cpus);
+    let clusters: Vec<String> = machine.clusters.iter().map(ToString::to_string).collect();
+    text += &format!("  {:<22} {}\n", "clusters", clusters.join("; "));
+    machine.caches.iter().for_each(|cache| text += &format!("  {:<22} {cache}\n", "cache"));
+    text += &format!("  {:<22} {}\n", "kernel", machine.kernel);
+    machine.facts.iter().for_each(|(name, fact)| text += &format!("  {name:<22} {fact}\n"));
+    text += "\nWHAT IT CAN DO\n";
+    answer.can.iter().for_each(|(what, verdict)| text += &format!("  {what:<22} {verdict}\n"));
+    for (column, why) in &answer.not_measured {
+        text += &format!("  {:<22} not measured: {why}\n", column.replace('_', " "));
+    }
+    text
+}

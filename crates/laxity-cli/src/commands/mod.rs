@@ -1,0 +1,121 @@
+//! One file per command.
+
+mod compare;
+pub mod generate;
+mod list;
+mod place;
+mod report;
+mod run;
+
+pub use report::DEPLOY_DIRECTORY;
+
+use crate::arguments::{Command, RunningArguments};
+use crate::experiment::{Finished, Settings};
+use crate::output;
+use laxity_model::{Diagnostic, Result, Scheduler, TaskSet, read_task_set};
+use laxity_trace::Existing;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+/// Carries out a command.
+pub fn dispatch(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Place(arguments) => place::place(&arguments),
+        Command::Generate(arguments) => generate::generate(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::List(arguments) => list::list(&arguments),
+    }
+}
+
+/// Reads task sets, saying on standard error what their formats could not carry. Sets of one name are numbered.
+fn read_sets(paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
+    let mut sets: Vec<TaskSet> = Vec::new();
+    for path in paths {
+        let set = read_set(path)?;
+        let same = sets.iter().filter(|other| other.name() == set.name()).count();
+        sets.push(if same > 0 {
+            let name = format!("{} ({})", set.name(), path.display());
+            set.renamed(name)
+        } else {
+            set
+        });
+    }
+    Ok(sets)
+}
+
+fn read_set(path: &Path) -> Result<TaskSet> {
+    let imported = read_task_set(path)?;
+    for warning in &imported.warnings {
+        eprintln!("warning: {}: {warning}", path.display());
+    }
+    Ok(imported.set)
+}
+
+/// The settings that `run` and `compare` share.
+fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str) -> Result<Settings> {
+    if arguments.duration.is_zero() {
+        return Err(Diagnostic::usage("--duration 0ns: a run must release jobs for some time")
+            .hint("try --duration 10s"));
+    }
+    let platform = arguments.platform.resolve()?;
+    if arguments.platform.platform.is_some() {
+        let here = laxity_model::Platform::this_machine()?.cpus();
+        if !platform.cpus().is_subset(&here) {
+            return Err(Diagnostic::usage(format!(
+                "platform `{}` has CPUs {} but this machine lets laxity use {here}",
+                platform.name(),
+                platform.cpus()
+            ))
+            .hint("a real run needs real cores; leave --platform out, or place onto this platform with `laxity place`"));
+        }
+    }
+    let mut unique: Vec<Scheduler> = Vec::new();
+    schedulers.into_iter().for_each(|scheduler| {
+        if !unique.contains(&scheduler) {
+            unique.push(scheduler);
+        }
+    });
+    let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
+    Ok(Settings {
+        schedulers: unique,
+        duration: arguments.duration,
+        repeat: arguments.repeat,
+        alone: None,
+        demand_model: arguments.demand_model,
+        demand: arguments.demand,
+        budget_margin: arguments.budget_margin,
+        grace: arguments.grace,
+        placement: arguments.placement.placement,
+        overload: arguments.placement.overload,
+        ilp_time_limit: arguments.placement.ilp_time_limit,
+        seed: arguments.seed,
+        platform,
+        out: arguments
+            .out
+            .clone()
+            .unwrap_or_else(|| Path::new("laxity-results").join(format!("{name}-{stamp}"))),
+        existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
+        quiet: arguments.quiet,
+    })
+}
+
+/// Publishes the results and turns them into an exit code.
+fn conclude(
+    finished: &Finished,
+    arguments: &RunningArguments,
+    clean: impl Fn(&report::Verdict) -> bool,
+) -> Result<ExitCode> {
+    let verdict = report::publish(&finished.directory, &finished.results, arguments.json, true)?;
+    if finished.interrupted {
+        eprintln!("interrupted: what was measured until then is in {}", finished.directory.display());
+        return Ok(ExitCode::from(output::INTERRUPTED));
+    }
+    if !verdict.anything_ran {
+        return Err(Diagnostic::environment("nothing could be run on this machine; the report says why")
+            .hint("`laxity list` shows what this machine can run; real-time scheduling needs root"));
+    }
+    Ok(output::verdict(!arguments.fail_on_miss || clean(&verdict)))
+}

@@ -1,0 +1,16 @@
+//! `laxity run`.
+
+use super::{conclude, read_sets, settings};
+use crate::arguments::RunArguments;
+use crate::{experiment, interrupt};
+use laxity_model::Result;
+use std::process::ExitCode;
+
+pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
+    let running = &arguments.running;
+    let sets = read_sets(&running.sets)?;
+    let settings = settings(running, arguments.scheduler.clone(), "run")?;
+    let interrupt = interrupt::flag()?;
+    let finished = experiment::conduct(&sets, &settings, &interrupt)?;
+    conclude(&finished, running, |verdict| verdict.all_clean)
+}

@@ -1,0 +1,175 @@
+//! What it takes to deploy a configuration: a script that sets up the cells and starts every task, and for
+//! SCHED_FIFO a systemd unit per task.
+//!
+//! The parameters come from the plan that was run, so that what is deployed is what was measured. Where a
+//! task's program goes there is a shell variable for it; everything else runs as it is.
+
+use laxity_model::{Scheduler, TaskSet};
+use laxity_run::{Cell, Confinement, Hierarchy, Plan, PlannedTask, Policy};
+use std::fmt::Write;
+
+/// A file to deploy with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeployFile {
+    /// File name.
+    pub name: String,
+    /// Content.
+    pub text: String,
+}
+
+/// The files that deploy `plan`.
+pub fn files(
+    set: &TaskSet,
+    scheduler: Scheduler,
+    plan: &Plan,
+    hierarchy: Option<&Hierarchy>,
+) -> Vec<DeployFile> {
+    let stem = format!("{}-{scheduler}", file_name(set.name()));
+    let mut files =
+        vec![DeployFile { name: format!("{stem}.sh"), text: script(set, scheduler, plan, hierarchy) }];
+    if plan.tasks.iter().all(|task| matches!(task.policy, Policy::Fifo { .. })) {
+        let units: Vec<String> = plan.tasks.iter().map(|task| unit(set, scheduler, task)).collect();
+        files.push(DeployFile { name: format!("{stem}.service.txt"), text: units.join("\n") });
+    }
+    files
+}
+
+fn file_name(text: &str) -> String {
+    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
+}
+
+/// A shell variable for a task's program.
+fn variable(task: &PlannedTask) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    format!("TASK_{}_{}", task.id + 1, task.name.chars().map(plain).collect::<String>())
+}
+
+fn script(set: &TaskSet, scheduler: Scheduler, plan: &Plan, hierarchy: Option<&Hierarchy>) -> String {
+    let mut text = format!(
+        "#!/bin/sh\n\
+         # Starts task set {} under {scheduler}: {}.\n\
+         # Run as root. Set each TASK_* to the task's program. A program ends a job by sleeping until its next\n\
+         # release (clock_nanosleep with TIMER_ABSTIME) or by sched_yield.\n\
+         set -eu\n\n",
+        comment(set.name()),
+        scheduler.description()
+    );
+    for task in &plan.tasks {
+        let name = variable(task);
+        let _ = writeln!(text, ": \"${{{name}:?set {name} to the program of task {}}}\"", quoted(&task.name));
+    }
+    let homes = if plan.confinement == Confinement::Cpusets {
+        cells(&mut text, plan, hierarchy)
+    } else {
+        vec![None; plan.cells.len()]
+    };
+    text.push_str("\n# Tasks\n");
+    for (cell, home) in plan.cells.iter().zip(homes) {
+        for task in cell.tasks.iter().map(|&at| &plan.tasks[at]) {
+            let _ = writeln!(text, "{}", start(task, home.as_deref()));
+        }
+    }
+    text.push_str("wait\n");
+    text
+}
+
+fn comment(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// A name inside double quotes of an error message: harmless characters only.
+fn quoted(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() || " -_.()#".contains(c) { c } else { '_' }).collect()
+}
+
+/// Writes the commands that make the cells; the cgroup of each, none for what the partitions leave.
+fn cells(text: &mut String, plan: &Plan, hierarchy: Option<&Hierarchy>) -> Vec<Option<String>> {
+    match hierarchy {
+        Some(Hierarchy::V1(base)) => {
+            let base = base.display();
+            let _ = writeln!(text, "\n# Exclusive cpusets (cgroup v1)\nbase={base}");
+            let homes: Vec<Option<String>> =
+                plan.cells.iter().map(|cell| Some(v1_cell(text, cell))).collect();
+            text.push_str("echo 0 > $base/cpuset.sched_load_balance\n");
+            homes
+        }
+        _ => {
+            text.push_str("\n# Partitions (cgroup v2)\nbase=/sys/fs/cgroup\necho +cpuset > $base/cgroup.subtree_control\n");
+            let lowest = plan.cells.iter().filter_map(|cell| cell.cpus.lowest()).min();
+            let stays = |cell: &Cell| plan.cells.len() > 1 && cell.cpus.lowest() == lowest;
+            plan.cells.iter().map(|cell| (!stays(cell)).then(|| v2_cell(text, cell))).collect()
+        }
+    }
+}
+
+fn v1_cell(text: &mut String, cell: &Cell) -> String {
+    let home = format!("$base/rt-{}", cell.cpus);
+    let nodes = if cell.memory_nodes.is_empty() {
+        "$(cat $base/cpuset.effective_mems)".to_owned()
+    } else {
+        cell.memory_nodes.to_string()
+    };
+    let _ = writeln!(
+        text,
+        "mkdir -p {home}\necho {} > {home}/cpuset.cpus\necho {nodes} > {home}/cpuset.mems\necho 1 > {home}/cpuset.cpu_exclusive",
+        cell.cpus
+    );
+    home
+}
+
+fn v2_cell(text: &mut String, cell: &Cell) -> String {
+    let home = format!("$base/rt-{}", cell.cpus);
+    let _ = writeln!(text, "mkdir -p {home}\necho {} > {home}/cpuset.cpus", cell.cpus);
+    if !cell.memory_nodes.is_empty() {
+        let _ = writeln!(text, "echo {} > {home}/cpuset.mems", cell.memory_nodes);
+    }
+    let _ = writeln!(text, "echo root > {home}/cpuset.cpus.partition");
+    home
+}
+
+fn start(task: &PlannedTask, home: Option<&str>) -> String {
+    let enter = home
+        .map(|home| format!("sh -c 'echo $$ > \"$0\"/cgroup.procs; exec \"$@\"' {home} "))
+        .unwrap_or_default();
+    let pin = if home.is_none() && !matches!(task.policy, Policy::Deadline { .. }) {
+        format!("taskset -c {} ", task.affinity)
+    } else {
+        String::new()
+    };
+    format!("{enter}{pin}{} ${} &", chrt(task.policy), variable(task))
+}
+
+fn chrt(policy: Policy) -> String {
+    match policy {
+        Policy::Deadline { runtime, deadline, period } => format!(
+            "chrt --reset-on-fork --deadline --sched-runtime {} --sched-deadline {} --sched-period {} 0",
+            runtime.as_ns(),
+            deadline.as_ns(),
+            period.as_ns()
+        ),
+        Policy::Fifo { priority } => format!("chrt --reset-on-fork --fifo {priority}"),
+        Policy::Other => "chrt --other 0".into(),
+    }
+}
+
+fn unit(set: &TaskSet, scheduler: Scheduler, task: &PlannedTask) -> String {
+    let Policy::Fifo { priority } = task.policy else { return String::new() };
+    let name = file_name(&task.name);
+    format!(
+        "# /etc/systemd/system/{name}.service\n\
+         [Unit]\n\
+         Description=Task {} of {} under {scheduler}\n\n\
+         [Service]\n\
+         ExecStart=/path/to/{name}\n\
+         CPUSchedulingPolicy=fifo\n\
+         CPUSchedulingPriority={priority}\n\
+         CPUSchedulingResetOnFork=true\n\
+         CPUAffinity={}\n\
+         LimitMEMLOCK=infinity\n\n\
+         [Install]\n\
+         WantedBy=multi-user.target\n",
+        comment(&task.name),
+        comment(set.name()),
+        task.affinity
+    )
+}

@@ -1,0 +1,68 @@
+//! Where a scheduler's tasks go: one placement per set and scope, the same for EDF and RM (lelli2012, 5.4).
+
+use super::Settings;
+use laxity_model::{CpuList, Duration, Platform, Result, Scope, TaskSet};
+use laxity_place::{Bin, Placement, Request};
+use laxity_run::Cell;
+use laxity_trace::{PlacedBin, PlacementRecord};
+
+/// Tasks by cell, and the same for the results.
+#[derive(Debug, Clone)]
+pub struct Placed {
+    /// Cells for the runner.
+    pub cells: Vec<Cell>,
+    /// For the results.
+    pub record: PlacementRecord,
+}
+
+/// Places a set for one scope. An error names the task that fits nowhere.
+pub fn place(set: &TaskSet, scope: Scope, settings: &Settings) -> Result<Placed> {
+    let bins = Bin::of_platform(&settings.platform, scope)?;
+    let request = Request::new(set, bins)?
+        .with_overload(settings.overload)
+        .with_ilp_time_limit(settings.ilp_time_limit);
+    let placement = request.place(settings.placement)?;
+    let cells = (0..placement.bins.len())
+        .map(|bin| cell(&placement, bin, &settings.platform))
+        .filter(|cell| !cell.tasks.is_empty())
+        .collect();
+    Ok(Placed { cells, record: record(set, scope, &placement) })
+}
+
+fn cell(placement: &Placement, bin: usize, platform: &Platform) -> Cell {
+    let cpus = placement.bins[bin].cpus().clone();
+    let near = platform.numa_nodes().iter().filter(|node| !node.cpus.intersection(&cpus).is_empty());
+    // Memory is bound where there is a choice and the cell leaves something out.
+    let bound = platform.numa_nodes().len() > 1 && cpus.len() < platform.core_count();
+    let memory_nodes = if bound { near.map(|node| node.id).collect() } else { CpuList::default() };
+    Cell { cpus, tasks: placement.tasks_of(bin), memory_nodes }
+}
+
+/// What the results keep of a placement.
+pub fn record(set: &TaskSet, scope: Scope, placement: &Placement) -> PlacementRecord {
+    let bin = |bin: usize| PlacedBin {
+        cpus: placement.bins[bin].cpus().clone(),
+        tasks: placement.tasks_of(bin).into_iter().map(|id| set.tasks()[id].name.clone()).collect(),
+        load: placement.load(bin).to_string(),
+    };
+    let mut notes = placement.notes.clone();
+    if let Some(optimality) = &placement.optimality {
+        notes.push(if optimality.optimal {
+            "optimal: no placement has a smaller maximum load".into()
+        } else {
+            format!(
+                "best found in time; the maximum load is at most {:.2} % above the optimum",
+                optimality.gap * 100.0
+            )
+        });
+    }
+    let method = if scope == Scope::Global {
+        "none: one queue for all cores".into()
+    } else {
+        placement.method.to_string()
+    };
+    PlacementRecord { method, bins: (0..placement.bins.len()).map(bin).collect(), notes }
+}
+
+/// The default time limit of the ILP within a comparison: enough for what a report waits for.
+pub const ILP_TIME_LIMIT: Duration = Duration::from_secs(10);

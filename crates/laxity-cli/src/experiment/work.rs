@@ -1,0 +1,113 @@
+//! What every job is to do: releases and demands from the seed, as CPU time or as accesses.
+
+use laxity_generate::jobs_of;
+use laxity_model::{Demand, Diagnostic, Duration, Result, Task, TaskSet, WorkingSet};
+use laxity_run::{AccessRate, JobOrder, access_rate};
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a job's demand means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DemandModel {
+    /// Run until the thread's CPU clock has advanced by the demand.
+    #[default]
+    CpuTime,
+    /// Make as many accesses as take the demand in isolation: lost cache state shows as longer execution.
+    Work,
+}
+
+impl FromStr for DemandModel {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "cpu-time" => Ok(DemandModel::CpuTime),
+            "work" => Ok(DemandModel::Work),
+            _ => Err(Diagnostic::usage(format!("demand model `{text}` is not known")).hint(
+                "choose cpu-time (run for the demanded CPU time) or work (a calibrated number of accesses)",
+            )),
+        }
+    }
+}
+
+impl fmt::Display for DemandModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            DemandModel::CpuTime => "cpu-time",
+            DemandModel::Work => "work",
+        })
+    }
+}
+
+/// The most jobs of one run: their records take about 150 bytes each, in locked memory.
+const JOBS_MAX: usize = 20_000_000;
+
+/// Turns task sets into orders for the runner.
+pub struct Workload {
+    demand: Demand,
+    /// Rates by working set, measured in isolation; only for [`DemandModel::Work`].
+    rates: Option<HashMap<WorkingSet, AccessRate>>,
+}
+
+impl Workload {
+    /// Measures what the model needs: under [`DemandModel::Work`] every kind of working set, in isolation.
+    pub fn new(model: DemandModel, demand: Demand, sets: &[TaskSet], seed: u64) -> Result<Self> {
+        if model == DemandModel::CpuTime {
+            return Ok(Workload { demand, rates: None });
+        }
+        let mut rates = HashMap::new();
+        for task in sets.iter().flat_map(|set| set.real_time().map(|(_, task)| task)) {
+            if let std::collections::hash_map::Entry::Vacant(entry) = rates.entry(task.working_set) {
+                entry.insert(access_rate(&task.working_set, seed)?);
+            }
+        }
+        Ok(Workload { demand, rates: Some(rates) })
+    }
+
+    /// One line per calibrated working set, for the results.
+    pub fn calibration(&self) -> Vec<String> {
+        let rates = self.rates.iter().flatten();
+        let line = |(set, rate): (&WorkingSet, &AccessRate)| {
+            format!(
+                "{} bytes {:?} {}:{}: {:.2} ns per access",
+                set.size_bytes,
+                set.pattern,
+                set.reads,
+                set.writes,
+                rate.ns_per_access()
+            )
+        };
+        let mut lines: Vec<String> = rates.map(line).collect();
+        lines.sort();
+        lines
+    }
+
+    /// The jobs that task `id` releases in `[0, duration)`.
+    pub fn orders(&self, set: &TaskSet, id: usize, seed: u64, duration: Duration) -> Result<Vec<JobOrder>> {
+        let task = &set.tasks()[id];
+        let expected = duration.as_ns() / task.period().as_ns();
+        if expected > JOBS_MAX as u64 {
+            return Err(Diagnostic::usage(format!(
+                "task `{}`: period {} releases about {expected} jobs in {duration}; the limit is {JOBS_MAX}",
+                task.name,
+                task.period()
+            ))
+            .hint("use a shorter --duration"));
+        }
+        let jobs = jobs_of(task, id, seed, self.demand).take_while(|job| job.release < duration);
+        Ok(jobs.map(|job| self.order(task, job.release, job.demand)).collect())
+    }
+
+    /// What job number `index` of task `id` asks for, released at once.
+    pub fn order_of(&self, set: &TaskSet, id: usize, index: usize, seed: u64) -> JobOrder {
+        let task = &set.tasks()[id];
+        let job = jobs_of(task, id, seed, self.demand).nth(index);
+        self.order(task, Duration::ZERO, job.map_or(task.wcet, |job| job.demand))
+    }
+
+    fn order(&self, task: &Task, release: Duration, demand: Duration) -> JobOrder {
+        let rate = self.rates.as_ref().map(|rates| rates[&task.working_set]);
+        JobOrder { release, demand, accesses: rate.map(|rate| rate.accesses_in(demand)) }
+    }
+}

@@ -1,0 +1,19 @@
+//! Ctrl-C and SIGTERM: finish what was measured; the second time, leave at once.
+
+use laxity_model::{Diagnostic, Result};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A flag that becomes true when someone asks this program to end. A second request ends it at once, with the
+/// guardian putting the host back.
+pub fn flag() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let code = i32::from(crate::output::INTERRUPTED);
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
+        // The order matters: the conditional shutdown looks at the flag before this request sets it.
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
+            .map_err(|error| Diagnostic::environment(format!("cannot handle signal {signal}: {error}")))?;
+    }
+    Ok(flag)
+}

@@ -1,0 +1,53 @@
+//! Standard output: data for other programs, whole or not at all.
+
+use laxity_model::{Diagnostic, Result};
+use serde::Serialize;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Exit code of a run whose schedule has misses, where the user asked for a verdict.
+pub const MISSES: u8 = 1;
+/// Exit code after Ctrl-C, as shells count it.
+pub const INTERRUPTED: u8 = 130;
+
+/// Writes text to standard output. A reader that left (`| head`) is no error.
+pub fn print(text: &str) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Diagnostic::environment(format!("cannot write to standard output: {error}"))
+                .hint("is the disk full?"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes one JSON document to standard output.
+pub fn print_json(value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
+    print(&(text + "\n"))
+}
+
+/// Writes a file whole or not at all: under another name first, then renamed.
+pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    let cannot = |error: &std::io::Error| {
+        Diagnostic::environment(format!("cannot write {}: {error}", path.display()))
+            .hint("choose a place that you may write to, on a disk with space")
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("out");
+    let draft = folder.join(format!(".{name}.{}.draft", std::process::id()));
+    std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
+        // The draft is useless now; the error below is what matters.
+        let _ = std::fs::remove_file(&draft);
+        cannot(&error)
+    })
+}
+
+/// Success, or the exit code for misses.
+pub fn verdict(clean: bool) -> ExitCode {
+    if clean { ExitCode::SUCCESS } else { ExitCode::from(MISSES) }
+}
