@@ -119,10 +119,15 @@ impl Evidence {
         let over = |metric: fn(&RunSummary) -> Option<f64>| {
             Sample::of(&made.iter().filter_map(|summary| metric(summary)).collect::<Vec<_>>())
         };
+        let counts: Counts = made.iter().map(|summary| summary.counts).sum();
+        let mut incomplete = incomplete(runs);
+        if counts.jobs == 0 && incomplete.is_empty() && !made.is_empty() {
+            incomplete.push("no job ended or had to end while it ran".to_owned());
+        }
         Evidence {
             runs: made.len(),
-            incomplete: incomplete(runs),
-            counts: made.iter().map(|summary| summary.counts).sum(),
+            incomplete,
+            counts,
             tardiness_ns_max: made.iter().filter_map(|s| s.tardiness_ns).map(|t| t.max).max(),
             laxity_min: made.iter().filter_map(|s| s.normalized_laxity_min).min_by(f64::total_cmp),
             laxity: over(|s| s.normalized_laxity.map(|laxity| laxity.mean)),
@@ -132,9 +137,9 @@ impl Evidence {
         }
     }
 
-    /// Every run that was asked for ran to its end, and there was at least one.
+    /// Every run that was asked for ran to its end, and the fate of at least one job is known.
     pub(crate) fn complete(&self) -> bool {
-        self.runs > 0 && self.incomplete.is_empty()
+        self.counts.jobs > 0 && self.incomplete.is_empty()
     }
 }
 

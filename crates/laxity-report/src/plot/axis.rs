@@ -1,4 +1,6 @@
 //! Axes whose ticks sit on round numbers, linear, logarithmic or named.
+//!
+//! Logarithms are those of the `libm` crate, so that a plot has the same bytes on every machine.
 
 use plotters::coord::ranged1d::{
     KeyPointHint, NoDefaultFormatting, Ranged, ReversibleRanged, ValueFormatter,
@@ -86,7 +88,7 @@ impl Axis {
 
     fn place(&self, value: f64) -> f64 {
         if self.logarithmic {
-            (value / self.low).ln() / (self.high / self.low).ln()
+            libm::log(value / self.low) / libm::log(self.high / self.low)
         } else {
             (value - self.low) / (self.high - self.low)
         }
@@ -100,7 +102,7 @@ pub(super) fn count(number: usize) -> f64 {
 
 /// The smallest of 1, 2, 5 times a power of ten that is not much less than `rough`.
 fn round_step(rough: f64) -> f64 {
-    let power = 10f64.powf(rough.log10().floor());
+    let power = libm::pow(10.0, libm::log10(rough).floor());
     [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * power).find(|&s| s >= rough * 0.75).unwrap_or(power)
 }
 
@@ -142,7 +144,7 @@ impl ReversibleRanged for Axis {
     fn unmap(&self, pixel: i32, limit: (i32, i32)) -> Option<f64> {
         let place = f64::from(pixel - limit.0) / f64::from(limit.1 - limit.0);
         Some(if self.logarithmic {
-            self.low * (self.high / self.low).powf(place)
+            self.low * libm::pow(self.high / self.low, place)
         } else {
             self.low + place * (self.high - self.low)
         })

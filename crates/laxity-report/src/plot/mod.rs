@@ -19,7 +19,7 @@ use rows::{MissCell, Series, Spread};
 use style::{SeriesStyle, series_style};
 
 /// Rows in charts that show tasks one by one; of larger sets the worst are shown.
-const TASKS_SHOWN_MOST: usize = 40;
+const TASKS_SHOWN_MOST: usize = 24;
 
 /// One plot: a vector image that stands for itself, titles and legend included.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -118,7 +118,8 @@ pub(super) fn response_chart(
     series: &[Series<Spread>],
 ) -> Result<String> {
     let names = shortened(names);
-    let legend = legend(series, true);
+    let mut legend = legend(series, true);
+    legend.iter_mut().for_each(|entry| entry.style.dashed = false);
     let lanes = u32::try_from(series.len().max(2)).unwrap_or(2);
     let page = Page {
         title,
@@ -244,7 +245,7 @@ fn cell_colors(cell: Option<MissCell>) -> (RGBColor, RGBColor) {
         return (RGBColor(232, 245, 240), INK);
     }
     let share = number::ratio(cell.misses, cell.jobs).clamp(0.001, 1.0);
-    let depth = 0.15 + 0.85 * (share.log10() + 3.0) / 3.0;
+    let depth = 0.15 + 0.85 * (libm::log10(share) + 3.0) / 3.0;
     let mix = |channel: u8| {
         let mixed = 255.0 + (f64::from(channel) - 255.0) * depth;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 255")]

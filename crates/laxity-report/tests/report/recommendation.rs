@@ -190,6 +190,10 @@ fn what_did_not_run_to_its_end_is_not_recommended() {
     let answer = recommend(vec![interrupted, not_run]);
     assert_eq!((answer.scheduler, answer.misses_nothing), (None, false));
     assert!(says(&answer.reasons, "No configuration ran to its end"), "{:?}", answer.reasons);
+    let idle = Run { jobs: vec![], ..run_of(FINE, 0) };
+    let answer = recommend(vec![idle]);
+    assert_eq!(answer.scheduler, None);
+    assert!(says(&answer.reasons, "g-edf (no job ended or had to end while it ran)"), "{:?}", answer.reasons);
     assert!(recommend(vec![]).reasons[0].contains("no run"));
 }
 

@@ -154,6 +154,7 @@ pub fn run(set: u32, scheduler: &str, repetition: u32, duration: Duration, jobs:
         host: Host::Linux,
         repetition,
         duration,
+        grace: Duration::ZERO,
         status: RunStatus::Completed,
         placement: None,
         not_measured: counters_missing(),

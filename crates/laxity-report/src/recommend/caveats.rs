@@ -1,0 +1,79 @@
+//! What should temper the trust in a recommendation.
+
+use super::{Candidate, percent_of_period};
+use crate::number;
+use crate::study::Study;
+use laxity_trace::Host;
+
+/// Fewer jobs of a task than this are few.
+const TASK_JOBS_FEW: u64 = 1000;
+/// A closest call below this share of the period is close.
+const LAXITY_CLOSE: f64 = 0.05;
+/// Notes of the winner's runs that are repeated among the caveats.
+const NOTES_MOST: usize = 4;
+
+pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let counts = winner.evidence.counts;
+    if counts.misses > 0 {
+        caveats.push(
+            "Every configuration that ran to its end missed deadlines: this is the least bad one, not a safe one."
+                .to_owned(),
+        );
+    } else if counts.jobs > 0 {
+        // With no miss in n independent jobs, miss probabilities above 3/n are refuted at 95 % ("rule of three").
+        caveats.push(format!(
+            "A measurement is no proof. No miss in {} bounds the miss rate at {} % with 95 % confidence, if jobs \
+             were independent; only a schedulability analysis can show that none can occur.",
+            number::counted(counts.jobs, "job"),
+            number::significant(300.0 / number::ratio(counts.jobs, 1))
+        ));
+    }
+    if let Some(least) = winner.evidence.laxity_min.filter(|&least| (0.0..LAXITY_CLOSE).contains(&least)) {
+        caveats.push(format!(
+            "Its closest call left only {} of a period: a little more load could make it miss.",
+            percent_of_period(least)
+        ));
+    }
+    if let Some((task, jobs)) = winner.tasks_jobs_least.as_ref().filter(|(_, jobs)| *jobs < TASK_JOBS_FEW) {
+        caveats.push(format!("Few jobs: task `{task}` ran only {}.", number::counted(*jobs, "job")));
+    }
+    if winner.repetitions_least < 2 {
+        caveats.push("One repetition: how much results vary from run to run is not known.".to_owned());
+    }
+    if winner.configuration.host == Host::Simulator {
+        caveats.push("Simulated: costs that the model leaves out are not in these numbers.".to_owned());
+    }
+    caveats.extend(measurement_caveats(study, sets, winner));
+    caveats
+}
+
+/// What the machine and the runs themselves say.
+fn measurement_caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> Vec<String> {
+    let mut caveats = Vec::new();
+    if winner.evidence.migration_rate.is_none() {
+        caveats.push("Migrations were not measured, so ties were decided without them.".to_owned());
+    }
+    let virtualization = study.results.machine.facts.iter().find(|(name, _)| name.starts_with("virtual"));
+    if let Some((_, kind)) = virtualization.filter(|(_, kind)| !matches!(kind.as_str(), "none" | "no" | "")) {
+        caveats.push(format!(
+            "Measured in a virtual machine ({kind}): its host can take the CPU away at any time."
+        ));
+    }
+    let mut notes: Vec<String> = Vec::new();
+    for run in study.runs(sets, winner.configuration) {
+        for note in &run.summary.notes {
+            let note = format!("{}: {note}", winner.configuration.label);
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    if notes.len() > NOTES_MOST {
+        let more = notes.len() - NOTES_MOST;
+        notes.truncate(NOTES_MOST);
+        notes.push(format!("{more} further notes on its runs are in the section on method."));
+    }
+    caveats.extend(notes);
+    caveats
+}
