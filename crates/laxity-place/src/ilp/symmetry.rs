@@ -59,3 +59,45 @@ impl Classes {
         chosen.iter().map(|bin| renamed[bin]).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Bin;
+    use laxity_model::{CpuList, Duration, Platform, Scope, Task, TaskSet};
+
+    /// Three equal cores; the second task may use only cores 0 and 1.
+    fn classes(check: impl Fn(&Classes)) {
+        let task = |id: u64| Task::periodic(format!("t{id}"), Duration::from_ms(1), Duration::from_ms(10));
+        let mut tasks: Vec<Task> = (0..4).map(task).collect();
+        tasks[1].affinity = Some(CpuList::first(2));
+        let set = TaskSet::new("set", tasks).expect("valid");
+        let platform = Platform::symmetric(3).expect("valid");
+        let bins = Bin::of_platform(&platform, Scope::Partitioned).expect("valid");
+        let request = Request::new(&set, bins).expect("valid");
+        check(&Classes::new(&request, &request.items()));
+    }
+
+    #[test]
+    fn bins_open_one_after_the_other_within_their_class() {
+        classes(|classes| {
+            assert_eq!(classes.allowed(), [vec![0, 2], vec![0, 1], vec![0, 1, 2], vec![0, 1, 2]])
+        });
+    }
+
+    #[test]
+    fn every_placement_has_an_allowed_representative() {
+        classes(|classes| {
+            let allowed = classes.allowed();
+            let bins = |digits: usize| [digits / 27, digits / 9 % 3, digits / 3 % 3, digits % 3];
+            for chosen in (0..81).map(bins).filter(|chosen| chosen[1] < 2) {
+                let renamed = classes.representative(&chosen);
+                assert!(renamed.iter().zip(&allowed).all(|(bin, bins)| bins.contains(bin)), "{chosen:?}");
+                let together = |bins: &[usize], a: usize, b: usize| bins[a] == bins[b];
+                for (a, b) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
+                    assert_eq!(together(&chosen, a, b), together(&renamed, a, b), "{chosen:?} {renamed:?}");
+                }
+            }
+        });
+    }
+}

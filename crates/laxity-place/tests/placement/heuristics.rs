@@ -123,6 +123,23 @@ fn overload_goes_to_the_least_loaded_core() {
     assert_eq!(placement.overloaded, [2, 3]);
     assert_eq!(placement.max_load(), Utilization::ratio(11, 10));
     assert!(placement.notes[0].contains("2 of 4 tasks did not fit"), "{:?}", placement.notes);
+    let request = Request::new(&set, cores(1)).expect("valid").with_overload(Overload::LeastLoaded);
+    let backwards = request.place(method("ff:given:down")).expect("overload is allowed");
+    assert_eq!(backwards.overloaded, [0, 1, 2]);
+}
+
+#[test]
+fn least_loaded_means_relative_to_the_speed_of_the_core() {
+    let bins = Bin::of_platform(&big_little(), Scope::Partitioned).expect("valid");
+    let set = implicit(&[(90, 100), (80, 100), (45, 100), (30, 100)]);
+    let request = Request::new(&set, bins).expect("valid").with_overload(Overload::LeastLoaded);
+    let placement = request.place(method("ff")).expect("overload is allowed");
+    // .45 of 1/2 is more than .8 of 1
+    assert_eq!(placement.assignment, [Some(1), Some(2), Some(0), Some(2)]);
+    assert_eq!(
+        (placement.overloaded.as_slice(), placement.max_load()),
+        (&[3][..], Utilization::ratio(11, 10))
+    );
 }
 
 #[test]
