@@ -1,0 +1,49 @@
+# The commands of this repository. `make` alone lists them.
+
+PREFIX ?= /usr/local
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+LAXITY := $(TARGET)/release/laxity
+
+# Where rustup puts cargo, should the shell not know yet.
+export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
+# Evaluated per recipe, so that it sees what `setup` has just installed.
+export LIBCLANG_PATH = $(shell scripts/libclang)
+
+.PHONY: help demo test build bless fuzz grid install clean
+
+help: ## This list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
+
+demo: ## Install what is missing, build, run the main job here for about a minute; says where the report is
+	@scripts/setup build
+	cargo build --release --locked
+	@scripts/demo
+
+test: ## Install what is missing and check everything: format, lints, tests, documentation, Python
+	@scripts/setup test
+	@scripts/check
+
+build: ## Install what is missing and build target/release/laxity
+	@scripts/setup build
+	cargo build --release --locked
+
+bless: ## Rewrite goldens and schemas after a deliberate change
+	@scripts/bless
+
+fuzz: ## Fuzz every reader for FUZZ_SECONDS (60); needs a nightly compiler and cargo-fuzz
+	@scripts/fuzz
+
+grid: ## The grid of lelli2012 scaled to this machine, into results/; long, needs root
+	@scripts/setup build
+	cargo build --release --locked
+	scripts/grid
+
+# No build here: root, who installs, may have no cargo.
+install: ## Copy the built program to PREFIX/bin (/usr/local)
+	@test -x $(LAXITY) || { echo 'error: $(LAXITY) is not built; run `make build` first' >&2; exit 2; }
+	install -D -m 755 $(LAXITY) $(DESTDIR)$(PREFIX)/bin/laxity
+
+clean: ## Remove what was built and the demo's results
+	cargo clean
+	rm -rf demo-out
