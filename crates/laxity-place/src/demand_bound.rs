@@ -85,13 +85,13 @@ mod tests {
 
     #[test]
     fn accepts_a_set_whose_density_exceeds_one() {
-        // densities 1/2 + 2/3 > 1, but the demand is 1 at t = 2 and 1 + 1/10 * 1 + 2 = 3.1 > 3 at t = 3
-        assert!(!admitted(&[task(1, 2, 10), task(2, 3, 10)], (1, 1)));
-        // 1 + 1/10 * 2 + 2 = 3.2 at t = 4: densities 1/2 + 2/4 = 1, and 1/2 + 3/4 > 1 needs 1 + 0.2 + 3 > 4
-        assert!(admitted(&[task(1, 2, 10), task(2, 4, 10)], (1, 1)));
-        assert!(!admitted(&[task(1, 2, 10), task(3, 4, 10)], (1, 1)));
-        // 2 + 2/10 * 5 + 5 = 8 at t = 9: densities 2/4 + 5/9 > 1
+        // t = 9: 2 + 2/10 * 5 + 5 = 8, though the densities are 1/2 + 5/9
         assert!(admitted(&[task(2, 4, 10), task(5, 9, 10)], (1, 1)));
+        // t = 4: 1 + 1/10 * 2 + 2 = 3.2
+        assert!(admitted(&[task(1, 2, 10), task(2, 4, 10)], (1, 1)));
+        // t = 3: 1 + 1/10 * 1 + 2 = 3.1; t = 4: 1 + 1/10 * 2 + 3 = 4.2
+        assert!(!admitted(&[task(1, 2, 10), task(2, 3, 10)], (1, 1)));
+        assert!(!admitted(&[task(1, 2, 10), task(3, 4, 10)], (1, 1)));
     }
 
     #[test]
@@ -104,14 +104,12 @@ mod tests {
 
     #[test]
     fn the_boundary_is_exact_in_thirds_of_a_nanosecond() {
-        // 3 tasks (1, 1, 3) at t = 2 after their deadline 1: each DBF*(2) = 1 + 1/3; at t = 1 they need 3
-        let thirds = |last: Task| [task(1, 3, 3), task(1, 3, 3), last];
-        // at t = 4: 2 * (1 + 1/3) + C <= 4 only for C <= 4/3; with C = 1 it fits, with 2 it does not
-        assert!(admitted(&thirds(task(1, 4, 4)), (1, 1)));
-        assert!(!admitted(&thirds(task(2, 4, 4)), (1, 1)));
-        // at t = 3 exactly full, and at capacity 99/100 no more
-        assert!(admitted(&thirds(task(1, 3, 3)), (1, 1)));
-        assert!(!admitted(&thirds(task(1, 3, 3)), (99, 100)));
+        // t = 5: (1 + 1/3) + (2 + 2/3) + 1 = 5
+        let full = [task(1, 4, 3), task(2, 4, 3), task(1, 5, 100)];
+        assert!(admitted(&full, (1, 1)));
+        assert!(!admitted(&full, (u64::MAX - 1, u64::MAX)));
+        // 1/2 instead of 1/3 is too much
+        assert!(!admitted(&[task(1, 4, 2), task(2, 4, 3), task(1, 5, 100)], (1, 1)));
     }
 
     #[test]
