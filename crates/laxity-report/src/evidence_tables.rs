@@ -183,6 +183,15 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
     })
 }
 
+/// What stands in place of [`worst_tasks`] when there is nothing to show.
+pub(crate) fn no_misses(study: &Study<'_>) -> &'static str {
+    if study.summary.runs.iter().any(|run| run.counts.jobs > 0) {
+        "No job missed its deadline under any scheduler."
+    } else {
+        "No job ran."
+    }
+}
+
 fn worst_row(
     study: &Study<'_>,
     configuration: &Configuration,

@@ -48,6 +48,11 @@ impl<'a> Study<'a> {
         self.results.machine.cpus.len()
     }
 
+    /// All cores are one cluster, so that clustered scheduling is global scheduling.
+    pub(crate) fn one_cluster(&self) -> bool {
+        self.results.machine.clusters.len() <= 1
+    }
+
     /// Every run that was asked for, of these sets under this configuration.
     pub(crate) fn runs(&self, sets: &[usize], configuration: &Configuration) -> Vec<Measured<'_>> {
         self.select(sets, |run| run.scheduler == configuration.scheduler && run.host == configuration.host)

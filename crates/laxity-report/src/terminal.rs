@@ -46,7 +46,7 @@ pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
     if !several || report.layout.grid {
         match evidence_tables::worst_tasks(study, &all) {
             Some(worst) => out += &format!("{}\n", table(&worst, style)),
-            None => out += "No job missed its deadline under any scheduler that ran.\n\n",
+            None => out += &format!("{}\n\n", evidence_tables::no_misses(study)),
         }
     }
     out + &recommendation(&report.recommendation, style)

@@ -42,14 +42,6 @@ pub(super) fn shell_command(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn no_misses(study: &Study<'_>) -> &'static str {
-    if study.summary.runs.iter().any(|run| run.counts.jobs > 0) {
-        "No job missed its deadline under any scheduler."
-    } else {
-        "No job ran."
-    }
-}
-
 pub(super) fn table_4_words(layout: &Layout) -> &'static str {
     if layout.grid {
         "As Table 4 of lelli2012: mean ± standard deviation over the sets and repetitions of a row. Exp. U is \

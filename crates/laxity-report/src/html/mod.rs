@@ -156,7 +156,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         reading: report.reading.as_deref().map(blocks).unwrap_or_default(),
         glance: TableView::of(evidence_tables::glance(study, &all, &report.recommendation)),
         worst,
-        no_misses: method::no_misses(study),
+        no_misses: evidence_tables::no_misses(study),
         per_cell: several.then(|| TableView::of(sections::per_cell_table(report))),
         deploy: &report.deploy,
         table_4_words: method::table_4_words(&report.layout),

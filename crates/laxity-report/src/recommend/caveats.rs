@@ -54,11 +54,23 @@ fn measurement_caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>
     if winner.evidence.migration_rate.is_none() {
         caveats.push("Migrations were not measured, so ties were decided without them.".to_owned());
     }
-    let virtualization = study.results.machine.facts.iter().find(|(name, _)| name.starts_with("virtual"));
-    if let Some((_, kind)) = virtualization.filter(|(_, kind)| !matches!(kind.as_str(), "none" | "no" | "")) {
-        caveats.push(format!(
-            "Measured in a virtual machine ({kind}): its host can take the CPU away at any time."
-        ));
+    let of_scope = |name: &str| study.configurations.iter().any(|c| c.scheduler.starts_with(name));
+    if study.one_cluster() && of_scope("c-") && of_scope("g-") {
+        caveats.push(
+            "This machine has one cluster: clustered and global scheduling are the same here, and differences \
+             between them are noise."
+                .to_owned(),
+        );
+    }
+    if let Some(kind) = study.results.machine.facts.get("virtualization")
+        && !matches!(kind.as_str(), "none" | "unknown" | "")
+    {
+        let kind = if kind.starts_with("virtual machine") {
+            kind.clone()
+        } else {
+            format!("virtual machine ({kind})")
+        };
+        caveats.push(format!("Measured in a {kind}: its host can take the CPU away at any time."));
     }
     let mut notes: Vec<String> = Vec::new();
     for run in study.runs(sets, winner.configuration) {

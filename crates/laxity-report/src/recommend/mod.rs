@@ -5,7 +5,9 @@
 //!    *by more than the noise* drop out:
 //!    no missed deadline at all; share of jobs missed; maximum tardiness; mean normalized laxity.
 //! 3. What remains is a tie, and goes to the cheaper and simpler: fewer migrations, then partitioned before
-//!    clustered before global, then fewer context switches, then the order of the tables.
+//!    clustered before global, then fewer context switches, then the order of the tables. On a machine of one
+//!    cluster, clustered scheduling is global scheduling, and the tie between the two goes to the order of the
+//!    tables.
 //! 4. Noise of a metric is its standard deviation over the repetitions of one set (the mean of the variances
 //!    over sets, so that differences between sets do not count as noise), and at least the floor given at the
 //!    criterion. "Misses nothing" is exact: one miss is one miss.
@@ -29,8 +31,8 @@ const MISS_RATIO_FLOOR: f64 = 0.001;
 const LAXITY_FLOOR: f64 = 0.01;
 /// Maximum tardiness closer than this share of the shortest period is a tie.
 const TARDINESS_FLOOR_PERIODS: f64 = 0.01;
-/// Migrations per task are a tie within this share.
-const MIGRATION_FLOOR_SHARE: f64 = 0.05;
+/// Migrations and context switches per task are a tie within this share.
+const EVENTS_FLOOR_SHARE: f64 = 0.05;
 
 /// The configuration to deploy, with the numbers that speak for it and those that should temper it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -78,6 +80,7 @@ impl Recommendation {
 /// One eligible configuration.
 struct Candidate<'s> {
     configuration: &'s Configuration,
+    scope: Option<Scope>,
     evidence: Evidence,
     laxity_noise: f64,
     miss_noise: f64,
@@ -111,7 +114,10 @@ pub(crate) fn recommend(study: &Study<'_>, sets: &[usize]) -> Recommendation {
     let candidates: Vec<Candidate<'_>> = all
         .into_iter()
         .filter(|(configuration, _, evidence)| evidence.complete() && (real(configuration) || !any_real))
-        .map(|(configuration, runs, evidence)| Candidate::of(configuration, &runs, evidence, sets))
+        .map(|(configuration, runs, evidence)| Candidate {
+            scope: scope_of(configuration, study.one_cluster()),
+            ..Candidate::of(configuration, &runs, evidence, sets)
+        })
         .collect();
     if candidates.is_empty() {
         return nothing_ran(left_out);
@@ -167,6 +173,7 @@ impl<'s> Candidate<'s> {
         let repetitions = |&set: &usize| runs_of(runs, set).count();
         Candidate {
             configuration,
+            scope: None,
             laxity_noise: noise(|s| s.normalized_laxity.map(|laxity| laxity.mean)),
             miss_noise: noise(|s| s.miss_ratio),
             tardiness_noise: noise(|s| s.tardiness_ns.map(|t| number::ratio(t.max, 1))),
@@ -189,13 +196,22 @@ impl<'s> Candidate<'s> {
         self.evidence.laxity.map_or(f64::NEG_INFINITY, |laxity| laxity.mean)
     }
 
+    /// Smaller is simpler.
     fn scope_rank(&self) -> u8 {
-        match self.configuration.scheduler.parse::<Scheduler>().map(|s| s.scope) {
-            Ok(Scope::Partitioned) => 0,
-            Ok(Scope::Clustered) => 1,
-            Ok(Scope::Global) => 2,
-            Err(_) => 3,
+        match self.scope {
+            Some(Scope::Partitioned) => 0,
+            Some(Scope::Clustered) => 1,
+            Some(Scope::Global) => 2,
+            None => 3,
         }
+    }
+}
+
+/// How far the jobs of a configuration migrate. One cluster of all cores is global scheduling by another name.
+fn scope_of(configuration: &Configuration, one_cluster: bool) -> Option<Scope> {
+    match configuration.scheduler.parse::<Scheduler>().ok()?.scope {
+        Scope::Clustered if one_cluster => Some(Scope::Global),
+        scope => Some(scope),
     }
 }
 
@@ -354,7 +370,7 @@ fn cheapest(candidates: &[Candidate<'_>], left: &mut Vec<usize>, reasons: &mut V
     let migrations =
         |index: usize| candidates[index].evidence.migration_rate.map_or(f64::INFINITY, |r| r.mean);
     let fewest = left.iter().map(|&index| migrations(index)).fold(f64::INFINITY, f64::min);
-    let noise = |index: usize| candidates[index].migration_noise.max(fewest * MIGRATION_FLOOR_SHARE);
+    let noise = |index: usize| candidates[index].migration_noise.max(fewest * EVENTS_FLOOR_SHARE);
     left.retain(|&index| migrations(index) == fewest || migrations(index) - fewest <= noise(index));
     if left.len() < tied.len() {
         let rates = tied.iter().map(|i| format!("{} {}", label(i), number::significant(migrations(*i))));
@@ -366,31 +382,51 @@ fn cheapest(candidates: &[Candidate<'_>], left: &mut Vec<usize>, reasons: &mut V
     if left.len() < before {
         because.push("a narrower scope (partitioned before clustered before global)".to_owned());
     }
-    let switches =
-        |index: usize| candidates[index].evidence.context_switch_rate.map_or(f64::INFINITY, |r| r.mean);
-    left.sort_by(|&a, &b| switches(a).total_cmp(&switches(b)).then(a.cmp(&b)));
-    if let [first, second, ..] = left[..] {
-        if switches(first) < switches(second) {
-            let rate = |index| number::significant(switches(index));
-            because.push(format!(
-                "fewer context switches per task and run ({} against {})",
-                rate(first),
-                rate(second)
-            ));
-        } else {
-            because.push("its place in the tables, for want of any difference".to_owned());
-        }
+    let twin_before =
+        |index: usize| left.iter().any(|&other| other < index && twins(candidates, other, index));
+    let distinct: Vec<usize> = left.iter().copied().filter(|&index| !twin_before(index)).collect();
+    if distinct.len() < left.len() {
+        because.push(
+            "needing no cpusets (on one cluster, clustered scheduling is global scheduling)".to_owned(),
+        );
     }
+    let rate =
+        |index: usize| candidates[index].evidence.context_switch_rate.map_or(f64::INFINITY, |r| r.mean);
+    let fewest = distinct.iter().map(|&index| rate(index)).fold(f64::INFINITY, f64::min);
+    let few = |index: usize| rate(index) == fewest || rate(index) <= fewest * (1.0 + EVENTS_FLOOR_SHARE);
+    let calm: Vec<usize> = distinct.iter().copied().filter(|&index| few(index)).collect();
+    if calm.len() < distinct.len() {
+        let rates = distinct.iter().map(|i| format!("{} {}", label(i), number::significant(rate(*i))));
+        because.push(format!(
+            "fewer context switches per task and run ({})",
+            rates.collect::<Vec<_>>().join(", ")
+        ));
+    } else if calm.len() > 1 {
+        because.push("its place in the tables, for want of any difference".to_owned());
+    }
+    // Indices are in the order of the tables.
+    let winner = calm.first().copied().unwrap_or(left[0]);
     if tied.len() > 1 {
         let names: Vec<String> = tied.iter().map(label).collect();
         reasons.push(format!(
             "On what remains, {} are equal within the noise of these runs; {} is preferred for {}.",
             names.join(", "),
-            label(&left[0]),
+            label(&winner),
             because.join(", then ")
         ));
     }
-    left[0]
+    winner
+}
+
+/// The same rule in the same scope: one would be the other under another name.
+fn twins(candidates: &[Candidate<'_>], a: usize, b: usize) -> bool {
+    let rule =
+        |index: usize| candidates[index].configuration.scheduler.parse::<Scheduler>().ok().map(|s| s.rule);
+    let host = |index: usize| candidates[index].configuration.host;
+    rule(a).is_some()
+        && rule(a) == rule(b)
+        && candidates[a].scope == candidates[b].scope
+        && host(a) == host(b)
 }
 
 fn missed(candidate: &Candidate<'_>) -> String {

@@ -162,12 +162,27 @@ fn laxity_within_the_noise_of_repetitions_is_a_tie() {
 fn without_any_difference_the_narrower_scope_and_then_the_table_order_decide() {
     let all = ["g-edf", "g-rm", "c-edf", "c-rm", "p-edf", "p-rm"];
     let shapes: Vec<Shape> = all.iter().map(|&scheduler| Shape { scheduler, ..FINE }).collect();
-    let answer = recommend_shapes(&shapes);
-    assert_eq!(answer.ranking, ["p-edf", "p-rm", "c-edf", "c-rm", "g-edf", "g-rm"]);
+    let mut two_clusters = results(&[set()], shapes.iter().map(|&shape| run_of(shape, 0)).collect(), 2);
+    two_clusters.machine.clusters = ["0", "1"].map(|cpus| cpus.parse().expect("a CPU")).into();
+    let report = Report::of(&two_clusters).expect("valid results");
+    assert_eq!(report.recommendation().ranking, ["p-edf", "p-rm", "c-edf", "c-rm", "g-edf", "g-rm"]);
     let unmeasured: Vec<Shape> = shapes.iter().map(|&s| Shape { migrations: None, ..s }).collect();
     let answer = recommend_shapes(&unmeasured);
     assert_eq!(answer.scheduler.as_deref(), Some("p-edf"));
     assert!(says(&answer.caveats, "Migrations were not measured"), "{answer:?}");
+}
+
+#[test]
+fn on_one_cluster_clustered_scheduling_is_global_scheduling() {
+    let clustered = Shape { scheduler: "c-rm", migrations: Some(2), ..FINE };
+    let global = Shape { scheduler: "g-rm", migrations: Some(2), ..FINE };
+    let mut switching = run_of(global, 0);
+    switching.jobs.iter_mut().for_each(|job| job.context_switches = Some(2));
+    // Even fewer context switches are no reason to set up cpusets that change nothing.
+    let answer = recommend(vec![run_of(clustered, 0), switching]);
+    assert_eq!(answer.scheduler.as_deref(), Some("g-rm"), "{answer:?}");
+    assert!(says(&answer.reasons, "g-rm is preferred for needing no cpusets"), "{answer:?}");
+    assert!(says(&answer.caveats, "This machine has one cluster"), "{answer:?}");
 }
 
 #[test]
