@@ -84,6 +84,10 @@ pub struct Run {
     /// Releases happen in `[0, duration)`.
     #[schemars(with = "String")]
     pub duration: Duration,
+    /// How much longer a run to its end went on, so that late jobs could end.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    pub grace: Duration,
     /// How it went.
     pub status: RunStatus,
     /// Where the tasks ran.
@@ -102,7 +106,7 @@ impl Run {
     /// deadline lies in `[0, horizon]` is known. Zero for a run that was not made.
     pub fn horizon(&self) -> Duration {
         match &self.status {
-            RunStatus::Completed => self.duration,
+            RunStatus::Completed => self.duration + self.grace,
             RunStatus::Interrupted { ran, .. } => *ran,
             RunStatus::NotRun { .. } => Duration::ZERO,
         }

@@ -4,12 +4,14 @@ mod placing;
 mod work;
 
 pub use placing::{ILP_TIME_LIMIT, Placed, place, record};
-pub use work::{DemandModel, Workload};
+pub use work::{DemandModel, Workload, check_jobs};
 
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::progress::Steps;
 use crate::{deploy, output};
-use laxity_model::{Demand, Diagnostic, Duration, Platform, PriorityRule, Result, Scheduler, Scope, TaskSet};
+use laxity_model::{
+    Demand, Diagnostic, Duration, Failure, Platform, PriorityRule, Result, Scheduler, Scope, TaskSet,
+};
 use laxity_place::{Method, Overload};
 use laxity_report::Report;
 use laxity_run::{
@@ -66,7 +68,7 @@ struct Part {
     set: usize,
     scheduler: Scheduler,
     placed: Option<Placed>,
-    plan: std::result::Result<Plan, String>,
+    plan: Result<Plan>,
 }
 
 /// How the experiment went.
@@ -77,6 +79,36 @@ pub struct Finished {
     pub results: Results,
     /// The user ended it early.
     pub interrupted: bool,
+}
+
+/// The longest time a run may be asked to take; longer ones are slips of the unit.
+pub const RUN_LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// Refuses a set in which nothing has a deadline.
+pub fn check_real_time(set: &TaskSet) -> Result<()> {
+    if set.real_time().next().is_some() {
+        return Ok(());
+    }
+    Err(Diagnostic::usage(format!("task set `{}` has no real-time task", set.name()))
+        .hint("give at least one task kind = \"real-time\" (the default)"))
+}
+
+/// Refuses periods so long that running every task alone would not end.
+fn check_alone(set: &TaskSet, settings: &Settings) -> Result<()> {
+    let Some(span) = settings.alone else { return Ok(()) };
+    let alone = alone_duration(set, span).map_err(|e| e.context(format!("task set `{}`", set.name())))?;
+    if alone <= RUN_LONGEST {
+        return Ok(());
+    }
+    Err(Diagnostic::usage(format!("task set `{}`: running every task alone takes {alone}", set.name()))
+        .hint("shorten the periods, or skip it with --alone 0s"))
+}
+
+/// How long it takes to run every task alone.
+fn alone_duration(set: &TaskSet, span: Duration) -> Result<Duration> {
+    let order =
+        |_, _| laxity_run::JobOrder { release: Duration::ZERO, demand: Duration::ZERO, accesses: None };
+    laxity_run::alone(set, 0, span, 0, order).map(|(plan, _)| plan.duration)
 }
 
 /// Refuses sets that no scheduler could keep up with on this platform, unless overload is asked for.
@@ -93,10 +125,9 @@ pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
             ))
             .hint("use more cores or less load, or run it overloaded with --overload least-loaded"));
         }
-        if set.real_time().next().is_none() {
-            return Err(Diagnostic::usage(format!("task set `{}` has no real-time task", set.name()))
-                .hint("give at least one task kind = \"real-time\" (the default)"));
-        }
+        check_real_time(set)?;
+        check_jobs(set, settings.duration)?;
+        check_alone(set, settings)?;
         let working_sets = set.tasks().iter().map(|task| (task.name.as_str(), task.working_set.size_bytes));
         laxity_run::check_memory(working_sets)
             .map_err(|e| e.context(format!("task set `{}`", set.name())))?;
@@ -109,6 +140,7 @@ pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) ->
     check_load(sets, settings)?;
     let capabilities = Capabilities::probe();
     let parts = parts(sets, settings, &capabilities)?;
+    check_parts(sets, &parts)?;
     let can_run = parts.iter().any(|part| part.plan.is_ok());
     // The lock comes first: without it nothing may be measured, and nothing is written.
     let lock = if can_run { Some(MachineLock::acquire()?) } else { None };
@@ -139,6 +171,29 @@ pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) ->
     let results = laxity_trace::load(&path)?;
     write_deployment(&path, sets, &parts, &results, &capabilities)?;
     Ok(Finished { directory: path, results, interrupted: interrupt.load(SeqCst) })
+}
+
+/// If nothing can be run and every reason lies in the input, there is nothing to measure or to report: an error.
+fn check_parts(sets: &[TaskSet], parts: &[Part]) -> Result<()> {
+    let mut refusals: Vec<(Vec<&str>, &TaskSet, &Diagnostic)> = Vec::new();
+    for part in parts {
+        let Err(refusal) = &part.plan else { return Ok(()) };
+        if refusal.failure != Failure::Usage {
+            return Ok(());
+        }
+        let set = &sets[part.set];
+        match refusals.iter_mut().find(|(_, other, why)| other.name() == set.name() && *why == refusal) {
+            Some((schedulers, ..)) => schedulers.push(part.scheduler.name()),
+            None => refusals.push((vec![part.scheduler.name()], set, refusal)),
+        }
+    }
+    let under = |(schedulers, set, why): &(Vec<&str>, &TaskSet, &Diagnostic)| {
+        format!("task set `{}` under {}: {}", set.name(), schedulers.join(", "), why.message)
+    };
+    let mut hints: Vec<&str> = refusals.iter().filter_map(|(.., why)| why.hint.as_deref()).collect();
+    hints.dedup();
+    let message = refusals.iter().map(under).collect::<Vec<_>>().join("; ");
+    Err(Diagnostic::usage(message).hint(hints.join("; or ")))
 }
 
 /// Writes what it takes to deploy each set under the scheduler that is best for all.
@@ -185,7 +240,7 @@ fn parts(sets: &[TaskSet], settings: &Settings, capabilities: &Capabilities) -> 
             let placed =
                 by_scope.entry(scheduler.scope).or_insert_with(|| place(set, scheduler.scope, settings));
             let plan = match placed {
-                Err(error) => Err(reason(error)),
+                Err(error) => Err(error.clone()),
                 Ok(placed) => plan_part(set, scheduler, placed, &machine, limits, settings, capabilities),
             };
             parts.push(Part { set: index, scheduler, placed: placed.as_ref().ok().cloned(), plan });
@@ -202,16 +257,16 @@ fn plan_part(
     limits: KernelLimits,
     settings: &Settings,
     capabilities: &Capabilities,
-) -> std::result::Result<Plan, String> {
+) -> Result<Plan> {
     let options = PlanOptions {
         duration: settings.duration,
         grace: settings.grace,
         budget_margin: settings.budget_margin,
         seed: settings.seed,
     };
-    let mut plan =
-        laxity_run::plan(set, scheduler, &placed.cells, machine, limits, options).map_err(|e| reason(&e))?;
-    capabilities.scheduler(scheduler, plan.confinement == Confinement::WholeMachine)?;
+    let mut plan = laxity_run::plan(set, scheduler, &placed.cells, machine, limits, options)?;
+    let whole_machine = plan.confinement == Confinement::WholeMachine;
+    capabilities.scheduler(scheduler, whole_machine).map_err(Diagnostic::environment)?;
     if plan.confinement == Confinement::Cpusets
         && scheduler.rule == PriorityRule::RateMonotonic
         && let Err(why) = &capabilities.cpusets
@@ -255,6 +310,7 @@ fn planned_runs(
             host: Host::Linux,
             repetition,
             duration: settings.duration,
+            grace: Duration::ZERO,
             status: RunStatus::NotRun { reason: why },
             placement: placed.map(|placed| placed.record.clone()),
             not_measured: BTreeMap::new(),
@@ -271,7 +327,7 @@ fn planned_runs(
     }
     for repetition in 0..settings.repeat {
         for (index, part) in parts.iter().enumerate() {
-            let work = part.plan.as_ref().map(|_| Work::Together(index)).map_err(Clone::clone);
+            let work = part.plan.as_ref().map(|_| Work::Together(index)).map_err(reason);
             add(part.set, part.scheduler.name(), repetition, part.placed.as_ref(), work);
         }
     }
@@ -302,11 +358,12 @@ fn make(
         Work::Together(part) => {
             let plan = parts[*part].plan.clone().expect("only plans are worked on");
             let orders = plan.tasks.iter().map(|task| workload.orders(set, task.id, seed, plan.duration));
-            let orders = orders.collect::<Result<Vec<_>>>()?;
+            let orders = orders.collect();
             (plan, orders)
         }
     };
     run.duration = plan.duration;
+    run.grace = plan.grace;
     let deadlines: Vec<Duration> = plan.tasks.iter().map(|task| set.tasks()[task.id].deadline_rel).collect();
     let what =
         if *set.name() == *"" { run.scheduler.clone() } else { format!("{} {}", run.scheduler, set.name()) };
@@ -353,15 +410,7 @@ fn announce(runs: &[(Run, Work)], sets: &[TaskSet], settings: &Settings) {
     let alone: Duration = runs
         .iter()
         .filter(|(_, work)| matches!(work, Work::Alone))
-        .filter_map(|(run, _)| {
-            let set = &sets[run.set as usize];
-            let order = |_, _| laxity_run::JobOrder {
-                release: Duration::ZERO,
-                demand: Duration::ZERO,
-                accesses: None,
-            };
-            laxity_run::alone(set, 0, settings.alone?, 0, order).ok().map(|(plan, _)| plan.duration)
-        })
+        .filter_map(|(run, _)| alone_duration(&sets[run.set as usize], settings.alone?).ok())
         .sum();
     let total = alone.as_secs_f64() + settings.duration.as_secs_f64() * together as f64;
     eprintln!(

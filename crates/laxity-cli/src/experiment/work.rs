@@ -41,7 +41,26 @@ impl fmt::Display for DemandModel {
 }
 
 /// The most jobs of one run: their records take about 150 bytes each, in locked memory.
-const JOBS_MAX: usize = 20_000_000;
+const JOBS_MAX: u64 = 20_000_000;
+
+/// Refuses a set that releases more jobs in `[0, duration)` than a run can record.
+pub fn check_jobs(set: &TaskSet, duration: Duration) -> Result<()> {
+    let jobs_of_task = |task: &Task| duration.as_ns() / task.period().as_ns();
+    let jobs: u128 = set.real_time().map(|(_, task)| u128::from(jobs_of_task(task))).sum();
+    if jobs <= u128::from(JOBS_MAX) {
+        return Ok(());
+    }
+    let (_, most) = set.real_time().max_by_key(|(_, task)| jobs_of_task(task)).expect("there are jobs");
+    Err(Diagnostic::usage(format!(
+        "task set `{}` releases about {jobs} jobs in {duration}, of them {} of task `{}` (period {}); the limit \
+         is {JOBS_MAX}",
+        set.name(),
+        jobs_of_task(most),
+        most.name,
+        most.period()
+    ))
+    .hint("use a shorter --duration"))
+}
 
 /// Turns task sets into orders for the runner.
 pub struct Workload {
@@ -84,19 +103,10 @@ impl Workload {
     }
 
     /// The jobs that task `id` releases in `[0, duration)`.
-    pub fn orders(&self, set: &TaskSet, id: usize, seed: u64, duration: Duration) -> Result<Vec<JobOrder>> {
+    pub fn orders(&self, set: &TaskSet, id: usize, seed: u64, duration: Duration) -> Vec<JobOrder> {
         let task = &set.tasks()[id];
-        let expected = duration.as_ns() / task.period().as_ns();
-        if expected > JOBS_MAX as u64 {
-            return Err(Diagnostic::usage(format!(
-                "task `{}`: period {} releases about {expected} jobs in {duration}; the limit is {JOBS_MAX}",
-                task.name,
-                task.period()
-            ))
-            .hint("use a shorter --duration"));
-        }
         let jobs = jobs_of(task, id, seed, self.demand).take_while(|job| job.release < duration);
-        Ok(jobs.map(|job| self.order(task, job.release, job.demand)).collect())
+        jobs.map(|job| self.order(task, job.release, job.demand)).collect()
     }
 
     /// What job number `index` of task `id` asks for, released at once.

@@ -56,14 +56,18 @@ pub struct ResultsDirectory {
 impl ResultsDirectory {
     /// Creates the directory and writes the manifest, with every planned run marked as not made.
     ///
-    /// Errors: a directory that is not empty (with [`Existing::Replace`]: that is not empty and holds no
-    /// results); whatever the file system refuses.
+    /// Errors: a file, or a directory that is not empty (with [`Existing::Replace`]: that is not empty and holds
+    /// no results); whatever the file system refuses.
     pub fn create(path: impl Into<PathBuf>, mut manifest: Manifest, existing: Existing) -> Result<Self> {
         let path = path.into();
         let cannot = |error: &io::Error| {
             diagnostic("create the results directory", &path, error, "")
                 .hint("choose a directory that you may write to, on a disk with space, with `--out DIR`")
         };
+        if path.exists() && !path.is_dir() {
+            return Err(Diagnostic::usage(format!("{} is a file, not a directory", path.display()))
+                .hint("choose another directory with `--out DIR`"));
+        }
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
         clear(&path, existing)?;
         for run in &mut manifest.runs {
@@ -232,7 +236,7 @@ fn clear(path: &Path, existing: Existing) -> Result<()> {
     let has_results = path.join(MANIFEST_FILE).is_file();
     if existing == Existing::Refuse || !has_results {
         let (holds, hint) = if has_results {
-            ("already holds results", "choose another directory with `--out DIR`, or say to replace them")
+            ("already holds results", "choose another directory with `--out DIR`, or replace them with `--force`")
         } else {
             ("is not empty and holds no results of laxity", "choose another directory with `--out DIR`")
         };
