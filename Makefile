@@ -34,7 +34,7 @@ bless: ## Rewrite goldens and schemas after a deliberate change
 fuzz: ## Fuzz every reader for FUZZ_SECONDS (60); needs a nightly compiler and cargo-fuzz
 	@scripts/fuzz
 
-grid: ## The grid of lelli2012 scaled to this machine, into results/; long, needs root
+grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; some minutes, needs root
 	@scripts/setup build
 	cargo build --release --locked
 	scripts/grid
