@@ -77,7 +77,11 @@ impl Jobs {
             Demand::Fraction(share) => share,
             Demand::Uniform(low, high) => self.rng.random_range(low..=high),
             Demand::Bimodal(low, high, probability) => {
-                if self.rng.random_range(0..1_000_000) < probability { high } else { low }
+                if self.rng.random_range(0..1_000_000) < probability {
+                    high
+                } else {
+                    low
+                }
             }
             Demand::Normal(mean, sd) => {
                 let share = f64::from(mean) + f64::from(sd) * self.standard_normal();
@@ -116,7 +120,8 @@ mod tests {
     #[test]
     fn periodic_jobs_are_exactly_a_period_apart() {
         let jobs: Vec<JobSpec> = jobs_of(&task(), 0, 1, Demand::Wcet).take(3).collect();
-        let expected = [3, 13, 23].map(|ms| JobSpec { release: Duration::from_ms(ms), demand: Duration::from_ms(2) });
+        let expected =
+            [3, 13, 23].map(|ms| JobSpec { release: Duration::from_ms(ms), demand: Duration::from_ms(2) });
         assert_eq!(jobs, expected);
     }
 
@@ -140,7 +145,9 @@ mod tests {
         let mean = |shares: &[f64]| shares.iter().sum::<f64>() / 20_000.0;
         assert!(share_of(Demand::Fraction(800_000)).iter().all(|&share| (share - 0.8).abs() < 1e-9));
         let uniform = share_of(Demand::Uniform(500_000, 1_000_000));
-        assert!(uniform.iter().all(|share| (0.5..=1.0).contains(share)) && (mean(&uniform) - 0.75).abs() < 0.006);
+        assert!(
+            uniform.iter().all(|share| (0.5..=1.0).contains(share)) && (mean(&uniform) - 0.75).abs() < 0.006
+        );
         let normal = share_of(Demand::Normal(800_000, 100_000));
         let sd = (normal.iter().map(|share| (share - 0.8).powi(2)).sum::<f64>() / 20_000.0).sqrt();
         assert!((mean(&normal) - 0.8).abs() < 0.004 && (sd - 0.1).abs() < 0.003);

@@ -1,0 +1,162 @@
+//! What to generate, and the sets that come of it.
+
+use crate::catalogue::{Description, GENERATORS, description};
+use crate::common::Common;
+use crate::draft::Draft;
+use crate::emberson::{Emberson, PreparedEmberson};
+use crate::parameters::{Parameters, Parametric, Reader};
+use crate::stream::RNG_NAME;
+use crate::unc::{PreparedUnc, Unc};
+use crate::uunifast::{PreparedUUniFast, UUniFast};
+use crate::waters::{PreparedWaters, Waters};
+use laxity_model::{Diagnostic, Provenance, Result, TaskSet};
+
+/// A generator with its own options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Generator {
+    /// RandFixedSum utilizations.
+    Emberson(Emberson),
+    /// UUniFast-Discard.
+    UUniFast(UUniFast),
+    /// Independently drawn utilizations and periods.
+    Unc(Unc),
+    /// Automotive runnables.
+    Waters(Waters),
+}
+
+impl Generator {
+    /// The name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Generator::Emberson(_) => "emberson",
+            Generator::UUniFast(_) => "uunifast",
+            Generator::Unc(_) => "unc",
+            Generator::Waters(_) => "waters",
+        }
+    }
+
+    fn read(reader: &Reader<'_>, generator: &Description) -> Result<Self> {
+        match generator.name {
+            "emberson" => Emberson::read(reader).map(Generator::Emberson),
+            "uunifast" => UUniFast::read(reader).map(Generator::UUniFast),
+            "unc" => Unc::read(reader).map(Generator::Unc),
+            _ => Waters::read(reader).map(Generator::Waters),
+        }
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        match self {
+            Generator::Emberson(options) => options.written(),
+            Generator::UUniFast(options) => options.written(),
+            Generator::Unc(options) => options.written(),
+            Generator::Waters(options) => options.written(),
+        }
+    }
+}
+
+/// Everything that determines a sequence of task sets: set k is a function of the request and k alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Which generator, with its own options.
+    pub generator: Generator,
+    /// The options that all generators have.
+    pub common: Common,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Request {
+    /// Reads a request from parameters by name; those left out have their defaults ([`GENERATORS`]).
+    pub fn from_parameters(generator: &str, seed: u64, parameters: &Parameters) -> Result<Self> {
+        let generator = description(generator).ok_or_else(|| {
+            let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
+            Diagnostic::usage(format!("generator `{generator}` is not known"))
+                .hint(format!("choose from {} (see `laxity list`)", known.join(", ")))
+        })?;
+        let reader = Reader::new(generator, parameters)?;
+        Ok(Request { generator: Generator::read(&reader, generator)?, common: Common::read(&reader)?, seed })
+    }
+
+    /// All parameters by name, defaults too: `from_parameters` makes the same request of them.
+    pub fn parameters(&self) -> Parameters {
+        let all = self.generator.written().into_iter().chain(self.common.written());
+        all.map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// Checks the request and computes once what all its sets share (RandFixedSum's table).
+    pub fn prepare(&self) -> Result<Prepared> {
+        self.common.check()?;
+        let generator = match &self.generator {
+            Generator::Emberson(options) => PreparedGenerator::Emberson(options.prepare()?),
+            Generator::UUniFast(options) => PreparedGenerator::UUniFast(options.prepare()?),
+            Generator::Unc(options) => PreparedGenerator::Unc(options.prepare()?),
+            Generator::Waters(options) => PreparedGenerator::Waters(options.prepare()?),
+        };
+        Ok(Prepared { request: self.clone(), generator })
+    }
+}
+
+#[derive(Debug, Clone)]
+enum PreparedGenerator {
+    Emberson(PreparedEmberson),
+    UUniFast(PreparedUUniFast),
+    Unc(PreparedUnc),
+    Waters(PreparedWaters),
+}
+
+/// A checked request, ready to generate any of its sets in any order and from many threads.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    request: Request,
+    generator: PreparedGenerator,
+}
+
+impl Prepared {
+    /// The request.
+    pub fn request(&self) -> &Request {
+        &self.request
+    }
+
+    /// Set number `index`, with its provenance. Named `GENERATOR-SEED-INDEX`; tasks are named by the
+    /// generator.
+    pub fn generate(&self, index: u64) -> Result<TaskSet> {
+        let Request { ref generator, ref common, seed } = self.request;
+        let tasks = common.complete(self.drafts(index)?, seed, index);
+        let provenance = Provenance {
+            generator: generator.name().to_owned(),
+            rng: RNG_NAME.to_owned(),
+            seed,
+            index,
+            parameters: self.request.parameters(),
+        };
+        Ok(TaskSet::new(format!("{}-{seed}-{index}", generator.name()), tasks)?.with_provenance(provenance))
+    }
+
+    fn drafts(&self, index: u64) -> Result<Vec<Draft>> {
+        let seed = self.request.seed;
+        match &self.generator {
+            PreparedGenerator::Emberson(prepared) => Ok(prepared.draw(seed, index)),
+            PreparedGenerator::UUniFast(prepared) => prepared.draw(seed, index),
+            PreparedGenerator::Unc(prepared) => prepared.draw(seed, index),
+            PreparedGenerator::Waters(prepared) => prepared.draw(seed, index),
+        }
+    }
+}
+
+/// Set number `index` of a request. For many sets, [`Request::prepare`] once.
+pub fn generate(request: &Request, index: u64) -> Result<TaskSet> {
+    request.prepare()?.generate(index)
+}
+
+/// The set that a provenance describes, with the name that the generator gave it.
+pub fn regenerate(provenance: &Provenance) -> Result<TaskSet> {
+    if provenance.rng != RNG_NAME {
+        return Err(Diagnostic::usage(format!(
+            "the set was generated with the random number generator `{}`; this version has `{RNG_NAME}`",
+            provenance.rng
+        ))
+        .hint("regenerate the set with the version that made it, or keep the file"));
+    }
+    let request = Request::from_parameters(&provenance.generator, provenance.seed, &provenance.parameters)?;
+    generate(&request, provenance.index)
+}

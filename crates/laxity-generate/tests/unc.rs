@@ -1,0 +1,81 @@
+//! `unc`: sets of n tasks, and sets up to a total utilization.
+
+use laxity_generate::{Decimal, Generator, LastTask, Periods, Request, Unc, UncSize, Utilizations, generate};
+use laxity_model::{Duration, TaskSet, Utilization};
+use proptest::prelude::*;
+
+fn request(size: UncSize, utilizations: &str, periods: &str, seed: u64) -> Request {
+    let options =
+        Unc::new(size, utilizations.parse().expect("utilizations"), periods.parse().expect("periods"));
+    Request { generator: Generator::Unc(options), common: Default::default(), seed }
+}
+
+fn capped(cap: Decimal, last: LastTask, seed: u64) -> Request {
+    request(UncSize::Cap { utilization: cap, last }, "bimo-medium", "uni-moderate", seed)
+}
+
+fn exactly(cap: Decimal) -> Utilization {
+    Utilization::ratio(cap.billionths(), 1_000_000_000)
+}
+
+proptest! {
+    /// The next task drawn would have gone over the cap; squeezed, it fills the set to within 1 ns / T.
+    #[test]
+    fn caps_are_kept_and_filled(seed: u64, tenths in 10u32..200) {
+        let cap = Decimal::from_thousandths(tenths * 100);
+        let dropped = generate(&capped(cap, LastTask::Drop, seed), 0).expect("set");
+        let squeezed = generate(&capped(cap, LastTask::Squeeze, seed), 0).expect("set");
+        let n = dropped.tasks().len();
+        prop_assert!(dropped.utilization() <= exactly(cap));
+        prop_assert!(squeezed.utilization() <= exactly(cap));
+        prop_assert_eq!(&squeezed.tasks()[..n], dropped.tasks());
+        let one_more = UncSize::Tasks(u32::try_from(n).expect("small") + 1);
+        let more = generate(&request(one_more, "bimo-medium", "uni-moderate", seed), 0).expect("set");
+        prop_assert!(more.utilization() > exactly(cap));
+        prop_assert_eq!(&more.tasks()[..n], dropped.tasks());
+        if let Some(last) = squeezed.tasks().get(n) {
+            let one_ns_more = squeezed.utilization().plus(&Utilization::of(Duration::from_ns(1), last.period()));
+            prop_assert!(one_ns_more > exactly(cap));
+            prop_assert!(last.wcet <= more.tasks()[n].wcet);
+        }
+    }
+}
+
+/// All 9 x 6 combinations of the named distributions, and cerqueira2014's ranges.
+#[test]
+fn every_named_combination_stays_in_its_ranges() {
+    let cerqueira = ["uniform:1ms,1000ms", "log-uniform:10ms,1000ms", "uniform:200ms,1000ms"];
+    let periods_all = Periods::NAMED.iter().map(|(name, _)| *name).chain(cerqueira);
+    for periods in periods_all {
+        let Periods { min, max, .. } = periods.parse().expect("periods");
+        let names = Utilizations::NAMED.iter().map(|(name, _)| *name).chain(["uniform:0.1,0.2"]);
+        for utilizations in names {
+            let set = generate(&request(UncSize::Tasks(200), utilizations, periods, 5), 1).expect("set");
+            assert_eq!(set.tasks().len(), 200);
+            for task in set.tasks() {
+                assert!((min..=max).contains(&task.period()), "{periods}: {}", task.period());
+                assert_eq!(task.period().as_ns() % 1_000_000, 0);
+                if let Utilizations::Uniform { low, high } = utilizations.parse().expect("named") {
+                    let u = task.utilization().to_f64();
+                    assert!(u <= high.to_f64() && u > low.to_f64() - 1e-5, "{utilizations}: {u}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn impossible_requests_are_explained() {
+    let message = |request: Request| -> String {
+        let result: laxity_model::Result<TaskSet> = generate(&request, 7);
+        result.expect_err("must be refused").message
+    };
+    let cap = |cap: Decimal, utilizations| {
+        request(UncSize::Cap { utilization: cap, last: LastTask::Drop }, utilizations, "uni-short", 3)
+    };
+    let small = cap(Decimal::from_thousandths(300), "uni-heavy");
+    assert!(message(small).contains("set 7 of seed 3: the first task alone exceeds utilization 0.3"));
+    assert!(message(cap(Decimal::whole(5_000), "uni-light")).contains("more than 4096 tasks"));
+    assert!(message(cap(Decimal::ZERO, "uni-light")).contains("not positive"));
+    assert!(message(request(UncSize::Tasks(0), "uni-light", "uni-short", 1)).contains("tasks 0"));
+}
