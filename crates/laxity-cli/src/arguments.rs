@@ -91,7 +91,12 @@ impl PlatformArguments {
                 let all = vec![platform.cpus()];
                 platform.with_clusters(all)
             }
-            Some(lists) => platform.with_clusters(lists.split(';').map(str::parse).collect::<Result<_>>()?),
+            Some(lists) => lists
+                .split(';')
+                .map(str::parse)
+                .collect::<Result<_>>()
+                .and_then(|clusters| platform.with_clusters(clusters))
+                .map_err(|error| error.context(format!("--clusters `{lists}`"))),
         }
     }
 }
@@ -108,11 +113,11 @@ fn restrict(platform: Platform, text: &str) -> Result<Platform> {
             ))
             .hint("ask for between 1 and that many, or describe another platform with --platform"));
         }
-        Err(_) => text.parse::<CpuList>()?,
+        Err(_) => text.parse::<CpuList>().map_err(|error| error.context("--cpus"))?,
     };
     if wanted.is_empty() || !wanted.is_subset(&all) {
         return Err(Diagnostic::usage(format!(
-            "--cpus {text}: the platform `{}` has cores {all}",
+            "--cpus `{text}`: the platform `{}` has cores {all}",
             platform.name()
         ))
         .hint("name cores of the platform; `laxity list --platform` shows this machine's"));
@@ -130,7 +135,7 @@ pub struct PlacementArguments {
     #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = value::<Overload>)]
     pub overload: Overload,
     /// How long the ILP may look for the optimum; the best placement found until then is used
-    #[arg(long, value_name = "TIME", default_value_t = ILP_TIME_LIMIT, value_parser = value::<Duration>)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value_t = ILP_TIME_LIMIT, value_parser = value::<Duration>)]
     pub ilp_time_limit: Duration,
 }
 
@@ -141,25 +146,25 @@ pub struct RunningArguments {
     #[arg(value_name = "SET", required = true)]
     pub sets: Vec<PathBuf>,
     /// How long each run releases jobs
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
     pub duration: Duration,
     /// Runs per set and scheduler
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
     /// How much of its WCET a job asks for: `wcet`, a fraction such as 0.8, or a distribution such as uniform:0.5,1
-    #[arg(long, value_name = "DEMAND", default_value = "wcet", value_parser = value::<Demand>)]
+    #[arg(long, allow_hyphen_values = true, value_name = "DEMAND", default_value = "wcet", value_parser = value::<Demand>)]
     pub demand: Demand,
     /// cpu-time: a job runs for its demand of CPU time; work: for the accesses that took that long in isolation
     #[arg(long, value_name = "MODEL", default_value = "cpu-time", value_parser = value::<DemandModel>)]
     pub demand_model: DemandModel,
     /// Added to the WCET to make a SCHED_DEADLINE budget: the larger of a share and a time
-    #[arg(long, value_name = "MARGIN", default_value_t = BudgetMargin::default(), value_parser = value::<BudgetMargin>)]
+    #[arg(long, allow_hyphen_values = true, value_name = "MARGIN", default_value_t = BudgetMargin::default(), value_parser = value::<BudgetMargin>)]
     pub budget_margin: BudgetMargin,
     /// How much longer than --duration late jobs may run; default: the longest deadline
-    #[arg(long, value_name = "TIME", value_parser = value::<Duration>)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub grace: Option<Duration>,
     /// Seed of everything random
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Results directory; default: laxity-results/ and the time
     #[arg(short, long, value_name = "DIR")]
@@ -203,7 +208,7 @@ pub struct CompareArguments {
     #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Scheduler>)]
     pub schedulers: Vec<Scheduler>,
     /// About how long each task runs alone first; 0s skips it
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = value::<Duration>)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "500ms", value_parser = value::<Duration>)]
     pub alone: Duration,
 }
 
@@ -240,7 +245,7 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "TEST", value_parser = value::<laxity_place::Fit>)]
     pub fit: Option<laxity_place::Fit>,
     /// Fill each core only up to this share, such as 0.95
-    #[arg(long, value_name = "SHARE", default_value = "1", value_parser = share)]
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share)]
     pub limit: (u64, u64),
     /// Print JSON instead of a table
     #[arg(long)]

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     match commands::dispatch(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("{error}");
+            output::say(&error);
             ExitCode::from(error.failure.exit_code())
         }
     }

@@ -11,6 +11,11 @@ pub const MISSES: u8 = 1;
 /// Exit code after Ctrl-C, as shells count it.
 pub const INTERRUPTED: u8 = 130;
 
+/// Says something on standard error. A reader that left, or a full disk behind it, must not end a run.
+pub fn say(words: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{words}");
+}
+
 /// Writes text to standard output. A reader that left (`| head`) is no error.
 pub fn print(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
@@ -33,18 +38,35 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 
 /// Writes a file whole or not at all: under another name first, then renamed.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
-    let cannot = |error: &std::io::Error| {
-        Diagnostic::environment(format!("cannot write {}: {error}", path.display()))
-            .hint("choose a place that you may write to, on a disk with space")
-    };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("out");
     let draft = folder.join(format!(".{name}.{}.draft", std::process::id()));
     std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
         // The draft is useless now; the error below is what matters.
         let _ = std::fs::remove_file(&draft);
-        cannot(&error)
+        cannot_write(path, &error)
     })
+}
+
+/// Why a path cannot be written: a wrong path is the user's to mend, a full disk the machine's.
+pub fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
+    let path = path.display();
+    let wrong = |why: &str, fix: &str| Diagnostic::usage(format!("cannot write {path}: {why}")).hint(fix);
+    match error.kind() {
+        ErrorKind::IsADirectory => wrong("it is a directory", "name a file in it"),
+        ErrorKind::NotFound => {
+            wrong("its directory does not exist", "create the directory, or check the path")
+        }
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            wrong("a file stands where a directory is needed", "choose another path, or remove that file")
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            Diagnostic::environment(format!("cannot write {path}: the disk is full"))
+                .hint("make room, or choose a path on another disk")
+        }
+        _ => Diagnostic::environment(format!("cannot write {path}: {error}"))
+            .hint("choose a path that you may write to"),
+    }
 }
 
 /// Success, or the exit code for misses.

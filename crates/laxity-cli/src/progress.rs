@@ -1,5 +1,6 @@
 //! Progress of long work, on standard error: a bar on a terminal, a line per step elsewhere.
 
+use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -53,7 +54,7 @@ impl Step {
     pub fn end(self, outcome: &str) {
         self.bar.finish_and_clear();
         if !self.quiet {
-            eprintln!("{:<32} {outcome}", self.label);
+            output::say(format_args!("{:<32} {outcome}", self.label));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::plan::{Plan, PlannedTask};
 use crate::runtime_dir::MachineLock;
 use crate::sched::Policy;
 use crate::shared::{NEVER, Shared, Slot};
-use laxity_model::{Diagnostic, Duration, Result};
+use laxity_model::{ByteSize, Diagnostic, Duration, Result};
 use laxity_trace::{Counters, Job, Outcome, RunStatus};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd};
@@ -87,12 +87,9 @@ pub fn execute(
         Some(reason) => RunStatus::Interrupted { reason, ran },
     };
     let horizon_ns = if status == RunStatus::Completed { NEVER } else { ran.as_ns() };
-    Ok(Executed {
-        jobs: collect(&shared, plan, horizon_ns),
-        status,
-        not_measured: perf::not_available(),
-        notes,
-    })
+    let jobs = collect(&shared, plan, horizon_ns);
+    notes.extend(overruns(plan, &jobs));
+    Ok(Executed { jobs, status, not_measured: perf::not_available(), notes })
 }
 
 fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration]) -> Result<Shared> {
@@ -134,8 +131,11 @@ pub fn check_memory<'a>(working_sets: impl Iterator<Item = (&'a str, u64)> + Clo
     }
     let (name, bytes) = working_sets.max_by_key(|&(_, bytes)| bytes).unwrap_or_default();
     Err(Diagnostic::usage(format!(
-        "the working sets need {wanted} bytes of memory (task `{name}` alone {bytes}), but only {available} are \
-         available and a run locks them all"
+        "the working sets need {} of memory (task `{name}` alone {}), but only {} are available and a run locks \
+         them all",
+        ByteSize(u64::try_from(wanted).unwrap_or(u64::MAX)),
+        ByteSize(bytes),
+        ByteSize(available >> 20 << 20)
     ))
     .hint("use smaller working sets"))
 }
@@ -164,7 +164,7 @@ fn stolen_ns() -> Option<u64> {
 /// The guardian died: put back what it changed.
 fn recover(lock: &MachineLock) {
     if let Err(error) = crate::journal::recover(lock.directory()) {
-        eprintln!("{error}");
+        crate::journal::warn(error);
     }
 }
 

@@ -254,7 +254,7 @@ impl Guardian {
             }
         }
         for failure in self.journal.undo() {
-            eprintln!("warning: could not restore {failure}");
+            crate::journal::warn(format_args!("warning: could not restore {failure}"));
         }
     }
 }

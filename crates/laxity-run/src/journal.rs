@@ -67,10 +67,16 @@ impl Journal {
     }
 }
 
+/// Says something on standard error. Nobody listening must not keep the host from being put back.
+pub fn warn(words: impl std::fmt::Display) {
+    use io::Write;
+    let _ = writeln!(io::stderr(), "{words}");
+}
+
 impl Drop for Journal {
     fn drop(&mut self) {
         for failure in self.undo() {
-            eprintln!("warning: could not restore {failure}");
+            warn(format_args!("warning: could not restore {failure}"));
         }
     }
 }

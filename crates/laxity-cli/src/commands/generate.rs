@@ -21,9 +21,15 @@ pub struct GenerateArguments {
     seed: u64,
     count: u64,
     out: Option<PathBuf>,
-    format: String,
+    format: Option<String>,
     json: bool,
 }
+
+/// Format of a set for which neither `--format` nor the file's name says one.
+const DEFAULT_FORMAT: &str = "toml";
+const FORMATS: [&str; 3] = [DEFAULT_FORMAT, "json", "csv"];
+/// The largest set of the grid has 4m tasks, and a generator makes at most 4096.
+const GRID_CORES_MAX: i64 = 1024;
 
 impl Args for GenerateArguments {
     fn augment_args(command: Command) -> Command {
@@ -67,7 +73,7 @@ impl FromArgMatches for GenerateArguments {
             seed: *matches.get_one("seed").expect("it has a default"),
             count: *matches.get_one("count").expect("it has a default"),
             out: matches.get_one("out").cloned(),
-            format: matches.get_one::<String>("format").expect("it has a default").clone(),
+            format: matches.get_one::<String>("format").cloned(),
             json: matches.get_flag("json"),
         })
     }
@@ -89,6 +95,8 @@ fn generator_command(generator: &Description) -> Command {
 
 fn argument(parameter: &'static Parameter, common: bool) -> Arg {
     let mut argument = Arg::new(parameter.name).long(parameter.name).value_name("VALUE").help(parameter.help);
+    // So that a negative number meets the rule it breaks, not "unexpected argument".
+    argument = argument.allow_hyphen_values(true);
     argument = match parameter.name {
         "tasks" => argument.short('n'),
         "utilization" => argument.short('u'),
@@ -105,8 +113,11 @@ fn argument(parameter: &'static Parameter, common: bool) -> Arg {
 }
 
 fn grid_command() -> Command {
-    let cores =
-        Arg::new("cores").long("cores").value_name("M").required(true).value_parser(value_parser!(u32));
+    let cores = Arg::new("cores")
+        .long("cores")
+        .value_name("M")
+        .required(true)
+        .value_parser(value_parser!(u32).range(1..=GRID_CORES_MAX));
     let wss = Arg::new("wss").long("wss").value_name("SIZES").default_value("16KiB,256KiB");
     output_arguments(Command::new(GRID).about(GRID_SUMMARY), "3")
         .long_about(format!("{GRID_SUMMARY}\n\nSource: lelli2012, 5.3"))
@@ -118,12 +129,12 @@ fn output_arguments(command: Command, count: &'static str) -> Command {
     let number = value_parser!(u64);
     let counted = if count == "1" { "number of sets" } else { "sets per cell of the grid" };
     command.next_help_heading("Output").args([
-        Arg::new("seed").long("seed").value_name("N").default_value("1").value_parser(number).help("seed"),
+        Arg::new("seed").long("seed").value_name("N").default_value("1").value_parser(number).help("seed of everything random"),
         Arg::new("count").long("count").value_name("N").default_value(count).value_parser(value_parser!(u64).range(1..=1_000_000)).help(counted),
         Arg::new("out").short('o').long("out").value_name("PATH").value_parser(value_parser!(PathBuf)).help(
             "a file (its extension says the format), or a directory for several sets; default: standard output",
         ),
-        Arg::new("format").long("format").value_name("FORMAT").default_value("toml").value_parser(["toml", "json", "csv"]).help("format of the sets"),
+        Arg::new("format").long("format").value_name("FORMAT").value_parser(FORMATS).help("format of the sets; default: what the file's name says, or toml"),
         Arg::new("json").long("json").action(clap::ArgAction::SetTrue).help("print a JSON array of sets"),
     ])
 }
@@ -140,22 +151,22 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
         return Err(Diagnostic::usage("several sets do not go into one stream")
             .hint("name a directory with -o DIR, or print an array with --json"));
     }
+    let format = match &arguments.out {
+        Some(path) if single => format_of(path, arguments.format.as_deref())?,
+        _ => arguments.format.as_deref().unwrap_or(DEFAULT_FORMAT),
+    };
     let mut array = Vec::new();
     let mut written = 0u64;
     for_each_set(arguments, &mut |set| {
         written += 1;
         match &arguments.out {
-            Some(path) if single => write_set(path, &format_of(path, &arguments.format), set)?,
+            Some(path) if single => write_set(path, format, set)?,
             Some(folder) => {
                 create_folder(folder)?;
-                write_set(
-                    &folder.join(format!("{}.{}", set.name(), arguments.format)),
-                    &arguments.format,
-                    set,
-                )?;
+                write_set(&folder.join(format!("{}.{format}", set.name())), format, set)?;
             }
             None if arguments.json => {}
-            None => output::print(&text_of(set, &arguments.format))?,
+            None => output::print(&text_of(set, format))?,
         }
         if arguments.json {
             array.push(set.to_json_value());
@@ -166,15 +177,18 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
         output::print_json(&array)?;
     }
     if let Some(path) = &arguments.out {
-        eprintln!("wrote {written} task set(s) to {}", path.display());
+        output::say(format_args!("wrote {written} task set(s) to {}", path.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn for_each_set(arguments: &GenerateArguments, take: &mut dyn FnMut(&TaskSet) -> Result<()>) -> Result<()> {
     if arguments.generator == GRID {
-        let sizes: Vec<ByteSize> =
-            arguments.parameters["wss"].split(',').map(str::parse).collect::<Result<_>>()?;
+        let sizes: Vec<ByteSize> = arguments.parameters["wss"]
+            .split(',')
+            .map(str::parse)
+            .collect::<Result<_>>()
+            .map_err(|error: Diagnostic| error.context("--wss"))?;
         for cell in lelli2012::grid(arguments.cores, &sizes, arguments.seed)? {
             cell.sets(arguments.count)?.iter().try_for_each(&mut *take)?;
         }
@@ -185,10 +199,24 @@ fn for_each_set(arguments: &GenerateArguments, take: &mut dyn FnMut(&TaskSet) ->
     (0..arguments.count).try_for_each(|index| take(&prepared.generate(index)?))
 }
 
-fn format_of(path: &Path, fallback: &str) -> String {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some(known @ ("toml" | "json" | "csv")) => known.to_owned(),
-        _ => fallback.to_owned(),
+/// The format of the one file to write. Its extension is what every reader goes by, so they must agree.
+fn format_of<'a>(path: &'a Path, asked: Option<&'a str>) -> Result<&'a str> {
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    let known = FORMATS.contains(&extension);
+    match asked {
+        Some(asked) if known && asked != extension => Err(Diagnostic::usage(format!(
+            "--format {asked} contradicts the name {}, which readers take for {extension}",
+            path.display()
+        ))
+        .hint(format!("name the file *.{asked}, or leave --format out"))),
+        _ if extension == "xml" => Err(Diagnostic::usage(format!(
+            "cannot write {}: laxity reads XML (of SimSo) but does not write it",
+            path.display()
+        ))
+        .hint(format!("name the file *.{}", FORMATS.join(", *.")))),
+        Some(asked) => Ok(asked),
+        None if known => Ok(extension),
+        None => Ok(DEFAULT_FORMAT),
     }
 }
 
@@ -197,7 +225,7 @@ fn text_of(set: &TaskSet, format: &str) -> String {
         "json" => set.to_json(),
         "csv" => {
             let exported = set.to_csv();
-            exported.warnings.iter().for_each(|warning| eprintln!("warning: {warning}"));
+            exported.warnings.iter().for_each(|warning| output::say(format_args!("warning: {warning}")));
             exported.text
         }
         _ => set.to_toml(),
@@ -205,10 +233,7 @@ fn text_of(set: &TaskSet, format: &str) -> String {
 }
 
 fn create_folder(folder: &Path) -> Result<()> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Diagnostic::environment(format!("cannot create {}: {error}", folder.display()))
-            .hint("choose another directory with -o")
-    })
+    std::fs::create_dir_all(folder).map_err(|error| output::cannot_write(folder, &error))
 }
 
 fn write_set(path: &Path, format: &str, set: &TaskSet) -> Result<()> {

@@ -11,9 +11,9 @@ pub use report::DEPLOY_DIRECTORY;
 
 use crate::arguments::{Command, RunningArguments};
 use crate::experiment::{Finished, Settings};
-use crate::output;
+use crate::{experiment, output};
 use laxity_model::{Diagnostic, Result, Scheduler, TaskSet, read_task_set};
-use laxity_trace::Existing;
+use laxity_trace::{Existing, RunStatus};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -49,7 +49,7 @@ fn read_sets(paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
 fn read_set(path: &Path) -> Result<TaskSet> {
     let imported = read_task_set(path)?;
     for warning in &imported.warnings {
-        eprintln!("warning: {}: {warning}", path.display());
+        output::say(format_args!("warning: {}: {warning}", path.display()));
     }
     Ok(imported.set)
 }
@@ -59,6 +59,16 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str
     if arguments.duration.is_zero() {
         return Err(Diagnostic::usage("--duration 0ns: a run must release jobs for some time")
             .hint("try --duration 10s"));
+    }
+    let grace = arguments.grace.unwrap_or_default();
+    for (option, span) in [("--duration", arguments.duration), ("--grace", grace)] {
+        if span > experiment::RUN_LONGEST {
+            return Err(Diagnostic::usage(format!(
+                "{option} {span}: a run takes at most {} (a year)",
+                experiment::RUN_LONGEST
+            ))
+            .hint("check the unit: ns, us, ms or s"));
+        }
     }
     let platform = arguments.platform.resolve()?;
     if arguments.platform.platform.is_some() {
@@ -110,12 +120,30 @@ fn conclude(
 ) -> Result<ExitCode> {
     let verdict = report::publish(&finished.directory, &finished.results, arguments.json, true)?;
     if finished.interrupted {
-        eprintln!("interrupted: what was measured until then is in {}", finished.directory.display());
+        output::say(format_args!(
+            "interrupted: what was measured until then is in {}",
+            finished.directory.display()
+        ));
         return Ok(ExitCode::from(output::INTERRUPTED));
     }
     if !verdict.anything_ran {
-        return Err(Diagnostic::environment("nothing could be run on this machine; the report says why")
-            .hint("`laxity list` shows what this machine can run; real-time scheduling needs root"));
+        return Err(nothing_ran(finished));
     }
     Ok(output::verdict(!arguments.fail_on_miss || clean(&verdict)))
+}
+
+/// The reasons why no run was made, each once.
+fn nothing_ran(finished: &Finished) -> Diagnostic {
+    let mut reasons: Vec<&str> = Vec::new();
+    for run in &finished.results.runs {
+        if let RunStatus::NotRun { reason } = &run.status
+            && !reasons.contains(&reason.as_str())
+        {
+            reasons.push(reason);
+        }
+    }
+    Diagnostic::environment(format!("nothing could be run on this machine: {}", reasons.join("; "))).hint(
+        "real-time scheduling needs root; `laxity list` shows what this machine can run. All else is in the \
+         results directory",
+    )
 }

@@ -35,6 +35,7 @@ struct BinAnswer {
 
 pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let set = read_set(&arguments.set)?;
+    experiment::check_real_time(&set)?;
     let platform = arguments.platform.resolve()?;
     let bins = Bin::of_platform(&platform, arguments.onto)?;
     let (numerator, denominator) = arguments.limit;

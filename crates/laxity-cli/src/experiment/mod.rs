@@ -145,7 +145,7 @@ pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) ->
     // The lock comes first: without it nothing may be measured, and nothing is written.
     let lock = if can_run { Some(MachineLock::acquire()?) } else { None };
     for path in lock.iter().flat_map(MachineLock::restored) {
-        eprintln!("note: an earlier run was killed; restored {}", path.display());
+        output::say(format_args!("note: an earlier run was killed; restored {}", path.display()));
     }
     let workload = Workload::new(settings.demand_model, settings.demand, sets, settings.seed)?;
     let runs = planned_runs(sets, &parts, settings, &capabilities);
@@ -413,13 +413,13 @@ fn announce(runs: &[(Run, Work)], sets: &[TaskSet], settings: &Settings) {
         .filter_map(|(run, _)| alone_duration(&sets[run.set as usize], settings.alone?).ok())
         .sum();
     let total = alone.as_secs_f64() + settings.duration.as_secs_f64() * together as f64;
-    eprintln!(
+    output::say(format_args!(
         "{} task set(s), {} scheduler(s), {together} run(s) of {}: about {:.0} s",
         sets.len(),
         settings.schedulers.len(),
         settings.duration,
         total + together as f64 * 0.3
-    );
+    ));
 }
 
 fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs: Vec<Run>) -> Manifest {

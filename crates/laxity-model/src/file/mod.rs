@@ -96,7 +96,9 @@ fn read<T>(path: &Path, parse: impl FnOnce(&str, &str) -> Result<T>) -> Result<T
 
 fn read_text(path: &Path) -> Result<String> {
     let unreadable = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => Diagnostic::usage("no such file").hint("check the path"),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Diagnostic::usage("no such file").hint("check the path")
+        }
         ErrorKind::PermissionDenied => Diagnostic::usage("no permission to read it")
             .hint("check the owner and mode of the file and its folders"),
         _ => Diagnostic {

@@ -236,7 +236,10 @@ fn clear(path: &Path, existing: Existing) -> Result<()> {
     let has_results = path.join(MANIFEST_FILE).is_file();
     if existing == Existing::Refuse || !has_results {
         let (holds, hint) = if has_results {
-            ("already holds results", "choose another directory with `--out DIR`, or replace them with `--force`")
+            (
+                "already holds results",
+                "choose another directory with `--out DIR`, or replace them with `--force`",
+            )
         } else {
             ("is not empty and holds no results of laxity", "choose another directory with `--out DIR`")
         };

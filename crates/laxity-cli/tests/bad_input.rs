@@ -1,0 +1,457 @@
+//! Every wrong input ends with exit code 2, an error that names the value and the rule, and a way out; nothing
+//! is printed as data and nothing is written.
+
+mod host;
+mod patience;
+
+use host::{laxity, words};
+use patience::{patiently, real_run};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A directory for one wrong call, with the input files in it.
+struct Bench {
+    directory: tempfile::TempDir,
+}
+
+impl Bench {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let bench = Bench { directory: tempfile::tempdir().expect("directory") };
+        files.iter().for_each(|(name, text)| bench.write(name, text));
+        bench
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("directory");
+        fs::write(path, content).expect("write");
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn command(&self, call: &[&str]) -> Command {
+        let mut command = laxity();
+        command.current_dir(self.directory.path()).args(call);
+        command
+    }
+
+    fn laxity(&self, call: &[&str]) -> Output {
+        patiently(|| self.command(call))
+    }
+
+    /// Every file and directory with its content.
+    fn contents(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let mut found = BTreeMap::new();
+        let mut open = vec![self.directory.path().to_owned()];
+        while let Some(folder) = open.pop() {
+            for entry in fs::read_dir(&folder).expect("readable").flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    open.push(path.clone());
+                    found.insert(path, None);
+                } else {
+                    let content = fs::read(&path).expect("readable");
+                    found.insert(path, Some(content));
+                }
+            }
+        }
+        found
+    }
+
+    /// Checks that a call is refused as bad input, for reasons in which all of `names` occur.
+    fn refuses(&self, call: &[&str], names: &[&str]) {
+        let before = self.contents();
+        let refused = self.laxity(call);
+        let said = words(&refused);
+        let call = format!("laxity {}\n{said}", call.join(" "));
+        assert_eq!(refused.status.code(), Some(2), "exit code of {call}");
+        assert!(said.lines().any(|line| line.starts_with("error: ")), "no error line: {call}");
+        let way_out = ["hint: ", "tip: ", "For more information, try '--help'"];
+        assert!(way_out.iter().any(|word| said.contains(word)), "no way out: {call}");
+        for name in names {
+            assert!(said.contains(name), "`{name}` is not named: {call}");
+        }
+        assert!(!said.contains("panicked"), "{call}");
+        assert!(refused.stdout.is_empty(), "data on standard output: {call}");
+        assert_eq!(self.contents(), before, "something was written: {call}");
+    }
+}
+
+/// A task set with these tasks.
+fn set(tasks: &[&str]) -> String {
+    let tasks: String = tasks.iter().map(|task| format!("[[tasks]]\n{task}\n")).collect();
+    format!("version = 1\nname = \"s\"\n{tasks}")
+}
+
+fn task(name: &str, wcet: &str, period: &str, more: &str) -> String {
+    format!("name = \"{name}\"\nwcet = \"{wcet}\"\nperiod = \"{period}\"\n{more}")
+}
+
+/// Sets in files: file name, content, what the message must name.
+fn wrong_sets() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
+    let one = |wcet: &str, period: &str, more: &str| set(&[&task("a", wcet, period, more)]).into_bytes();
+    let text = |text: &str| text.as_bytes().to_vec();
+    let many = |count: usize| {
+        let lines: String = (0..count).map(|at| format!("t{at},1,1000000\n")).collect();
+        format!("name,wcet_ns,period_ns\n{lines}").into_bytes()
+    };
+    vec![
+        // Not the format that the name says.
+        ("malformed.toml", text("version = 1\n[[tasks]\n"), vec!["malformed.toml", "line 2", "expected `]`"]),
+        ("empty.toml", text(""), vec!["missing field `version`", "version = 1"]),
+        ("malformed.json", text("{\"version\": 1, \"tasks\": ["), vec!["malformed.json", "line 1", "EOF"]),
+        ("array.json", text("[1, 2]"), vec!["array.json", "line 1"]),
+        ("fields.csv", text("name,wcet_ns,period_ns\na,1,2,3\n"), vec!["line 2", "4 fields", "has 3"]),
+        ("header.csv", text("name,wcet_ns\na,1\n"), vec!["lacks the column `period_ns`"]),
+        (
+            "malformed.xml",
+            text("<?xml version=\"1.0\"?><simulation><tasks><task"),
+            vec!["line 1", "not closed"],
+        ),
+        ("other.xml", text("<?xml version=\"1.0\"?><html></html>"), vec!["`html`", "simulation"]),
+        ("binary.toml", vec![0xff, 0xfe, 0, 1], vec!["not UTF-8", "byte 0"]),
+        ("newer.toml", text("version = 2\ntasks = []\n"), vec!["version 2 is not known", "version 1"]),
+        // Times.
+        ("zero.toml", one("0ms", "10ms", ""), vec!["task `a`", "wcet is 0", "positive"]),
+        ("zero-period.toml", one("1ms", "0s", ""), vec!["task `a`", "period is 0"]),
+        ("zero-deadline.toml", one("1ms", "10ms", "deadline = \"0ms\""), vec!["task `a`", "deadline is 0"]),
+        ("negative.toml", one("-1ms", "10ms", ""), vec!["task `a`", "wcet", "`-1ms`", "non-negative"]),
+        ("negative.csv", text("name,wcet_ns,period_ns\na,-5,9\n"), vec!["line 2", "wcet_ns", "`-5`"]),
+        ("no-unit.toml", one("1", "10ms", ""), vec!["task `a`", "wcet", "`1` has no unit", "ms"]),
+        (
+            "bare-number.toml",
+            text("version = 1\n[[tasks]]\nname = \"a\"\nwcet = 1\nperiod = \"9ms\"\n"),
+            vec!["line 4", "task `a`", "integer `1`", "with a unit"],
+        ),
+        ("hours.toml", one("1ms", "1h", ""), vec!["period", "unknown unit `h`", "ns, us, ms or s"]),
+        ("fraction.toml", one("0.5ns", "1ms", ""), vec!["`0.5ns`", "whole number of nanoseconds"]),
+        ("eternal.toml", one("1ms", "99999999999s", ""), vec!["period", "2^64 ns"]),
+        ("c-above-d.toml", one("6ms", "10ms", "deadline = \"5ms\""), vec!["wcet 6ms", "deadline 5ms"]),
+        ("c-above-t.toml", one("11ms", "10ms", "deadline = \"20ms\""), vec!["wcet 11ms", "period 10ms"]),
+        // Tasks.
+        (
+            "twice.toml",
+            set(&[&task("a", "1ms", "9ms", ""), &task("a", "1ms", "9ms", "")]).into_bytes(),
+            vec!["two tasks", "`a`", "1 and 2", "unique"],
+        ),
+        (
+            "unknown-field.toml",
+            one("1ms", "9ms", "dedline = \"5ms\""),
+            vec!["line 7", "task `a`", "`dedline`", "did you mean `deadline`"],
+        ),
+        (
+            "both.toml",
+            one("1ms", "9ms", "min_interarrival = \"9ms\""),
+            vec!["both period and min_interarrival"],
+        ),
+        ("kind.toml", one("1ms", "9ms", "kind = \"soft\""), vec!["`soft`", "best-effort"]),
+        ("demand.toml", one("1ms", "9ms", "demand = \"11\""), vec!["demand `11`"]),
+        (
+            "ratio.toml",
+            one("1ms", "9ms", "working_set = { size = \"1KiB\", reads_to_writes = \"0:0\" }"),
+            vec!["0:0"],
+        ),
+        ("empty-set.toml", text("version = 1\ntasks = []\n"), vec!["empty", "at least one task"]),
+        ("header-only.csv", text("name,wcet_ns,period_ns\n"), vec!["empty", "at least one task"]),
+        ("best-effort.toml", one("1ms", "9ms", "kind = \"best-effort\""), vec!["`s`", "no real-time task"]),
+        ("many.csv", many(100_001), vec!["100000 tasks", "limit"]),
+    ]
+}
+
+#[test]
+fn wrong_task_sets_are_refused_by_every_command_that_reads_them() {
+    for (name, content, names) in wrong_sets() {
+        let bench = Bench::new(&[]);
+        bench.write(name, content);
+        bench.refuses(&["place", name], &names);
+        bench.refuses(&["run", name, "--scheduler", "g-rm", "--duration", "100ms", "--out", "out"], &names);
+        bench.refuses(&["compare", name, "--duration", "100ms"], &names);
+    }
+}
+
+#[test]
+fn one_wrong_set_among_good_ones_stops_everything() {
+    let bench = Bench::new(&[("good.toml", &set(&[&task("a", "1ms", "9ms", "")])), ("bad.csv", "name\n")]);
+    bench.refuses(&["compare", "good.toml", "bad.csv", "--out", "out"], &["bad.csv", "wcet_ns"]);
+}
+
+#[test]
+fn paths_that_are_no_files_are_named() {
+    let bench = Bench::new(&[("folder/set.toml", ""), ("good.toml", &set(&[&task("a", "1ms", "9ms", "")]))]);
+    for command in [&["place"][..], &["compare"], &["run", "--scheduler", "g-rm"]] {
+        let with = |path| [command, &[path]].concat();
+        bench.refuses(&with("missing.toml"), &["missing.toml", "no such file", "check the path"]);
+        bench.refuses(&with("folder"), &["folder", "is a directory", "name a file"]);
+        bench.refuses(&with("good.toml/set.toml"), &["good.toml/set.toml"]);
+    }
+    bench.refuses(&["report", "folder"], &["folder", "no manifest.json", "laxity run"]);
+    bench.refuses(&["report", "missing"], &["missing", "manifest.json"]);
+    bench.refuses(&["place", "good.toml", "--platform", "missing.toml"], &["missing.toml", "no such file"]);
+    bench.refuses(&["place", "good.toml", "--platform", "good.toml"], &["unknown field `tasks`", "cores"]);
+}
+
+#[test]
+fn more_load_than_cores_is_refused() {
+    let half: Vec<String> = (0..400).map(|at| task(&format!("t{at}"), "9ms", "10ms", "")).collect();
+    let half: Vec<&str> = half.iter().map(String::as_str).collect();
+    let three = [&task("a", "9ms", "10ms", "")[..], &task("b", "9ms", "10ms", "")];
+    let bench = Bench::new(&[("crowd.toml", &set(&half)), ("two.toml", &set(&three))]);
+    let names = ["utilization 360.0000 exceeds the", "cores used", "--overload least-loaded"];
+    bench.refuses(&["compare", "crowd.toml"], &names);
+    bench.refuses(&["run", "crowd.toml", "--scheduler", "g-edf"], &names);
+    let names = ["utilization 1.8000 exceeds the 1 cores used"];
+    bench.refuses(&["compare", "two.toml", "--cpus", "1"], &names);
+    bench.refuses(&["run", "two.toml", "--cpus", "1", "--scheduler", "g-rm"], &names);
+}
+
+#[test]
+fn working_sets_that_exceed_the_memory_are_refused() {
+    let huge = task("hog", "1ms", "9ms", "working_set = { size = \"4096TiB\" }");
+    let bench = Bench::new(&[("huge.toml", &set(&[&huge, &task("b", "1ms", "9ms", "")]))]);
+    let names = ["task set `s`", "task `hog`", "4096TiB", "available", "smaller working sets"];
+    bench.refuses(&["compare", "huge.toml"], &names);
+    bench.refuses(&["run", "huge.toml", "--scheduler", "p-edf"], &names);
+}
+
+#[test]
+fn wrong_options_of_runs_are_refused() {
+    let bench = Bench::new(&[("s.toml", &set(&[&task("a", "1ms", "10ms", "")]))]);
+    let eternal = &["18446744073s", "at most", "year"];
+    for (option, value, names) in [
+        ("--duration", "0s", &["--duration", "release jobs for some time"][..]),
+        ("--duration", "10", &["--duration", "`10` has no unit"]),
+        ("--duration", "-1s", &["--duration", "`-1s`", "non-negative"]),
+        ("--duration", "1h", &["--duration", "unknown unit `h`"]),
+        ("--duration", "0.1ns", &["--duration", "whole number of nanoseconds"]),
+        ("--duration", "99999999999s", &["--duration", "2^64 ns"]),
+        ("--duration", "18446744073s", eternal),
+        ("--duration", "1000000s", &["100000000 jobs", "task `a`", "period 10ms", "limit is 20000000"]),
+        ("--grace", "18446744073s", eternal),
+        ("--grace", "5", &["--grace", "no unit"]),
+        ("--repeat", "0", &["--repeat", "1..=10000"]),
+        ("--repeat", "many", &["--repeat", "many"]),
+        ("--demand", "11", &["--demand", "`11`", "uniform:0.5,1"]),
+        ("--demand", "uniform:1,0.5", &["--demand", "order of arguments"]),
+        ("--demand-model", "cycles", &["`cycles`", "cpu-time", "work"]),
+        ("--budget-margin", "200%", &["`200%`", "0% and 100%"]),
+        ("--budget-margin", "much", &["budget margin", "`much`"]),
+        ("--seed", "-1", &["--seed", "-1"]),
+        ("--ilp-time-limit", "soon", &["--ilp-time-limit", "`soon`"]),
+        ("--placement", "best", &["placement `best`", "ffd", "ilp"]),
+        ("--placement", "ff:colour", &["ff:colour"]),
+        ("--overload", "never", &["`never`", "refuse", "least-loaded"]),
+        ("--cpus", "0", &["--cpus 0", "cores", "between 1 and"]),
+        ("--cpus", "9999", &["--cpus 9999", "cores"]),
+        ("--cpus", "0,8000", &["--cpus `0,8000`", "has cores"]),
+        ("--cpus", "1-0", &["--cpus", "`1-0`"]),
+        ("--cpus", "two", &["--cpus", "`two`", "0-3,8"]),
+        ("--cpus", "", &["--cpus ``", "has cores"]),
+        ("--clusters", "many", &["--clusters `many`", "`many`"]),
+        ("--clusters", "0;0", &["--clusters `0;0`", "overlaps"]),
+        ("--clusters", "0-8000", &["--clusters `0-8000`", "outside"]),
+        ("--clusters", "", &["--clusters ``", "empty"]),
+        ("--platform", "s.toml", &["s.toml", "unknown field `tasks`"]),
+        ("--colour", "red", &["--colour"]),
+    ] {
+        bench.refuses(&["compare", "s.toml", option, value], names);
+        bench.refuses(&["run", "s.toml", "--scheduler", "g-rm", option, value], names);
+    }
+    bench.refuses(&["run", "s.toml", "--scheduler", "g-fifo"], &["`g-fifo`", "g-edf", "laxity list"]);
+    bench.refuses(&["run", "s.toml", "--scheduler", "g-rm,"], &["scheduler ``", "g-edf"]);
+    bench.refuses(&["run", "s.toml"], &["--scheduler"]);
+    bench.refuses(&["run", "--scheduler", "g-rm"], &["SET"]);
+    bench.refuses(&["compare", "s.toml", "--schedulers", "p-edf,cfs"], &["`cfs`", "p-rm"]);
+    bench.refuses(&["compare", "s.toml", "--alone", "half"], &["--alone", "`half`"]);
+    bench.refuses(&["measure", "s.toml"], &["measure"]);
+}
+
+#[test]
+fn wrong_options_of_place_are_refused() {
+    let bench = Bench::new(&[("s.toml", &set(&[&task("a", "1ms", "10ms", "")]))]);
+    for (option, value, names) in [
+        ("--onto", "sockets", &["`sockets`", "cores", "clusters"][..]),
+        ("--limit", "0", &["`0`", "above 0 and at most 1"]),
+        ("--limit", "1.5", &["`1.5`", "at most 1"]),
+        ("--limit", "-0.5", &["`-0.5`", "above 0"]),
+        ("--fit", "size", &["`size`", "utilization", "dbf"]),
+        ("--placement", "best", &["`best`", "wfd"]),
+        ("--cpus", "9999", &["--cpus 9999"]),
+    ] {
+        bench.refuses(&["place", "s.toml", option, value], names);
+    }
+}
+
+#[test]
+fn an_out_directory_with_something_else_is_left_alone() {
+    let bench =
+        Bench::new(&[("s.toml", &set(&[&task("a", "1ms", "10ms", "")])), ("full/precious.txt", "keep")]);
+    let call = ["run", "s.toml", "--scheduler", "g-rm", "--duration", "100ms", "--out"];
+    let with = |more: &[&'static str]| [&call[..], more].concat();
+    bench.refuses(&with(&["full"]), &["full", "not empty", "--out DIR"]);
+    bench.refuses(&with(&["full", "--force"]), &["full", "no results of laxity", "--out DIR"]);
+    bench.refuses(&with(&["s.toml"]), &["s.toml", "is a file"]);
+}
+
+#[test]
+fn force_replaces_results_and_nothing_else() {
+    let tight = set(&[&task("a", "1ms", "10ms", "")]);
+    let bench = Bench::new(&[("s.toml", &tight)]);
+    let call = ["run", "s.toml", "--scheduler", "g-rm", "--duration", "50ms", "--out", "out"];
+    let Some(first) = real_run(|| bench.command(&call)) else { return };
+    assert!(first.status.success(), "{}", words(&first));
+    bench.write("out/notes.md", "what I think of it");
+    bench.write("out/precious.txt", "keep");
+    bench.refuses(&call, &["out", "already holds results", "--force"]);
+    let created = || fs::read_to_string(bench.path("out/manifest.json")).expect("a manifest");
+    let before = created();
+    let forced = [&call[..], &["--force"]].concat();
+    let second = real_run(|| bench.command(&forced)).expect("it ran before");
+    assert!(second.status.success(), "{}", words(&second));
+    assert_ne!(created(), before, "the results were replaced");
+    for (name, content) in [("out/notes.md", "what I think of it"), ("out/precious.txt", "keep")] {
+        assert_eq!(fs::read_to_string(bench.path(name)).expect("still there"), content);
+    }
+}
+
+#[test]
+fn impossible_parameters_of_generators_are_refused() {
+    let bench = Bench::new(&[("file", ""), ("folder/x", "")]);
+    let emberson = ["generate", "emberson", "-n", "4", "-u", "1"];
+    let calls: &[(&[&str], &[&str])] = &[
+        (&["emberson", "-n", "4", "-u", "5"], &["4 tasks", "utilization 5", "at least 5 tasks"]),
+        (&["emberson", "-n", "4", "-u", "-1"], &["utilization", "`-1`", "non-negative"]),
+        (&["emberson", "-n", "4", "-u", "0"], &["utilization 0", "positive"]),
+        (&["emberson", "-n", "0", "-u", "1"], &["tasks 0", "1 to 4096"]),
+        (&["emberson", "-n", "5000", "-u", "1"], &["tasks 5000", "1 to 4096"]),
+        (&["emberson", "-n", "4", "-u", "much"], &["utilization", "`much`", "3.2"]),
+        (&["emberson", "-n", "4"], &["--utilization"]),
+        (&["emberson", "-n", "4", "-u", "1", "--periods", "poisson"], &["periods `poisson`", "log-uniform"]),
+        (
+            &["emberson", "-n", "4", "-u", "1", "--periods", "uniform:10ms,5ms"],
+            &["10ms to 5ms", "the shorter"],
+        ),
+        (&["emberson", "-n", "4", "-u", "1", "--granularity", "0ms"], &["granularity"]),
+        (&["emberson", "-n", "4", "-u", "1", "--wss", "16Kib"], &["wss", "unknown unit `Kib`", "KiB"]),
+        (&["emberson", "-n", "4", "-u", "1", "--deadlines", "soon"], &["deadlines `soon`"]),
+        (&["emberson", "-n", "4", "-u", "1", "--access", "zigzag"], &["access", "`zigzag`", "random"]),
+        (&["emberson", "-n", "4", "-u", "1", "--count", "0"], &["--count", "1..="]),
+        (&["emberson", "-n", "4", "-u", "1", "--count", "2"], &["several sets", "-o DIR", "--json"]),
+        (&["emberson", "-n", "4", "-u", "1", "--format", "xml"], &["'xml'", "toml, json, csv"]),
+        (&["emberson", "-n", "4", "-u", "1", "-o", "set.xml"], &["set.xml", "XML", "*.toml"]),
+        (
+            &["emberson", "-n", "4", "-u", "1", "-o", "set.toml", "--format", "csv"],
+            &["--format csv", "set.toml", "*.csv"],
+        ),
+        (&["emberson", "-n", "4", "-u", "1", "--colour", "red"], &["--colour"]),
+        (&["uunifast", "-n", "100", "-u", "99.9"], &["100 tasks", "99.9", "`emberson`"]),
+        (&["unc"], &["`unc`", "`tasks`", "`utilization`"]),
+        (&["waters", "-u", "0"], &["utilization 0", "positive"]),
+        (&["lelli2012", "-o", "grid"], &["--cores"]),
+        (&["lelli2012", "--cores", "2"], &["several sets", "-o DIR"]),
+        (&["lelli2012", "--cores", "0", "-o", "grid"], &["'0'", "--cores", "1..=1024"]),
+        (&["lelli2012", "--cores", "99999", "-o", "grid"], &["'99999'", "--cores", "1..=1024"]),
+        (&["lelli2012", "--cores", "2", "--wss", "big", "-o", "grid"], &["--wss", "`big`"]),
+        (&["mtt"], &["mtt"]),
+    ];
+    for (call, names) in calls {
+        bench.refuses(&[&["generate"], *call].concat(), names);
+    }
+    let to = |path| [&emberson[..], &["-o", path]].concat();
+    bench.refuses(&to("folder"), &["cannot write folder", "is a directory", "name a file"]);
+    bench.refuses(&to("nowhere/set.toml"), &["nowhere/set.toml", "does not exist"]);
+    bench.refuses(&to("file/set.toml"), &["file/set.toml", "a file stands"]);
+    bench.refuses(&[&to("file")[..], &["--count", "2"]].concat(), &["file", "a file stands"]);
+}
+
+#[test]
+fn a_set_that_does_not_fit_names_the_task_the_room_and_another_method() {
+    let tasks = [("a", "4ms"), ("b", "4ms"), ("c", "6ms"), ("d", "6ms")].map(|(n, c)| task(n, c, "10ms", ""));
+    let tasks: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    let two_cores = "version = 1\n[[cores]]\ncpu = 0\n[[cores]]\ncpu = 1\n";
+    let bench = Bench::new(&[("s.toml", &set(&tasks)), ("two.toml", two_cores)]);
+    let place = ["place", "s.toml", "--platform", "two.toml", "--placement"];
+    let with = |method| [&place[..], &[method]].concat();
+    let names = ["task `d`", "0.6000", "CPU 0 has 0.2000", "CPU 1 has 0.4000", "--placement ffd"];
+    bench.refuses(&with("ff:given"), &names);
+    let fits = bench.laxity(&with("ffd"));
+    assert!(fits.status.success(), "the hint is wrong: {}", words(&fits));
+    let heavy =
+        set(&[&task("x", "6ms", "10ms", ""), &task("y", "6ms", "10ms", ""), &task("z", "6ms", "10ms", "")]);
+    bench.write("s.toml", heavy);
+    bench.refuses(&with("ilp"), &["task `z`", "1.2000", "--overload least-loaded"]);
+    let placed = bench.laxity(&[&with("ilp")[..], &["--overload", "least-loaded"]].concat());
+    assert!(placed.status.success(), "the hint is wrong: {}", words(&placed));
+}
+
+#[test]
+fn where_no_scheduler_can_run_a_set_every_reason_is_given() {
+    let stray = task("a", "1ms", "10ms", "affinity = \"8000\"");
+    let late = task("a", "1ms", "10ms", "deadline = \"20ms\"");
+    let rare = task("a", "1ms", "5s", "");
+    let often = task("a", "10us", "50us", "");
+    let bench = Bench::new(&[
+        ("stray.toml", &set(&[&stray])),
+        ("late.toml", &set(&[&late])),
+        ("rare.toml", &set(&[&rare])),
+        ("often.toml", &set(&[&often])),
+    ]);
+    let names = ["task `a`", "CPUs 8000", "widen the task's affinity"];
+    bench.refuses(&["place", "stray.toml"], &names);
+    bench.refuses(&["compare", "stray.toml", "--out", "out"], &names);
+    let edf = |set| ["run", set, "--scheduler", "g-edf", "--out", "out"];
+    bench.refuses(
+        &edf("late.toml"),
+        &["task `a`", "deadline 20ms", "period 10ms", "D <= T", "rate-monotonic"],
+    );
+    bench.refuses(&edf("rare.toml"), &["task `a`", "period 5s", "4194.304ms", "sched_deadline_period"]);
+    bench.refuses(&edf("often.toml"), &["task `a`", "period 50us", "100us"]);
+}
+
+/// Runs a set under EDF and RM; checks that EDF was not run for a reason in which `names` occur, and RM was.
+fn edf_is_not_run(tasks: &[&str], edf: &str, names: &[&str]) {
+    let bench = Bench::new(&[("s.toml", &set(tasks))]);
+    let schedulers = format!("{edf},g-rm");
+    let call = ["run", "s.toml", "--scheduler", &schedulers, "--duration", "100ms", "--out", "out"];
+    let Some(ran) = real_run(|| bench.command(&call)) else { return };
+    assert!(ran.status.success(), "{}", words(&ran));
+    let manifest = fs::read_to_string(bench.path("out/manifest.json")).expect("a manifest");
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
+    let status = |at: usize| &manifest["runs"][at]["status"];
+    assert_eq!(status(0)["state"], "not-run");
+    assert_eq!(status(1)["state"], "completed");
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let reason = status(0)["reason"].as_str().expect("a reason");
+    for name in names {
+        assert!(reason.contains(name), "{reason}");
+        let unwrapped = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(unwrapped.contains(name), "{told}");
+    }
+}
+
+#[test]
+fn deadlines_beyond_the_period_leave_edf_out() {
+    let late = task("a", "1ms", "10ms", "deadline = \"20ms\"");
+    edf_is_not_run(&[&late], "g-edf", &["task `a`", "deadline 20ms", "period 10ms", "D <= T"]);
+}
+
+#[test]
+fn periods_beyond_four_seconds_leave_edf_out() {
+    let rare = task("a", "1ms", "5s", "");
+    edf_is_not_run(
+        &[&rare, &task("b", "1ms", "10ms", "")],
+        "g-edf",
+        &["task `a`", "period 5s", "4194.304ms"],
+    );
+}
+
+#[test]
+fn a_path_is_named_as_it_was_given() {
+    let bench = Bench::new(&[]);
+    let odd = "päth with spaces.toml";
+    bench.write(odd, "version = 1\n");
+    bench.refuses(&["place", odd], &[odd, "tasks"]);
+}

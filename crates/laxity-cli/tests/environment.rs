@@ -1,0 +1,444 @@
+//! What the machine, the kernel, the user or the disk cannot do ends with exit code 3 and a reason, after
+//! everything else was done; what was measured is kept and the host is as it was.
+
+mod host;
+mod patience;
+
+use host::{
+    HostState, Running, SMALL_SET, can_run, kill, laxity, output, real_time_threads, small_set, words,
+};
+use patience::{at_rest, patiently, real_run};
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const NOBODY: &str = "65534";
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn json(path: &Path) -> Value {
+    let content = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&content).expect("JSON")
+}
+
+fn is_root() -> bool {
+    // SAFETY: takes nothing.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// A directory for everybody, with a copy of the program that everybody may run and the small set.
+struct Commons {
+    directory: tempfile::TempDir,
+}
+
+impl Commons {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().expect("directory");
+        let mode =
+            |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
+        mode(directory.path(), 0o777);
+        let program = directory.path().join("laxity");
+        fs::copy(env!("CARGO_BIN_EXE_laxity"), &program).expect("copy");
+        mode(&program, 0o755);
+        let set = directory.path().join("small.toml");
+        fs::write(&set, SMALL_SET).expect("write");
+        mode(&set, 0o644);
+        Commons { directory }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    /// laxity as somebody without privileges.
+    fn unprivileged(&self, call: &[&str]) -> Output {
+        let program = self.path("laxity");
+        let mut command = if is_root() {
+            let mut command = Command::new("setpriv");
+            command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]).arg(program);
+            command
+        } else {
+            Command::new(program)
+        };
+        output(command.args(call).current_dir(self.directory.path()).env_remove("XDG_RUNTIME_DIR"))
+    }
+}
+
+/// True if a user without privileges cannot make real-time threads here; else says why the test is skipped.
+fn privileges_matter(commons: &Commons) -> bool {
+    let listed = commons.unprivileged(&["list", "--json"]);
+    let answer: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let all_refused =
+        answer["schedulers"].as_array().expect("a list").iter().all(|s| s["runs_here"] == false);
+    if !all_refused {
+        eprintln!("SKIPPED: this user may make real-time threads without being root");
+    }
+    all_refused
+}
+
+/// Checks that all was done that needs no real run: placements, reasons, the report.
+fn everything_but_the_runs(ended: &Output, out: &Path, reason: &str) {
+    let said = words(ended);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(said.contains("error: nothing could be run on this machine"), "{said}");
+    assert!(said.contains(reason) && said.contains("hint: "), "{said}");
+    let manifest = json(&out.join("manifest.json"));
+    let runs = manifest["runs"].as_array().expect("runs");
+    // Six schedulers and the tasks alone.
+    assert_eq!(runs.len(), 7);
+    for run in runs {
+        assert_eq!(run["status"]["state"], "not-run");
+        assert!(run["status"]["reason"].as_str().is_some_and(|why| why.contains(reason)), "{run:#}");
+        let placed = &run["placement"];
+        assert_eq!(placed.is_null(), run["scheduler"] == "alone", "{run:#}");
+    }
+    let partitioned = runs.iter().find(|run| run["scheduler"] == "p-edf").expect("p-edf");
+    assert!(partitioned["placement"]["bins"].as_array().is_some_and(|bins| !bins.is_empty()));
+    let page = fs::read_to_string(out.join("report.html")).expect("a report");
+    assert!(page.contains("</html>") && page.contains("p-edf"));
+    assert!(text(&ended.stdout).contains("not run"), "the table says so");
+    let summary = json(&out.join("summary.json"));
+    assert!(summary["schedulers"].as_array().is_some_and(|all| all.len() == 6 && all[0]["misses"] == 0));
+}
+
+#[test]
+fn without_root_everything_but_the_runs_is_done() {
+    let commons = Commons::new();
+    if !privileges_matter(&commons) {
+        return;
+    }
+    let ended = commons.unprivileged(&["compare", "small.toml", "--out", "out"]);
+    everything_but_the_runs(&ended, &commons.path("out"), "CAP_SYS_NICE");
+    let listed = text(&commons.unprivileged(&["list"]).stdout);
+    assert!(listed.contains("not here: not permitted: SCHED_DEADLINE needs CAP_SYS_NICE"), "{listed}");
+    assert!(listed.contains("no: not permitted: real-time priorities need CAP_SYS_NICE"), "{listed}");
+    let placed = commons.unprivileged(&["place", "small.toml"]);
+    assert!(placed.status.success(), "{}", words(&placed));
+    let again = commons.unprivileged(&["report", "out"]);
+    assert!(again.status.success(), "{}", words(&again));
+}
+
+/// Makes `sched_setattr` fail with ENOSYS in the process and its children, as on a kernel that lacks it.
+fn without_sched_setattr(command: &mut Command) -> &mut Command {
+    let statement = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter {
+        code: u16::try_from(code).expect("an instruction"),
+        jt,
+        jf,
+        k,
+    };
+    let call = u32::try_from(libc::SYS_sched_setattr).expect("a call number");
+    let enosys = u32::try_from(libc::ENOSYS).expect("an error number");
+    let mut program = [
+        // The call's number is the first word of seccomp_data.
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        statement(libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K, 0, 1, call),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ERRNO | enosys),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ];
+    let install = move || {
+        let filter = libc::sock_fprog {
+            len: u16::try_from(program.len()).expect("a short program"),
+            filter: program.as_mut_ptr(),
+        };
+        // SAFETY: plain numbers; the filter and its program live across the call, which copies them.
+        let failed = unsafe {
+            libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+                || libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter) != 0
+        };
+        if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    };
+    // SAFETY: between fork and exec only two system calls are made.
+    unsafe { command.pre_exec(install) }
+}
+
+#[test]
+fn a_kernel_without_sched_setattr_is_named_as_the_reason() {
+    let (directory, set) = small_set();
+    let out = directory.path().join("out");
+    let ended = output(without_sched_setattr(laxity().args(["compare", "--out"]).arg(&out).arg(&set)));
+    everything_but_the_runs(&ended, &out, "this kernel has no sched_setattr system call");
+    let listed = output(without_sched_setattr(laxity().arg("list")));
+    assert!(listed.status.success());
+    let listed = text(&listed.stdout);
+    assert!(listed.contains("SCHED_DEADLINE         no: this kernel has no sched_setattr"), "{listed}");
+}
+
+/// laxity confined to the first core it may use.
+fn on_one_core(call: &[&str]) -> Command {
+    let listed = output(laxity().args(["list", "--json"]));
+    let answer: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let cpus = answer["machine"]["cpus"].as_str().expect("a list");
+    let first = cpus.split([',', '-']).next().expect("a CPU").to_owned();
+    let mut command = Command::new("taskset");
+    command.args(["-c", &first]).arg(env!("CARGO_BIN_EXE_laxity")).args(call);
+    command
+}
+
+#[test]
+fn one_core_is_a_platform() {
+    let listed = output(&mut on_one_core(&["list", "--json"]));
+    let answer: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    let cpus = answer["machine"]["cpus"].as_str().expect("a list");
+    assert!(cpus.parse::<u32>().is_ok(), "one CPU, not {cpus}");
+    let (directory, set) = small_set();
+    let set = set.to_str().expect("UTF-8");
+    let placed = output(&mut on_one_core(&["place", set, "--json"]));
+    let answer: Value = serde_json::from_slice(&placed.stdout).expect("JSON");
+    assert_eq!(answer["bins"].as_array().map(Vec::len), Some(1));
+    assert_eq!(answer["bins"][0]["tasks"].as_array().map(Vec::len), Some(4));
+    let heavy = directory.path().join("heavy.toml");
+    let more = SMALL_SET.to_owned() + "[[tasks]]\nname = \"hog\"\nwcet = \"9ms\"\nperiod = \"20ms\"\n";
+    fs::write(&heavy, more).expect("write");
+    let refused = output(&mut on_one_core(&["compare", heavy.to_str().expect("UTF-8")]));
+    assert_eq!(refused.status.code(), Some(2), "{}", words(&refused));
+    assert!(words(&refused).contains("utilization 1.0500 exceeds the 1 cores"), "{}", words(&refused));
+}
+
+#[test]
+fn all_schedulers_run_on_one_core() {
+    let (directory, set) = small_set();
+    let out = directory.path().join("out");
+    let call = ["compare", "--duration", "100ms", "--alone", "0s", "--out", out.to_str().expect("UTF-8")];
+    let call = [&call[..], &[set.to_str().expect("UTF-8")]].concat();
+    let before = at_rest(HostState::now);
+    let Some(ended) = real_run(|| on_one_core(&call)) else { return };
+    assert!(ended.status.success(), "{}", words(&ended));
+    let manifest = json(&out.join("manifest.json"));
+    for run in manifest["runs"].as_array().expect("runs") {
+        assert_eq!(run["status"]["state"], "completed", "{run:#}");
+    }
+    assert_eq!(at_rest(HostState::now), before);
+}
+
+/// A shell in a mount namespace of its own, in which `small` is a disk of `size`. What is on that disk at the
+/// end is copied to `kept`.
+fn on_a_small_disk(directory: &Path, size: &str, call: &[&str]) -> Command {
+    let small = directory.join("small");
+    fs::create_dir_all(&small).expect("directory");
+    let script = r#"mount -t tmpfs -o size="$0" tmpfs "$1" || exit 99
+        cd "$1" && shift
+        "$@"; status=$?
+        cp -r . ../kept
+        exit "$status""#;
+    let mut command = Command::new("unshare");
+    command
+        .args(["--mount", "sh", "-c", script, size])
+        .arg(small)
+        .arg(env!("CARGO_BIN_EXE_laxity"))
+        .args(call);
+    command
+}
+
+/// True if disks can be mounted; else says why the test is skipped.
+fn can_mount(directory: &Path) -> bool {
+    let tried = output(&mut on_a_small_disk(directory, "64k", &["--version"]));
+    let _ = fs::remove_dir_all(directory.join("kept"));
+    if !tried.status.success() {
+        eprintln!("SKIPPED: no small disk can be mounted: {}", words(&tried));
+    }
+    tried.status.success()
+}
+
+#[test]
+fn a_disk_that_fills_up_keeps_the_runs_made_before() {
+    let (directory, set) = small_set();
+    if !can_mount(directory.path()) {
+        return;
+    }
+    let set = set.to_str().expect("UTF-8");
+    let call = ["run", set, "--scheduler", "p-rm", "--duration", "50ms", "--repeat", "100", "--out", "out"];
+    let before = at_rest(HostState::now);
+    let make = || {
+        let _ = fs::remove_dir_all(directory.path().join("kept"));
+        on_a_small_disk(directory.path(), "160k", &call)
+    };
+    let Some(ended) = real_run(make) else { return };
+    let said = words(&ended);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(said.contains("cannot write") && said.contains("the disk is full"), "{said}");
+    assert!(said.contains("run-") && said.contains("kept in") && said.contains("laxity report"), "{said}");
+    assert_eq!(at_rest(HostState::now), before);
+    // With room again, what was kept makes a report.
+    let kept = directory.path().join("kept/out");
+    let report = output(laxity().args(["report", "--json"]).arg(&kept));
+    assert!(report.status.success(), "{}", words(&report));
+    let answer: Value = serde_json::from_slice(&report.stdout).expect("JSON");
+    let scheduler = &answer["schedulers"][0];
+    let runs = scheduler["runs"].as_u64().expect("a number");
+    assert!(runs >= 1, "{scheduler:#}");
+    // Two tasks of the small set release 5 and 3 jobs in 50 ms, the slow ones 2 and 1.
+    assert_eq!(scheduler["jobs"].as_u64(), Some(11 * runs));
+    let told = if runs == 1 { "the run finished".to_owned() } else { format!("the {runs} runs finished") };
+    assert!(said.contains(&told), "{told}: {said}");
+}
+
+#[test]
+fn a_disk_without_any_room_is_refused_before_the_first_run() {
+    let (directory, set) = small_set();
+    if !can_mount(directory.path()) {
+        return;
+    }
+    let set = set.to_str().expect("UTF-8");
+    let call = ["run", set, "--scheduler", "p-rm", "--duration", "50ms", "--out", "out"];
+    let Some(ended) = real_run(|| {
+        let _ = fs::remove_dir_all(directory.path().join("kept"));
+        on_a_small_disk(directory.path(), "4k", &call)
+    }) else {
+        return;
+    };
+    let said = words(&ended);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("error: cannot") && said.contains("out") && said.contains("disk is full"),
+        "{said}"
+    );
+    assert!(!said.contains("jobs,"), "a run was made all the same: {said}");
+    let call = ["generate", "emberson", "-n", "200", "-u", "1", "-o", "set.toml"];
+    let _ = fs::remove_dir_all(directory.path().join("kept"));
+    let ended = output(&mut on_a_small_disk(directory.path(), "4k", &call));
+    let said = words(&ended);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(said.contains("cannot write set.toml: the disk is full"), "{said}");
+    let left = fs::read_dir(directory.path().join("kept")).expect("readable").count();
+    assert_eq!(left, 0, "something half-written is left");
+}
+
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+    let mut command = laxity();
+    command.args(["generate", "emberson", "-n", "4", "-u", "1"]).stdout(full).stderr(Stdio::piped());
+    let ended = command.spawn().and_then(std::process::Child::wait_with_output).expect("laxity runs");
+    assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
+    assert!(words(&ended).contains("cannot write to standard output"), "{}", words(&ended));
+}
+
+#[test]
+fn no_permission_to_write_is_an_error_that_names_the_place() {
+    let commons = Commons::new();
+    let locked = commons.path("locked");
+    fs::create_dir(&locked).expect("directory");
+    fs::set_permissions(&locked, fs::Permissions::from_mode(0o555)).expect("mode");
+    if !privileges_matter(&commons) {
+        return;
+    }
+    let refused = commons.unprivileged(&["compare", "small.toml", "--out", "locked/out"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", words(&refused));
+    for name in ["locked/out", "permission denied", "--out DIR"] {
+        assert!(words(&refused).contains(name), "{}", words(&refused));
+    }
+    let refused =
+        commons.unprivileged(&["generate", "emberson", "-n", "4", "-u", "1", "-o", "locked/set.toml"]);
+    assert_eq!(refused.status.code(), Some(3), "{}", words(&refused));
+    for name in ["locked/set.toml", "Permission denied", "hint: "] {
+        assert!(words(&refused).contains(name), "{}", words(&refused));
+    }
+    let unreadable = commons.path("secret.toml");
+    fs::write(&unreadable, SMALL_SET).expect("write");
+    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0o000)).expect("mode");
+    let refused = commons.unprivileged(&["place", "secret.toml"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", words(&refused));
+    assert!(words(&refused).contains("secret.toml: no permission to read it"), "{}", words(&refused));
+}
+
+/// Starts a run of a minute, once no other holds the machine.
+fn start_long_run(set: &Path, out: &Path) -> Running {
+    loop {
+        let mut command = laxity();
+        command
+            .args(["run", "--scheduler", "p-rm", "--duration", "60s", "--force", "--out"])
+            .arg(out)
+            .arg(set);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut running = Running(command.spawn().expect("laxity starts"));
+        while real_time_threads().len() <= 4 {
+            if running.0.try_wait().expect("a child").is_some() {
+                let mut said = String::new();
+                running.0.stderr.take().expect("a pipe").read_to_string(&mut said).expect("text");
+                assert!(said.contains("holds this machine"), "{said}");
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        if running.0.try_wait().expect("a child").is_none() {
+            return running;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn a_second_run_is_told_who_holds_the_machine() {
+    let _machine = host::machine();
+    if !can_run(&["p-rm"]) {
+        return;
+    }
+    let (directory, set) = small_set();
+    let first = start_long_run(&set, &directory.path().join("first"));
+    let holder = first.0.id();
+    let out = directory.path().join("second");
+    let second = output(laxity().args(["run", "--scheduler", "g-rm", "--out"]).arg(&out).arg(&set));
+    kill(i32::try_from(holder).expect("a process id"), libc::SIGINT);
+    first.end();
+    assert_eq!(second.status.code(), Some(3), "{}", words(&second));
+    let told = format!("another laxity run (process {holder}) holds this machine");
+    assert!(words(&second).contains(&told) && words(&second).contains("hint: wait"), "{}", words(&second));
+    assert!(!out.exists(), "the second run wrote something");
+}
+
+/// A short run whose output goes where `redirection` of a shell says.
+fn redirected(redirection: &str, out: &Path, set: &Path) -> Command {
+    let mut command = Command::new("bash");
+    let script = format!("set -o pipefail; \"$0\" \"$@\" {redirection}");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_laxity")]);
+    command
+        .args(["run", "--scheduler", "p-rm,g-rm", "--duration", "100ms", "--force", "--out"])
+        .arg(out)
+        .arg(set);
+    command
+}
+
+#[test]
+fn readers_that_leave_early_do_not_stop_a_run() {
+    let _machine = host::machine();
+    if !can_run(&["p-rm"]) {
+        return;
+    }
+    let before = at_rest(HostState::now);
+    for redirection in
+        ["| head -c 1", "2>&-", ">&- 2>&-", "2>/dev/full", "2> >(head -c 1 >/dev/null)", "2>&1 | head -c 1"]
+    {
+        let (directory, set) = small_set();
+        let out = directory.path().join("out");
+        // The second redirection hides the words by which a held machine is known.
+        let ended = patiently(|| {
+            at_rest(|| ());
+            redirected(redirection, &out, &set)
+        });
+        assert_eq!(ended.status.code(), Some(0), "{redirection}: {}", words(&ended));
+        let manifest = json(&out.join("manifest.json"));
+        for run in manifest["runs"].as_array().expect("runs") {
+            assert_eq!(run["status"]["state"], "completed", "{redirection}: {run:#}");
+        }
+        assert!(out.join("report.html").exists());
+        assert!(real_time_threads().is_empty(), "{redirection}: {:?}", real_time_threads());
+    }
+    assert_eq!(at_rest(HostState::now), before);
+}
+
+#[test]
+fn a_list_can_be_cut_short() {
+    let cut = output(Command::new("bash").args([
+        "-c",
+        "set -o pipefail; \"$0\" list | head -1",
+        env!("CARGO_BIN_EXE_laxity"),
+    ]));
+    assert!(cut.status.success() && cut.stderr.is_empty(), "{}", words(&cut));
+    assert_eq!(text(&cut.stdout).lines().count(), 1);
+}
