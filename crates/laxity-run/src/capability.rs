@@ -1,6 +1,7 @@
 //! What this machine, this kernel and this user can run, found out by trying.
 
 use crate::cpuset::Hierarchy;
+use crate::guardian::online_cpus;
 use crate::perf;
 use crate::sched::{self, Policy};
 use laxity_model::{Duration, PriorityRule, Scheduler, Scope};
@@ -52,7 +53,12 @@ impl Capabilities {
 }
 
 fn try_policy(policy: Policy) -> Result<(), String> {
-    let tried = std::thread::spawn(move || sched::set_policy(0, policy));
+    let tried = std::thread::spawn(move || {
+        // SCHED_DEADLINE wants a whole root domain; started on fewer CPUs we can still make one of our own. Where
+        // that is not permitted, the trial says so.
+        let _ = online_cpus().map(|cpus| sched::set_affinity(0, &cpus));
+        sched::set_policy(0, policy)
+    });
     tried.join().expect("the trial does not panic").map_err(|error| sched::explain(&error, policy))
 }
 

@@ -3,9 +3,10 @@
 //! SCHED_DEADLINE refuses an affinity narrower than its root domain, so partitions need root domains. Under v1
 //! they come from exclusive cpusets below a cpuset whose load balancing is off; under v2 from partition roots.
 //! A v2 partition may not take the parent's last CPU, so where cells cover the whole machine, the cell with the
-//! lowest CPU stays what the parent has left.
+//! lowest CPU stays what the parent has left. Its worker goes to the root cgroup: the one in which this program
+//! was started may have fewer CPUs.
 
-use crate::journal::{Journal, Undo};
+use crate::journal::{Journal, PinnedThread, Undo};
 use crate::plan::Cell;
 use laxity_model::{CpuList, Diagnostic, Result};
 use std::fs;
@@ -18,15 +19,6 @@ pub enum Hierarchy {
     V1(PathBuf),
     /// cgroup v2: the root of the unified hierarchy.
     V2(PathBuf),
-}
-
-/// Where a cell's worker has to go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Home {
-    /// Into this cgroup.
-    Cgroup(PathBuf),
-    /// It stays where it is, on what the partitions leave.
-    Remainder,
 }
 
 impl Hierarchy {
@@ -64,8 +56,9 @@ impl Hierarchy {
             .hint("mount one, e.g. `mount -t cgroup2 none /sys/fs/cgroup`"))
     }
 
-    /// Makes one cpuset per cell, writing every change into the journal first. Returns each cell's home.
-    pub fn confine(&self, cells: &[Cell], machine: &CpuList, journal: &mut Journal) -> Result<Vec<Home>> {
+    /// Makes one cpuset per cell, writing every change into the journal first. Returns the cgroup of
+    /// each cell's worker.
+    pub fn confine(&self, cells: &[Cell], machine: &CpuList, journal: &mut Journal) -> Result<Vec<PathBuf>> {
         let mut setup = Setup { journal, tag: std::process::id() };
         match self {
             Hierarchy::V1(base) => setup.v1(base, cells, machine),
@@ -80,7 +73,7 @@ struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    fn v1(&mut self, base: &Path, cells: &[Cell], machine: &CpuList) -> Result<Vec<Home>> {
+    fn v1(&mut self, base: &Path, cells: &[Cell], machine: &CpuList) -> Result<Vec<PathBuf>> {
         let all_nodes =
             read(&base.join("cpuset.effective_mems")).or_else(|_| read(&base.join("cpuset.mems")))?;
         let mut homes = Vec::new();
@@ -95,7 +88,7 @@ impl Setup<'_> {
                     cell.cpus
                 ))
             })?;
-            homes.push(Home::Cgroup(home));
+            homes.push(home);
         }
         let rest = cells.iter().fold(machine.clone(), |left, cell| left.difference(&cell.cpus));
         if !rest.is_empty() {
@@ -109,7 +102,11 @@ impl Setup<'_> {
         Ok(homes)
     }
 
-    fn v2(&mut self, base: &Path, cells: &[Cell], machine: &CpuList) -> Result<Vec<Home>> {
+    fn v2(&mut self, base: &Path, cells: &[Cell], machine: &CpuList) -> Result<Vec<PathBuf>> {
+        let pinned = PinnedThread::all(machine);
+        if !pinned.is_empty() {
+            self.record(Undo::Affinities { threads: pinned })?;
+        }
         let control = base.join("cgroup.subtree_control");
         if !read(&control)?.split_whitespace().any(|name| name == "cpuset") {
             self.record(Undo::Write { path: control.clone(), value: "-cpuset".into() })?;
@@ -120,7 +117,7 @@ impl Setup<'_> {
         let mut homes = Vec::new();
         for (number, cell) in cells.iter().enumerate() {
             if stays.is_some_and(|lowest| cell.cpus.contains(lowest)) {
-                homes.push(Home::Remainder);
+                homes.push(base.to_owned());
                 continue;
             }
             let home = self.make(base, &number.to_string())?;
@@ -138,7 +135,7 @@ impl Setup<'_> {
                 ))
                 .hint("another cgroup holds some of these CPUs exclusively"));
             }
-            homes.push(Home::Cgroup(home));
+            homes.push(home);
         }
         Ok(homes)
     }

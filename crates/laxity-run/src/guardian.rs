@@ -6,7 +6,7 @@
 
 use crate::channel::{Channel, readable};
 use crate::clock::monotonic_ns;
-use crate::cpuset::{self, Hierarchy, Home};
+use crate::cpuset::{self, Hierarchy};
 use crate::journal::Journal;
 use crate::messages::{FromGuardian, FromWorker, ToGuardian, WorkerOrders};
 use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
@@ -16,7 +16,7 @@ use laxity_model::{CpuList, Diagnostic, Result};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
 /// Between admission and the synchronous release, for all threads to fall asleep until it.
@@ -88,7 +88,7 @@ impl Guardian {
         let homes = self.confine(plan)?;
         for (cell, home) in plan.cells.iter().zip(&homes) {
             let tasks = cell.tasks.iter().map(|&at| (at, plan.tasks[at].clone())).collect();
-            self.hire(home.as_ref(), &cell.cpus, WorkerOrders { tasks })?;
+            self.hire(home.as_deref(), &cell.cpus, WorkerOrders { tasks })?;
         }
         let threads = self.wait_until_ready(plan.tasks.len())?;
         sched::set_policy(0, Policy::Fifo { priority: GUARDIAN_PRIORITY })
@@ -105,7 +105,7 @@ impl Guardian {
         Ok(self.watch(t0_ns, t0_ns + plan.duration.as_ns() + plan.grace.as_ns()))
     }
 
-    fn confine(&mut self, plan: &Plan) -> Result<Vec<Option<Home>>> {
+    fn confine(&mut self, plan: &Plan) -> Result<Vec<Option<PathBuf>>> {
         if plan.confinement != Confinement::Cpusets {
             return Ok(vec![None; plan.cells.len()]);
         }
@@ -114,7 +114,7 @@ impl Guardian {
         Ok(homes.into_iter().map(Some).collect())
     }
 
-    fn hire(&mut self, home: Option<&Home>, cpus: &CpuList, orders: WorkerOrders) -> Result<()> {
+    fn hire(&mut self, home: Option<&Path>, cpus: &CpuList, orders: WorkerOrders) -> Result<()> {
         let cannot = |error: std::io::Error| {
             Diagnostic::environment(format!("cannot start a worker process: {error}"))
         };
@@ -136,7 +136,7 @@ impl Guardian {
         let child = command.spawn().map_err(cannot)?;
         let pid = child.id();
         self.workers.push(Worker { child, channel, gone: false });
-        if let Some(Home::Cgroup(path)) = home {
+        if let Some(path) = home {
             cpuset::write(&path.join("cgroup.procs"), &pid.to_string())?;
         } else {
             let pid = i32::try_from(pid).expect("a process id");

@@ -3,7 +3,10 @@
 //! The guardian undoes its changes on every orderly exit. Should it be killed, whoever next holds the machine
 //! lock finds the journal and undoes them: holding the lock proves that their maker is gone.
 
+mod pinned;
+
 use laxity_model::{Diagnostic, Result};
+pub use pinned::PinnedThread;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -25,6 +28,11 @@ pub enum Undo {
     RemoveCgroup {
         /// Directory.
         path: PathBuf,
+    },
+    /// Confine threads again that the kernel let onto more CPUs.
+    Affinities {
+        /// As they were.
+        threads: Vec<PinnedThread>,
     },
 }
 
@@ -85,6 +93,7 @@ impl Undo {
     fn path(&self) -> &Path {
         match self {
             Undo::Write { path, .. } | Undo::RemoveCgroup { path } => path,
+            Undo::Affinities { .. } => Path::new("/proc"),
         }
     }
 
@@ -92,6 +101,10 @@ impl Undo {
         match self {
             Undo::Write { path, value } => fs::write(path, value),
             Undo::RemoveCgroup { path } => remove_cgroup(path),
+            // All of them, even if one cannot be.
+            Undo::Affinities { threads } => {
+                threads.iter().map(PinnedThread::restore).fold(Ok(()), |so_far, one| so_far.and(one))
+            }
         }
     }
 }

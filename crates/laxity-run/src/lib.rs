@@ -6,6 +6,7 @@
 //! tasks as threads and dies with the guardian. All see the jobs in one [shared memory](shared::Shared).
 
 mod alone;
+mod budget;
 mod calibrate;
 mod capability;
 mod channel;
@@ -25,12 +26,13 @@ mod walk;
 mod worker;
 
 pub use alone::alone;
+pub use budget::BudgetMargin;
 pub use calibrate::{AccessRate, access_rate};
 pub use capability::Capabilities;
 pub use cpuset::Hierarchy;
 pub use execute::{Executed, JobOrder, Progress, check_memory, execute};
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
-pub use plan::{BudgetMargin, Cell, Confinement, KernelLimits, Plan, PlanOptions, PlannedTask, plan};
+pub use plan::{Cell, Confinement, KernelLimits, Plan, PlanOptions, PlannedTask, plan};
 pub use runtime_dir::MachineLock;
 pub use sched::Policy;
 

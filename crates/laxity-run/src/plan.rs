@@ -3,13 +3,12 @@
 //! A plan maps one scheduler of lelli2012's Table 1 onto Linux: cells (disjoint sets of CPUs between which no
 //! task migrates), and for each task its cell, its policy and its CPUs.
 //!
-//! 1. EDF is SCHED_DEADLINE with budget C plus a margin, deadline D, period T. The margin covers what the kernel
-//!    charges to a job beyond its own work (wake-up, time keeping); without it every job that uses its whole
-//!    WCET is throttled for a period.
+//! 1. EDF is SCHED_DEADLINE with budget C plus a margin ([`crate::BudgetMargin`]), deadline D, period T.
 //! 2. RM is SCHED_FIFO. Priorities are ranks by (period, task id) within a cell, from 98 down to 2; a cell with
 //!    more than 97 tasks shares levels evenly between neighbouring ranks, and the plan says so.
 //! 3. Cells that do not cover the machine are exclusive cpusets.
 
+use crate::budget::{BudgetMargin, budgets};
 use crate::sched::Policy;
 use laxity_model::{
     AccessPattern, CpuList, Diagnostic, Duration, LoadSum, PriorityRule, Result, Scheduler, TaskSet,
@@ -17,7 +16,6 @@ use laxity_model::{
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-use std::fmt;
 use std::str::FromStr;
 
 /// Highest SCHED_FIFO priority a task gets; the guardian runs above it.
@@ -26,64 +24,6 @@ pub const TASK_PRIORITY_MAX: u32 = 98;
 const TASK_PRIORITY_MIN: u32 = 2;
 /// SCHED_FIFO priority of the guardian.
 pub const GUARDIAN_PRIORITY: u32 = 99;
-
-/// What SCHED_DEADLINE budgets get on top of the WCET: the larger of a share of it and a fixed time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BudgetMargin {
-    /// Share of the WCET, in ppm.
-    pub share_ppm: u32,
-    /// Least margin.
-    pub least: Duration,
-}
-
-impl Default for BudgetMargin {
-    /// 5 % and at least 100 us: one stolen time slice can then be made up for within a few periods.
-    fn default() -> Self {
-        BudgetMargin { share_ppm: 50_000, least: Duration::from_us(100) }
-    }
-}
-
-impl BudgetMargin {
-    /// The budget of a task: its WCET plus the margin, at most its deadline.
-    pub fn budget(self, wcet: Duration, deadline_rel: Duration) -> Duration {
-        let share = (u128::from(wcet.as_ns()) * u128::from(self.share_ppm)).div_ceil(1_000_000);
-        let share = Duration::from_ns(u64::try_from(share).unwrap_or(u64::MAX));
-        wcet.checked_add(share.max(self.least)).map_or(deadline_rel, |budget| budget.min(deadline_rel))
-    }
-}
-
-impl fmt::Display for BudgetMargin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}%,{}", f64::from(self.share_ppm) / 10_000.0, self.least)
-    }
-}
-
-impl FromStr for BudgetMargin {
-    type Err = Diagnostic;
-
-    /// `5%,100us`, `5%` or `100us`.
-    fn from_str(text: &str) -> Result<Self> {
-        let mut margin = BudgetMargin { share_ppm: 0, least: Duration::ZERO };
-        for part in text.split(',') {
-            match part.trim().strip_suffix('%') {
-                Some(percent) => {
-                    let share: f64 = percent.trim().parse().unwrap_or(f64::NAN);
-                    if !(0.0..=100.0).contains(&share) {
-                        return Err(Diagnostic::usage(format!(
-                            "budget margin `{text}`: `{part}` is not between 0% and 100%"
-                        ))
-                        .hint("write it as in `5%,100us`: the larger of the two is added to every WCET"));
-                    }
-                    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 ... 1e6")]
-                    let ppm = (share * 10_000.0).round() as u32;
-                    margin.share_ppm = ppm;
-                }
-                None => margin.least = part.parse().map_err(|e: Diagnostic| e.context("budget margin"))?,
-            }
-        }
-        Ok(margin)
-    }
-}
 
 /// A set of CPUs between which its tasks migrate, and out of which they do not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -268,7 +208,7 @@ pub fn plan(
         plan.cells.push(Cell { tasks: (first..plan.tasks.len()).collect(), ..cell.clone() });
     }
     if scheduler.rule == PriorityRule::EarliestDeadlineFirst {
-        plan.notes.push(format!("SCHED_DEADLINE budget = WCET + max({})", options.budget_margin));
+        plan.notes.push(format!("SCHED_DEADLINE budgets: WCET + margin `{}`", options.budget_margin));
     }
     Ok(plan)
 }
@@ -309,7 +249,7 @@ fn reservations(
 ) -> Result<Vec<Policy>> {
     let mut total = LoadSum::new();
     let mut policies = Vec::new();
-    for &id in &cell.tasks {
+    for (&id, budget) in cell.tasks.iter().zip(budgets(set, cell, limits, margin)) {
         let task = &set.tasks()[id];
         let period = task.period();
         if task.deadline_rel > period {
@@ -329,7 +269,7 @@ fn reservations(
             ))
             .hint("change the sysctls kernel.sched_deadline_period_min_us and _max_us, or the period"));
         }
-        let runtime = margin.budget(task.wcet, task.deadline_rel).max(Duration::from_ns(1024));
+        let runtime = budget.max(Duration::from_ns(1024));
         total.add(runtime, period);
         policies.push(Policy::Deadline { runtime, deadline: task.deadline_rel, period });
     }
@@ -433,21 +373,12 @@ mod tests {
     }
 
     #[test]
-    fn budgets_have_a_margin_and_stay_within_the_deadline() {
-        let margin = BudgetMargin::default();
-        assert_eq!(margin.budget(ms(10), ms(100)), Duration::from_us(10_500));
-        assert_eq!(margin.budget(ms(1), ms(100)), Duration::from_us(1_100));
-        assert_eq!(margin.budget(ms(10), ms(10)), ms(10));
-        assert_eq!("5%,100us".parse(), Ok(margin));
-        assert_eq!(margin.to_string(), "5%,100us");
-        assert!("200%".parse::<BudgetMargin>().is_err());
-    }
-
-    #[test]
     fn admission_is_exact_at_the_kernels_limit() {
         let at_limit = set(&[(95, 100)]);
-        let options =
-            PlanOptions { budget_margin: BudgetMargin { share_ppm: 0, least: Duration::ZERO }, ..options() };
+        let options = PlanOptions {
+            budget_margin: BudgetMargin::Fixed { share_ppm: 0, least: Duration::ZERO },
+            ..options()
+        };
         let scheduler = Scheduler { scope: Scope::Partitioned, rule: PriorityRule::EarliestDeadlineFirst };
         let one = [cell("0", &[0])];
         let machine = CpuList::first(2);

@@ -137,7 +137,7 @@ mod tests {
     fn both_orders_visit_every_line_once_per_round() {
         for pattern in [AccessPattern::Sequential, AccessPattern::Random] {
             let mut walk = walk(101, pattern);
-            let mut seen = vec![false; 101];
+            let mut seen = [false; 101];
             for _ in 0..101 {
                 let at = walk.position as usize;
                 assert!(!std::mem::replace(&mut seen[at], true), "{pattern:?} visits line {at} twice");

@@ -45,21 +45,10 @@ pub fn record(set: &TaskSet, scope: Scope, placement: &Placement) -> PlacementRe
         tasks: placement.tasks_of(bin).into_iter().map(|id| set.tasks()[id].name.clone()).collect(),
         load: placement.load(bin).to_string(),
     };
-    let mut notes = placement.notes.clone();
-    if let Some(optimality) = &placement.optimality {
-        notes.push(if optimality.optimal {
-            "optimal: no placement has a smaller maximum load".into()
-        } else {
-            format!(
-                "best found in time; the maximum load is at most {:.2} % above the optimum",
-                optimality.gap * 100.0
-            )
-        });
-    }
-    let method = if scope == Scope::Global {
-        "none: one queue for all cores".into()
-    } else {
-        placement.method.to_string()
+    // A single queue is not a choice, and what a method says of it would only mislead.
+    let (method, notes) = match scope {
+        Scope::Global => ("one queue for all cores".to_owned(), Vec::new()),
+        _ => (placement.method.to_string(), placement.notes.clone()),
     };
     PlacementRecord { method, bins: (0..placement.bins.len()).map(bin).collect(), notes }
 }
