@@ -70,6 +70,21 @@ pub fn set_policy(tid: i32, policy: Policy) -> io::Result<()> {
     if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// The CPUs on which thread `tid` (0: the calling thread) may run.
+pub fn affinity(tid: i32) -> io::Result<CpuList> {
+    let mut words = [0u64; CPU_WORDS];
+    // SAFETY: the kernel writes at most the given number of bytes into `words`.
+    let written =
+        unsafe { libc::syscall(libc::SYS_sched_getaffinity, tid, size_of_val(&words), words.as_mut_ptr()) };
+    if written < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let cpus_of = |(word, bits): (u32, u64)| {
+        (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+    };
+    Ok((0..).zip(words).flat_map(cpus_of).collect())
+}
+
 /// Confines thread `tid` (0: the calling thread) to `cpus`.
 pub fn set_affinity(tid: i32, cpus: &CpuList) -> io::Result<()> {
     let mut words = [0u64; CPU_WORDS];
