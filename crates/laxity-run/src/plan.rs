@@ -277,17 +277,25 @@ fn reservations(
     Ok(policies)
 }
 
+/// What real-time tasks may use of each CPU where the kernel sets no limit: the guardian, below SCHED_DEADLINE
+/// as every priority is, needs the rest to end the run.
+const SHARE_WITHOUT_LIMIT: (u64, u64) = (95, 100);
+
 /// The kernel's own test, run beforehand: the sum of budget/period is at most the limit times the CPUs. (Since
-/// 6.12 the kernel also counts a small server for ordinary tasks on every CPU; it then has the last word.)
+/// 6.8 the kernel also counts a small server for ordinary tasks on every CPU; it then has the last word.)
 fn check_bandwidth(total: &LoadSum, cell: &Cell, limits: KernelLimits) -> Result<()> {
-    let Some((runtime, period)) = limits.share() else { return Ok(()) };
+    let (runtime, period) = limits.share().unwrap_or(SHARE_WITHOUT_LIMIT);
     let cpus = cell.cpus.len() as u64;
     if total.cmp_ratio(runtime * cpus, period) != Ordering::Greater {
         return Ok(());
     }
     let limit = Utilization::ratio(runtime * cpus, period);
+    let whose = match limits.share() {
+        Some(_) => "the kernel's limit (sched_rt_runtime_us)",
+        None => "what laxity leaves them (95 %, as sched_rt_runtime_us sets no limit)",
+    };
     Err(Diagnostic::usage(format!(
-        "CPUs {}: the budgets of their {} tasks need {:.3} CPUs, above the kernel's limit of {limit:.3} (sched_rt_runtime_us)",
+        "CPUs {}: the budgets of their {} tasks need {:.3} CPUs, above {whose} of {limit:.3}",
         cell.cpus,
         cell.tasks.len(),
         total.exact()
@@ -390,6 +398,11 @@ mod tests {
             plan(&above, scheduler, &[cell("0", &[0, 1])], &machine, KernelLimits::default(), options)
                 .expect_err("above");
         assert!(refused.message.contains("CPUs 0") && refused.message.contains("0.950"), "{refused}");
+        // Without the kernel's limit the guardian still needs some of every CPU.
+        let unlimited = KernelLimits { rt_runtime_us: -1, ..KernelLimits::default() };
+        let both = [cell("0", &[0, 1])];
+        let refused = plan(&above, scheduler, &both, &machine, unlimited, options).expect_err("above");
+        assert!(refused.message.contains("sets no limit"), "{refused}");
     }
 
     #[test]
