@@ -279,6 +279,13 @@ fn share(text: &str) -> std::result::Result<(u64, u64), String> {
 
 /// `laxity report`.
 #[derive(Args)]
+#[command(after_help = "\
+Writes report.html, summary.json, summary.md and plots/ of the directory again. A file notes.md in it, in which you \
+say what the results mean, becomes part of the report. Works on the results of an interrupted run too.
+
+Examples:
+  laxity report laxity-results/compare-2026-01-31T12-00-00Z
+  laxity report results --json > answer.json")]
 pub struct ReportArguments {
     /// The results directory, finished or not
     #[arg(value_name = "DIR")]
@@ -290,6 +297,11 @@ pub struct ReportArguments {
 
 /// `laxity list`.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  laxity list
+  laxity list --json                                the same for programs
+  laxity list --platform > server.toml              this machine, for --platform elsewhere")]
 pub struct ListArguments {
     /// Write this machine's platform as TOML instead
     #[arg(long)]

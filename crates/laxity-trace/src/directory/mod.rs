@@ -202,8 +202,11 @@ impl ResultsDirectory {
             n => format!("the {n} runs finished before are kept in {}", self.path.display()),
         };
         let remedy = if error.raw_os_error().is_some() { "make room or give the permission; " } else { "" };
-        diagnostic("write", path, error, &kept)
-            .hint(format!("{remedy}`laxity report {}` shows what was kept", self.path.display()))
+        let otherwise = match self.written {
+            0 => "`--out DIR` chooses another place".to_owned(),
+            _ => format!("`laxity report {}` shows what was kept", self.path.display()),
+        };
+        diagnostic("write", path, error, &kept).hint(format!("{remedy}{otherwise}"))
     }
 }
 

@@ -1,0 +1,642 @@
+//! The ordinary ways through every command: what it prints, what it writes, what reads it back.
+
+mod host;
+mod patience;
+
+use host::{SMALL_SET, laxity, output, small_set, words};
+use patience::{patiently, real_run};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a command that must succeed; what it prints.
+fn prints(call: &[&str]) -> String {
+    let ended = patiently(|| {
+        let mut command = laxity();
+        command.args(call);
+        command
+    });
+    assert!(ended.status.success(), "laxity {}\n{}", call.join(" "), words(&ended));
+    text(&ended.stdout)
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn json_file(path: &Path) -> Value {
+    json(&fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+fn utf8(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+#[test]
+fn every_help_teaches() {
+    for (call, lessons) in [
+        (&[][..], &["laxity list", "sudo laxity compare", "Exit codes", "130"][..]),
+        (&["compare"], &["Examples:", "laxity compare set.toml", "jobs.parquet", "10s", "uniform:0.5,1"]),
+        (&["run"], &["Examples:", "--scheduler p-edf", "--json", "10s"]),
+        (&["place"], &["Examples:", "--placement wfd", "0.95", "clusters"]),
+        (&["generate"], &["Examples:", "The same seed", "-o set.toml"]),
+        (&["generate", "emberson"], &["Source: Emberson", "10ms", "16KiB", "--granularity"]),
+        (&["generate", "uunifast"], &["Source:", "10ms", "16KiB"]),
+        (&["generate", "unc"], &["Source: ackelman2018", "exp-light", "uni-moderate (10-100ms)"]),
+        (&["generate", "waters"], &["Source: Kramer", "16KiB"]),
+        (&["generate", "lelli2012"], &["Source: lelli2012, 5.3", "16KiB,256KiB", "--cores"]),
+        (&["report"], &["Examples:", "report.html", "notes.md"]),
+        (&["list"], &["Examples:", "--platform", "--json"]),
+    ] {
+        let help = prints(&[call, &["--help"]].concat());
+        for lesson in lessons {
+            assert!(help.contains(lesson), "`{lesson}` is not in {call:?} --help:\n{help}");
+        }
+        assert!(help.lines().all(|line| line.chars().count() <= 112), "too wide: {call:?}\n{help}");
+    }
+}
+
+#[test]
+fn list_says_what_there_is_and_what_this_machine_can_run() {
+    let told = prints(&["list"]);
+    let answer = json(&prints(&["list", "--json"]));
+    assert_eq!(answer["version"], 1);
+    for (kind, least) in [("schedulers", 6), ("generators", 5), ("placements", 6)] {
+        let entries = answer[kind].as_array().expect("a list");
+        assert!(entries.len() >= least, "{kind}: {entries:?}");
+        for entry in entries {
+            let name = entry["name"].as_str().expect("a name");
+            assert!(!entry["description"].as_str().expect("a description").is_empty());
+            assert!(told.contains(&format!("\n  {name} ")), "{name} is not listed:\n{told}");
+        }
+    }
+    for scheduler in answer["schedulers"].as_array().expect("a list") {
+        let runs = scheduler["runs_here"].as_bool().expect("yes or no");
+        assert_eq!(scheduler["why_not"].is_null(), runs, "{scheduler}");
+    }
+    let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").expect("a kernel");
+    assert!(answer["machine"]["kernel"].as_str().expect("text").contains(kernel.trim()));
+    assert!(answer["can"]["SCHED_DEADLINE"].is_string());
+    assert!(told.contains("THIS MACHINE") && told.contains("WHAT IT CAN DO"));
+}
+
+#[test]
+fn every_listed_name_is_accepted() {
+    let (_directory, set) = small_set();
+    let answer = json(&prints(&["list", "--json"]));
+    for placement in answer["placements"].as_array().expect("a list") {
+        let name = placement["name"].as_str().expect("a name");
+        // A pattern such as `ff|bf:ORDER:up|down` stands for many names.
+        if name.chars().all(|c| c.is_ascii_lowercase() || c == '-') {
+            prints(&["place", utf8(&set), "--placement", name]);
+        }
+    }
+    for generator in answer["generators"].as_array().expect("a list") {
+        prints(&["generate", generator["name"].as_str().expect("a name"), "--help"]);
+    }
+}
+
+#[test]
+fn this_machines_platform_reads_back() {
+    let (directory, set) = small_set();
+    let machine = json(&prints(&["list", "--json"]));
+    for (name, call) in
+        [("p.toml", &["list", "--platform"][..]), ("p.json", &["list", "--platform", "--json"])]
+    {
+        let file = directory.path().join(name);
+        fs::write(&file, prints(call)).expect("write");
+        let there = json(&prints(&["place", utf8(&set), "--platform", utf8(&file), "--json"]));
+        let here = json(&prints(&["place", utf8(&set), "--json"]));
+        assert_eq!(there["bins"], here["bins"]);
+        let clusters = ["place", utf8(&set), "--platform", utf8(&file), "--onto", "clusters", "--json"];
+        let clusters = json(&prints(&clusters));
+        let cpus = |bin: &Value| bin["cpus"].clone();
+        let found: Vec<Value> = clusters["bins"].as_array().expect("bins").iter().map(cpus).collect();
+        assert_eq!(Value::Array(found), machine["machine"]["clusters"]);
+    }
+}
+
+/// A call of each generator that makes one set.
+const GENERATORS: [&[&str]; 4] = [
+    &["emberson", "-n", "8", "-u", "1.5", "--wss", "16KiB,256KiB"],
+    &["uunifast", "-n", "8", "-u", "1.5"],
+    &["unc", "-u", "1.5", "--utilizations", "exp-light", "--periods", "logunif-moderate"],
+    &["waters", "-u", "1.5"],
+];
+
+#[test]
+fn a_seed_gives_the_same_bytes_and_another_gives_others() {
+    for generator in GENERATORS {
+        let with_seed = |seed| prints(&[&["generate"], generator, &["--seed", seed]].concat());
+        assert_eq!(with_seed("7"), with_seed("7"), "{generator:?}");
+        assert_ne!(with_seed("7"), with_seed("8"), "{generator:?}");
+        assert!(with_seed("7").contains("seed = 7"), "{generator:?}");
+    }
+}
+
+#[test]
+fn generated_sets_read_back_in_every_format() {
+    let directory = tempfile::tempdir().expect("directory");
+    for generator in GENERATORS {
+        let mut loads = Vec::new();
+        for format in ["toml", "json", "csv"] {
+            let file = directory.path().join(format!("set.{format}"));
+            let printed = prints(&[&["generate"], generator, &["--format", format]].concat());
+            let to_file = [&["generate"], generator, &["-o", utf8(&file)]].concat();
+            assert_eq!(prints(&to_file), "", "data went to the file");
+            assert_eq!(fs::read_to_string(&file).expect("written"), printed, "{generator:?} {format}");
+            let placed = ["place", utf8(&file), "--onto", "clusters", "--clusters", "all", "--json"];
+            let placed = json(&prints(&[&placed[..], &["--overload", "least-loaded"]].concat()));
+            loads.push(placed["bins"][0]["load"].clone());
+        }
+        assert!(loads.iter().all(|load| *load == loads[0]), "{generator:?}: {loads:?}");
+    }
+}
+
+#[test]
+fn many_sets_go_into_a_directory_and_are_those_of_the_array() {
+    let directory = tempfile::tempdir().expect("directory");
+    let folder = directory.path().join("sets/deep");
+    let call = ["generate", "emberson", "-n", "4", "-u", "1", "--count", "5"];
+    assert_eq!(prints(&[&call[..], &["-o", utf8(&folder), "--format", "json"]].concat()), "");
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder).expect("written").map(|e| e.expect("entry").path()).collect();
+    files.sort();
+    assert_eq!(files.len(), 5, "{files:?}");
+    let array = json(&prints(&[&call[..], &["--json"]].concat()));
+    let mut sets = array.as_array().expect("an array").clone();
+    sets.sort_by_key(|set| set["name"].as_str().expect("a name").to_owned());
+    let read: Vec<Value> = files.iter().map(|file| json_file(file)).collect();
+    assert_eq!(read, sets);
+    let distinct: std::collections::BTreeSet<String> =
+        sets.iter().map(|set| set["tasks"].to_string()).collect();
+    assert_eq!(distinct.len(), 5, "sets of one seed differ");
+    let first = prints(&["generate", "emberson", "-n", "4", "-u", "1", "--format", "json"]);
+    assert!(sets.contains(&json(&first)), "one set is the first of many");
+}
+
+#[test]
+fn the_grid_of_lelli2012_has_all_its_cells() {
+    let directory = tempfile::tempdir().expect("directory");
+    let folder = directory.path().join("grid");
+    prints(&["generate", "lelli2012", "--cores", "2", "--count", "1", "-o", utf8(&folder)]);
+    let mut cells: BTreeMap<(usize, String), usize> = BTreeMap::new();
+    for entry in fs::read_dir(&folder).expect("written") {
+        let path = entry.expect("entry").path();
+        let set: toml::Table = fs::read_to_string(&path).expect("readable").parse().expect("TOML");
+        let tasks = set["tasks"].as_array().expect("tasks");
+        let size = tasks[0]["working_set"]["size"].as_str().expect("a size").to_owned();
+        *cells.entry((tasks.len(), size)).or_default() += 1;
+    }
+    let expected =
+        [4, 6, 8].into_iter().flat_map(|n| ["16KiB", "256KiB"].map(|size| ((n, size.to_owned()), 3)));
+    assert_eq!(cells, expected.collect());
+}
+
+const FOUR_CORES: &str = "version = 1\nclusters = [\"0-1\", \"2-3\"]\n[[cores]]\ncpu = 0\n[[cores]]\ncpu = 1\n\
+                          [[cores]]\ncpu = 2\n[[cores]]\ncpu = 3\n";
+
+#[test]
+fn a_placement_is_a_partition_whose_loads_sum_to_u() {
+    let directory = tempfile::tempdir().expect("directory");
+    let platform = directory.path().join("four.toml");
+    fs::write(&platform, FOUR_CORES).expect("write");
+    for seed in 1..=5 {
+        let seed = seed.to_string();
+        let set = directory.path().join("set.json");
+        prints(&["generate", "emberson", "-n", "16", "-u", "2.4", "--seed", &seed, "-o", utf8(&set)]);
+        let utilization = utilization_by_name(&json_file(&set));
+        for method in ["ffd", "wfd", "bfd", "bf-deadline", "wf:period:up", "ilp"] {
+            for onto in ["cores", "clusters"] {
+                let call = ["place", utf8(&set), "--platform", utf8(&platform), "--placement", method];
+                let call = [&call[..], &["--onto", onto, "--overload", "least-loaded"]].concat();
+                let table = prints(&call);
+                let answer = json(&prints(&[&call[..], &["--json"]].concat()));
+                check_placement(&answer, &table, &utilization);
+                assert_eq!(
+                    answer["bins"].as_array().map(Vec::len),
+                    Some(if onto == "cores" { 4 } else { 2 })
+                );
+            }
+        }
+    }
+}
+
+/// C/T by task name, computed from the file.
+fn utilization_by_name(set: &Value) -> BTreeMap<String, f64> {
+    let ns = |text: &Value| {
+        let text = text.as_str().expect("a time");
+        let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').expect("a unit");
+        let scale = match &text[split..] {
+            "ns" => 1.0,
+            "us" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            unit => panic!("unit {unit}"),
+        };
+        text[..split].parse::<f64>().expect("a number") * scale
+    };
+    let tasks = set["tasks"].as_array().expect("tasks").iter();
+    tasks
+        .map(|task| {
+            (task["name"].as_str().expect("a name").to_owned(), ns(&task["wcet"]) / ns(&task["period"]))
+        })
+        .collect()
+}
+
+/// Every task in exactly one bin; every load the sum of its tasks'; the table tells the same.
+fn check_placement(answer: &Value, table: &str, utilization: &BTreeMap<String, f64>) {
+    let mut placed = Vec::new();
+    let mut most: f64 = 0.0;
+    for bin in answer["bins"].as_array().expect("bins") {
+        let names: Vec<&str> =
+            bin["tasks"].as_array().expect("tasks").iter().filter_map(Value::as_str).collect();
+        let sum: f64 = names.iter().map(|&name| utilization[name]).sum();
+        let load = bin["load"].as_f64().expect("a load");
+        assert!((sum - load).abs() < 1e-9, "{names:?}: {sum} is not {load}");
+        most = most.max(load / bin["capacity"].as_f64().expect("a capacity"));
+        assert!(table.contains(&format!("{load:.4}")), "{load} is not in\n{table}");
+        placed.extend(names.into_iter().map(str::to_owned));
+    }
+    placed.sort();
+    assert_eq!(placed, utilization.keys().cloned().collect::<Vec<_>>());
+    let max_load = answer["max_load"].as_f64().expect("a load");
+    assert!((most - max_load).abs() < 1e-9, "{most} is not {max_load}");
+    if let Some(bound) = answer["lower_bound"].as_f64() {
+        let total: f64 = utilization.values().sum();
+        assert!(bound <= max_load + 1e-9 && bound >= total / 4.0 - 1e-9, "{bound} for {max_load}");
+    }
+}
+
+#[test]
+fn options_of_a_placement_are_used() {
+    let directory = tempfile::tempdir().expect("directory");
+    let (platform, set) = (directory.path().join("four.toml"), directory.path().join("s.toml"));
+    fs::write(&platform, FOUR_CORES).expect("write");
+    fs::write(&set, SMALL_SET).expect("write");
+    let with = |more: &[&str]| {
+        let call = ["place", utf8(&set), "--platform", utf8(&platform), "--json", "--placement", "ffd"];
+        json(&prints(&[&call[..], more].concat()))
+    };
+    let bins = |answer: &Value| answer["bins"].as_array().expect("bins").len();
+    let used = |answer: &Value| {
+        answer["bins"].as_array().expect("bins").iter().filter(|bin| bin["load"] != 0.0).count()
+    };
+    assert_eq!((bins(&with(&[])), used(&with(&[]))), (4, 1));
+    assert_eq!(bins(&with(&["--cpus", "3"])), 3);
+    assert_eq!(with(&["--cpus", "2,3"])["bins"][0]["cpus"], "2");
+    assert_eq!(bins(&with(&["--onto", "clusters"])), 2);
+    assert_eq!(bins(&with(&["--onto", "clusters", "--clusters", "each"])), 4);
+    assert_eq!(bins(&with(&["--onto", "clusters", "--clusters", "all"])), 1);
+    assert_eq!(with(&["--onto", "clusters", "--clusters", "0;1-3"])["bins"][1]["cpus"], "1-3");
+    // Tasks of 0.1, 0.2, 0.2, 0.1: two of 0.2 and two of 0.1 together, or two pairs of both.
+    assert_eq!(used(&with(&["--limit", "0.25"])), 3);
+    assert_eq!(used(&with(&["--limit", "0.3"])), 2);
+    assert_eq!(with(&["--fit", "dbf"])["fit"], "dbf");
+}
+
+/// A results directory of a comparison of the small set, and what it printed as JSON.
+fn small_comparison(more: &[&str]) -> Option<(tempfile::TempDir, PathBuf, Output)> {
+    let (directory, set) = small_set();
+    let out = directory.path().join("out");
+    let call = ["compare", utf8(&set), "--duration", "200ms", "--alone", "50ms", "--out", utf8(&out)];
+    let ended = real_run(|| {
+        let mut command = laxity();
+        command.args(call).args(more);
+        command
+    })?;
+    assert!(ended.status.success(), "{}", words(&ended));
+    Some((directory, out, ended))
+}
+
+fn validator(name: &str) -> jsonschema::Validator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas").join(name);
+    jsonschema::draft202012::new(&json_file(&path)).expect("a valid schema")
+}
+
+fn check_against(name: &str, document: &Value) {
+    let errors: Vec<String> = validator(name).iter_errors(document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{name}: {errors:#?}");
+}
+
+#[test]
+fn a_comparison_leaves_everything_it_promises() {
+    let Some((_directory, out, ended)) = small_comparison(&["--repeat", "2"]) else { return };
+    let manifest = json_file(&out.join("manifest.json"));
+    check_against("manifest.schema.json", &manifest);
+    let runs = manifest["runs"].as_array().expect("runs");
+    assert_eq!(runs.len(), 1 + 6 * 2);
+    assert!(runs.iter().all(|run| run["status"]["state"] == "completed"), "{runs:#?}");
+    assert_eq!(manifest["command"][1], "compare");
+    assert_eq!(manifest["options"]["duration"], "200ms");
+    let parquet = fs::read(out.join("jobs.parquet")).expect("jobs");
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    let summary = json_file(&out.join("summary.json"));
+    check_against("answer.schema.json", &summary);
+    // Periods of 10, 20, 40 and 100 ms in 200 ms.
+    let jobs_of = |name: &str| {
+        let all = summary["schedulers"].as_array().expect("a list");
+        let one = all.iter().find(|entry| entry["scheduler"] == name).expect("a scheduler");
+        assert_eq!(one["host"], "linux");
+        one["jobs"].as_u64().expect("a number")
+    };
+    for name in ["p-edf", "c-edf", "g-edf", "p-rm", "c-rm", "g-rm"] {
+        assert_eq!(jobs_of(name), 2 * (20 + 10 + 5 + 2), "{name}");
+    }
+    let page = fs::read_to_string(out.join("report.html")).expect("a report");
+    assert!(page.contains("</html>") && !page.contains("src=\"http"), "self-contained");
+    for (folder, ending) in [("plots", ".svg"), ("deploy", ".sh")] {
+        let entries = fs::read_dir(out.join(folder)).expect(folder);
+        let names: Vec<String> =
+            entries.map(|entry| entry.expect("entry").file_name().to_string_lossy().into_owned()).collect();
+        assert!(names.iter().any(|name| name.ends_with(ending)), "{folder}: {names:?}");
+    }
+    assert!(!out.join("jobs.parts").exists(), "finished");
+    let told = text(&ended.stdout);
+    assert!(told.contains("Deploy ") || told.contains("misses least"), "{told}");
+    let said = words(&ended);
+    assert!(said.contains("[13/13]") && said.contains("report: "), "{said}");
+    deployment_scripts_are_sound(&out.join("deploy"));
+    a_report_made_again_is_the_same(&out);
+}
+
+/// Shells read them; shellcheck has nothing to say where it is installed.
+fn deployment_scripts_are_sound(folder: &Path) {
+    for entry in fs::read_dir(folder).expect("deploy") {
+        let path = entry.expect("entry").path();
+        if path.extension().is_none_or(|extension| extension != "sh") {
+            continue;
+        }
+        let checked = output(Command::new("sh").arg("-n").arg(&path));
+        assert!(checked.status.success(), "{}", words(&checked));
+        match Command::new("shellcheck").arg(&path).output() {
+            Ok(checked) => assert!(checked.status.success(), "{}", text(&checked.stdout)),
+            Err(_) => eprintln!("SKIPPED: shellcheck is not installed"),
+        }
+        // Without its variables it says what it wants, and starts nothing.
+        let started = output(Command::new("sh").arg(&path).env_clear());
+        assert!(!started.status.success());
+        assert!(words(&started).contains("set TASK_1_"), "{}", words(&started));
+    }
+}
+
+fn a_report_made_again_is_the_same(out: &Path) {
+    let files = ["summary.json", "report.html", "summary.md"].map(|name| out.join(name));
+    let read = || files.each_ref().map(|file| fs::read_to_string(file).expect("readable"));
+    let before = read();
+    for file in &files {
+        fs::remove_file(file).expect("removable");
+    }
+    let printed = prints(&["report", utf8(out), "--json"]);
+    assert!(read() == before, "the report differs when it is made again");
+    assert_eq!(printed, before[0], "--json prints the summary");
+}
+
+#[test]
+fn json_of_a_run_is_the_published_answer() {
+    let (directory, set) = small_set();
+    let out = directory.path().join("out");
+    let call = ["run", utf8(&set), "--scheduler", "g-rm", "--duration", "100ms", "--json", "-q"];
+    let Some(ended) = real_run(|| {
+        let mut command = laxity();
+        command.args(call).arg("--out").arg(&out).arg("--force");
+        command
+    }) else {
+        return;
+    };
+    assert!(ended.status.success(), "{}", words(&ended));
+    let answer = json(&text(&ended.stdout));
+    check_against("answer.schema.json", &answer);
+    assert_eq!(answer, json_file(&out.join("summary.json")));
+    let scheduler = &answer["schedulers"][0];
+    for promised in [
+        "scheduler",
+        "host",
+        "jobs",
+        "misses",
+        "normalized_laxity",
+        "tardiness_ns",
+        "deadline_satisfaction",
+        "measured_utilization",
+        "migration_rate",
+        "context_switch_rate",
+    ] {
+        let value = scheduler.get(promised).unwrap_or_else(|| panic!("{promised} is missing"));
+        assert!(!value.is_null() || scheduler["not_measured"][promised].is_string(), "{promised}");
+    }
+    for part in ["mean", "sd"] {
+        assert!(scheduler["normalized_laxity"].get(part).is_some(), "{part}");
+    }
+    assert!(scheduler["tardiness_ns"]["mean"].is_number() && scheduler["tardiness_ns"]["max"].is_number());
+    let wrong = {
+        let mut wrong = answer.clone();
+        wrong["version"] = 2.into();
+        wrong
+    };
+    assert!(!validator("answer.schema.json").is_valid(&wrong));
+    assert_eq!(words(&ended).lines().count(), 1, "quiet says only where the report is: {}", words(&ended));
+}
+
+/// Three tasks that need 1.9 times a core.
+const OVERLOAD: &str = "version = 1\nname = \"over\"\n\
+    [[tasks]]\nname = \"a\"\nwcet = \"19ms\"\nperiod = \"30ms\"\n\
+    [[tasks]]\nname = \"b\"\nwcet = \"19ms\"\nperiod = \"30ms\"\n\
+    [[tasks]]\nname = \"c\"\nwcet = \"19ms\"\nperiod = \"30ms\"\n";
+
+#[test]
+fn misses_fail_where_asked_to_judge() {
+    let directory = tempfile::tempdir().expect("directory");
+    let (set, out) = (directory.path().join("over.toml"), directory.path().join("out"));
+    fs::write(&set, OVERLOAD).expect("write");
+    let judged = |more: &[&'static str]| {
+        real_run(|| {
+            let mut command = laxity();
+            command.args([
+                "run",
+                "--scheduler",
+                "g-rm",
+                "--cpus",
+                "1",
+                "--duration",
+                "300ms",
+                "-q",
+                "--force",
+            ]);
+            command.args(["--overload", "least-loaded", "--out"]).arg(&out).arg(&set).args(more);
+            command
+        })
+    };
+    let Some(failed) = judged(&["--fail-on-miss"]) else { return };
+    assert_eq!(failed.status.code(), Some(1), "{}", words(&failed));
+    let unjudged = judged(&[]).expect("it ran before");
+    assert_eq!(unjudged.status.code(), Some(0), "{}", words(&unjudged));
+    let light = directory.path().join("light.toml");
+    fs::write(&light, "version = 1\n[[tasks]]\nwcet = \"1ms\"\nperiod = \"100ms\"\n").expect("write");
+    let clean = real_run(|| {
+        let mut command = laxity();
+        command.args([
+            "run",
+            "--scheduler",
+            "g-rm",
+            "--duration",
+            "300ms",
+            "--fail-on-miss",
+            "--force",
+            "--out",
+        ]);
+        command.arg(&out).arg(&light);
+        command
+    });
+    assert_eq!(clean.expect("it ran before").status.code(), Some(0));
+}
+
+/// One set with everything that a task can have.
+const RICH: &str = r#"
+version = 1
+name = "rich"
+[[tasks]]
+name = "constrained"
+wcet = "1ms"
+period = "20ms"
+deadline = "10ms"
+[[tasks]]
+name = "phased"
+wcet = "1ms"
+period = "20ms"
+phase = "7ms"
+working_set = { size = "64KiB", access = "random", reads_to_writes = "1:1" }
+[[tasks]]
+name = "sporadic"
+wcet = "1ms"
+min_interarrival = "20ms"
+demand = "uniform:0.2,0.4"
+[[tasks]]
+name = "sharer"
+wcet = "1ms"
+period = "25ms"
+working_set = { size = "16KiB" }
+group = "g"
+[[tasks]]
+name = "background"
+wcet = "1s"
+period = "1s"
+kind = "best-effort"
+"#;
+
+#[test]
+fn every_kind_of_task_and_every_demand_runs() {
+    let directory = tempfile::tempdir().expect("directory");
+    let set = directory.path().join("rich.toml");
+    fs::write(&set, RICH).expect("write");
+    let calls: [&[&str]; 6] = [
+        &["--demand", "uniform:0.5,1"],
+        &["--demand", "0.5", "--demand-model", "work"],
+        &["--demand", "normal:0.6,0.1", "--placement", "wfd"],
+        &["--demand", "bimodal:0.2,0.9,0.1", "--clusters", "each"],
+        &["--clusters", "all", "--grace", "100ms", "--seed", "18446744073709551615"],
+        &["--cpus", "1", "--budget-margin", "1%,50us"],
+    ];
+    for (at, more) in calls.into_iter().enumerate() {
+        let out = directory.path().join(at.to_string());
+        let Some(ended) = real_run(|| {
+            let mut command = laxity();
+            command.args([
+                "run",
+                "--schedulers",
+                "p-edf,c-rm,g-rm",
+                "--duration",
+                "200ms",
+                "--force",
+                "--out",
+            ]);
+            command.arg(&out).arg(&set).args(more);
+            command
+        }) else {
+            return;
+        };
+        assert!(ended.status.success(), "{more:?}: {}", words(&ended));
+        let manifest = json_file(&out.join("manifest.json"));
+        for run in manifest["runs"].as_array().expect("runs") {
+            assert_eq!(run["status"]["state"], "completed", "{more:?}: {run:#}");
+        }
+        let summary = json_file(&out.join("summary.json"));
+        let tasks = summary["runs"][0]["tasks"].as_array().expect("tasks");
+        let jobs_of = |name: &str| {
+            let task = tasks.iter().find(|task| task["task"] == name || task["name"] == name);
+            task.unwrap_or_else(|| panic!("{name} in {tasks:#?}"))["jobs"].as_u64().expect("a number")
+        };
+        assert_eq!(jobs_of("constrained"), 10, "{more:?}");
+        assert_eq!(jobs_of("phased"), 10, "{more:?}");
+        assert!((1..=10).contains(&jobs_of("sporadic")), "{more:?}");
+        assert_eq!(jobs_of("sharer"), 8, "{more:?}");
+        assert_eq!(tasks.len(), 4, "no jobs of background work");
+    }
+}
+
+#[test]
+fn clusters_shape_the_run() {
+    let (directory, set) = small_set();
+    let machine = json(&prints(&["list", "--json"]));
+    let cpus = machine["machine"]["cpus"].as_str().expect("a list");
+    if cpus.parse::<u32>().is_ok() {
+        eprintln!("SKIPPED: one core has one way to be clustered");
+        return;
+    }
+    for (clusters, bins) in [("each", None), ("all", Some(1)), ("llc", None), ("0;1", Some(2))] {
+        if clusters == "0;1" && cpus != "0-1" {
+            continue;
+        }
+        let out = directory.path().join(clusters);
+        let Some(ended) = real_run(|| {
+            let mut command = laxity();
+            command.args([
+                "run",
+                "--scheduler",
+                "c-edf",
+                "--duration",
+                "100ms",
+                "--force",
+                "--clusters",
+                clusters,
+            ]);
+            command.arg("--out").arg(&out).arg(&set);
+            command
+        }) else {
+            return;
+        };
+        assert!(ended.status.success(), "{clusters}: {}", words(&ended));
+        let manifest = json_file(&out.join("manifest.json"));
+        let run = &manifest["runs"][0];
+        assert_eq!(run["status"]["state"], "completed", "{clusters}: {run:#}");
+        let found = run["placement"]["bins"].as_array().expect("bins").len();
+        assert_eq!(found, manifest["machine"]["clusters"].as_array().expect("clusters").len(), "{clusters}");
+        assert!(bins.is_none_or(|bins| bins == found), "{clusters}: {found}");
+    }
+}
+
+#[test]
+fn sets_of_one_name_are_told_apart() {
+    let (directory, set) = small_set();
+    let twin = directory.path().join("twin.toml");
+    fs::copy(&set, &twin).expect("copy");
+    let out = directory.path().join("out");
+    let Some(ended) = real_run(|| {
+        let mut command = laxity();
+        command.args(["run", "--scheduler", "g-rm", "--duration", "100ms", "--force", "--out"]).arg(&out);
+        command.arg(&set).arg(&twin);
+        command
+    }) else {
+        return;
+    };
+    assert!(ended.status.success(), "{}", words(&ended));
+    let manifest = json_file(&out.join("manifest.json"));
+    assert_eq!(manifest["task_sets"][0]["name"], "small");
+    assert!(manifest["task_sets"][1]["name"].as_str().expect("a name").contains("twin.toml"));
+    assert_eq!(manifest["runs"].as_array().map(Vec::len), Some(2));
+}
