@@ -1,7 +1,6 @@
 //! Sets of CPUs in the kernel's list format: `0-3,8`.
 
 use crate::{Diagnostic, Result};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -125,18 +124,7 @@ impl fmt::Display for CpuList {
     }
 }
 
-impl Serialize for CpuList {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for CpuList {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|e: Diagnostic| serde::de::Error::custom(e.message))
-    }
-}
+crate::text_form::serde_as_text!(CpuList);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! How much of its WCET a job really asks for.
 
 use crate::{Diagnostic, Result};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
@@ -99,18 +98,7 @@ impl fmt::Display for Demand {
     }
 }
 
-impl Serialize for Demand {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Demand {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|e: Diagnostic| serde::de::Error::custom(e.message))
-    }
-}
+crate::text_form::serde_as_text!(Demand);
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,7 @@ mod scheduler;
 mod sysfs;
 mod task;
 mod task_set;
+mod text_form;
 mod time;
 mod utilization;
 

@@ -1,7 +1,6 @@
 //! Exact spans of time: integer nanoseconds, written with a unit.
 
 use crate::{Diagnostic, Result};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
@@ -194,23 +193,7 @@ impl fmt::Display for Duration {
     }
 }
 
-impl Serialize for Duration {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Duration {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(|e: Diagnostic| {
-            serde::de::Error::custom(match e.hint {
-                Some(hint) => format!("{} ({hint})", e.message),
-                None => e.message,
-            })
-        })
-    }
-}
+crate::text_form::serde_as_text!(Duration);
 
 #[cfg(test)]
 mod tests {
