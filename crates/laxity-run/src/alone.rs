@@ -6,12 +6,19 @@
 use crate::execute::JobOrder;
 use crate::plan::{Cell, Confinement, Plan, PlannedTask, TASK_PRIORITY_MAX};
 use crate::sched::Policy;
-use laxity_model::{AccessPattern, CpuList, Diagnostic, Duration, Result, TaskSet};
+use laxity_model::{AccessPattern, CpuList, Diagnostic, Duration, Result, Task, TaskSet};
 
 /// Jobs per task at least: the first finds a cold cache.
 const JOBS_MIN: u64 = 3;
 /// Jobs per task at most.
 const JOBS_MAX: u64 = 50;
+
+/// Between two releases of a lone task: its period, but nobody waits for long ones. Twice the WCET leaves the
+/// job time to end, and 100 ms the kernel's own work time to cool the cache as it would within a period.
+fn gap_of(task: &Task) -> Duration {
+    let enough = task.wcet.checked_mul(2).unwrap_or(task.wcet).max(Duration::from_ms(100));
+    task.period().min(enough)
+}
 
 /// A plan in which every real-time task of the set runs alone on `cpu` for about `span`, and the jobs of its
 /// k-th task. `order` says what the i-th job of a task is to do; its release is moved into the task's window.
@@ -28,9 +35,9 @@ pub fn alone(
     let mut tasks = Vec::new();
     let mut orders = Vec::new();
     for (id, task) in set.real_time() {
-        let jobs = (span.as_ns() / task.period().as_ns()).clamp(JOBS_MIN, JOBS_MAX);
-        let release =
-            |index: u64| task.period().checked_mul(index).and_then(|offset| begin.checked_add(offset));
+        let gap = gap_of(task);
+        let jobs = (span.as_ns() / gap.as_ns()).clamp(JOBS_MIN, JOBS_MAX);
+        let release = |index: u64| gap.checked_mul(index).and_then(|offset| begin.checked_add(offset));
         let job = |index: u64| -> Result<JobOrder> {
             let number = usize::try_from(index).expect("at most 50");
             Ok(JobOrder { release: release(index).ok_or_else(too_long)?, ..order(id, number) })
@@ -63,7 +70,6 @@ pub fn alone(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laxity_model::Task;
 
     #[test]
     fn windows_do_not_overlap() {
@@ -72,11 +78,12 @@ mod tests {
         let set = TaskSet::new("set", tasks.to_vec()).expect("valid");
         let order = |_, _| JobOrder { release: Duration::ZERO, demand: Duration::from_ms(1), accesses: None };
         let (plan, orders) = alone(&set, 1, Duration::from_ms(200), 0, order).expect("a plan");
-        assert_eq!([0, 1, 2].map(|k| orders[k].len()), [20, 3, 40]);
+        assert_eq!([0, 1, 2].map(|k| orders[k].len()), [20, 3, 40], "a period of 400 ms is cut to 100 ms");
         for k in 0..2 {
             let last = orders[k].last().expect("jobs").release;
             assert!(last + set.tasks()[k].deadline_rel <= orders[k + 1][0].release);
         }
+        assert_eq!(orders[1][1].release - orders[1][0].release, Duration::from_ms(100));
         assert!(orders[2].last().expect("jobs").release < plan.duration);
     }
 }

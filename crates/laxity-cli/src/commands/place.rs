@@ -2,7 +2,7 @@
 
 use super::read_set;
 use crate::arguments::PlaceArguments;
-use crate::{experiment, interrupt, output};
+use crate::{interrupt, output};
 use laxity_model::{Result, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Placement, Request};
 use serde::Serialize;
@@ -78,7 +78,7 @@ fn answer(set: &TaskSet, arguments: &PlaceArguments, placement: &Placement) -> A
         optimal: optimality.map(|o| o.optimal),
         bins: (0..placement.bins.len()).map(bin).collect(),
         overloaded: placement.overloaded.iter().map(name).collect(),
-        notes: experiment::record(set, arguments.onto, placement).notes,
+        notes: placement.notes.clone(),
     }
 }
 

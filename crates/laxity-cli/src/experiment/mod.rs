@@ -3,7 +3,7 @@
 mod placing;
 mod work;
 
-pub use placing::{ILP_TIME_LIMIT, Placed, place, record};
+pub use placing::{ILP_TIME_LIMIT, Placed, place};
 pub use work::{DemandModel, Workload, check_jobs};
 
 use crate::commands::DEPLOY_DIRECTORY;
@@ -396,10 +396,10 @@ fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
             let tardy = summary.tardiness_ns.map_or(0, |tardiness| tardiness.max);
             let early = if *status == RunStatus::Completed { "" } else { " (cut short)" };
             format!(
-                "{} jobs, {} misses, max tardiness {}{early}",
+                "{} jobs, {} misses, max tardiness {:.3} ms{early}",
                 summary.counts.jobs,
                 summary.counts.misses,
-                Duration::from_ns(tardy)
+                Duration::from_ns(tardy).as_ms_f64()
             )
         }
     })

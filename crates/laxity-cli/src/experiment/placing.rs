@@ -17,6 +17,9 @@ pub struct Placed {
 
 /// Places a set for one scope. An error names the task that fits nowhere.
 pub fn place(set: &TaskSet, scope: Scope, settings: &Settings) -> Result<Placed> {
+    if scope == Scope::Global {
+        return Ok(one_queue(set, &settings.platform));
+    }
     let bins = Bin::of_platform(&settings.platform, scope)?;
     let request = Request::new(set, bins)?
         .with_overload(settings.overload)
@@ -26,7 +29,20 @@ pub fn place(set: &TaskSet, scope: Scope, settings: &Settings) -> Result<Placed>
         .map(|bin| cell(&placement, bin, &settings.platform))
         .filter(|cell| !cell.tasks.is_empty())
         .collect();
-    Ok(Placed { cells, record: record(set, scope, &placement) })
+    Ok(Placed { cells, record: record(set, &placement) })
+}
+
+/// Global scheduling places nothing: all tasks share all cores, each within its own affinity.
+fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
+    let cpus = platform.cpus();
+    let bin = PlacedBin {
+        cpus: cpus.clone(),
+        tasks: set.real_time().map(|(_, task)| task.name.clone()).collect(),
+        load: set.utilization().to_string(),
+    };
+    let tasks = set.real_time().map(|(id, _)| id).collect();
+    let record = PlacementRecord { method: "one queue for all cores".into(), bins: vec![bin], notes: vec![] };
+    Placed { cells: vec![Cell { cpus, tasks, memory_nodes: CpuList::default() }], record }
 }
 
 fn cell(placement: &Placement, bin: usize, platform: &Platform) -> Cell {
@@ -39,18 +55,17 @@ fn cell(placement: &Placement, bin: usize, platform: &Platform) -> Cell {
 }
 
 /// What the results keep of a placement.
-pub fn record(set: &TaskSet, scope: Scope, placement: &Placement) -> PlacementRecord {
+fn record(set: &TaskSet, placement: &Placement) -> PlacementRecord {
     let bin = |bin: usize| PlacedBin {
         cpus: placement.bins[bin].cpus().clone(),
         tasks: placement.tasks_of(bin).into_iter().map(|id| set.tasks()[id].name.clone()).collect(),
         load: placement.load(bin).to_string(),
     };
-    // A single queue is not a choice, and what a method says of it would only mislead.
-    let (method, notes) = match scope {
-        Scope::Global => ("one queue for all cores".to_owned(), Vec::new()),
-        _ => (placement.method.to_string(), placement.notes.clone()),
-    };
-    PlacementRecord { method, bins: (0..placement.bins.len()).map(bin).collect(), notes }
+    PlacementRecord {
+        method: placement.method.to_string(),
+        bins: (0..placement.bins.len()).map(bin).collect(),
+        notes: placement.notes.clone(),
+    }
 }
 
 /// The default time limit of the ILP within a comparison: enough for what a report waits for.
