@@ -136,6 +136,22 @@ fn a_run_as_worked_out_by_hand() {
 }
 
 #[test]
+fn a_set_counts_once_however_often_it_is_repeated() {
+    // One job of `fast` (T = 10) per run, with laxities 8 and 4 for set 0 and 2 for set 1: sets 0.6 and 0.2.
+    let made = |id: u32, set: u32, finish_ms: u64| {
+        let jobs = vec![job(0, 0, 0, 10, Some(finish_ms))];
+        Run { set, repetition: id, ..run(id, "g-edf", 40, jobs) }
+    };
+    let alone = Run { scheduler: laxity_trace::ALONE.to_owned(), ..made(3, 0, 1) };
+    let results = manifest(vec![made(0, 0, 2), made(1, 0, 6), made(2, 1, 8), alone]);
+    let summary = Summary::of(&results, &[two_tasks(), two_tasks()]).expect("valid");
+    assert_eq!((summary.schedulers.len(), summary.runs.len()), (1, 4), "alone is no scheduler");
+    let laxity = summary.schedulers[0].normalized_laxity.expect("measured");
+    close(Some(laxity.mean), 0.4);
+    close(laxity.sd, 0.2 * 2.0f64.sqrt());
+}
+
+#[test]
 fn a_scheduler_as_worked_out_by_hand() {
     // A second run in which `fast` alone has jobs that all end with laxity 5 of 10: tasks 0.5 (slow has none).
     let mut second = run(1, "g-edf", 40, vec![]);

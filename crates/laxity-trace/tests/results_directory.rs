@@ -193,7 +193,7 @@ fn a_place_that_cannot_be_written_is_named() {
     let home = tempfile::tempdir().expect("temporary directory");
     let file = home.path().join("file");
     fs::write(&file, "").expect("writes");
-    assert_eq!(refused(&file, Existing::Replace).failure, Failure::Environment);
+    assert_eq!(refused(&file, Existing::Replace).failure, Failure::Usage);
     assert_eq!(refused(&file.join("below"), Existing::Refuse).failure, Failure::Environment);
 
     let path = home.path().join("r");

@@ -3,7 +3,7 @@
 use super::run::{MissRates, Rates, RunSummary};
 use super::statistics::{ResponseTimes, Sample, mean, ratio};
 use super::tally::{Counts, TaskTally, tally};
-use crate::{Host, Manifest, Run, RunStatus};
+use crate::{ALONE, Host, Manifest, Run, RunStatus};
 use laxity_model::{Diagnostic, Result, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,8 @@ pub struct SchedulerTardiness {
 /// One scheduler over the task sets and repetitions that it ran.
 ///
 /// Counts, ratios of counts, tardiness (mean and maximum) and response times are over all jobs of all runs.
-/// The others are means over runs, each run of a set being one value, and `sd` has their standard deviations.
+/// The others are means over sets, a set's value being the mean over its repetitions (with a single set: over its
+/// repetitions), and `sd` has the standard deviations of the same values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SchedulerSummary {
     /// Name of the scheduler.
@@ -48,7 +49,7 @@ pub struct SchedulerSummary {
     pub deadline_satisfaction: Option<f64>,
     /// misses / jobs.
     pub miss_ratio: Option<f64>,
-    /// Mean and standard deviation over runs.
+    /// Mean and standard deviation over sets, or over the repetitions of a single set.
     pub normalized_laxity: Option<Sample>,
     /// The least normalized laxity of a job.
     pub normalized_laxity_min: Option<f64>,
@@ -58,10 +59,10 @@ pub struct SchedulerSummary {
     pub tardiness_ns: Option<SchedulerTardiness>,
     /// Response times of all jobs.
     pub response_ns: Option<ResponseTimes>,
-    /// Means over runs.
+    /// Means over sets, or over the repetitions of a single set.
     #[serde(flatten)]
     pub rates: Rates,
-    /// Standard deviations over runs of what is a mean over runs; null for a single run.
+    /// Standard deviations of the same values; null for a single one.
     pub sd: Rates,
     /// Why a metric is null, by its name.
     pub not_measured: BTreeMap<String, String>,
@@ -74,7 +75,8 @@ pub struct SchedulerSummary {
 pub struct Summary {
     /// Version of this format.
     pub version: u32,
-    /// One object per scheduler and host, in the order of their first runs.
+    /// One object per scheduler and host, in the order of their first runs. Runs of every task alone are no
+    /// scheduler's; they are only among `runs`.
     pub schedulers: Vec<SchedulerSummary>,
     /// The runs, in the order of the manifest.
     pub runs: Vec<RunSummary>,
@@ -92,6 +94,10 @@ impl Summary {
             let set = set_of(run, sets)?;
             let tallies = tally(run, set)?;
             let summary = RunSummary::of_tallies(run, set, cores, &tallies);
+            if run.scheduler == ALONE {
+                runs.push(summary);
+                continue;
+            }
             let known = groups.iter().position(|g| g.scheduler == run.scheduler && g.host == run.host);
             let index = known.unwrap_or_else(|| {
                 groups.push(Group::new(&run.scheduler, run.host));
@@ -157,10 +163,8 @@ impl Group {
     fn summary(mut self) -> SchedulerSummary {
         self.responses.sort_unstable();
         let counts: Counts = self.runs.iter().map(|run| run.counts).sum();
-        let laxities: Vec<f64> =
-            self.runs.iter().filter_map(|run| run.normalized_laxity).map(|laxity| laxity.mean).collect();
+        let laxities = self.samples(|run| run.normalized_laxity.map(|laxity| laxity.mean));
         let interrupted = self.runs.iter().filter(|run| matches!(run.status, RunStatus::Interrupted { .. }));
-        let rates: Vec<Rates> = self.runs.iter().map(|run| run.rates).collect();
         SchedulerSummary {
             scheduler: self.scheduler.clone(),
             host: self.host,
@@ -179,10 +183,40 @@ impl Group {
             laxity_ns_min: self.runs.iter().filter_map(|run| run.laxity_ns_min).min(),
             tardiness_ns: self.tardiness(counts),
             response_ns: ResponseTimes::of(&self.responses),
-            rates: over_runs(&rates, mean),
-            sd: over_runs(&rates, |values| Sample::of(values)?.sd),
+            rates: self.rates(mean),
+            sd: self.rates(|values| Sample::of(values)?.sd),
             not_measured: self.not_measured(),
             notes: self.notes(),
+        }
+    }
+
+    /// The values that means and standard deviations are over: a set's is the mean over its repetitions. With a
+    /// single set, its repetitions.
+    fn samples(&self, metric: impl Fn(&RunSummary) -> Option<f64>) -> Vec<f64> {
+        let mut by_set: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for run in &self.runs {
+            by_set.entry(run.set).or_default().extend(metric(run));
+        }
+        by_set.retain(|_, values| !values.is_empty());
+        if by_set.len() == 1 {
+            return by_set.into_values().flatten().collect();
+        }
+        by_set.values().filter_map(|values| mean(values)).collect()
+    }
+
+    /// Applies `statistic` to the samples of every metric.
+    fn rates(&self, statistic: fn(&[f64]) -> Option<f64>) -> Rates {
+        let over = |metric: fn(&Rates) -> Option<f64>| statistic(&self.samples(|run| metric(&run.rates)));
+        Rates {
+            measured_utilization: over(|r| r.measured_utilization),
+            measured_utilization_per_core: over(|r| r.measured_utilization_per_core),
+            migration_rate: over(|r| r.migration_rate),
+            context_switch_rate: over(|r| r.context_switch_rate),
+            cache: MissRates {
+                l1d_miss_rate_per_us: over(|r| r.cache.l1d_miss_rate_per_us),
+                l2_miss_rate_per_us: over(|r| r.cache.l2_miss_rate_per_us),
+                llc_miss_rate_per_us: over(|r| r.cache.llc_miss_rate_per_us),
+            },
         }
     }
 
@@ -230,22 +264,4 @@ impl Group {
 
 fn count(runs: usize) -> u64 {
     u64::try_from(runs).unwrap_or(u64::MAX)
-}
-
-/// Applies `statistic` to every metric, over the runs that have it.
-fn over_runs(runs: &[Rates], statistic: fn(&[f64]) -> Option<f64>) -> Rates {
-    let over = |metric: fn(&Rates) -> Option<f64>| -> Option<f64> {
-        statistic(&runs.iter().filter_map(metric).collect::<Vec<_>>())
-    };
-    Rates {
-        measured_utilization: over(|r| r.measured_utilization),
-        measured_utilization_per_core: over(|r| r.measured_utilization_per_core),
-        migration_rate: over(|r| r.migration_rate),
-        context_switch_rate: over(|r| r.context_switch_rate),
-        cache: MissRates {
-            l1d_miss_rate_per_us: over(|r| r.cache.l1d_miss_rate_per_us),
-            l2_miss_rate_per_us: over(|r| r.cache.l2_miss_rate_per_us),
-            llc_miss_rate_per_us: over(|r| r.cache.llc_miss_rate_per_us),
-        },
-    }
 }
