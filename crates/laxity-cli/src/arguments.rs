@@ -157,10 +157,10 @@ pub struct RunningArguments {
     /// cpu-time: a job runs for its demand of CPU time; work: for the accesses that took that long in isolation
     #[arg(long, value_name = "MODEL", default_value = "cpu-time", value_parser = value::<DemandModel>)]
     pub demand_model: DemandModel,
-    /// Added to the WCET to make a SCHED_DEADLINE budget: the larger of a share and a time
+    /// Added to the WCET to make a SCHED_DEADLINE budget: `auto` (an equal share of the free bandwidth, at most half the WCET or 500us), or the larger of a share and a time as in 5%,100us
     #[arg(long, allow_hyphen_values = true, value_name = "MARGIN", default_value_t = BudgetMargin::default(), value_parser = value::<BudgetMargin>)]
     pub budget_margin: BudgetMargin,
-    /// How much longer than --duration late jobs may run; default: the longest deadline
+    /// How much longer than --duration late jobs may run; default: the longest deadline, between 50ms and 10s
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub grace: Option<Duration>,
     /// Seed of everything random

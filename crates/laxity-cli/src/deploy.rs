@@ -4,7 +4,7 @@
 //! The parameters come from the plan that was run, so that what is deployed is what was measured. Where a
 //! task's program goes there is a shell variable for it; everything else runs as it is.
 
-use laxity_model::{Scheduler, TaskSet};
+use laxity_model::{CpuList, Scheduler, TaskSet};
 use laxity_run::{Cell, Confinement, Hierarchy, Plan, PlannedTask, Policy};
 use std::fmt::Write;
 
@@ -17,16 +17,19 @@ pub struct DeployFile {
     pub text: String,
 }
 
+/// Where it is deployed: on the machine it was measured on.
+#[derive(Debug, Clone, Copy)]
+pub struct Host<'a> {
+    /// Its cpusets, if it has any.
+    pub hierarchy: Option<&'a Hierarchy>,
+    /// Every CPU of the machine.
+    pub machine: &'a CpuList,
+}
+
 /// The files that deploy `plan`.
-pub fn files(
-    set: &TaskSet,
-    scheduler: Scheduler,
-    plan: &Plan,
-    hierarchy: Option<&Hierarchy>,
-) -> Vec<DeployFile> {
+pub fn files(set: &TaskSet, scheduler: Scheduler, plan: &Plan, host: &Host<'_>) -> Vec<DeployFile> {
     let stem = format!("{}-{scheduler}", file_name(set.name()));
-    let mut files =
-        vec![DeployFile { name: format!("{stem}.sh"), text: script(set, scheduler, plan, hierarchy) }];
+    let mut files = vec![DeployFile { name: format!("{stem}.sh"), text: script(set, scheduler, plan, host) }];
     if plan.tasks.iter().all(|task| matches!(task.policy, Policy::Fifo { .. })) {
         let units: Vec<String> = plan.tasks.iter().map(|task| unit(set, scheduler, task)).collect();
         files.push(DeployFile { name: format!("{stem}.service.txt"), text: units.join("\n") });
@@ -44,7 +47,7 @@ fn variable(task: &PlannedTask) -> String {
     format!("TASK_{}_{}", task.id + 1, task.name.chars().map(plain).collect::<String>())
 }
 
-fn script(set: &TaskSet, scheduler: Scheduler, plan: &Plan, hierarchy: Option<&Hierarchy>) -> String {
+fn script(set: &TaskSet, scheduler: Scheduler, plan: &Plan, host: &Host<'_>) -> String {
     let mut text = format!(
         "#!/bin/sh\n\
          # Starts task set {} under {scheduler}: {}.\n\
@@ -59,14 +62,14 @@ fn script(set: &TaskSet, scheduler: Scheduler, plan: &Plan, hierarchy: Option<&H
         let _ = writeln!(text, ": \"${{{name}:?set {name} to the program of task {}}}\"", quoted(&task.name));
     }
     let homes = if plan.confinement == Confinement::Cpusets {
-        cells(&mut text, plan, hierarchy)
+        cells(&mut text, plan, host)
     } else {
         vec![None; plan.cells.len()]
     };
     text.push_str("\n# Tasks\n");
     for (cell, home) in plan.cells.iter().zip(homes) {
         for task in cell.tasks.iter().map(|&at| &plan.tasks[at]) {
-            let _ = writeln!(text, "{}", start(task, home.as_deref()));
+            let _ = writeln!(text, "{}", start(task, cell, home.as_deref()));
         }
     }
     text.push_str("wait\n");
@@ -82,24 +85,32 @@ fn quoted(text: &str) -> String {
     text.chars().map(|c| if c.is_alphanumeric() || " -_.()#".contains(c) { c } else { '_' }).collect()
 }
 
-/// Writes the commands that make the cells; the cgroup of each, none for what the partitions leave.
-fn cells(text: &mut String, plan: &Plan, hierarchy: Option<&Hierarchy>) -> Vec<Option<String>> {
-    match hierarchy {
+/// Writes the commands that make the cells, as the runner made them; the cgroup of each.
+fn cells(text: &mut String, plan: &Plan, host: &Host<'_>) -> Vec<Option<String>> {
+    let _ = match host.hierarchy {
         Some(Hierarchy::V1(base)) => {
-            let base = base.display();
-            let _ = writeln!(text, "\n# Exclusive cpusets (cgroup v1)\nbase={base}");
-            let homes: Vec<Option<String>> =
-                plan.cells.iter().map(|cell| Some(v1_cell(text, cell))).collect();
-            text.push_str("echo 0 > $base/cpuset.sched_load_balance\n");
-            homes
+            writeln!(text, "\n# Exclusive cpusets (cgroup v1)\nbase={}", base.display())
         }
-        _ => {
-            text.push_str("\n# Partitions (cgroup v2)\nbase=/sys/fs/cgroup\necho +cpuset > $base/cgroup.subtree_control\n");
-            let lowest = plan.cells.iter().filter_map(|cell| cell.cpus.lowest()).min();
-            let stays = |cell: &Cell| plan.cells.len() > 1 && cell.cpus.lowest() == lowest;
-            plan.cells.iter().map(|cell| (!stays(cell)).then(|| v2_cell(text, cell))).collect()
+        Some(Hierarchy::V2(base)) => {
+            writeln!(
+                text,
+                "\n# Partitions (cgroup v2)\nbase={}\necho +cpuset > $base/cgroup.subtree_control",
+                base.display()
+            )
         }
+        None => return vec![None; plan.cells.len()],
+    };
+    if let Some(Hierarchy::V1(_)) = host.hierarchy {
+        let homes: Vec<Option<String>> = plan.cells.iter().map(|cell| Some(v1_cell(text, cell))).collect();
+        text.push_str("echo 0 > $base/cpuset.sched_load_balance\n");
+        return homes;
     }
+    let stays = laxity_run::remainder(&plan.cells, host.machine);
+    let home = |(number, cell): (usize, &Cell)| {
+        // The last cell is what the partitions leave to the root.
+        Some(if stays == Some(number) { "$base".to_owned() } else { v2_cell(text, cell) })
+    };
+    plan.cells.iter().enumerate().map(home).collect()
 }
 
 fn v1_cell(text: &mut String, cell: &Cell) -> String {
@@ -127,11 +138,13 @@ fn v2_cell(text: &mut String, cell: &Cell) -> String {
     home
 }
 
-fn start(task: &PlannedTask, home: Option<&str>) -> String {
+fn start(task: &PlannedTask, cell: &Cell, home: Option<&str>) -> String {
     let enter = home
-        .map(|home| format!("sh -c 'echo $$ > \"$0\"/cgroup.procs; exec \"$@\"' {home} "))
+        .map(|home| format!("sh -c 'echo $$ > \"$0\"/cgroup.procs && exec \"$@\"' {home} "))
         .unwrap_or_default();
-    let pin = if home.is_none() && !matches!(task.policy, Policy::Deadline { .. }) {
+    // SCHED_DEADLINE refuses a mask narrower than the cell; others need one where no cpuset confines them so.
+    let pinned = home.is_none() || task.affinity != cell.cpus;
+    let pin = if pinned && !matches!(task.policy, Policy::Deadline { .. }) {
         format!("taskset -c {} ", task.affinity)
     } else {
         String::new()

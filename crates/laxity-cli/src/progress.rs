@@ -50,6 +50,11 @@ impl Step {
         self.bar.set_prefix(remark.to_owned());
     }
 
+    /// Ends it without a trace.
+    pub fn vanish(self) {
+        self.bar.finish_and_clear();
+    }
+
     /// Ends it with its outcome, which stays on the screen.
     pub fn end(self, outcome: &str) {
         self.bar.finish_and_clear();

@@ -67,6 +67,14 @@ impl Hierarchy {
     }
 }
 
+/// Under cgroup v2, the cell that stays what the other partitions leave of the machine: the one with the lowest CPU
+/// where cells cover all CPUs, else none.
+pub fn remainder(cells: &[Cell], machine: &CpuList) -> Option<usize> {
+    let covered: CpuList = cells.iter().flat_map(|cell| cell.cpus.iter()).collect();
+    let lowest = covered.lowest().filter(|_| covered == *machine)?;
+    cells.iter().position(|cell| cell.cpus.contains(lowest))
+}
+
 struct Setup<'a> {
     journal: &'a mut Journal,
     tag: u32,
@@ -105,18 +113,17 @@ impl Setup<'_> {
     fn v2(&mut self, base: &Path, cells: &[Cell], machine: &CpuList) -> Result<Vec<PathBuf>> {
         let pinned = PinnedThread::all(machine);
         if !pinned.is_empty() {
-            self.record(Undo::Affinities { threads: pinned })?;
+            self.journal.record(Undo::Affinities { threads: pinned })?;
         }
         let control = base.join("cgroup.subtree_control");
         if !read(&control)?.split_whitespace().any(|name| name == "cpuset") {
-            self.record(Undo::Write { path: control.clone(), value: "-cpuset".into() })?;
+            self.journal.record(Undo::Write { path: control.clone(), value: "-cpuset".into() })?;
             write(&control, "+cpuset")?;
         }
-        let covered: CpuList = cells.iter().flat_map(|cell| cell.cpus.iter()).collect();
-        let stays = (covered == *machine).then(|| covered.lowest()).flatten();
+        let stays = remainder(cells, machine);
         let mut homes = Vec::new();
         for (number, cell) in cells.iter().enumerate() {
-            if stays.is_some_and(|lowest| cell.cpus.contains(lowest)) {
+            if stays == Some(number) {
                 homes.push(base.to_owned());
                 continue;
             }
@@ -142,7 +149,7 @@ impl Setup<'_> {
 
     fn make(&mut self, base: &Path, suffix: &str) -> Result<PathBuf> {
         let path = base.join(format!("laxity-{}-{suffix}", self.tag));
-        self.record(Undo::RemoveCgroup { path: path.clone() })?;
+        self.journal.record(Undo::RemoveCgroup { path: path.clone() })?;
         fs::create_dir(&path).map_err(|error| cannot("create", &path, &error))?;
         Ok(path)
     }
@@ -152,15 +159,8 @@ impl Setup<'_> {
         if old == value {
             return Ok(());
         }
-        self.record(Undo::Write { path: path.to_owned(), value: old })?;
+        self.journal.record(Undo::Write { path: path.to_owned(), value: old })?;
         write(path, value)
-    }
-
-    fn record(&mut self, step: Undo) -> Result<()> {
-        self.journal.record(step).map_err(|error| {
-            Diagnostic::environment(format!("cannot write down how to undo changes to the host: {error}"))
-                .hint("the directory for run-time state must be writable; nothing was changed")
-        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::channel::{Channel, readable};
 use crate::guardian::GUARDIAN_COMMAND;
-use crate::messages::{FromGuardian, ToGuardian};
+use crate::messages::{End, FromGuardian, ToGuardian};
 use crate::perf::{self, Count};
 use crate::plan::{Plan, PlannedTask};
 use crate::runtime_dir::MachineLock;
@@ -69,27 +69,28 @@ pub fn execute(
     check_memory(plan.tasks.iter().map(|task| (task.name.as_str(), task.size_bytes)))?;
     let shared = prepare(orders, deadlines)?;
     let stolen_before = stolen_ns();
-    let (ran_ns, cut_short) =
-        Guardian::start(lock, &shared, plan)?.attend(&shared, plan, interrupt, on_progress)?;
+    let end = Guardian::start(lock, &shared, plan)?.attend(&shared, plan, interrupt, on_progress)?;
     // Does nothing unless the guardian died before it could clean up.
     recover(lock);
     let mut notes = plan.notes.clone();
+    notes.extend(end.notes);
     if let (Some(before), Some(after)) = (stolen_before, stolen_ns())
         && after > before
     {
         let share = (after - before) / 1_000_000;
         notes.push(format!("the hypervisor took {share} ms of CPU time from this machine during the run"));
     }
-    let ran = Duration::from_ns(ran_ns);
-    let status = match cut_short {
+    let ran = Duration::from_ns(end.ran_ns);
+    let status = match end.cut_short {
         None => RunStatus::Completed,
         Some(reason) if ran.is_zero() => RunStatus::NotRun { reason: format!("{reason} before the release") },
         Some(reason) => RunStatus::Interrupted { reason, ran },
     };
     let horizon_ns = if status == RunStatus::Completed { NEVER } else { ran.as_ns() };
-    let jobs = collect(&shared, plan, horizon_ns);
+    let not_measured = perf::not_available();
+    let jobs = collect(&shared, plan, horizon_ns, &not_measured);
     notes.extend(overruns(plan, &jobs));
-    Ok(Executed { jobs, status, not_measured: perf::not_available(), notes })
+    Ok(Executed { jobs, status, not_measured, notes })
 }
 
 fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration]) -> Result<Shared> {
@@ -118,13 +119,16 @@ fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration]) -> Result<Shared> {
     Ok(shared)
 }
 
+/// Bytes of memory that are available now, where the kernel says so.
+pub fn available_memory() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// All working sets must fit into the memory that is free now: they are locked for the whole run.
 pub fn check_memory<'a>(working_sets: impl Iterator<Item = (&'a str, u64)> + Clone) -> Result<()> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let available = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    let Some(available) = available.map(|kib| kib * 1024) else { return Ok(()) };
+    let Some(available) = available_memory() else { return Ok(()) };
     let wanted: u128 = working_sets.clone().map(|(_, bytes)| u128::from(bytes)).sum();
     if wanted <= u128::from(available / 10 * 9) {
         return Ok(());
@@ -195,14 +199,14 @@ impl Guardian {
         Ok(guardian)
     }
 
-    /// Waits for the end of the run: how long it ran, and why it was cut short if it was.
+    /// Waits for the end of the run.
     fn attend(
         mut self,
         shared: &Shared,
         plan: &Plan,
         interrupt: &AtomicBool,
         on_progress: &mut dyn FnMut(Progress),
-    ) -> Result<(u64, Option<String>)> {
+    ) -> Result<End> {
         let mut told_to_stop = false;
         let give_up = crate::clock::monotonic_ns() + plan.duration.as_ns() + plan.grace.as_ns() + PATIENCE_NS;
         loop {
@@ -216,13 +220,17 @@ impl Guardian {
             if news {
                 match self.channel.receive::<FromGuardian>() {
                     Ok(Some(FromGuardian::Released { .. })) => crate::fault::point("released"),
-                    Ok(Some(FromGuardian::Ended { ran_ns, cut_short })) => return Ok((ran_ns, cut_short)),
+                    Ok(Some(FromGuardian::Ended(end))) => return Ok(end),
                     Ok(Some(FromGuardian::Failed(refusal))) => return Err(refusal.into()),
                     Ok(None) | Err(_) => {
                         // Its last state, to show; it is dead whatever this says.
                         let status = self.child.wait().map_or("unknown".into(), |status| status.to_string());
-                        return Ok((ran_so_far(shared), Some(format!("the guardian died ({status})"))))
-                            .inspect(|_| shared.stop());
+                        shared.stop();
+                        return Ok(End {
+                            ran_ns: ran_so_far(shared),
+                            cut_short: Some(format!("the guardian died ({status})")),
+                            notes: Vec::new(),
+                        });
                     }
                 }
             }
@@ -257,7 +265,14 @@ fn progress(shared: &Shared) -> Progress {
 }
 
 /// The jobs released before `horizon_ns`, by task id, then index.
-fn collect(shared: &Shared, plan: &Plan, horizon_ns: u64) -> Vec<Job> {
+/// A counter that does not work here has counted nothing, not zero events.
+fn collect(
+    shared: &Shared,
+    plan: &Plan,
+    horizon_ns: u64,
+    not_measured: &BTreeMap<String, String>,
+) -> Vec<Job> {
+    let works = Count::ALL.map(|count| !not_measured.contains_key(count.column()));
     let mut jobs = Vec::new();
     for (position, task) in plan.tasks.iter().enumerate() {
         let mut before = shared.tasks()[position].baseline.each_ref().map(|count| count.load(Relaxed));
@@ -269,7 +284,8 @@ fn collect(shared: &Shared, plan: &Plan, horizon_ns: u64) -> Vec<Job> {
             let after = slot.counts.each_ref().map(|count| count.load(Relaxed));
             let during = |count: Count| {
                 let (before, after) = (before[count as usize], after[count as usize]);
-                (before != NEVER && after != NEVER).then(|| after.wrapping_sub(before))
+                let known = works[count as usize] && before != NEVER && after != NEVER;
+                known.then(|| after.wrapping_sub(before))
             };
             jobs.push(job(id, index, slot, during));
             before = after;

@@ -7,22 +7,26 @@
 use crate::channel::{Channel, readable};
 use crate::clock::monotonic_ns;
 use crate::cpuset::{self, Hierarchy};
-use crate::journal::Journal;
-use crate::messages::{FromGuardian, FromWorker, ToGuardian, WorkerOrders};
+use crate::journal::{Journal, Undo};
+use crate::messages::{End, FromGuardian, FromWorker, ToGuardian, WorkerOrders};
 use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
 use crate::sched::{self, Policy};
 use crate::shared::Shared;
 use laxity_model::{CpuList, Diagnostic, Result};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 
-/// Between admission and the synchronous release, for all threads to fall asleep until it.
+/// Between admission and the synchronous release, for all threads to fall asleep until it. It is longer where a
+/// SCHED_DEADLINE task has D < T: waking up for the release time opens a period, in which the kernel would
+/// throttle a first job that comes after its deadline.
 const SETTLE_NS: u64 = 100_000_000;
 /// How long stopped workers may take to leave before they are killed.
 const LEAVE_NS: u64 = 500_000_000;
+/// How much longer than their last period the bandwidth of tasks may stay taken: a task that overran its budget
+/// has its deadline postponed by a period for every budget it used up.
+const LINGER_SLACK_NS: u64 = 200_000_000;
 /// How long workers may take to allocate and lock their memory.
 const PREPARE_NS: u64 = 120_000_000_000;
 
@@ -45,12 +49,17 @@ pub fn guardian_main(shared: Shared, state_directory: &Path) -> ExitCode {
         shared,
         workers: Vec::new(),
         cut_short: None,
+        notes: Vec::new(),
         journal: Journal::create(state_directory),
     };
     let verdict = guardian.carry_out(&plan);
     guardian.clean_up();
     let message = match verdict {
-        Ok(ran_ns) => FromGuardian::Ended { ran_ns, cut_short: guardian.cut_short.clone() },
+        Ok(ran_ns) => FromGuardian::Ended(End {
+            ran_ns,
+            cut_short: guardian.cut_short.clone(),
+            notes: std::mem::take(&mut guardian.notes),
+        }),
         Err(error) => FromGuardian::Failed(error.into()),
     };
     // The program may be gone; then nobody needs the answer.
@@ -79,6 +88,7 @@ struct Guardian {
     shared: Shared,
     workers: Vec<Worker>,
     cut_short: Option<String>,
+    notes: Vec<String>,
     journal: Journal,
 }
 
@@ -86,6 +96,7 @@ impl Guardian {
     /// Runs the plan to its end, an interruption or an error; the time since the release in ns.
     fn carry_out(&mut self, plan: &Plan) -> Result<u64> {
         let homes = self.confine(plan)?;
+        self.settle_afterwards(plan)?;
         for (cell, home) in plan.cells.iter().zip(&homes) {
             let tasks = cell.tasks.iter().map(|&at| (at, plan.tasks[at].clone())).collect();
             self.hire(home.as_deref(), &cell.cpus, WorkerOrders { tasks })?;
@@ -99,7 +110,7 @@ impl Guardian {
         if self.cut_short.is_some() {
             return Ok(0);
         }
-        let t0_ns = monotonic_ns() + SETTLE_NS;
+        let t0_ns = monotonic_ns() + SETTLE_NS.max(plan.constrained_period_max().as_ns());
         self.shared.release_at(t0_ns);
         let _ = self.program.send(&FromGuardian::Released { t0_ns });
         Ok(self.watch(t0_ns, t0_ns + plan.duration.as_ns() + plan.grace.as_ns()))
@@ -110,8 +121,27 @@ impl Guardian {
             return Ok(vec![None; plan.cells.len()]);
         }
         let machine = online_cpus()?;
-        let homes = Hierarchy::find()?.confine(&plan.cells, &machine, &mut self.journal)?;
-        Ok(homes.into_iter().map(Some).collect())
+        let confined =
+            Hierarchy::find().and_then(|found| found.confine(&plan.cells, &machine, &mut self.journal));
+        match confined {
+            Ok(homes) => Ok(homes.into_iter().map(Some).collect()),
+            Err(why) if !plan.uses_deadline() => {
+                // SCHED_FIFO needs no root domains of its own: affinity masks keep its cells apart, too.
+                self.undo();
+                self.notes
+                    .push(format!("confined by affinity masks, not by exclusive cpusets: {}", why.message));
+                Ok(vec![None; plan.cells.len()])
+            }
+            Err(why) => Err(why),
+        }
+    }
+
+    /// Whatever comes next must find the bandwidth of these tasks given back.
+    fn settle_afterwards(&mut self, plan: &Plan) -> Result<()> {
+        if !plan.uses_deadline() {
+            return Ok(());
+        }
+        self.journal.record(Undo::Settle { span_ns: plan.bandwidth_linger.as_ns() + LINGER_SLACK_NS })
     }
 
     fn hire(&mut self, home: Option<&Path>, cpus: &CpuList, orders: WorkerOrders) -> Result<()> {
@@ -122,17 +152,8 @@ impl Guardian {
         let shared = self.shared.fd().try_clone_to_owned().map_err(cannot)?;
         rustix::io::fcntl_setfd(&shared, rustix::io::FdFlags::empty()).map_err(|e| cannot(e.into()))?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg(WORKER_COMMAND).arg(shared.as_raw_fd().to_string());
+        command.arg(WORKER_COMMAND).arg(shared.as_raw_fd().to_string()).arg(std::process::id().to_string());
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
-        let guardian = std::process::id();
-        // SAFETY: only async-signal-safe system calls between fork and exec.
-        unsafe {
-            command.pre_exec(move || {
-                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                let parent = u32::try_from(libc::getppid()).unwrap_or(0);
-                if parent == guardian { Ok(()) } else { Err(std::io::ErrorKind::BrokenPipe.into()) }
-            });
-        }
         let child = command.spawn().map_err(cannot)?;
         let pid = child.id();
         self.workers.push(Worker { child, channel, gone: false });
@@ -183,7 +204,7 @@ impl Guardian {
             Diagnostic::environment(format!("{name}: cannot be confined to CPUs {}: {error}", task.affinity))
                 .hint("use CPUs that are online and that this process may use")
         })?;
-        let give_up = monotonic_ns() + plan.bandwidth_linger.as_ns() + 200_000_000;
+        let give_up = monotonic_ns() + plan.bandwidth_linger.as_ns() + LINGER_SLACK_NS;
         loop {
             match sched::set_policy(tid, task.policy) {
                 Ok(()) => return Ok(()),
@@ -253,6 +274,10 @@ impl Guardian {
                 }
             }
         }
+        self.undo();
+    }
+
+    fn undo(&mut self) {
         for failure in self.journal.undo() {
             crate::journal::warn(format_args!("warning: could not restore {failure}"));
         }

@@ -29,6 +29,13 @@ pub enum Undo {
         /// Directory.
         path: PathBuf,
     },
+    /// Wait until the kernel has given back the bandwidth of SCHED_DEADLINE tasks that ended. It does so up to a
+    /// period after their end, and takes it from the root domain of that time: one that is rebuilt in between
+    /// ends with too little on its account, or less than nothing, and then admits too much or no task at all.
+    Settle {
+        /// The longest period, in ns.
+        span_ns: u64,
+    },
     /// Confine threads again that the kernel let onto more CPUs.
     Affinities {
         /// As they were.
@@ -49,8 +56,15 @@ impl Journal {
     }
 
     /// Writes down how to undo a change that is about to be made.
-    pub fn record(&mut self, step: Undo) -> io::Result<()> {
+    pub fn record(&mut self, step: Undo) -> Result<()> {
         self.steps.push(step);
+        self.save().map_err(|error| {
+            Diagnostic::environment(format!("cannot write down how to undo changes to the host: {error}"))
+                .hint("the directory for run-time state must be writable; nothing was changed")
+        })
+    }
+
+    fn save(&self) -> io::Result<()> {
         let draft = self.file.with_extension("draft");
         fs::write(&draft, serde_json::to_vec(&self.steps)?)?;
         fs::rename(&draft, &self.file)
@@ -93,7 +107,7 @@ impl Undo {
     fn path(&self) -> &Path {
         match self {
             Undo::Write { path, .. } | Undo::RemoveCgroup { path } => path,
-            Undo::Affinities { .. } => Path::new("/proc"),
+            Undo::Settle { .. } | Undo::Affinities { .. } => Path::new("/proc"),
         }
     }
 
@@ -101,9 +115,17 @@ impl Undo {
         match self {
             Undo::Write { path, value } => fs::write(path, value),
             Undo::RemoveCgroup { path } => remove_cgroup(path),
-            // All of them, even if one cannot be.
+            Undo::Settle { span_ns } => {
+                std::thread::sleep(Duration::from_nanos(*span_ns));
+                Ok(())
+            }
             Undo::Affinities { threads } => {
-                threads.iter().map(PinnedThread::restore).fold(Ok(()), |so_far, one| so_far.and(one))
+                let mut outcome = Ok(());
+                // All of them, even if one cannot be.
+                for thread in threads {
+                    outcome = outcome.and(thread.restore());
+                }
+                outcome
             }
         }
     }
@@ -111,6 +133,12 @@ impl Undo {
 
 /// Ends what runs in a cgroup and removes it; processes take a moment to leave.
 fn remove_cgroup(path: &Path) -> io::Result<()> {
+    // The kernel would give a partition's CPUs back only some time after the removal.
+    let partition = path.join("cpuset.cpus.partition");
+    if partition.exists() {
+        // Should this fail, the removal has the same effect, later.
+        let _ = fs::write(&partition, "member");
+    }
     let give_up = Instant::now() + Duration::from_secs(5);
     loop {
         for pid in fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default().lines() {
@@ -129,6 +157,17 @@ fn remove_cgroup(path: &Path) -> io::Result<()> {
     }
 }
 
+fn unreadable(file: &Path, error: &str) -> Diagnostic {
+    Diagnostic::environment(format!(
+        "an earlier run was killed, and what it changed cannot be read from {}: {error}",
+        file.display()
+    ))
+    .hint(
+        "restore by hand: remove the cgroups named laxity-*, write 1 into cpuset.sched_load_balance (cgroup v1); \
+         then remove that file",
+    )
+}
+
 /// Undoes what killed guardians left behind. The caller holds the machine lock. Returns the paths restored.
 pub fn recover(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut restored = Vec::new();
@@ -138,10 +177,13 @@ pub fn recover(directory: &Path) -> Result<Vec<PathBuf>> {
         if !(name.starts_with("undo-") && name.ends_with(".json")) {
             continue;
         }
-        let steps: Vec<Undo> =
-            fs::read(&file).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or_default();
+        let steps: Vec<Undo> = fs::read(&file)
+            .map_err(|error| error.to_string())
+            .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
+            .map_err(|error| unreadable(&file, &error))?;
         let mut journal = Journal { file: file.clone(), steps };
-        restored.extend(journal.steps.iter().map(|step| step.path().to_owned()));
+        let changes = journal.steps.iter().filter(|step| !matches!(step, Undo::Settle { .. }));
+        restored.extend(changes.map(|step| step.path().to_owned()));
         let failures = journal.undo();
         if !failures.is_empty() {
             // Do not try again while unwinding.
@@ -188,6 +230,15 @@ mod tests {
         assert_eq!(recover(directory.path()), Ok(vec![file.clone()]));
         assert_eq!(fs::read_to_string(&file).expect("read"), "old");
         assert_eq!(recover(directory.path()), Ok(vec![]));
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_read_is_kept_and_named() {
+        let directory = tempfile::tempdir().expect("directory");
+        let file = directory.path().join("undo-1.json");
+        fs::write(&file, "[{\"of-another-version\": 1}]").expect("write");
+        assert!(recover(directory.path()).expect_err("unknown step").message.contains("undo-1.json"));
+        assert!(file.exists());
     }
 
     #[test]

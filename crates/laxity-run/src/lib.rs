@@ -29,8 +29,8 @@ pub use alone::alone;
 pub use budget::BudgetMargin;
 pub use calibrate::{AccessRate, access_rate};
 pub use capability::Capabilities;
-pub use cpuset::Hierarchy;
-pub use execute::{Executed, JobOrder, Progress, check_memory, execute};
+pub use cpuset::{Hierarchy, remainder};
+pub use execute::{Executed, JobOrder, Progress, available_memory, check_memory, execute};
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
 pub use plan::{Cell, Confinement, KernelLimits, Plan, PlanOptions, PlannedTask, plan};
 pub use runtime_dir::MachineLock;
@@ -50,7 +50,10 @@ pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
         shared::Shared::open(unsafe { OwnedFd::from_raw_fd(fd) }).ok()
     };
     match arguments.get(1)?.as_str() {
-        WORKER_COMMAND => Some(shared().map_or(ExitCode::FAILURE, worker::worker_main)),
+        WORKER_COMMAND => {
+            let guardian = arguments.get(3)?.parse().ok()?;
+            Some(shared().map_or(ExitCode::FAILURE, |shared| worker::worker_main(shared, guardian)))
+        }
         GUARDIAN_COMMAND => {
             let directory = arguments.get(3)?;
             Some(

@@ -24,14 +24,20 @@ pub enum FromGuardian {
         t0_ns: u64,
     },
     /// The run is over and the host is as it was.
-    Ended {
-        /// Time from the release to the end, in ns.
-        ran_ns: u64,
-        /// Why it ended before its time.
-        cut_short: Option<String>,
-    },
+    Ended(End),
     /// It could not start; the host is as it was.
     Failed(Refusal),
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct End {
+    /// Time from the release to the end, in ns; 0 if there was no release.
+    pub ran_ns: u64,
+    /// Why it ended before its time.
+    pub cut_short: Option<String>,
+    /// What a reader of the results should know.
+    pub notes: Vec<String>,
 }
 
 /// From a worker to the guardian.

@@ -165,6 +165,12 @@ pub fn not_available() -> BTreeMap<String, String> {
         };
         missing.insert(count.column().into(), reason);
     }
+    // A dead PMU opens every event; only these two must have moved.
+    if let Some(reason) = missing.get("instructions").or_else(|| missing.get("cycles")).cloned() {
+        for count in Count::ALL.into_iter().filter(|count| count.is_hardware()) {
+            missing.entry(count.column().into()).or_insert_with(|| reason.clone());
+        }
+    }
     missing.insert("l2_misses".into(), "perf has no portable L2 event".into());
     missing
 }
@@ -178,6 +184,7 @@ fn reason_for(count: Count, error: &std::io::Error) -> String {
             "not permitted: needs CAP_PERFMON or a lower kernel.perf_event_paranoid".into()
         }
         Some(libc::ENOSYS) => "this kernel has no perf events".into(),
+        Some(libc::EMFILE | libc::ENFILE) => "too many open files: raise the limit (ulimit -n)".into(),
         _ => format!("perf_event_open: {error}"),
     }
 }

@@ -81,6 +81,32 @@ impl PlannedTask {
     }
 }
 
+impl PlannedTask {
+    /// The period of its SCHED_DEADLINE reservation.
+    fn reserved_period(&self) -> Option<Duration> {
+        match self.policy {
+            Policy::Deadline { period, .. } => Some(period),
+            _ => None,
+        }
+    }
+}
+
+impl Plan {
+    /// True if a task runs under SCHED_DEADLINE.
+    pub fn uses_deadline(&self) -> bool {
+        self.tasks.iter().any(|task| task.reserved_period().is_some())
+    }
+
+    /// The longest period of a SCHED_DEADLINE task whose deadline is shorter.
+    pub fn constrained_period_max(&self) -> Duration {
+        let constrained = self.tasks.iter().filter_map(|task| match task.policy {
+            Policy::Deadline { deadline, period, .. } if deadline < period => Some(period),
+            _ => None,
+        });
+        constrained.max().unwrap_or_default()
+    }
+}
+
 /// Everything the guardian and the workers need to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
@@ -94,7 +120,7 @@ pub struct Plan {
     pub duration: Duration,
     /// How much longer jobs may run.
     pub grace: Duration,
-    /// How long the kernel may keep the bandwidth of tasks that are gone: one longest period.
+    /// How long the kernel may keep the bandwidth of SCHED_DEADLINE tasks that are gone: one longest period.
     pub bandwidth_linger: Duration,
     /// What a reader of the results should know.
     pub notes: Vec<String>,
@@ -179,14 +205,17 @@ pub fn plan(
         tasks: Vec::new(),
         duration: options.duration,
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
-        bandwidth_linger: set.period_max(),
+        bandwidth_linger: Duration::ZERO,
         notes: Vec::new(),
     };
     for cell in cells.iter().filter(|cell| !cell.tasks.is_empty()) {
         check_affinities(set, scheduler, cell)?;
         let policies = match scheduler.rule {
             PriorityRule::EarliestDeadlineFirst => reservations(set, cell, limits, options.budget_margin)?,
-            PriorityRule::RateMonotonic => priorities(set, cell, &mut plan.notes),
+            PriorityRule::RateMonotonic => {
+                note_throttling(set, cell, limits, &mut plan.notes);
+                priorities(set, cell, &mut plan.notes)
+            }
         };
         let first = plan.tasks.len();
         for (&id, policy) in cell.tasks.iter().zip(policies) {
@@ -208,6 +237,8 @@ pub fn plan(
         plan.cells.push(Cell { tasks: (first..plan.tasks.len()).collect(), ..cell.clone() });
     }
     if scheduler.rule == PriorityRule::EarliestDeadlineFirst {
+        plan.bandwidth_linger =
+            plan.tasks.iter().filter_map(PlannedTask::reserved_period).max().unwrap_or_default();
         plan.notes.push(format!("SCHED_DEADLINE budgets: WCET + margin `{}`", options.budget_margin));
     }
     Ok(plan)
@@ -301,6 +332,20 @@ fn check_bandwidth(total: &LoadSum, cell: &Cell, limits: KernelLimits) -> Result
         total.exact()
     ))
     .hint("lower the load, use a smaller --budget-margin, more CPUs or another placement"))
+}
+
+/// Says so where the kernel may stop SCHED_FIFO tasks, whose misses would look like rate-monotonic scheduling's.
+fn note_throttling(set: &TaskSet, cell: &Cell, limits: KernelLimits, notes: &mut Vec<String>) {
+    let Some((runtime, period)) = limits.share() else { return };
+    let mut load = LoadSum::new();
+    cell.tasks.iter().for_each(|&id| load.add(set.tasks()[id].wcet, set.tasks()[id].period()));
+    if load.cmp_ratio(runtime * cell.cpus.len() as u64, period) == Ordering::Greater {
+        notes.push(format!(
+            "CPUs {}: their load exceeds sched_rt_runtime_us; kernels before 6.12, or with CONFIG_RT_GROUP_SCHED, \
+             stop SCHED_FIFO for the rest of each second",
+            cell.cpus
+        ));
+    }
 }
 
 fn priorities(set: &TaskSet, cell: &Cell, notes: &mut Vec<String>) -> Vec<Policy> {

@@ -70,6 +70,15 @@ pub fn set_policy(tid: i32, policy: Policy) -> io::Result<()> {
     if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Takes a thread out of SCHED_DEADLINE so that its bandwidth is given back now, not at its 0-lag time: the kernel
+/// takes a smaller reservation over at once, and the smallest counts as nothing (2^20 C/T, rounded down).
+pub fn leave_deadline(tid: i32) {
+    let period = Duration::from_secs(4);
+    let least = Policy::Deadline { runtime: Duration::from_ns(1024), deadline: period, period };
+    // Refused if the thread is gone, or where such a period is too long: then it is as if this had not been tried.
+    let _ = set_policy(tid, least).and_then(|()| set_policy(tid, Policy::Other));
+}
+
 /// The CPUs on which thread `tid` (0: the calling thread) may run.
 pub fn affinity(tid: i32) -> io::Result<CpuList> {
     let mut words = [0u64; CPU_WORDS];

@@ -11,6 +11,7 @@ use crate::clock::{monotonic_ns, sleep_until, thread_cpu_ns};
 use crate::messages::{FromWorker, WorkerOrders};
 use crate::perf::ThreadCounters;
 use crate::plan::PlannedTask;
+use crate::sched::{self, Policy};
 use crate::shared::{NEVER, Shared, Slot, TaskEntry};
 use crate::walk::Walk;
 use laxity_model::{Diagnostic, Result};
@@ -27,17 +28,27 @@ const STACK_BYTES: usize = 128 * 1024;
 const LOOK_EVERY_NS: u64 = 2_000;
 
 /// The whole life of a worker process, behind the guardian's connection on standard input.
-pub fn worker_main(shared: Shared) -> ExitCode {
+pub fn worker_main(shared: Shared, guardian: u32) -> ExitCode {
+    if !die_with(guardian) {
+        return ExitCode::FAILURE;
+    }
+    raise_file_limit();
     let Ok(mut channel) = Channel::from_stdin() else { return ExitCode::FAILURE };
     let Ok(Some(orders)) = channel.receive::<WorkerOrders>() else { return ExitCode::FAILURE };
     let shared = Arc::new(shared);
     match start(&shared, orders) {
-        Ok((tids, threads)) => {
-            if channel.send(&FromWorker::Ready(tids)).is_err() {
+        Ok(started) => {
+            if channel.send(&FromWorker::Ready(started.tids)).is_err() {
                 return ExitCode::FAILURE;
             }
-            threads.into_iter().for_each(|thread| drop(thread.join()));
-            ExitCode::SUCCESS
+            for done in started.done {
+                sched::leave_deadline(done.tid);
+                // It waits for nothing else.
+                let _ = done.leave.send(());
+            }
+            // All of them: a thread that panicked must not end the others.
+            let ends: Vec<_> = started.threads.into_iter().map(std::thread::JoinHandle::join).collect();
+            if ends.iter().all(|end| end.is_ok()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => {
             // Should the guardian be gone, there is nobody to tell.
@@ -47,17 +58,57 @@ pub fn worker_main(shared: Shared) -> ExitCode {
     }
 }
 
-type Started = (Vec<(usize, i32)>, Vec<std::thread::JoinHandle<()>>);
+/// Asks the kernel to kill this process when its guardian ends; false if that has happened already. (Not between
+/// fork and exec: a program file with capabilities would lose the request there.)
+fn die_with(guardian: u32) -> bool {
+    // SAFETY: prctl and getppid take and give numbers.
+    let parent = unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        libc::getppid()
+    };
+    u32::try_from(parent) == Ok(guardian)
+}
+
+/// Each task has up to six counters open; the usual limit of 1024 files is no limit of the kernel's.
+fn raise_file_limit() {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let raised = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Without it, the counters that could not be opened are reported as missing.
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Nofile, raised);
+}
+
+/// The threads of a worker, each waiting for its release.
+struct Started {
+    /// Task positions with the thread ids.
+    tids: Vec<(usize, i32)>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+    /// Threads that have done their last job; ends when all have left.
+    done: mpsc::Receiver<Done>,
+}
+
+/// A thread that waits until it may leave. It must not end as a SCHED_DEADLINE thread: the kernel would give its
+/// bandwidth back only later, and possibly from the root domain of another time, which then lacks it.
+struct Done {
+    tid: i32,
+    leave: mpsc::Sender<()>,
+}
 
 fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     lock_memory()?;
     let (sender, receiver) = mpsc::channel();
+    let (done_sender, done) = mpsc::channel();
     let mut threads = Vec::new();
     let expected = orders.tasks.len();
     for (position, task) in orders.tasks {
-        let (shared, sender) = (Arc::clone(shared), sender.clone());
+        let (shared, sender, done) = (Arc::clone(shared), sender.clone(), done_sender.clone());
         let name = task.name.clone();
-        let body = move || prepare_and_run(&shared, position, &task, &sender);
+        let body = move || {
+            if let Some(tid) = prepare_and_run(&shared, position, &task, &sender)
+                && matches!(task.policy, Policy::Deadline { .. })
+            {
+                wait_to_leave(tid, &done);
+            }
+        };
         let spawned =
             std::thread::Builder::new().stack_size(STACK_BYTES).name("laxity-task".into()).spawn(body);
         threads.push(spawned.map_err(|error| {
@@ -67,7 +118,15 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     }
     // A thread keeps its sender to the end of the run: count the answers, do not wait for hang-up.
     let tids = receiver.iter().take(expected).collect::<Result<Vec<_>>>()?;
-    Ok((tids, threads))
+    Ok(Started { tids, threads, done })
+}
+
+fn wait_to_leave(tid: i32, done: &mpsc::Sender<Done>) {
+    let (leave, may_leave) = mpsc::channel();
+    if done.send(Done { tid, leave }).is_ok() {
+        // An error means that nobody will answer any more.
+        let _ = may_leave.recv();
+    }
 }
 
 fn lock_memory() -> Result<()> {
@@ -79,12 +138,13 @@ fn lock_memory() -> Result<()> {
         .hint("run as root, or raise the limit on locked memory (ulimit -l)"))
 }
 
+/// The thread's whole work; its id, unless it could not begin.
 fn prepare_and_run(
     shared: &Shared,
     position: usize,
     task: &PlannedTask,
     ready: &mpsc::Sender<Result<(usize, i32)>>,
-) {
+) -> Option<i32> {
     let walk = Walk::new(&task.working_set(), task.seed).map_err(|error| {
         Diagnostic::environment(format!(
             "task `{}`: cannot have its working set of {} bytes: {error}",
@@ -96,7 +156,7 @@ fn prepare_and_run(
         Ok(walk) => TaskBody::new(shared, position, walk),
         Err(error) => {
             let _ = ready.send(Err(error));
-            return;
+            return None;
         }
     };
     let tid = rustix::thread::gettid().as_raw_nonzero().get();
@@ -105,6 +165,7 @@ fn prepare_and_run(
     {
         body.run(t0_ns);
     }
+    Some(tid)
 }
 
 struct TaskBody<'a> {
@@ -143,7 +204,7 @@ impl<'a> TaskBody<'a> {
         slot.start_ns.store(monotonic_ns().saturating_sub(t0_ns), Relaxed);
         self.entry.started.fetch_add(1, Release);
         let done = match slot.accesses.load(Relaxed) {
-            NEVER => self.use_cpu_time(cpu_before + slot.demand_ns.load(Relaxed)),
+            NEVER => self.use_cpu_time(cpu_before.saturating_add(slot.demand_ns.load(Relaxed))),
             accesses => self.make_accesses(accesses),
         };
         let finish_ns = monotonic_ns().saturating_sub(t0_ns);

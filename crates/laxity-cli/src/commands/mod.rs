@@ -129,6 +129,10 @@ fn conclude(
     if !verdict.anything_ran {
         return Err(nothing_ran(finished));
     }
+    if let Some(reason) = &verdict.cut_short {
+        return Err(Diagnostic::environment(format!("a run ended before its time: {reason}"))
+            .hint("what was measured until then is in the results directory"));
+    }
     Ok(output::verdict(!arguments.fail_on_miss || clean(&verdict)))
 }
 

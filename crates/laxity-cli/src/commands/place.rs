@@ -2,7 +2,7 @@
 
 use super::read_set;
 use crate::arguments::PlaceArguments;
-use crate::{interrupt, output};
+use crate::{experiment, interrupt, output};
 use laxity_model::{Result, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Placement, Request};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let placement = request.place_watched(arguments.placement.placement, &mut |_| {
         if interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    let answer = answer(&set, arguments, &placement);
+    let answer = answer(&set, &placement);
     if arguments.json {
         output::print_json(&answer)?
     } else {
@@ -58,7 +58,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer(set: &TaskSet, arguments: &PlaceArguments, placement: &Placement) -> Answer {
+fn answer(set: &TaskSet, placement: &Placement) -> Answer {
     let name = |&id: &usize| set.tasks()[id].name.clone();
     let bin = |bin: usize| BinAnswer {
         cpus: placement.bins[bin].cpus().to_string(),

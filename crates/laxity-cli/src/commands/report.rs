@@ -41,8 +41,10 @@ pub fn report(arguments: &ReportArguments) -> Result<std::process::ExitCode> {
 pub struct Verdict {
     /// The recommended scheduler misses nothing.
     pub recommended_is_clean: bool,
-    /// No run missed anything.
+    /// Every run was made, to its end, and missed nothing.
     pub all_clean: bool,
+    /// Why a run ended before its time, if one did.
+    pub cut_short: Option<String>,
     /// At least one run was made.
     pub anything_ran: bool,
 }
@@ -72,9 +74,17 @@ pub fn publish(directory: &Path, results: &Results, json: bool, tables: bool) ->
     output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     Ok(Verdict {
         recommended_is_clean: report.recommendation().misses_nothing,
-        all_clean: report.summary().schedulers.iter().all(|s: &SchedulerSummary| s.counts.misses == 0),
+        all_clean: report.summary().schedulers.iter().all(is_clean),
+        cut_short: results.runs.iter().find_map(|run| match &run.status {
+            RunStatus::Interrupted { reason, .. } => Some(reason.clone()),
+            _ => None,
+        }),
         anything_ran: results.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. })),
     })
+}
+
+fn is_clean(scheduler: &SchedulerSummary) -> bool {
+    scheduler.counts.misses == 0 && scheduler.runs_not_made == 0 && scheduler.runs_interrupted == 0
 }
 
 fn style() -> TextStyle {

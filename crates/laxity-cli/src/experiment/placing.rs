@@ -1,10 +1,13 @@
 //! Where a scheduler's tasks go: one placement per set and scope, the same for EDF and RM (lelli2012, 5.4).
 
 use super::Settings;
-use laxity_model::{CpuList, Duration, Platform, Result, Scope, TaskSet};
+use laxity_model::{CpuList, Duration, Platform, Result, Scope, TaskSet, Utilization};
 use laxity_place::{Bin, Placement, Request};
 use laxity_run::Cell;
 use laxity_trace::{PlacedBin, PlacementRecord};
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// Tasks by cell, and the same for the results.
 #[derive(Debug, Clone)]
@@ -16,15 +19,27 @@ pub struct Placed {
 }
 
 /// Places a set for one scope. An error names the task that fits nowhere.
-pub fn place(set: &TaskSet, scope: Scope, settings: &Settings) -> Result<Placed> {
+///
+/// `limit` is the share of each core that may be filled; none: all of it. An interruption ends the search for the
+/// optimum, and the best placement found by then is the answer.
+pub fn place(
+    set: &TaskSet,
+    scope: Scope,
+    settings: &Settings,
+    limit: Option<Utilization>,
+    interrupt: &AtomicBool,
+) -> Result<Placed> {
     if scope == Scope::Global {
         return Ok(one_queue(set, &settings.platform));
     }
     let bins = Bin::of_platform(&settings.platform, scope)?;
     let request = Request::new(set, bins)?
+        .with_capacity_limit(limit.unwrap_or_else(|| Utilization::whole(1)))?
         .with_overload(settings.overload)
         .with_ilp_time_limit(settings.ilp_time_limit);
-    let placement = request.place(settings.placement)?;
+    let placement = request.place_watched(settings.placement, &mut |_| {
+        if interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
     let cells = (0..placement.bins.len())
         .map(|bin| cell(&placement, bin, &settings.platform))
         .filter(|cell| !cell.tasks.is_empty())

@@ -46,7 +46,7 @@ const JOBS_MAX: u64 = 20_000_000;
 /// Refuses a set that releases more jobs in `[0, duration)` than a run can record.
 pub fn check_jobs(set: &TaskSet, duration: Duration) -> Result<()> {
     let jobs_of_task = |task: &Task| duration.as_ns() / task.period().as_ns();
-    let jobs: u128 = set.real_time().map(|(_, task)| u128::from(jobs_of_task(task))).sum();
+    let jobs = expected_jobs(set, duration);
     if jobs <= u128::from(JOBS_MAX) {
         return Ok(());
     }
@@ -60,6 +60,11 @@ pub fn check_jobs(set: &TaskSet, duration: Duration) -> Result<()> {
         most.period()
     ))
     .hint("use a shorter --duration"))
+}
+
+/// About how many jobs the real-time tasks release in `[0, duration)`.
+pub fn expected_jobs(set: &TaskSet, duration: Duration) -> u128 {
+    set.real_time().map(|(_, task)| u128::from(duration.as_ns().div_ceil(task.period().as_ns()))).sum()
 }
 
 /// Turns task sets into orders for the runner.

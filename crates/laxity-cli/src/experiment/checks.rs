@@ -1,0 +1,81 @@
+//! What is wrong with an experiment before anything is measured or written.
+
+use super::Settings;
+use super::work::{check_jobs, expected_jobs};
+use laxity_model::{ByteSize, Diagnostic, Duration, Result, TaskSet};
+use laxity_place::Overload;
+
+/// The longest time a run may be asked to take; longer ones are slips of the unit.
+pub const RUN_LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
+
+/// Refuses a set in which nothing has a deadline.
+pub fn check_real_time(set: &TaskSet) -> Result<()> {
+    if set.real_time().next().is_some() {
+        return Ok(());
+    }
+    Err(Diagnostic::usage(format!("task set `{}` has no real-time task", set.name()))
+        .hint("give at least one task kind = \"real-time\" (the default)"))
+}
+
+/// Refuses periods so long that running every task alone would not end.
+fn check_alone(set: &TaskSet, settings: &Settings) -> Result<()> {
+    let Some(span) = settings.alone else { return Ok(()) };
+    let alone = alone_duration(set, span).map_err(|e| e.context(format!("task set `{}`", set.name())))?;
+    if alone <= RUN_LONGEST {
+        return Ok(());
+    }
+    Err(Diagnostic::usage(format!("task set `{}`: running every task alone takes {alone}", set.name()))
+        .hint("shorten the periods, or skip it with --alone 0s"))
+}
+
+/// How long it takes to run every task alone.
+pub fn alone_duration(set: &TaskSet, span: Duration) -> Result<Duration> {
+    let order =
+        |_, _| laxity_run::JobOrder { release: Duration::ZERO, demand: Duration::ZERO, accesses: None };
+    laxity_run::alone(set, 0, span, 0, order).map(|(plan, _)| plan.duration)
+}
+
+/// Refuses sets that no scheduler could keep up with on this platform, unless overload is asked for.
+pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
+    let cores = settings.platform.core_count();
+    for set in sets {
+        let above = set.load().cmp_ratio(cores as u64, 1) == std::cmp::Ordering::Greater;
+        if above && settings.overload == Overload::Refuse {
+            return Err(Diagnostic::usage(format!(
+                "task set `{}`: its utilization {} exceeds the {cores} cores used ({})",
+                set.name(),
+                set.utilization(),
+                settings.platform.cpus()
+            ))
+            .hint("use more cores or less load, or run it overloaded with --overload least-loaded"));
+        }
+        check_real_time(set)?;
+        check_jobs(set, settings.duration)?;
+        check_alone(set, settings)?;
+        let working_sets: Vec<(&str, u64)> =
+            set.real_time().map(|(_, task)| (task.name.as_str(), task.working_set.size_bytes)).collect();
+        laxity_run::check_memory(working_sets.into_iter())
+            .map_err(|e| e.context(format!("task set `{}`", set.name())))?;
+    }
+    check_records(sets, settings)
+}
+
+/// Memory for a job: its orders and record while it runs, and its row when all results are evaluated.
+const BYTES_PER_JOB: u128 = 400;
+
+/// Refuses experiments whose jobs do not fit into memory.
+fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
+    let jobs: u128 = sets.iter().map(|set| expected_jobs(set, settings.duration)).sum();
+    let runs = u128::from(settings.repeat) * settings.schedulers.len() as u128;
+    let (wanted, available) = (jobs * runs * BYTES_PER_JOB, laxity_run::available_memory());
+    if available.is_none_or(|available| wanted <= u128::from(available / 4 * 3)) {
+        return Ok(());
+    }
+    Err(Diagnostic::usage(format!(
+        "{} jobs in {runs} run(s) of every set need about {} of memory for their records, but only {} are available",
+        jobs * runs,
+        ByteSize(u64::try_from(wanted).unwrap_or(u64::MAX) >> 20 << 20),
+        ByteSize(available.unwrap_or_default() >> 20 << 20)
+    ))
+    .hint("use a shorter --duration, fewer schedulers or repetitions, or several calls"))
+}

@@ -1,0 +1,181 @@
+//! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
+
+use super::Settings;
+use super::placing::{Placed, place};
+use crate::commands::DEPLOY_DIRECTORY;
+use crate::progress::Steps;
+use crate::{deploy, output};
+use laxity_model::{
+    CpuList, Diagnostic, Failure, PriorityRule, Result, Scheduler, Scope, TaskKind, TaskSet, Utilization,
+};
+use laxity_report::Report;
+use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
+use laxity_trace::Results;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// One scheduler's part of the experiment on one set: a plan, or the reason why there is none.
+pub struct Part {
+    /// Index of the set.
+    pub set: usize,
+    /// The scheduler.
+    pub scheduler: Scheduler,
+    /// Where its tasks go.
+    pub placed: Option<Placed>,
+    /// What is run, or why nothing is.
+    pub plan: Result<Plan>,
+}
+
+/// What plans depend on besides the set.
+struct Planner<'a> {
+    settings: &'a Settings,
+    capabilities: &'a Capabilities,
+    machine: CpuList,
+    limits: KernelLimits,
+    interrupt: &'a AtomicBool,
+}
+
+/// Places and plans every set under every scheduler. An interruption ends the search for optimal placements.
+pub fn parts(
+    sets: &[TaskSet],
+    settings: &Settings,
+    capabilities: &Capabilities,
+    interrupt: &AtomicBool,
+) -> Result<Vec<Part>> {
+    let machine = laxity_run::online_cpus()?;
+    let planner = Planner { settings, capabilities, machine, limits: KernelLimits::read(), interrupt };
+    let mut steps = Steps::new(sets.len(), settings.quiet);
+    let mut parts = Vec::new();
+    for (index, set) in sets.iter().enumerate() {
+        let step = steps.begin(&format!("placing {}", set.name()));
+        parts.extend(planner.parts_of(index, set));
+        step.vanish();
+    }
+    Ok(parts)
+}
+
+impl Planner<'_> {
+    fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
+        let mut by_scope: BTreeMap<Scope, Result<Placed>> = BTreeMap::new();
+        let part = |&scheduler: &Scheduler| {
+            let shared = by_scope
+                .entry(scheduler.scope)
+                .or_insert_with(|| place(set, scheduler.scope, self.settings, None, self.interrupt));
+            let (placed, plan) = match shared {
+                Err(error) => (None, Err(error.clone())),
+                Ok(placed) => self.plan_or_retry(set, scheduler, placed),
+            };
+            Part { set: index, scheduler, placed, plan }
+        };
+        self.settings.schedulers.iter().map(part).collect()
+    }
+
+    /// EDF and RM share a placement, so that they can be compared (lelli2012, 5.4). Only if SCHED_DEADLINE cannot
+    /// admit it, one that stays below the kernel's limit is looked for.
+    fn plan_or_retry(
+        &self,
+        set: &TaskSet,
+        scheduler: Scheduler,
+        shared: &Placed,
+    ) -> (Option<Placed>, Result<Plan>) {
+        let plan = self.plan(set, scheduler, shared);
+        let retry = plan.is_err()
+            && scheduler.rule == PriorityRule::EarliestDeadlineFirst
+            && scheduler.scope != Scope::Global;
+        if retry
+            && let Some((runtime, period)) = self.limits.share()
+            && let Ok(mut own) = place(
+                set,
+                scheduler.scope,
+                self.settings,
+                Some(Utilization::ratio(runtime, period)),
+                self.interrupt,
+            )
+            && let Ok(plan) = self.plan(set, scheduler, &own)
+        {
+            own.record
+                .notes
+                .push("placed below the kernel's limit, other than for rate-monotonic scheduling".into());
+            return (Some(own), Ok(plan));
+        }
+        (Some(shared.clone()), plan)
+    }
+
+    fn plan(&self, set: &TaskSet, scheduler: Scheduler, placed: &Placed) -> Result<Plan> {
+        let settings = self.settings;
+        let options = PlanOptions {
+            duration: settings.duration,
+            grace: settings.grace,
+            budget_margin: settings.budget_margin,
+            seed: settings.seed,
+        };
+        let mut plan = laxity_run::plan(set, scheduler, &placed.cells, &self.machine, self.limits, options)?;
+        let whole_machine = plan.confinement == Confinement::WholeMachine;
+        self.capabilities.scheduler(scheduler, whole_machine).map_err(Diagnostic::environment)?;
+        if plan.confinement == Confinement::Cpusets
+            && scheduler.rule == PriorityRule::RateMonotonic
+            && let Err(why) = &self.capabilities.cpusets
+        {
+            plan.confinement = Confinement::AffinityMasks;
+            plan.notes.push(format!("confined by affinity masks, not by exclusive cpusets: {why}"));
+        }
+        if set.tasks().iter().any(|task| task.group.is_some()) {
+            plan.notes
+                .push("working sets are private: the runner does not share memory within groups".into());
+        }
+        if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
+            plan.notes.push("best-effort tasks are not run".into());
+        }
+        Ok(plan)
+    }
+}
+
+/// If nothing can be run and every reason lies in the input, there is nothing to measure or to report: an error.
+pub fn check_parts(sets: &[TaskSet], parts: &[Part]) -> Result<()> {
+    let mut refusals: Vec<(Vec<&str>, &TaskSet, &Diagnostic)> = Vec::new();
+    for part in parts {
+        let Err(refusal) = &part.plan else { return Ok(()) };
+        if refusal.failure != Failure::Usage {
+            return Ok(());
+        }
+        let set = &sets[part.set];
+        match refusals.iter_mut().find(|(_, other, why)| other.name() == set.name() && *why == refusal) {
+            Some((schedulers, ..)) => schedulers.push(part.scheduler.name()),
+            None => refusals.push((vec![part.scheduler.name()], set, refusal)),
+        }
+    }
+    let under = |(schedulers, set, why): &(Vec<&str>, &TaskSet, &Diagnostic)| {
+        format!("task set `{}` under {}: {}", set.name(), schedulers.join(", "), why.message)
+    };
+    let mut hints: Vec<&str> = refusals.iter().filter_map(|(.., why)| why.hint.as_deref()).collect();
+    hints.dedup();
+    let message = refusals.iter().map(under).collect::<Vec<_>>().join("; ");
+    Err(Diagnostic::usage(message).hint(hints.join("; or ")))
+}
+
+/// Writes what it takes to deploy each set under the scheduler that is best for all.
+pub fn write_deployment(
+    path: &Path,
+    sets: &[TaskSet],
+    parts: &[Part],
+    results: &Results,
+    capabilities: &Capabilities,
+) -> Result<()> {
+    let report = Report::of(results)?;
+    let best = report.recommendation().scheduler.as_deref();
+    let folder = path.join(DEPLOY_DIRECTORY);
+    let machine = laxity_run::online_cpus()?;
+    let host = deploy::Host { hierarchy: capabilities.cpusets.as_ref().ok(), machine: &machine };
+    for part in parts.iter().filter(|part| Some(part.scheduler.name()) == best) {
+        let Ok(plan) = &part.plan else { continue };
+        std::fs::create_dir_all(&folder).map_err(|error| {
+            Diagnostic::environment(format!("cannot create {}: {error}", folder.display()))
+                .hint("check free space")
+        })?;
+        for file in deploy::files(&sets[part.set], part.scheduler, plan, &host) {
+            output::write_file(&folder.join(&file.name), &file.text)?;
+        }
+    }
+    Ok(())
+}

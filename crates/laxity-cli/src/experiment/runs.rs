@@ -1,0 +1,107 @@
+//! The runs of the experiment and their manifest.
+
+use super::Settings;
+use super::parts::Part;
+use super::placing::Placed;
+use super::work::Workload;
+use laxity_model::{Diagnostic, Duration, TaskSet};
+use laxity_run::Capabilities;
+use laxity_trace::{ALONE, Host, Machine, Manifest, RESULTS_VERSION, Run, RunStatus};
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+/// What a run executes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Work {
+    /// Nothing: it cannot be run here.
+    Nothing,
+    /// Every task alone.
+    Alone,
+    /// The plan of this part.
+    Together(usize),
+}
+
+/// An error as the reason of a run that was not made.
+pub fn reason(error: &Diagnostic) -> String {
+    match &error.hint {
+        Some(hint) => format!("{} ({hint})", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// The runs to make, in order, each marked as not made with the reason if it cannot be.
+pub fn planned_runs(
+    sets: &[TaskSet],
+    parts: &[Part],
+    settings: &Settings,
+    capabilities: &Capabilities,
+) -> Vec<(Run, Work)> {
+    let mut runs: Vec<(Run, Work)> = Vec::new();
+    let mut add = |set: usize,
+                   scheduler: &str,
+                   repetition: u32,
+                   placed: Option<&Placed>,
+                   work: std::result::Result<Work, String>| {
+        let (work, why) = match work {
+            Ok(work) => (work, String::new()),
+            Err(why) => (Work::Nothing, why),
+        };
+        let run = Run {
+            id: u32::try_from(runs.len()).expect("runs are far fewer than 2^32"),
+            set: u32::try_from(set).expect("sets are far fewer than 2^32"),
+            scheduler: scheduler.to_owned(),
+            host: Host::Linux,
+            repetition,
+            duration: settings.duration,
+            grace: Duration::ZERO,
+            status: RunStatus::NotRun { reason: why },
+            placement: placed.map(|placed| placed.record.clone()),
+            not_measured: BTreeMap::new(),
+            notes: Vec::new(),
+            jobs: Vec::new(),
+        };
+        runs.push((run, work));
+    };
+    if settings.alone.is_some() {
+        for set in 0..sets.len() {
+            let work = capabilities.fifo.clone().map(|()| Work::Alone);
+            add(set, ALONE, 0, None, work);
+        }
+    }
+    for repetition in 0..settings.repeat {
+        for (index, part) in parts.iter().enumerate() {
+            let work = part.plan.as_ref().map(|_| Work::Together(index)).map_err(reason);
+            add(part.set, part.scheduler.name(), repetition, part.placed.as_ref(), work);
+        }
+    }
+    runs
+}
+
+/// The manifest of the experiment.
+pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs: Vec<Run>) -> Manifest {
+    let mut options = BTreeMap::from([
+        ("budget-margin".to_owned(), settings.budget_margin.to_string()),
+        ("demand".to_owned(), settings.demand.to_string()),
+        ("demand-model".to_owned(), settings.demand_model.to_string()),
+        ("duration".to_owned(), settings.duration.to_string()),
+        ("ilp-time-limit".to_owned(), settings.ilp_time_limit.to_string()),
+        ("overload".to_owned(), settings.overload.to_string()),
+        ("placement".to_owned(), settings.placement.to_string()),
+        ("repeat".to_owned(), settings.repeat.to_string()),
+    ]);
+    let calibration = workload.calibration();
+    if !calibration.is_empty() {
+        options.insert("calibration".to_owned(), calibration.join("; "));
+    }
+    Manifest {
+        version: RESULTS_VERSION,
+        laxity_version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+        created: laxity_trace::rfc3339(SystemTime::now()),
+        seed: settings.seed,
+        machine: Machine::this_machine(&settings.platform),
+        task_sets: sets.iter().map(TaskSet::to_json_value).collect(),
+        options,
+        runs,
+    }
+}
