@@ -6,7 +6,7 @@
 //! task is late. By default the cell's free bandwidth is therefore given to its tasks in equal shares.
 
 use crate::plan::{Cell, KernelLimits};
-use laxity_model::{Diagnostic, Duration, Result, TaskSet};
+use laxity_model::{Diagnostic, Duration, Result, Task, TaskSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,6 +30,19 @@ const AUTO_MOST: Duration = Duration::from_us(500);
 /// The share of each CPU that is left alone beyond the kernel's limit: its servers for ordinary tasks take 5 %.
 const RESERVE_PERCENT: u128 = 6;
 
+/// The period of a task's reservation: T, or less if D < T.
+///
+/// A task with D < T that blocks until its next release is throttled by the kernel if it wakes up between its last
+/// deadline and its next period, and the kernel counts that period from the last wake-up. One late wake-up would
+/// therefore delay every later job. A reservation that is an eighth shorter lets the task catch up.
+pub fn reserved_period(task: &Task) -> Duration {
+    let period = task.period();
+    if task.deadline_rel >= period {
+        return period;
+    }
+    Duration::from_ns(period.as_ns() - period.as_ns() / 8).max(task.deadline_rel)
+}
+
 /// The budgets of a cell's tasks, in their order: at least the WCET, at most the deadline.
 pub fn budgets(set: &TaskSet, cell: &Cell, limits: KernelLimits, margin: BudgetMargin) -> Vec<Duration> {
     let free_q32 = free_bandwidth_q32(set, cell, limits) / (cell.tasks.len().max(1) as u128);
@@ -37,7 +50,7 @@ pub fn budgets(set: &TaskSet, cell: &Cell, limits: KernelLimits, margin: BudgetM
         let task = &set.tasks()[id];
         let extra = match margin {
             BudgetMargin::Auto => {
-                let share = (u128::from(task.period().as_ns()) * free_q32) >> 32;
+                let share = (u128::from(reserved_period(task).as_ns()) * free_q32) >> 32;
                 nanoseconds(share).min(AUTO_MOST.max(Duration::from_ns(task.wcet.as_ns() / 2)))
             }
             BudgetMargin::Fixed { share_ppm, least } => {
@@ -61,7 +74,7 @@ fn free_bandwidth_q32(set: &TaskSet, cell: &Cell, limits: KernelLimits) -> u128 
     let usable = per_cpu.saturating_sub((RESERVE_PERCENT << 32) / 100) * cell.cpus.len() as u128;
     let used = cell.tasks.iter().map(|&id| {
         let task = &set.tasks()[id];
-        (u128::from(task.wcet.as_ns()) << 32).div_ceil(u128::from(task.period().as_ns()))
+        (u128::from(task.wcet.as_ns()) << 32).div_ceil(u128::from(reserved_period(task).as_ns()))
     });
     usable.saturating_sub(used.sum())
 }
@@ -117,7 +130,7 @@ impl FromStr for BudgetMargin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laxity_model::{CpuList, Task};
+    use laxity_model::CpuList;
 
     fn ms(ms: u64) -> Duration {
         Duration::from_ms(ms)
@@ -155,6 +168,15 @@ mod tests {
         assert_eq!(budgets_of(&[(300, 10_000), (8_000, 100_000)], 2, BudgetMargin::Auto), [800, 12_000]);
         // Nothing is free.
         assert_eq!(budgets_of(&[(92_000, 100_000)], 1, BudgetMargin::Auto), [92_000]);
+    }
+
+    #[test]
+    fn a_constrained_deadline_shortens_the_reserved_period() {
+        let task = |deadline_ms| Task { deadline_rel: ms(deadline_ms), ..Task::periodic("a", ms(1), ms(80)) };
+        assert_eq!(
+            [80, 75, 20].map(|deadline_ms| reserved_period(&task(deadline_ms))),
+            [ms(80), ms(75), ms(70)]
+        );
     }
 
     #[test]

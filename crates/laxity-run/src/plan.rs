@@ -3,12 +3,13 @@
 //! A plan maps one scheduler of lelli2012's Table 1 onto Linux: cells (disjoint sets of CPUs between which no
 //! task migrates), and for each task its cell, its policy and its CPUs.
 //!
-//! 1. EDF is SCHED_DEADLINE with budget C plus a margin ([`crate::BudgetMargin`]), deadline D, period T.
+//! 1. EDF is SCHED_DEADLINE with budget C plus a margin ([`crate::BudgetMargin`]), deadline D and period T (a little
+//!    less where D < T).
 //! 2. RM is SCHED_FIFO. Priorities are ranks by (period, task id) within a cell, from 98 down to 2; a cell with
 //!    more than 97 tasks shares levels evenly between neighbouring ranks, and the plan says so.
 //! 3. Cells that do not cover the machine are exclusive cpusets.
 
-use crate::budget::{BudgetMargin, budgets};
+use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
 use laxity_model::{
     AccessPattern, CpuList, Diagnostic, Duration, LoadSum, PriorityRule, Result, Scheduler, TaskSet,
@@ -240,6 +241,12 @@ pub fn plan(
         plan.bandwidth_linger =
             plan.tasks.iter().filter_map(PlannedTask::reserved_period).max().unwrap_or_default();
         plan.notes.push(format!("SCHED_DEADLINE budgets: WCET + margin `{}`", options.budget_margin));
+        if !plan.constrained_period_max().is_zero() {
+            plan.notes.push(
+                "tasks with D < T reserve their budget for 7/8 of T: a late wake-up would else delay all later jobs"
+                    .into(),
+            );
+        }
     }
     Ok(plan)
 }
@@ -301,6 +308,7 @@ fn reservations(
             .hint("change the sysctls kernel.sched_deadline_period_min_us and _max_us, or the period"));
         }
         let runtime = budget.max(Duration::from_ns(1024));
+        let period = reserved_period(task);
         total.add(runtime, period);
         policies.push(Policy::Deadline { runtime, deadline: task.deadline_rel, period });
     }
