@@ -9,11 +9,11 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 # Evaluated per recipe, so that it sees what `setup` has just installed.
 export LIBCLANG_PATH = $(shell scripts/libclang)
 
-.PHONY: help demo test build bless fuzz grid install clean
+.PHONY: help demo test build bless fuzz vm-test grid install clean
 
 help: ## This list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
-		|| sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
 
 demo: ## Install what is missing, build, run the main job here for about a minute; says where the report is
 	@scripts/setup build
@@ -33,6 +33,11 @@ bless: ## Rewrite goldens and schemas after a deliberate change
 
 fuzz: ## Fuzz every reader for FUZZ_SECONDS (60); needs a nightly compiler and cargo-fuzz
 	@scripts/fuzz
+
+vm-test: ## cgroup v2, one core and no cpusets, in a virtual machine without KVM; about a minute, needs root to install QEMU
+	@scripts/setup build
+	cargo build --release --locked
+	@tests/vm/cgroup2
 
 grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; some minutes, needs root
 	@scripts/setup build
