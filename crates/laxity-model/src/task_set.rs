@@ -104,6 +104,11 @@ impl TaskSet {
     pub fn utilization(&self) -> Utilization {
         self.load().exact()
     }
+
+    /// The longest period.
+    pub fn period_max(&self) -> Duration {
+        self.tasks.iter().map(Task::period).max().unwrap_or_default()
+    }
 }
 
 /// Keeps every sum over the set below 2^63, so that sums of periods, deadlines, phases or bytes cannot
