@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Link-based scheduling under one lock, for one ready queue: the policy that includes this defines
+ *
+ *   LX_POLICY   prefix of its entry points, such as lx_edf_bh
+ *   LX_QUEUE    prefix of its ready queue, such as lx_binary_heap
+ *   LX_MERGES   defined if the queue takes a whole release group at once (NAME_group_release)
+ *
+ * A CPU has the task it should run (linked) and the one it runs (scheduled); decisions change links, and a CPU follows
+ * when it calls reschedule (cerqueira2014, III-B; ackelman2018, 5.2). At the end of every entry point
+ *
+ *   1. the linked tasks are the min(m, r) of highest priority among the r ready ones: nothing that waits goes before
+ *      anything linked, and no CPU is idle while something waits;
+ *   2. a linked task that is still scheduled somewhere is linked there: so a CPU never has to wait for another one to let
+ *      go of the task it is to run.
+ *
+ * All entry points run under the instance's one lock. `now` is the present instant; actions are in s->action.
+ */
+#include "cpu_heap.h"
+
+#define LX_JOIN_(a, b) a##_##b
+#define LX_JOIN(a, b) LX_JOIN_(a, b)
+#define LX_P(name) LX_JOIN(LX_POLICY, name)
+#define LX_Q(name) LX_JOIN(LX_QUEUE, name)
+
+LX_INLINE void LX_P(ready_add)(struct lx_state *s, u32 task)
+{
+	lx_task(s, task)->place = LX_PLACE_READY;
+	LX_Q(insert)(s, task);
+}
+
+LX_INLINE void LX_P(set_link)(struct lx_state *s, u32 cpu, u32 task)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+
+	c->linked = task;
+	if (task != LX_NONE) {
+		struct lx_task *t = lx_task(s, task);
+
+		t->linked_on = cpu;
+		t->place = LX_PLACE_NOWHERE;
+	}
+	lx_cpu_update(s, cpu, task);
+	if (task != c->scheduled)
+		lx_kick(s, cpu);
+}
+
+/*
+ * The CPU whose link the task should have instead of that of `cpu`: where it is still scheduled (invariant 2), or where it
+ * ran last if the link there has not been followed yet and its owner loses nothing by moving.
+ */
+LX_INLINE u32 LX_P(better_cpu)(struct lx_state *s, u32 cpu, u32 task)
+{
+	struct lx_task *t = lx_task(s, task);
+	u32 last = t->scheduled_on != LX_NONE ? t->scheduled_on : t->last_cpu;
+	struct lx_cpu *c;
+	u32 other;
+
+	if (last == LX_NONE || last == cpu)
+		return cpu;
+	if (t->scheduled_on != LX_NONE)
+		return last;
+	c = lx_cpu(s, last);
+	other = c->linked;
+	if (other == LX_NONE || other == c->scheduled || lx_task(s, other)->last_cpu == last)
+		return cpu;
+	return last;
+}
+
+/* Links the task, which waits nowhere, to `cpu`, whose link is free. */
+LX_FN void LX_P(link)(struct lx_state *s, u32 cpu, u32 task)
+{
+	u32 better = LX_P(better_cpu)(s, cpu, task);
+
+	if (better != cpu) {
+		u32 other = lx_cpu(s, better)->linked;
+
+		LX_P(set_link)(s, better, task);
+		task = other;
+	}
+	LX_P(set_link)(s, cpu, task);
+}
+
+/* Links the ready job of highest priority, if there is one, to `cpu`, whose link is free. */
+LX_FN void LX_P(link_top)(struct lx_state *s, u32 cpu)
+{
+	u32 top = LX_Q(top)(s);
+
+	if (top == LX_NONE) {
+		LX_P(set_link)(s, cpu, LX_NONE);
+		return;
+	}
+	LX_Q(pop)(s, top);
+	LX_P(link)(s, cpu, top);
+}
+
+/* Links the job, which waits nowhere, to the first CPU that yields to it, where `first` is that CPU's heap entry. */
+LX_FN void LX_P(preempt)(struct lx_state *s, u32 task, u32 cpu, u32 preempted)
+{
+	if (preempted == LX_NONE) {
+		/* All idle CPUs are equal: the one where it ran last spares a migration. */
+		u32 last = lx_task(s, task)->last_cpu;
+
+		if (last != LX_NONE && last < s->cpus_linkable && lx_cpu(s, last)->linked == LX_NONE)
+			cpu = last;
+	} else {
+		struct lx_task *p = lx_task(s, preempted);
+
+		p->linked_on = LX_NONE;
+		p->place = LX_PLACE_READY;
+		LX_Q(insert_first)(s, preempted);
+	}
+	LX_P(link)(s, cpu, task);
+}
+
+/* A job becomes ready: it preempts, takes an idle CPU, or waits. */
+LX_FN void LX_P(release_job)(struct lx_state *s, u32 task)
+{
+	struct lx_entry *first = lx_cpu_entry(s, 0);
+	u32 preempted = first->index;
+
+	if (preempted == LX_NONE || lx_before(lx_task(s, task)->key, task, first->key, preempted))
+		LX_P(preempt)(s, task, first->reserved, preempted);
+	else
+		LX_P(ready_add)(s, task);
+}
+
+/* Hands the group that take_due returned to the scheduler: its jobs are released. */
+LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
+{
+	struct lx_group *g = lx_group(s, group);
+	u32 task = g->head;
+
+	(void)now;
+	s->actions = 0;
+#ifdef LX_MERGES
+	LX_Q(group_release)(s, group);
+	while (LX_MAY_LOOP) {
+		struct lx_entry *first = lx_cpu_entry(s, 0);
+		u32 preempted = first->index;
+
+		task = LX_Q(top)(s);
+		if (task == LX_NONE)
+			break;
+		if (preempted != LX_NONE && !lx_before(lx_task(s, task)->key, task, first->key, preempted))
+			break;
+		LX_Q(pop)(s, task);
+		LX_P(preempt)(s, task, first->reserved, preempted);
+	}
+#else
+	while (task != LX_NONE && LX_MAY_LOOP) {
+		u32 next = lx_task(s, task)->right;
+
+		LX_P(release_job)(s, task);
+		task = next;
+		LX_FORGET(s, task);
+	}
+#endif
+}
+
+/* Puts the task's present job, which arrives later, into the release queue; `cpu` arms the timer. */
+LX_FN void LX_P(release_later)(struct lx_state *s, u32 task, u64 time, u32 cpu)
+{
+	u64 due = s->next_due;
+	u32 group = lx_group_for(s, task, time, cpu);
+
+	lx_task(s, task)->place = LX_PLACE_RELEASE;
+	LX_Q(group_add)(s, group, task);
+	if (s->next_due < due)
+		lx_act(s, LX_ARM, lx_group(s, group)->cpu, LX_NONE, s->next_due);
+}
+
+/* Takes the task out of the link or the queue it is in, without choosing another; the CPU it was linked to, or LX_NONE. */
+LX_FN u32 LX_P(unlink)(struct lx_state *s, u32 task)
+{
+	struct lx_task *t = lx_task(s, task);
+	u32 cpu = t->linked_on;
+
+	if (cpu != LX_NONE) {
+		t->linked_on = LX_NONE;
+	} else if (t->place == LX_PLACE_READY) {
+		LX_Q(remove)(s, task);
+		t->place = LX_PLACE_NOWHERE;
+	}
+	return cpu;
+}
+
+/*
+ * A task's first job, or its next one after a time without: released at `release`, at once if that is not after `now`.
+ * `cpu` is where this happens.
+ */
+LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
+{
+	u64 ready = lx_next_job(s, task, release);
+
+	s->actions = 0;
+	if (ready > now)
+		LX_P(release_later)(s, task, ready, cpu);
+	else
+		LX_P(release_job)(s, task);
+}
+
+/*
+ * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
+ * The CPU calls reschedule next.
+ */
+LX_FN void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+{
+	u32 task = lx_cpu(s, cpu)->scheduled;
+	u32 freed = LX_P(unlink)(s, task);
+
+	s->actions = 0;
+	if (next_release != LX_NEVER) {
+		u64 ready = lx_next_job(s, task, next_release);
+
+		if (ready > now)
+			LX_P(release_later)(s, task, ready, cpu);
+		else if (freed == LX_NONE)
+			LX_P(release_job)(s, task);
+		else
+			LX_P(ready_add)(s, task);
+	}
+	if (freed != LX_NONE)
+		LX_P(link_top)(s, freed);
+}
+
+/*
+ * `cpu` follows its link: what it scheduled becomes what it is linked to. The action LX_RUN says what it runs from now on;
+ * the host charges a context switch if that has changed.
+ */
+LX_FN void LX_P(reschedule)(struct lx_state *s, u32 cpu, u64 now)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 before = c->scheduled;
+	u32 task = c->linked;
+
+	(void)now;
+	s->actions = 0;
+	c->kicked = 0;
+	if (before != task) {
+		if (before != LX_NONE)
+			lx_task(s, before)->scheduled_on = LX_NONE;
+		if (task != LX_NONE) {
+			struct lx_task *t = lx_task(s, task);
+
+			LX_ASSERT(t->scheduled_on == LX_NONE);
+			t->scheduled_on = cpu;
+			t->last_cpu = cpu;
+		}
+		c->scheduled = task;
+	}
+	lx_act(s, LX_RUN, cpu, task, 0);
+}
+
+/* The task has used `used` ns of its budget since this was last said. */
+LX_FN void LX_P(consume)(struct lx_state *s, u32 task, u64 used)
+{
+	struct lx_task *t = lx_task(s, task);
+
+	t->budget_left = t->budget_left > used ? t->budget_left - used : 0;
+}
+
+/*
+ * The job that `cpu` runs has no budget left (ackelman2018, 5.1). Throttled, it waits for the next replenishment, one
+ * period after the last; postponed, it goes on with a full budget and a later deadline.
+ */
+LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
+{
+	u32 task = lx_cpu(s, cpu)->scheduled;
+	struct lx_task *t = lx_task(s, task);
+	u32 freed = LX_P(unlink)(s, task);
+
+	s->actions = 0;
+	t->replenished += t->period;
+	t->budget_left = t->budget;
+	t->deadline_abs = s->config.budget_mode == LX_BUDGET_POSTPONE ? t->deadline_abs + t->period
+								     : t->replenished + t->deadline_rel;
+	if (s->config.rule == LX_RULE_EDF)
+		t->key = t->deadline_abs;
+	if (s->config.budget_mode == LX_BUDGET_THROTTLE && t->replenished > now)
+		LX_P(release_later)(s, task, t->replenished, cpu);
+	else if (freed == LX_NONE)
+		LX_P(release_job)(s, task);
+	else
+		LX_P(ready_add)(s, task);
+	if (freed != LX_NONE)
+		LX_P(link_top)(s, freed);
+}
+
+/* An instance without jobs. The configuration and the tasks' parameters are in place. */
+LX_FN void LX_P(init)(struct lx_state *s)
+{
+	u32 i = 0;
+
+	s->actions = 0;
+	s->due_count = 0;
+	s->next_due = LX_NEVER;
+	while (i < s->config.tasks && LX_MAY_LOOP) {
+		struct lx_task *t = lx_task(s, i);
+
+		t->linked_on = LX_NONE;
+		t->scheduled_on = LX_NONE;
+		t->last_cpu = LX_NONE;
+		t->place = LX_PLACE_NOWHERE;
+		t->replenished = LX_NEVER;
+		t->budget_left = t->budget;
+		i++;
+		LX_FORGET(s, i);
+	}
+	i = 0;
+	while (i <= s->bucket_mask && LX_MAY_LOOP) {
+		*LX_AT(s->bucket, i, LX_BUCKETS_MAX) = LX_NONE;
+		i++;
+		LX_FORGET(s, i);
+	}
+	lx_cpu_heap_init(s);
+	LX_Q(init)(s);
+}
+
+#undef LX_P
+#undef LX_Q

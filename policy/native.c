@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The native build of all policies. */
+#include "native.h"
+
+#include "edf_bh.h"
+
+#define LX_TABLE(policy)                                                                                               \
+	const struct lx_policy lx_policy_##policy = {                                                                  \
+		.name = #policy,                                                                                       \
+		.init = lx_##policy##_init,                                                                            \
+		.arrive = lx_##policy##_arrive,                                                                        \
+		.release_group = lx_##policy##_release_group,                                                          \
+		.complete = lx_##policy##_complete,                                                                    \
+		.reschedule = lx_##policy##_reschedule,                                                                \
+		.consume = lx_##policy##_consume,                                                                      \
+		.exhaust = lx_##policy##_exhaust,                                                                      \
+	}
+
+LX_TABLE(edf_bh);
+
+/* The smallest power of two that is at least n. */
+static u32 power_of_two(u32 n)
+{
+	u32 power = 1;
+
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
+static size_t capacity_TASKS(const struct lx_config *config)
+{
+	return config->tasks;
+}
+
+static size_t capacity_CPUS(const struct lx_config *config)
+{
+	return config->cpus;
+}
+
+static size_t capacity_BUCKETS(const struct lx_config *config)
+{
+	return config->batching ? power_of_two(config->tasks) : 1;
+}
+
+static size_t capacity_ACTIONS(const struct lx_config *config)
+{
+	return 2 * (size_t)config->cpus + 8;
+}
+
+static size_t aligned(size_t bytes)
+{
+	return (bytes + 63) & ~(size_t)63;
+}
+
+size_t lx_policy_size(const struct lx_config *config)
+{
+	size_t size = aligned(sizeof(struct lx_state));
+
+#define LX_ADD(type, name, capacity) size += aligned(sizeof(type) * capacity_##capacity(config));
+	LX_STATE_ARRAYS(LX_ADD)
+#undef LX_ADD
+	return size;
+}
+
+struct lx_state *lx_policy_lay_out(void *memory, const struct lx_config *config)
+{
+	struct lx_state *s = memory;
+	char *next = (char *)memory + aligned(sizeof(struct lx_state));
+
+	s->config = *config;
+	s->bucket_mask = (u32)capacity_BUCKETS(config) - 1;
+#define LX_PLACE(type, name, capacity)                                                                                 \
+	s->name = (type *)(void *)next;                                                                                \
+	next += aligned(sizeof(type) * capacity_##capacity(config));
+	LX_STATE_ARRAYS(LX_PLACE)
+#undef LX_PLACE
+	return s;
+}
+
+u32 lx_policy_take_due(struct lx_state *s, u64 now)
+{
+	return lx_take_due(s, now);
+}

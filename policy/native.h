@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The native build's way in: an instance in memory of the caller's, and each policy as a table of entry points. */
+#ifndef LX_NATIVE_H
+#define LX_NATIVE_H
+
+#include <stddef.h>
+
+#include "state.h"
+
+/*
+ * The entry points of a policy. Each leaves its actions in s->action[0 .. s->actions). `step` and `message` are null where
+ * the policy has no operations in several steps, or no messages.
+ */
+struct lx_policy {
+	const char *name;
+	void (*init)(struct lx_state *s);
+	/* A task's job arrives at `release`, now or later. */
+	void (*arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now);
+	/* The jobs of a group that lx_policy_take_due returned are released. */
+	void (*release_group)(struct lx_state *s, u32 group, u64 now);
+	/* The job that `cpu` runs has ended; the next one of its task arrives at `next_release`, or LX_NEVER. */
+	void (*complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
+	/* `cpu` follows its link. */
+	void (*reschedule)(struct lx_state *s, u32 cpu, u64 now);
+	/* The task used `used` ns of its budget. */
+	void (*consume)(struct lx_state *s, u32 task, u64 used);
+	/* The job that `cpu` runs has no budget left. */
+	void (*exhaust)(struct lx_state *s, u32 cpu, u64 now);
+	/* The operation in progress on `cpu` goes on, under the locks that LX_STEP asked for. */
+	void (*step)(struct lx_state *s, u32 cpu, u64 now);
+	/* `cpu`, the DSP, handles one message. */
+	void (*message)(struct lx_state *s, u32 cpu, u64 now);
+};
+
+extern const struct lx_policy lx_policy_edf_bh;
+
+/* Bytes that an instance of this configuration needs, aligned to 64. */
+size_t lx_policy_size(const struct lx_config *config);
+/* Makes `memory`, zeroed and of that size, an instance; the caller then sets task parameters and calls init. */
+struct lx_state *lx_policy_lay_out(void *memory, const struct lx_config *config);
+/* The first release group that is due, or LX_NONE (release.h). */
+u32 lx_policy_take_due(struct lx_state *s, u64 now);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Release queue: jobs that have not arrived yet, in groups that one timer releases (ackelman2018, 5.1; LITMUS-RT's
+ * release heaps, cerqueira2014, III-B footnote 3). With batching there is one group per release instant, found by a
+ * hash of its time; without, every job is a group of its own and is released by itself.
+ *
+ * Groups wait in a binary heap by (time, number). add: O(log n), O(1) expected if the instant is already there;
+ * take: O(log n). What a group holds its jobs in is the ready queue's affair: `NAME_group_add` and `NAME_group_release`
+ * (queues/).
+ */
+#ifndef LX_RELEASE_H
+#define LX_RELEASE_H
+
+#include "core.h"
+
+LX_INLINE struct lx_group *lx_group(struct lx_state *s, u32 group)
+{
+	LX_ASSERT(group < s->config.tasks);
+	return LX_AT(s->group, group, LX_TASKS_MAX);
+}
+
+LX_INLINE struct lx_entry *lx_due(struct lx_state *s, u32 position)
+{
+	return LX_AT(s->due, position, LX_TASKS_MAX);
+}
+
+LX_INLINE u32 *lx_bucket(struct lx_state *s, u64 time)
+{
+	/* Fibonacci hashing: the high bits of the product depend on all bits of the time. */
+	u64 hash = (time * 0x9e3779b97f4a7c15ull) >> 32;
+
+	return LX_AT(s->bucket, hash & s->bucket_mask, LX_BUCKETS_MAX);
+}
+
+/* Puts the group that is not in the heap yet into it. */
+LX_FN void lx_due_push(struct lx_state *s, u64 time, u32 group)
+{
+	u32 hole = s->due_count;
+
+	s->due_count = hole + 1;
+	while (hole > 0 && LX_MAY_LOOP) {
+		u32 parent = (hole - 1) / 2;
+		struct lx_entry *above = lx_due(s, parent);
+
+		if (lx_before(above->key, above->index, time, group))
+			break;
+		*lx_due(s, hole) = *above;
+		hole = parent;
+		LX_FORGET(s, hole);
+	}
+	lx_due(s, hole)->key = time;
+	lx_due(s, hole)->index = group;
+	s->next_due = lx_due(s, 0)->key;
+}
+
+/* Removes the first group from the heap, which is not empty. */
+LX_FN void lx_due_pop(struct lx_state *s)
+{
+	u32 count = s->due_count - 1;
+	struct lx_entry last = *lx_due(s, count);
+	u32 hole = 0;
+
+	s->due_count = count;
+	if (count == 0) {
+		s->next_due = LX_NEVER;
+		return;
+	}
+	while (LX_MAY_LOOP) {
+		u32 child = 2 * hole + 1;
+		struct lx_entry *below;
+
+		if (child >= count)
+			break;
+		below = lx_due(s, child);
+		if (child + 1 < count) {
+			struct lx_entry *right = lx_due(s, child + 1);
+
+			if (lx_before(right->key, right->index, below->key, below->index)) {
+				below = right;
+				child++;
+			}
+		}
+		if (lx_before(last.key, last.index, below->key, below->index))
+			break;
+		*lx_due(s, hole) = *below;
+		hole = child;
+		LX_FORGET(s, hole);
+	}
+	*lx_due(s, hole) = last;
+	s->next_due = lx_due(s, 0)->key;
+}
+
+/* The pending group of this instant, or LX_NONE. */
+LX_INLINE u32 lx_group_at(struct lx_state *s, u64 time)
+{
+	u32 group = *lx_bucket(s, time);
+
+	while (group != LX_NONE && LX_MAY_LOOP) {
+		struct lx_group *g = lx_group(s, group);
+
+		if (g->time == time)
+			break;
+		group = g->next;
+		LX_FORGET(s, group);
+	}
+	return group;
+}
+
+/*
+ * The group that `task` joins for `time`: the one of that instant, or a new one that `cpu`'s timer will release.
+ * The caller adds the task to it.
+ */
+LX_FN u32 lx_group_for(struct lx_state *s, u32 task, u64 time, u32 cpu)
+{
+	struct lx_group *g;
+	u32 dedicated = s->config.dedicated_cpu;
+
+	if (s->config.batching) {
+		u32 group = lx_group_at(s, time);
+
+		if (group != LX_NONE)
+			return group;
+	}
+	g = lx_group(s, task);
+	g->time = time;
+	g->head = LX_NONE;
+	g->count = 0;
+	g->cpu = dedicated != LX_NONE ? dedicated : cpu;
+	if (s->config.batching) {
+		u32 *bucket = lx_bucket(s, time);
+
+		g->next = *bucket;
+		*bucket = task;
+	}
+	lx_due_push(s, time, task);
+	return task;
+}
+
+/*
+ * Takes the first group whose time has come out of the queue, or returns LX_NONE. Its jobs stay in it until it is
+ * released, which the host may delay: a timer that fires while interrupts are off is handled later.
+ */
+LX_FN u32 lx_take_due(struct lx_state *s, u64 now)
+{
+	u32 group;
+
+	if (s->next_due > now || s->due_count == 0)
+		return LX_NONE;
+	group = lx_due(s, 0)->index;
+	lx_due_pop(s);
+	if (s->config.batching) {
+		u32 *link = lx_bucket(s, lx_group(s, group)->time);
+
+		while (*link != group && LX_MAY_LOOP)
+			link = &lx_group(s, *link)->next;
+		*link = lx_group(s, group)->next;
+	}
+	return group;
+}
+
+/* Adds a task to a group that is a list; newest first, as the order in it does not matter. */
+LX_INLINE void lx_list_group_add(struct lx_state *s, u32 group, u32 task)
+{
+	struct lx_group *g = lx_group(s, group);
+
+	lx_task(s, task)->right = g->head;
+	g->head = task;
+	g->count++;
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between the two builds of this code: natively (the simulator, the tests) and as BPF (the kernel).
+ *
+ * Style: u32 indices into arrays of a power-of-two capacity, no stored pointers between objects. Chosen over arena
+ * pointers because it verifies on every kernel with sched_ext, may run under a bpf_spin_lock (arena code needs global
+ * functions, which may not), and its state is an ordinary map value that user space can map and read.
+ *
+ * 1. State belongs to the caller: a map value in the kernel, plain memory natively. Nothing here is static and mutable.
+ * 2. No clock, no allocation, no lock, no kernel helper: `now` is an argument, locks are the host's.
+ * 3. Times are ns in u64. The host keeps instants below LX_NEVER / 4, so sums of two never wrap.
+ * 4. An index is below the array's length or it is LX_NONE, and LX_NONE is never used as an index. The BPF build masks
+ *    every index all the same, because the verifier wants proof; natively LX_ASSERT builds check it.
+ */
+#ifndef LX_SEAM_H
+#define LX_SEAM_H
+
+#ifdef __bpf__
+typedef unsigned char u8;
+typedef unsigned int u32;
+typedef int s32;
+typedef unsigned long long u64;
+typedef long long s64;
+#else
+#include <stdint.h>
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+typedef int64_t s64;
+#endif
+
+#define LX_NONE 0xffffffffu
+#define LX_NEVER 0xffffffffffffffffull
+
+#ifdef __bpf__
+
+/* Capacities of the BPF build; powers of two. */
+#ifndef LX_TASKS_MAX
+#define LX_TASKS_MAX 4096u
+#endif
+#ifndef LX_CPUS_MAX
+#define LX_CPUS_MAX 256u
+#endif
+
+/* Release groups are found by a hash of their time; every CPU is kicked at most once in a decision. */
+#define LX_BUCKETS_MAX LX_TASKS_MAX
+#define LX_ACTIONS_MAX (LX_CPUS_MAX * 2)
+
+/* The element at `index`, in a way that clang cannot prove unnecessary and drop. */
+#define LX_AT(array, index, capacity)                                                                                  \
+	({                                                                                                             \
+		u64 lx_index_ = (index);                                                                               \
+		asm volatile("%0 &= %1" : "+r"(lx_index_) : "i"((capacity) - 1));                                      \
+		&(array)[lx_index_];                                                                                   \
+	})
+/* A function of its own for the verifier, if the program calls it. */
+#define LX_FN static __attribute__((noinline, unused))
+#define LX_INLINE static inline __attribute__((always_inline))
+/* True as long as a loop may go on: the verifier then need not prove that it ends. */
+#define LX_MAY_LOOP                                                                                                    \
+	({                                                                                                             \
+		__label__ lx_stop_, lx_go_;                                                                            \
+		int lx_ret_ = 1;                                                                                       \
+		asm volatile goto("may_goto %l[lx_stop_]" : : : : lx_stop_);                                           \
+		goto lx_go_;                                                                                           \
+	lx_stop_:                                                                                                      \
+		lx_ret_ = 0;                                                                                           \
+	lx_go_:;                                                                                                       \
+		lx_ret_;                                                                                               \
+	})
+/* Sends a loop-carried value through memory, so that the verifier forgets what it was and sees one state per loop. */
+#define LX_FORGET(s, value)                                                                                            \
+	do {                                                                                                           \
+		*(volatile u32 *)&(s)->forget = (value);                                                               \
+		(value) = *(volatile u32 *)&(s)->forget;                                                               \
+	} while (0)
+#define LX_ASSERT(condition) ((void)0)
+
+#else /* native */
+
+#define LX_AT(array, index, capacity) (&(array)[index])
+#define LX_FN static inline
+#define LX_INLINE static inline __attribute__((always_inline))
+#define LX_MAY_LOOP 1
+#define LX_FORGET(s, value) ((void)(s))
+#ifdef LX_CHECKED
+#define LX_ASSERT(condition) ((condition) ? (void)0 : __builtin_trap())
+#else
+#define LX_ASSERT(condition) ((void)0)
+#endif
+
+#endif
+
+#define LX_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define LX_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+#endif
