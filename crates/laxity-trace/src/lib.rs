@@ -4,6 +4,7 @@
 //! [`load`] gives it back, and [`Summary`] turns it into the metrics that every table, plot and `--json` shows.
 
 mod directory;
+mod event;
 mod job;
 mod jobs_file;
 mod machine;
@@ -13,6 +14,7 @@ mod schema;
 mod timestamp;
 
 pub use directory::{Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, load};
+pub use event::{Event, EventKind};
 pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use metrics::{
