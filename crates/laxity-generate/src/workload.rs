@@ -28,6 +28,7 @@ pub struct Jobs {
     wcet: Duration,
     demand: Demand,
     next_release: Option<Duration>,
+    leave: Option<Duration>,
     rng: Pcg64,
 }
 
@@ -38,6 +39,7 @@ pub fn jobs_of(task: &Task, id: usize, seed: u64, demand: Demand) -> Jobs {
         wcet: task.wcet,
         demand: task.demand.unwrap_or(demand),
         next_release: Some(task.phase),
+        leave: task.leave,
         rng: stream_of(seed, id as u64),
     }
 }
@@ -52,9 +54,10 @@ fn stream_of(seed: u64, stream: u64) -> Pcg64 {
 impl Iterator for Jobs {
     type Item = JobSpec;
 
-    /// Ends only where the next release would be past 2^64 ns.
+    /// Ends when the task leaves, and where the next release would be past 2^64 ns.
+    #[inline]
     fn next(&mut self) -> Option<JobSpec> {
-        let release = self.next_release?;
+        let release = self.next_release.filter(|&release| self.leave.is_none_or(|leave| release < leave))?;
         let share = self.share_ppm();
         let gap = match self.arrival {
             Arrival::Periodic { period } => Some(period),

@@ -1,6 +1,6 @@
 //! The names of schedulers and what each name means.
 
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, Task};
 use std::fmt;
 use std::str::FromStr;
 
@@ -22,6 +22,63 @@ pub enum PriorityRule {
     EarliestDeadlineFirst,
     /// Shortest period first; ties by task id.
     RateMonotonic,
+    /// Shortest relative deadline first; ties by task id.
+    DeadlineMonotonic,
+    /// Smallest priority number of the task first; ties by task id.
+    Given,
+}
+
+impl PriorityRule {
+    /// The number by which tasks are ordered under fixed priorities, the smallest first; nothing under EDF, or for
+    /// a task without a given priority.
+    pub fn fixed_priority(self, task: &Task) -> Option<u64> {
+        match self {
+            PriorityRule::EarliestDeadlineFirst => None,
+            PriorityRule::RateMonotonic => Some(task.period().as_ns()),
+            PriorityRule::DeadlineMonotonic => Some(task.deadline_rel.as_ns()),
+            PriorityRule::Given => task.priority.map(u64::from),
+        }
+    }
+
+    /// As in names: `edf`, `rm`, `dm`, `fp`.
+    pub fn name(self) -> &'static str {
+        match self {
+            PriorityRule::EarliestDeadlineFirst => "edf",
+            PriorityRule::RateMonotonic => "rm",
+            PriorityRule::DeadlineMonotonic => "dm",
+            PriorityRule::Given => "fp",
+        }
+    }
+
+    /// In words.
+    pub fn description(self) -> &'static str {
+        match self {
+            PriorityRule::EarliestDeadlineFirst => "earliest deadline first",
+            PriorityRule::RateMonotonic => "rate-monotonic priorities",
+            PriorityRule::DeadlineMonotonic => "deadline-monotonic priorities",
+            PriorityRule::Given => "given priorities",
+        }
+    }
+}
+
+impl Scope {
+    /// As names begin: `g-`, `c-`, `p-`.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Scope::Global => "g-",
+            Scope::Clustered => "c-",
+            Scope::Partitioned => "p-",
+        }
+    }
+
+    /// In words.
+    pub fn description(self) -> &'static str {
+        match self {
+            Scope::Global => "one queue for all cores",
+            Scope::Clustered => "one queue per cluster",
+            Scope::Partitioned => "one queue per core",
+        }
+    }
 }
 
 /// A scheduler that a task set can be run under: the six configurations of lelli2012, Table 1.
@@ -50,14 +107,20 @@ impl Scheduler {
 
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
-        use PriorityRule::{EarliestDeadlineFirst as Edf, RateMonotonic as Rm};
+        use PriorityRule::*;
         match (self.scope, self.rule) {
-            (Scope::Global, Edf) => "g-edf",
-            (Scope::Global, Rm) => "g-rm",
-            (Scope::Clustered, Edf) => "c-edf",
-            (Scope::Clustered, Rm) => "c-rm",
-            (Scope::Partitioned, Edf) => "p-edf",
-            (Scope::Partitioned, Rm) => "p-rm",
+            (Scope::Global, EarliestDeadlineFirst) => "g-edf",
+            (Scope::Global, RateMonotonic) => "g-rm",
+            (Scope::Global, DeadlineMonotonic) => "g-dm",
+            (Scope::Global, Given) => "g-fp",
+            (Scope::Clustered, EarliestDeadlineFirst) => "c-edf",
+            (Scope::Clustered, RateMonotonic) => "c-rm",
+            (Scope::Clustered, DeadlineMonotonic) => "c-dm",
+            (Scope::Clustered, Given) => "c-fp",
+            (Scope::Partitioned, EarliestDeadlineFirst) => "p-edf",
+            (Scope::Partitioned, RateMonotonic) => "p-rm",
+            (Scope::Partitioned, DeadlineMonotonic) => "p-dm",
+            (Scope::Partitioned, Given) => "p-fp",
         }
     }
 
@@ -65,7 +128,7 @@ impl Scheduler {
     pub fn linux_policy(self) -> &'static str {
         match self.rule {
             PriorityRule::EarliestDeadlineFirst => "SCHED_DEADLINE",
-            PriorityRule::RateMonotonic => "SCHED_FIFO",
+            _ => "SCHED_FIFO",
         }
     }
 
@@ -76,11 +139,7 @@ impl Scheduler {
             Scope::Clustered => "one queue per cluster (exclusive cpusets)",
             Scope::Partitioned => "one queue per core (exclusive cpusets)",
         };
-        let rule = match self.rule {
-            PriorityRule::EarliestDeadlineFirst => "earliest deadline first",
-            PriorityRule::RateMonotonic => "rate-monotonic priorities",
-        };
-        format!("{rule}, {scope}, on {}", self.linux_policy())
+        format!("{}, {scope}, on {}", self.rule.description(), self.linux_policy())
     }
 }
 

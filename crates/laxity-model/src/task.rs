@@ -89,6 +89,10 @@ pub struct Task {
     pub kind: TaskKind,
     /// Demand of its jobs, if it differs from the run's.
     pub demand: Option<Demand>,
+    /// Its priority where priorities are given; the smaller the number, the higher the priority.
+    pub priority: Option<u32>,
+    /// When it leaves: no job arrives from then on. (It enters with its first job, at its phase.)
+    pub leave: Option<Duration>,
 }
 
 impl Task {
@@ -105,6 +109,8 @@ impl Task {
             affinity: None,
             kind: TaskKind::RealTime,
             demand: None,
+            priority: None,
+            leave: None,
         }
     }
 
@@ -164,6 +170,12 @@ impl Task {
                 self.period()
             ))
             .hint("shorten the wcet, lengthen the period, or split the task"));
+        }
+        if let Some(leave) = self.leave
+            && leave <= self.phase
+        {
+            return Err(task(format!("leaves at {leave}, before its first job at {}", self.phase))
+                .hint("let it leave after its phase, or leave the task out"));
         }
         self.validate_memory()
     }

@@ -41,7 +41,7 @@ impl Capabilities {
     pub fn scheduler(&self, scheduler: Scheduler, whole_machine: bool) -> Result<(), String> {
         match scheduler.rule {
             PriorityRule::EarliestDeadlineFirst => self.deadline.clone()?,
-            PriorityRule::RateMonotonic => self.fifo.clone()?,
+            _ => self.fifo.clone()?,
         }
         // SCHED_FIFO can be confined by affinity masks instead.
         let needs_cpusets = scheduler.rule == PriorityRule::EarliestDeadlineFirst

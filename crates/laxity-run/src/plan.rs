@@ -213,9 +213,9 @@ pub fn plan(
         check_affinities(set, scheduler, cell)?;
         let policies = match scheduler.rule {
             PriorityRule::EarliestDeadlineFirst => reservations(set, cell, limits, options.budget_margin)?,
-            PriorityRule::RateMonotonic => {
+            _ => {
                 note_throttling(set, cell, limits, &mut plan.notes);
-                priorities(set, cell, &mut plan.notes)
+                priorities(set, scheduler.rule, cell, &mut plan.notes)
             }
         };
         let first = plan.tasks.len();
@@ -356,10 +356,10 @@ fn note_throttling(set: &TaskSet, cell: &Cell, limits: KernelLimits, notes: &mut
     }
 }
 
-fn priorities(set: &TaskSet, cell: &Cell, notes: &mut Vec<String>) -> Vec<Policy> {
+fn priorities(set: &TaskSet, rule: PriorityRule, cell: &Cell, notes: &mut Vec<String>) -> Vec<Policy> {
     let levels = (TASK_PRIORITY_MAX - TASK_PRIORITY_MIN + 1) as usize;
     let mut by_rank: Vec<usize> = (0..cell.tasks.len()).collect();
-    by_rank.sort_by_key(|&at| (set.tasks()[cell.tasks[at]].period(), cell.tasks[at]));
+    by_rank.sort_by_key(|&at| (rule.fixed_priority(&set.tasks()[cell.tasks[at]]), cell.tasks[at]));
     let mut policies = vec![Policy::Other; cell.tasks.len()];
     for (rank, &at) in by_rank.iter().enumerate() {
         let level = if by_rank.len() <= levels { rank } else { rank * levels / by_rank.len() };

@@ -84,6 +84,13 @@ struct TaskFile {
     /// First release after the start of the run; without one, 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     phase: Option<Written<Time>>,
+    /// When the task leaves: no job arrives from then on; without it, it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    leave: Option<Written<Time>>,
+    /// Priority for schedulers with given priorities; the smaller, the higher.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 4_294_967_295u64))]
+    priority: Option<Written<Whole>>,
     /// Real-time (with deadlines) unless said otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<KindFile>,
@@ -258,6 +265,8 @@ impl TaskFile {
             affinity: self.affinity.map(|cpus| cpus.read("affinity")).transpose()?,
             kind: self.kind.map_or(TaskKind::RealTime, TaskKind::from),
             demand: self.demand.map(|demand| demand.read("demand")).transpose()?,
+            priority: self.priority.as_ref().map(read_priority).transpose()?,
+            leave: self.leave.as_ref().map(|leave| leave.read("leave")).transpose()?,
         })
     }
 
@@ -305,6 +314,8 @@ impl TaskFile {
             min_interarrival,
             deadline: (task.deadline_rel != task.period()).then(|| Written::of(task.deadline_rel)),
             phase: (!task.phase.is_zero()).then(|| Written::of(task.phase)),
+            leave: task.leave.map(Written::of),
+            priority: task.priority.map(Written::of),
             kind: (task.kind == TaskKind::BestEffort).then_some(KindFile::BestEffort),
             affinity: task.affinity.as_ref().map(Written::of),
             demand: task.demand.map(Written::of),
@@ -314,6 +325,14 @@ impl TaskFile {
                 .then(|| WorkingSetFile::of(task.working_set)),
         }
     }
+}
+
+fn read_priority(written: &Written<Whole>) -> Result<u32> {
+    let text = written.text();
+    text.parse().ok().filter(|_| !text.starts_with('+')).ok_or_else(|| {
+        Diagnostic::usage(format!("priority `{text}` is not a whole number below 2^32"))
+            .hint("give the highest priority the smallest number, as in priority = 1")
+    })
 }
 
 /// The name of a task without one, by its position.

@@ -1,0 +1,181 @@
+//! The schedulers of laxity's own: the policies in `policy/`, with a scope and a priority rule.
+
+use crate::{Diagnostic, PriorityRule, Result, Scheduler, Scope};
+use std::fmt;
+use std::str::FromStr;
+
+/// A policy of the folder `policy/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Policy {
+    /// One lock, CPUs in a heap, ready queue: binary heap (ackelman2018, 5.2).
+    EdfBh,
+    /// The same with a red-black tree (ackelman2018, 5.3).
+    EdfRbt,
+    /// The same with fixed-priority lists and priority promotions (ackelman2018, 4.1 and 5.4).
+    Fpp,
+    /// Link-based, one lock, binomial heaps, release heaps merged at once (cerqueira2014, II-B).
+    GsnEdf,
+    /// The same with a processor that takes all release interrupts and runs no task (cerqueira2014, II-B).
+    GsnEdfDi,
+    /// A queue per core, push and pull with pairwise locks, as in Linux (cerqueira2014, II-C and II-D).
+    PushPull,
+    /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
+    GEdfMp,
+}
+
+impl Policy {
+    /// All policies, in the order of the design's table.
+    pub const ALL: [Policy; 7] = [
+        Policy::GsnEdf,
+        Policy::GsnEdfDi,
+        Policy::GEdfMp,
+        Policy::PushPull,
+        Policy::EdfBh,
+        Policy::EdfRbt,
+        Policy::Fpp,
+    ];
+
+    /// The name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::EdfBh => "edf-bh",
+            Policy::EdfRbt => "edf-rbt",
+            Policy::Fpp => "fpp",
+            Policy::GsnEdf => "gsn-edf",
+            Policy::GsnEdfDi => "gsn-edf-di",
+            Policy::PushPull => "push-pull",
+            Policy::GEdfMp => "g-edf-mp",
+        }
+    }
+
+    /// One line for `laxity list`.
+    pub fn description(self) -> &'static str {
+        match self {
+            Policy::EdfBh => "one lock, cores in a heap by deadline, ready queue a binary heap (ackelman2018)",
+            Policy::EdfRbt => "one lock, cores in a heap by deadline, ready queue a red-black tree (ackelman2018)",
+            Policy::Fpp => "one lock, cores in a heap by deadline, ready queue with priority promotions (ackelman2018)",
+            Policy::GsnEdf => "link-based, one lock, binomial heaps, releases merged at once (cerqueira2014)",
+            Policy::GsnEdfDi => "gsn-edf with one core for all release interrupts, tasks on the others (cerqueira2014)",
+            Policy::PushPull => "a queue and a lock per core, push and pull as in SCHED_DEADLINE (cerqueira2014)",
+            Policy::GEdfMp => "message passing to one scheduling core, tasks on the others (cerqueira2014)",
+        }
+    }
+
+    /// Whether the last core of each cluster is dedicated to scheduling or interrupts and runs no task.
+    pub fn dedicates_a_core(self) -> bool {
+        matches!(self, Policy::GsnEdfDi | Policy::GEdfMp)
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A policy with its scope and priority rule. Written `edf-bh` (global EDF), `c-edf-bh` (clustered), `p-edf-bh`
+/// (partitioned), with `:rm`, `:dm` or `:fp` behind for fixed priorities. The names of Linux's schedulers (`g-edf`,
+/// `p-rm` ...) are read too: Linux's structure is push and pull.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PolicyScheduler {
+    /// The policy.
+    pub policy: Policy,
+    /// How far jobs migrate.
+    pub scope: Scope,
+    /// Which job goes first.
+    pub rule: PriorityRule,
+}
+
+impl From<Scheduler> for PolicyScheduler {
+    /// What simulates a scheduler of Linux.
+    fn from(scheduler: Scheduler) -> Self {
+        PolicyScheduler { policy: Policy::PushPull, scope: scheduler.scope, rule: scheduler.rule }
+    }
+}
+
+impl PolicyScheduler {
+    /// One line on what it is.
+    pub fn description(self) -> String {
+        format!("{}, {}: {}", self.rule.description(), self.scope.description(), self.policy.description())
+    }
+}
+
+impl fmt::Display for PolicyScheduler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scope = if self.scope == Scope::Global { "" } else { self.scope.prefix() };
+        let rule = match self.rule {
+            PriorityRule::EarliestDeadlineFirst => String::new(),
+            rule => format!(":{}", rule.name()),
+        };
+        f.pad(&format!("{scope}{}{rule}", self.policy))
+    }
+}
+
+impl FromStr for PolicyScheduler {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wanted = text.trim().to_ascii_lowercase();
+        if let Some(linux) = Scheduler::ALL.into_iter().find(|s| s.name() == wanted) {
+            return Ok(linux.into());
+        }
+        let (name, rule) = wanted.split_once(':').unwrap_or((&wanted, "edf"));
+        let named = |name: &str| Policy::ALL.into_iter().find(|policy| policy.name() == name);
+        let scoped = [Scope::Clustered, Scope::Partitioned]
+            .into_iter()
+            .find_map(|scope| Some((scope, named(name.strip_prefix(scope.prefix())?)?)));
+        let (scope, policy) = named(name)
+            .map(|policy| (Scope::Global, policy))
+            .or(scoped)
+            .ok_or_else(|| unknown(text))?;
+        use PriorityRule::*;
+        let rule = [EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given]
+            .into_iter()
+            .find(|known| known.name() == rule)
+            .ok_or_else(|| {
+                Diagnostic::usage(format!("scheduler `{text}`: priority rule `{rule}` is not known"))
+                    .hint("write `:rm`, `:dm` or `:fp` behind the name, or nothing for EDF")
+            })?;
+        Ok(PolicyScheduler { policy, scope, rule })
+    }
+}
+
+fn unknown(text: &str) -> Diagnostic {
+    let names: Vec<&str> =
+        Policy::ALL.iter().map(|p| p.name()).chain(Scheduler::ALL.iter().map(|s| s.name())).collect();
+    Diagnostic::usage(format!("scheduler `{text}` is not known")).hint(format!(
+        "choose from {}; `c-` or `p-` before a policy's name makes it clustered or partitioned, `:rm`, `:dm` or `:fp` \
+         behind it gives fixed priorities",
+        names.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_writes() {
+        use PriorityRule::*;
+        for policy in Policy::ALL {
+            for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
+                for rule in [EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given] {
+                    let scheduler = PolicyScheduler { policy, scope, rule };
+                    assert_eq!(scheduler.to_string().parse(), Ok(scheduler));
+                }
+            }
+        }
+        let fpp = PolicyScheduler { policy: Policy::Fpp, scope: Scope::Partitioned, rule: DeadlineMonotonic };
+        assert_eq!("p-fpp:dm".parse(), Ok(fpp));
+        let linux = PolicyScheduler { policy: Policy::PushPull, scope: Scope::Clustered, rule: RateMonotonic };
+        assert_eq!("c-rm".parse(), Ok(linux));
+        assert_eq!("g-edf-mp".parse::<PolicyScheduler>().map(|s| s.policy), Ok(Policy::GEdfMp));
+    }
+
+    #[test]
+    fn refuses_other_names() {
+        for text in ["", "fppp", "c-", "p-p-fpp", "fpp:", "fpp:edff", "c-g-edf", "g-fpp"] {
+            assert!(text.parse::<PolicyScheduler>().is_err(), "{text}");
+        }
+    }
+}
