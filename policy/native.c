@@ -3,6 +3,7 @@
 #include "native.h"
 
 #include "edf_bh.h"
+#include "edf_rbt.h"
 
 #define LX_TABLE(policy)                                                                                               \
 	const struct lx_policy lx_policy_##policy = {                                                                  \
@@ -17,6 +18,7 @@
 	}
 
 LX_TABLE(edf_bh);
+LX_TABLE(edf_rbt);
 
 /* The smallest power of two that is at least n. */
 static u32 power_of_two(u32 n)

@@ -131,6 +131,23 @@ struct lx_entry {
 	u32 reserved;
 };
 
+/* A job's place in a queue that links jobs to each other, with its key beside the links: queues/ say how they use it. */
+struct lx_node {
+	u64 key;
+	u32 parent;
+	u32 child[2];
+	u32 rank;
+};
+
+/* A red-black tree of jobs (queues/red_black_tree.h): its root and its first job, or LX_NONE. */
+struct lx_tree {
+	u32 root;
+	u32 first;
+	/* See LX_FORGET: the tree's own, for trees that are under locks of their own. */
+	u32 forget;
+	u32 reserved;
+};
+
 /* Jobs that one timer releases. Its number is the index of the task that was first in it. */
 struct lx_group {
 	u64 time;
@@ -154,6 +171,9 @@ struct lx_group {
 	ARRAY(struct lx_entry, cpu_heap, CPUS)                                                                         \
 	/* Binary heap: ready tasks, the highest priority first. */                                                    \
 	ARRAY(struct lx_entry, ready, TASKS)                                                                           \
+	/* Red-black tree, binomial heap, fpp: the node of each task. Red-black trees: edf-rbt has one. */                \
+	ARRAY(struct lx_node, node, TASKS)                                                                             \
+	ARRAY(struct lx_tree, tree, CPUS)                                                                              \
 	/* Release queue: pending groups, the earliest first; groups; their hash by time. */                           \
 	ARRAY(struct lx_entry, due, TASKS)                                                                             \
 	ARRAY(struct lx_group, group, TASKS)                                                                           \
