@@ -4,6 +4,7 @@
 
 #include "edf_bh.h"
 #include "edf_rbt.h"
+#include "gsn_edf.h"
 
 #define LX_TABLE(policy)                                                                                               \
 	const struct lx_policy lx_policy_##policy = {                                                                  \
@@ -19,6 +20,7 @@
 
 LX_TABLE(edf_bh);
 LX_TABLE(edf_rbt);
+LX_TABLE(gsn_edf);
 
 /* The smallest power of two that is at least n. */
 static u32 power_of_two(u32 n)

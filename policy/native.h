@@ -34,6 +34,7 @@ struct lx_policy {
 
 extern const struct lx_policy lx_policy_edf_bh;
 extern const struct lx_policy lx_policy_edf_rbt;
+extern const struct lx_policy lx_policy_gsn_edf;
 
 /* Bytes that an instance of this configuration needs, aligned to 64. */
 size_t lx_policy_size(const struct lx_config *config);

@@ -200,6 +200,9 @@ struct lx_state {
 	/* CPUs that tasks run on: all but the dedicated one, which is the last. */
 	u32 cpus_linkable;
 	u32 bucket_mask;
+	/* Binomial heap: the first of its roots, and its first job. */
+	u32 heap;
+	u32 heap_first;
 	LX_STATE_ARRAYS(LX_MEMBER)
 };
 
