@@ -1,0 +1,43 @@
+//! Compiles `policy/` natively, warnings as errors, and makes Rust's view of its types.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy");
+    println!("cargo::rerun-if-changed={}", policy.display());
+    let header = policy.join("native.h");
+    compile(&policy);
+    let bindings = bindgen::Builder::default()
+        .header(header.to_str().expect("the path of the checkout is text"))
+        .allowlist_type("lx_.*")
+        .allowlist_function("lx_policy_.*")
+        .allowlist_var("lx_policy_.*")
+        .use_core()
+        .layout_tests(false)
+        .default_enum_style(bindgen::EnumVariation::Consts)
+        .generate()
+        .expect("policy/native.h is C that libclang reads");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    bindings.write_to_file(out.join("policy.rs")).expect("cargo's output directory can be written");
+}
+
+fn compile(policy: &Path) {
+    let mut build = cc::Build::new();
+    // The compiler of the BPF build, where it is there: one compiler for both.
+    if env::var_os("CC").is_none() && std::process::Command::new("clang-19").arg("--version").output().is_ok()
+    {
+        build.compiler("clang-19");
+    }
+    build
+        .file(policy.join("native.c"))
+        .std("gnu11")
+        .opt_level(3)
+        .warnings(true)
+        .extra_warnings(true)
+        .warnings_into_errors(true);
+    if env::var_os("CARGO_FEATURE_CHECKED").is_some() {
+        build.define("LX_CHECKED", None);
+    }
+    build.compile("laxity_policy");
+}

@@ -1,0 +1,273 @@
+//! One scheduler instance: the state in memory of its own, and the entry points.
+
+use crate::{BudgetMode, NONE, Table, ffi};
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+/// What the host must carry out after a decision.
+pub type Action = ffi::lx_action;
+
+/// Kinds of [`Action`].
+pub mod action {
+    use crate::ffi;
+    /// Make `cpu` reschedule.
+    pub const KICK: u32 = ffi::lx_action_kind_LX_KICK;
+    /// `cpu` now runs `task`.
+    pub const RUN: u32 = ffi::lx_action_kind_LX_RUN;
+    /// The earliest pending release is at `time`.
+    pub const ARM: u32 = ffi::lx_action_kind_LX_ARM;
+    /// `cpu` has a message.
+    pub const NOTIFY: u32 = ffi::lx_action_kind_LX_NOTIFY;
+    /// The operation on `cpu` goes on under the locks in `task`.
+    pub const STEP: u32 = ffi::lx_action_kind_LX_STEP;
+    /// Something for the trace.
+    pub const NOTE: u32 = ffi::lx_action_kind_LX_NOTE;
+}
+
+/// What the notes in a trace say (`enum lx_note`).
+pub mod note {
+    use crate::ffi;
+    /// Two CPUs exchanged links.
+    pub const LINK_SWAP: u32 = ffi::lx_note_LX_NOTE_LINK_SWAP;
+    /// A message had been overtaken.
+    pub const STALE_MESSAGE: u32 = ffi::lx_note_LX_NOTE_STALE_MESSAGE;
+    /// A push is tried again.
+    pub const PUSH_FAILED: u32 = ffi::lx_note_LX_NOTE_PUSH_FAILED;
+    /// A push was given up.
+    pub const PUSH_ABANDONED: u32 = ffi::lx_note_LX_NOTE_PUSH_ABANDONED;
+    /// A push.
+    pub const PUSH: u32 = ffi::lx_note_LX_NOTE_PUSH;
+    /// A pull.
+    pub const PULL: u32 = ffi::lx_note_LX_NOTE_PULL;
+}
+
+/// How an instance is set up.
+#[derive(Debug, Clone, Copy)]
+pub struct Config {
+    /// CPUs, the dedicated one (the last) included.
+    pub cpus: u32,
+    /// Fixed priorities instead of EDF.
+    pub fixed_priorities: bool,
+    /// Budget enforcement.
+    pub budget_mode: BudgetMode,
+    /// Whether jobs of one release instant are released together.
+    pub batching: bool,
+    /// Whether the last CPU takes all release interrupts and runs no task.
+    pub dedicated_cpu: bool,
+    /// How often a push that lost its target is tried again.
+    pub retries_max: u32,
+    /// Sockets that the CPUs are spread over.
+    pub sockets: u32,
+}
+
+/// What a policy knows of a task.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskParameters {
+    /// D, in ns.
+    pub deadline_rel_ns: u64,
+    /// T, in ns.
+    pub period_ns: u64,
+    /// Work a job may do in a period, in ns.
+    pub budget_ns: u64,
+    /// Under fixed priorities: 0 is the highest.
+    pub priority: u32,
+}
+
+/// One scheduler over the tasks and CPUs of one cluster.
+pub struct Instance {
+    state: NonNull<ffi::lx_state>,
+    layout: Layout,
+    entries: Entries,
+}
+
+/// The entry points, without the null checks.
+#[derive(Clone, Copy)]
+struct Entries {
+    arrive: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64, u32, u64),
+    release_group: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64),
+    complete: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64, u64),
+    reschedule: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64),
+    table: Table,
+}
+
+// SAFETY: the state is owned memory without pointers to anything but itself, and nothing in C is shared.
+unsafe impl Send for Instance {}
+
+impl Instance {
+    /// An instance without jobs.
+    pub fn new(table: Table, config: Config, tasks: &[TaskParameters]) -> Instance {
+        let count = u32::try_from(tasks.len()).expect("task sets are far smaller");
+        let c_config = ffi::lx_config {
+            tasks: count.max(1),
+            cpus: config.cpus,
+            rule: u32::from(config.fixed_priorities),
+            budget_mode: match config.budget_mode {
+                BudgetMode::Off => ffi::lx_budget_mode_LX_BUDGET_OFF,
+                BudgetMode::Throttle => ffi::lx_budget_mode_LX_BUDGET_THROTTLE,
+                BudgetMode::Postpone => ffi::lx_budget_mode_LX_BUDGET_POSTPONE,
+            },
+            batching: config.batching.into(),
+            dedicated_cpu: if config.dedicated_cpu { config.cpus - 1 } else { NONE },
+            retries_max: config.retries_max,
+            sockets: config.sockets,
+        };
+        // SAFETY: reads the configuration only.
+        let size = unsafe { ffi::lx_policy_size(&raw const c_config) };
+        let layout = Layout::from_size_align(size, 64).expect("a few hundred bytes per task and CPU");
+        // SAFETY: the size is not zero: the header alone is larger.
+        let memory = unsafe { alloc_zeroed(layout) };
+        let Some(memory) = NonNull::new(memory) else { handle_alloc_error(layout) };
+        // SAFETY: zeroed memory of the size asked for, aligned.
+        let state = unsafe { ffi::lx_policy_lay_out(memory.as_ptr().cast(), &raw const c_config) };
+        let entries = table.entries();
+        let instance = Instance {
+            state: NonNull::new(state).expect("it is the memory given"),
+            layout,
+            entries: Entries {
+                arrive: entries.arrive.expect("every policy has it"),
+                release_group: entries.release_group.expect("every policy has it"),
+                complete: entries.complete.expect("every policy has it"),
+                reschedule: entries.reschedule.expect("every policy has it"),
+                table,
+            },
+        };
+        for (id, task) in tasks.iter().enumerate() {
+            // SAFETY: the array holds `tasks` elements.
+            let slot = unsafe { &mut *instance.state.as_ref().task.add(id) };
+            slot.deadline_rel = task.deadline_rel_ns;
+            slot.period = task.period_ns;
+            slot.budget = task.budget_ns;
+            slot.priority = task.priority;
+        }
+        let init = entries.init.expect("every policy has it");
+        // SAFETY: laid out above, parameters in place.
+        unsafe { init(state) };
+        instance
+    }
+
+    /// The earliest pending release instant, or [`crate::NEVER`].
+    #[inline]
+    pub fn next_due(&self) -> u64 {
+        // SAFETY: the state lives as long as self.
+        unsafe { self.state.as_ref().next_due }
+    }
+
+    /// The actions of the last decision.
+    #[inline]
+    pub fn actions(&self) -> &[Action] {
+        // SAFETY: the first `actions` elements are written by every entry point.
+        unsafe {
+            let state = self.state.as_ref();
+            std::slice::from_raw_parts(state.action, state.actions as usize)
+        }
+    }
+
+    /// The task that `cpu` is to run, or [`NONE`].
+    pub fn linked(&self, cpu: u32) -> u32 {
+        // SAFETY: below; and the array holds `cpus` elements.
+        unsafe {
+            assert!(cpu < self.state.as_ref().config.cpus, "CPU {cpu} is not of this instance");
+            (*self.state.as_ref().cpu.add(cpu as usize)).linked
+        }
+    }
+
+    /// What is left of the task's budget, in ns.
+    pub fn budget_left(&self, task: u32) -> u64 {
+        self.task(task).budget_left
+    }
+
+    /// The absolute deadline under which the task is scheduled.
+    pub fn deadline_abs(&self, task: u32) -> u64 {
+        self.task(task).deadline_abs
+    }
+
+    fn task(&self, task: u32) -> &ffi::lx_task {
+        // SAFETY: the array holds `tasks` elements.
+        unsafe {
+            assert!(task < self.state.as_ref().config.tasks, "task {task} is not of this instance");
+            &*self.state.as_ref().task.add(task as usize)
+        }
+    }
+
+    /// The CPU that takes the timer interrupt of a release group, and how many jobs it releases.
+    #[inline]
+    pub fn group(&self, group: u32) -> (u32, u32) {
+        // SAFETY: groups are numbered as tasks are.
+        unsafe {
+            debug_assert!(group < self.state.as_ref().config.tasks);
+            let group = &*self.state.as_ref().group.add(group as usize);
+            (group.cpu, group.count)
+        }
+    }
+
+    /// The first release group whose time has come, out of the release queue.
+    #[inline]
+    pub fn take_due(&mut self, now: u64) -> Option<u32> {
+        // SAFETY: the state is valid and ours alone.
+        let group = unsafe { ffi::lx_policy_take_due(self.state.as_ptr(), now) };
+        (group != NONE).then_some(group)
+    }
+
+    /// The group's jobs are released.
+    #[inline]
+    pub fn release_group(&mut self, group: u32, now: u64) {
+        // SAFETY: as above.
+        unsafe { (self.entries.release_group)(self.state.as_ptr(), group, now) }
+    }
+
+    /// A task's job arrives at `release`, now or later, from the point of view of `cpu`.
+    #[inline]
+    pub fn arrive(&mut self, task: u32, release: u64, cpu: u32, now: u64) {
+        // SAFETY: as above.
+        unsafe { (self.entries.arrive)(self.state.as_ptr(), task, release, cpu, now) }
+    }
+
+    /// The job on `cpu` has ended; the next one of its task arrives at `next_release`, or [`crate::NEVER`].
+    #[inline]
+    pub fn complete(&mut self, cpu: u32, next_release: u64, now: u64) {
+        // SAFETY: as above.
+        unsafe { (self.entries.complete)(self.state.as_ptr(), cpu, next_release, now) }
+    }
+
+    /// `cpu` follows its link.
+    #[inline]
+    pub fn reschedule(&mut self, cpu: u32, now: u64) {
+        // SAFETY: as above.
+        unsafe { (self.entries.reschedule)(self.state.as_ptr(), cpu, now) }
+    }
+
+    /// The task used `used` ns of its budget.
+    pub fn consume(&mut self, task: u32, used: u64) {
+        let consume = self.entries.table.entries().consume.expect("every policy has it");
+        // SAFETY: as above.
+        unsafe { consume(self.state.as_ptr(), task, used) }
+    }
+
+    /// The job on `cpu` has no budget left.
+    pub fn exhaust(&mut self, cpu: u32, now: u64) {
+        let exhaust = self.entries.table.entries().exhaust.expect("every policy has it");
+        // SAFETY: as above.
+        unsafe { exhaust(self.state.as_ptr(), cpu, now) }
+    }
+
+    /// The operation in progress on `cpu` goes on.
+    pub fn step(&mut self, cpu: u32, now: u64) {
+        let step = self.entries.table.entries().step.expect("a policy that asks for steps has it");
+        // SAFETY: as above.
+        unsafe { step(self.state.as_ptr(), cpu, now) }
+    }
+
+    /// `cpu`, the dedicated scheduling processor, handles one message.
+    pub fn message(&mut self, cpu: u32, now: u64) {
+        let message = self.entries.table.entries().message.expect("a policy that notifies has it");
+        // SAFETY: as above.
+        unsafe { message(self.state.as_ptr(), cpu, now) }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { dealloc(self.state.as_ptr().cast(), self.layout) }
+    }
+}

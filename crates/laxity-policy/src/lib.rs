@@ -1,0 +1,42 @@
+//! The scheduling policies of `policy/`, built natively.
+//!
+//! An [`Instance`] is one scheduler over the tasks and CPUs of one cluster, numbered from 0 within it. Every entry point
+//! makes one decision and leaves its [`Action`]s, which the host carries out. What the entry points mean is written in
+//! `policy/native.h` and `policy/linking.h`; nothing is decided here.
+
+mod instance;
+mod table;
+
+/// The C types as they are.
+#[allow(
+    missing_docs,
+    dead_code,
+    non_camel_case_types,
+    non_upper_case_globals,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks
+)]
+#[allow(unsafe_op_in_unsafe_fn)]
+mod ffi {
+    include!(concat!(env!("OUT_DIR"), "/policy.rs"));
+}
+
+pub use instance::{Action, Config, Instance, TaskParameters, action, note};
+pub use table::Table;
+
+/// No task, no CPU.
+pub const NONE: u32 = u32::MAX;
+/// No instant.
+pub const NEVER: u64 = u64::MAX;
+
+/// What happens to a job that has used up its budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BudgetMode {
+    /// Nothing: budgets are not enforced.
+    #[default]
+    Off,
+    /// It waits for its next replenishment, one period after the last.
+    Throttle,
+    /// It goes on with a full budget and a deadline one period later.
+    Postpone,
+}

@@ -1,0 +1,37 @@
+//! Which C functions a policy is.
+
+use crate::ffi;
+use laxity_model::Policy;
+
+/// The entry points of one policy.
+#[derive(Clone, Copy)]
+pub struct Table(&'static ffi::lx_policy);
+
+impl Table {
+    /// The table of a policy.
+    pub fn of(policy: Policy) -> Table {
+        // SAFETY: constant tables of the C library, never written.
+        let table = unsafe {
+            match policy {
+                Policy::EdfBh => &ffi::lx_policy_edf_bh,
+                Policy::EdfRbt => &ffi::lx_policy_edf_rbt,
+                _ => &ffi::lx_policy_edf_bh,
+            }
+        };
+        Table(table)
+    }
+
+    /// A table from elsewhere: another build of the same sources, such as one that a test has broken on purpose.
+    ///
+    /// # Safety
+    ///
+    /// `table` points to a `struct lx_policy` of the same version of `policy/native.h`, which stays valid for ever.
+    pub unsafe fn from_raw(table: *const core::ffi::c_void) -> Table {
+        // SAFETY: the caller's promise.
+        Table(unsafe { &*table.cast::<ffi::lx_policy>() })
+    }
+
+    pub(crate) fn entries(self) -> &'static ffi::lx_policy {
+        self.0
+    }
+}
