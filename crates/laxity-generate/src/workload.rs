@@ -67,13 +67,22 @@ impl Iterator for Jobs {
             }
         };
         self.next_release = gap.and_then(|gap| release.checked_add(gap));
-        let scaled = (u128::from(self.wcet.as_ns()) * u128::from(share)).div_ceil(1_000_000);
-        let demand = Duration::from_ns(u64::try_from(scaled).unwrap_or(u64::MAX).max(1));
-        Some(JobSpec { release, demand })
+        Some(JobSpec { release, demand: share_of(self.wcet, share) })
     }
 }
 
+/// The share of the WCET, rounded up, at least 1 ns. Most jobs ask for all of it, and a division is slow.
+#[inline]
+fn share_of(wcet: Duration, share_ppm: u32) -> Duration {
+    if share_ppm == 1_000_000 {
+        return wcet;
+    }
+    let scaled = (u128::from(wcet.as_ns()) * u128::from(share_ppm)).div_ceil(1_000_000);
+    Duration::from_ns(u64::try_from(scaled).unwrap_or(u64::MAX).max(1))
+}
+
 impl Jobs {
+    #[inline]
     fn share_ppm(&mut self) -> u32 {
         match self.demand {
             Demand::Wcet => 1_000_000,
