@@ -53,6 +53,95 @@ LX_INLINE void lx_kick(struct lx_state *s, u32 cpu)
 	}
 }
 
+/* For the trace: `note` (enum lx_note) happened on `cpu`, towards `other` (or LX_NONE), about `task`. */
+LX_INLINE void lx_note(struct lx_state *s, u32 note, u32 cpu, u32 other, u32 task)
+{
+	struct lx_action *action = LX_AT(s->action, s->actions, LX_ACTIONS_MAX);
+
+	lx_act(s, LX_NOTE, cpu, note, task);
+	action->reserved = other;
+}
+
+/* Two locks, or one and LX_NO_LOCK, as LX_STEP and lock_of give them: the lower CPU first, which is the order to take them in. */
+LX_INLINE u32 lx_locks(u32 a, u32 b)
+{
+	u32 first = a < b ? a : b;
+	u32 second = a < b ? b : a;
+
+	return first | second << 16;
+}
+
+/* The operation in progress on `cpu` goes on, under these locks. */
+LX_INLINE void lx_go_on(struct lx_state *s, u32 cpu, u32 locks)
+{
+	lx_act(s, LX_STEP, cpu, locks, 0);
+}
+
+/* `cpu` runs `task`, or nothing, from now on. */
+LX_INLINE void lx_switch_to(struct lx_state *s, u32 cpu, u32 task)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 before = c->scheduled;
+
+	if (before != task) {
+		if (before != LX_NONE)
+			lx_task(s, before)->scheduled_on = LX_NONE;
+		if (task != LX_NONE) {
+			struct lx_task *t = lx_task(s, task);
+
+			LX_ASSERT(t->scheduled_on == LX_NONE);
+			t->scheduled_on = cpu;
+			t->last_cpu = cpu;
+		}
+		c->scheduled = task;
+	}
+	lx_act(s, LX_RUN, cpu, task, 0);
+}
+
+/* Charges `used` ns to the task's budget. */
+LX_INLINE void lx_charge(struct lx_state *s, u32 task, u64 used)
+{
+	struct lx_task *t = lx_task(s, task);
+
+	t->budget_left = t->budget_left > used ? t->budget_left - used : 0;
+}
+
+/*
+ * A job without budget gets its next one; the instant from which it may run (ackelman2018, 5.1). Throttled, that is the next
+ * replenishment, one period after the last; postponed, it is now, with a deadline one period later.
+ */
+LX_INLINE u64 lx_replenish(struct lx_state *s, u32 task, u64 now)
+{
+	struct lx_task *t = lx_task(s, task);
+	int postpone = s->config.budget_mode == LX_BUDGET_POSTPONE;
+
+	t->replenished += t->period;
+	t->budget_left = t->budget;
+	t->deadline_abs = postpone ? t->deadline_abs + t->period : t->replenished + t->deadline_rel;
+	if (s->config.rule == LX_RULE_EDF)
+		t->key = t->deadline_abs;
+	return postpone || t->replenished < now ? now : t->replenished;
+}
+
+/* Tasks without jobs. */
+LX_INLINE void lx_tasks_init(struct lx_state *s)
+{
+	u32 i = 0;
+
+	while (i < s->config.tasks && LX_MAY_LOOP) {
+		struct lx_task *t = lx_task(s, i);
+
+		t->linked_on = LX_NONE;
+		t->scheduled_on = LX_NONE;
+		t->last_cpu = LX_NONE;
+		t->place = LX_PLACE_NOWHERE;
+		t->replenished = LX_NEVER;
+		t->budget_left = t->budget;
+		i++;
+		LX_FORGET(s, i);
+	}
+}
+
 /*
  * Gives the task its next job, which arrives at `release`; the instant from which it may run. Its deadline is release + D.
  *

@@ -4,6 +4,7 @@
 
 #include "edf_bh.h"
 #include "edf_rbt.h"
+#include "fpp.h"
 #include "gsn_edf.h"
 
 #define LX_TABLE(policy)                                                                                               \
@@ -21,6 +22,7 @@
 LX_TABLE(edf_bh);
 LX_TABLE(edf_rbt);
 LX_TABLE(gsn_edf);
+LX_TABLE(fpp);
 
 /* The smallest power of two that is at least n. */
 static u32 power_of_two(u32 n)
@@ -47,9 +49,36 @@ static size_t capacity_BUCKETS(const struct lx_config *config)
 	return config->batching ? power_of_two(config->tasks) : 1;
 }
 
+static size_t capacity_SOCKETS(const struct lx_config *config)
+{
+	return config->sockets;
+}
+
+static size_t capacity_MESSAGES(const struct lx_config *config)
+{
+	return config->sockets * 2 * (size_t)power_of_two(config->tasks);
+}
+
 static size_t capacity_ACTIONS(const struct lx_config *config)
 {
 	return 2 * (size_t)config->cpus + 8;
+}
+
+static size_t capacity_LINKS(const struct lx_config *config)
+{
+	return 2 * (size_t)config->tasks;
+}
+
+static size_t capacity_WORDS(const struct lx_config *config)
+{
+	size_t words = config->tasks;
+	size_t total = 0;
+
+	do {
+		words = (words + 63) / 64;
+		total += words;
+	} while (words > 1);
+	return total;
 }
 
 static size_t aligned(size_t bytes)

@@ -30,11 +30,18 @@ struct lx_policy {
 	void (*step)(struct lx_state *s, u32 cpu, u64 now);
 	/* `cpu`, the DSP, handles one message. */
 	void (*message)(struct lx_state *s, u32 cpu, u64 now);
+	/* The job that `cpu` runs waits for something. */
+	void (*suspend)(struct lx_state *s, u32 cpu, u64 now);
+	/* What the suspended job waited for has happened, on `cpu`. */
+	void (*resume)(struct lx_state *s, u32 task, u32 cpu, u64 now);
+	/* The locks to take before the entry point for an event on `cpu` (lx_locks); null: the instance has one lock. */
+	u32 (*lock_of)(const struct lx_state *s, u32 event, u32 cpu);
 };
 
 extern const struct lx_policy lx_policy_edf_bh;
 extern const struct lx_policy lx_policy_edf_rbt;
 extern const struct lx_policy lx_policy_gsn_edf;
+extern const struct lx_policy lx_policy_fpp;
 
 /* Bytes that an instance of this configuration needs, aligned to 64. */
 size_t lx_policy_size(const struct lx_config *config);

@@ -158,6 +158,20 @@ LX_FN u32 lx_take_due(struct lx_state *s, u64 now)
 	return group;
 }
 
+/* No group is pending. */
+LX_INLINE void lx_release_init(struct lx_state *s)
+{
+	u32 i = 0;
+
+	s->due_count = 0;
+	s->next_due = LX_NEVER;
+	while (i <= s->bucket_mask && LX_MAY_LOOP) {
+		*LX_AT(s->bucket, i, LX_BUCKETS_MAX) = LX_NONE;
+		i++;
+		LX_FORGET(s, i);
+	}
+}
+
 /* Adds a task to a group that is a list; newest first, as the order in it does not matter. */
 LX_INLINE void lx_list_group_add(struct lx_state *s, u32 group, u32 task)
 {

@@ -32,6 +32,8 @@ typedef int64_t s64;
 
 #define LX_NONE 0xffffffffu
 #define LX_NEVER 0xffffffffffffffffull
+/* Levels of the bitmap of fpp: enough for 64^4 tasks. */
+#define LX_MAP_LEVELS_MAX 4
 
 #ifdef __bpf__
 
@@ -46,6 +48,13 @@ typedef int64_t s64;
 /* Release groups are found by a hash of their time; every CPU is kicked at most once in a decision. */
 #define LX_BUCKETS_MAX LX_TASKS_MAX
 #define LX_ACTIONS_MAX (LX_CPUS_MAX * 2)
+/* fpp: a link per task and per list; words of a bitmap with a bit per list (queues/bitmap.h). */
+#define LX_LINKS_MAX (LX_TASKS_MAX * 2)
+#define LX_WORDS_MAX (LX_TASKS_MAX / 32)
+
+/* g-edf-mp: mailboxes, and messages in all of them (g_edf_mp/mailbox.h). */
+#define LX_SOCKETS_MAX 8u
+#define LX_MESSAGES_MAX (LX_SOCKETS_MAX * LX_TASKS_MAX * 2)
 
 /* The element at `index`, in a way that clang cannot prove unnecessary and drop. */
 #define LX_AT(array, index, capacity)                                                                                  \
@@ -91,6 +100,13 @@ typedef int64_t s64;
 #endif
 
 #endif
+
+/* One access to memory that another CPU may write or read meanwhile. */
+#define LX_READ(member) (*(volatile __typeof__(member) *)&(member))
+#define LX_WRITE(member, value) ((void)(*(volatile __typeof__(member) *)&(member) = (value)))
+/* Atomic, and ordered with all accesses before and after. */
+#define LX_FETCH_ADD(member, value) __sync_fetch_and_add(&(member), (value))
+#define LX_EXCHANGE(member, value) __sync_lock_test_and_set(&(member), (value))
 
 #define LX_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define LX_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

@@ -37,9 +37,9 @@ struct lx_config {
 	u32 batching;
 	/* The CPU that takes all release interrupts and runs no task; LX_NONE: the one where the job before ended. */
 	u32 dedicated_cpu;
-	/* push-pull: how often a push that lost its target is tried again. */
+	/* push-pull: a push that has lost its target so often is given up; at least 1 (3 in SCHED_DEADLINE). */
 	u32 retries_max;
-	/* g-edf-mp: mailboxes. */
+	/* g-edf-mp: mailboxes, at least 1; 0 is enough for the others. */
 	u32 sockets;
 };
 
@@ -56,17 +56,41 @@ enum lx_action_kind {
 	/* The operation in progress on `cpu` goes on: take the locks `task` (low half: first, high half: second CPU; 0xffff:
 	 * none) and call step. */
 	LX_STEP = 5,
-	/* For the trace: `task` is what happened (enum lx_note), on or towards `cpu`. */
+	/* For the trace: `task` is what happened (enum lx_note), on `cpu`, towards `reserved`; `time` is the task it is about. */
 	LX_NOTE = 6,
 };
 
+/* What an entry point is for, to ask which locks it needs. */
+enum lx_event {
+	/* release_group, arrive, resume. */
+	LX_EVENT_RELEASE = 0,
+	/* complete, suspend. */
+	LX_EVENT_COMPLETE = 1,
+	LX_EVENT_RESCHEDULE = 2,
+	LX_EVENT_EXHAUST = 3,
+	LX_EVENT_MESSAGE = 4,
+};
+
+/* No lock, and no two locks (lx_locks). */
+#define LX_NO_LOCK 0xffffu
+#define LX_NO_LOCKS 0xffffffffu
+
 enum lx_note {
+	/* g-edf-mp: the task stays linked to `cpu`, which still runs it; what was linked there goes to `reserved`. */
 	LX_NOTE_LINK_SWAP = 1,
+	/* g-edf-mp: a message of `cpu` about a task that had lost its link there meanwhile. */
 	LX_NOTE_STALE_MESSAGE = 2,
+	/* push-pull: a push from `cpu` found that `reserved` no longer yields; was given up; happened. */
 	LX_NOTE_PUSH_FAILED = 3,
 	LX_NOTE_PUSH_ABANDONED = 4,
 	LX_NOTE_PUSH = 5,
+	/* push-pull: `cpu` pulled from `reserved`; found nothing there any more. */
 	LX_NOTE_PULL = 6,
+	LX_NOTE_PULL_FAILED = 7,
+	/* g-edf-mp: a job chosen for `cpu` had ended meanwhile, and its message was still on the way. */
+	LX_NOTE_STALE_JOB = 8,
+	/* push-pull: the job that a push from `cpu` was for went elsewhere meanwhile, or another one goes before it. */
+	LX_NOTE_PUSH_OVERTAKEN = 9,
 };
 
 struct lx_action {
@@ -148,6 +172,71 @@ struct lx_tree {
 	u32 reserved;
 };
 
+/*
+ * push-pull: the queue of a CPU, beside its tree of waiting jobs. Written under the CPU's lock; what is published is read
+ * without it.
+ */
+struct lx_run_queue {
+	/* Published: the job of highest priority here, which the CPU runs or is about to run, or LX_NONE. */
+	u64 first_key;
+	/* Published: the job that waits behind it and may go elsewhere, or LX_NONE. */
+	u64 next_key;
+	u32 first;
+	u32 next;
+	/* The job that the CPU runs, which is not in the tree; LX_NONE while it decides. */
+	u32 current;
+	u32 reserved;
+};
+
+/* The operation in progress on a CPU, between two of its critical sections (push_pull.h, g_edf_mp.h). */
+struct lx_operation {
+	/* What the next step is; 0: none is in progress. */
+	u32 phase;
+	/* The job it is about. */
+	u32 task;
+	/* The CPU that the job comes from, and where it goes. */
+	u32 source;
+	u32 target;
+	/* push-pull: how often this push has failed; the jobs yet to be released, a list through `right`. */
+	u32 failures;
+	u32 rest;
+	/* See LX_FORGET. */
+	u32 forget;
+	u32 reserved;
+};
+
+/* g-edf-mp: what is on its way to the DSP about a task. */
+struct lx_flight {
+	/* The message that says that its job ended, was suspended, or ran out of budget. */
+	u32 ended;
+	/* The kind of message that has overtaken that one, or 0; and its release instant. */
+	u32 early;
+	u64 release;
+};
+
+/* g-edf-mp: a client's message to the DSP (g_edf_mp/mailbox.h). */
+struct lx_message {
+	u64 release;
+	/* 0: the slot is free. */
+	u32 kind;
+	u32 sender;
+	u32 task;
+	u32 reserved;
+};
+
+/* g-edf-mp: a FIFO ring of messages: how many slots have been taken by writers, and how many have been read. */
+struct lx_mailbox {
+	u32 written;
+	u32 read;
+};
+
+/* fpp: a job's neighbours in its list, with its key; or a list's last and first job (queues/promotions.h). */
+struct lx_link {
+	u64 key;
+	u32 previous;
+	u32 next;
+};
+
 /* Jobs that one timer releases. Its number is the index of the task that was first in it. */
 struct lx_group {
 	u64 time;
@@ -173,11 +262,20 @@ struct lx_group {
 	ARRAY(struct lx_entry, ready, TASKS)                                                                           \
 	/* Red-black tree, binomial heap, fpp: the node of each task. Red-black trees: edf-rbt has one. */                \
 	ARRAY(struct lx_node, node, TASKS)                                                                             \
+	/* fpp: the links of the tasks, then of the lists; the bitmap of the lists. */                                  \
+	ARRAY(struct lx_link, link, LINKS)                                                                             \
+	ARRAY(u64, map, WORDS)                                                                                         \
 	ARRAY(struct lx_tree, tree, CPUS)                                                                              \
 	/* Release queue: pending groups, the earliest first; groups; their hash by time. */                           \
 	ARRAY(struct lx_entry, due, TASKS)                                                                             \
 	ARRAY(struct lx_group, group, TASKS)                                                                           \
 	ARRAY(u32, bucket, BUCKETS)                                                                                    \
+	/* push-pull, g-edf-mp: operations in several steps. */                                                        \
+	ARRAY(struct lx_run_queue, run_queue, CPUS)                                                                    \
+	ARRAY(struct lx_operation, operation, CPUS)                                                                    \
+	ARRAY(struct lx_flight, flight, TASKS)                                                                         \
+	ARRAY(struct lx_mailbox, mailbox, SOCKETS)                                                                     \
+	ARRAY(struct lx_message, message, MESSAGES)                                                                    \
 	ARRAY(struct lx_action, action, ACTIONS)
 
 #ifdef __bpf__
@@ -203,6 +301,12 @@ struct lx_state {
 	/* Binomial heap: the first of its roots, and its first job. */
 	u32 heap;
 	u32 heap_first;
+	/* fpp: the levels of the bitmap, and where in it each begins. */
+	u32 map_levels;
+	u32 map_offset[LX_MAP_LEVELS_MAX];
+	/* g-edf-mp: slots of a mailbox less one; the mailbox that is read next. */
+	u32 message_mask;
+	u32 mailbox_next;
 	LX_STATE_ARRAYS(LX_MEMBER)
 };
 
