@@ -5,24 +5,28 @@
 #include "edf_bh.h"
 #include "edf_rbt.h"
 #include "fpp.h"
+#include "g_edf_mp.h"
 #include "gsn_edf.h"
+#include "push_pull.h"
 
-#define LX_TABLE(policy)                                                                                               \
-	const struct lx_policy lx_policy_##policy = {                                                                  \
-		.name = #policy,                                                                                       \
-		.init = lx_##policy##_init,                                                                            \
-		.arrive = lx_##policy##_arrive,                                                                        \
-		.release_group = lx_##policy##_release_group,                                                          \
-		.complete = lx_##policy##_complete,                                                                    \
-		.reschedule = lx_##policy##_reschedule,                                                                \
-		.consume = lx_##policy##_consume,                                                                      \
-		.exhaust = lx_##policy##_exhaust,                                                                      \
-	}
+#define LX_ENTRIES(policy)                                                                                             \
+	.name = #policy, .init = lx_##policy##_init, .arrive = lx_##policy##_arrive,                                   \
+	.release_group = lx_##policy##_release_group, .complete = lx_##policy##_complete,                              \
+	.reschedule = lx_##policy##_reschedule, .consume = lx_##policy##_consume, .exhaust = lx_##policy##_exhaust
+
+#define LX_TABLE(policy) const struct lx_policy lx_policy_##policy = {LX_ENTRIES(policy)}
+
+/* A policy whose operations run in several steps, under locks of their own. */
+#define LX_STEPS(policy)                                                                                               \
+	.step = lx_##policy##_step, .suspend = lx_##policy##_suspend, .resume = lx_##policy##_resume,                  \
+	.lock_of = lx_##policy##_lock_of
 
 LX_TABLE(edf_bh);
 LX_TABLE(edf_rbt);
 LX_TABLE(gsn_edf);
 LX_TABLE(fpp);
+const struct lx_policy lx_policy_push_pull = {LX_ENTRIES(push_pull), LX_STEPS(push_pull)};
+const struct lx_policy lx_policy_g_edf_mp = {LX_ENTRIES(g_edf_mp), LX_STEPS(g_edf_mp), .message = lx_g_edf_mp_message};
 
 /* The smallest power of two that is at least n. */
 static u32 power_of_two(u32 n)

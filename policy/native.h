@@ -41,6 +41,8 @@ struct lx_policy {
 extern const struct lx_policy lx_policy_edf_bh;
 extern const struct lx_policy lx_policy_edf_rbt;
 extern const struct lx_policy lx_policy_gsn_edf;
+extern const struct lx_policy lx_policy_push_pull;
+extern const struct lx_policy lx_policy_g_edf_mp;
 extern const struct lx_policy lx_policy_fpp;
 
 /* Bytes that an instance of this configuration needs, aligned to 64. */

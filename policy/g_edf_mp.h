@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * g-edf-mp: global scheduling by message passing (cerqueira2014, III). The last CPU is the dedicated scheduling processor
+ * (DSP): it takes all interrupts, makes all decisions and runs no task. The others, its clients, run what they are linked
+ * to, and say in messages what happens to it.
+ *
+ * The operations of III-C, and what they are here:
+ *
+ *   1  a job is released or resumed       release_group, arrive, resume on the DSP; arrive, resume on a client: a message
+ *   2  a client is told to reschedule     reschedule: compares its link with what it scheduled, and follows, O(1)
+ *   3  a job suspends                     suspend: the client gives up the link, sends a message, and idles
+ *   4  the DSP hears of a suspension      message
+ *   5  a job completes                    complete: as 3; exhaust likewise
+ *   6  the DSP hears of a completion      message
+ *
+ * A client's `linked`, `scheduled` and `kicked` are under the client's lock; no two locks are ever held at once. `scheduled` and the
+ * task's `scheduled_on` change only when the client reschedules, together with its look at the link: until then the client
+ * is on the task's kernel stack, even if the job has ended. That it has is in the task's `flight`, written under the
+ * same lock.
+ *
+ * Assumptions about the host:
+ *   1. An entry point is called under the lock that lock_of names, and step under that of its LX_STEP. The DSP's entry points
+ *      need none: interrupts of the DSP are off while its operation is in progress, and no other CPU calls them.
+ *   2. After complete, suspend and exhaust the CPU calls reschedule; no kick says so.
+ *   3. Reschedule of a CPU is called some time after every LX_KICK for it, and message some time after every LX_NOTIFY.
+ *   4. A suspended job is resumed once, after suspend was called for it; a task arrives only if it has no job and
+ *      complete, if it was called, was called with LX_NEVER.
+ *
+ * Once all messages are handled and all kicks followed, the schedule is that of global EDF, or global fixed priorities, on
+ * the clients.
+ */
+#ifndef LX_G_EDF_MP_H
+#define LX_G_EDF_MP_H
+
+#include "g_edf_mp/dsp.h"
+
+LX_INLINE u32 lx_g_edf_mp_lock_of(const struct lx_state *s, u32 event, u32 cpu)
+{
+	(void)s;
+	if (event == LX_EVENT_RELEASE || event == LX_EVENT_MESSAGE)
+		return LX_NO_LOCKS;
+	return lx_locks(cpu, LX_NO_LOCK);
+}
+
+/* The jobs of the group that take_due returned are released: all at once into the ready queue. On the DSP. */
+LX_FN void lx_g_edf_mp_release_group(struct lx_state *s, u32 group, u64 now)
+{
+	(void)now;
+	s->actions = 0;
+	lx_binomial_heap_group_release(s, group);
+	lx_dsp_settle(s);
+}
+
+/* A task's first job, or its next one after a time without, arrives at `release`, now or later. */
+LX_FN void lx_g_edf_mp_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
+{
+	s->actions = 0;
+	if (cpu != s->config.dedicated_cpu) {
+		lx_mailbox_post(s, cpu, LX_MESSAGE_ARRIVE, task, release);
+	} else {
+		lx_dsp_arrive(s, task, release, now);
+		lx_dsp_settle(s);
+	}
+}
+
+/* What the suspended job of the task waited for has happened: an interrupt on the DSP, or another task on a client. */
+LX_FN void lx_g_edf_mp_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
+{
+	(void)now;
+	s->actions = 0;
+	if (cpu != s->config.dedicated_cpu) {
+		lx_mailbox_post(s, cpu, LX_MESSAGE_RESUME, task, 0);
+	} else {
+		lx_dsp_resume(s, task);
+		lx_dsp_settle(s);
+	}
+}
+
+/*
+ * The job that a client runs leaves it. If the link still says so, it is given up: the client idles. Otherwise the DSP has chosen
+ * another job already, and the client goes on with that one; the DSP will find the message stale.
+ */
+LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 release)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 task = c->scheduled;
+
+	LX_ASSERT(!lx_flight(s, task)->ended);
+	s->actions = 0;
+	LX_WRITE(lx_flight(s, task)->ended, 1);
+	if (c->linked == task)
+		c->linked = LX_NONE;
+	lx_mailbox_post(s, cpu, kind, task, release);
+}
+
+/* The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none). */
+LX_FN void lx_g_edf_mp_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+{
+	(void)now;
+	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_COMPLETE, next_release);
+}
+
+/* The job that `cpu` runs waits for something. */
+LX_FN void lx_g_edf_mp_suspend(struct lx_state *s, u32 cpu, u64 now)
+{
+	(void)now;
+	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_SUSPEND, 0);
+}
+
+/* The job that `cpu` runs has no budget left: the DSP decides when it goes on, and with which deadline. */
+LX_FN void lx_g_edf_mp_exhaust(struct lx_state *s, u32 cpu, u64 now)
+{
+	(void)now;
+	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_EXHAUST, 0);
+}
+
+/* `cpu` follows its link. O(1), in the number of tasks and of CPUs. */
+LX_FN void lx_g_edf_mp_reschedule(struct lx_state *s, u32 cpu, u64 now)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+
+	(void)now;
+	s->actions = 0;
+	c->kicked = 0;
+	LX_ASSERT(c->linked == LX_NONE || !lx_flight(s, c->linked)->ended);
+	lx_switch_to(s, cpu, c->linked);
+}
+
+/* The DSP handles one message. If there is none, nothing happens. */
+LX_FN void lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
+{
+	struct lx_message m;
+	u32 kind = lx_mailbox_take(s, &m);
+
+	(void)cpu;
+	s->actions = 0;
+	if (kind == LX_MESSAGE_NONE)
+		return;
+	if (kind == LX_MESSAGE_ARRIVE) {
+		lx_dsp_arrive(s, m.task, m.release, now);
+	} else if (kind == LX_MESSAGE_RESUME) {
+		lx_dsp_resume(s, m.task);
+	} else {
+		lx_dsp_discard(s, m.task, m.sender);
+		if (kind == LX_MESSAGE_COMPLETE)
+			lx_dsp_completed(s, m.task, m.release, now);
+		else if (kind == LX_MESSAGE_SUSPEND)
+			lx_dsp_suspended(s, m.task);
+		else
+			lx_dsp_release(s, m.task, lx_replenish(s, m.task, now), now);
+	}
+	lx_dsp_settle(s);
+}
+
+/* The task used `used` ns of its budget. */
+LX_FN void lx_g_edf_mp_consume(struct lx_state *s, u32 task, u64 used)
+{
+	lx_charge(s, task, used);
+}
+
+/* The operation in progress on the DSP goes on, under the lock that it asked for. */
+LX_FN void lx_g_edf_mp_step(struct lx_state *s, u32 cpu, u64 now)
+{
+	u32 phase = lx_dsp(s)->phase;
+
+	(void)cpu;
+	(void)now;
+	s->actions = 0;
+	if (phase == LX_DSP_SWAP)
+		lx_dsp_swap_step(s);
+	else if (phase == LX_DSP_LINK)
+		lx_dsp_link_step(s);
+}
+
+/* An instance without jobs. The configuration and the tasks' parameters are in place. */
+LX_FN void lx_g_edf_mp_init(struct lx_state *s)
+{
+	u32 i = 0;
+
+	s->actions = 0;
+	lx_tasks_init(s);
+	lx_release_init(s);
+	lx_cpu_heap_init(s);
+	lx_binomial_heap_init(s);
+	lx_mailboxes_init(s);
+	lx_dsp(s)->phase = LX_DSP_IDLE;
+	while (i < s->config.tasks && LX_MAY_LOOP) {
+		lx_flight(s, i)->ended = 0;
+		lx_flight(s, i)->early = 0;
+		i++;
+		LX_FORGET(s, i);
+	}
+}
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * g-edf-mp: the decisions of the dedicated scheduling processor (cerqueira2014, III-B and III-C).
+ *
+ * The DSP state - ready queue, release queue, and a copy of what every client is linked to, as a heap with the lowest priority
+ * first - belongs to the DSP alone and needs no lock. A decision looks at nothing else; then the client's lock is taken and its
+ * link changed, one client at a time:
+ *
+ *   entry point: ready queue, release queue, copy
+ *        |
+ *        v
+ *   lx_dsp_settle: does the first client yield to the best ready job? no: the operation ends <----------------+
+ *        |                                  |                                                                 |
+ *        | the job is still scheduled       | it is not                                                       |
+ *        v on another client                v                                                                 |
+ *   SWAP, under that one's lock ------> LINK, under the client's lock: links the job, kicks ------------------+
+ *
+ * Invariants at the end of an operation, of the copy: no ready job goes before a linked one, no client is idle while one is
+ * ready; and a linked job that is still scheduled is linked where it is scheduled, so no client ever waits for another's
+ * kernel stack. Jobs that have ended while their message is on the way may be among the ready and the linked ones.
+ */
+#ifndef LX_DSP_H
+#define LX_DSP_H
+
+#include "../cpu_heap.h"
+#include "../queues/binomial_heap.h"
+#include "mailbox.h"
+
+enum lx_dsp_phase {
+	LX_DSP_IDLE = 0,
+	LX_DSP_SWAP = 1,
+	LX_DSP_LINK = 2,
+};
+
+LX_INLINE struct lx_operation *lx_dsp(struct lx_state *s)
+{
+	LX_ASSERT(s->config.dedicated_cpu == s->config.cpus - 1);
+	return LX_AT(s->operation, s->config.dedicated_cpu, LX_CPUS_MAX);
+}
+
+LX_INLINE struct lx_flight *lx_flight(struct lx_state *s, u32 task)
+{
+	LX_ASSERT(task < s->config.tasks);
+	return LX_AT(s->flight, task, LX_TASKS_MAX);
+}
+
+/* What the DSP has linked to a client. */
+LX_INLINE u32 lx_dsp_copy(struct lx_state *s, u32 cpu)
+{
+	return lx_cpu_entry(s, lx_cpu(s, cpu)->position)->index;
+}
+
+LX_INLINE void lx_dsp_ready(struct lx_state *s, u32 task)
+{
+	lx_task(s, task)->place = LX_PLACE_READY;
+	lx_binomial_heap_insert(s, task);
+}
+
+/* The operation goes on with a step under the lock of one client. */
+LX_INLINE void lx_dsp_go_on(struct lx_state *s, u32 phase, u32 cpu)
+{
+	lx_dsp(s)->phase = phase;
+	lx_go_on(s, s->config.dedicated_cpu, lx_locks(cpu, LX_NO_LOCK));
+}
+
+/* The client for a job, where `first` is the entry of the one that yields first: of idle ones, that where it ran last. */
+LX_INLINE u32 lx_dsp_client_for(struct lx_state *s, u32 task, const struct lx_entry *first)
+{
+	u32 last = lx_task(s, task)->last_cpu;
+
+	if (first->index == LX_NONE && last != LX_NONE && lx_dsp_copy(s, last) == LX_NONE)
+		return last;
+	return first->reserved;
+}
+
+/* Goes on as long as a client yields to the best ready job: that one is taken out, and its link is to be changed. */
+LX_FN void lx_dsp_settle(struct lx_state *s)
+{
+	struct lx_operation *op = lx_dsp(s);
+	struct lx_entry *first = lx_cpu_entry(s, 0);
+	u32 task = lx_binomial_heap_top(s);
+	struct lx_task *t;
+	u32 held;
+
+	op->phase = LX_DSP_IDLE;
+	if (task == LX_NONE)
+		return;
+	t = lx_task(s, task);
+	if (first->index != LX_NONE && !lx_before(t->key, task, first->key, first->index))
+		return;
+	lx_binomial_heap_pop(s, task);
+	t->place = LX_PLACE_NOWHERE;
+	op->task = task;
+	op->target = lx_dsp_client_for(s, task, first);
+	held = LX_READ(t->scheduled_on);
+	if (held != LX_NONE && held != op->target) {
+		op->source = held;
+		lx_dsp_go_on(s, LX_DSP_SWAP, held);
+	} else {
+		lx_dsp_go_on(s, LX_DSP_LINK, op->target);
+	}
+}
+
+/* The job that was chosen has ended meanwhile: it is dropped, for its message is on the way, and another one chosen. */
+LX_INLINE void lx_dsp_drop(struct lx_state *s)
+{
+	struct lx_operation *op = lx_dsp(s);
+
+	lx_note(s, LX_NOTE_STALE_JOB, op->target, LX_NONE, op->task);
+	lx_dsp_settle(s);
+}
+
+/* Under the client's lock: what it should run is now the task. */
+LX_INLINE void lx_dsp_set_link(struct lx_state *s, u32 cpu, u32 task)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+
+	c->linked = task;
+	lx_task(s, task)->linked_on = cpu;
+	lx_cpu_update(s, cpu, task);
+	if (c->scheduled != task)
+		lx_kick(s, cpu);
+}
+
+/*
+ * Under the lock of the client that still scheduled the chosen job: if it does so now, the job is linked there, and what was linked
+ * there goes where the job was to go (III-C, "Concurrency challenges"). That one is scheduled nowhere: it would be linked there.
+ */
+LX_FN void lx_dsp_swap_step(struct lx_state *s)
+{
+	struct lx_operation *op = lx_dsp(s);
+	u32 task = op->task;
+	u32 source = op->source;
+
+	if (LX_READ(lx_flight(s, task)->ended)) {
+		lx_dsp_drop(s);
+		return;
+	}
+	if (lx_cpu(s, source)->scheduled == task) {
+		u32 other = lx_dsp_copy(s, source);
+
+		/* An idle client would have been chosen itself. */
+		LX_ASSERT(other != LX_NONE && lx_cpu(s, source)->linked == other);
+		LX_ASSERT(lx_task(s, other)->scheduled_on == LX_NONE);
+		lx_note(s, LX_NOTE_LINK_SWAP, source, op->target, task);
+		lx_dsp_set_link(s, source, task);
+		op->task = other;
+	}
+	lx_dsp_go_on(s, LX_DSP_LINK, op->target);
+}
+
+/* The task has lost its link: it waits, unless its job has ended, which a message is going to say. */
+LX_INLINE void lx_dsp_preempted(struct lx_state *s, u32 task)
+{
+	lx_task(s, task)->linked_on = LX_NONE;
+	if (!LX_READ(lx_flight(s, task)->ended))
+		lx_dsp_ready(s, task);
+}
+
+/* Under the client's lock: links the chosen job to it, in place of what was linked there. */
+LX_FN void lx_dsp_link_step(struct lx_state *s)
+{
+	struct lx_operation *op = lx_dsp(s);
+	u32 before = lx_dsp_copy(s, op->target);
+
+	if (LX_READ(lx_flight(s, op->task)->ended)) {
+		lx_dsp_drop(s);
+		return;
+	}
+	lx_dsp_set_link(s, op->target, op->task);
+	if (before != LX_NONE)
+		lx_dsp_preempted(s, before);
+	lx_dsp_settle(s);
+}
+
+/* The task has a job that may run from `ready` on. */
+LX_FN void lx_dsp_release(struct lx_state *s, u32 task, u64 ready, u64 now)
+{
+	u64 due = s->next_due;
+	u32 group;
+
+	if (ready <= now) {
+		lx_dsp_ready(s, task);
+		return;
+	}
+	group = lx_group_for(s, task, ready, s->config.dedicated_cpu);
+	lx_task(s, task)->place = LX_PLACE_RELEASE;
+	lx_binomial_heap_group_add(s, group, task);
+	if (s->next_due < due)
+		lx_act(s, LX_ARM, s->config.dedicated_cpu, LX_NONE, s->next_due);
+}
+
+/* A client says that the task's job has left it: the task is taken out of its link, or of the ready queue. */
+LX_FN void lx_dsp_discard(struct lx_state *s, u32 task, u32 sender)
+{
+	struct lx_task *t = lx_task(s, task);
+
+	LX_WRITE(lx_flight(s, task)->ended, 0);
+	if (t->linked_on != LX_NONE) {
+		LX_ASSERT(t->linked_on == sender && LX_READ(lx_cpu(s, sender)->linked) == LX_NONE);
+		t->linked_on = LX_NONE;
+		lx_cpu_update(s, sender, LX_NONE);
+		return;
+	}
+	/* The client was given another link while the message was on its way. */
+	lx_note(s, LX_NOTE_STALE_MESSAGE, sender, LX_NONE, task);
+	if (t->place == LX_PLACE_READY) {
+		lx_binomial_heap_remove(s, task);
+		t->place = LX_PLACE_NOWHERE;
+	}
+}
+
+/* The task's job arrives at `release`; kept for later if the message that its predecessor has ended is still on its way. */
+LX_FN void lx_dsp_arrive(struct lx_state *s, u32 task, u64 release, u64 now)
+{
+	struct lx_flight *flight = lx_flight(s, task);
+
+	if (LX_READ(flight->ended)) {
+		flight->early = LX_MESSAGE_ARRIVE;
+		flight->release = release;
+	} else {
+		lx_dsp_release(s, task, lx_next_job(s, task, release), now);
+	}
+}
+
+/* The task's suspended job goes on; kept for later if the message that it was suspended is still on its way. */
+LX_FN void lx_dsp_resume(struct lx_state *s, u32 task)
+{
+	struct lx_flight *flight = lx_flight(s, task);
+
+	if (LX_READ(flight->ended))
+		flight->early = LX_MESSAGE_RESUME;
+	else
+		lx_dsp_ready(s, task);
+}
+
+/* The job of a discarded task has ended: its next one, if it is known when that arrives. */
+LX_FN void lx_dsp_completed(struct lx_state *s, u32 task, u64 next_release, u64 now)
+{
+	struct lx_flight *flight = lx_flight(s, task);
+
+	if (flight->early) {
+		flight->early = 0;
+		next_release = flight->release;
+	}
+	if (next_release != LX_NEVER)
+		lx_dsp_release(s, task, lx_next_job(s, task, next_release), now);
+}
+
+/* The job of a discarded task is suspended, unless it has been resumed already. */
+LX_FN void lx_dsp_suspended(struct lx_state *s, u32 task)
+{
+	struct lx_flight *flight = lx_flight(s, task);
+
+	if (flight->early) {
+		flight->early = 0;
+		lx_dsp_ready(s, task);
+	}
+}
+
+#endif

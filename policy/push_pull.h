@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * push-pull: global scheduling with a queue and a lock per CPU, as SCHED_DEADLINE does it (cerqueira2014, II-C and II-D;
+ * lelli2012, 4). Decisions are local; jobs are pushed and pulled between the queues so that the min(m, r) jobs of highest
+ * priority run.
+ *
+ *   push   when a job was released into a queue where it has to wait, and after every local decision that leaves jobs
+ *          waiting (such as a preempted one): to the CPU that is idle or runs the job of lowest priority. A push that has lost
+ *          its target `retries_max` times is given up, and the priority inversion stays until the next event.
+ *   pull   when the running job ends, is suspended or throttled, before the local decision: one pass over all other
+ *          queues, taking from each the job that waits first if it goes before all that are here by then.
+ *
+ * Assumptions about the host:
+ *   1. An entry point is called under the locks that lock_of names, and step under those of its LX_STEP, taken in
+ *      increasing order of CPUs, with all others dropped. Locks of an operation are not held between its steps.
+ *   2. At most one operation is in progress per CPU: until there is no LX_STEP for it any more, interrupts of that CPU
+ *      are off, and events for it wait.
+ *   3. After complete, suspend and exhaust, when their operation has ended, the CPU calls reschedule; no kick says so.
+ *   4. Reschedule of a CPU is called some time after every LX_KICK for it.
+ *   5. The release queue is the timers': the host makes lx_take_due and the entry points with event RELEASE,
+ *      COMPLETE and EXHAUST exclude each other where they touch it.
+ *   6. Scans see what was published under a lock that was released before (run_queue.h).
+ *
+ * If operations do not overlap, the schedule at the end of each cascade of operations and kicks is that of global EDF, or
+ * of global fixed priorities. Nothing but an abandoned push ends that if they do.
+ */
+#ifndef LX_PUSH_PULL_H
+#define LX_PUSH_PULL_H
+
+#include "cpu_heap.h"
+#include "push_pull/migrate.h"
+
+LX_INLINE u32 lx_push_pull_lock_of(const struct lx_state *s, u32 event, u32 cpu)
+{
+	(void)s;
+	if (event == LX_EVENT_RELEASE || event == LX_EVENT_MESSAGE)
+		return LX_NO_LOCKS;
+	return lx_locks(cpu, LX_NO_LOCK);
+}
+
+/* The task's job is released at `time`, by the timer of `cpu`. */
+LX_FN void lx_push_pull_release_later(struct lx_state *s, u32 task, u64 time, u32 cpu)
+{
+	u64 due = s->next_due;
+	u32 group = lx_group_for(s, task, time, cpu);
+
+	lx_task(s, task)->place = LX_PLACE_RELEASE;
+	lx_list_group_add(s, group, task);
+	if (s->next_due < due)
+		lx_act(s, LX_ARM, lx_group(s, group)->cpu, LX_NONE, s->next_due);
+}
+
+/* Starts an operation on `cpu` that releases the jobs of the list at `task`. */
+LX_FN void lx_push_pull_release(struct lx_state *s, u32 task, u32 cpu)
+{
+	lx_operation(s, cpu)->rest = task;
+	lx_release_next(s, cpu);
+}
+
+/* The jobs of the group that take_due returned are released, one after the other, by the CPU that took the timer. */
+LX_FN void lx_push_pull_release_group(struct lx_state *s, u32 group, u64 now)
+{
+	struct lx_group *g = lx_group(s, group);
+
+	(void)now;
+	s->actions = 0;
+	lx_push_pull_release(s, g->head, g->cpu);
+}
+
+/* A task's first job, or its next one after a time without: released at `release`, or now if that has passed, by `cpu`. */
+LX_FN void lx_push_pull_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
+{
+	u64 ready = lx_next_job(s, task, release);
+
+	s->actions = 0;
+	if (ready > now) {
+		lx_push_pull_release_later(s, task, ready, cpu);
+	} else {
+		lx_task(s, task)->right = LX_NONE;
+		lx_push_pull_release(s, task, cpu);
+	}
+}
+
+/* What the suspended job of the task waited for has happened: `cpu` wakes it up. */
+LX_FN void lx_push_pull_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
+{
+	(void)now;
+	s->actions = 0;
+	lx_task(s, task)->right = LX_NONE;
+	lx_push_pull_release(s, task, cpu);
+}
+
+/*
+ * The job that `cpu` runs leaves the CPU, and `task`, if it is not LX_NONE, has one that is ready at once: a pull begins. The CPU
+ * counts as kicked, for it is going to reschedule: nobody moves away what it may choose.
+ */
+LX_FN void lx_push_pull_vacate(struct lx_state *s, u32 cpu, u32 task)
+{
+	lx_run_queue(s, cpu)->current = LX_NONE;
+	lx_cpu(s, cpu)->kicked = 1;
+	if (task != LX_NONE)
+		lx_run_queue_add(s, cpu, task);
+	else
+		lx_run_queue_publish(s, cpu);
+	lx_operation(s, cpu)->source = 0;
+	lx_pull_seek(s, cpu);
+}
+
+/* The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none). */
+LX_FN void lx_push_pull_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+{
+	u32 task = lx_cpu(s, cpu)->scheduled;
+	u32 tardy = LX_NONE;
+
+	LX_ASSERT(lx_run_queue(s, cpu)->current == task);
+	s->actions = 0;
+	if (next_release != LX_NEVER) {
+		u64 ready = lx_next_job(s, task, next_release);
+
+		if (ready > now)
+			lx_push_pull_release_later(s, task, ready, cpu);
+		else
+			tardy = task;
+	}
+	lx_push_pull_vacate(s, cpu, tardy);
+}
+
+/* The job that `cpu` runs waits for something. */
+LX_FN void lx_push_pull_suspend(struct lx_state *s, u32 cpu, u64 now)
+{
+	(void)now;
+	s->actions = 0;
+	lx_push_pull_vacate(s, cpu, LX_NONE);
+}
+
+/* The job that `cpu` runs has no budget left. */
+LX_FN void lx_push_pull_exhaust(struct lx_state *s, u32 cpu, u64 now)
+{
+	u32 task = lx_cpu(s, cpu)->scheduled;
+	u64 ready = lx_replenish(s, task, now);
+
+	s->actions = 0;
+	if (ready > now) {
+		lx_push_pull_release_later(s, task, ready, cpu);
+		task = LX_NONE;
+	}
+	lx_push_pull_vacate(s, cpu, task);
+}
+
+/* `cpu` runs the first job of its queue from now on; then it pushes what waits. */
+LX_FN void lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
+{
+	struct lx_run_queue *q = lx_run_queue(s, cpu);
+	u32 current = q->current;
+	u32 first = q->first;
+
+	(void)now;
+	s->actions = 0;
+	lx_cpu(s, cpu)->kicked = 0;
+	if (first != current) {
+		/* Published once, when both have changed places. */
+		lx_task(s, first)->place = LX_PLACE_NOWHERE;
+		lx_tree_remove(s, lx_cpu_tree(s, cpu), first);
+		q->current = first;
+		if (current != LX_NONE) {
+			lx_task(s, current)->place = LX_PLACE_READY;
+			lx_tree_insert(s, lx_cpu_tree(s, cpu), current);
+		}
+		lx_run_queue_publish(s, cpu);
+	}
+	lx_switch_to(s, cpu, first);
+	lx_operation(s, cpu)->rest = LX_NONE;
+	lx_push_from(s, cpu, cpu);
+}
+
+/* The task used `used` ns of its budget. */
+LX_FN void lx_push_pull_consume(struct lx_state *s, u32 task, u64 used)
+{
+	lx_charge(s, task, used);
+}
+
+/* The operation in progress on `cpu` goes on, under the locks that it asked for. */
+LX_FN void lx_push_pull_step(struct lx_state *s, u32 cpu, u64 now)
+{
+	u32 phase = lx_operation(s, cpu)->phase;
+
+	(void)now;
+	s->actions = 0;
+	if (phase == LX_PHASE_ENQUEUE)
+		lx_enqueue_step(s, cpu);
+	else if (phase == LX_PHASE_PULL)
+		lx_pull_step(s, cpu);
+	else if (phase == LX_PHASE_PUSH && !lx_push_step(s, cpu))
+		lx_release_next(s, cpu);
+}
+
+/* An instance without jobs. The configuration and the tasks' parameters are in place. */
+LX_FN void lx_push_pull_init(struct lx_state *s)
+{
+	u32 cpu = 0;
+
+	s->actions = 0;
+	lx_tasks_init(s);
+	lx_release_init(s);
+	lx_cpu_heap_init(s);
+	while (cpu < s->config.cpus && LX_MAY_LOOP) {
+		struct lx_operation *op = lx_operation(s, cpu);
+
+		op->phase = LX_PHASE_NONE;
+		op->rest = LX_NONE;
+		if (cpu < s->cpus_linkable) {
+			lx_tree_init(lx_cpu_tree(s, cpu));
+			lx_run_queue(s, cpu)->current = LX_NONE;
+			lx_run_queue_publish(s, cpu);
+		}
+		cpu++;
+		LX_FORGET(s, cpu);
+	}
+}
+
+#endif
