@@ -5,16 +5,22 @@
 
 mod directory;
 mod event;
+mod events_file;
 mod job;
 mod jobs_file;
 mod machine;
 mod metrics;
 mod results;
 mod schema;
+mod segments;
 mod timestamp;
 
-pub use directory::{Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, load};
+pub use directory::{
+    EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, load, open_events,
+    runs_with_events,
+};
 pub use event::{Event, EventKind};
+pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
 pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use metrics::{
@@ -26,4 +32,5 @@ pub use results::{
     ALONE, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,
 };
 pub use schema::{manifest_schema, summary_schema};
+pub use segments::{Activity, Segment, SegmentBuilder, Segments, segments};
 pub use timestamp::rfc3339;

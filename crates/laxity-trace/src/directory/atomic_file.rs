@@ -30,12 +30,17 @@ fn fill_and_rename(
 ) -> io::Result<()> {
     let mut file = File::create(temporary)?;
     fill(&mut file)?;
+    publish(&file, temporary, path)
+}
+
+/// Gives a file that is whole its name, durably.
+pub(super) fn publish(file: &File, temporary: &Path, path: &Path) -> io::Result<()> {
     file.sync_all()?;
     fs::rename(temporary, path)?;
     sync_directory(path.parent().unwrap_or(Path::new(".")))
 }
 
-fn temporary_name(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn temporary_name(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
     let mut hidden = std::ffi::OsString::from(".");
     hidden.push(name);

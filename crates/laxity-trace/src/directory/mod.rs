@@ -1,4 +1,5 @@
-//! The results directory: `manifest.json`, and the jobs of all runs in `jobs.parquet`.
+//! The results directory: `manifest.json`, the jobs of all runs in `jobs.parquet`, and the events of those runs that
+//! recorded them in `events/`.
 //!
 //! A Parquet file cannot be appended to, so while runs are being made each finished run is one file of its own,
 //! `jobs.parts/run-N.parquet`, which also carries the run's record of the manifest. [`ResultsDirectory::finish`]
@@ -10,8 +11,10 @@
 //! 3. Nothing but laxity's own files is ever removed.
 
 mod atomic_file;
+mod events;
 mod load;
 
+pub use events::{EVENTS_DIRECTORY, EventsFile, open_events, runs_with_events};
 pub use load::load;
 
 use crate::{JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus};
@@ -95,6 +98,10 @@ impl ResultsDirectory {
         }
         remove_half_written(&path, |name| [MANIFEST_FILE, JOBS_FILE].contains(&name))
             .and_then(|()| remove_half_written(&path.join(PARTS), |name| part_number(name).is_some()))
+            .and_then(|()| match path.join(EVENTS_DIRECTORY) {
+                events if events.is_dir() => remove_half_written(&events, |name| part_number(name).is_some()),
+                _ => Ok(()),
+            })
             .map_err(|error| diagnostic("write", &path, &error, ""))?;
         let parts = parts_of(&path)?;
         let written = parts.len();
@@ -255,6 +262,7 @@ fn clear(path: &Path, existing: Existing) -> Result<()> {
         _ => Ok(()),
     };
     removed(fs::remove_dir_all(path.join(PARTS)))?;
+    removed(events::remove_events(path))?;
     removed(fs::remove_file(path.join(JOBS_FILE)))?;
     removed(fs::remove_file(path.join(MANIFEST_FILE)))
 }

@@ -16,13 +16,13 @@ pub struct JobsReader {
     metadata: BTreeMap<String, String>,
 }
 
-fn damaged(what: impl Into<String>) -> ParquetError {
+pub(crate) fn damaged(what: impl Into<String>) -> ParquetError {
     ParquetError::General(what.into())
 }
 
 /// The Parquet library answers some damaged files with a panic (an index out of bounds, an overflow). Nothing
 /// that it was working on is used afterwards.
-fn without_panic<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(crate) fn without_panic<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
     let panicked = |_| Err(damaged("its content contradicts itself"));
     std::panic::catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(panicked)
 }

@@ -1,0 +1,151 @@
+//! The events of each run, `events/run-N.parquet`: beside the jobs, never merged, and read only when asked for.
+//!
+//! The files of several runs can be written at the same time. An events file without its run in the manifest is of
+//! a run that did not end; whoever makes that run again replaces it.
+
+use super::atomic_file::{diagnostic, io_error, publish, sync_directory, temporary_name};
+use super::{ResultsDirectory, part_number};
+use crate::{Event, EventsReader, EventsWriter};
+use laxity_model::{Diagnostic, Result};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the directory of events.
+pub const EVENTS_DIRECTORY: &str = "events";
+
+/// Where the events of a run are.
+pub(super) fn events_path(directory: &Path, run: u32) -> PathBuf {
+    directory.join(EVENTS_DIRECTORY).join(format!("run-{run}.parquet"))
+}
+
+impl ResultsDirectory {
+    /// Starts the events of a run, which may be one of several at the same time. Finish it before
+    /// [`ResultsDirectory::append_run`], so that a run that is there has its events.
+    ///
+    /// Errors: whatever the file system refuses.
+    pub fn create_events(&self, run: u32) -> Result<EventsFile> {
+        let directory = self.path().join(EVENTS_DIRECTORY);
+        let cannot = |error: io::Error| {
+            diagnostic("create", &directory, &error, "").hint("choose another place with `--out DIR`")
+        };
+        fs::create_dir_all(&directory).and_then(|()| sync_directory(self.path())).map_err(cannot)?;
+        EventsFile::create(events_path(self.path(), run), run)
+    }
+}
+
+/// The events file of one run being written. It appears under its name when it is whole; a file that is dropped
+/// without [`EventsFile::finish`] leaves nothing.
+pub struct EventsFile {
+    path: PathBuf,
+    temporary: PathBuf,
+    writer: Option<EventsWriter<BufWriter<File>>>,
+}
+
+impl EventsFile {
+    /// Starts a file at any place, for the run of this number.
+    ///
+    /// Errors: whatever the file system refuses.
+    pub fn create(path: impl Into<PathBuf>, run: u32) -> Result<EventsFile> {
+        let path = path.into();
+        let create = || -> io::Result<_> {
+            let temporary = temporary_name(&path)?;
+            let sink = BufWriter::new(File::create(&temporary)?);
+            Ok((temporary, EventsWriter::new(sink, run).map_err(io_error)?))
+        };
+        match create() {
+            Ok((temporary, writer)) => Ok(EventsFile { path, temporary, writer: Some(writer) }),
+            Err(error) => Err(cannot_write(&path, &error)),
+        }
+    }
+
+    /// Appends an event.
+    ///
+    /// Errors: an event earlier than the one before; a number that does not fit its column (2^63 ns, 2^31 for CPUs,
+    /// tasks and jobs); whatever the file system refuses, which may come later than the event that caused it.
+    #[inline]
+    pub fn write(&mut self, event: &Event) -> Result<()> {
+        match self.writer.as_mut().map(|writer| writer.write(event)) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(error)) => Err(cannot_write(&self.path, &io_error(error))),
+            None => unreachable!("only `finish` and dropping take the writer"),
+        }
+    }
+
+    /// Writes what is left and gives the file its name, durably.
+    ///
+    /// Errors: whatever the file system refuses.
+    pub fn finish(mut self) -> Result<()> {
+        let writer = self.writer.take().expect("only `finish` and dropping take the writer");
+        let written = || -> io::Result<()> {
+            let mut sink = writer.finish().map_err(io_error)?;
+            sink.flush()?;
+            let file = sink.into_inner().map_err(|error| error.into_error())?;
+            publish(&file, &self.temporary, &self.path)
+        };
+        written().map_err(|error| cannot_write(&self.path, &error))
+    }
+}
+
+impl Drop for EventsFile {
+    fn drop(&mut self) {
+        // The encoding thread ends by itself when the writer is gone. After `finish` there is no such file any more.
+        self.writer = None;
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
+    diagnostic("write", path, error, "").hint(match error.raw_os_error() {
+        Some(_) => "make room or give the permission, or choose another place with `--out DIR`",
+        None => "this is a defect of what made the events; please report it with the command",
+    })
+}
+
+/// Opens the events of a run of a results directory; nothing if it has none.
+///
+/// Errors: a file that cannot be read or is damaged.
+pub fn open_events(directory: impl AsRef<Path>, run: u32) -> Result<Option<EventsReader>> {
+    let path = events_path(directory.as_ref(), run);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(diagnostic("read", &path, &error, "")),
+    };
+    let name = path.display().to_string();
+    let reader = EventsReader::new(file, name.clone())?;
+    if reader.run() != run {
+        return Err(Diagnostic::usage(format!("{name} has the events of run {}", reader.run()))
+            .hint("put the file back under the name that laxity gave it"));
+    }
+    Ok(Some(reader))
+}
+
+/// The runs of a results directory that have events, in order.
+///
+/// Errors: a directory that cannot be read.
+pub fn runs_with_events(directory: impl AsRef<Path>) -> Result<Vec<u32>> {
+    let path = directory.as_ref().join(EVENTS_DIRECTORY);
+    let unreadable = |error: io::Error| diagnostic("read", &path, &error, "");
+    let entries = match fs::read_dir(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(unreadable)?,
+    };
+    let mut runs = Vec::new();
+    for entry in entries {
+        runs.extend(entry.map_err(unreadable)?.file_name().to_str().and_then(part_number));
+    }
+    runs.sort_unstable();
+    Ok(runs)
+}
+
+/// Removes the events of all runs, and their directory if nothing else is in it.
+pub(super) fn remove_events(directory: &Path) -> io::Result<()> {
+    let path = directory.join(EVENTS_DIRECTORY);
+    let runs = runs_with_events(directory).map_err(|error| io::Error::other(error.message))?;
+    runs.into_iter().try_for_each(|run| fs::remove_file(events_path(directory, run)))?;
+    match fs::remove_dir(&path) {
+        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+        _ => Ok(()),
+    }
+}
