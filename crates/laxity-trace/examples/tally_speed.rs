@@ -12,8 +12,13 @@ const HORIZON: Duration = Duration::from_secs(1_000_000);
 const REPETITIONS: u32 = 7;
 
 fn main() {
-    println!("{:>6} {:>10} {:>14} {:>14} {:>16}", "tasks", "jobs", "add ns/job", "summary ns/job", "of(run) ns/job");
-    for (tasks, jobs) in [(20, 100_000), (20, 10_000_000), (320, 100_000), (320, 10_000_000), (1000, 10_000_000)] {
+    println!(
+        "{:>6} {:>10} {:>14} {:>14} {:>16}",
+        "tasks", "jobs", "add ns/job", "summary ns/job", "of(run) ns/job"
+    );
+    for (tasks, jobs) in
+        [(20, 100_000), (20, 10_000_000), (320, 100_000), (320, 10_000_000), (1000, 10_000_000)]
+    {
         let set = task_set(tasks);
         let add = best(jobs, || {
             black_box(tallies(&set, tasks, jobs));

@@ -25,8 +25,8 @@ pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use metrics::{
     CdfPoint, Counts, ExecutionTimes, MissRates, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample,
-    SchedulerSummary, SchedulerTardiness, Summary, Tardiness, TaskSelection, TaskSummary, TaskTardiness,
-    nearest_rank, normalized_laxities, thin_cdf,
+    SchedulerSummary, SchedulerTardiness, Summary, Tallies, Tardiness, TaskSelection, TaskSummary,
+    TaskTardiness, UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
 };
 pub use results::{
     ALONE, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,

@@ -5,10 +5,11 @@ mod fixtures;
 use fixtures::{MS, job, manifest, run, two_tasks};
 use laxity_model::{Duration, Task, TaskKind, TaskSet};
 use laxity_trace::{
-    Counters, Host, Job, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, TaskSelection,
-    normalized_laxities,
+    Counters, Host, Job, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, Tallies, TaskSelection,
+    TaskSummary, UnknownTask, nearest_rank, normalized_laxities,
 };
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// What a job measured besides its times: CPU time in ms, migrations, context switches, misses.
 fn measured(job: Job, cpu_ms: u64, migrations: u32, switches: u32, l1d: u64, llc: u64) -> Job {
@@ -120,6 +121,7 @@ fn a_run_as_worked_out_by_hand() {
         p99: 14 * MS,
         p99_9: 14 * MS,
         max: 14 * MS,
+        approximate: false,
     };
     assert_eq!(summary.response_ns, Some(all));
 
@@ -306,6 +308,161 @@ fn jobs_and_runs_of_nothing_are_refused() {
     assert!(error.message.contains("task set 1"), "{error}");
 }
 
+/// The jobs of a run one by one, which then need not be kept.
+fn tallies(run: &Run, set: &TaskSet) -> Tallies {
+    let mut tallies = Tallies::new(set, run.horizon().as_ns());
+    run.jobs.iter().for_each(|job| tallies.add(job).expect("a task of the set"));
+    tallies
+}
+
+#[test]
+fn very_many_jobs_have_percentiles_rounded_up_and_say_so() {
+    // Responses of `fast` spread over [1, 6) ms without a pattern; `slow` has a single job.
+    let response = |k: u64| 1_000_000 + k * 7_919_317 % 5_000_000;
+    let many = |jobs: u64| {
+        let fast = (0..jobs).map(|k| {
+            let mut job = job(0, 0, 10 * k, 10 * k + 10, None);
+            job.finish_ns = Some(job.release_ns + response(k));
+            job
+        });
+        run(0, "g-edf", 4_000_000, fast.chain([job(1, 0, 0, 20, Some(12))]).collect())
+    };
+    // 2^18 over two tasks.
+    let few = RunSummary::of(&many(1 << 17), &two_tasks(), 2).expect("valid");
+    assert!(few.response_ns.is_some_and(|times| !times.approximate) && few.notes.is_empty());
+
+    let jobs = (1 << 17) + 1;
+    let run = many(jobs);
+    let many = RunSummary::of(&run, &two_tasks(), 2).expect("valid");
+    let mut sorted: Vec<u64> = (0..jobs).map(response).collect();
+    sorted.sort_unstable();
+    let fast = many.tasks[0].response_ns.expect("measured");
+    let percentiles = [(500, fast.p50), (900, fast.p90), (950, fast.p95), (990, fast.p99), (999, fast.p99_9)];
+    for (permille, rounded) in percentiles {
+        let exact = nearest_rank(&sorted, permille).expect("many");
+        assert!(exact <= rounded && (rounded - exact) * 128 <= exact, "{permille}: {rounded} of {exact}");
+    }
+    assert!(fast.approximate && many.tasks[1].response_ns.is_some_and(|slow| !slow.approximate));
+    assert_eq!(fast.max, sorted[sorted.len() - 1]);
+    close(Some(fast.mean), sorted.iter().sum::<u64>() as f64 / jobs as f64);
+    let exact_sd =
+        Sample::of(&sorted.iter().map(|&ns| ns as f64 / 1e7).collect::<Vec<_>>()).and_then(|s| s.sd);
+    let sd = many.tasks[0].normalized_laxity.and_then(|laxity| laxity.sd);
+    assert!((sd.expect("two") - exact_sd.expect("two")).abs() < 1e-9, "{sd:?} is not {exact_sd:?}");
+
+    assert!(many.response_ns.is_some_and(|times| times.approximate), "one task's suffice");
+    assert!(many.notes[0].contains("rounded up by at most 1/128"), "{:?}", many.notes);
+    let mut backwards = run.clone();
+    backwards.jobs.reverse();
+    assert_eq!(RunSummary::of(&backwards, &two_tasks(), 2).expect("valid"), many);
+    let scheduler = &Summary::of(&manifest(vec![run]), &[two_tasks()]).expect("valid").schedulers[0];
+    assert_eq!((scheduler.response_ns, &scheduler.notes), (many.response_ns, &many.notes));
+}
+
+#[test]
+fn runs_that_kept_no_jobs_are_summarised_from_their_tallies() {
+    let kept = manifest(vec![example(), Run { id: 1, repetition: 1, ..example() }]);
+    let mut streamed = kept.clone();
+    streamed.runs[1].jobs.clear();
+    let tallied: BTreeMap<u32, Tallies> = [(1, tallies(&kept.runs[1], &two_tasks()))].into();
+    let summary = Summary::of_tallied(&streamed, &[two_tasks()], &tallied).expect("valid");
+    assert_eq!(summary, Summary::of(&kept, &[two_tasks()]).expect("valid"));
+    assert_ne!(summary, Summary::of(&streamed, &[two_tasks()]).expect("valid"));
+}
+
+#[test]
+fn a_run_that_ends_early_judges_its_unfinished_jobs_by_that() {
+    let mut run = example();
+    run.status = RunStatus::Interrupted { reason: "SIGINT".to_owned(), ran: Duration::from_ms(39) };
+    let mut early = Tallies::new(&two_tasks(), 40 * MS);
+    let (ended, unfinished): (Vec<Job>, Vec<Job>) =
+        run.jobs.iter().cloned().partition(|job| job.finish_ns.is_some());
+    ended.iter().for_each(|job| early.add(job).expect("known"));
+    early.end_at(39 * MS);
+    unfinished.iter().for_each(|job| early.add(job).expect("known"));
+    let summary = RunSummary::of_tallies(&run, &two_tasks(), 2, &early);
+    assert_eq!(summary, RunSummary::of(&run, &two_tasks(), 2).expect("valid"));
+}
+
+#[test]
+#[should_panic(expected = "judged by the horizon")]
+fn a_horizon_does_not_change_after_it_judged() {
+    let mut late = tallies(&example(), &two_tasks());
+    late.end_at(39 * MS);
+}
+
+#[test]
+#[should_panic(expected = "another horizon")]
+fn tallies_of_another_horizon_are_refused() {
+    let tallies = Tallies::new(&two_tasks(), 41 * MS);
+    RunSummary::of_tallies(&example(), &two_tasks(), 2, &tallies);
+}
+
+#[test]
+fn jobs_of_unknown_tasks_are_not_tallied() {
+    let mut tallies = Tallies::new(&two_tasks(), MS);
+    let error = tallies.add(&job(2, 0, 0, 10, Some(1))).expect_err("two tasks");
+    assert_eq!(error, UnknownTask { task: 2, tasks: 2 });
+    assert_eq!(error.to_string(), "a job of task 2 but its task set has only 2 tasks");
+}
+
+/// The metrics of one task by their definitions, from all its jobs at once.
+fn by_definition(task: u32, period_ms: u64, jobs: &[Job], horizon_ns: u64) -> TaskSummary {
+    let of_task = || jobs.iter().filter(|job| job.task == task);
+    let mean =
+        |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let completed: Vec<&Job> = of_task().filter(|job| job.finish_ns.is_some()).collect();
+    let unfinished = of_task().filter(|job| job.finish_ns.is_none() && job.deadline_ns <= horizon_ns).count();
+    let tardiness: Vec<u64> = completed.iter().filter_map(|job| job.tardiness_ns()).collect();
+    let laxities: Vec<i64> = completed.iter().filter_map(|job| job.laxity_ns()).collect();
+    let normalized: Vec<f64> = laxities.iter().map(|&ns| ns as f64 / (period_ms * MS) as f64).collect();
+    let cpu_times: Vec<u64> = completed.iter().filter_map(|job| job.cpu_time_ns).collect();
+    let cpu_ms: Vec<f64> = cpu_times.iter().map(|&ns| ns as f64 / MS as f64).collect();
+    let total = |events: fn(&Job) -> Option<u32>| {
+        let known = !completed.is_empty() && completed.iter().all(|job| events(job).is_some());
+        known.then(|| of_task().filter_map(events).map(u64::from).sum())
+    };
+    let miss_rates: Vec<f64> = completed
+        .iter()
+        .filter_map(|job| {
+            Some(job.counters.l1d_misses? as f64 * 1e3 / job.cpu_time_ns.filter(|&ns| ns > 0)? as f64)
+        })
+        .collect();
+    let met = laxities.iter().filter(|&&laxity| laxity >= 0).count();
+    let size = |count: usize| count as u64;
+    let mut summary = RunSummary::of(&run(0, "g-edf", 100, vec![]), &two_tasks(), 2).expect("valid").tasks
+        [task as usize]
+        .clone();
+    summary.counts = laxity_trace::Counts {
+        jobs: size(completed.len() + unfinished),
+        completed: size(completed.len()),
+        unfinished: size(unfinished),
+        undecided: size(of_task().count() - completed.len() - unfinished),
+        met: size(met),
+        misses: size(completed.len() - met + unfinished),
+    };
+    summary.normalized_laxity = Sample::of(&normalized);
+    summary.laxity_ns_min = laxities.iter().min().copied();
+    summary.tardiness_ns = mean(&tardiness.iter().map(|&ns| ns as f64).collect::<Vec<_>>())
+        .map(|mean| laxity_trace::TaskTardiness { mean, max: tardiness.iter().max().copied().unwrap_or(0) });
+    summary.execution_ns = mean(&cpu_ms).map(|mean| laxity_trace::ExecutionTimes {
+        mean: mean * 1e6,
+        min: cpu_times.iter().min().copied().unwrap_or(0),
+        max: cpu_times.iter().max().copied().unwrap_or(0),
+    });
+    summary.migrations = total(|job| job.migrations);
+    summary.context_switches = total(|job| job.context_switches);
+    summary.cache.l1d_miss_rate_per_us = mean(&miss_rates);
+    summary
+}
+
+fn near(left: Option<f64>, right: Option<f64>) -> bool {
+    match (left, right) {
+        (Some(left), Some(right)) => (left - right).abs() <= 1e-9 * right.abs().max(1.0),
+        (left, right) => left == right,
+    }
+}
+
 /// A job of one of two tasks, whose response time is up to 3 periods, or which did not end.
 fn plausible_job() -> impl Strategy<Value = Job> {
     let measured = (
@@ -327,6 +484,45 @@ fn plausible_job() -> impl Strategy<Value = Job> {
 }
 
 proptest! {
+    #[test]
+    fn tasks_agree_with_the_definitions(jobs in proptest::collection::vec(plausible_job(), 0..60)) {
+        let summary = RunSummary::of(&run(0, "g-edf", 100, jobs.clone()), &two_tasks(), 2).expect("valid");
+        for (task, period_ms) in [(0, 10), (1, 20)] {
+            let found = &summary.tasks[task as usize];
+            let wanted = by_definition(task, period_ms, &jobs, 100 * MS);
+            prop_assert_eq!((found.counts, found.laxity_ns_min), (wanted.counts, wanted.laxity_ns_min));
+            prop_assert_eq!((found.migrations, found.context_switches), (wanted.migrations, wanted.context_switches));
+            let laxity = |t: &TaskSummary| t.normalized_laxity.map(|l| l.mean);
+            prop_assert!(near(laxity(found), laxity(&wanted)), "{:?} {:?}", found, wanted);
+            let sd = |t: &TaskSummary| t.normalized_laxity.and_then(|l| l.sd);
+            prop_assert!(near(sd(found), sd(&wanted)), "{:?} {:?}", found, wanted);
+            let tardiness = |t: &TaskSummary| t.tardiness_ns.map(|t| t.max);
+            prop_assert_eq!(tardiness(found), tardiness(&wanted));
+            let tardiness = |t: &TaskSummary| t.tardiness_ns.map(|t| t.mean);
+            prop_assert!(near(tardiness(found), tardiness(&wanted)), "{:?} {:?}", found, wanted);
+            let range = |t: &TaskSummary| t.execution_ns.map(|e| (e.min, e.max));
+            prop_assert_eq!(range(found), range(&wanted));
+            let execution = |t: &TaskSummary| t.execution_ns.map(|e| e.mean);
+            prop_assert!(near(execution(found), execution(&wanted)), "{:?} {:?}", found, wanted);
+            let utilization = wanted.execution_ns.map(|e| e.mean / (period_ms * MS) as f64);
+            prop_assert!(near(found.measured_utilization, utilization), "{:?}", found);
+            let misses = |t: &TaskSummary| t.cache.l1d_miss_rate_per_us;
+            // Rates are rounded to 10^-9 per µs, job by job.
+            prop_assert!(near(misses(found), misses(&wanted)), "{:?} {:?}", found, wanted);
+        }
+    }
+
+    #[test]
+    fn streamed_jobs_give_the_summary_of_kept_ones(
+        (jobs, shuffled) in proptest::collection::vec(plausible_job(), 0..60)
+            .prop_flat_map(|jobs| (Just(jobs.clone()), Just(jobs).prop_shuffle()))
+    ) {
+        let (kept, set) = (run(0, "g-edf", 100, jobs), two_tasks());
+        let streamed = tallies(&Run { jobs: shuffled, ..kept.clone() }, &set);
+        let summary = RunSummary::of_tallies(&run(0, "g-edf", 100, vec![]), &set, 2, &streamed);
+        prop_assert_eq!(summary, RunSummary::of(&kept, &set, 2).expect("valid"));
+    }
+
     #[test]
     fn the_order_of_jobs_does_not_matter(
         (jobs, shuffled) in proptest::collection::vec(plausible_job(), 0..60)

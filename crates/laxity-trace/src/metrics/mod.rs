@@ -28,15 +28,19 @@
 //!    jobs for which it is known; a sum over tasks (`measured_utilization`) needs every task.
 //! 6. Sums are exact integers. The order of the jobs never matters. Standard deviations are sample ones
 //!    ([`Sample`]).
+//! 7. Jobs are taken one at a time ([`Tallies`]) and need not be kept. Percentiles of very many response times
+//!    are rounded up by at most 1/128, and say so ([`ResponseTimes::approximate`]); nothing else is approximate.
 
 mod laxity_cdf;
+mod responses;
 mod run;
 mod scheduler;
 mod statistics;
 mod tally;
 
 pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
+pub use responses::ResponseTimes;
 pub use run::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};
 pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summary};
-pub use statistics::{ResponseTimes, Sample, nearest_rank};
-pub use tally::Counts;
+pub use statistics::{Sample, nearest_rank};
+pub use tally::{Counts, Tallies, UnknownTask};

@@ -1,7 +1,8 @@
 //! Metrics of one task in one run, and of one run.
 
-use super::statistics::{ResponseTimes, Sample, mean, ratio, sd_of_sorted};
-use super::tally::{Counts, KnownSum, MISS_RATE_UNIT, TaskTally, tally};
+use super::responses::{ResponseTimes, Responses};
+use super::statistics::{Sample, mean, ratio};
+use super::tally::{Counts, Events, Tallies, TaskTally, tally};
 use crate::{Host, Run, RunStatus};
 use laxity_model::{Result, Task, TaskSet};
 use schemars::JsonSchema;
@@ -102,41 +103,42 @@ pub struct TaskSummary {
 }
 
 impl TaskSummary {
-    fn of(tally: &TaskTally, task: &Task) -> TaskSummary {
-        let period = i128::from(task.period().as_ns());
-        let over_period = |laxity: i64| ratio(laxity.into(), period);
+    fn of(id: u32, tally: &TaskTally, task: &Task) -> TaskSummary {
+        let period = task.period().as_ns();
+        let over_period = |ns: f64| Some(ns / ratio(period.into(), 1)?);
         // D is the same for all jobs: laxity and response time have one standard deviation.
-        let sd = sd_of_sorted(&tally.responses).and_then(|sd| Some(sd / ratio(period, 1)?));
-        let total = |events: &KnownSum| events.total().and_then(|sum| u64::try_from(sum).ok());
-        let completed = tally.counts.completed > 0;
+        let sd = tally.responses.sd().and_then(over_period);
+        let counts = tally.counts();
+        let total = |events: &Events| events.total().filter(|_| counts.completed > 0);
+        let cache = tally.cache_misses();
         TaskSummary {
-            task: tally.task,
+            task: id,
             name: task.name.clone(),
-            counts: tally.counts,
-            deadline_satisfaction: tally.counts.deadline_satisfaction(),
-            normalized_laxity: tally.laxity_ns.mean_over(period).map(|mean| Sample { mean, sd }),
-            normalized_laxity_min: tally.laxity_ns_min.and_then(over_period),
-            laxity_ns_min: tally.laxity_ns_min,
+            counts,
+            deadline_satisfaction: counts.deadline_satisfaction(),
+            normalized_laxity: tally.laxity_mean_over(period).map(|mean| Sample { mean, sd }),
+            normalized_laxity_min: tally.laxity_ns_min().and_then(|ns| ratio(ns.into(), period.into())),
+            laxity_ns_min: tally.laxity_ns_min(),
             tardiness_ns: tally
-                .tardiness_ns_max
-                .and_then(|max| Some(TaskTardiness { mean: tally.tardiness_ns.mean_over(1)?, max })),
-            response_ns: ResponseTimes::of(&tally.responses),
+                .tardiness_ns_max()
+                .and_then(|max| Some(TaskTardiness { mean: tally.tardiness_mean()?, max })),
+            response_ns: tally.responses.summary(),
             execution_ns: execution_times(tally),
-            measured_utilization: tally.cpu_time_ns.mean_over(period),
-            migrations: total(&tally.migrations).filter(|_| completed),
-            context_switches: total(&tally.context_switches).filter(|_| completed),
+            measured_utilization: tally.cpu_times.mean_over(period),
+            migrations: total(&tally.migrations),
+            context_switches: total(&tally.context_switches),
             cache: MissRates {
-                l1d_miss_rate_per_us: tally.l1d_miss_rate.mean_over(MISS_RATE_UNIT),
-                l2_miss_rate_per_us: tally.l2_miss_rate.mean_over(MISS_RATE_UNIT),
-                llc_miss_rate_per_us: tally.llc_miss_rate.mean_over(MISS_RATE_UNIT),
+                l1d_miss_rate_per_us: cache.l1d.mean(),
+                l2_miss_rate_per_us: cache.l2.mean(),
+                llc_miss_rate_per_us: cache.llc.mean(),
             },
         }
     }
 }
 
 fn execution_times(tally: &TaskTally) -> Option<ExecutionTimes> {
-    let mean = tally.cpu_time_ns.mean_over(1)?;
-    Some(ExecutionTimes { mean, min: tally.cpu_time_ns_min?, max: tally.cpu_time_ns_max? })
+    let (min, max) = tally.cpu_times.range()?;
+    Some(ExecutionTimes { mean: tally.cpu_times.mean_over(1)?, min, max })
 }
 
 /// One run of a set under one scheduler.
@@ -187,20 +189,29 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// The metrics of a run of `set` on `cores` cores.
+    /// The metrics of a run of `set` on `cores` cores, from the jobs that it has kept.
     ///
     /// Errors: a job of a task that the set does not have.
     pub fn of(run: &Run, set: &TaskSet, cores: usize) -> Result<RunSummary> {
         Ok(Self::of_tallies(run, set, cores, &tally(run, set)?))
     }
 
-    pub(super) fn of_tallies(run: &Run, set: &TaskSet, cores: usize, tallies: &[TaskTally]) -> RunSummary {
-        let real_time = set.real_time().map(|(_, task)| task);
-        let tasks: Vec<TaskSummary> =
-            tallies.iter().zip(real_time).map(|(tally, task)| TaskSummary::of(tally, task)).collect();
+    /// The metrics of a run of `set` on `cores` cores, whose jobs are in `tallies`; `run.jobs` is not looked at.
+    ///
+    /// Panics if the tallies are of a set with another number of tasks, or of another horizon than the run's.
+    pub fn of_tallies(run: &Run, set: &TaskSet, cores: usize, tallies: &Tallies) -> RunSummary {
+        assert_eq!(tallies.horizon_ns(), run.horizon().as_ns(), "tallies of another horizon than the run's");
+        let tallies = tallies.real_time(set);
+        let tasks: Vec<TaskSummary> = tallies
+            .iter()
+            .map(|&(id, tally)| TaskSummary::of(id, tally, &set.tasks()[id as usize]))
+            .collect();
+        let tallies: Vec<&TaskTally> = tallies.into_iter().map(|(_, tally)| tally).collect();
         let counts: Counts = tasks.iter().map(|task| task.counts).sum();
-        let mut responses: Vec<u64> = tallies.iter().flat_map(|tally| &tally.responses).copied().collect();
-        responses.sort_unstable();
+        // What the tasks keep is bounded by their number already.
+        let mut responses = Responses::new(usize::MAX);
+        tallies.iter().for_each(|tally| responses.merge(&tally.responses));
+        let response_ns = responses.summary();
         let laxities: Vec<f64> =
             tasks.iter().filter_map(|task| task.normalized_laxity).map(|laxity| laxity.mean).collect();
         let mut summary = RunSummary {
@@ -221,11 +232,11 @@ impl RunSummary {
                 .filter_map(|task| task.normalized_laxity_min)
                 .min_by(f64::total_cmp),
             laxity_ns_min: tasks.iter().filter_map(|task| task.laxity_ns_min).min(),
-            tardiness_ns: tardiness(tallies),
-            response_ns: ResponseTimes::of(&responses),
-            rates: rates(&tasks, tallies, counts, cores),
+            tardiness_ns: tardiness(&tallies),
+            response_ns,
+            rates: rates(&tasks, &tallies, counts, cores),
             not_measured: BTreeMap::new(),
-            notes: notes(run, &tasks),
+            notes: notes(run, &tasks, response_ns),
             tasks,
         };
         summary.not_measured = not_measured(run, &summary);
@@ -268,22 +279,23 @@ impl RunSummary {
     }
 }
 
-fn tardiness(tallies: &[TaskTally]) -> Option<Tardiness> {
-    let maxima: Vec<f64> =
-        tallies.iter().filter_map(|tally| ratio(tally.tardiness_ns_max?.into(), 1)).collect();
-    let sum: i128 = tallies.iter().map(|tally| tally.tardiness_ns.sum).sum();
-    let jobs: i128 = tallies.iter().map(|tally| i128::from(tally.tardiness_ns.known)).sum();
+fn tardiness(tallies: &[&TaskTally]) -> Option<Tardiness> {
+    let maxima: Vec<u64> = tallies.iter().filter_map(|tally| tally.tardiness_ns_max()).collect();
+    let sum: u128 = tallies.iter().map(|tally| tally.tardiness_ns).sum();
+    let jobs: u64 = tallies.iter().map(|tally| tally.responses.count()).sum();
+    let shown: Vec<f64> = maxima.iter().filter_map(|&max| ratio(max.into(), 1)).collect();
     Some(Tardiness {
-        mean: ratio(sum, jobs)?,
-        max: tallies.iter().filter_map(|tally| tally.tardiness_ns_max).max()?,
-        mean_of_task_maxima: mean(&maxima)?,
+        mean: ratio(i128::try_from(sum).ok()?, jobs.into())?,
+        max: maxima.into_iter().max()?,
+        mean_of_task_maxima: mean(&shown)?,
     })
 }
 
-fn rates(tasks: &[TaskSummary], tallies: &[TaskTally], counts: Counts, cores: usize) -> Rates {
-    let per_task = |events: fn(&TaskTally) -> &KnownSum| -> Option<f64> {
-        let totals: Option<Vec<i128>> = tallies.iter().map(|tally| events(tally).total()).collect();
-        ratio(totals?.iter().sum(), i128::try_from(tallies.len()).ok()?).filter(|_| counts.completed > 0)
+fn rates(tasks: &[TaskSummary], tallies: &[&TaskTally], counts: Counts, cores: usize) -> Rates {
+    let per_task = |events: fn(&TaskTally) -> &Events| -> Option<f64> {
+        let totals = tallies.iter().map(|tally| events(tally).total().map(i128::from));
+        let sum = totals.sum::<Option<i128>>()?;
+        ratio(sum, i128::try_from(tallies.len()).ok()?).filter(|_| counts.completed > 0)
     };
     let over_tasks = |metric: fn(&MissRates) -> Option<f64>| -> Option<f64> {
         mean(&tasks.iter().filter_map(|task| metric(&task.cache)).collect::<Vec<_>>())
@@ -304,8 +316,14 @@ fn rates(tasks: &[TaskSummary], tallies: &[TaskTally], counts: Counts, cores: us
     }
 }
 
-fn notes(run: &Run, tasks: &[TaskSummary]) -> Vec<String> {
+/// Said of runs and of schedulers whose response times were too many to keep.
+pub(super) const PERCENTILES_ARE_APPROXIMATE: &str = "response-time percentiles are rounded up by at most 1/128: there were too many jobs to keep all response times";
+
+fn notes(run: &Run, tasks: &[TaskSummary], response_ns: Option<ResponseTimes>) -> Vec<String> {
     let mut notes = run.notes.clone();
+    if response_ns.is_some_and(|times| times.approximate) {
+        notes.push(PERCENTILES_ARE_APPROXIMATE.to_owned());
+    }
     if let RunStatus::Interrupted { reason, ran } = &run.status {
         notes.push(format!("interrupted after {ran} of {}: {reason}", run.duration));
     }

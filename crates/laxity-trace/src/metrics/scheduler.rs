@@ -1,8 +1,9 @@
 //! Metrics of one scheduler over task sets and repetitions: what `--json` carries.
 
-use super::run::{MissRates, Rates, RunSummary};
-use super::statistics::{ResponseTimes, Sample, mean, ratio};
-use super::tally::{Counts, TaskTally, tally};
+use super::responses::{ResponseTimes, Responses};
+use super::run::{MissRates, PERCENTILES_ARE_APPROXIMATE, Rates, RunSummary};
+use super::statistics::{Sample, mean, ratio};
+use super::tally::{Counts, Tallies, tally};
 use crate::{ALONE, Host, Manifest, Run, RunStatus};
 use laxity_model::{Diagnostic, Result, TaskSet};
 use schemars::JsonSchema;
@@ -24,6 +25,9 @@ pub struct SchedulerTardiness {
     /// Mean over runs of the maximum over the run's jobs (lindsay2012's mean maximum tardiness).
     pub mean_of_run_maxima: f64,
 }
+
+/// Response times that are kept as they are over the runs of a scheduler: 32 MiB of them.
+const EXACT_RESPONSES_PER_SCHEDULER: usize = 1 << 22;
 
 /// One scheduler over the task sets and repetitions that it ran.
 ///
@@ -83,17 +87,31 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The metrics of `results`, whose task sets are `sets`, on the machine's cores.
+    /// The metrics of `results`, whose task sets are `sets`, on the machine's cores, from the jobs of the runs.
     ///
     /// Errors: a run of a set, or a job of a task, that is not there.
     pub fn of(results: &Manifest, sets: &[TaskSet]) -> Result<Summary> {
+        Self::of_tallied(results, sets, &BTreeMap::new())
+    }
+
+    /// The same where some runs have not kept their jobs: `tallied` has theirs, by [`Run::id`].
+    ///
+    /// Errors: a run of a set, or a job of a task, that is not there.
+    ///
+    /// Panics if tallies are of another set or horizon than their run (see [`RunSummary::of_tallies`]).
+    pub fn of_tallied(
+        results: &Manifest,
+        sets: &[TaskSet],
+        tallied: &BTreeMap<u32, Tallies>,
+    ) -> Result<Summary> {
         let cores = results.machine.cpus.len();
         let mut groups: Vec<Group> = Vec::new();
         let mut runs = Vec::new();
         for run in &results.runs {
             let set = set_of(run, sets)?;
-            let tallies = tally(run, set)?;
-            let summary = RunSummary::of_tallies(run, set, cores, &tallies);
+            let of_jobs = if tallied.contains_key(&run.id) { None } else { Some(tally(run, set)?) };
+            let tallies = of_jobs.as_ref().unwrap_or_else(|| &tallied[&run.id]);
+            let summary = RunSummary::of_tallies(run, set, cores, tallies);
             if run.scheduler == ALONE {
                 runs.push(summary);
                 continue;
@@ -103,7 +121,7 @@ impl Summary {
                 groups.push(Group::new(&run.scheduler, run.host));
                 groups.len() - 1
             });
-            groups[index].add(&summary, &tallies);
+            groups[index].add(&summary, tallies, set);
             runs.push(summary);
         }
         let schedulers = groups.into_iter().map(Group::summary).collect();
@@ -130,8 +148,8 @@ struct Group {
     runs: Vec<RunSummary>,
     runs_not_made: u64,
     not_made: BTreeMap<String, String>,
-    responses: Vec<u64>,
-    tardiness_ns: i128,
+    responses: Responses,
+    tardiness_ns: u128,
 }
 
 impl Group {
@@ -142,12 +160,12 @@ impl Group {
             runs: Vec::new(),
             runs_not_made: 0,
             not_made: BTreeMap::new(),
-            responses: Vec::new(),
+            responses: Responses::new(EXACT_RESPONSES_PER_SCHEDULER),
             tardiness_ns: 0,
         }
     }
 
-    fn add(&mut self, summary: &RunSummary, tallies: &[TaskTally]) {
+    fn add(&mut self, summary: &RunSummary, tallies: &Tallies, set: &TaskSet) {
         if matches!(summary.status, RunStatus::NotRun { .. }) {
             self.runs_not_made += 1;
             for (metric, reason) in &summary.not_measured {
@@ -156,13 +174,15 @@ impl Group {
             return;
         }
         self.runs.push(RunSummary { tasks: Vec::new(), ..summary.clone() });
-        self.responses.extend(tallies.iter().flat_map(|tally| &tally.responses));
-        self.tardiness_ns += tallies.iter().map(|tally| tally.tardiness_ns.sum).sum::<i128>();
+        for (_, tally) in tallies.real_time(set) {
+            self.responses.merge(&tally.responses);
+            self.tardiness_ns += tally.tardiness_ns;
+        }
     }
 
-    fn summary(mut self) -> SchedulerSummary {
-        self.responses.sort_unstable();
+    fn summary(self) -> SchedulerSummary {
         let counts: Counts = self.runs.iter().map(|run| run.counts).sum();
+        let response_ns = self.responses.summary();
         let laxities = self.samples(|run| run.normalized_laxity.map(|laxity| laxity.mean));
         let interrupted = self.runs.iter().filter(|run| matches!(run.status, RunStatus::Interrupted { .. }));
         SchedulerSummary {
@@ -182,11 +202,11 @@ impl Group {
                 .min_by(f64::total_cmp),
             laxity_ns_min: self.runs.iter().filter_map(|run| run.laxity_ns_min).min(),
             tardiness_ns: self.tardiness(counts),
-            response_ns: ResponseTimes::of(&self.responses),
+            response_ns,
             rates: self.rates(mean),
             sd: self.rates(|values| Sample::of(values)?.sd),
             not_measured: self.not_measured(),
-            notes: self.notes(),
+            notes: self.notes(response_ns),
         }
     }
 
@@ -224,7 +244,7 @@ impl Group {
         let of_runs = || self.runs.iter().filter_map(|run| run.tardiness_ns);
         let run_maxima: Vec<f64> = of_runs().filter_map(|t| ratio(t.max.into(), 1)).collect();
         Some(SchedulerTardiness {
-            mean: ratio(self.tardiness_ns, counts.completed.into())?,
+            mean: ratio(i128::try_from(self.tardiness_ns).ok()?, counts.completed.into())?,
             max: of_runs().map(|t| t.max).max()?,
             mean_of_task_maxima: mean(&of_runs().map(|t| t.mean_of_task_maxima).collect::<Vec<_>>())?,
             mean_of_run_maxima: mean(&run_maxima)?,
@@ -242,7 +262,7 @@ impl Group {
     }
 
     /// The notes of the runs, each with the number of runs that have it, and metrics that some runs lack.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, response_ns: Option<ResponseTimes>) -> Vec<String> {
         let mut seen: Vec<(String, usize)> = Vec::new();
         let nowhere = self.not_measured();
         for run in &self.runs {
@@ -256,6 +276,11 @@ impl Group {
             }
         }
         let all = self.runs.len();
+        // Here it is about the percentiles over all runs, however many runs had too many jobs.
+        seen.retain(|(note, _)| note != PERCENTILES_ARE_APPROXIMATE);
+        if response_ns.is_some_and(|times| times.approximate) {
+            seen.push((PERCENTILES_ARE_APPROXIMATE.to_owned(), all));
+        }
         let with_times =
             |(note, times)| if times == all { note } else { format!("{note} ({times} of {all} runs)") };
         seen.into_iter().map(with_times).collect()

@@ -1,10 +1,15 @@
-//! Exact sums over the jobs of a task.
+//! Exact sums over jobs, one job at a time: whoever makes the jobs need not keep them.
+//!
+//! A job costs O(1) and allocates nothing, but for the first few of a task ([`super::responses`]). Memory is
+//! bounded by the number of tasks.
 
+use super::responses::Responses;
 use super::statistics::ratio;
-use crate::{Job, Run};
+use crate::{Counters, Job, Run};
 use laxity_model::{Diagnostic, Result, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
 
@@ -35,28 +40,6 @@ impl Counts {
     pub fn miss_ratio(&self) -> Option<f64> {
         ratio(self.misses.into(), self.jobs.into())
     }
-
-    fn add_job(&mut self, job: &Job, horizon_ns: u64) {
-        match job.finish_ns {
-            Some(finish) => {
-                self.completed += 1;
-                if finish <= job.deadline_ns {
-                    self.met += 1;
-                } else {
-                    self.misses += 1;
-                }
-            }
-            None if job.deadline_ns <= horizon_ns => {
-                self.unfinished += 1;
-                self.misses += 1;
-            }
-            None => {
-                self.undecided += 1;
-                return;
-            }
-        }
-        self.jobs += 1;
-    }
 }
 
 impl Add for Counts {
@@ -79,152 +62,315 @@ impl Sum for Counts {
     }
 }
 
-/// An exact sum over those jobs for which a value is known.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct KnownSum {
-    pub(super) sum: i128,
-    pub(super) known: u64,
-    pub(super) unknown: u64,
+/// Response times of a run that are kept as they are, shared among its tasks: 2 MiB of them.
+const EXACT_RESPONSES_PER_RUN: usize = 1 << 18;
+
+/// However many tasks there are, each keeps as many.
+const EXACT_RESPONSES_PER_TASK: usize = 1024;
+
+/// What the metrics need of the jobs of a run, gathered job by job, in any order.
+///
+/// A producer that does not keep its jobs makes one per run, [adds](Tallies::add) every job when its fate is known,
+/// and hands it to [`super::RunSummary::of_tallies`]. The same jobs give the same summary as those of a [`Run`] that
+/// kept them: that goes through here as well.
+///
+/// Memory is bounded by tasks, not by jobs: response times are exact up to 1024 jobs of every task (more where there
+/// are few tasks: 262144 over all tasks), and then counted in classes (see [`super::ResponseTimes::approximate`]).
+#[derive(Debug, Clone)]
+pub struct Tallies {
+    horizon_ns: u64,
+    tasks: Vec<TaskTally>,
 }
 
-impl KnownSum {
-    /// Only nonsense (2^64 misses in a nanosecond, job after job) can reach the end of an i128: it saturates.
-    fn add(&mut self, value: Option<i128>) {
-        match value {
-            Some(value) => {
-                self.sum = self.sum.saturating_add(value);
-                self.known += 1;
+/// A job of a task that the set does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnknownTask {
+    /// The id that the job gives.
+    pub task: u32,
+    /// How many tasks there are.
+    pub tasks: usize,
+}
+
+impl fmt::Display for UnknownTask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a job of task {} but its task set has only {} tasks", self.task, self.tasks)
+    }
+}
+
+impl std::error::Error for UnknownTask {}
+
+impl Tallies {
+    /// No jobs yet. `horizon_ns` is how much time the run is going to cover ([`Run::horizon`]): it decides whether
+    /// an unfinished job is a miss.
+    pub fn new(set: &TaskSet, horizon_ns: u64) -> Tallies {
+        let tasks = set.tasks().len();
+        let exact_max = (EXACT_RESPONSES_PER_RUN / tasks.max(1)).max(EXACT_RESPONSES_PER_TASK);
+        Tallies {
+            horizon_ns,
+            tasks: std::iter::repeat_with(|| TaskTally::new(exact_max)).take(tasks).collect(),
+        }
+    }
+
+    /// How much time the run covers, in ns.
+    pub fn horizon_ns(&self) -> u64 {
+        self.horizon_ns
+    }
+
+    /// The run ended early, after `horizon_ns`. To be said before the first unfinished job is added, because those
+    /// are judged at once.
+    ///
+    /// Panics if an unfinished job was added already.
+    pub fn end_at(&mut self, horizon_ns: u64) {
+        let judged = self.tasks.iter().any(|task| task.unfinished + task.undecided > 0);
+        assert!(!judged, "unfinished jobs were judged by the horizon {} ns already", self.horizon_ns);
+        self.horizon_ns = horizon_ns;
+    }
+
+    /// One more job. Jobs of best-effort tasks may be added; they count nowhere.
+    ///
+    /// Errors: its task is not in the set.
+    ///
+    /// Panics if deadline and finish are 2^63 ns apart.
+    #[inline]
+    pub fn add(&mut self, job: &Job) -> std::result::Result<(), UnknownTask> {
+        let tasks = self.tasks.len();
+        match self.tasks.get_mut(job.task as usize) {
+            Some(task) => {
+                match job.finish_ns {
+                    Some(finish) => task.add_completed(job, finish),
+                    None => task.add_unfinished(job, self.horizon_ns),
+                }
+                Ok(())
             }
+            None => Err(UnknownTask { task: job.task, tasks }),
+        }
+    }
+
+    /// Of the real-time tasks, in id order, with their ids.
+    pub(super) fn real_time(&self, set: &TaskSet) -> Vec<(u32, &TaskTally)> {
+        assert_eq!(self.tasks.len(), set.tasks().len(), "tallies of another task set");
+        let ids = (0..).zip(&self.tasks).enumerate();
+        let mut wanted = set.real_time().map(|(id, _)| id).peekable();
+        ids.filter_map(|(index, task)| wanted.next_if_eq(&index).map(|_| task)).collect()
+    }
+}
+
+/// A number that is known for some jobs only.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Events {
+    sum: u64,
+    unknown: u64,
+}
+
+impl Events {
+    #[inline]
+    fn add(&mut self, events: Option<u32>) {
+        match events {
+            // 2^32 jobs with 2^32 events each would be needed to reach the end.
+            Some(events) => self.sum = self.sum.saturating_add(events.into()),
             None => self.unknown += 1,
         }
     }
 
-    /// The mean over the jobs for which the value is known, divided by `scale`.
-    pub(super) fn mean_over(&self, scale: i128) -> Option<f64> {
-        ratio(self.sum, scale.checked_mul(self.known.into())?)
-    }
-
     /// The sum, if no completed job lacks its part.
-    pub(super) fn total(&self) -> Option<i128> {
+    pub(super) fn total(&self) -> Option<u64> {
         (self.unknown == 0).then_some(self.sum)
     }
 }
 
-/// Misses per µs are summed in units of 10^-9: far finer than any clock, and exact to add.
-pub(super) const MISS_RATE_UNIT: i128 = 1_000_000_000;
+/// CPU times of those completed jobs for which they are known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CpuTimes {
+    sum: u128,
+    known: u64,
+    min: u64,
+    max: u64,
+}
 
-/// Sums over the jobs of one real-time task in one run.
+impl CpuTimes {
+    #[inline]
+    fn add(&mut self, cpu_time: Option<u64>) {
+        if let Some(cpu_time) = cpu_time {
+            self.known += 1;
+            self.sum += u128::from(cpu_time);
+            self.min = self.min.min(cpu_time);
+            self.max = self.max.max(cpu_time);
+        }
+    }
+
+    /// The mean divided by `scale`.
+    pub(super) fn mean_over(&self, scale: u64) -> Option<f64> {
+        ratio(i128::try_from(self.sum).ok()?, i128::from(scale).checked_mul(self.known.into())?)
+    }
+
+    /// The shortest and the longest.
+    pub(super) fn range(&self) -> Option<(u64, u64)> {
+        (self.known > 0).then_some((self.min, self.max))
+    }
+}
+
+/// Misses per µs are summed in units of 10^-9: far finer than any clock, and exact to add.
+const MISS_RATE_UNIT: i128 = 1_000_000_000;
+
+/// Cache misses per µs of CPU time, of those jobs for which both are known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct MissRate {
+    sum: i128,
+    known: u64,
+}
+
+impl MissRate {
+    /// Only nonsense (2^64 misses in a nanosecond, job after job) can reach the end of an i128: it saturates.
+    fn add(&mut self, misses: Option<u64>, cpu_time: Option<u64>) {
+        let (Some(misses), Some(cpu_time)) = (misses, cpu_time.filter(|&ns| ns > 0)) else {
+            return;
+        };
+        let cpu_time = i128::from(cpu_time);
+        let rate = (i128::from(misses) * 1_000 * MISS_RATE_UNIT + cpu_time / 2) / cpu_time;
+        self.sum = self.sum.saturating_add(rate);
+        self.known += 1;
+    }
+
+    /// The mean over jobs, per µs.
+    pub(super) fn mean(&self) -> Option<f64> {
+        ratio(self.sum, MISS_RATE_UNIT.checked_mul(self.known.into())?)
+    }
+}
+
+/// Apart from the rest: most producers count no cache misses.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CacheMisses {
+    pub(super) l1d: MissRate,
+    pub(super) l2: MissRate,
+    pub(super) llc: MissRate,
+}
+
+/// Sums over the jobs of one task in one run.
 #[derive(Debug, Clone)]
 pub(super) struct TaskTally {
-    pub(super) task: u32,
-    pub(super) counts: Counts,
-    /// Response times of completed jobs, ascending.
-    pub(super) responses: Vec<u64>,
-    pub(super) laxity_ns: KnownSum,
-    pub(super) laxity_ns_min: Option<i64>,
-    pub(super) tardiness_ns: KnownSum,
-    pub(super) tardiness_ns_max: Option<u64>,
-    pub(super) cpu_time_ns: KnownSum,
-    pub(super) cpu_time_ns_min: Option<u64>,
-    pub(super) cpu_time_ns_max: Option<u64>,
-    pub(super) migrations: KnownSum,
-    pub(super) context_switches: KnownSum,
-    pub(super) l1d_miss_rate: KnownSum,
-    pub(super) l2_miss_rate: KnownSum,
-    pub(super) llc_miss_rate: KnownSum,
+    /// Of completed jobs.
+    pub(super) responses: Responses,
+    /// Sums over completed jobs.
+    laxity_ns: i128,
+    laxity_ns_min: i64,
+    pub(super) tardiness_ns: u128,
+    pub(super) cpu_times: CpuTimes,
+    met: u64,
+    unfinished: u64,
+    undecided: u64,
+    /// Of completed jobs, and of others as far as they are known.
+    pub(super) migrations: Events,
+    pub(super) context_switches: Events,
+    cache_misses: Option<Box<CacheMisses>>,
 }
 
 impl TaskTally {
-    fn new(task: u32) -> Self {
+    fn new(exact_responses_max: usize) -> Self {
         TaskTally {
-            task,
-            counts: Counts::default(),
-            responses: Vec::new(),
-            laxity_ns: KnownSum::default(),
-            laxity_ns_min: None,
-            tardiness_ns: KnownSum::default(),
-            tardiness_ns_max: None,
-            cpu_time_ns: KnownSum::default(),
-            cpu_time_ns_min: None,
-            cpu_time_ns_max: None,
-            migrations: KnownSum::default(),
-            context_switches: KnownSum::default(),
-            l1d_miss_rate: KnownSum::default(),
-            l2_miss_rate: KnownSum::default(),
-            llc_miss_rate: KnownSum::default(),
+            responses: Responses::new(exact_responses_max),
+            laxity_ns: 0,
+            laxity_ns_min: i64::MAX,
+            tardiness_ns: 0,
+            cpu_times: CpuTimes { sum: 0, known: 0, min: u64::MAX, max: 0 },
+            met: 0,
+            unfinished: 0,
+            undecided: 0,
+            migrations: Events::default(),
+            context_switches: Events::default(),
+            cache_misses: None,
         }
     }
 
-    fn add_job(&mut self, job: &Job, horizon_ns: u64) {
-        self.counts.add_job(job, horizon_ns);
-        match (job.response_ns(), job.laxity_ns(), job.tardiness_ns()) {
-            (Some(response), Some(laxity), Some(tardiness)) => {
-                self.responses.push(response);
-                self.laxity_ns.add(Some(laxity.into()));
-                self.laxity_ns_min = Some(self.laxity_ns_min.map_or(laxity, |min| min.min(laxity)));
-                self.tardiness_ns.add(Some(tardiness.into()));
-                self.tardiness_ns_max = self.tardiness_ns_max.max(Some(tardiness));
-                self.add_completed(job);
-            }
-            _ => self.add_events_of_unfinished(job),
+    #[inline]
+    fn add_completed(&mut self, job: &Job, finish: u64) {
+        let laxity = job.deadline_ns.checked_signed_diff(finish).expect("instants fit 63 bits");
+        self.responses.add(finish.saturating_sub(job.release_ns));
+        self.met += u64::from(laxity >= 0);
+        self.laxity_ns += i128::from(laxity);
+        self.laxity_ns_min = self.laxity_ns_min.min(laxity);
+        self.tardiness_ns += u128::from(finish.saturating_sub(job.deadline_ns));
+        self.cpu_times.add(job.cpu_time_ns);
+        self.migrations.add(job.migrations);
+        self.context_switches.add(job.context_switches);
+        if job.counters != Counters::default() {
+            self.add_cache_misses(&job.counters, job.cpu_time_ns);
         }
     }
 
-    fn add_completed(&mut self, job: &Job) {
-        self.cpu_time_ns.add(job.cpu_time_ns.map(Into::into));
-        if let Some(cpu_time) = job.cpu_time_ns {
-            self.cpu_time_ns_min = Some(self.cpu_time_ns_min.map_or(cpu_time, |min| min.min(cpu_time)));
-            self.cpu_time_ns_max = self.cpu_time_ns_max.max(Some(cpu_time));
-        }
-        self.migrations.add(job.migrations.map(Into::into));
-        self.context_switches.add(job.context_switches.map(Into::into));
-        let rate = |misses: Option<u64>| {
-            let cpu_time = i128::from(job.cpu_time_ns.filter(|&ns| ns > 0)?);
-            Some((i128::from(misses?) * 1_000 * MISS_RATE_UNIT + cpu_time / 2) / cpu_time)
-        };
-        self.l1d_miss_rate.add(rate(job.counters.l1d_misses));
-        self.l2_miss_rate.add(rate(job.counters.l2_misses));
-        self.llc_miss_rate.add(rate(job.counters.llc_misses));
+    #[cold]
+    fn add_cache_misses(&mut self, counters: &Counters, cpu_time: Option<u64>) {
+        let sums = self.cache_misses.get_or_insert_default();
+        sums.l1d.add(counters.l1d_misses, cpu_time);
+        sums.l2.add(counters.l2_misses, cpu_time);
+        sums.llc.add(counters.llc_misses, cpu_time);
     }
 
     /// The events of a job that did not end happened during the test, but need not be known.
-    fn add_events_of_unfinished(&mut self, job: &Job) {
-        for (sum, value) in
-            [(&mut self.migrations, job.migrations), (&mut self.context_switches, job.context_switches)]
-        {
-            if let Some(value) = value {
-                sum.add(Some(value.into()));
-            }
+    #[cold]
+    fn add_unfinished(&mut self, job: &Job, horizon_ns: u64) {
+        if job.deadline_ns <= horizon_ns {
+            self.unfinished += 1;
+        } else {
+            self.undecided += 1;
         }
+        let known = |sum: &mut Events, events: Option<u32>| events.iter().for_each(|_| sum.add(events));
+        known(&mut self.migrations, job.migrations);
+        known(&mut self.context_switches, job.context_switches);
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let completed = self.responses.count();
+        Counts {
+            jobs: completed + self.unfinished,
+            completed,
+            unfinished: self.unfinished,
+            undecided: self.undecided,
+            met: self.met,
+            misses: completed - self.met + self.unfinished,
+        }
+    }
+
+    /// Mean laxity of the completed jobs, divided by `scale`.
+    pub(super) fn laxity_mean_over(&self, scale: u64) -> Option<f64> {
+        ratio(self.laxity_ns, i128::from(scale).checked_mul(self.responses.count().into())?)
+    }
+
+    /// The least laxity of a completed job, in ns.
+    pub(super) fn laxity_ns_min(&self) -> Option<i64> {
+        (self.responses.count() > 0).then_some(self.laxity_ns_min)
+    }
+
+    /// Mean tardiness of the completed jobs, in ns.
+    pub(super) fn tardiness_mean(&self) -> Option<f64> {
+        ratio(i128::try_from(self.tardiness_ns).ok()?, self.responses.count().into())
+    }
+
+    /// The longest tardiness of a completed job, in ns: that of the job with the least laxity.
+    pub(super) fn tardiness_ns_max(&self) -> Option<u64> {
+        self.laxity_ns_min().map(|laxity| laxity.min(0).unsigned_abs())
+    }
+
+    pub(super) fn cache_misses(&self) -> CacheMisses {
+        self.cache_misses.as_deref().copied().unwrap_or_default()
     }
 }
 
-/// The tallies of the real-time tasks, in id order.
+/// The tallies of the jobs that a run has kept.
 ///
 /// Errors: a job of a task that the set does not have.
-pub(super) fn tally(run: &Run, set: &TaskSet) -> Result<Vec<TaskTally>> {
-    let mut all: Vec<TaskTally> = (0..).take(set.tasks().len()).map(TaskTally::new).collect();
-    let horizon_ns = run.horizon().as_ns();
+pub(super) fn tally(run: &Run, set: &TaskSet) -> Result<Tallies> {
+    let mut tallies = Tallies::new(set, run.horizon().as_ns());
     for job in &run.jobs {
-        let task = usize::try_from(job.task).ok().and_then(|task| all.get_mut(task)).ok_or_else(|| {
+        tallies.add(job).map_err(|unknown| {
             Diagnostic::usage(format!(
                 "run {} has a job of task {} but its task set `{}` has only {} tasks",
                 run.id,
-                job.task,
+                unknown.task,
                 set.name(),
-                set.tasks().len()
+                unknown.tasks
             ))
             .hint("the jobs and the manifest do not belong together; use the ones written together")
         })?;
-        task.add_job(job, horizon_ns);
     }
-    let mut real_time: Vec<TaskTally> = Vec::new();
-    let mut wanted = set.real_time().map(|(id, _)| id).peekable();
-    for (id, mut task) in all.into_iter().enumerate() {
-        if wanted.next_if_eq(&id).is_some() {
-            task.responses.sort_unstable();
-            real_time.push(task);
-        }
-    }
-    Ok(real_time)
+    Ok(tallies)
 }
