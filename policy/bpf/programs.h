@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A policy as BPF programs that BPF_PROG_TEST_RUN starts, for the conformance rig. A file that includes this has included
+ * the policy, and defined
+ *
+ *   LX_POLICY    prefix of its entry points, such as lx_edf_bh
+ *   LX_QUEUE     prefix of its ready queue, if that is one of queues/
+ *   LX_STEPS     if it has step, LX_MESSAGES if it has message, LX_SUSPENDS if it has suspend and resume
+ *
+ * `setup` and `events` replay sequences of events. The other programs are one entry point each, under a spin lock as in
+ * the kernel's scheduler: what the verifier says of them is the cost of that entry point.
+ */
+#include "rig.h"
+#ifdef LX_QUEUE
+#include "hold.h"
+#endif
+
+#define LX_SECTION(name) __attribute__((section(name), used))
+#define LX_GLOBAL __attribute__((noinline))
+#define LX_JOIN_(a, b) a##_##b
+#define LX_JOIN(a, b) LX_JOIN_(a, b)
+#define LX_P(name) LX_JOIN(LX_POLICY, name)
+
+/* Type and section by which the verifier recognizes a lock, and the helpers' numbers in its interface (linux/bpf.h). */
+struct bpf_spin_lock {
+	u32 val;
+};
+static long (*const bpf_spin_lock)(struct bpf_spin_lock *lock) = (void *)93;
+static long (*const bpf_spin_unlock)(struct bpf_spin_lock *lock) = (void *)94;
+
+struct bpf_spin_lock lock LX_SECTION(".data.lock") __attribute__((visibility("hidden"), aligned(8)));
+struct lx_state state;
+struct lx_rig_setup setup_data LX_SECTION(".data.setup");
+struct lx_rig_input input LX_SECTION(".data.input");
+struct lx_rig_output output LX_SECTION(".data.output");
+
+char _license[] LX_SECTION("license") = "GPL";
+
+/* One program per entry point; the arguments are an event. */
+#define LX_PROGRAM(name, call)                                                                                         \
+	LX_SECTION("syscall") int name(struct lx_rig_event *e)                                                         \
+	{                                                                                                              \
+		u32 cpu = e->cpu, task = e->task;                                                                      \
+		u64 time = e->time, now = e->now;                                                                      \
+                                                                                                                       \
+		(void)cpu, (void)task, (void)time, (void)now;                                                          \
+		bpf_spin_lock(&lock);                                                                                  \
+		call;                                                                                                  \
+		bpf_spin_unlock(&lock);                                                                                \
+		return 0;                                                                                              \
+	}                                                                                                              \
+	/* For the events: the verifier looks at a global function once, whoever calls it. */                          \
+	LX_GLOBAL int events_##name(u32 cpu, u32 task, u64 time, u64 now)                                              \
+	{                                                                                                              \
+		(void)cpu, (void)task, (void)time, (void)now;                                                          \
+		call;                                                                                                  \
+		return 0;                                                                                              \
+	}
+
+LX_PROGRAM(arrive, LX_P(arrive)(&state, task, time, cpu, now))
+LX_PROGRAM(take_due, state.forget = lx_take_due(&state, now))
+LX_PROGRAM(release_group, LX_P(release_group)(&state, task, now))
+LX_PROGRAM(complete, LX_P(complete)(&state, cpu, time, now))
+LX_PROGRAM(reschedule, LX_P(reschedule)(&state, cpu, now))
+LX_PROGRAM(consume, LX_P(consume)(&state, task, time))
+LX_PROGRAM(exhaust, LX_P(exhaust)(&state, cpu, now))
+#ifdef LX_STEPS
+LX_PROGRAM(step, LX_P(step)(&state, cpu, now))
+#endif
+#ifdef LX_MESSAGES
+LX_PROGRAM(message, LX_P(message)(&state, cpu, now))
+#endif
+#ifdef LX_SUSPENDS
+LX_PROGRAM(suspend, LX_P(suspend)(&state, cpu, now))
+LX_PROGRAM(resume, LX_P(resume)(&state, task, cpu, now))
+#endif
+
+LX_GLOBAL int init_policy(void)
+{
+	LX_P(init)(&state);
+	return 0;
+}
+
+LX_SECTION("syscall") int setup(void *context)
+{
+	const struct lx_config *config = &setup_data.config;
+	u32 i = 0;
+
+	(void)context;
+	state.config = *config;
+	/* What lx_policy_lay_out does natively. */
+	state.bucket_mask = config->batching ? LX_BUCKETS_MAX - 1 : 0;
+	state.message_mask = LX_TASKS_MAX * 2 - 1;
+	while (i < config->tasks && LX_MAY_LOOP) {
+		const struct lx_rig_task *from = LX_AT(setup_data.task, i, LX_TASKS_MAX);
+		struct lx_task *to = LX_AT(state.task, i, LX_TASKS_MAX);
+
+		to->deadline_rel = from->deadline_rel;
+		to->period = from->period;
+		to->budget = from->budget;
+		to->priority = from->priority;
+		i++;
+		LX_FORGET(&state, i);
+	}
+	init_policy();
+	return 0;
+}
+
+#ifdef LX_QUEUE
+#define LX_Q(name) LX_JOIN(LX_QUEUE, name)
+
+/* The queue alone, for the benchmark; after setup. */
+LX_SECTION("syscall") int fill(void *context)
+{
+	(void)context;
+	LX_Q(fill)(&state);
+	return 0;
+}
+
+LX_SECTION("syscall") int hold(struct lx_rig_event *e)
+{
+	output.result[0].next_due = LX_Q(hold)(&state, e->task, e->time);
+	return 0;
+}
+
+/* One operation each, for the verifier's count. */
+LX_SECTION("syscall") int queue_insert(struct lx_rig_event *e)
+{
+	LX_Q(insert)(&state, e->task);
+	return 0;
+}
+
+LX_SECTION("syscall") int queue_pop(struct lx_rig_event *e)
+{
+	LX_Q(pop)(&state, e->task);
+	return 0;
+}
+
+LX_SECTION("syscall") int queue_remove(struct lx_rig_event *e)
+{
+	LX_Q(remove)(&state, e->task);
+	return 0;
+}
+#endif
+
+LX_INLINE void handle(const struct lx_rig_event *e)
+{
+	u32 cpu = e->cpu, task = e->task;
+	u64 time = e->time, now = e->now;
+
+	switch (e->kind) {
+	case LX_RIG_ARRIVE:
+		events_arrive(cpu, task, time, now);
+		break;
+	case LX_RIG_TAKE_DUE:
+		events_take_due(cpu, task, time, now);
+		break;
+	case LX_RIG_RELEASE_GROUP:
+		events_release_group(cpu, task, time, now);
+		break;
+	case LX_RIG_COMPLETE:
+		events_complete(cpu, task, time, now);
+		break;
+	case LX_RIG_RESCHEDULE:
+		events_reschedule(cpu, task, time, now);
+		break;
+	case LX_RIG_CONSUME:
+		events_consume(cpu, task, time, now);
+		break;
+	case LX_RIG_EXHAUST:
+		events_exhaust(cpu, task, time, now);
+		break;
+#ifdef LX_STEPS
+	case LX_RIG_STEP:
+		events_step(cpu, task, time, now);
+		break;
+#endif
+#ifdef LX_MESSAGES
+	case LX_RIG_MESSAGE:
+		events_message(cpu, task, time, now);
+		break;
+#endif
+#ifdef LX_SUSPENDS
+	case LX_RIG_SUSPEND:
+		events_suspend(cpu, task, time, now);
+		break;
+	case LX_RIG_RESUME:
+		events_resume(cpu, task, time, now);
+		break;
+#endif
+	}
+}
+
+/* Copies the decision just made to the output. */
+LX_FN void record(const struct lx_rig_event *e, u32 event)
+{
+	struct lx_rig_result *result = LX_AT(output.result, event, LX_RIG_EVENTS);
+	u32 from = 0;
+	u32 to = output.actions;
+
+	result->value = e->kind == LX_RIG_TAKE_DUE ? state.forget : 0;
+	result->actions = state.actions;
+	result->next_due = state.next_due;
+	result->deadline_abs = 0;
+	result->budget_left = 0;
+	if (e->task < state.config.tasks) {
+		const struct lx_task *t = LX_AT(state.task, e->task, LX_TASKS_MAX);
+
+		result->deadline_abs = t->deadline_abs;
+		result->budget_left = t->budget_left;
+	}
+	while (from < state.actions && to < LX_RIG_ACTIONS && LX_MAY_LOOP) {
+		*LX_AT(output.action, to, LX_RIG_ACTIONS) = *LX_AT(state.action, from, LX_ACTIONS_MAX);
+		from++;
+		to++;
+		LX_FORGET(&state, from);
+		LX_FORGET(&state, to);
+	}
+	output.actions = to;
+}
+
+LX_SECTION("syscall") int events(void *context)
+{
+	u32 i = 0;
+
+	(void)context;
+	output.actions = 0;
+	while (i < input.events && i < LX_RIG_EVENTS && LX_MAY_LOOP) {
+		const struct lx_rig_event *e = LX_AT(input.event, i, LX_RIG_EVENTS);
+
+		/* Take_due and consume make no actions. */
+		state.actions = 0;
+		handle(e);
+		record(e, i);
+		i++;
+		LX_FORGET(&state, i);
+	}
+	output.events = i;
+	return 0;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the conformance rig (crates/laxity-conformance) gives to a policy and what comes back, the same for both builds. The
+ * Rust side has these structures too (src/events.rs): change both.
+ */
+#ifndef LX_RIG_H
+#define LX_RIG_H
+
+#include "../state.h"
+
+/* Events of one run of the program, and their actions altogether. */
+#define LX_RIG_EVENTS 4096u
+#define LX_RIG_ACTIONS 16384u
+
+enum lx_rig_kind {
+	LX_RIG_ARRIVE = 1,
+	LX_RIG_TAKE_DUE = 2,
+	LX_RIG_RELEASE_GROUP = 3,
+	LX_RIG_COMPLETE = 4,
+	LX_RIG_RESCHEDULE = 5,
+	LX_RIG_CONSUME = 6,
+	LX_RIG_EXHAUST = 7,
+	LX_RIG_STEP = 8,
+	LX_RIG_MESSAGE = 9,
+	LX_RIG_SUSPEND = 10,
+	LX_RIG_RESUME = 11,
+};
+
+/* The arguments of an entry point; `time` is the release, the next release, or the time used; `task` may be a group. */
+struct lx_rig_event {
+	u32 kind;
+	u32 cpu;
+	u32 task;
+	u32 reserved;
+	u64 time;
+	u64 now;
+};
+
+/* What can be seen of the decision beside the actions. */
+struct lx_rig_result {
+	u32 actions;
+	/* take_due: the group. */
+	u32 value;
+	u64 next_due;
+	/* Of the event's task, if that is one. */
+	u64 deadline_abs;
+	u64 budget_left;
+};
+
+struct lx_rig_task {
+	u64 deadline_rel;
+	u64 period;
+	u64 budget;
+	u32 priority;
+	u32 reserved;
+};
+
+/* An instance to set up. */
+struct lx_rig_setup {
+	struct lx_config config;
+	struct lx_rig_task task[4096];
+};
+
+struct lx_rig_input {
+	u32 events;
+	u32 reserved;
+	struct lx_rig_event event[LX_RIG_EVENTS];
+};
+
+struct lx_rig_output {
+	/* How many events have been handled, with how many actions. */
+	u32 events;
+	u32 actions;
+	struct lx_rig_result result[LX_RIG_EVENTS];
+	struct lx_action action[LX_RIG_ACTIONS];
+};
+
+#endif
