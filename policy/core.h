@@ -173,4 +173,10 @@ LX_INLINE u64 lx_next_job(struct lx_state *s, u32 task, u64 release)
 	return ready;
 }
 
+/* Whether a job that may run from `ready` on has to wait. Before time begins (`now` is LX_NEVER) all have. */
+LX_INLINE int lx_is_later(u64 ready, u64 now)
+{
+	return ready > now || now == LX_NEVER;
+}
+
 #endif

@@ -187,14 +187,15 @@ LX_FN u32 LX_P(unlink)(struct lx_state *s, u32 task)
 
 /*
  * A task's first job, or its next one after a time without: released at `release`, at once if that is not after `now`.
- * `cpu` is where this happens.
+ * `cpu` is where this happens. Before time begins `now` is LX_NEVER: all jobs wait for their timers, also those of instant 0,
+ * so that a synchronous release is one.
  */
 LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
 {
 	u64 ready = lx_next_job(s, task, release);
 
 	s->actions = 0;
-	if (ready > now)
+	if (lx_is_later(ready, now))
 		LX_P(release_later)(s, task, ready, cpu);
 	else
 		LX_P(release_job)(s, task);
@@ -222,6 +223,26 @@ LX_FN void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now
 	}
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
+}
+
+/* The job that `cpu` runs waits for something. The CPU calls reschedule next. */
+LX_FN void LX_P(suspend)(struct lx_state *s, u32 cpu, u64 now)
+{
+	u32 freed = LX_P(unlink)(s, lx_cpu(s, cpu)->scheduled);
+
+	(void)now;
+	s->actions = 0;
+	if (freed != LX_NONE)
+		LX_P(link_top)(s, freed);
+}
+
+/* What the suspended job of the task waited for has happened, on `cpu`. */
+LX_FN void LX_P(resume)(struct lx_state *s, u32 task, u32 cpu, u64 now)
+{
+	(void)cpu;
+	(void)now;
+	s->actions = 0;
+	LX_P(release_job)(s, task);
 }
 
 /*

@@ -12,14 +12,14 @@
 #define LX_ENTRIES(policy)                                                                                             \
 	.name = #policy, .init = lx_##policy##_init, .arrive = lx_##policy##_arrive,                                   \
 	.release_group = lx_##policy##_release_group, .complete = lx_##policy##_complete,                              \
-	.reschedule = lx_##policy##_reschedule, .consume = lx_##policy##_consume, .exhaust = lx_##policy##_exhaust
+	.reschedule = lx_##policy##_reschedule, .consume = lx_##policy##_consume,                                      \
+	.exhaust = lx_##policy##_exhaust, .suspend = lx_##policy##_suspend, .resume = lx_##policy##_resume
 
 #define LX_TABLE(policy) const struct lx_policy lx_policy_##policy = {LX_ENTRIES(policy)}
 
 /* A policy whose operations run in several steps, under locks of their own. */
 #define LX_STEPS(policy)                                                                                               \
-	.step = lx_##policy##_step, .suspend = lx_##policy##_suspend, .resume = lx_##policy##_resume,                  \
-	.lock_of = lx_##policy##_lock_of
+	.step = lx_##policy##_step, .lock_of = lx_##policy##_lock_of
 
 LX_TABLE(edf_bh);
 LX_TABLE(edf_rbt);

@@ -73,7 +73,7 @@ LX_FN void lx_push_pull_arrive(struct lx_state *s, u32 task, u64 release, u32 cp
 	u64 ready = lx_next_job(s, task, release);
 
 	s->actions = 0;
-	if (ready > now) {
+	if (lx_is_later(ready, now)) {
 		lx_push_pull_release_later(s, task, ready, cpu);
 	} else {
 		lx_task(s, task)->right = LX_NONE;

@@ -179,7 +179,7 @@ LX_FN void lx_dsp_release(struct lx_state *s, u32 task, u64 ready, u64 now)
 	u64 due = s->next_due;
 	u32 group;
 
-	if (ready <= now) {
+	if (!lx_is_later(ready, now)) {
 		lx_dsp_ready(s, task);
 		return;
 	}

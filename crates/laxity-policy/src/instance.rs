@@ -37,8 +37,53 @@ pub mod note {
     pub const PUSH_ABANDONED: u32 = ffi::lx_note_LX_NOTE_PUSH_ABANDONED;
     /// A push.
     pub const PUSH: u32 = ffi::lx_note_LX_NOTE_PUSH;
+    /// A push found that its job had gone elsewhere, or that another goes before it.
+    pub const PUSH_OVERTAKEN: u32 = ffi::lx_note_LX_NOTE_PUSH_OVERTAKEN;
     /// A pull.
     pub const PULL: u32 = ffi::lx_note_LX_NOTE_PULL;
+    /// A pull found nothing any more.
+    pub const PULL_FAILED: u32 = ffi::lx_note_LX_NOTE_PULL_FAILED;
+    /// A job that was chosen had ended meanwhile.
+    pub const STALE_JOB: u32 = ffi::lx_note_LX_NOTE_STALE_JOB;
+}
+
+/// What an entry point is called for, to ask which locks it needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// release_group, arrive, resume.
+    Release,
+    /// complete, suspend.
+    Complete,
+    /// reschedule.
+    Reschedule,
+    /// exhaust.
+    Exhaust,
+    /// message.
+    Message,
+}
+
+/// At most two of an instance's locks, numbered as its CPUs, in the order in which they are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Locks(u32);
+
+impl Locks {
+    /// No lock.
+    pub const NONE: Locks = Locks(u32::MAX);
+    /// The one lock of an instance that has only one.
+    const ONLY: Locks = Locks(0xffff_0000);
+
+    /// The locks.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = u32> {
+        [self.0 & 0xffff, self.0 >> 16].into_iter().filter(|&lock| lock != 0xffff)
+    }
+}
+
+impl From<u32> for Locks {
+    /// As `lx_locks` in `policy/core.h` writes them.
+    fn from(encoded: u32) -> Self {
+        Locks(encoded)
+    }
 }
 
 /// How an instance is set up.
@@ -176,6 +221,11 @@ impl Instance {
         self.task(task).budget_left
     }
 
+    /// The start of the server period that the task's budget belongs to.
+    pub fn replenished(&self, task: u32) -> u64 {
+        self.task(task).replenished
+    }
+
     /// The absolute deadline under which the task is scheduled.
     pub fn deadline_abs(&self, task: u32) -> u64 {
         self.task(task).deadline_abs
@@ -215,7 +265,8 @@ impl Instance {
         unsafe { (self.entries.release_group)(self.state.as_ptr(), group, now) }
     }
 
-    /// A task's job arrives at `release`, now or later, from the point of view of `cpu`.
+    /// A task's job arrives at `release`, now or later, from the point of view of `cpu`. Before time begins `now` is
+    /// [`crate::NEVER`]: then every job waits for its timer.
     #[inline]
     pub fn arrive(&mut self, task: u32, release: u64, cpu: u32, now: u64) {
         // SAFETY: as above.
@@ -248,6 +299,28 @@ impl Instance {
         let exhaust = self.entries.table.entries().exhaust.expect("every policy has it");
         // SAFETY: as above.
         unsafe { exhaust(self.state.as_ptr(), cpu, now) }
+    }
+
+    /// The job on `cpu` waits for something.
+    pub fn suspend(&mut self, cpu: u32, now: u64) {
+        let suspend = self.entries.table.entries().suspend.expect("every policy has it");
+        // SAFETY: as above.
+        unsafe { suspend(self.state.as_ptr(), cpu, now) }
+    }
+
+    /// What the task's job waited for has happened, on `cpu`.
+    pub fn resume(&mut self, task: u32, cpu: u32, now: u64) {
+        let resume = self.entries.table.entries().resume.expect("every policy has it");
+        // SAFETY: as above.
+        unsafe { resume(self.state.as_ptr(), task, cpu, now) }
+    }
+
+    /// The locks to hold when the entry point for an event on `cpu` is called.
+    #[inline]
+    pub fn locks_of(&self, event: Event, cpu: u32) -> Locks {
+        let Some(lock_of) = self.entries.table.entries().lock_of else { return Locks::ONLY };
+        // SAFETY: reads the state only.
+        Locks(unsafe { lock_of(self.state.as_ptr(), event as u32, cpu) })
     }
 
     /// The operation in progress on `cpu` goes on.

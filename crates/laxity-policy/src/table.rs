@@ -15,7 +15,10 @@ impl Table {
             match policy {
                 Policy::EdfBh => &ffi::lx_policy_edf_bh,
                 Policy::EdfRbt => &ffi::lx_policy_edf_rbt,
-                _ => &ffi::lx_policy_edf_bh,
+                Policy::Fpp => &ffi::lx_policy_fpp,
+                Policy::GsnEdf | Policy::GsnEdfDi => &ffi::lx_policy_gsn_edf,
+                Policy::PushPull => &ffi::lx_policy_push_pull,
+                Policy::GEdfMp => &ffi::lx_policy_g_edf_mp,
             }
         };
         Table(table)

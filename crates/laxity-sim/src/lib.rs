@@ -1,3 +1,11 @@
 //! The discrete-event simulator: the schedulers of `policy/` on any platform, with modelled costs.
 
 pub mod costs;
+mod engine;
+mod observer;
+mod setup;
+
+pub use engine::{Ended, simulate};
+pub use laxity_policy::BudgetMode;
+pub use observer::{Observer, Recording};
+pub use setup::{Cell, RETRIES_MAX, Setup, default_grace, global_cell};

@@ -68,6 +68,8 @@ pub enum EventKind {
     PushAbandoned,
     /// A waiting job was fetched from another CPU's queue. Argument: that CPU.
     Pull,
+    /// A pull found nothing any more. Argument: the CPU it was from.
+    PullFailed,
     /// A background task runs. Argument: its id.
     BackgroundStart,
     /// A background task stops running. Argument: its id.
@@ -93,7 +95,7 @@ pub struct Event {
 
 impl EventKind {
     /// All kinds, in the order of their codes.
-    pub const ALL: [EventKind; 31] = {
+    pub const ALL: [EventKind; 32] = {
         use EventKind::*;
         [
             Release,
@@ -125,6 +127,7 @@ impl EventKind {
             PushFailed,
             PushAbandoned,
             Pull,
+            PullFailed,
             BackgroundStart,
             BackgroundStop,
         ]
@@ -162,6 +165,7 @@ impl EventKind {
             EventKind::PushFailed => "push-failed",
             EventKind::PushAbandoned => "push-abandoned",
             EventKind::Pull => "pull",
+            EventKind::PullFailed => "pull-failed",
             EventKind::BackgroundStart => "background-start",
             EventKind::BackgroundStop => "background-stop",
         }

@@ -1,0 +1,317 @@
+//! push-pull and g-edf-mp, whose operations run in several steps, under a host that interleaves them.
+//!
+//! The host (`tests/operations/`) is C, so that it sees the whole state: it checks the lock discipline of every call, that no
+//! task is on two CPUs, that every operation ends, and, whenever nothing is under way, that the schedule is that of
+//! global EDF or fixed priorities. It is built here with the policies' own assertions, and once more with each of a
+//! list of deliberate mistakes, every one of which it must notice.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const HOST: [&str; 5] = ["host.c", "locks.c", "mailboxes.c", "main.c", "model.c"];
+
+/// What may happen between an event and its consequences (`enum mode`).
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Ordered = 0,
+    Delayed = 1,
+    Interleaved = 2,
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn policy_sources() -> PathBuf {
+    root().join("../../policy")
+}
+
+/// Builds the host with the policies in `policy`.
+fn build(policy: &Path, name: &str) -> PathBuf {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let output = Command::new(compiler)
+        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-DLX_CHECKED", "-I"])
+        .arg(policy)
+        .arg("-o")
+        .arg(&program)
+        .args(HOST.map(|file| root().join("tests/operations").join(file)))
+        .arg(policy.join("native.c"))
+        .output()
+        .expect("the compiler that built the library");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+fn run(program: &Path, policy: &str, mode: Mode, first: u32, count: u32) -> Output {
+    Command::new(program)
+        .args([policy, &(mode as u32).to_string(), &first.to_string(), &count.to_string()])
+        .output()
+        .expect("built above")
+}
+
+/// Runs seeds that must all pass; how often each thing happened in them.
+fn passes(program: &Path, policy: &str, mode: Mode, count: u32) -> BTreeMap<String, u64> {
+    let output = run(program, policy, mode, 1, count);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        output.status.success(),
+        "{policy}, mode {}: {text}\n{} {policy} {} SEED 1 trace shows what happened; {:?}",
+        mode as u32,
+        program.display(),
+        mode as u32,
+        output.status
+    );
+    text.split_whitespace()
+        .filter_map(|word| word.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.parse().expect("counts are numbers")))
+        .collect()
+}
+
+#[test]
+fn push_pull_is_global_and_only_abandoned_pushes_end_that() {
+    let program = build(&policy_sources(), "operations-push-pull");
+    for mode in [Mode::Ordered, Mode::Delayed] {
+        let counts = passes(&program, "push-pull", mode, 4000);
+        println!("{counts:?}");
+        assert!(counts["push"] > 1000 && counts["pull"] > 1000);
+        for never in ["push_failed", "push_abandoned", "push_overtaken", "pull_failed", "inversions"] {
+            assert_eq!(counts[never], 0, "{never} without overlapping operations");
+        }
+    }
+    let counts = passes(&program, "push-pull", Mode::Interleaved, 8000);
+    println!("{counts:?}");
+    for happens in ["push_failed", "push_abandoned", "push_overtaken", "pull_failed", "inversions"] {
+        assert!(counts[happens] > 100, "{happens}: {}", counts[happens]);
+    }
+    assert!(counts["inversions"] < counts["push_abandoned"], "inversions are rarer than what leads to them");
+}
+
+#[test]
+fn g_edf_mp_is_global_once_all_messages_are_handled() {
+    let program = build(&policy_sources(), "operations-g-edf-mp");
+    for mode in [Mode::Ordered, Mode::Delayed, Mode::Interleaved] {
+        let counts = passes(&program, "g-edf-mp", mode, 5000);
+        println!("{counts:?}");
+        assert_eq!(counts["inversions"], 0);
+        for race in ["link_swap", "stale_message", "stale_job"] {
+            if mode == Mode::Ordered {
+                assert_eq!(counts[race], 0, "{race} although nothing overlaps");
+            } else {
+                assert!(counts[race] > 100, "{race}: {}", counts[race]);
+            }
+        }
+    }
+}
+
+/// A deliberate mistake: in `file`, `right` becomes `wrong`.
+struct Mistake {
+    name: &'static str,
+    file: &'static str,
+    right: &'static str,
+    wrong: &'static str,
+}
+
+const fn mistake(
+    name: &'static str,
+    file: &'static str,
+    right: &'static str,
+    wrong: &'static str,
+) -> Mistake {
+    Mistake { name, file, right, wrong }
+}
+
+const PUSH_PULL: [Mistake; 11] = [
+    mistake(
+        "a push does not look again at the target",
+        "push_pull/migrate.h",
+        "} else if (lx_run_queue_yields(s, target, task)) {",
+        "} else if (target != source) {",
+    ),
+    mistake(
+        "a push does not look again at the source",
+        "push_pull/migrate.h",
+        "if (lx_run_queue(s, source)->next != task) {",
+        "if (target == source) {",
+    ),
+    mistake(
+        "a pull does not look again",
+        "push_pull/migrate.h",
+        "if (lx_run_queue_offers(s, source, cpu)) {\n\t\tu32 task",
+        "if (source != cpu) {\n\t\tu32 task",
+    ),
+    mistake(
+        "one push only",
+        "push_pull/migrate.h",
+        "\t\top->task = LX_NONE;\n\t} else {",
+        "\t\treturn 0;\n\t} else {",
+    ),
+    mistake(
+        "no push after a release",
+        "push_pull/migrate.h",
+        "\tlx_push_from(s, cpu, op->target);\n",
+        "\tlx_release_next(s, cpu);\n",
+    ),
+    mistake(
+        "a push is given up in silence",
+        "push_pull/migrate.h",
+        "\t\t\tlx_note(s, LX_NOTE_PUSH_ABANDONED, source, target, task);\n",
+        "",
+    ),
+    mistake(
+        "one lock instead of two",
+        "push_pull/migrate.h",
+        "lx_go_on(s, cpu, lx_locks(source, target));",
+        "lx_go_on(s, cpu, lx_locks(source, LX_NO_LOCK));",
+    ),
+    mistake(
+        "a CPU that has yet to reschedule offers its running job",
+        "push_pull/run_queue.h",
+        "u32 next = LX_NONE;\n\n\tif (current",
+        "u32 next = current;\n\n\tif (current",
+    ),
+    mistake(
+        "a job wakes up elsewhere before its CPU has switched away",
+        "push_pull/run_queue.h",
+        "if (held != LX_NONE)\n\t\treturn held;",
+        "if (held != LX_NONE)\n\t\town = held;",
+    ),
+    mistake("no pull", "push_pull.h", "\tlx_operation(s, cpu)->source = 0;\n\tlx_pull_seek(s, cpu);\n", ""),
+    mistake(
+        "no push after a preemption",
+        "push_pull.h",
+        "\tlx_operation(s, cpu)->rest = LX_NONE;\n\tlx_push_from(s, cpu, cpu);\n",
+        "",
+    ),
+];
+
+const G_EDF_MP: [Mistake; 11] = [
+    mistake(
+        "a stale job stays in the ready queue",
+        "g_edf_mp/dsp.h",
+        "\t\tlx_binomial_heap_remove(s, task);\n",
+        "",
+    ),
+    mistake(
+        "a job that has ended is swapped back",
+        "g_edf_mp/dsp.h",
+        "\tif (LX_READ(lx_flight(s, task)->ended)) {\n\t\tlx_dsp_drop(s);\n\t\treturn;\n\t}\n",
+        "",
+    ),
+    mistake(
+        "a job that has ended is linked",
+        "g_edf_mp/dsp.h",
+        "\tif (LX_READ(lx_flight(s, op->task)->ended)) {\n\t\tlx_dsp_drop(s);\n\t\treturn;\n\t}\n",
+        "",
+    ),
+    mistake(
+        "no link swap",
+        "g_edf_mp/dsp.h",
+        "if (held != LX_NONE && held != op->target) {",
+        "if (held != LX_NONE && held == LX_NO_LOCK) {",
+    ),
+    mistake(
+        "a swap without looking again",
+        "g_edf_mp/dsp.h",
+        "if (lx_cpu(s, source)->scheduled == task) {",
+        "if (lx_dsp_copy(s, source) != task) {",
+    ),
+    mistake(
+        "a swap under the lock of the wrong client",
+        "g_edf_mp/dsp.h",
+        "lx_dsp_go_on(s, LX_DSP_SWAP, held);",
+        "lx_dsp_go_on(s, LX_DSP_SWAP, op->target);",
+    ),
+    mistake(
+        "a resumption that overtakes the suspension is forgotten",
+        "g_edf_mp/dsp.h",
+        "\t\tflight->early = LX_MESSAGE_RESUME;\n",
+        "\t\treturn;\n",
+    ),
+    mistake(
+        "an arrival that overtakes the completion is forgotten",
+        "g_edf_mp/dsp.h",
+        "\t\tflight->early = LX_MESSAGE_ARRIVE;\n",
+        "",
+    ),
+    mistake(
+        "a preempted job is not kept",
+        "g_edf_mp/dsp.h",
+        "\tif (!LX_READ(lx_flight(s, task)->ended))\n\t\tlx_dsp_ready(s, task);\n",
+        "",
+    ),
+    mistake(
+        "a client gives up a link that is not its job's",
+        "g_edf_mp.h",
+        "\tif (c->linked == task)\n\t\tc->linked = LX_NONE;",
+        "\tc->linked = LX_NONE;",
+    ),
+    mistake(
+        "the first mailbox is always read first",
+        "g_edf_mp/mailbox.h",
+        "\ts->mailbox_next = socket + 1 < s->config.sockets ? socket + 1 : 0;\n",
+        "\ts->mailbox_next = tried + 1 < s->config.sockets && kind == LX_MESSAGE_NONE ? tried + 1 : 0;\n",
+    ),
+];
+
+fn copy_tree(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("cargo's directory for tests can be written");
+    for entry in std::fs::read_dir(from).expect("policy/ is part of the checkout") {
+        let entry = entry.expect("policy/ can be listed");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_tree(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), &target).expect("sources are ordinary files");
+        }
+    }
+}
+
+/// Whether the host notices the mistake, and how.
+fn noticed(policy: &str, number: usize, mistake: &Mistake) -> Option<String> {
+    let name = format!("operations-{policy}-mistake-{number}");
+    let sources = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-policy"));
+    let _ = std::fs::remove_dir_all(&sources);
+    copy_tree(&policy_sources(), &sources);
+    let file = sources.join(mistake.file);
+    let text = std::fs::read_to_string(&file).expect("copied above");
+    assert_eq!(
+        text.matches(mistake.right).count(),
+        1,
+        "{}: the text is not in {} once",
+        mistake.name,
+        mistake.file
+    );
+    std::fs::write(&file, text.replace(mistake.right, mistake.wrong)).expect("copied above");
+    let program = build(&sources, &name);
+    [Mode::Ordered, Mode::Delayed, Mode::Interleaved].into_iter().find_map(|mode| {
+        let output = run(&program, policy, mode, 1, 2000);
+        (!output.status.success()).then(|| {
+            let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            format!(
+                "mode {}: {}",
+                mode as u32,
+                if text.is_empty() { output.status.to_string() } else { text }
+            )
+        })
+    })
+}
+
+fn all_noticed(policy: &str, mistakes: &[Mistake]) {
+    for (number, mistake) in mistakes.iter().enumerate() {
+        let how = noticed(policy, number, mistake);
+        println!("{policy}, {}: {how:?}", mistake.name);
+        assert!(how.is_some(), "{policy}: nobody notices that {}", mistake.name);
+    }
+}
+
+#[test]
+fn mistakes_in_push_pull_are_noticed() {
+    all_noticed("push-pull", &PUSH_PULL);
+}
+
+#[test]
+fn mistakes_in_g_edf_mp_are_noticed() {
+    all_noticed("g-edf-mp", &G_EDF_MP);
+}

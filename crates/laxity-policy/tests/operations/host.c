@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The host: what happens next, and what follows from it. */
+#include "host.h"
+
+#include <stdio.h>
+
+/* An operation that makes no progress is found by this many calls in one instant. */
+#define CALLS_MAX 20000
+
+static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume"};
+
+int fail(struct host *h, const char *what, u64 a, u64 b)
+{
+	snprintf(h->failure, sizeof(h->failure), "t=%llu: %s (%lld, %lld)", (unsigned long long)h->now, what, (long long)a,
+		 (long long)b);
+	return -1;
+}
+
+static void add_event(struct host *h, u32 cpu, enum event_kind kind, u32 subject)
+{
+	struct model_cpu *c = &h->cpu[cpu];
+
+	c->event[c->events++] = (struct event){kind, subject, h->events++};
+}
+
+static int runs(struct host *h, u32 cpu, u32 task)
+{
+	struct model_cpu *c = &h->cpu[cpu];
+
+	if (c->running != LX_NONE)
+		h->task[c->running].running_on = LX_NONE;
+	c->running = task;
+	c->executing = task != LX_NONE;
+	if (task == LX_NONE)
+		return 0;
+	if (h->task[task].running_on != LX_NONE)
+		return fail(h, "a task on two CPUs", task, cpu);
+	if (!model_is_ready(h, task))
+		return fail(h, "a task runs that is not ready", task, cpu);
+	h->task[task].running_on = cpu;
+	return 0;
+}
+
+static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
+{
+	if (h->trace)
+		printf("        -> %s cpu %d task %d time %lld\n",
+		       (const char *[]){"", "kick", "run", "arm", "notify", "step", "note"}[a->kind], (int)a->cpu,
+		       (int)a->task, (long long)a->time);
+	switch (a->kind) {
+	case LX_KICK:
+		add_event(h, a->cpu, EVENT_KICK, 0);
+		return 0;
+	case LX_RUN:
+		return a->cpu == cpu ? runs(h, cpu, a->task) : fail(h, "run on another CPU", cpu, a->cpu);
+	case LX_ARM:
+		return a->time == h->s->next_due ? 0 : fail(h, "timer", a->time, h->s->next_due);
+	case LX_NOTIFY:
+		add_event(h, a->cpu, EVENT_MESSAGE, 0);
+		return 0;
+	case LX_STEP:
+		if (a->cpu != cpu || h->cpu[cpu].stepping)
+			return fail(h, "step of another CPU, or two", cpu, a->cpu);
+		h->cpu[cpu].stepping = 1;
+		h->cpu[cpu].locks = a->task;
+		return 0;
+	case LX_NOTE:
+		h->notes[a->task]++;
+		h->abandoned |= a->task == LX_NOTE_PUSH_ABANDONED;
+		return 0;
+	}
+	return fail(h, "unknown action", a->kind, cpu);
+}
+
+/* Brackets a call of the policy: `before` it, and after it, under these locks. */
+static int called(struct host *h, u32 cpu, const struct written *before, u32 locks)
+{
+	if (h->calls_now++ > CALLS_MAX)
+		return fail(h, "no end", cpu, 0);
+	if (locks_kept(h, before, locks))
+		return -1;
+	for (u32 i = 0; i < h->s->actions; i++)
+		if (carry_out(h, cpu, &h->s->action[i]))
+			return -1;
+	return 0;
+}
+
+#define CALL(h, cpu, locks, call)                                                                                      \
+	({                                                                                                             \
+		struct written before_;                                                                                \
+		u32 locks_ = (locks);                                                                                  \
+		if ((h)->trace)                                                                                        \
+			printf("t=%llu cpu%u %s\n", (unsigned long long)(h)->now, cpu, #call);                         \
+		locks_before(h, &before_);                                                                             \
+		(h)->policy->call;                                                                                     \
+		called(h, cpu, &before_, locks_);                                                                      \
+	})
+
+static u32 lock_of(const struct host *h, u32 event, u32 cpu)
+{
+	return h->policy->lock_of(h->s, event, cpu);
+}
+
+static int step(struct host *h, u32 cpu)
+{
+	h->cpu[cpu].stepping = 0;
+	return CALL(h, cpu, h->cpu[cpu].locks, step(h->s, cpu, h->now));
+}
+
+static int reschedule(struct host *h, u32 cpu)
+{
+	h->cpu[cpu].must_reschedule = 0;
+	return CALL(h, cpu, lock_of(h, LX_EVENT_RESCHEDULE, cpu), reschedule(h->s, cpu, h->now));
+}
+
+static int handle_message(struct host *h, u32 cpu)
+{
+	u32 read[CPUS_MAX];
+
+	mailboxes_before(h, read);
+	if (CALL(h, cpu, lock_of(h, LX_EVENT_MESSAGE, cpu), message(h->s, cpu, h->now)))
+		return -1;
+	return mailboxes_fair(h, read);
+}
+
+static int handle(struct host *h, u32 cpu, u32 index)
+{
+	struct model_cpu *c = &h->cpu[cpu];
+	struct event e = c->event[index];
+	u32 none = lock_of(h, LX_EVENT_RELEASE, cpu);
+
+	for (u32 i = index + 1; i < c->events; i++)
+		c->event[i - 1] = c->event[i];
+	c->events--;
+	if (h->trace)
+		printf("  %s %u\n", event_names[e.kind], e.subject);
+	switch (e.kind) {
+	case EVENT_KICK:
+		return reschedule(h, cpu);
+	case EVENT_MESSAGE:
+		return handle_message(h, cpu);
+	case EVENT_GROUP:
+		return CALL(h, cpu, none, release_group(h->s, e.subject, h->now));
+	case EVENT_ARRIVE:
+		model_next_job(h, e.subject, h->task[e.subject].arrival);
+		return CALL(h, cpu, none, arrive(h->s, e.subject, h->task[e.subject].arrival, cpu, h->now));
+	case EVENT_RESUME:
+		h->task[e.subject].state = JOB_THERE;
+		return CALL(h, cpu, none, resume(h->s, e.subject, cpu, h->now));
+	}
+	return -1;
+}
+
+/* Arranges for the task to arrive or be resumed after up to `delay`, on any CPU. */
+static void wake_later(struct host *h, u32 task, enum event_kind by, u64 earliest, u64 delay)
+{
+	struct model_task *t = &h->task[task];
+
+	t->wakes_at = (earliest > h->now ? earliest : h->now) + draw(h, delay + 1);
+	t->wakes_on = (u32)draw(h, h->cpus);
+	t->wakes_by = by;
+	t->arrival = t->wakes_at + (draw(h, 3) == 0 ? draw(h, 4) : 0);
+}
+
+/* Timers and other interrupts whose instant has come. */
+static void collect_due(struct host *h)
+{
+	u32 group;
+
+	while ((group = lx_policy_take_due(h->s, h->now)) != LX_NONE)
+		add_event(h, h->s->group[group].cpu, EVENT_GROUP, group);
+	for (u32 i = 0; i < h->tasks; i++) {
+		struct model_task *t = &h->task[i];
+
+		if (t->wakes_at > h->now)
+			continue;
+		t->wakes_at = LX_NEVER;
+		add_event(h, t->wakes_on, t->wakes_by, i);
+	}
+}
+
+static int complete(struct host *h, u32 cpu)
+{
+	u32 task = h->cpu[cpu].running;
+	struct model_task *t = &h->task[task];
+	u64 next = t->release + t->period;
+	u64 told = LX_NEVER;
+
+	h->jobs++;
+	t->state = JOB_NONE;
+	if (next < h->horizon && t->sporadic) {
+		wake_later(h, task, EVENT_ARRIVE, next, 3);
+	} else if (next < h->horizon) {
+		told = next;
+		model_next_job(h, task, next);
+	}
+	return CALL(h, cpu, lock_of(h, LX_EVENT_COMPLETE, cpu), complete(h->s, cpu, told, h->now));
+}
+
+static int suspend(struct host *h, u32 cpu)
+{
+	u32 task = h->cpu[cpu].running;
+
+	h->task[task].suspends_at = 0;
+	h->task[task].state = JOB_SUSPENDED;
+	wake_later(h, task, EVENT_RESUME, h->now, 4);
+	if (CALL(h, cpu, lock_of(h, LX_EVENT_COMPLETE, cpu), suspend(h->s, cpu, h->now)))
+		return -1;
+	collect_due(h);
+	return 0;
+}
+
+static int exhaust(struct host *h, u32 cpu)
+{
+	model_replenish(h, h->cpu[cpu].running);
+	return CALL(h, cpu, lock_of(h, LX_EVENT_EXHAUST, cpu), exhaust(h->s, cpu, h->now));
+}
+
+/* Work until the running job does something of its own: ends, suspends itself, or has used up its budget. */
+static u64 work_to_go(const struct host *h, u32 cpu)
+{
+	const struct model_task *t = &h->task[h->cpu[cpu].running];
+	u64 work = t->work_left - t->suspends_at;
+
+	return h->s->config.budget_mode != LX_BUDGET_OFF && t->budget_left < work ? t->budget_left : work;
+}
+
+static int executes(const struct host *h, u32 cpu)
+{
+	const struct model_cpu *c = &h->cpu[cpu];
+
+	return c->executing && !c->stepping && !c->must_reschedule;
+}
+
+static int job_is_over(const struct host *h, u32 cpu)
+{
+	return executes(h, cpu) && work_to_go(h, cpu) == 0;
+}
+
+static int job_over(struct host *h, u32 cpu)
+{
+	const struct model_task *t = &h->task[h->cpu[cpu].running];
+
+	h->cpu[cpu].executing = 0;
+	h->cpu[cpu].must_reschedule = 1;
+	if (t->work_left == 0)
+		return complete(h, cpu);
+	if (t->work_left == t->suspends_at)
+		return suspend(h, cpu);
+	return exhaust(h, cpu);
+}
+
+/* What the CPU must do next, if it must do something: 1, or 0 if it is free for events. */
+static int goes_on(const struct host *h, u32 cpu)
+{
+	return h->cpu[cpu].stepping || h->cpu[cpu].must_reschedule;
+}
+
+static int go_on(struct host *h, u32 cpu)
+{
+	return h->cpu[cpu].stepping ? step(h, cpu) : reschedule(h, cpu);
+}
+
+static u32 things_to_do(const struct host *h, u32 cpu)
+{
+	return goes_on(h, cpu) ? 1 : h->cpu[cpu].events + (u32)job_is_over(h, cpu);
+}
+
+static int do_thing(struct host *h, u32 cpu, u64 index)
+{
+	if (goes_on(h, cpu))
+		return go_on(h, cpu);
+	return index < h->cpu[cpu].events ? handle(h, cpu, (u32)index) : job_over(h, cpu);
+}
+
+/* MODE_ORDERED: consequences before causes, and otherwise first come, first served. 1 if there is nothing to do. */
+static int do_first(struct host *h)
+{
+	u32 best_cpu = LX_NONE;
+	u32 best = 0;
+	u64 best_rank = LX_NEVER;
+
+	for (u32 cpu = 0; cpu < h->cpus; cpu++) {
+		if (goes_on(h, cpu))
+			return go_on(h, cpu);
+		for (u32 i = 0; i < h->cpu[cpu].events + (u32)job_is_over(h, cpu); i++) {
+			const struct event *e = &h->cpu[cpu].event[i];
+			u64 rank = LX_NEVER - 1;
+
+			if (i < h->cpu[cpu].events)
+				rank = ((u64)(e->kind > EVENT_MESSAGE) << 62) + e->number;
+			if (rank < best_rank) {
+				best_rank = rank;
+				best_cpu = cpu;
+				best = i;
+			}
+		}
+	}
+	return best_cpu == LX_NONE ? 1 : do_thing(h, best_cpu, best);
+}
+
+/* MODE_DELAYED and MODE_INTERLEAVED: anything that can happen next. 1 if there is nothing. */
+static int do_any(struct host *h)
+{
+	u32 busy[CPUS_MAX];
+	u32 count = 0;
+	u32 cpu;
+
+	for (cpu = 0; cpu < h->cpus; cpu++) {
+		if (h->mode == MODE_DELAYED && goes_on(h, cpu))
+			return go_on(h, cpu);
+		if (things_to_do(h, cpu))
+			busy[count++] = cpu;
+	}
+	if (count == 0)
+		return 1;
+	cpu = busy[draw(h, count)];
+	return do_thing(h, cpu, draw(h, things_to_do(h, cpu)));
+}
+
+static void pass_time(struct host *h, u64 span)
+{
+	for (u32 cpu = 0; cpu < h->cpus; cpu++) {
+		struct model_task *t;
+		u64 work;
+
+		if (!executes(h, cpu))
+			continue;
+		t = &h->task[h->cpu[cpu].running];
+		work = work_to_go(h, cpu) < span ? work_to_go(h, cpu) : span;
+		t->work_left -= work;
+		if (h->s->config.budget_mode != LX_BUDGET_OFF) {
+			t->budget_left -= work;
+			h->policy->consume(h->s, h->cpu[cpu].running, work);
+		}
+	}
+	h->now += span;
+	h->calls_now = 0;
+	collect_due(h);
+}
+
+/* Nothing is under way: the schedule must be right. */
+static int check_quiet(struct host *h)
+{
+	h->checks++;
+	for (u32 cpu = 0; cpu < h->clients; cpu++) {
+		if (h->s->cpu[cpu].kicked)
+			return fail(h, "a kick got lost", cpu, 0);
+		if (h->s->cpu[cpu].scheduled != h->cpu[cpu].running || h->s->cpu[cpu].linked != h->cpu[cpu].running)
+			return fail(h, "a CPU does not run what it should", cpu, h->s->cpu[cpu].linked);
+	}
+	if (model_schedule_is_global(h)) {
+		h->abandoned = 0;
+		return 0;
+	}
+	h->inversions++;
+	return h->abandoned ? 0 : fail(h, "not the global schedule", h->clients, h->tasks);
+}
+
+/* The next instant at which something happens by itself, or LX_NEVER. */
+static u64 next_instant(const struct host *h)
+{
+	u64 next = h->s->next_due;
+
+	for (u32 i = 0; i < h->tasks; i++)
+		if (h->task[i].wakes_at < next)
+			next = h->task[i].wakes_at;
+	for (u32 cpu = 0; cpu < h->cpus; cpu++)
+		if (executes(h, cpu) && h->now + work_to_go(h, cpu) < next)
+			next = h->now + work_to_go(h, cpu);
+	return next;
+}
+
+int host_run(struct host *h)
+{
+	for (;;) {
+		int done = h->mode == MODE_ORDERED ? do_first(h) : do_any(h);
+		u64 next;
+
+		if (done < 0)
+			return -1;
+		if (!done) {
+			/* Time goes on although something is under way. */
+			if (h->mode != MODE_ORDERED && draw(h, 12) == 0)
+				pass_time(h, 1);
+			continue;
+		}
+		if (check_quiet(h))
+			return -1;
+		next = next_instant(h);
+		if (next == LX_NEVER)
+			break;
+		pass_time(h, next - h->now);
+	}
+	for (u32 i = 0; i < h->tasks; i++)
+		if (h->task[i].state != JOB_NONE)
+			return fail(h, "a task got lost", i, h->task[i].state);
+	return 0;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A host for policies whose operations run in several steps. It keeps its own account of tasks and jobs, chooses what happens
+ * next on which CPU, and checks after every call what must always hold, and when nothing is under way, that the schedule is
+ * that of global EDF or fixed priorities.
+ *
+ * Time is in units; nothing costs time.
+ */
+#ifndef HOST_H
+#define HOST_H
+
+#include "native.h"
+
+#define TASKS_MAX 40
+#define CPUS_MAX 10
+#define EVENTS_MAX 128
+#define NOTES_MAX 16
+
+/* What may happen between an event and its consequences. */
+enum mode {
+	/* Nothing: every event and all that follows from it come before the next. */
+	MODE_ORDERED,
+	/* Operations do not overlap, but kicks, messages and events of an instant come in any order, and late. */
+	MODE_DELAYED,
+	/* Anything, between any two steps. */
+	MODE_INTERLEAVED,
+	MODES,
+};
+
+enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME };
+
+struct event {
+	enum event_kind kind;
+	/* The group or the task. */
+	u32 subject;
+	u64 number;
+};
+
+enum job_state {
+	/* No job, and none known to come. */
+	JOB_NONE,
+	/* Ready from `ready_at` on. */
+	JOB_THERE,
+	JOB_SUSPENDED,
+};
+
+struct model_task {
+	u64 wcet, period, deadline_rel, budget;
+	u32 priority;
+	enum job_state state;
+	/* The present job: its arrival, and when it may run. */
+	u64 release, deadline_abs, ready_at;
+	u64 work_left;
+	/* It suspends itself when so much work is left; 0: not. */
+	u64 suspends_at;
+	/* Budget server. */
+	u64 replenished, budget_left;
+	/* The next job is announced late (arrive), not when the one before ends. */
+	int sporadic;
+	/* When and where it arrives or is resumed, or LX_NEVER; the release instant that arrive is called with. */
+	u64 wakes_at;
+	u32 wakes_on;
+	enum event_kind wakes_by;
+	u64 arrival;
+	u32 running_on;
+};
+
+struct model_cpu {
+	u32 running;
+	/* Its job goes on: it has not ended, and interrupts are on. */
+	int executing;
+	/* An operation is in progress, whose next step is under these locks. */
+	int stepping;
+	u32 locks;
+	/* What it does next is to reschedule. */
+	int must_reschedule;
+	struct event event[EVENTS_MAX];
+	u32 events;
+};
+
+struct host {
+	const struct lx_policy *policy;
+	struct lx_state *s;
+	enum mode mode;
+	u64 random;
+	u64 now;
+	/* No job is released from here on. */
+	u64 horizon;
+	u64 events;
+	u64 calls_now;
+	u32 tasks, cpus, clients;
+	int trace;
+	int abandoned;
+	struct model_task task[TASKS_MAX];
+	struct model_cpu cpu[CPUS_MAX];
+	/* How often each kind of note came; how often the schedule was compared; was found wrong after an abandoned push. */
+	u64 notes[NOTES_MAX];
+	u64 checks, inversions, jobs;
+	/* g-edf-mp: how often another mailbox was served since this one was, or was empty. */
+	u32 passed_over[CPUS_MAX];
+	char failure[256];
+};
+
+/* A number below n. */
+u64 draw(struct host *h, u64 n);
+/* Sets the host up for a seed; `memory` is for the instance, and freed by the caller. */
+void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode, u64 seed);
+/* Runs to the end. 0, or h->failure says what was wrong. */
+int host_run(struct host *h);
+int fail(struct host *h, const char *what, u64 a, u64 b);
+
+/* model.c: the host's account of jobs. */
+void model_next_job(struct host *h, u32 task, u64 release);
+void model_replenish(struct host *h, u32 task);
+int model_is_ready(const struct host *h, u32 task);
+u64 model_key(const struct host *h, u32 task);
+/* Whether the schedule is the one that the policy defines. */
+int model_schedule_is_global(struct host *h);
+
+/* locks.c: what a call may have written. */
+struct written {
+	struct lx_cpu cpu[CPUS_MAX];
+	struct lx_run_queue run_queue[CPUS_MAX];
+	struct lx_tree tree[CPUS_MAX];
+};
+void locks_before(const struct host *h, struct written *before);
+/* Whether nothing has changed that belongs to another lock. */
+int locks_kept(struct host *h, const struct written *before, u32 locks);
+
+/* mailboxes.c: whether handling one message, before which `read` messages of each mailbox had been read, was fair. */
+void mailboxes_before(const struct host *h, u32 *read);
+int mailboxes_fair(struct host *h, const u32 *read);
+
+#endif

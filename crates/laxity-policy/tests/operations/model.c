@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The host's account of jobs, written independently of policy/core.h, and what the schedule has to be. */
+#include "host.h"
+
+/* The next job, under the rules of core.h's lx_next_job. */
+void model_next_job(struct host *h, u32 task, u64 release)
+{
+	struct model_task *t = &h->task[task];
+	u32 mode = h->s->config.budget_mode;
+
+	t->state = JOB_THERE;
+	t->release = release;
+	t->ready_at = release;
+	t->deadline_abs = release + t->deadline_rel;
+	t->work_left = 1 + draw(h, t->wcet);
+	t->suspends_at = draw(h, 4) == 0 ? draw(h, t->work_left) : 0;
+	if (mode == LX_BUDGET_OFF)
+		return;
+	if (t->replenished == LX_NEVER || t->replenished + t->period <= release) {
+		/* The server period before is over. */
+		t->replenished = release;
+		t->budget_left = t->budget;
+		return;
+	}
+	if (t->budget_left == 0) {
+		t->replenished += t->period;
+		t->budget_left = t->budget;
+		if (mode == LX_BUDGET_THROTTLE && t->replenished > release)
+			t->ready_at = t->replenished;
+	}
+	if (t->replenished > release)
+		t->deadline_abs = t->replenished + t->deadline_rel;
+}
+
+/* The budget is used up. */
+void model_replenish(struct host *h, u32 task)
+{
+	struct model_task *t = &h->task[task];
+
+	t->budget_left = t->budget;
+	t->replenished += t->period;
+	if (h->s->config.budget_mode == LX_BUDGET_POSTPONE) {
+		t->deadline_abs += t->period;
+		t->ready_at = h->now;
+	} else {
+		t->deadline_abs = t->replenished + t->deadline_rel;
+		t->ready_at = t->replenished;
+	}
+}
+
+int model_is_ready(const struct host *h, u32 task)
+{
+	return h->task[task].state == JOB_THERE && h->task[task].ready_at <= h->now;
+}
+
+u64 model_key(const struct host *h, u32 task)
+{
+	return h->s->config.rule == LX_RULE_EDF ? h->task[task].deadline_abs : h->task[task].priority;
+}
+
+/* Each of the min(m, r) ready jobs of highest priority runs, and no other: a job runs if fewer than m go before it. */
+int model_schedule_is_global(struct host *h)
+{
+	for (u32 a = 0; a < h->tasks; a++) {
+		u32 before = 0;
+		int runs = h->task[a].running_on != LX_NONE;
+
+		if (!model_is_ready(h, a)) {
+			if (runs)
+				return 0;
+			continue;
+		}
+		for (u32 b = 0; b < h->tasks; b++) {
+			u64 key_a = model_key(h, a);
+			u64 key_b = model_key(h, b);
+
+			before += b != a && model_is_ready(h, b) && (key_b < key_a || (key_b == key_a && b < a));
+		}
+		if (runs != (before < h->clients))
+			return 0;
+	}
+	return 1;
+}

@@ -1,0 +1,407 @@
+//! The kernel's work, where it takes time or interleaves.
+//!
+//! 1. While the kernel has a core, nothing else happens there: interrupts wait in the order in which they came.
+//! 2. Kernel work is a sequence of sections. A section takes its locks first (spinning; first come, first served), lasts
+//!    as long as its cost, and has its effect at its end.
+//! 3. Who pays: a release interrupt the core whose timer it is (the dedicated core, where there is one), a scheduling
+//!    decision the core that schedules, a context switch the core that switches, a message the dedicated scheduling
+//!    processor. A reschedule interrupt takes the IPI latency to arrive; a core's own decision needs none.
+//! 4. After a completion (or the end of a budget) the decision that follows is part of the same call of the scheduler: it
+//!    costs nothing further.
+//! 5. With an interleaving seed, sections that end at one instant do so in an order drawn from it.
+
+use super::{CellState, CpuState, Engine, NEVER, NONE, action, index_u32, run::note_event};
+use crate::costs::{CacheDelay, Costs, Prepared};
+use crate::observer::Observer;
+use crate::setup::Setup;
+use laxity_policy::{Action, Event as PolicyEvent, Locks};
+use laxity_trace::{Event, EventKind};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// What the kernel does on a core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Work {
+    /// A release interrupt: a group of jobs.
+    Release(u32),
+    /// The job that ran has ended; the next one of its task arrives then.
+    Complete(u64),
+    /// The budget of the job that ran is used up.
+    Exhaust,
+    /// The core was asked to reschedule.
+    Reschedule,
+    /// A message, on the dedicated scheduling processor.
+    Message,
+    /// The operation in progress goes on, under these locks.
+    Step(Locks),
+    /// The context switch after a decision.
+    Switch,
+    /// A timer tick.
+    Tick,
+}
+
+/// What is to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Coming {
+    /// Work arrives at a core; from another one's interrupt, if that is given.
+    Arrives { cpu: u32, work: Work, from: u32 },
+    /// A section that waited for its locks has them, and lasts so long.
+    Begins { cpu: u32, kind: EventKind, ns: u64 },
+    /// The section on a core ends.
+    Ends { cpu: u32 },
+}
+
+/// A core while the kernel has it, or not.
+#[derive(Default)]
+struct Core {
+    section: Option<Work>,
+    waiting: VecDeque<Work>,
+    /// The operation in progress ends with a decision of this core.
+    decides: bool,
+    /// A decision made here asked this very core to reschedule.
+    own_kick: bool,
+}
+
+/// The costs of a cell, at its number of tasks, and its locks.
+struct CellKernel {
+    release: Prepared,
+    scheduling: Prepared,
+    context_switch: Prepared,
+    ipi: Prepared,
+    tick: Prepared,
+    release_latency: Prepared,
+    mailbox: Prepared,
+    dsp: Prepared,
+    step: Prepared,
+    /// When each lock is free.
+    free_at: Vec<u64>,
+}
+
+/// Everything about kernel work.
+pub(super) struct Kernel {
+    coming: BinaryHeap<Reverse<(u64, u64, Coming)>>,
+    sequence: u64,
+    /// Draws the order of what happens at one instant.
+    interleaving: Option<Pcg64>,
+    /// Draws costs.
+    rng: Pcg64,
+    cores: Vec<Core>,
+    cells: Vec<CellKernel>,
+    caches: Option<CacheDelay>,
+    working_sets: Vec<u64>,
+    tick_period: Option<u64>,
+    actions: Vec<Action>,
+}
+
+impl Kernel {
+    /// Nothing if decisions take no time and follow one another.
+    pub fn of(setup: &Setup<'_>, cells: &[CellState], cpus: &[CpuState]) -> Option<Box<Kernel>> {
+        if setup.costs.is_zero() && setup.interleaving.is_none() {
+            return None;
+        }
+        let costs = setup.costs;
+        let tick_period = (!costs.tick.is_zero()).then(|| costs.tick_period.as_ns());
+        let mut kernel = Box::new(Kernel {
+            coming: BinaryHeap::new(),
+            sequence: 0,
+            interleaving: setup.interleaving.map(Pcg64::seed_from_u64),
+            rng: Pcg64::seed_from_u64(setup.seed ^ 0x636f_7374_735f_5f5f),
+            cores: cpus.iter().map(|_| Core::default()).collect(),
+            cells: cells.iter().map(|cell| CellKernel::of(costs, cell)).collect(),
+            caches: costs.cache_delay(setup.platform),
+            working_sets: setup.set.tasks().iter().map(|task| task.working_set.size_bytes).collect(),
+            tick_period,
+            actions: Vec::new(),
+        });
+        if let Some(period) = tick_period {
+            for (index, _) in cpus.iter().enumerate().filter(|(_, cpu)| cpu.cell != NONE) {
+                kernel.plan(period, Coming::Arrives { cpu: index_u32(index), work: Work::Tick, from: NONE });
+            }
+        }
+        Some(kernel)
+    }
+
+    /// The next instant at which the kernel has something to do.
+    pub fn next_instant(&self) -> u64 {
+        self.coming.peek().map_or(NEVER, |&Reverse((time, _, _))| time)
+    }
+
+    fn plan(&mut self, time: u64, coming: Coming) {
+        self.sequence += 1;
+        let order = match &mut self.interleaving {
+            Some(rng) => rng.random(),
+            None => self.sequence,
+        };
+        self.coming.push(Reverse((time, order, coming)));
+    }
+
+    fn take(&mut self, now: u64) -> Option<Coming> {
+        let &Reverse((time, _, coming)) = self.coming.peek()?;
+        if time > now {
+            return None;
+        }
+        self.coming.pop();
+        Some(coming)
+    }
+}
+
+impl CellKernel {
+    fn of(costs: &Costs, cell: &CellState) -> CellKernel {
+        let n = index_u32(cell.tasks.len());
+        CellKernel {
+            release: costs.release.prepare(n),
+            scheduling: costs.scheduling.prepare(n),
+            context_switch: costs.context_switch.prepare(n),
+            ipi: costs.ipi.prepare(n),
+            tick: costs.tick.prepare(n),
+            release_latency: costs.release_latency.prepare(n),
+            mailbox: costs.mailbox.prepare(n),
+            dsp: costs.dsp.prepare(n),
+            step: costs.step.prepare(n),
+            free_at: vec![0; cell.cpus.len()],
+        }
+    }
+
+    fn cost_of(&self, work: Work) -> (&Prepared, EventKind) {
+        match work {
+            Work::Release(_) => (&self.release, EventKind::ReleaseOverhead),
+            Work::Complete(_) | Work::Exhaust | Work::Reschedule => {
+                (&self.scheduling, EventKind::SchedulingOverhead)
+            }
+            Work::Message => (&self.dsp, EventKind::DspOverhead),
+            Work::Step(_) => (&self.step, EventKind::SchedulingOverhead),
+            Work::Switch => (&self.context_switch, EventKind::SwitchOverhead),
+            Work::Tick => (&self.tick, EventKind::TickOverhead),
+        }
+    }
+
+    /// Takes the locks in order, as soon as each is free, and holds them for `cost`; when it has them all.
+    fn acquire(&mut self, locks: Locks, now: u64, cost: u64) -> u64 {
+        let mut begins = now;
+        for lock in locks.iter() {
+            begins = begins.max(self.free_at[lock as usize]);
+        }
+        for lock in locks.iter() {
+            self.free_at[lock as usize] = begins + cost;
+        }
+        begins
+    }
+}
+
+impl<O: Observer> Engine<'_, O> {
+    fn kernel(&mut self) -> &mut Kernel {
+        self.kernel.as_mut().expect("only asked where kernel work takes time")
+    }
+
+    /// Everything that the kernel has to do now.
+    pub(super) fn kernel_instant(&mut self) {
+        let now = self.now;
+        while let Some(coming) = self.kernel().take(now) {
+            match coming {
+                Coming::Arrives { cpu, work, from } => self.arrives(cpu, work, from),
+                Coming::Begins { cpu, kind, ns } => self.emit_on(kind, cpu, Some(ns)),
+                Coming::Ends { cpu } => self.section_ends(cpu),
+            }
+        }
+    }
+
+    /// A job has ended on `cpu`.
+    pub(super) fn kernel_completed(&mut self, cpu: u32, next_release: u64) {
+        self.enter(cpu, Work::Complete(next_release));
+    }
+
+    /// A budget has ended on `cpu`.
+    pub(super) fn kernel_exhausted(&mut self, cpu: u32) {
+        self.enter(cpu, Work::Exhaust);
+    }
+
+    /// The release timer of a cell has come: interrupts, each on the core whose timer it is.
+    pub(super) fn kernel_release_timer(&mut self, cell: usize) {
+        while let Some(group) = self.cells[cell].instance.take_due(self.now) {
+            let (local, _) = self.cells[cell].instance.group(group);
+            let cpu = self.cells[cell].cpus[local as usize];
+            let kernel = self.kernel.as_mut().expect("as above");
+            let latency = kernel.cells[cell].release_latency.draw(&mut kernel.rng);
+            kernel.plan(self.now + latency, Coming::Arrives { cpu, work: Work::Release(group), from: NONE });
+        }
+        self.arm(cell);
+    }
+
+    /// A job resumes on `cpu` after it was stopped on `last`: its caches are colder than they were.
+    pub(super) fn reload_caches(&mut self, task: u32, last: u32, cpu: u32) {
+        let Some(kernel) = &self.kernel else { return };
+        let Some(caches) = &kernel.caches else { return };
+        let delay = caches.delay(kernel.working_sets[task as usize], last, cpu);
+        if delay > 0 {
+            self.tasks[task as usize].work_left += delay * self.cpus[cpu as usize].rate;
+            self.emit(EventKind::CacheDelay, Some(cpu), task, Some(delay));
+        }
+    }
+
+    fn arrives(&mut self, cpu: u32, work: Work, from: u32) {
+        if from != NONE {
+            let sender = u64::from(self.cpus[from as usize].number);
+            let kind = if work == Work::Message { EventKind::DspMessage } else { EventKind::Ipi };
+            self.emit_on(kind, cpu, Some(sender));
+        }
+        if work == Work::Tick {
+            let next = self.now + self.kernel().tick_period.expect("there are ticks");
+            if next <= self.horizon {
+                self.kernel().plan(next, Coming::Arrives { cpu, work, from });
+            }
+        }
+        self.enter(cpu, work);
+    }
+
+    /// The kernel gets the core, or the work waits until it leaves it.
+    fn enter(&mut self, cpu: u32, work: Work) {
+        let core = &mut self.kernel().cores[cpu as usize];
+        if core.section.is_some() {
+            core.waiting.push_back(work);
+            return;
+        }
+        self.account(cpu as usize);
+        self.cpus[cpu as usize].since = NEVER;
+        self.calendar.set(cpu as usize, NEVER);
+        self.section_begins(cpu, work);
+    }
+
+    fn section_begins(&mut self, cpu: u32, work: Work) {
+        let CpuState { cell, local, .. } = self.cpus[cpu as usize];
+        let locks = self.locks_of(cell, local, work);
+        let now = self.now;
+        let kernel = self.kernel.as_mut().expect("as above");
+        kernel.cores[cpu as usize].section = Some(work);
+        let (prepared, kind) = kernel.cells[cell as usize].cost_of(work);
+        let cost = prepared.draw(&mut kernel.rng);
+        let begins = kernel.cells[cell as usize].acquire(locks, now, cost);
+        kernel.plan(begins + cost, Coming::Ends { cpu });
+        if O::EVENTS && begins > now {
+            if cost > 0 {
+                kernel.plan(begins, Coming::Begins { cpu, kind, ns: cost });
+            }
+            self.emit_on(EventKind::LockWait, cpu, Some(begins - now));
+        } else if cost > 0 {
+            self.emit_on(kind, cpu, Some(cost));
+        }
+    }
+
+    fn locks_of(&self, cell: u32, local: u32, work: Work) -> Locks {
+        let event = match work {
+            Work::Release(_) => PolicyEvent::Release,
+            Work::Complete(_) => PolicyEvent::Complete,
+            Work::Exhaust => PolicyEvent::Exhaust,
+            Work::Reschedule => PolicyEvent::Reschedule,
+            Work::Message => PolicyEvent::Message,
+            Work::Step(locks) => return locks,
+            Work::Switch | Work::Tick => return Locks::NONE,
+        };
+        self.cells[cell as usize].instance.locks_of(event, local)
+    }
+
+    /// The section on `cpu` has its effect.
+    fn section_ends(&mut self, cpu: u32) {
+        let work = self.kernel().cores[cpu as usize].section.expect("a section ends once");
+        let CpuState { cell, local, .. } = self.cpus[cpu as usize];
+        let now = self.now;
+        let instance = &mut self.cells[cell as usize].instance;
+        match work {
+            Work::Release(group) => instance.release_group(group, now),
+            Work::Complete(next_release) => {
+                instance.complete(local, next_release, now);
+                self.kernel().cores[cpu as usize].decides = true;
+            }
+            Work::Exhaust => {
+                self.exhaust(cpu);
+                self.kernel().cores[cpu as usize].decides = true;
+            }
+            Work::Message => instance.message(local, now),
+            Work::Step(_) => instance.step(local, now),
+            Work::Reschedule => return self.decide(cpu),
+            Work::Switch | Work::Tick => return self.leave(cpu),
+        }
+        self.arm(cell as usize);
+        if let Some(locks) = self.follow(cell, cpu) {
+            self.section_begins(cpu, Work::Step(locks));
+        } else if self.kernel().cores[cpu as usize].decides {
+            self.decide(cpu);
+        } else {
+            self.leave(cpu);
+        }
+    }
+
+    /// `cpu` decides what it runs, and switches to it.
+    fn decide(&mut self, cpu: u32) {
+        let core = &mut self.kernel().cores[cpu as usize];
+        core.decides = false;
+        core.own_kick = false;
+        let changed = self.reschedule(cpu);
+        let cell = self.cpus[cpu as usize].cell;
+        if let Some(locks) = self.follow(cell, cpu) {
+            // The switch follows the rest of the operation, which may ask for another one.
+            self.kernel().cores[cpu as usize].waiting.push_front(Work::Switch);
+            self.section_begins(cpu, Work::Step(locks));
+        } else if changed {
+            self.section_begins(cpu, Work::Switch);
+        } else {
+            self.leave(cpu);
+        }
+    }
+
+    /// The kernel is done on `cpu`, or turns to what waits there.
+    fn leave(&mut self, cpu: u32) {
+        let core = &mut self.kernel().cores[cpu as usize];
+        if std::mem::take(&mut core.own_kick) {
+            core.waiting.push_front(Work::Reschedule);
+        }
+        if let Some(work) = core.waiting.pop_front() {
+            self.section_begins(cpu, work);
+        } else {
+            core.section = None;
+            self.progress(cpu);
+        }
+    }
+
+    /// Carries out the actions of a decision made on `cpu`. The locks of its operation's next step, if it goes on.
+    fn follow(&mut self, cell: u32, cpu: u32) -> Option<Locks> {
+        let mut step = None;
+        let kernel = self.kernel.as_mut().expect("as above");
+        let mut actions = std::mem::take(&mut kernel.actions);
+        let state = &self.cells[cell as usize];
+        actions.clear();
+        actions.extend_from_slice(state.instance.actions());
+        for act in &actions {
+            let target = state.cpus.get(act.cpu as usize).copied().unwrap_or(NONE);
+            match act.kind {
+                action::KICK if target == cpu => kernel.cores[cpu as usize].own_kick = true,
+                action::KICK => {
+                    let latency = kernel.cells[cell as usize].ipi.draw(&mut kernel.rng);
+                    let arrives = Coming::Arrives { cpu: target, work: Work::Reschedule, from: cpu };
+                    kernel.plan(self.now + latency, arrives);
+                }
+                action::NOTIFY => {
+                    let latency = kernel.cells[cell as usize].mailbox.draw(&mut kernel.rng);
+                    let arrives = Coming::Arrives { cpu: target, work: Work::Message, from: cpu };
+                    kernel.plan(self.now + latency, arrives);
+                }
+                action::STEP => step = Some(Locks::from(act.task)),
+                action::NOTE if O::EVENTS => {
+                    self.observer.event(note_event(self.now, act, state, &self.cpus));
+                }
+                _ => {}
+            }
+        }
+        kernel.actions = actions;
+        step
+    }
+
+    /// An event on a core that is about no job.
+    fn emit_on(&mut self, kind: EventKind, cpu: u32, argument: Option<u64>) {
+        if O::EVENTS {
+            let cpu = Some(self.cpus[cpu as usize].number);
+            self.observer.event(Event { time_ns: self.now, kind, cpu, task: None, job: None, argument });
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! The discrete-event engine.
+//!
+//! 1. Time is integer ns. Work is counted in units of 1/L ns at speed 1, where L makes every core's speed a whole number
+//!    of units per ns: progress is exact on any mixture of speeds, and a job ends at the first whole ns at which no work is left.
+//! 2. Events of one instant are in a total order: completions and exhausted budgets by core, then release timers by
+//!    cell, then what the kernel does by the order in which it was asked for (or as the interleaving seed draws), then
+//!    the switches of the cores that were asked to reschedule.
+//! 3. With all costs zero, decisions take no time and every core follows its link at the end of the instant: the schedule
+//!    is the textbook's. With costs, the kernel's work takes cores and locks for a time (`kernel.rs`).
+//! 4. Memory is bounded by tasks and cores; observers see jobs and events as they happen.
+
+mod calendar;
+mod kernel;
+mod run;
+mod task;
+mod watch;
+
+use crate::observer::Observer;
+use crate::setup::Setup;
+use calendar::{Calendar, NEVER};
+use kernel::Kernel;
+use laxity_generate::jobs_of;
+use laxity_model::{Diagnostic, PriorityRule, Result};
+use laxity_policy::{Action, BudgetMode, Config, Instance, NONE, Table, TaskParameters, action, note};
+use laxity_trace::{Event, EventKind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use task::TaskState;
+use watch::Watch;
+
+/// A cell while it is simulated.
+struct CellState {
+    instance: Instance,
+    /// Its cores, as indices into the platform's.
+    cpus: Vec<u32>,
+    /// Its tasks' ids.
+    tasks: Vec<u32>,
+}
+
+/// A core while it is simulated.
+struct CpuState {
+    /// Id of the task that holds it, or [`NONE`].
+    running: u32,
+    /// Since when its task has progressed; meaningless while the kernel has the core.
+    since: u64,
+    /// Units of work per ns.
+    rate: u64,
+    cell: u32,
+    /// Its number within the cell.
+    local: u32,
+    /// Its CPU number.
+    number: u32,
+    /// Its clock says when the budget runs out, not when the job ends.
+    exhausts: bool,
+}
+
+/// How a simulation went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// The instant up to which everything is simulated: the horizon, or earlier if interrupted.
+    pub at_ns: u64,
+    /// Whether the caller's flag ended it.
+    pub interrupted: bool,
+}
+
+/// One simulation.
+pub struct Engine<'a, O: Observer> {
+    observer: &'a mut O,
+    now: u64,
+    horizon: u64,
+    cells: Vec<CellState>,
+    cpus: Vec<CpuState>,
+    tasks: Vec<TaskState>,
+    /// Core clocks, then release timers.
+    calendar: Calendar,
+    /// Cores that reschedule at the end of this instant.
+    pending: Vec<u32>,
+    budget_mode: BudgetMode,
+    /// The last core of each cell runs no task.
+    dedicated: bool,
+    /// Units of work in a ns at speed 1.
+    scale: u64,
+    watch: Watch,
+    /// Present when the kernel's work takes time or interleaves.
+    kernel: Option<Box<Kernel>>,
+}
+
+/// Simulates; what happens goes to the observer. `interrupt` ends it early.
+///
+/// # Errors
+///
+/// Usage errors for what cannot be simulated ([`Setup::check`]).
+pub fn simulate<O: Observer>(setup: &Setup<'_>, observer: &mut O, interrupt: &AtomicBool) -> Result<Ended> {
+    setup.check()?;
+    let mut engine = Engine::new(setup, observer)?;
+    engine.begin();
+    Ok(engine.run(interrupt))
+}
+
+impl<'a, O: Observer> Engine<'a, O> {
+    fn new(setup: &Setup<'_>, observer: &'a mut O) -> Result<Self> {
+        let scale = work_scale(setup)?;
+        let table = setup.table.unwrap_or_else(|| Table::of(setup.scheduler.policy));
+        let index_of = |number: u32| {
+            let cores = setup.platform.cores();
+            cores
+                .binary_search_by_key(&number, |core| core.cpu)
+                .expect("checked: cells have cores of the platform")
+        };
+        let mut cpus: Vec<CpuState> = setup
+            .platform
+            .cores()
+            .iter()
+            .map(|core| CpuState {
+                running: NONE,
+                since: 0,
+                rate: u64::from(core.speed.numerator()) * (scale / u64::from(core.speed.denominator())),
+                cell: NONE,
+                local: NONE,
+                number: core.cpu,
+                exhausts: false,
+            })
+            .collect();
+        let mut homes: Vec<(u32, u32)> = vec![(NONE, NONE); setup.set.tasks().len()];
+        let mut cells = Vec::new();
+        for cell in setup.cells.iter().filter(|cell| !cell.tasks.is_empty()) {
+            let number = index_u32(cells.len());
+            let members: Vec<u32> = cell.cpus.iter().map(|cpu| index_u32(index_of(cpu))).collect();
+            for (local, &cpu) in members.iter().enumerate() {
+                cpus[cpu as usize].cell = number;
+                cpus[cpu as usize].local = index_u32(local);
+            }
+            for (local, &task) in cell.tasks.iter().enumerate() {
+                homes[task] = (number, index_u32(local));
+            }
+            let config = config_of(setup, members.len());
+            cells.push(CellState {
+                instance: Instance::new(table, config, &parameters(setup, &cell.tasks)),
+                cpus: members,
+                tasks: cell.tasks.iter().map(|&task| index_u32(task)).collect(),
+            });
+        }
+        let end = setup.duration.as_ns();
+        let tasks = setup
+            .set
+            .tasks()
+            .iter()
+            .enumerate()
+            .map(|(id, task)| {
+                let (cell, local) = homes[id];
+                let jobs = jobs_of(task, id, setup.seed, setup.demand);
+                TaskState::new(cell, local, task.deadline_rel.as_ns(), scale, end, jobs)
+            })
+            .collect();
+        let kernel = Kernel::of(setup, &cells, &cpus);
+        Ok(Engine {
+            observer,
+            now: 0,
+            horizon: end + setup.grace.as_ns(),
+            calendar: Calendar::new(cpus.len() + cells.len()),
+            cells,
+            cpus,
+            tasks,
+            pending: Vec::new(),
+            budget_mode: setup.budget_mode,
+            dedicated: setup.scheduler.policy.dedicates_a_core(),
+            scale,
+            watch: Watch::new(setup, O::EVENTS),
+            kernel,
+        })
+    }
+
+    /// The first job of every task is to arrive.
+    fn begin(&mut self) {
+        for cell in 0..self.cells.len() {
+            for local in 0..self.cells[cell].tasks.len() {
+                let task = self.cells[cell].tasks[local] as usize;
+                let release = self.tasks[task].advance();
+                if release != NEVER {
+                    // Their timers are spread over the cores, as those of threads started everywhere would be.
+                    let cpus = self.cells[cell].cpus.len();
+                    let home = index_u32(if self.dedicated { cpus - 1 } else { local % cpus });
+                    self.cells[cell].instance.arrive(index_u32(local), release, home, NEVER);
+                }
+            }
+            self.arm(cell);
+        }
+    }
+
+    /// Sets a cell's release timer.
+    #[inline]
+    fn arm(&mut self, cell: usize) {
+        let due = self.cells[cell].instance.next_due();
+        self.calendar.set(self.cpus.len() + cell, due);
+    }
+
+    fn run(mut self, interrupt: &AtomicBool) -> Ended {
+        let mut instants = 0u32;
+        loop {
+            let time = self.next_instant();
+            if time > self.horizon {
+                break;
+            }
+            // Looking at the flag costs more than an event.
+            instants = instants.wrapping_add(1);
+            if instants.is_multiple_of(4096) && interrupt.load(Ordering::Relaxed) {
+                let at_ns = self.now;
+                self.finish(at_ns);
+                return Ended { at_ns, interrupted: true };
+            }
+            self.now = time;
+            self.instant();
+        }
+        let at_ns = self.horizon;
+        self.finish(at_ns);
+        Ended { at_ns, interrupted: false }
+    }
+
+    #[inline]
+    fn next_instant(&self) -> u64 {
+        let (_, time) = self.calendar.next();
+        match &self.kernel {
+            None => time,
+            Some(kernel) => time.min(kernel.next_instant()),
+        }
+    }
+
+    /// Everything that happens now.
+    #[inline]
+    fn instant(&mut self) {
+        if O::EVENTS {
+            self.watch_until(self.now, false);
+        }
+        loop {
+            let (slot, time) = self.calendar.next();
+            if time != self.now {
+                break;
+            }
+            if slot < self.cpus.len() {
+                self.clock_of_core(index_u32(slot));
+            } else {
+                self.release_timer(slot - self.cpus.len());
+            }
+        }
+        if O::EVENTS {
+            self.watch_until(self.now, true);
+        }
+        if self.kernel.is_some() {
+            self.kernel_instant();
+        } else {
+            self.follow_links();
+        }
+    }
+
+    /// What has not ended at `at_ns` goes to the observer as it is.
+    fn finish(&mut self, at_ns: u64) {
+        self.now = at_ns;
+        if O::EVENTS {
+            self.watch_until(at_ns, true);
+        }
+        for cpu in 0..self.cpus.len() {
+            self.account(cpu);
+        }
+        for task in 0..self.tasks.len() {
+            let cpus = &self.cpus;
+            let state = &mut self.tasks[task];
+            while state.alive && state.cell != NONE && state.release() < at_ns {
+                let job = state.record(index_u32(task), None, |cpu| cpus[cpu as usize].number);
+                self.observer.job(&job);
+                state.advance();
+            }
+        }
+    }
+
+    /// Events go out only to those who want them.
+    #[inline]
+    fn emit(&mut self, kind: EventKind, cpu: Option<u32>, task: u32, argument: Option<u64>) {
+        if O::EVENTS {
+            let job = self.tasks[task as usize].index();
+            let cpu = cpu.map(|cpu| self.cpus[cpu as usize].number);
+            self.observer.event(Event {
+                time_ns: self.now,
+                kind,
+                cpu,
+                task: Some(task),
+                job: Some(job),
+                argument,
+            });
+        }
+    }
+}
+
+fn config_of(setup: &Setup<'_>, cpus: usize) -> Config {
+    Config {
+        cpus: index_u32(cpus),
+        fixed_priorities: setup.scheduler.rule != PriorityRule::EarliestDeadlineFirst,
+        budget_mode: setup.budget_mode,
+        batching: setup.batching,
+        dedicated_cpu: setup.scheduler.policy.dedicates_a_core(),
+        retries_max: setup.retries_max,
+        sockets: index_u32(setup.platform.numa_nodes().len().max(setup.platform.clusters().len()).max(1)),
+    }
+}
+
+/// What the policy knows of the cell's tasks. Priorities are ranks: 0 is the highest, equals share one.
+fn parameters(setup: &Setup<'_>, tasks: &[usize]) -> Vec<TaskParameters> {
+    let given = |id: usize| setup.scheduler.rule.fixed_priority(&setup.set.tasks()[id]).unwrap_or(0);
+    let mut ranks: Vec<u64> = tasks.iter().map(|&id| given(id)).collect();
+    ranks.sort_unstable();
+    ranks.dedup();
+    let parameters_of = |&id: &usize| {
+        let task = &setup.set.tasks()[id];
+        TaskParameters {
+            deadline_rel_ns: task.deadline_rel.as_ns(),
+            period_ns: task.period().as_ns(),
+            budget_ns: task.wcet.as_ns(),
+            priority: index_u32(ranks.partition_point(|&rank| rank < given(id))),
+        }
+    };
+    tasks.iter().map(parameters_of).collect()
+}
+
+/// L: the least common multiple of the denominators of the cores' speeds.
+fn work_scale(setup: &Setup<'_>) -> Result<u64> {
+    let too_fine = || {
+        Diagnostic::usage("the cores' speeds have no common denominator below 2^20")
+            .hint("round the speeds to simple fractions such as 1/2 or 3/4")
+    };
+    let mut scale = 1u64;
+    for core in setup.platform.cores() {
+        let denominator = u64::from(core.speed.denominator());
+        scale = scale
+            .checked_mul(denominator / gcd(scale, denominator))
+            .filter(|&l| l < 1 << 20)
+            .ok_or_else(too_fine)?;
+    }
+    Ok(scale)
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Numbers of tasks, cores and cells are far below 2^32.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "numbers of tasks, cores and cells are far below 2^32")]
+fn index_u32(index: usize) -> u32 {
+    debug_assert!(index < u32::MAX as usize);
+    index as u32
+}

@@ -1,0 +1,253 @@
+//! Jobs on cores: completions, releases, switches.
+
+use super::{Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, action, index_u32, note};
+use crate::observer::Observer;
+use laxity_policy::BudgetMode;
+use laxity_trace::Event;
+
+impl<O: Observer> Engine<'_, O> {
+    /// The clock of a core has come: its job has ended, or its budget has.
+    #[inline]
+    pub(super) fn clock_of_core(&mut self, cpu: u32) {
+        self.calendar.set(cpu as usize, NEVER);
+        self.account(cpu as usize);
+        if self.cpus[cpu as usize].exhausts {
+            self.exhausted(cpu);
+        } else {
+            self.completed(cpu);
+        }
+    }
+
+    #[inline]
+    fn completed(&mut self, cpu: u32) {
+        let task = self.cpus[cpu as usize].running;
+        if O::EVENTS {
+            let deadline = self.tasks[task as usize].deadline();
+            self.emit(EventKind::Complete, Some(cpu), task, Some(deadline));
+            self.watch.completed(task);
+        }
+        let cpus = &self.cpus;
+        let state = &mut self.tasks[task as usize];
+        let job = state.record(task, Some(self.now), |cpu| cpus[cpu as usize].number);
+        self.observer.job(&job);
+        let next_release = state.advance();
+        if self.kernel.is_some() {
+            self.kernel_completed(cpu, next_release);
+            return;
+        }
+        let CpuState { cell, local, .. } = self.cpus[cpu as usize];
+        self.cells[cell as usize].instance.complete(local, next_release, self.now);
+        self.carry_out(cell);
+        self.pending.push(cpu);
+        self.arm(cell as usize);
+    }
+
+    fn exhausted(&mut self, cpu: u32) {
+        if self.kernel.is_some() {
+            self.kernel_exhausted(cpu);
+            return;
+        }
+        self.exhaust(cpu);
+        let cell = self.cpus[cpu as usize].cell;
+        self.carry_out(cell);
+        self.pending.push(cpu);
+        self.arm(cell as usize);
+    }
+
+    /// Tells the policy that the budget of the job on `cpu` is used up.
+    pub(super) fn exhaust(&mut self, cpu: u32) {
+        let CpuState { cell, local, running: task, .. } = self.cpus[cpu as usize];
+        let instance = &mut self.cells[cell as usize].instance;
+        instance.exhaust(local, self.now);
+        if O::EVENTS {
+            let deadline = instance.deadline_abs(self.tasks[task as usize].local);
+            if self.budget_mode == BudgetMode::Postpone {
+                self.emit(EventKind::Postpone, Some(cpu), task, Some(deadline));
+            } else {
+                let again = instance.replenished(self.tasks[task as usize].local);
+                self.watch.replenish(task, self.tasks[task as usize].index(), again, deadline);
+                self.emit(EventKind::Throttle, Some(cpu), task, None);
+            }
+        }
+        self.tasks[task as usize].stopped = self.budget_mode == BudgetMode::Throttle;
+    }
+
+    /// The release timer of a cell has come.
+    #[inline]
+    pub(super) fn release_timer(&mut self, cell: usize) {
+        if self.kernel.is_some() {
+            self.kernel_release_timer(cell);
+            return;
+        }
+        while let Some(group) = self.cells[cell].instance.take_due(self.now) {
+            self.cells[cell].instance.release_group(group, self.now);
+            self.carry_out(index_u32(cell));
+        }
+        self.arm(cell);
+    }
+
+    /// Carries out the actions of a decision, when decisions take no time: cores that are to reschedule do so at the end of
+    /// the instant, operations in several steps go on at once, then messages are handled.
+    #[inline]
+    pub(super) fn carry_out(&mut self, cell: u32) {
+        let mut messages = 0u32;
+        let mut dsp = NONE;
+        loop {
+            let mut step: Option<u32> = None;
+            let state = &self.cells[cell as usize];
+            for act in state.instance.actions() {
+                match act.kind {
+                    action::KICK => self.pending.push(state.cpus[act.cpu as usize]),
+                    action::STEP => step = Some(act.cpu),
+                    action::NOTIFY => (messages, dsp) = (messages + 1, act.cpu),
+                    action::NOTE if O::EVENTS => {
+                        let event = note_event(self.now, act, state, &self.cpus);
+                        self.observer.event(event);
+                    }
+                    _ => {}
+                }
+            }
+            let instance = &mut self.cells[cell as usize].instance;
+            if let Some(local) = step {
+                instance.step(local, self.now);
+            } else if messages > 0 {
+                messages -= 1;
+                instance.message(dsp, self.now);
+            } else {
+                break;
+            }
+        }
+    }
+
+    /// Every core that was asked to follows its link.
+    #[inline]
+    pub(super) fn follow_links(&mut self) {
+        let mut next = 0;
+        while next < self.pending.len() {
+            let cpu = self.pending[next];
+            next += 1;
+            let changed = self.reschedule(cpu);
+            let cell = self.cpus[cpu as usize].cell;
+            self.carry_out(cell);
+            if changed {
+                self.progress(cpu);
+            }
+        }
+        self.pending.clear();
+    }
+
+    /// Asks the policy what `cpu` runs from now on, and switches to it. Whether that changed anything.
+    #[inline]
+    pub(super) fn reschedule(&mut self, cpu: u32) -> bool {
+        let CpuState { cell, local, .. } = self.cpus[cpu as usize];
+        let state = &mut self.cells[cell as usize];
+        state.instance.reschedule(local, self.now);
+        let run =
+            state.instance.actions().iter().find(|act| act.kind == action::RUN).map_or(NONE, |act| act.task);
+        let task = if run == NONE { NONE } else { state.tasks[run as usize] };
+        self.switch_to(cpu, task)
+    }
+
+    /// `cpu` is held by `task` from now on. Whether that is another task, or another job of it.
+    #[inline]
+    fn switch_to(&mut self, cpu: u32, task: u32) -> bool {
+        let before = self.cpus[cpu as usize].running;
+        if before == task && (task == NONE || self.tasks[task as usize].started) {
+            return false;
+        }
+        if before != NONE && before != task {
+            self.account(cpu as usize);
+            let state = &mut self.tasks[before as usize];
+            state.switched_out();
+            if O::EVENTS && state.started && !state.stopped {
+                self.emit(EventKind::Preempt, Some(cpu), before, None);
+            }
+        }
+        self.cpus[cpu as usize].running = task;
+        if task == NONE {
+            self.calendar.set(cpu as usize, NEVER);
+            return true;
+        }
+        self.begin_job(cpu, task);
+        true
+    }
+
+    #[inline]
+    fn begin_job(&mut self, cpu: u32, task: u32) {
+        let resumed = self.tasks[task as usize].started;
+        let last = self.tasks[task as usize].last_cpu;
+        let from = self.tasks[task as usize].begin(cpu, self.now);
+        self.tasks[task as usize].stopped = false;
+        if O::EVENTS {
+            let kind = match (resumed, from) {
+                (false, _) => EventKind::Start,
+                (true, None) => EventKind::Resume,
+                (true, Some(_)) => EventKind::Migrate,
+            };
+            let from = from.map(|from| u64::from(self.cpus[from as usize].number));
+            self.emit(kind, Some(cpu), task, from);
+        }
+        if resumed && self.kernel.is_some() {
+            self.reload_caches(task, last, cpu);
+        }
+    }
+
+    /// The job on `cpu` progresses from now on: sets the clock of the core.
+    #[inline]
+    pub(super) fn progress(&mut self, cpu: u32) {
+        let state = &mut self.cpus[cpu as usize];
+        if state.running == NONE {
+            return;
+        }
+        state.since = self.now;
+        let (rate, task) = (state.rate, &self.tasks[state.running as usize]);
+        let lasts = if rate == 1 { task.work_left } else { task.work_left.div_ceil(rate) };
+        let mut clock = self.now + lasts;
+        if self.budget_mode != BudgetMode::Off {
+            let instance = &self.cells[state.cell as usize].instance;
+            let budget = u128::from(instance.budget_left(task.local)) * u128::from(self.scale);
+            let lasts_budget = u64::try_from(budget.div_ceil(u128::from(rate))).unwrap_or(u64::MAX);
+            state.exhausts = lasts_budget < lasts;
+            clock = self.now + lasts.min(lasts_budget);
+        }
+        self.calendar.set(cpu as usize, clock);
+    }
+
+    /// Brings the job on a core up to date: how long it has held the core, and what work is left.
+    #[inline]
+    pub(super) fn account(&mut self, cpu: usize) {
+        let state = &mut self.cpus[cpu];
+        if state.running == NONE || self.now <= state.since {
+            return;
+        }
+        let elapsed = self.now - state.since;
+        state.since = self.now;
+        let task = &mut self.tasks[state.running as usize];
+        task.held(elapsed);
+        // A job's last ns may be longer than its work.
+        let done = (elapsed * state.rate).min(task.work_left);
+        task.work_left -= done;
+        if self.budget_mode != BudgetMode::Off {
+            // Rounded up: a budget is never used for longer than it lasts.
+            let used = done.div_ceil(self.scale);
+            self.cells[state.cell as usize].instance.consume(task.local, used);
+        }
+    }
+}
+
+/// The event that a policy's note becomes.
+pub(super) fn note_event(time_ns: u64, noted: &Action, cell: &CellState, cpus: &[CpuState]) -> Event {
+    let kind = match noted.task {
+        note::LINK_SWAP => EventKind::LinkSwap,
+        note::STALE_MESSAGE | note::STALE_JOB => EventKind::StaleMessage,
+        note::PUSH => EventKind::Push,
+        note::PUSH_FAILED | note::PUSH_OVERTAKEN => EventKind::PushFailed,
+        note::PUSH_ABANDONED => EventKind::PushAbandoned,
+        note::PULL => EventKind::Pull,
+        _ => EventKind::PullFailed,
+    };
+    let number = |local: u32| cell.cpus.get(local as usize).map(|&cpu| cpus[cpu as usize].number);
+    let task = usize::try_from(noted.time).ok().and_then(|local| cell.tasks.get(local)).copied();
+    let other = number(noted.reserved).map(u64::from);
+    Event { time_ns, kind, cpu: number(noted.cpu), task, job: None, argument: other }
+}

@@ -1,0 +1,153 @@
+//! A task while it is simulated: its present job and what has happened to it.
+
+use laxity_generate::Jobs;
+use laxity_policy::NEVER;
+use laxity_trace::{Counters, Job, Outcome};
+
+/// No CPU.
+const NOWHERE: u32 = u32::MAX;
+
+/// The present job of a task, which is the one that runs, waits or is to arrive.
+pub struct TaskState {
+    /// Work left, in units of 1/scale ns at speed 1.
+    pub work_left: u64,
+    /// Where it ran last, as an index into the platform's cores; for a task that never ran, no core.
+    pub last_cpu: u32,
+    /// Whether the present job has run at all.
+    pub started: bool,
+    /// Whether it is off its core already, though the core has not switched: its budget is used up.
+    pub stopped: bool,
+    /// Whether there is a present job: false once the task has left or the simulation releases no more.
+    pub alive: bool,
+    /// Its cell, and its number there.
+    pub cell: u32,
+    /// Its number within the cell.
+    pub local: u32,
+    release: u64,
+    demand: u64,
+    start: u64,
+    first_cpu: u32,
+    cpu_time: u64,
+    index: u32,
+    migrations: u32,
+    switches: u32,
+    deadline_rel: u64,
+    scale: u64,
+    /// Jobs arrive before this instant.
+    end: u64,
+    jobs: Jobs,
+}
+
+impl TaskState {
+    /// A task before its first job; [`TaskState::advance`] gives it that.
+    pub fn new(cell: u32, local: u32, deadline_rel: u64, scale: u64, end: u64, jobs: Jobs) -> Self {
+        TaskState {
+            work_left: 0,
+            last_cpu: NOWHERE,
+            started: false,
+            stopped: false,
+            alive: true,
+            cell,
+            local,
+            release: 0,
+            demand: 0,
+            start: 0,
+            first_cpu: NOWHERE,
+            cpu_time: 0,
+            index: u32::MAX,
+            migrations: 0,
+            switches: 0,
+            deadline_rel,
+            scale,
+            end,
+            jobs,
+        }
+    }
+
+    /// Goes on to the next job; its release, or [`NEVER`] if there is none.
+    #[inline]
+    pub fn advance(&mut self) -> u64 {
+        self.started = false;
+        self.cpu_time = 0;
+        let Some(job) = self.jobs.next().filter(|job| job.release.as_ns() < self.end) else {
+            self.alive = false;
+            return NEVER;
+        };
+        self.release = job.release.as_ns();
+        self.demand = job.demand.as_ns();
+        self.work_left = self.demand * self.scale;
+        self.index = self.index.wrapping_add(1);
+        self.release
+    }
+
+    /// The present job's number in its task.
+    #[inline]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// The present job's release.
+    pub fn release(&self) -> u64 {
+        self.release
+    }
+
+    /// The present job's absolute deadline.
+    #[inline]
+    pub fn deadline(&self) -> u64 {
+        self.release + self.deadline_rel
+    }
+
+    /// The present job runs on `cpu` from `now`; where it ran before, if elsewhere.
+    #[inline]
+    pub fn begin(&mut self, cpu: u32, now: u64) -> Option<u32> {
+        if !self.started {
+            self.started = true;
+            self.start = now;
+            self.first_cpu = cpu;
+        }
+        let from = self.last_cpu;
+        self.last_cpu = cpu;
+        if from != cpu && from != NOWHERE {
+            self.migrations += 1;
+            return Some(from);
+        }
+        None
+    }
+
+    /// It has held a CPU for `elapsed` ns.
+    #[inline]
+    pub fn held(&mut self, elapsed: u64) {
+        self.cpu_time += elapsed;
+    }
+
+    /// It is taken off its CPU.
+    #[inline]
+    pub fn switched_out(&mut self) {
+        self.switches += 1;
+    }
+
+    /// The record of the present job, which ended at `finish` or did not end. `number` gives a core its CPU number.
+    #[inline]
+    pub fn record(&mut self, task: u32, finish: Option<u64>, number: impl Fn(u32) -> u32) -> Job {
+        let ran = self.started;
+        let job = Job {
+            task,
+            index: self.index,
+            release_ns: self.release,
+            deadline_ns: self.deadline(),
+            demand_ns: Some(self.demand),
+            outcome: if finish.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+            start_ns: ran.then_some(self.start),
+            finish_ns: finish,
+            cpu_time_ns: Some(self.cpu_time),
+            first_cpu: ran.then(|| number(self.first_cpu)),
+            last_cpu: ran.then(|| number(self.last_cpu)),
+            migrations: Some(self.migrations),
+            context_switches: Some(self.switches),
+            counters: Counters::default(),
+        };
+        self.migrations = 0;
+        self.switches = 0;
+        job
+    }
+}

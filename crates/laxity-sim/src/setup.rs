@@ -1,0 +1,164 @@
+//! What is simulated: checked before anything runs.
+
+use crate::costs::Costs;
+use laxity_model::{
+    CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope, TaskSet,
+};
+use laxity_policy::{BudgetMode, Table};
+
+/// One scheduler over some cores and tasks: the machine, a cluster, or a core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// Its cores.
+    pub cpus: CpuList,
+    /// Ids of its tasks, ascending.
+    pub tasks: Vec<usize>,
+}
+
+/// Everything that determines a simulation, to the byte.
+#[derive(Clone)]
+pub struct Setup<'a> {
+    /// The tasks.
+    pub set: &'a TaskSet,
+    /// The machine.
+    pub platform: &'a Platform,
+    /// Policy, scope and rule.
+    pub scheduler: PolicyScheduler,
+    /// Where the tasks are: one cell under global scheduling.
+    pub cells: Vec<Cell>,
+    /// Jobs arrive in `[0, duration)`.
+    pub duration: Duration,
+    /// How much longer the simulation goes on, so that late jobs can end.
+    pub grace: Duration,
+    /// Seed of arrivals, demands, costs.
+    pub seed: u64,
+    /// What jobs ask for.
+    pub demand: Demand,
+    /// What happens to a job that exceeds its budget, which is the WCET.
+    pub budget_mode: BudgetMode,
+    /// Whether jobs of one release instant are released by one timer.
+    pub batching: bool,
+    /// push-pull: how often a push that lost its target is tried again (3 in Linux; cerqueira2014, II-D).
+    pub retries_max: u32,
+    /// Makes operations on different CPUs interleave at the granularity of their locks and messages, in an order that
+    /// this seed draws. Without it, operations of one instant follow one another.
+    pub interleaving: Option<u64>,
+    /// What the kernel costs.
+    pub costs: &'a Costs,
+    /// Another build of the policy, for tests that break it.
+    pub table: Option<Table>,
+}
+
+/// The retry limit of Linux and of the SCHED_DEADLINE patch (cerqueira2014, II-D).
+pub const RETRIES_MAX: u32 = 3;
+
+/// Jobs end in the time after the last release that the longest deadline takes, as in real runs.
+pub fn default_grace(set: &TaskSet) -> Duration {
+    let longest = set.real_time().map(|(_, task)| task.deadline_rel).max().unwrap_or_default();
+    longest.clamp(Duration::from_ms(50), Duration::from_secs(10))
+}
+
+/// All real-time tasks on all cores, in one cell.
+pub fn global_cell(set: &TaskSet, platform: &Platform) -> Cell {
+    Cell { cpus: platform.cpus(), tasks: set.real_time().map(|(id, _)| id).collect() }
+}
+
+/// Simulated instants stay below 2^62 ns (146 years), so that sums of two fit.
+const HORIZON_MAX: Duration = Duration::from_ns(1 << 62);
+
+impl Setup<'_> {
+    /// Refuses what cannot be simulated.
+    ///
+    /// # Errors
+    ///
+    /// Usage errors that name the cell, the task or the option.
+    pub fn check(&self) -> Result<()> {
+        if self.duration.is_zero() {
+            return Err(Diagnostic::usage("duration 0ns: a simulation must release jobs for some time")
+                .hint("try --duration 10s"));
+        }
+        if self.duration.checked_add(self.grace).is_none_or(|horizon| horizon > HORIZON_MAX) {
+            return Err(Diagnostic::usage(format!(
+                "duration {} and grace {}: a simulation covers at most 2^62 ns (146 years)",
+                self.duration, self.grace
+            ))
+            .hint("check the unit: ns, us, ms or s"));
+        }
+        if self.scheduler.rule == PriorityRule::Given
+            && let Some((_, task)) = self.set.real_time().find(|(_, task)| task.priority.is_none())
+        {
+            return Err(Diagnostic::usage(format!(
+                "task `{}` has no priority; `{}` schedules by given priorities",
+                task.name, self.scheduler
+            ))
+            .hint("give every task `priority = NUMBER` (1 before 2), or use `:rm` or `:dm`"));
+        }
+        self.check_cells()
+    }
+
+    fn check_cells(&self) -> Result<()> {
+        let mut homes = vec![0usize; self.set.tasks().len()];
+        let mut taken = CpuList::default();
+        for cell in &self.cells {
+            if !cell.cpus.is_subset(&self.platform.cpus()) {
+                return Err(Diagnostic::usage(format!(
+                    "a cell has CPUs {} but platform `{}` has only {}",
+                    cell.cpus,
+                    self.platform.name(),
+                    self.platform.cpus()
+                ))
+                .hint("use cores of the platform"));
+            }
+            if !taken.intersection(&cell.cpus).is_empty() {
+                return Err(Diagnostic::usage(format!(
+                    "CPUs {} are in two cells",
+                    taken.intersection(&cell.cpus)
+                ))
+                .hint("cells must not share cores"));
+            }
+            taken = taken.iter().chain(cell.cpus.iter()).collect();
+            let needed = if self.scheduler.policy.dedicates_a_core() { 2 } else { 1 };
+            if cell.cpus.len() < needed && !cell.tasks.is_empty() {
+                return Err(Diagnostic::usage(format!(
+                    "`{}` dedicates a core to scheduling and needs two cores or more; the cell of CPUs {} has {}",
+                    self.scheduler,
+                    cell.cpus,
+                    cell.cpus.len()
+                ))
+                .hint("use it globally or on larger clusters"));
+            }
+            for &task in &cell.tasks {
+                self.check_affinity(task, cell)?;
+                homes[task] += 1;
+            }
+        }
+        let wrong = self.set.real_time().find(|&(id, _)| homes[id] != 1);
+        match wrong {
+            Some((id, task)) => Err(Diagnostic::usage(format!(
+                "task `{}` is in {} cells; every real-time task needs exactly one",
+                task.name, homes[id]
+            ))
+            .hint("place every task")),
+            None => Ok(()),
+        }
+    }
+
+    fn check_affinity(&self, task: usize, cell: &Cell) -> Result<()> {
+        let task = &self.set.tasks()[task];
+        match &task.affinity {
+            Some(own) if !cell.cpus.is_subset(own) => Err(Diagnostic::usage(format!(
+                "task `{}` may run on CPUs {own} only, but `{}` migrates it over CPUs {}",
+                task.name, self.scheduler, cell.cpus
+            ))
+            .hint(
+                "use partitioned or clustered scheduling whose cells respect the affinities, or drop them",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether jobs of a task may migrate.
+    pub fn migrates(&self) -> bool {
+        self.scheduler.scope != Scope::Partitioned
+    }
+}

@@ -1,0 +1,155 @@
+//! Random small systems for the tests of the simulator.
+
+#![allow(dead_code, reason = "every test uses its part")]
+
+use laxity_model::{Arrival, Demand, Duration, Platform, PolicyScheduler, Scope, Task, TaskSet};
+use laxity_sim::{BudgetMode, Cell, RETRIES_MAX, Recording, Setup, costs::Costs, simulate};
+use laxity_trace::Event;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+/// A task set with a number of cores. Instants are small numbers, so that many coincide.
+pub struct Case {
+    pub seed: u64,
+    pub set: TaskSet,
+    pub cores: u32,
+    pub demand: Demand,
+    pub batching: bool,
+    pub budget_mode: BudgetMode,
+    pub duration: Duration,
+}
+
+impl Case {
+    /// 1 to 12 tasks on 1 to 6 cores, light to overloaded, periodic and sporadic, with phases, deadlines below, at and above T.
+    pub fn random(seed: u64) -> Case {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let cores = rng.random_range(1..=6);
+        let count = rng.random_range(1..=12);
+        let unit = 1_000;
+        let tasks = (0..count)
+            .map(|id| {
+                let period = rng.random_range(2..=12u64);
+                let wcet = rng.random_range(1..=period);
+                let deadline = match rng.random_range(0..4) {
+                    0 => rng.random_range(wcet..=period),
+                    1 => rng.random_range(period..=2 * period),
+                    _ => period,
+                };
+                let phase = if rng.random_range(0..2) == 0 { 0 } else { rng.random_range(0..=8) };
+                let arrival = if rng.random_range(0..4) == 0 {
+                    Arrival::Sporadic { min_interarrival: Duration::from_ns(period * unit) }
+                } else {
+                    Arrival::Periodic { period: Duration::from_ns(period * unit) }
+                };
+                Task {
+                    arrival,
+                    deadline_rel: Duration::from_ns(deadline * unit),
+                    phase: Duration::from_ns(phase * unit),
+                    priority: Some(rng.random_range(0..5)),
+                    ..Task::periodic(
+                        format!("T{}", id + 1),
+                        Duration::from_ns(wcet * unit),
+                        Duration::from_ns(period * unit),
+                    )
+                }
+            })
+            .collect();
+        let demand =
+            if rng.random_range(0..2) == 0 { Demand::Wcet } else { Demand::Uniform(200_000, 1_300_000) };
+        Case {
+            seed,
+            set: TaskSet::new("random", tasks).expect("valid"),
+            cores,
+            demand,
+            batching: rng.random_range(0..2) == 0,
+            budget_mode: BudgetMode::Off,
+            duration: Duration::from_ns(120 * unit),
+        }
+    }
+
+    /// One cell per core (the tasks dealt in turn), per two cores, or one for all.
+    pub fn cells(&self, scope: Scope, platform: &Platform) -> Vec<Cell> {
+        let cpus: Vec<u32> = platform.cpus().iter().collect();
+        let size = match scope {
+            Scope::Global => cpus.len(),
+            Scope::Clustered => 2,
+            Scope::Partitioned => 1,
+        };
+        let mut cells: Vec<Cell> = cpus
+            .chunks(size)
+            .map(|cpus| Cell { cpus: cpus.iter().copied().collect(), tasks: Vec::new() })
+            .collect();
+        let count = cells.len();
+        for (id, _) in self.set.real_time() {
+            cells[id % count].tasks.push(id);
+        }
+        cells
+    }
+
+    pub fn simulate(&self, scheduler: PolicyScheduler, cores: u32) -> Recording {
+        self.simulate_with(scheduler, cores, |_| {})
+    }
+
+    pub fn simulate_with(
+        &self,
+        scheduler: PolicyScheduler,
+        cores: u32,
+        change: impl FnOnce(&mut Setup<'_>),
+    ) -> Recording {
+        let platform = Platform::symmetric(cores).expect("cores");
+        let costs = Costs::default();
+        let mut setup = Setup {
+            set: &self.set,
+            platform: &platform,
+            scheduler,
+            cells: self.cells(scheduler.scope, &platform),
+            duration: self.duration,
+            grace: Duration::from_ns(200_000),
+            seed: self.seed,
+            demand: self.demand,
+            budget_mode: self.budget_mode,
+            batching: self.batching,
+            retries_max: RETRIES_MAX,
+            interleaving: None,
+            costs: &costs,
+            table: None,
+        };
+        change(&mut setup);
+        let mut recording = Recording::default();
+        simulate(&setup, &mut recording, &AtomicBool::new(false)).expect("a valid setup");
+        recording
+    }
+
+    pub fn describe(&self) -> String {
+        format!(
+            "{} cores, batching {}, demand {}:\n{}",
+            self.cores,
+            self.batching,
+            self.demand,
+            self.set.to_toml()
+        )
+    }
+}
+
+/// When each job ran, wherever that was: adjoining intervals are one.
+pub fn timeline(events: &[Event]) -> BTreeMap<(u32, u32), Vec<(u64, u64)>> {
+    let mut running: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut runs: BTreeMap<(u32, u32), Vec<(u64, u64)>> = BTreeMap::new();
+    for event in events {
+        let (Some(task), Some(job)) = (event.task, event.job) else { continue };
+        if event.kind.begins_running() {
+            assert!(running.insert((task, job), event.time_ns).is_none(), "a job on two CPUs: {event:?}");
+        } else if event.kind.ends_running() {
+            let from = running.remove(&(task, job)).expect("it ran");
+            let runs = runs.entry((task, job)).or_default();
+            match runs.last_mut() {
+                Some(last) if last.1 == from => last.1 = event.time_ns,
+                _ if from == event.time_ns => {}
+                _ => runs.push((from, event.time_ns)),
+            }
+        }
+    }
+    runs
+}
