@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * g-edf-mp: global scheduling by message passing (cerqueira2014, III). The last CPU is the dedicated scheduling processor
- * (DSP): it takes all interrupts, makes all decisions and runs no task. The others, its clients, run what they are linked
- * to, and say in messages what happens to it.
+ * g-edf-mp: global scheduling by message passing (cerqueira2014, III). The last CPU is the dedicated scheduling
+ * processor (DSP): it takes all interrupts, makes all decisions and runs no task. The others, its clients, run what
+ * they are linked to, and say in messages what happens to it.
  *
  * The operations of III-C, and what they are here:
  *
- *   1  a job is released or resumed       release_group, arrive, resume on the DSP; arrive, resume on a client: a message
+ *   1  a job is released or resumed       release_group, arrive, resume on the DSP; from a client by message
  *   2  a client is told to reschedule     reschedule: compares its link with what it scheduled, and follows, O(1)
  *   3  a job suspends                     suspend: the client gives up the link, sends a message, and idles
  *   4  the DSP hears of a suspension      message
  *   5  a job completes                    complete: as 3; exhaust likewise
  *   6  the DSP hears of a completion      message
  *
- * A client's `linked`, `scheduled` and `kicked` are under the client's lock; no two locks are ever held at once. `scheduled` and the
- * task's `scheduled_on` change only when the client reschedules, together with its look at the link: until then the client
- * is on the task's kernel stack, even if the job has ended. That it has is in the task's `flight`, written under the
- * same lock.
+ * A client's `linked`, `scheduled` and `kicked` are under the client's lock; no two locks are ever held at once.
+ * `scheduled` and the task's `scheduled_on` change only when the client reschedules, together with its look at the
+ * link: until then the client is on the task's kernel stack, even if the job has ended. That it has is in the task's
+ * `flight`, written under the same lock.
  *
  * Assumptions about the host:
- *   1. An entry point is called under the lock that lock_of names, and step under that of its LX_STEP. The DSP's entry points
- *      need none: interrupts of the DSP are off while its operation is in progress, and no other CPU calls them.
+ *   1. An entry point is called under the lock that lock_of names, and step under that of its LX_STEP. The DSP's entry
+ *      points need none: interrupts of the DSP are off while its operation is in progress, and no other CPU calls them.
  *   2. After complete, suspend and exhaust the CPU calls reschedule; no kick says so.
  *   3. Reschedule of a CPU is called some time after every LX_KICK for it, and message some time after every LX_NOTIFY.
  *   4. A suspended job is resumed once, after suspend was called for it; a task arrives only if it has no job and
  *      complete, if it was called, was called with LX_NEVER.
+ *   5. The list of actions belongs to the call. The state has one: a host where calls under different locks run at the
+ *      same time needs one per CPU.
  *
- * Once all messages are handled and all kicks followed, the schedule is that of global EDF, or global fixed priorities, on
- * the clients.
+ * Once all messages are handled and all kicks followed, the schedule is that of global EDF, or global fixed priorities,
+ * on the clients.
  */
 #ifndef LX_G_EDF_MP_H
 #define LX_G_EDF_MP_H
@@ -77,8 +79,8 @@ LX_FN void lx_g_edf_mp_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
 }
 
 /*
- * The job that a client runs leaves it. If the link still says so, it is given up: the client idles. Otherwise the DSP has chosen
- * another job already, and the client goes on with that one; the DSP will find the message stale.
+ * The job that a client runs leaves it. If the link still says so, it is given up: the client idles. Otherwise the DSP
+ * has chosen another job already, and the client goes on with that one; the DSP will find the message stale.
  */
 LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 release)
 {
@@ -93,7 +95,9 @@ LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 rele
 	lx_mailbox_post(s, cpu, kind, task, release);
 }
 
-/* The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none). */
+/*
+ * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
+ */
 LX_FN void lx_g_edf_mp_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	(void)now;

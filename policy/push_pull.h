@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * push-pull: global scheduling with a queue and a lock per CPU, as SCHED_DEADLINE does it (cerqueira2014, II-C and II-D;
- * lelli2012, 4). Decisions are local; jobs are pushed and pulled between the queues so that the min(m, r) jobs of highest
- * priority run.
+ * push-pull: global scheduling with a queue and a lock per CPU, as SCHED_DEADLINE does it (cerqueira2014, II-C and
+ * II-D; lelli2012, 4). Decisions are local; jobs are pushed and pulled between the queues so that the min(m, r) jobs of
+ * highest priority run.
  *
  *   push   when a job was released into a queue where it has to wait, and after every local decision that leaves jobs
- *          waiting (such as a preempted one): to the CPU that is idle or runs the job of lowest priority. A push that has lost
- *          its target `retries_max` times is given up, and the priority inversion stays until the next event.
+ *          waiting (such as a preempted one): to the CPU that is idle or runs the job of lowest priority. A push that
+ *          has lost its target `retries_max` times is given up, and the priority inversion stays until the next event.
  *   pull   when the running job ends, is suspended or throttled, before the local decision: one pass over all other
  *          queues, taking from each the job that waits first if it goes before all that are here by then.
  *
@@ -19,10 +19,11 @@
  *   4. Reschedule of a CPU is called some time after every LX_KICK for it.
  *   5. The release queue is the timers': the host makes lx_take_due and the entry points with event RELEASE,
  *      COMPLETE and EXHAUST exclude each other where they touch it.
- *   6. Scans see what was published under a lock that was released before (run_queue.h).
+ *   6. The list of actions belongs to the call. The state has one: a host where calls under different locks run at the
+ *      same time needs one per CPU.
  *
- * If operations do not overlap, the schedule at the end of each cascade of operations and kicks is that of global EDF, or
- * of global fixed priorities. Nothing but an abandoned push ends that if they do.
+ * If operations do not overlap, the schedule at the end of each cascade of operations and kicks is that of global EDF,
+ * or of global fixed priorities. Nothing but an abandoned push ends that if they do.
  */
 #ifndef LX_PUSH_PULL_H
 #define LX_PUSH_PULL_H
@@ -67,7 +68,9 @@ LX_FN void lx_push_pull_release_group(struct lx_state *s, u32 group, u64 now)
 	lx_push_pull_release(s, g->head, g->cpu);
 }
 
-/* A task's first job, or its next one after a time without: released at `release`, or now if that has passed, by `cpu`. */
+/*
+ * A task's first job, or its next one after a time without: released at `release`, or now if that has passed, by `cpu`.
+ */
 LX_FN void lx_push_pull_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
 {
 	u64 ready = lx_next_job(s, task, release);
@@ -91,8 +94,8 @@ LX_FN void lx_push_pull_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
 }
 
 /*
- * The job that `cpu` runs leaves the CPU, and `task`, if it is not LX_NONE, has one that is ready at once: a pull begins. The CPU
- * counts as kicked, for it is going to reschedule: nobody moves away what it may choose.
+ * The job that `cpu` runs leaves the CPU, and `task`, if it is not LX_NONE, has one that is ready at once: a pull
+ * begins. The CPU counts as kicked, for it is going to reschedule: nobody moves away what it may choose.
  */
 LX_FN void lx_push_pull_vacate(struct lx_state *s, u32 cpu, u32 task)
 {
@@ -106,7 +109,9 @@ LX_FN void lx_push_pull_vacate(struct lx_state *s, u32 cpu, u32 task)
 	lx_pull_seek(s, cpu);
 }
 
-/* The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none). */
+/*
+ * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
+ */
 LX_FN void lx_push_pull_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;

@@ -2,9 +2,9 @@
 /*
  * g-edf-mp: the decisions of the dedicated scheduling processor (cerqueira2014, III-B and III-C).
  *
- * The DSP state - ready queue, release queue, and a copy of what every client is linked to, as a heap with the lowest priority
- * first - belongs to the DSP alone and needs no lock. A decision looks at nothing else; then the client's lock is taken and its
- * link changed, one client at a time:
+ * The DSP state - ready queue, release queue, and a copy of what every client is linked to, as a heap with the lowest
+ * priority first - belongs to the DSP alone and needs no lock. A decision looks at nothing else; then the client's lock
+ * is taken and its link changed, one client at a time:
  *
  *   entry point: ready queue, release queue, copy
  *        |
@@ -15,9 +15,10 @@
  *        v on another client                v                                                                 |
  *   SWAP, under that one's lock ------> LINK, under the client's lock: links the job, kicks ------------------+
  *
- * Invariants at the end of an operation, of the copy: no ready job goes before a linked one, no client is idle while one is
- * ready; and a linked job that is still scheduled is linked where it is scheduled, so no client ever waits for another's
- * kernel stack. Jobs that have ended while their message is on the way may be among the ready and the linked ones.
+ * Invariants at the end of an operation, of the copy: no ready job goes before a linked one, no client is idle while
+ * one is ready; and a linked job that is still scheduled is linked where it is scheduled, so no client ever waits for
+ * another's kernel stack. Jobs that have ended while their message is on the way may be among the ready and the linked
+ * ones.
  */
 #ifndef LX_DSP_H
 #define LX_DSP_H
@@ -63,7 +64,9 @@ LX_INLINE void lx_dsp_go_on(struct lx_state *s, u32 phase, u32 cpu)
 	lx_go_on(s, s->config.dedicated_cpu, lx_locks(cpu, LX_NO_LOCK));
 }
 
-/* The client for a job, where `first` is the entry of the one that yields first: of idle ones, that where it ran last. */
+/*
+ * The client for a job, where `first` is the entry of the one that yields first: of idle ones, that where it ran last.
+ */
 LX_INLINE u32 lx_dsp_client_for(struct lx_state *s, u32 task, const struct lx_entry *first)
 {
 	u32 last = lx_task(s, task)->last_cpu;
@@ -123,8 +126,9 @@ LX_INLINE void lx_dsp_set_link(struct lx_state *s, u32 cpu, u32 task)
 }
 
 /*
- * Under the lock of the client that still scheduled the chosen job: if it does so now, the job is linked there, and what was linked
- * there goes where the job was to go (III-C, "Concurrency challenges"). That one is scheduled nowhere: it would be linked there.
+ * Under the lock of the client that still scheduled the chosen job: if it does so now, the job is linked there, and
+ * what was linked there goes where the job was to go (III-C, "Concurrency challenges"). That one is scheduled nowhere:
+ * it would be linked there.
  */
 LX_FN void lx_dsp_swap_step(struct lx_state *s)
 {
@@ -210,7 +214,10 @@ LX_FN void lx_dsp_discard(struct lx_state *s, u32 task, u32 sender)
 	}
 }
 
-/* The task's job arrives at `release`; kept for later if the message that its predecessor has ended is still on its way. */
+/*
+ * The task's job arrives at `release`; kept for later if the message that its predecessor has ended is still on its
+ * way.
+ */
 LX_FN void lx_dsp_arrive(struct lx_state *s, u32 task, u64 release, u64 now)
 {
 	struct lx_flight *flight = lx_flight(s, task);

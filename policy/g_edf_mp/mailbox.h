@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * g-edf-mp: mailboxes, in which clients leave messages for the DSP (cerqueira2014, III-B): one per socket, a FIFO ring with
- * many writers and one reader. As with Feather-Trace buffers, writing is wait-free: a writer takes a slot by one atomic addition,
- * fills it, and publishes it through its kind; it waits for nobody. The clients are spread over the mailboxes in
- * blocks of equal size, by number.
+ * g-edf-mp: mailboxes, in which clients leave messages for the DSP (cerqueira2014, III-B): one per socket, a FIFO ring
+ * with many writers and one reader. As with Feather-Trace buffers, writing is wait-free: a writer takes a slot by one
+ * atomic addition, fills it, and publishes it through its kind; it waits for nobody. The clients are spread over the
+ * mailboxes in blocks of equal size, by number.
  *
- * A mailbox never overflows: at most two messages per task are on the way, and it has 2n slots or more. For a task's client
- * says once that its job has left (complete, suspend, exhaust), and the job cannot leave again before the DSP has read that
- * and linked the task again; and between the two the host says at most once that it is back (resume, or arrive).
+ * A mailbox never overflows: at most two messages per task are on the way, and it has 2n slots or more. For a task's
+ * client says once that its job has left (complete, suspend, exhaust), and the job cannot leave again before the DSP
+ * has read that and linked the task again; and between the two the host says at most once that it is back (resume, or
+ * arrive).
  *
  * A message that another client has taken a slot for but not published yet hides what is behind it: lx_mailbox_take
- * then finds nothing there. So a kernel host calls message until the mailboxes are empty rather than once per interrupt.
+ * then finds nothing there. So a kernel host calls message until the mailboxes are empty rather than once per
+ * interrupt.
  */
 #ifndef LX_MAILBOX_H
 #define LX_MAILBOX_H
@@ -61,8 +63,8 @@ LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 tas
 }
 
 /*
- * Reads the next message into `copy`, from the mailboxes in turn so that none starves; its kind, or LX_MESSAGE_NONE. For the
- * DSP alone. O(sockets).
+ * Reads the next message into `copy`, from the mailboxes in turn so that none starves; its kind, or LX_MESSAGE_NONE.
+ * For the DSP alone. O(sockets).
  */
 LX_FN u32 lx_mailbox_take(struct lx_state *s, struct lx_message *copy)
 {

@@ -2,9 +2,9 @@
 /*
  * push-pull: the operations that move jobs between queues, step by step.
  *
- * An operation belongs to the CPU that executes it (s->operation[cpu]); a step runs under the locks that the step before asked
- * for with LX_STEP, having dropped its own. Between two steps the other CPUs go on, so every step looks at both queues again
- * before it moves anything. The state of an operation is written by its CPU alone.
+ * An operation belongs to the CPU that executes it (s->operation[cpu]); a step runs under the locks that the step
+ * before asked for with LX_STEP, having dropped its own. Between two steps the other CPUs go on, so every step looks at
+ * both queues again before it moves anything. The state of an operation is written by its CPU alone.
  *
  *                     release                        reschedule                complete, suspend, exhaust
  *                        |                               |                               |
@@ -37,9 +37,9 @@ LX_FN void lx_migrate(struct lx_state *s, u32 task, u32 source, u32 target)
 }
 
 /*
- * Looks for a CPU for the job that waits first in op->source, under that CPU's lock: 1 if the operation goes on with both
- * locks, 0 if there is nothing to push, or nowhere. A job that must not be moved ends it too: the CPU has yet to call
- * reschedule then, and pushes when it does.
+ * Looks for a CPU for the job that waits first in op->source, under that CPU's lock: 1 if the operation goes on with
+ * both locks, 0 if there is nothing to push, or nowhere. A job that must not be moved ends it too: the CPU has yet to
+ * call reschedule then, and pushes when it does.
  */
 LX_FN u32 lx_push_seek(struct lx_state *s, u32 cpu)
 {
@@ -64,8 +64,8 @@ LX_FN u32 lx_push_seek(struct lx_state *s, u32 cpu)
 }
 
 /*
- * Pushes op->task if it still waits first in the source and the target still yields to it (push_dl_task): 1 as long as the
- * operation goes on. It goes on with what waits next, after success too (push_dl_tasks), until it has failed
+ * Pushes op->task if it still waits first in the source and the target still yields to it (push_dl_task): 1 as long as
+ * the operation goes on. It goes on with what waits next, after success too (push_dl_tasks), until it has failed
  * `retries_max` times for one job: then the job stays, even if a CPU runs one of lower priority (cerqueira2014, II-D).
  */
 LX_FN u32 lx_push_step(struct lx_state *s, u32 cpu)
@@ -109,7 +109,10 @@ LX_FN void lx_release_next(struct lx_state *s, u32 cpu)
 	lx_go_on(s, cpu, lx_locks(op->target, LX_NO_LOCK));
 }
 
-/* Starts a push from `source`, whose lock is held; when it ends, the operation goes on with the jobs yet to be released. */
+/*
+ * Starts a push from `source`, whose lock is held; when it ends, the operation goes on with the jobs yet to be
+ * released.
+ */
 LX_FN void lx_push_from(struct lx_state *s, u32 cpu, u32 source)
 {
 	struct lx_operation *op = lx_operation(s, cpu);
@@ -130,8 +133,8 @@ LX_FN void lx_enqueue_step(struct lx_state *s, u32 cpu)
 }
 
 /*
- * Looks, from op->source on, for a CPU with a waiting job that goes before all that `cpu` has (pull_dl_task); the operation
- * ends when there is none. Under the lock of `cpu`.
+ * Looks, from op->source on, for a CPU with a waiting job that goes before all that `cpu` has (pull_dl_task); the
+ * operation ends when there is none. Under the lock of `cpu`.
  */
 LX_FN void lx_pull_seek(struct lx_state *s, u32 cpu)
 {

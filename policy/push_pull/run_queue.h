@@ -2,17 +2,17 @@
 /*
  * push-pull: the queue of one CPU, and scans of all of them.
  *
- * A queue is the job that the CPU runs (`current`) and a red-black tree of those that wait. As in SCHED_DEADLINE's tree of
- * pushable jobs, the running job is not in the tree: it cannot be moved. All this is under the CPU's lock. For scans without
- * it, as SCHED_DEADLINE's dl_rq.earliest_dl, the queue publishes
+ * A queue is the job that the CPU runs (`current`) and a red-black tree of those that wait. As in SCHED_DEADLINE's tree
+ * of pushable jobs, the running job is not in the tree: it cannot be moved. All this is under the CPU's lock. For scans
+ * without it, as SCHED_DEADLINE's dl_rq.earliest_dl, the queue publishes
  *
  *   first   the job of highest priority in it, which the CPU runs, or will when it calls reschedule;
  *   next    the job that waits first, if it waits behind the one that the CPU runs. While the CPU has yet to call
  *           reschedule there is none: what waits first will run, and what runs cannot be moved.
  *
- * A scan may read a key and a task that do not belong together, and queues of different instants: what it finds is looked
- * at again under the locks. Publishing comes before the same CPU's next scan, with a full barrier between: of two CPUs,
- * one that frees itself and one with a job to push, at least one then sees the other.
+ * A scan may read a key and a task that do not belong together, and queues of different instants: what it finds is
+ * looked at again under the locks. Publishing comes before the same CPU's next scan, with a full barrier between: of
+ * two CPUs, one that frees itself and one with a job to push, at least one then sees the other.
  */
 #ifndef LX_RUN_QUEUE_H
 #define LX_RUN_QUEUE_H
@@ -52,7 +52,8 @@ LX_FN void lx_run_queue_publish(struct lx_state *s, u32 cpu)
 	LX_WRITE(q->first_key, first == LX_NONE ? LX_NEVER : lx_task(s, first)->key);
 	LX_WRITE(q->first, first);
 	LX_WRITE(q->next_key, next == LX_NONE ? LX_NEVER : lx_task(s, next)->key);
-	LX_WRITE(q->next, next);
+	/* The full barrier between this and the scan that follows. */
+	(void)LX_EXCHANGE(q->next, next);
 	lx_cpu(s, cpu)->linked = first;
 }
 
@@ -97,8 +98,9 @@ LX_INLINE int lx_run_queue_offers(struct lx_state *s, u32 cpu, u32 other)
 }
 
 /*
- * The CPU other than `except` that a job should go to, found without a lock: an idle one, where it ran last if possible, or the
- * one whose job goes after all others if it goes after this one. LX_NONE if no CPU yields to it. `cpu` looks. O(m).
+ * The CPU other than `except` that a job should go to, found without a lock: an idle one, where it ran last if
+ * possible, or the one whose job goes after all others if it goes after this one. LX_NONE if no CPU yields to it. `cpu`
+ * looks. O(m).
  */
 LX_FN u32 lx_find_later(struct lx_state *s, u32 cpu, u32 task, u32 except)
 {
@@ -131,9 +133,10 @@ LX_FN u32 lx_find_later(struct lx_state *s, u32 cpu, u32 task, u32 except)
 }
 
 /*
- * The CPU whose queue a released job enters, found without a lock, as select_task_rq_dl does: the one where its task ran last
- * if it can run there at once, else another one where it can, else the former. A task that has never run belongs
- * to `cpu`, where it is released; one that a CPU has not switched away from yet belongs there, and can be nowhere else.
+ * The CPU whose queue a released job enters, found without a lock, as select_task_rq_dl does: the one where its task
+ * ran last if it can run there at once, else another one where it can, else the former. A task that has never run
+ * belongs to `cpu`, where it is released; one that a CPU has not switched away from yet belongs there, and can be
+ * nowhere else.
  */
 LX_FN u32 lx_select_cpu(struct lx_state *s, u32 task, u32 cpu)
 {

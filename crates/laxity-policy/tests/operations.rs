@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 const HOST: [&str; 5] = ["host.c", "locks.c", "mailboxes.c", "main.c", "model.c"];
 
@@ -27,20 +28,37 @@ fn policy_sources() -> PathBuf {
     root().join("../../policy")
 }
 
-/// Builds the host with the policies in `policy`.
-fn build(policy: &Path, name: &str) -> PathBuf {
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+fn compile(arguments: impl FnOnce(&mut Command)) {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let output = Command::new(compiler)
-        .args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-DLX_CHECKED", "-I"])
-        .arg(policy)
-        .arg("-o")
-        .arg(&program)
-        .args(HOST.map(|file| root().join("tests/operations").join(file)))
-        .arg(policy.join("native.c"))
-        .output()
-        .expect("the compiler that built the library");
+    let mut command = Command::new(compiler);
+    command.args(["-std=gnu11", "-DLX_CHECKED"]);
+    arguments(&mut command);
+    let output = command.output().expect("the compiler that built the library");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The host's object files, built once.
+fn host() -> &'static [PathBuf] {
+    static OBJECTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    OBJECTS.get_or_init(|| {
+        let objects =
+            HOST.map(|file| Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("operations-{file}.o")));
+        for (file, object) in HOST.iter().zip(&objects) {
+            compile(|command| {
+                command.args(["-O2", "-Wall", "-Wextra", "-Werror", "-I"]).arg(policy_sources());
+                command.arg("-c").arg(root().join("tests/operations").join(file)).arg("-o").arg(object);
+            });
+        }
+        objects.to_vec()
+    })
+}
+
+/// Builds the host with the policies in `policy`.
+fn build(policy: &Path, name: &str, flags: &[&str]) -> PathBuf {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    compile(|command| {
+        command.args(flags).args(host()).arg(policy.join("native.c")).arg("-o").arg(&program);
+    });
     program
 }
 
@@ -71,7 +89,7 @@ fn passes(program: &Path, policy: &str, mode: Mode, count: u32) -> BTreeMap<Stri
 
 #[test]
 fn push_pull_is_global_and_only_abandoned_pushes_end_that() {
-    let program = build(&policy_sources(), "operations-push-pull");
+    let program = build(&policy_sources(), "operations-push-pull", &["-O2"]);
     for mode in [Mode::Ordered, Mode::Delayed] {
         let counts = passes(&program, "push-pull", mode, 4000);
         println!("{counts:?}");
@@ -90,7 +108,7 @@ fn push_pull_is_global_and_only_abandoned_pushes_end_that() {
 
 #[test]
 fn g_edf_mp_is_global_once_all_messages_are_handled() {
-    let program = build(&policy_sources(), "operations-g-edf-mp");
+    let program = build(&policy_sources(), "operations-g-edf-mp", &["-O2"]);
     for mode in [Mode::Ordered, Mode::Delayed, Mode::Interleaved] {
         let counts = passes(&program, "g-edf-mp", mode, 5000);
         println!("{counts:?}");
@@ -284,9 +302,9 @@ fn noticed(policy: &str, number: usize, mistake: &Mistake) -> Option<String> {
         mistake.file
     );
     std::fs::write(&file, text.replace(mistake.right, mistake.wrong)).expect("copied above");
-    let program = build(&sources, &name);
+    let program = build(&sources, &name, &["-O0"]);
     [Mode::Ordered, Mode::Delayed, Mode::Interleaved].into_iter().find_map(|mode| {
-        let output = run(&program, policy, mode, 1, 2000);
+        let output = run(&program, policy, mode, 1, 300);
         (!output.status.success()).then(|| {
             let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
             format!(

@@ -11,8 +11,8 @@ static const char *const event_names[] = {"kick", "message", "group", "arrive", 
 
 int fail(struct host *h, const char *what, u64 a, u64 b)
 {
-	snprintf(h->failure, sizeof(h->failure), "t=%llu: %s (%lld, %lld)", (unsigned long long)h->now, what, (long long)a,
-		 (long long)b);
+	snprintf(h->failure, sizeof(h->failure), "t=%llu: %s (%lld, %lld)", (unsigned long long)h->now, what,
+		 (long long)a, (long long)b);
 	return -1;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A host for policies whose operations run in several steps. It keeps its own account of tasks and jobs, chooses what happens
- * next on which CPU, and checks after every call what must always hold, and when nothing is under way, that the schedule is
- * that of global EDF or fixed priorities.
+ * A host for policies whose operations run in several steps. It keeps its own account of tasks and jobs, chooses what
+ * happens next on which CPU, and checks after every call what must always hold, and when nothing is under way, that the
+ * schedule is that of global EDF or fixed priorities.
  *
  * Time is in units; nothing costs time.
  */
@@ -93,7 +93,10 @@ struct host {
 	int abandoned;
 	struct model_task task[TASKS_MAX];
 	struct model_cpu cpu[CPUS_MAX];
-	/* How often each kind of note came; how often the schedule was compared; was found wrong after an abandoned push. */
+	/*
+	 * How often each kind of note came; how often the schedule was compared; was found wrong after an abandoned
+	 * push.
+	 */
 	u64 notes[NOTES_MAX];
 	u64 checks, inversions, jobs;
 	/* g-edf-mp: how often another mailbox was served since this one was, or was empty. */

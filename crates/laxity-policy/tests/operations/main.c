@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * operations POLICY MODE FIRST COUNT [trace]: runs COUNT random task sets from seed FIRST on. Prints one line of counts, or the
- * seed that failed and why (exit status 1).
+ * operations POLICY MODE FIRST COUNT [trace]: runs COUNT random task sets from seed FIRST on. Prints one line of
+ * counts, or the seed that failed and why (exit status 1).
  */
 #include "host.h"
 
@@ -113,8 +113,8 @@ static void print_counts(const struct host *h, u64 seeds)
 		[LX_NOTE_PULL_FAILED] = "pull_failed",
 	};
 
-	printf("seeds=%llu jobs=%llu checks=%llu inversions=%llu", (unsigned long long)seeds, (unsigned long long)h->jobs,
-	       (unsigned long long)h->checks, (unsigned long long)h->inversions);
+	printf("seeds=%llu jobs=%llu checks=%llu inversions=%llu", (unsigned long long)seeds,
+	       (unsigned long long)h->jobs, (unsigned long long)h->checks, (unsigned long long)h->inversions);
 	for (u32 i = 0; i < NOTES_MAX; i++)
 		if (names[i])
 			printf(" %s=%llu", names[i], (unsigned long long)h->notes[i]);
