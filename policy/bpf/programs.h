@@ -5,7 +5,8 @@
  *
  *   LX_POLICY    prefix of its entry points, such as lx_edf_bh
  *   LX_QUEUE     prefix of its ready queue, if that is one of queues/
- *   LX_STEPS     if it has step, LX_MESSAGES if it has message, LX_SUSPENDS if it has suspend and resume
+ *   LX_STEPS     if it has step
+ *   LX_MESSAGES  if it has message
  *
  * `setup` and `events` replay sequences of events. The other programs are one entry point each, under a spin lock as in
  * the kernel's scheduler: what the verifier says of them is the cost of that entry point.
@@ -64,15 +65,13 @@ LX_PROGRAM(complete, LX_P(complete)(&state, cpu, time, now))
 LX_PROGRAM(reschedule, LX_P(reschedule)(&state, cpu, now))
 LX_PROGRAM(consume, LX_P(consume)(&state, task, time))
 LX_PROGRAM(exhaust, LX_P(exhaust)(&state, cpu, now))
+LX_PROGRAM(suspend, LX_P(suspend)(&state, cpu, now))
+LX_PROGRAM(resume, LX_P(resume)(&state, task, cpu, now))
 #ifdef LX_STEPS
 LX_PROGRAM(step, LX_P(step)(&state, cpu, now))
 #endif
 #ifdef LX_MESSAGES
 LX_PROGRAM(message, LX_P(message)(&state, cpu, now))
-#endif
-#ifdef LX_SUSPENDS
-LX_PROGRAM(suspend, LX_P(suspend)(&state, cpu, now))
-LX_PROGRAM(resume, LX_P(resume)(&state, task, cpu, now))
 #endif
 
 LX_GLOBAL int init_policy(void)
@@ -90,7 +89,6 @@ LX_SECTION("syscall") int setup(void *context)
 	state.config = *config;
 	/* What lx_policy_lay_out does natively. */
 	state.bucket_mask = config->batching ? LX_BUCKETS_MAX - 1 : 0;
-	state.message_mask = LX_TASKS_MAX * 2 - 1;
 	while (i < config->tasks && LX_MAY_LOOP) {
 		const struct lx_rig_task *from = LX_AT(setup_data.task, i, LX_TASKS_MAX);
 		struct lx_task *to = LX_AT(state.task, i, LX_TASKS_MAX);
@@ -180,14 +178,12 @@ LX_INLINE void handle(const struct lx_rig_event *e)
 		events_message(cpu, task, time, now);
 		break;
 #endif
-#ifdef LX_SUSPENDS
 	case LX_RIG_SUSPEND:
 		events_suspend(cpu, task, time, now);
 		break;
 	case LX_RIG_RESUME:
 		events_resume(cpu, task, time, now);
 		break;
-#endif
 	}
 }
 

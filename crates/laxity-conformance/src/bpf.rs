@@ -1,0 +1,272 @@
+//! A policy as BPF programs in this kernel.
+
+use crate::event::{
+    ACTION_BYTES, ACTIONS_MAX, Decision, EVENT_BYTES, EVENTS_MAX, Event, RESULT_BYTES, decode_order,
+    decode_output,
+};
+use crate::host::Recording;
+use laxity_model::Policy;
+use laxity_policy::{BudgetMode, Config, NONE, TaskParameters};
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{
+    MapCore, MapFlags, Object, ObjectBuilder, PrintLevel, Program, ProgramInput, ProgramMut, set_print,
+};
+use std::os::fd::AsFd;
+use std::sync::Mutex;
+
+/// An object file where libbpf can read it: it looks at its words.
+#[repr(align(16))]
+struct Aligned<T: ?Sized>(T);
+
+macro_rules! aligned {
+    ($path:literal) => {{
+        static ALIGNED: &Aligned<[u8]> = &Aligned(*include_bytes!($path));
+        &ALIGNED.0
+    }};
+}
+
+include!(concat!(env!("OUT_DIR"), "/objects.rs"));
+
+/// Tasks that an instance in BPF has room for (`LX_TASKS_MAX`).
+pub const TASKS_MAX: usize = 4096;
+const SETUP_TASK_BYTES: usize = 32;
+
+/// Whether BPF can be used here; if not, why not. A policy that the verifier refuses is no reason.
+pub fn available() -> Result<(), String> {
+    let object = object_named("probe")?;
+    let probe =
+        Programs::open(object).map_err(|why| format!("this kernel refuses BPF to this process: {why}"))?;
+    probe.run("probe", None).map_err(|why| format!("this kernel does not run BPF for this process: {why}"))
+}
+
+fn object_named(name: &str) -> Result<&'static [u8], String> {
+    let objects = COMPILED.map_err(String::from)?;
+    let found = objects.iter().find(|(n, _)| *n == name);
+    found.map(|(_, bytes)| *bytes).ok_or_else(|| format!("there is no policy/bpf/{name}.bpf.c"))
+}
+
+/// The file of a policy in `policy/bpf`, without its ending.
+pub fn object_name(policy: Policy) -> &'static str {
+    match policy {
+        Policy::EdfBh => "edf_bh",
+        Policy::EdfRbt => "edf_rbt",
+        Policy::Fpp => "fpp",
+        Policy::GsnEdf | Policy::GsnEdfDi => "gsn_edf",
+        Policy::PushPull => "push_pull",
+        Policy::GEdfMp => "g_edf_mp",
+    }
+}
+
+/// What the verifier and the compiler made of one program.
+#[derive(Debug, Clone, serde::Serialize)]
+pub struct ProgramSize {
+    /// The program's name in `policy/bpf/programs.h`: an entry point, or one operation of the queue.
+    pub name: String,
+    /// Instructions that the verifier went through, over all paths; it gives up at a million.
+    pub verified_instructions: u32,
+    /// Instructions of the program.
+    pub instructions: usize,
+}
+
+/// The programs of one policy, loaded.
+pub struct Programs {
+    object: Object,
+}
+
+/// What libbpf has said since the last look.
+static MESSAGES: Mutex<String> = Mutex::new(String::new());
+
+fn keep_message(_level: PrintLevel, message: String) {
+    MESSAGES.lock().expect("nothing panics while it is held").push_str(&message);
+}
+
+/// The last lines of what libbpf has said.
+fn messages() -> String {
+    let text = std::mem::take(&mut *MESSAGES.lock().expect("nothing panics while it is held"));
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(20)..].join("\n")
+}
+
+impl Programs {
+    /// Loads a policy's programs.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel has against them, with the end of the verifier's log.
+    pub fn load(policy: Policy) -> Result<Programs, String> {
+        Programs::open(object_named(object_name(policy))?)
+    }
+
+    fn open(object: &[u8]) -> Result<Programs, String> {
+        set_print(Some((PrintLevel::Warn, keep_message)));
+        let object = ObjectBuilder::default()
+            .open_memory(object)
+            .and_then(|open| open.load())
+            .map_err(|error| format!("{error}\n{}", messages()))?;
+        Ok(Programs { object })
+    }
+
+    fn run(&self, name: &str, context: Option<&mut [u8]>) -> Result<(), String> {
+        let program: ProgramMut<'_> = self
+            .object
+            .progs_mut()
+            .find(|p| p.name() == name)
+            .ok_or_else(|| format!("there is no program {name}"))?;
+        program
+            .test_run(ProgramInput { context_in: context, ..Default::default() })
+            .map(drop)
+            .map_err(|error| format!("{name}: {error}"))
+    }
+
+    fn write(&self, map: &str, value: &[u8]) -> Result<(), String> {
+        let found = self.object.maps().find(|m| m.name().to_string_lossy().ends_with(map));
+        let found = found.ok_or_else(|| format!("there is no map {map}"))?;
+        let mut whole = value.to_vec();
+        whole.resize(found.value_size() as usize, 0);
+        found.update(&0_u32.to_ne_bytes(), &whole, MapFlags::ANY).map_err(|error| format!("{map}: {error}"))
+    }
+
+    fn output(&self) -> Result<Vec<u8>, String> {
+        let map = self.object.maps().find(|m| m.name() == ".data.output").ok_or("there is no output")?;
+        let expected = 8 + EVENTS_MAX * RESULT_BYTES + ACTIONS_MAX * ACTION_BYTES;
+        if map.value_size() as usize != expected {
+            return Err(format!("the output has {} bytes, event.rs expects {expected}", map.value_size()));
+        }
+        let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| error.to_string())?;
+        value.ok_or_else(|| "the output is not there".to_string())
+    }
+
+    /// Makes the state an instance of this configuration, whatever it was before.
+    ///
+    /// # Errors
+    ///
+    /// More tasks than [`TASKS_MAX`], or what the kernel says.
+    pub fn set_up(&self, config: &Config, tasks: &[TaskParameters]) -> Result<(), String> {
+        if tasks.len() > TASKS_MAX {
+            return Err(format!("{} tasks are more than {TASKS_MAX}", tasks.len()));
+        }
+        let budget_mode = match config.budget_mode {
+            BudgetMode::Off => 0,
+            BudgetMode::Throttle => 1,
+            BudgetMode::Postpone => 2,
+        };
+        let mut bytes = Vec::with_capacity(32 + tasks.len() * SETUP_TASK_BYTES);
+        let count = u32::try_from(tasks.len()).expect("checked above");
+        let dedicated = if config.dedicated_cpu { config.cpus - 1 } else { NONE };
+        let words = [
+            count.max(1),
+            config.cpus,
+            config.fixed_priorities.into(),
+            budget_mode,
+            config.batching.into(),
+            dedicated,
+            config.retries_max,
+            config.sockets,
+        ];
+        words.iter().for_each(|word| bytes.extend_from_slice(&word.to_ne_bytes()));
+        for task in tasks {
+            for long in [task.deadline_rel_ns, task.period_ns, task.budget_ns] {
+                bytes.extend_from_slice(&long.to_ne_bytes());
+            }
+            bytes.extend_from_slice(&task.priority.to_ne_bytes());
+            bytes.extend_from_slice(&[0; 4]);
+        }
+        self.write(".bss", &[])?;
+        self.write(".data.setup", &bytes)?;
+        self.run("setup", None)
+    }
+
+    /// Replays events, at most as many and with at most as many actions as fit.
+    fn replay_part(&self, events: &[Event]) -> Result<Vec<Decision>, String> {
+        let mut bytes = Vec::with_capacity(8 + events.len() * EVENT_BYTES);
+        let count = u32::try_from(events.len()).expect("at most EVENTS_MAX");
+        bytes.extend_from_slice(&count.to_ne_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        events.iter().for_each(|event| event.encode(&mut bytes));
+        self.write(".data.input", &bytes)?;
+        self.run("events", None)?;
+        decode_output(&self.output()?, events.len())
+    }
+
+    /// Replays a recording from its beginning; the decisions of the BPF build.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn replay(&self, recording: &Recording) -> Result<Vec<Decision>, String> {
+        self.set_up(&recording.scenario.config, &recording.scenario.tasks)?;
+        let mut decisions = Vec::with_capacity(recording.events.len());
+        while decisions.len() < recording.events.len() {
+            let start = decisions.len();
+            let end = part_end(recording, start);
+            decisions.extend(self.replay_part(&recording.events[start..end])?);
+        }
+        Ok(decisions)
+    }
+
+    /// Fills the policy's queue for the hold benchmark (`policy/bpf/hold.h`); after [`Programs::set_up`].
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn fill(&self) -> Result<(), String> {
+        self.run("fill", None)
+    }
+
+    /// Runs the hold benchmark. [`Programs::hold_order`] says what it has popped.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn hold(&self, operations: u32, slack_ns: u64) -> Result<(), String> {
+        let mut context = Vec::with_capacity(EVENT_BYTES);
+        // As an event: only `task` and `time` are read.
+        Event { kind: crate::Kind::Step, cpu: 0, task: operations, time: slack_ns, now: 0 }
+            .encode(&mut context);
+        self.run("hold", Some(&mut context))
+    }
+
+    /// A number that depends on which jobs the last [`Programs::hold`] popped, in which order.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn hold_order(&self) -> Result<u64, String> {
+        Ok(decode_order(&self.output()?))
+    }
+
+    /// What the verifier had to look at, per program.
+    pub fn sizes(&self) -> Vec<ProgramSize> {
+        let ids: Vec<(u32, String)> = self
+            .object
+            .progs()
+            .filter_map(|p| {
+                Some((Program::id_from_fd(p.as_fd()).ok()?, p.name().to_string_lossy().into_owned()))
+            })
+            .collect();
+        let options = ProgInfoQueryOptions::default().include_xlated_prog_insns(true);
+        let infos: Vec<_> = ProgInfoIter::with_query_opts(options).collect();
+        ids.into_iter()
+            .filter_map(|(id, name)| {
+                let info = infos.iter().find(|i| i.id == id)?;
+                let instructions = info.xlated_prog_insns.len() / 8;
+                Some(ProgramSize { name, verified_instructions: info.verified_insns, instructions })
+            })
+            .collect()
+    }
+}
+
+/// Where a part that starts at `start` ends, so that its events and actions fit in one run.
+fn part_end(recording: &Recording, start: usize) -> usize {
+    let mut end = start;
+    let mut actions = 0;
+    while end < recording.events.len() && end - start < EVENTS_MAX {
+        actions += recording.decisions[end].actions.len();
+        // The BPF build may decide otherwise: leave room for that to be seen.
+        if end > start && actions > ACTIONS_MAX / 2 {
+            break;
+        }
+        end += 1;
+    }
+    end
+}

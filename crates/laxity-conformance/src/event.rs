@@ -1,0 +1,137 @@
+//! Events and decisions, as `policy/bpf/rig.h` has them: change both.
+
+use laxity_policy::Action;
+
+/// Which entry point an event calls (`enum lx_rig_kind`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// A task's job arrives.
+    Arrive = 1,
+    /// The host takes a release group whose time has come.
+    TakeDue = 2,
+    /// The jobs of a group are released.
+    ReleaseGroup = 3,
+    /// The job on a CPU has ended.
+    Complete = 4,
+    /// A CPU follows its link.
+    Reschedule = 5,
+    /// A task has used some of its budget.
+    Consume = 6,
+    /// The job on a CPU has no budget left.
+    Exhaust = 7,
+    /// An operation goes on.
+    Step = 8,
+    /// The dedicated scheduling processor handles a message.
+    Message = 9,
+    /// The job on a CPU waits for something.
+    Suspend = 10,
+    /// What a suspended job waited for has happened.
+    Resume = 11,
+}
+
+/// The arguments of an entry point (`struct lx_rig_event`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    /// The entry point.
+    pub kind: Kind,
+    /// The CPU where it happens.
+    pub cpu: u32,
+    /// The task, or the group; [`laxity_policy::NONE`] where there is none.
+    pub task: u32,
+    /// The release, the next release or the time used, in ns.
+    pub time: u64,
+    /// The present instant, in ns.
+    pub now: u64,
+}
+
+/// Bytes of an event in C.
+pub(crate) const EVENT_BYTES: usize = 32;
+/// Bytes of a result in C, and of an action.
+pub(crate) const RESULT_BYTES: usize = 32;
+pub(crate) const ACTION_BYTES: usize = 24;
+/// `LX_RIG_EVENTS`, `LX_RIG_ACTIONS`.
+pub(crate) const EVENTS_MAX: usize = 4096;
+pub(crate) const ACTIONS_MAX: usize = 16384;
+
+impl Event {
+    /// Appends the event as C has it.
+    pub(crate) fn encode(&self, bytes: &mut Vec<u8>) {
+        for word in [self.kind as u32, self.cpu, self.task, 0] {
+            bytes.extend_from_slice(&word.to_ne_bytes());
+        }
+        bytes.extend_from_slice(&self.time.to_ne_bytes());
+        bytes.extend_from_slice(&self.now.to_ne_bytes());
+    }
+}
+
+/// Everything that can be seen of a decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decision {
+    /// The actions, each as its bytes in C.
+    pub actions: Vec<[u8; ACTION_BYTES]>,
+    /// The group that take_due returned; 0 for other events.
+    pub value: u32,
+    /// The earliest pending release.
+    pub next_due: u64,
+    /// Deadline and budget of the event's task afterwards; 0 if it has none.
+    pub deadline_abs: u64,
+    /// See `deadline_abs`.
+    pub budget_left: u64,
+}
+
+/// An action as its bytes in C.
+pub(crate) fn action_bytes(action: &Action) -> [u8; ACTION_BYTES] {
+    let mut bytes = [0; ACTION_BYTES];
+    let words = [action.kind, action.cpu, action.task, action.reserved];
+    for (slot, word) in bytes.chunks_exact_mut(4).zip(words) {
+        slot.copy_from_slice(&word.to_ne_bytes());
+    }
+    bytes[16..].copy_from_slice(&action.time.to_ne_bytes());
+    bytes
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// Reads `struct lx_rig_output` after a run over `events` events; an error if not all of them were handled.
+pub(crate) fn decode_output(bytes: &[u8], events: usize) -> Result<Vec<Decision>, String> {
+    let (done, total) = (u32_at(bytes, 0) as usize, u32_at(bytes, 4) as usize);
+    if done != events {
+        return Err(format!("the program stopped after {done} of {events} events"));
+    }
+    let results = 8;
+    let actions = results + EVENTS_MAX * RESULT_BYTES;
+    let mut next = 0;
+    let mut decisions = Vec::with_capacity(events);
+    for event in 0..events {
+        let at = results + event * RESULT_BYTES;
+        let count = u32_at(bytes, at) as usize;
+        if next + count > total {
+            return Err(format!("the actions of event {event} do not fit in the output"));
+        }
+        let range = actions + next * ACTION_BYTES..actions + (next + count) * ACTION_BYTES;
+        decisions.push(Decision {
+            actions: bytes[range]
+                .chunks_exact(ACTION_BYTES)
+                .map(|a| a.try_into().expect("its length"))
+                .collect(),
+            value: u32_at(bytes, at + 4),
+            next_due: u64_at(bytes, at + 8),
+            deadline_abs: u64_at(bytes, at + 16),
+            budget_left: u64_at(bytes, at + 24),
+        });
+        next += count;
+    }
+    Ok(decisions)
+}
+
+/// The first number in `hold`'s output: which jobs were popped in which order.
+pub(crate) fn decode_order(bytes: &[u8]) -> u64 {
+    u64_at(bytes, 8 + 8)
+}

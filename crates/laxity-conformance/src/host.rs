@@ -1,0 +1,317 @@
+//! A host that does anything a host may do, in random order, and writes down what the policy decides.
+//!
+//! 1. A CPU runs what the last LX_RUN for it says. It may take any time to follow a kick.
+//! 2. After complete, suspend and exhaust the CPU does nothing but reschedule; other CPUs go on meanwhile.
+//! 3. While an operation of several steps is in progress on a CPU, that CPU does nothing but step.
+//! 4. A task arrives only if it has no job and runs nowhere. Its release may have passed, or be to come.
+//! 5. A group that was taken is released later, by the CPU whose timer it is, in any order with others.
+//! 6. Budgets are charged to running tasks; a job without budget is exhausted next.
+
+use crate::event::{Decision, Event, Kind, action_bytes};
+use crate::queue::seed_set;
+use crate::scenario::{Scenario, stream};
+use laxity_policy::{BudgetMode, Instance, NEVER, NONE, Table, action};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+/// What happened in one instance: every event with its decision.
+#[derive(Debug, Clone)]
+pub struct Recording {
+    /// The instance.
+    pub scenario: Scenario,
+    /// Events in order.
+    pub events: Vec<Event>,
+    /// The decision that each of them led to.
+    pub decisions: Vec<Decision>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Cpu {
+    running: Option<u32>,
+    kicked: bool,
+    /// Complete, suspend or exhaust was called.
+    leaving: bool,
+    stepping: bool,
+    exhausted: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Job {
+    Absent,
+    Present,
+    Suspended,
+}
+
+struct Host {
+    instance: Instance,
+    random: Pcg64,
+    now: u64,
+    cpus: Vec<Cpu>,
+    jobs: Vec<Job>,
+    /// Of the last job of each task.
+    releases: Vec<u64>,
+    taken: Vec<u32>,
+    messages: u32,
+    recording: Recording,
+}
+
+impl Recording {
+    /// Drives a policy's entry points through at least `events` events.
+    pub fn make(scenario: Scenario, table: Table, events: usize) -> Recording {
+        seed_set(scenario.seed);
+        let mut host = Host {
+            instance: Instance::new(table, scenario.config, &scenario.tasks),
+            random: stream(!scenario.seed),
+            now: 0,
+            cpus: vec![Cpu::default(); scenario.config.cpus as usize],
+            jobs: vec![Job::Absent; scenario.tasks.len()],
+            releases: vec![0; scenario.tasks.len()],
+            taken: Vec::new(),
+            messages: 0,
+            recording: Recording { scenario, events: Vec::new(), decisions: Vec::new() },
+        };
+        host.begin();
+        while host.recording.events.len() < events {
+            host.anything();
+        }
+        host.recording
+    }
+}
+
+impl Host {
+    /// Half of the time all tasks are there before time begins, and are released together or one after the other.
+    fn begin(&mut self) {
+        if self.random.random_bool(0.5) {
+            return;
+        }
+        let phase_max = if self.random.random_bool(0.5) { 0 } else { 20 };
+        let timer = self.timer_cpu();
+        for task in 0..self.task_count() {
+            let release = self.random.random_range(0..=phase_max);
+            self.arrive(task, release, timer, NEVER);
+        }
+    }
+
+    fn task_count(&self) -> u32 {
+        u32::try_from(self.jobs.len()).expect("tasks are counted in u32")
+    }
+
+    fn cpu_count(&self) -> u32 {
+        self.recording.scenario.config.cpus
+    }
+
+    /// The CPU that takes timer interrupts, if one does.
+    fn timer_cpu(&mut self) -> u32 {
+        if self.recording.scenario.config.dedicated_cpu {
+            self.cpu_count() - 1
+        } else {
+            self.random.random_range(0..self.cpu_count())
+        }
+    }
+
+    fn anything(&mut self) {
+        match self.random.random_range(0..100_u32) {
+            0..10 => self.now += self.random.random_range(0..4),
+            10..12 => self.now += self.random.random_range(0..80),
+            12..30 => self.arrive_any(),
+            30..40 => self.take_due(),
+            40..55 => self.release_any(),
+            55..65 => self.message(),
+            65..100 => {
+                let cpu = self.random.random_range(0..self.cpu_count());
+                self.at(cpu);
+            }
+            _ => unreachable!("the range ends at 100"),
+        }
+    }
+
+    /// Something that `cpu` may do.
+    fn at(&mut self, cpu: u32) {
+        let state = self.cpus[cpu as usize];
+        if state.stepping {
+            self.event(Event { kind: Kind::Step, cpu, task: NONE, time: 0, now: self.now });
+        } else if state.leaving {
+            self.reschedule(cpu);
+        } else if let (true, Some(task)) = (state.exhausted, state.running) {
+            self.cpus[cpu as usize].exhausted = false;
+            self.leave(Kind::Exhaust, cpu, task, 0);
+        } else if state.kicked && self.random.random_bool(0.6) {
+            self.reschedule(cpu);
+        } else if let Some(task) = state.running {
+            self.run(cpu, task);
+        } else if self.random.random_bool(0.05) && !self.is_dedicated(cpu) {
+            // A reschedule that nobody asked for changes nothing, and is allowed.
+            self.reschedule(cpu);
+        }
+    }
+
+    fn is_dedicated(&self, cpu: u32) -> bool {
+        self.recording.scenario.config.dedicated_cpu && cpu + 1 == self.cpu_count()
+    }
+
+    /// Something that happens to a task that runs.
+    fn run(&mut self, cpu: u32, task: u32) {
+        let budgets = self.recording.scenario.config.budget_mode != BudgetMode::Off;
+        if budgets && self.random.random_bool(0.5) {
+            let time = self.random.random_range(0..6);
+            self.event(Event { kind: Kind::Consume, cpu, task, time, now: self.now });
+            self.cpus[cpu as usize].exhausted = self.instance.budget_left(task) == 0;
+        } else if self.random.random_bool(0.7) {
+            let next = self.next_release(task);
+            if next == NEVER {
+                self.jobs[task as usize] = Job::Absent;
+            } else {
+                self.releases[task as usize] = next;
+            }
+            self.leave(Kind::Complete, cpu, task, next);
+        } else if self.random.random_bool(0.3) {
+            self.jobs[task as usize] = Job::Suspended;
+            self.leave(Kind::Suspend, cpu, task, 0);
+        }
+    }
+
+    /// Periodic as often as not; otherwise sporadic, or not known yet. May have passed, if the job was late.
+    fn next_release(&mut self, task: u32) -> u64 {
+        let last = self.releases[task as usize];
+        let period = self.recording.scenario.tasks[task as usize].period_ns;
+        match self.random.random_range(0..10_u32) {
+            0..5 => last + period,
+            5..7 => self.now.max(last) + self.random.random_range(0..10),
+            7 => last + self.random.random_range(0..3),
+            _ => NEVER,
+        }
+    }
+
+    fn arrive_any(&mut self) {
+        let task = self.random.random_range(0..self.task_count());
+        let cpu = if self.random.random_bool(0.5) {
+            self.timer_cpu()
+        } else {
+            self.random.random_range(0..self.cpu_count())
+        };
+        let runs = self.cpus.iter().any(|c| c.running == Some(task));
+        if runs || self.cpus[cpu as usize].stepping || self.cpus[cpu as usize].leaving {
+            return;
+        }
+        match self.jobs[task as usize] {
+            Job::Present => {}
+            Job::Suspended => {
+                self.jobs[task as usize] = Job::Present;
+                self.event(Event { kind: Kind::Resume, cpu, task, time: 0, now: self.now });
+            }
+            Job::Absent => {
+                let earliest = self.releases[task as usize];
+                let release = match self.random.random_range(0..4_u32) {
+                    0 => self.now.saturating_sub(self.random.random_range(0..30)),
+                    1 => self.now + self.random.random_range(0..30),
+                    _ => self.now,
+                };
+                self.arrive(task, release.max(earliest), cpu, self.now);
+            }
+        }
+    }
+
+    fn arrive(&mut self, task: u32, release: u64, cpu: u32, now: u64) {
+        self.jobs[task as usize] = Job::Present;
+        self.releases[task as usize] = release;
+        self.event(Event { kind: Kind::Arrive, cpu, task, time: release, now });
+    }
+
+    fn take_due(&mut self) {
+        let now = self.now;
+        self.event(Event { kind: Kind::TakeDue, cpu: NONE, task: NONE, time: 0, now });
+    }
+
+    fn release_any(&mut self) {
+        if self.taken.is_empty() {
+            return;
+        }
+        let index = self.random.random_range(0..self.taken.len());
+        let (cpu, _) = self.instance.group(self.taken[index]);
+        if self.cpus[cpu as usize].stepping || self.cpus[cpu as usize].leaving {
+            return;
+        }
+        let task = self.taken.swap_remove(index);
+        self.event(Event { kind: Kind::ReleaseGroup, cpu, task, time: 0, now: self.now });
+    }
+
+    fn message(&mut self) {
+        let cpu = self.cpu_count() - 1;
+        if self.messages > 0 && !self.cpus[cpu as usize].stepping {
+            self.messages -= 1;
+            self.event(Event { kind: Kind::Message, cpu, task: NONE, time: 0, now: self.now });
+        }
+    }
+
+    fn leave(&mut self, kind: Kind, cpu: u32, task: u32, time: u64) {
+        self.cpus[cpu as usize].leaving = true;
+        self.event(Event { kind, cpu, task, time, now: self.now });
+    }
+
+    fn reschedule(&mut self, cpu: u32) {
+        let state = &mut self.cpus[cpu as usize];
+        state.kicked = false;
+        state.leaving = false;
+        self.event(Event { kind: Kind::Reschedule, cpu, task: NONE, time: 0, now: self.now });
+    }
+
+    /// Calls the entry point, writes down the decision, and carries it out.
+    fn event(&mut self, event: Event) {
+        let value = call(&mut self.instance, &event);
+        let acts = !matches!(event.kind, Kind::TakeDue | Kind::Consume);
+        let actions = if acts { self.instance.actions().to_vec() } else { Vec::new() };
+        let task = (event.task < self.task_count()).then_some(event.task);
+        self.recording.decisions.push(Decision {
+            actions: actions.iter().map(action_bytes).collect(),
+            value,
+            next_due: self.instance.next_due(),
+            deadline_abs: task.map_or(0, |t| self.instance.deadline_abs(t)),
+            budget_left: task.map_or(0, |t| self.instance.budget_left(t)),
+        });
+        self.recording.events.push(event);
+        if event.kind == Kind::Step {
+            self.cpus[event.cpu as usize].stepping = false;
+        }
+        if event.kind == Kind::TakeDue && value != NONE {
+            self.taken.push(value);
+        }
+        for action in actions {
+            self.carry_out(&action);
+        }
+    }
+
+    fn carry_out(&mut self, action: &laxity_policy::Action) {
+        match action.kind {
+            action::KICK => self.cpus[action.cpu as usize].kicked = true,
+            action::RUN => {
+                let cpu = &mut self.cpus[action.cpu as usize];
+                let task = (action.task != NONE).then_some(action.task);
+                // The same job may go on without budget only until the next event.
+                cpu.exhausted &= cpu.running == task;
+                cpu.running = task;
+            }
+            action::NOTIFY => self.messages += 1,
+            action::STEP => self.cpus[action.cpu as usize].stepping = true,
+            _ => {}
+        }
+    }
+}
+
+/// Calls the entry point of an event; what take_due returns, or 0.
+fn call(instance: &mut Instance, event: &Event) -> u32 {
+    let &Event { kind, cpu, task, time, now } = event;
+    match kind {
+        Kind::Arrive => instance.arrive(task, time, cpu, now),
+        Kind::TakeDue => return instance.take_due(now).unwrap_or(NONE),
+        Kind::ReleaseGroup => instance.release_group(task, now),
+        Kind::Complete => instance.complete(cpu, time, now),
+        Kind::Reschedule => instance.reschedule(cpu, now),
+        Kind::Consume => instance.consume(task, time),
+        Kind::Exhaust => instance.exhaust(cpu, now),
+        Kind::Step => instance.step(cpu, now),
+        Kind::Message => instance.message(cpu, now),
+        Kind::Suspend => instance.suspend(cpu, now),
+        Kind::Resume => instance.resume(task, cpu, now),
+    }
+    0
+}

@@ -1,0 +1,2 @@
+//! `laxity-conformance`.
+fn main() {}
