@@ -3,7 +3,7 @@
 
 use laxity_generate::{Parameters, Request};
 use laxity_model::{Demand, Duration, Platform, PolicyScheduler, TaskSet};
-use laxity_sim::{BudgetMode, Observer, RETRIES_MAX, Setup, costs::Costs, global_cell, simulate};
+use laxity_sim::{Background, BudgetMode, Observer, RETRIES_MAX, Setup, costs::Costs, global_cell, simulate};
 use laxity_trace::{Event, Job};
 use std::sync::atomic::AtomicBool;
 
@@ -36,7 +36,7 @@ fn main() {
             let mut count = Count::default();
             for _ in 0..3 {
                 count = Count::default();
-                let costs = Costs::default();
+                let (costs, background) = (Costs::default(), Background::default());
                 let setup = Setup {
                     set: &set,
                     platform: &platform,
@@ -51,6 +51,7 @@ fn main() {
                     retries_max: RETRIES_MAX,
                     interleaving: None,
                     costs: &costs,
+                    background: &background,
                     table: None,
                 };
                 let start = std::time::Instant::now();

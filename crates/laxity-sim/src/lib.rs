@@ -1,10 +1,12 @@
 //! The discrete-event simulator: the schedulers of `policy/` on any platform, with modelled costs.
 
+mod background;
 pub mod costs;
 mod engine;
 mod observer;
 mod setup;
 
+pub use background::{Background, BackgroundSummary, BackgroundTask, TICK};
 pub use engine::{Ended, simulate};
 pub use laxity_policy::BudgetMode;
 pub use observer::{Observer, Recording};

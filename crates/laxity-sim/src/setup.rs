@@ -1,5 +1,6 @@
 //! What is simulated: checked before anything runs.
 
+use crate::background::Background;
 use crate::costs::Costs;
 use laxity_model::{
     CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope, TaskSet,
@@ -45,6 +46,8 @@ pub struct Setup<'a> {
     pub interleaving: Option<u64>,
     /// What the kernel costs.
     pub costs: &'a Costs,
+    /// Tasks that are not real-time.
+    pub background: &'a Background,
     /// Another build of the policy, for tests that break it.
     pub table: Option<Table>,
 }
@@ -93,6 +96,7 @@ impl Setup<'_> {
             ))
             .hint("give every task `priority = NUMBER` (1 before 2), or use `:rm` or `:dm`"));
         }
+        self.background.check()?;
         self.check_cells()
     }
 

@@ -10,14 +10,17 @@
 //! 4. Memory is bounded by tasks and cores; observers see jobs and events as they happen.
 
 mod calendar;
+mod idle;
 mod kernel;
 mod run;
 mod task;
 mod watch;
 
+use crate::background::BackgroundSummary;
 use crate::observer::Observer;
 use crate::setup::Setup;
 use calendar::{Calendar, NEVER};
+use idle::Idle;
 use kernel::Kernel;
 use laxity_generate::jobs_of;
 use laxity_model::{Diagnostic, PriorityRule, Result};
@@ -60,6 +63,8 @@ pub struct Ended {
     pub at_ns: u64,
     /// Whether the caller's flag ended it.
     pub interrupted: bool,
+    /// What became of the background tasks.
+    pub background: BackgroundSummary,
 }
 
 /// One simulation.
@@ -82,6 +87,8 @@ pub struct Engine<'a, O: Observer> {
     watch: Watch,
     /// Present when the kernel's work takes time or interleaves.
     kernel: Option<Box<Kernel>>,
+    /// Present when there are background tasks.
+    idle: Option<Box<Idle>>,
 }
 
 /// Simulates; what happens goes to the observer. `interrupt` ends it early.
@@ -152,20 +159,27 @@ impl<'a, O: Observer> Engine<'a, O> {
             })
             .collect();
         let kernel = Kernel::of(setup, &cells, &cpus);
+        let dedicated = setup.scheduler.policy.dedicates_a_core();
+        let is_dedicated = |cpu: &CpuState| {
+            dedicated && cpu.cell != NONE && cpu.local as usize + 1 == cells[cpu.cell as usize].cpus.len()
+        };
+        let open = cpus.iter().enumerate().filter(|(_, cpu)| !is_dedicated(cpu));
+        let idle = Idle::of(setup, open.map(|(index, _)| index_u32(index)));
         Ok(Engine {
             observer,
             now: 0,
             horizon: end + setup.grace.as_ns(),
-            calendar: Calendar::new(cpus.len() + cells.len()),
+            calendar: Calendar::new(cpus.len() + cells.len() + 1),
             cells,
             cpus,
             tasks,
             pending: Vec::new(),
             budget_mode: setup.budget_mode,
-            dedicated: setup.scheduler.policy.dedicates_a_core(),
+            dedicated,
             scale,
             watch: Watch::new(setup, O::EVENTS),
             kernel,
+            idle,
         })
     }
 
@@ -183,6 +197,10 @@ impl<'a, O: Observer> Engine<'a, O> {
                 }
             }
             self.arm(cell);
+        }
+        if self.idle.is_some() {
+            let slot = self.tick_slot();
+            self.calendar.set(slot, 0);
         }
     }
 
@@ -204,15 +222,13 @@ impl<'a, O: Observer> Engine<'a, O> {
             instants = instants.wrapping_add(1);
             if instants.is_multiple_of(4096) && interrupt.load(Ordering::Relaxed) {
                 let at_ns = self.now;
-                self.finish(at_ns);
-                return Ended { at_ns, interrupted: true };
+                return Ended { at_ns, interrupted: true, background: self.finish(at_ns) };
             }
             self.now = time;
             self.instant();
         }
         let at_ns = self.horizon;
-        self.finish(at_ns);
-        Ended { at_ns, interrupted: false }
+        Ended { at_ns, interrupted: false, background: self.finish(at_ns) }
     }
 
     #[inline]
@@ -237,8 +253,10 @@ impl<'a, O: Observer> Engine<'a, O> {
             }
             if slot < self.cpus.len() {
                 self.clock_of_core(index_u32(slot));
-            } else {
+            } else if slot < self.tick_slot() {
                 self.release_timer(slot - self.cpus.len());
+            } else {
+                self.background_tick();
             }
         }
         if O::EVENTS {
@@ -249,10 +267,13 @@ impl<'a, O: Observer> Engine<'a, O> {
         } else {
             self.follow_links();
         }
+        if self.idle.is_some() {
+            self.fill_free_cores();
+        }
     }
 
     /// What has not ended at `at_ns` goes to the observer as it is.
-    fn finish(&mut self, at_ns: u64) {
+    fn finish(&mut self, at_ns: u64) -> BackgroundSummary {
         self.now = at_ns;
         if O::EVENTS {
             self.watch_until(at_ns, true);
@@ -269,6 +290,7 @@ impl<'a, O: Observer> Engine<'a, O> {
                 state.advance();
             }
         }
+        self.idle.as_mut().map(|idle| idle.summary(at_ns)).unwrap_or_default()
     }
 
     /// Events go out only to those who want them.

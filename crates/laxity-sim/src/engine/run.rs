@@ -164,6 +164,9 @@ impl<O: Observer> Engine<'_, O> {
             }
         }
         self.cpus[cpu as usize].running = task;
+        if self.idle.is_some() && (before == NONE) != (task == NONE) {
+            self.background_yields(cpu, task != NONE);
+        }
         if task == NONE {
             self.calendar.set(cpu as usize, NEVER);
             return true;

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every test uses its part")]
 
 use laxity_model::{Arrival, Demand, Duration, Platform, PolicyScheduler, Scope, Task, TaskSet};
-use laxity_sim::{BudgetMode, Cell, RETRIES_MAX, Recording, Setup, costs::Costs, simulate};
+use laxity_sim::{Background, BudgetMode, Cell, RETRIES_MAX, Recording, Setup, costs::Costs, simulate};
 use laxity_trace::Event;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -19,6 +19,8 @@ pub struct Case {
     pub batching: bool,
     pub budget_mode: BudgetMode,
     pub duration: Duration,
+    pub costs: Costs,
+    pub background: Background,
 }
 
 impl Case {
@@ -66,6 +68,8 @@ impl Case {
             batching: rng.random_range(0..2) == 0,
             budget_mode: BudgetMode::Off,
             duration: Duration::from_ns(120 * unit),
+            costs: Costs::default(),
+            background: Background::default(),
         }
     }
 
@@ -99,7 +103,6 @@ impl Case {
         change: impl FnOnce(&mut Setup<'_>),
     ) -> Recording {
         let platform = Platform::symmetric(cores).expect("cores");
-        let costs = Costs::default();
         let mut setup = Setup {
             set: &self.set,
             platform: &platform,
@@ -113,7 +116,8 @@ impl Case {
             batching: self.batching,
             retries_max: RETRIES_MAX,
             interleaving: None,
-            costs: &costs,
+            costs: &self.costs,
+            background: &self.background,
             table: None,
         };
         change(&mut setup);

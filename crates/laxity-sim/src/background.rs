@@ -1,0 +1,108 @@
+//! Tasks that are not real-time, as in schedsim (calandrino2007, 5.1).
+//!
+//! Each has a lifetime, the time that it runs until it exits, and a run ratio: at the end of every timer tick a task that
+//! runs goes on contending with that probability, else it blocks; a blocked one comes back with the same probability.
+
+use laxity_model::{Diagnostic, Duration, Result};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// A task that runs where no real-time task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BackgroundTask {
+    /// When it enters the system, blocked or not by its ratio at the next tick.
+    pub arrival: Duration,
+    /// How long it runs until it exits.
+    pub lifetime: Duration,
+    /// Probability of contending in the next tick, in ppm.
+    pub run_ratio_ppm: u32,
+}
+
+/// All background tasks and the tick at which they decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Background {
+    /// The tasks, by id.
+    pub tasks: Vec<BackgroundTask>,
+    /// Length of a timer tick.
+    pub tick: Duration,
+}
+
+/// The timer tick of calandrino2007's simulations.
+pub const TICK: Duration = Duration::from_ms(1);
+
+impl Default for Background {
+    fn default() -> Self {
+        Background { tasks: Vec::new(), tick: TICK }
+    }
+}
+
+impl Background {
+    /// `count` tasks as calandrino2007 draws them: they enter one to fifty ticks after one another, with run ratios of 1 to
+    /// 100 % of which the lower are more frequent (the product of two uniform draws, rounded up to a percent; the paper says only "a
+    /// greater proportion"), and lifetimes of 1 to 1000 ticks (the paper does not say).
+    pub fn random(count: usize, seed: u64) -> Background {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut arrival = 0;
+        let tasks = (0..count)
+            .map(|_| {
+                arrival += rng.random_range(1..=50u64) * TICK.as_ns();
+                let product: u32 = rng.random_range(1..=100u32) * rng.random_range(1..=100u32);
+                BackgroundTask {
+                    arrival: Duration::from_ns(arrival),
+                    lifetime: Duration::from_ns(rng.random_range(1..=1000u64) * TICK.as_ns()),
+                    run_ratio_ppm: product.div_ceil(100) * 10_000,
+                }
+            })
+            .collect();
+        Background { tasks, tick: TICK }
+    }
+
+    /// Refuses what cannot be simulated.
+    ///
+    /// # Errors
+    ///
+    /// Usage errors: a tick of 0, a ratio of 0 or above 1, a lifetime of 0.
+    pub fn check(&self) -> Result<()> {
+        if self.tick.is_zero() {
+            return Err(Diagnostic::usage("the timer tick is 0; it must be positive").hint("try 1ms"));
+        }
+        for (id, task) in self.tasks.iter().enumerate() {
+            if task.run_ratio_ppm == 0 || task.run_ratio_ppm > 1_000_000 {
+                return Err(Diagnostic::usage(format!(
+                    "background task {id}: run ratio {} ppm is not above 0 and at most 1 000 000",
+                    task.run_ratio_ppm
+                ))
+                .hint("a ratio of 250 000 ppm runs in a quarter of all ticks"));
+            }
+            if task.lifetime.is_zero() {
+                return Err(Diagnostic::usage(format!(
+                    "background task {id}: lifetime is 0; it must be positive"
+                ))
+                .hint("give it a lifetime such as 100ms"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What became of the background tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BackgroundSummary {
+    /// Tasks that entered.
+    pub entered: u64,
+    /// Tasks that exited.
+    pub exited: u64,
+    /// Time that they ran.
+    pub run_ns: u64,
+    /// Time that they were ready but did not run.
+    pub ready_ns: u64,
+}
+
+impl BackgroundSummary {
+    /// %NRT-RT (calandrino2007, 5.1): run / (run + ready), in percent; nothing if there was neither.
+    #[expect(clippy::cast_precision_loss, reason = "a number to show")]
+    pub fn run_percentage(&self) -> Option<f64> {
+        let total = self.run_ns + self.ready_ns;
+        (total > 0).then(|| 100.0 * self.run_ns as f64 / total as f64)
+    }
+}
