@@ -4,8 +4,6 @@ use laxity_conformance::{Programs, Recording, Scenario, available, table_checked
 use laxity_model::Policy;
 use laxity_policy::Table;
 
-const POLICIES: [Policy; 5] = [Policy::EdfBh, Policy::EdfRbt, Policy::Fpp, Policy::GsnEdf, Policy::GsnEdfDi];
-
 /// Runs `test` on a policy's programs, or says why not.
 fn with_programs(policy: Policy, test: impl Fn(&Programs)) {
     if let Err(reason) = available() {
@@ -66,6 +64,16 @@ fn gsn_edf_di_decides_the_same() {
     conforms(Policy::GsnEdfDi);
 }
 
+#[test]
+fn push_pull_decides_the_same() {
+    conforms(Policy::PushPull);
+}
+
+#[test]
+fn g_edf_mp_decides_the_same() {
+    conforms(Policy::GEdfMp);
+}
+
 /// The queue is no part of the schedule: with the same events the linking core decides the same over each of them. (A group
 /// that gsn-edf merges is released in another order, so its links may go elsewhere.)
 #[test]
@@ -102,7 +110,7 @@ fn a_difference_is_noticed() {
 /// Natively, with every assertion of `policy/` tested, and with as many seeds as fit.
 #[test]
 fn assertions_hold() {
-    for policy in POLICIES {
+    for policy in Policy::ALL {
         for seed in 0..1500 {
             let scenario = Scenario::draw(policy, seed);
             let recording = Recording::make(scenario, table_checked(policy), 500);
