@@ -30,7 +30,7 @@ enum lx_migrate_phase {
 };
 
 /* Moves a waiting job. Under both locks. */
-LX_FN void lx_migrate(struct lx_state *s, u32 task, u32 source, u32 target)
+LX_INLINE void lx_migrate(struct lx_state *s, u32 task, u32 source, u32 target)
 {
 	lx_run_queue_remove(s, source, task);
 	lx_run_queue_add(s, target, task);
@@ -124,7 +124,7 @@ LX_FN void lx_push_from(struct lx_state *s, u32 cpu, u32 source)
 }
 
 /* The released job enters the queue that was chosen for it. If it waits behind what runs there, it is pushed on. */
-LX_FN void lx_enqueue_step(struct lx_state *s, u32 cpu)
+LX_INLINE void lx_enqueue_step(struct lx_state *s, u32 cpu)
 {
 	struct lx_operation *op = lx_operation(s, cpu);
 

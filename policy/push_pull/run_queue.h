@@ -58,7 +58,7 @@ LX_FN void lx_run_queue_publish(struct lx_state *s, u32 cpu)
 }
 
 /* Adds a waiting job; the CPU is asked to reschedule if it is to run. Under the CPU's lock. */
-LX_FN void lx_run_queue_add(struct lx_state *s, u32 cpu, u32 task)
+LX_INLINE void lx_run_queue_add(struct lx_state *s, u32 cpu, u32 task)
 {
 	lx_task(s, task)->place = LX_PLACE_READY;
 	lx_tree_insert(s, lx_cpu_tree(s, cpu), task);
@@ -68,7 +68,7 @@ LX_FN void lx_run_queue_add(struct lx_state *s, u32 cpu, u32 task)
 }
 
 /* Takes a waiting job out. Under the CPU's lock. */
-LX_FN void lx_run_queue_remove(struct lx_state *s, u32 cpu, u32 task)
+LX_INLINE void lx_run_queue_remove(struct lx_state *s, u32 cpu, u32 task)
 {
 	lx_task(s, task)->place = LX_PLACE_NOWHERE;
 	lx_tree_remove(s, lx_cpu_tree(s, cpu), task);
