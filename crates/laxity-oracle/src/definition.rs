@@ -1,0 +1,331 @@
+//! What a schedule claims to be: the task set and the parts of the scheduler that decide, without the scheduler.
+//!
+//! 1. Clusters are disjoint; every real-time task belongs to exactly one. Global scheduling is one cluster, partitioned
+//!    scheduling clusters of one CPU. A dedicated CPU belongs to its cluster and runs no task.
+//! 2. The order of jobs is total: the smaller key goes first, among equal keys the smaller task id. The key is the job's
+//!    absolute deadline under EDF and the task's number under fixed priorities.
+//! 3. A task's jobs run one after the other, in the order of their releases.
+
+use crate::Transitions;
+use laxity_generate::{JobSpec, jobs_of};
+use laxity_model::{
+    CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope, Speed,
+    Task, TaskKind, TaskSet,
+};
+use laxity_trace::{PlacementRecord, Run};
+use std::collections::BTreeMap;
+
+/// What happens to a job that has done as much work as its budget allows. The budget is the WCET, per period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum BudgetMode {
+    /// Nothing: budgets are not enforced.
+    #[default]
+    Off,
+    /// It waits until one period after the last replenishment.
+    Throttle,
+    /// It goes on with a full budget and a deadline one period later.
+    Postpone,
+}
+
+/// CPUs that share a ready queue, and the tasks in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cluster {
+    /// All its CPUs.
+    pub cpus: CpuList,
+    /// Those among them that run no task.
+    pub dedicated: CpuList,
+    /// Ids of its tasks.
+    pub tasks: Vec<u32>,
+}
+
+impl Cluster {
+    /// A cluster whose CPUs all run tasks.
+    pub fn new(cpus: CpuList, tasks: Vec<u32>) -> Self {
+        Cluster { cpus, dedicated: CpuList::default(), tasks }
+    }
+
+    /// The CPUs that run tasks.
+    pub fn task_cpus(&self) -> CpuList {
+        self.cpus.difference(&self.dedicated)
+    }
+}
+
+/// Where releases and demands come from: [`jobs_of`] with these arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobSource {
+    /// The run's seed.
+    pub seed: u64,
+    /// The run's demand; a task's own goes before it.
+    pub demand: Demand,
+}
+
+/// The definition that a schedule is checked against. Made by [`Definition::global`], [`Definition::clustered`] or
+/// [`Definition::of_run`], refined by the methods that follow.
+#[derive(Debug, Clone)]
+pub struct Definition {
+    set: TaskSet,
+    clusters: Vec<Cluster>,
+    cluster_of: Vec<Option<usize>>,
+    rule: PriorityRule,
+    priorities: Vec<u64>,
+    speeds: BTreeMap<u32, Speed>,
+    duration: Duration,
+    budget_mode: BudgetMode,
+    batching: bool,
+    jobs: Option<JobSource>,
+    transitions: Transitions,
+}
+
+impl Definition {
+    /// One cluster of all CPUs. Releases happen in `[0, duration)`.
+    pub fn global(set: TaskSet, platform: &Platform, rule: PriorityRule, duration: Duration) -> Result<Self> {
+        let tasks = real_time_ids(&set);
+        Self::clustered(set, platform, rule, vec![Cluster::new(platform.cpus(), tasks)], duration)
+    }
+
+    /// The given clusters. Releases happen in `[0, duration)`.
+    ///
+    /// # Errors
+    ///
+    /// Clusters that overlap, name CPUs that the platform lacks or leave none for tasks; a real-time task in no cluster
+    /// or in two, or with an affinity outside its cluster; given priorities that are not given.
+    pub fn clustered(
+        set: TaskSet,
+        platform: &Platform,
+        rule: PriorityRule,
+        clusters: Vec<Cluster>,
+        duration: Duration,
+    ) -> Result<Self> {
+        check_cpus(&clusters, &platform.cpus())?;
+        let cluster_of = membership(&set, &clusters)?;
+        let priorities = set.tasks().iter().map(|task| priority(rule, task)).collect::<Result<_>>()?;
+        let speeds = platform.cores().iter().map(|core| (core.cpu, core.speed)).collect();
+        Ok(Definition {
+            set,
+            clusters,
+            cluster_of,
+            rule,
+            priorities,
+            speeds,
+            duration,
+            budget_mode: BudgetMode::Off,
+            batching: false,
+            jobs: None,
+            transitions: Transitions::default(),
+        })
+    }
+
+    /// The definition of a run's scheduler: scope, rule and dedicated CPUs from its name, clusters from its placement.
+    ///
+    /// # Errors
+    ///
+    /// A scheduler that is not known, a clustered or partitioned run without a placement, a placement that names unknown
+    /// tasks, and what [`Definition::clustered`] refuses.
+    pub fn of_run(set: TaskSet, platform: &Platform, run: &Run) -> Result<Self> {
+        let scheduler: PolicyScheduler = run.scheduler.parse()?;
+        let mut clusters = match (&run.placement, scheduler.scope) {
+            (Some(placement), _) => clusters_of(&set, placement)?,
+            (None, Scope::Global) => vec![Cluster::new(platform.cpus(), real_time_ids(&set))],
+            (None, _) => {
+                return Err(Diagnostic::usage(format!(
+                    "run {} under `{}` has no placement; which task belongs to which CPUs is not known",
+                    run.id, run.scheduler
+                ))
+                .hint("verify the results of a run that records its placement"));
+            }
+        };
+        if scheduler.policy.dedicates_a_core() {
+            for cluster in &mut clusters {
+                cluster.dedicated = cluster.cpus.iter().last().into_iter().collect();
+            }
+        }
+        Self::clustered(set, platform, scheduler.rule, clusters, run.duration)
+    }
+
+    /// Says how budgets are enforced (off without this).
+    #[must_use]
+    pub fn with_budgets(self, budget_mode: BudgetMode) -> Self {
+        Definition { budget_mode, ..self }
+    }
+
+    /// Says that jobs of one release instant are released together.
+    #[must_use]
+    pub fn with_batching(self, batching: bool) -> Self {
+        Definition { batching, ..self }
+    }
+
+    /// Says where releases and demands come from, so that they are checked exactly.
+    #[must_use]
+    pub fn with_jobs(self, seed: u64, demand: Demand) -> Self {
+        Definition { jobs: Some(JobSource { seed, demand }), ..self }
+    }
+
+    /// Says which deviations are tolerated (none without this).
+    #[must_use]
+    pub fn with_transitions(self, transitions: Transitions) -> Self {
+        Definition { transitions, ..self }
+    }
+
+    /// The task set.
+    pub fn set(&self) -> &TaskSet {
+        &self.set
+    }
+
+    /// The clusters.
+    pub fn clusters(&self) -> &[Cluster] {
+        &self.clusters
+    }
+
+    /// The cluster of a task; nothing for a best-effort task or an unknown id.
+    pub fn cluster_of(&self, task: u32) -> Option<usize> {
+        self.cluster_of.get(task as usize).copied().flatten()
+    }
+
+    /// What decides between two jobs.
+    pub fn rule(&self) -> PriorityRule {
+        self.rule
+    }
+
+    /// The key of a job (assumption 2), from its absolute deadline.
+    pub fn key(&self, task: u32, deadline_abs: u64) -> u64 {
+        match self.rule {
+            PriorityRule::EarliestDeadlineFirst => deadline_abs,
+            _ => self.priorities[task as usize],
+        }
+    }
+
+    /// The speed of a CPU; 1 for one that the platform lacks.
+    pub fn speed(&self, cpu: u32) -> Speed {
+        self.speeds.get(&cpu).copied().unwrap_or(Speed::UNIT)
+    }
+
+    /// Releases happen before this instant.
+    pub fn duration(&self) -> Duration {
+        self.duration
+    }
+
+    /// How budgets are enforced.
+    pub fn budget_mode(&self) -> BudgetMode {
+        self.budget_mode
+    }
+
+    /// Whether jobs of one release instant are released together.
+    pub fn batching(&self) -> bool {
+        self.batching
+    }
+
+    /// Where releases and demands come from.
+    pub fn job_source(&self) -> Option<JobSource> {
+        self.jobs
+    }
+
+    /// Which deviations are tolerated.
+    pub fn transitions(&self) -> Transitions {
+        self.transitions
+    }
+
+    /// The jobs that are released in `[0, duration)`, by task; demands are WCETs where no source is known.
+    pub fn jobs(&self) -> Vec<Vec<JobSpec>> {
+        let source = self.jobs.unwrap_or(JobSource { seed: 0, demand: Demand::Wcet });
+        let of_task = |(id, task): (usize, &Task)| match self.cluster_of[id] {
+            Some(_) => jobs_of(task, id, source.seed, source.demand)
+                .take_while(|job| job.release < self.duration)
+                .collect(),
+            None => Vec::new(),
+        };
+        self.set.tasks().iter().enumerate().map(of_task).collect()
+    }
+}
+
+fn real_time_ids(set: &TaskSet) -> Vec<u32> {
+    set.real_time().map(|(id, _)| task_id(id)).collect()
+}
+
+/// A task's id as events have it.
+pub(crate) fn task_id(index: usize) -> u32 {
+    u32::try_from(index).expect("a set has at most TASKS_MAX tasks")
+}
+
+fn priority(rule: PriorityRule, task: &Task) -> Result<u64> {
+    let best_effort = task.kind == TaskKind::BestEffort;
+    match rule {
+        PriorityRule::EarliestDeadlineFirst => Ok(0),
+        _ => rule.fixed_priority(task).or(best_effort.then_some(u64::MAX)).ok_or_else(|| {
+            Diagnostic::usage(format!(
+                "task `{}` has no priority, which rule `{}` needs",
+                task.name,
+                rule.name()
+            ))
+            .hint("give every task a `priority`, or verify against rm, dm or edf")
+        }),
+    }
+}
+
+fn clusters_of(set: &TaskSet, placement: &PlacementRecord) -> Result<Vec<Cluster>> {
+    let ids: BTreeMap<&str, u32> =
+        set.tasks().iter().enumerate().map(|(id, task)| (task.name.as_str(), task_id(id))).collect();
+    let id_of = |name: &String| {
+        ids.get(name.as_str()).copied().ok_or_else(|| {
+            Diagnostic::usage(format!("the placement names task `{name}`, which the task set does not have"))
+                .hint("verify results with the manifest they were written with")
+        })
+    };
+    let cluster = |bin: &laxity_trace::PlacedBin| {
+        Ok(Cluster::new(bin.cpus.clone(), bin.tasks.iter().map(id_of).collect::<Result<_>>()?))
+    };
+    placement.bins.iter().map(cluster).collect()
+}
+
+fn check_cpus(clusters: &[Cluster], platform: &CpuList) -> Result<()> {
+    let mut left = platform.clone();
+    for cluster in clusters {
+        if !cluster.cpus.is_subset(&left) {
+            return Err(Diagnostic::usage(format!(
+                "cluster `{}` overlaps another or names CPUs outside {platform}",
+                cluster.cpus
+            ))
+            .hint("clusters must be disjoint and made of the platform's CPUs"));
+        }
+        if cluster.task_cpus().is_empty() && !cluster.tasks.is_empty() {
+            return Err(Diagnostic::usage(format!(
+                "cluster `{}` has no CPU left for its tasks (dedicated: `{}`)",
+                cluster.cpus, cluster.dedicated
+            ))
+            .hint("give every cluster one CPU more than it dedicates"));
+        }
+        left = left.difference(&cluster.cpus);
+    }
+    Ok(())
+}
+
+fn membership(set: &TaskSet, clusters: &[Cluster]) -> Result<Vec<Option<usize>>> {
+    let mut of: Vec<Option<usize>> = vec![None; set.tasks().len()];
+    for (index, cluster) in clusters.iter().enumerate() {
+        for &task in &cluster.tasks {
+            let slot = of.get_mut(task as usize).ok_or_else(|| {
+                Diagnostic::usage(format!("cluster `{}` has task {task}, which the set lacks", cluster.cpus))
+                    .hint("a task's id is its index in the set")
+            })?;
+            if slot.replace(index).is_some() {
+                let name = &set.tasks()[task as usize].name;
+                return Err(Diagnostic::usage(format!("task `{name}` is in two clusters"))
+                    .hint("put every task into one cluster"));
+            }
+        }
+    }
+    for (id, task) in set.real_time() {
+        let Some(index) = of[id] else {
+            return Err(Diagnostic::usage(format!("task `{}` is in no cluster", task.name))
+                .hint("put every real-time task into one cluster"));
+        };
+        let cpus = clusters[index].task_cpus();
+        if task.affinity.as_ref().is_some_and(|affinity| affinity.intersection(&cpus).is_empty()) {
+            return Err(Diagnostic::usage(format!(
+                "task `{}` may run on no CPU of its cluster `{cpus}`",
+                task.name
+            ))
+            .hint("put the task where its affinity allows it to run"));
+        }
+    }
+    Ok(of)
+}

@@ -1,0 +1,276 @@
+//! What the oracles say: clean, or which one saw what, when, where.
+
+use laxity_model::Duration;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The version of the verdict's JSON (`schemas/verdict.schema.json`).
+pub const VERDICT_VERSION: u32 = 1;
+
+/// How many violations a verdict keeps; all are counted.
+pub const VIOLATIONS_KEPT: usize = 100;
+
+/// The oracles. What each assumes and checks is written in its file in `verification/`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Oracle {
+    /// Events are in order and each is possible after those before it.
+    WellFormed,
+    /// No job on two CPUs, no CPU with two jobs.
+    OneCpu,
+    /// Jobs run only on CPUs of their cluster and affinity that are not dedicated to something else.
+    Affinity,
+    /// The min(m, r) ready jobs of highest priority run, in every cluster.
+    GlobalInvariant,
+    /// No CPU idles while a job that may run there waits.
+    WorkConservation,
+    /// A task's jobs run one after the other.
+    Sequence,
+    /// Budgets are enforced, exactly when they are used up.
+    Budgets,
+    /// A job ends when it has done the work it was asked to do.
+    Demand,
+    /// Jobs are released when their task's parameters say.
+    Periods,
+    /// Absolute deadlines are right, and misses are recorded where they happen.
+    Deadlines,
+    /// Jobs of one release instant are released together.
+    Batching,
+}
+
+impl Oracle {
+    /// All oracles.
+    pub const ALL: [Oracle; 11] = [
+        Oracle::WellFormed,
+        Oracle::OneCpu,
+        Oracle::Affinity,
+        Oracle::GlobalInvariant,
+        Oracle::WorkConservation,
+        Oracle::Sequence,
+        Oracle::Budgets,
+        Oracle::Demand,
+        Oracle::Periods,
+        Oracle::Deadlines,
+        Oracle::Batching,
+    ];
+
+    /// In words, as in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Oracle::WellFormed => "well-formed",
+            Oracle::OneCpu => "one CPU per job",
+            Oracle::Affinity => "affinity",
+            Oracle::GlobalInvariant => "global invariant",
+            Oracle::WorkConservation => "work conservation",
+            Oracle::Sequence => "sequential jobs",
+            Oracle::Budgets => "budgets",
+            Oracle::Demand => "demand",
+            Oracle::Periods => "periods",
+            Oracle::Deadlines => "deadlines",
+            Oracle::Batching => "batching",
+        }
+    }
+}
+
+/// A job in a violation. Written `T3.2 (deadline 40ms)`: job 2 of task 3, both from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct JobName {
+    /// Id of the task: its index in the set.
+    pub task: u32,
+    /// Number of the job in its task, from 0.
+    pub job: u32,
+    /// The absolute deadline it is scheduled by, in ns, under EDF.
+    pub deadline_ns: Option<u64>,
+    /// Its task's number under fixed priorities; the smallest goes first.
+    pub priority: Option<u64>,
+}
+
+impl fmt::Display for JobName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "T{}.{}", self.task, self.job)?;
+        match (self.deadline_ns, self.priority) {
+            (Some(deadline), _) => write!(f, " (deadline {})", Duration::from_ns(deadline)),
+            (None, Some(priority)) => write!(f, " (priority {priority})"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// One thing that should not have happened, during `[from, to)`; an instant if both are equal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Violation {
+    /// The oracle that saw it.
+    pub oracle: Oracle,
+    /// When it began, in ns since the synchronous release.
+    pub from_ns: u64,
+    /// When it ended.
+    pub to_ns: u64,
+    /// On which CPU, where that has meaning.
+    pub cpu: Option<u32>,
+    /// The job that ran, or that the event is about.
+    pub ran: Option<JobName>,
+    /// The job that should have run.
+    pub should_have_run: Option<JobName>,
+    /// All of it in one line.
+    pub text: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Deviations that the definition's [`crate::Transitions`] tolerate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Tolerated {
+    /// How many.
+    pub count: u64,
+    /// The longest, in ns.
+    pub longest_ns: u64,
+    /// All together, in ns.
+    pub total_ns: u64,
+    /// How many of them waited after an abandoned push, whatever they lasted.
+    pub abandoned_pushes: u64,
+}
+
+/// What one oracle says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Finding {
+    /// The oracle.
+    pub oracle: Oracle,
+    /// How often it had something to check. Zero: its silence means nothing.
+    pub checked: u64,
+    /// How often it was violated.
+    pub violations: u64,
+    /// Why it checked less than it could, if so.
+    pub limited: Option<String>,
+}
+
+/// The verdict over one trace.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Verdict {
+    /// Version of this format.
+    pub version: u32,
+    /// Whether no oracle was violated.
+    pub clean: bool,
+    /// Events seen.
+    pub events: u64,
+    /// Jobs completed.
+    pub jobs_completed: u64,
+    /// Where the trace ends, in ns since the synchronous release.
+    pub end_ns: u64,
+    /// Each oracle.
+    pub findings: Vec<Finding>,
+    /// Deviations from the global invariant and work conservation that were tolerated.
+    pub tolerated: Tolerated,
+    /// The first violations, in the order in which they were noticed: at most [`VIOLATIONS_KEPT`].
+    pub violations: Vec<Violation>,
+}
+
+impl Verdict {
+    /// How often an oracle was violated.
+    pub fn count(&self, oracle: Oracle) -> u64 {
+        self.findings.iter().find(|finding| finding.oracle == oracle).map_or(0, |finding| finding.violations)
+    }
+
+    /// The oracles that were violated.
+    pub fn violated(&self) -> impl Iterator<Item = Oracle> + '_ {
+        self.findings.iter().filter(|finding| finding.violations > 0).map(|finding| finding.oracle)
+    }
+}
+
+impl fmt::Display for Verdict {
+    /// The violations kept, one per line, then one line with the numbers.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for violation in &self.violations {
+            writeln!(f, "{violation}")?;
+        }
+        let total: u64 = self.findings.iter().map(|finding| finding.violations).sum();
+        let more = total.saturating_sub(self.violations.len() as u64);
+        if more > 0 {
+            writeln!(f, "... and {more} more")?;
+        }
+        let seen = format!("{} events, {} jobs", self.events, self.jobs_completed);
+        match total {
+            0 => write!(f, "clean: {seen}")?,
+            _ => write!(f, "violated {total} times: {seen}")?,
+        }
+        if self.tolerated.count > 0 {
+            let longest = Duration::from_ns(self.tolerated.longest_ns);
+            write!(f, ", {} transitions tolerated (longest {longest})", self.tolerated.count)?;
+        }
+        Ok(())
+    }
+}
+
+/// Collects while a trace is verified.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub checked: [u64; Oracle::ALL.len()],
+    violated: [u64; Oracle::ALL.len()],
+    pub tolerated: Tolerated,
+    pub violations: Vec<Violation>,
+}
+
+/// A violation before its text is made.
+pub(crate) struct Sighting {
+    pub oracle: Oracle,
+    pub from: u64,
+    pub to: u64,
+    pub cpu: Option<u32>,
+    pub ran: Option<JobName>,
+    pub should_have_run: Option<JobName>,
+}
+
+impl Sighting {
+    /// At one instant.
+    pub fn at(oracle: Oracle, now: u64) -> Self {
+        Sighting { oracle, from: now, to: now, cpu: None, ran: None, should_have_run: None }
+    }
+
+    pub fn on(self, cpu: Option<u32>) -> Self {
+        Sighting { cpu, ..self }
+    }
+
+    pub fn of(self, job: JobName) -> Self {
+        Sighting { ran: Some(job), ..self }
+    }
+}
+
+impl Report {
+    /// Counts a check.
+    #[inline]
+    pub fn checks(&mut self, oracle: Oracle) {
+        self.checked[oracle as usize] += 1;
+    }
+
+    /// Counts a violation, and keeps it with its text if there is room. `what` says what happened, without time and place.
+    pub fn violation(&mut self, sighting: Sighting, what: impl FnOnce() -> String) {
+        self.violated[sighting.oracle as usize] += 1;
+        if self.violations.len() < VIOLATIONS_KEPT {
+            let Sighting { oracle, from, to, cpu, ran, should_have_run } = sighting;
+            let mut text = format!("t={}", Duration::from_ns(from));
+            if to > from {
+                text += &format!("..{}", Duration::from_ns(to));
+            }
+            if let Some(cpu) = cpu {
+                text += &format!(" cpu{cpu}");
+            }
+            text += &format!(" {} [{}]", what(), oracle.name());
+            let violation = Violation { oracle, from_ns: from, to_ns: to, cpu, ran, should_have_run, text };
+            self.violations.push(violation);
+        }
+    }
+
+    pub fn findings(&self, limited: impl Fn(Oracle) -> Option<String>) -> Vec<Finding> {
+        let finding = |oracle: Oracle| Finding {
+            oracle,
+            checked: self.checked[oracle as usize],
+            violations: self.violated[oracle as usize],
+            limited: limited(oracle),
+        };
+        Oracle::ALL.into_iter().map(finding).collect()
+    }
+}

@@ -1,0 +1,28 @@
+//! Affinity: jobs run only on CPUs of their cluster, within their task's affinity, and never on a dedicated CPU.
+//!
+//! Complexity: O(1) per event, O(log m) for a task with an affinity.
+
+use super::Verification;
+use crate::Oracle;
+use crate::verdict::Sighting;
+
+impl Verification<'_> {
+    /// A job of the task begins to run on a CPU.
+    pub(super) fn check_affinity(&mut self, task: u32, job: u32, cpu: usize) {
+        self.report.checks(Oracle::Affinity);
+        let (of, on) = (&self.trace.tasks[task as usize], &self.trace.cpus[cpu]);
+        let why = if on.cluster != of.cluster {
+            "which is in another cluster"
+        } else if on.dedicated {
+            "which is dedicated and runs no task"
+        } else if of.affinity.as_ref().is_some_and(|affinity| !affinity.contains(on.cpu)) {
+            "which is outside its affinity"
+        } else {
+            return;
+        };
+        let here = on.cpu;
+        let name = self.name((task, job));
+        let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(here)).of(name);
+        self.report.violation(sighting, || format!("ran {name} on cpu{here}, {why}"));
+    }
+}

@@ -1,0 +1,89 @@
+//! Batching: jobs of one release instant are released together, before any decision is made about one of them.
+//!
+//! 1. Checked only if the definition says that releases are batched. A group is the jobs of one cluster and one instant
+//!    whose predecessors were complete before that instant: jobs that arrive behind another one are not released by a
+//!    timer but when that one completes.
+//! 2. What shows in a trace: no job of a group begins to run between the releases of two of its jobs; and the cluster
+//!    handles at most one release interrupt (`release-overhead`) per instant at which jobs were released or replenished.
+//!
+//! Complexity: O(1) per event.
+//! Source: ackelman2018, 5.1 (release queue with batching).
+
+use crate::verdict::{Report, Sighting};
+use crate::{Definition, JobName, Oracle};
+
+#[derive(Clone, Copy, Default)]
+struct ClusterGroups {
+    /// The last instant at which jobs became due, and how many there were.
+    instant: Option<u64>,
+    instants: u64,
+    /// One of the group of that instant began to run.
+    begun: Option<JobName>,
+    interrupts: u64,
+}
+
+pub(super) struct Batching {
+    enabled: bool,
+    clusters: Vec<ClusterGroups>,
+    /// By task: the last instant at which one of its jobs was released in a group.
+    grouped: Vec<Option<u64>>,
+}
+
+impl Batching {
+    pub fn new(definition: &Definition) -> Self {
+        let clusters = vec![ClusterGroups::default(); definition.clusters().len()];
+        Batching {
+            enabled: definition.batching(),
+            clusters,
+            grouped: vec![None; definition.set().tasks().len()],
+        }
+    }
+
+    /// Jobs of the cluster are due now: released, or replenished.
+    pub fn due(&mut self, cluster: u32, now: u64) {
+        let of = &mut self.clusters[cluster as usize];
+        if of.instant != Some(now) {
+            (of.instant, of.begun) = (Some(now), None);
+            of.instants += 1;
+        }
+    }
+
+    /// A job that belongs to the group of this instant is released.
+    pub fn released(&mut self, cluster: u32, name: JobName, now: u64, report: &mut Report) {
+        if !self.enabled {
+            return;
+        }
+        report.checks(Oracle::Batching);
+        self.grouped[name.task as usize] = Some(now);
+        if let Some(other) = self.clusters[cluster as usize].begun.take() {
+            let sighting = Sighting { should_have_run: Some(name), ..Sighting::at(Oracle::Batching, now) };
+            report.violation(sighting.of(other), || {
+                format!("ran {other} before {name} of the same batch was released")
+            });
+        }
+    }
+
+    /// A job begins to run.
+    pub fn begins(&mut self, cluster: u32, name: JobName, now: u64) {
+        if self.enabled && self.grouped[name.task as usize] == Some(now) {
+            self.clusters[cluster as usize].begun = Some(name);
+        }
+    }
+
+    /// A release interrupt is handled.
+    pub fn interrupt(&mut self, cluster: u32, cpu: u32, now: u64, report: &mut Report) {
+        if !self.enabled {
+            return;
+        }
+        report.checks(Oracle::Batching);
+        let of = &mut self.clusters[cluster as usize];
+        of.interrupts += 1;
+        if of.interrupts > of.instants {
+            // Counted once: from here on the balance is kept from this instant.
+            of.interrupts = of.instants;
+            report.violation(Sighting::at(Oracle::Batching, now).on(Some(cpu)), || {
+                "handles more release interrupts than there were release instants".to_owned()
+            });
+        }
+    }
+}

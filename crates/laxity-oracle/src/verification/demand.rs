@@ -1,0 +1,83 @@
+//! Demand: a job completes exactly when it has done the work it was asked to do.
+//!
+//! 1. What a job was asked to do is known from the definition's [`crate::JobSource`]; without one nothing is checked.
+//! 2. A job progresses while it is on a CPU, at the CPU's speed, except during kernel work on that CPU. Recorded cache
+//!    delays come on top of its work, in ns of the CPU on which they are recorded.
+//! 3. A job completes at the first whole ns at which it has done its work. On CPUs of other speeds than 1 every piece of
+//!    its execution may differ by what is done in a ns.
+//!
+//! Complexity: O(1) per event. Exact on CPUs of speed 1.
+
+use super::trace_state::{Progress, TraceState};
+use crate::verdict::{Report, Sighting};
+use crate::Oracle;
+use laxity_model::Duration;
+
+/// The work of a task's first incomplete job.
+#[derive(Clone, Copy, Default)]
+struct Work {
+    done: u128,
+    /// The part of it that was cold caches.
+    delay: u128,
+    /// By how much that may be wrong.
+    rounding: u128,
+    reported: bool,
+}
+
+pub(super) struct Demand {
+    tasks: Vec<Work>,
+}
+
+impl Demand {
+    pub fn new(tasks: usize) -> Self {
+        Demand { tasks: vec![Work::default(); tasks] }
+    }
+
+    /// The task's first job got this far.
+    pub fn progresses(&mut self, task: u32, progress: Progress) {
+        let work = &mut self.tasks[task as usize];
+        work.done = work.done.saturating_add(progress.net);
+        work.rounding = work.rounding.saturating_add(progress.rate.rounding());
+    }
+
+    /// A cache delay of the task's first job, as work.
+    pub fn cache_delay(&mut self, task: u32, delay: u128) {
+        let work = &mut self.tasks[task as usize];
+        work.delay = work.delay.saturating_add(delay);
+    }
+
+    /// Checks a job that stops running, or completes.
+    pub fn check(
+        &mut self,
+        trace: &TraceState,
+        (task, job): (u32, u32),
+        cpu: Option<u32>,
+        complete: bool,
+        now: u64,
+        report: &mut Report,
+    ) {
+        let demand = trace.tasks[task as usize].pending.front().and_then(|first| first.demand);
+        let Some(demand) = demand else { return };
+        let work = &mut self.tasks[task as usize];
+        let scale = trace.tasks[task as usize].scale;
+        let asked = u128::from(demand) * scale;
+        let short = complete && work.done.saturating_add(work.rounding) < asked.saturating_add(work.delay);
+        let long = work.done > asked.saturating_add(work.delay).saturating_add(work.rounding);
+        if complete {
+            report.checks(Oracle::Demand);
+        }
+        if (short || long) && !work.reported {
+            work.reported = true;
+            let done = work.done.saturating_sub(work.delay) / scale;
+            let done = Duration::from_ns(u64::try_from(done).unwrap_or(u64::MAX));
+            let name = trace.name(task, job);
+            report.violation(Sighting::at(Oracle::Demand, now).on(cpu).of(name), || {
+                let verb = if complete { "completed" } else { "stopped" };
+                format!("{verb} {name} after {done} of work; it was asked for {}", Duration::from_ns(demand))
+            });
+        }
+        if complete {
+            *work = Work::default();
+        }
+    }
+}

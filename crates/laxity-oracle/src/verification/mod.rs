@@ -1,0 +1,486 @@
+//! One pass over the events of a trace: keeps what they say, and asks every oracle.
+//!
+//! Memory: tasks, CPUs, and jobs that are released and not complete. Time: O(log n) per event.
+
+mod affinity;
+mod batching;
+mod budgets;
+mod deadlines;
+mod demand;
+mod kernel_work;
+mod one_cpu;
+mod order;
+mod periods;
+mod sequence;
+mod trace_state;
+mod well_formed;
+
+use crate::verdict::{Report, Sighting};
+use crate::{BudgetMode, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
+use batching::Batching;
+use budgets::{Budgets, Grant};
+use deadlines::Deadlines;
+use demand::Demand;
+use laxity_trace::{Event, EventKind};
+use order::Order;
+use periods::Periods;
+use trace_state::{Finished, NONE, Occupant, Pending, Progress, State, TraceState};
+
+/// Verifies a trace while it is read.
+pub struct Verification<'a> {
+    definition: &'a Definition,
+    trace: TraceState<'a>,
+    order: Order,
+    budgets: Budgets,
+    demand: Demand,
+    periods: Periods,
+    deadlines: Deadlines,
+    batching: Batching,
+    report: Report,
+    now: u64,
+    events: u64,
+    jobs_completed: u64,
+}
+
+/// Verifies a trace that is in memory and ends at `end`, in ns.
+pub fn verify(definition: &Definition, events: &[Event], end: u64) -> Verdict {
+    let mut verification = Verification::new(definition);
+    events.iter().for_each(|event| verification.event(event));
+    verification.finish(end)
+}
+
+impl<'a> Verification<'a> {
+    /// Has seen nothing yet.
+    pub fn new(definition: &'a Definition) -> Self {
+        let trace = TraceState::new(definition);
+        let order = Order::new(definition, &trace);
+        Verification {
+            definition,
+            order,
+            budgets: Budgets::new(definition, &trace),
+            demand: Demand::new(trace.tasks.len()),
+            periods: Periods::new(definition),
+            deadlines: Deadlines::new(definition),
+            batching: Batching::new(definition),
+            trace,
+            report: Report::default(),
+            now: 0,
+            events: 0,
+            jobs_completed: 0,
+        }
+    }
+
+    /// Takes the next event. Nothing that a trace may hold makes this panic.
+    pub fn event(&mut self, event: &Event) {
+        use EventKind::*;
+        self.events += 1;
+        self.report.checks(Oracle::WellFormed);
+        if event.time_ns < self.now {
+            self.out_of_order(event);
+        }
+        self.advance(event.time_ns);
+        match event.kind {
+            Release => self.with_job(event, |v, job| v.released(job, event.argument)),
+            Start | Resume | Migrate => self.with_job_on_cpu(event, |v, job, cpu| v.begins(job, cpu, event)),
+            Preempt | Block | Throttle | Complete => {
+                self.with_job_on_cpu(event, |v, job, cpu| v.ends(job, cpu, event));
+            }
+            Wake => self.with_job(event, Self::wakes),
+            Replenish => self.with_job(event, |v, job| v.replenished(job, event.argument)),
+            Postpone => self.with_job_on_cpu(event, |v, job, cpu| v.postponed(job, cpu, event.argument)),
+            DeadlineMiss => self.with_job(event, |v, job| {
+                v.deadlines.miss_event(&mut v.trace, job, v.now, &mut v.report);
+            }),
+            Enter => self.with_task(event, |v, task| v.periods.enters(&v.trace, task, v.now, &mut v.report)),
+            Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now, &mut v.report)),
+            CacheDelay => self.cache_delay(event),
+            PushAbandoned => self.with_task(event, |v, task| v.order.abandoned(task)),
+            kind if kind.is_overhead() => self.kernel_work(event),
+            // How a policy goes about it does not show in the schedule.
+            _ => {}
+        }
+    }
+
+    /// The trace ends at `end`: what is open is judged, and the verdict made.
+    pub fn finish(mut self, end: u64) -> Verdict {
+        let end = end.max(self.now);
+        self.advance(end);
+        self.close_instant();
+        for cpu in 0..self.trace.cpus.len() {
+            if let Some((occupant, progress)) = self.trace.progress(cpu, self.now) {
+                self.account(occupant, cpu, progress);
+                if !occupant.stray {
+                    self.check_demand((occupant.task, occupant.job), cpu, false);
+                }
+            }
+        }
+        self.order.finish(&self.trace, end, &mut self.report);
+        self.budgets.finish(&self.trace, end, &mut self.report);
+        self.periods.finish(&self.trace, end, &mut self.report);
+        for task in (0..).take(self.trace.tasks.len()) {
+            for place in 0..self.trace.tasks[task as usize].pending.len() {
+                let of = &self.trace.tasks[task as usize];
+                let Pending { deadline_abs, missed, complete, .. } = of.pending[place];
+                if !complete {
+                    let number = of.first.saturating_add(u32::try_from(place).unwrap_or(u32::MAX));
+                    let name = self.trace.name(task, number);
+                    self.deadlines.over(name, deadline_abs, missed, end, &mut self.report);
+                }
+            }
+        }
+        let findings = self.report.findings(|oracle| limitation(self.definition, oracle));
+        Verdict {
+            version: VERDICT_VERSION,
+            clean: findings.iter().all(|finding| finding.violations == 0),
+            events: self.events,
+            jobs_completed: self.jobs_completed,
+            end_ns: end,
+            findings,
+            tolerated: self.report.tolerated,
+            violations: self.report.violations,
+        }
+    }
+
+    /// Time goes on to `to`: the instants before are over, and waiting jobs get their budgets.
+    fn advance(&mut self, to: u64) {
+        if to <= self.now {
+            return;
+        }
+        while let Some((at, task)) = self.budgets.due(to) {
+            if at > self.now {
+                self.close_instant();
+                self.now = at;
+            }
+            let of = self.trace.task(task);
+            if of.state == State::Throttled {
+                of.state = State::Ready;
+                let (cluster, key) = (of.cluster, self.definition.key(task, of.server_deadline_abs));
+                self.order.ready(cluster, task, key);
+                self.batching.due(cluster, self.now);
+            }
+        }
+        if to > self.now {
+            self.close_instant();
+            self.now = to;
+        }
+    }
+
+    fn close_instant(&mut self) {
+        self.order.close(&self.trace, self.now, &mut self.report);
+    }
+
+    fn name(&self, (task, job): (u32, u32)) -> JobName {
+        self.trace.name(task, job)
+    }
+
+    fn released(&mut self, (task, job): (u32, u32), argument: Option<u64>) {
+        if !self.check_number((task, job)) {
+            return;
+        }
+        let now = self.now;
+        let of = self.trace.task(task);
+        let grouped = of.pending.is_empty() && of.finished.is_none_or(|finished| finished.at < now);
+        let cluster = of.cluster;
+        let deadline_abs = self.deadlines.of(task, now);
+        self.push_job((task, job), deadline_abs);
+        let name = self.name((task, job));
+        self.deadlines.check(name, deadline_abs, argument, now, &mut self.report);
+        self.batching.due(cluster, now);
+        if grouped {
+            self.batching.released(cluster, name, now, &mut self.report);
+        }
+    }
+
+    /// Takes the task's next job up, as released now.
+    fn push_job(&mut self, (task, job): (u32, u32), deadline_abs: u64) {
+        let name = JobName { task, job, deadline_ns: Some(deadline_abs), priority: None };
+        let demand = self.periods.released(name, self.now, &mut self.report);
+        let release = self.now;
+        let of = self.trace.task(task);
+        of.pending.push_back(Pending { release, deadline_abs, demand, complete: false, missed: false });
+        of.released += 1;
+        if of.pending.len() == 1 {
+            self.serve_first(task);
+        }
+    }
+
+    /// The task's first job that is not complete gets the server.
+    fn serve_first(&mut self, task: u32) {
+        let now = self.now;
+        let of = &mut self.trace.tasks[task as usize];
+        of.started = false;
+        let Some(&Pending { release, deadline_abs, .. }) = of.pending.front() else {
+            of.state = State::Idle;
+            return;
+        };
+        let grant = self.budgets.arrives(task, release, deadline_abs, now);
+        self.follow(task, grant);
+    }
+
+    /// The task's first job, which does not run, may run from some instant on, with some deadline.
+    fn follow(&mut self, task: u32, Grant { ready_at, deadline_abs }: Grant) {
+        let of = &mut self.trace.tasks[task as usize];
+        of.server_deadline_abs = deadline_abs;
+        if ready_at > self.now {
+            of.state = State::Throttled;
+            self.order.unready(of.cluster, task);
+        } else {
+            of.state = if of.running > 0 { State::Running } else { State::Ready };
+            self.order.ready(of.cluster, task, self.definition.key(task, deadline_abs));
+        }
+    }
+
+    /// What the job on a CPU has done goes to its demand and its budget; whether that is used up.
+    fn account(&mut self, occupant: Occupant, cpu: usize, progress: Progress) -> bool {
+        if occupant.stray {
+            return false;
+        }
+        let job = (occupant.task, occupant.job);
+        self.demand.progresses(occupant.task, progress);
+        let number = self.trace.cpus[cpu].cpu;
+        self.budgets.uses(&self.trace, job, number, progress, self.now, &mut self.report)
+    }
+
+    /// Checks the work of a task's first job, which stops running or completes on a CPU.
+    fn check_demand(&mut self, job: (u32, u32), cpu: usize, complete: bool) {
+        let cpu = Some(self.trace.cpus[cpu].cpu);
+        self.demand.check(&self.trace, job, cpu, complete, self.now, &mut self.report);
+    }
+
+    fn wakes(&mut self, (task, job): (u32, u32)) {
+        let of = self.trace.task(task);
+        if of.state != State::Blocked || of.first != job {
+            self.impossible((task, job), None, "wakes, but it was not blocked");
+            return;
+        }
+        of.state = State::Ready;
+        let (cluster, key) = (of.cluster, self.definition.key(task, of.server_deadline_abs));
+        self.order.ready(cluster, task, key);
+    }
+
+    fn replenished(&mut self, job: (u32, u32), argument: Option<u64>) {
+        self.budgets.replenish_event(&self.trace, job, argument, self.now, &mut self.report);
+    }
+
+    fn postponed(&mut self, job: (u32, u32), cpu: usize, argument: Option<u64>) {
+        let Some((occupant, progress)) = self.trace.progress(cpu, self.now) else {
+            self.impossible(job, Some(cpu), "is postponed where it does not run");
+            return;
+        };
+        if (occupant.task, occupant.job) != job || occupant.stray {
+            self.impossible(job, Some(cpu), "is postponed where it does not run");
+            return;
+        }
+        let number = self.trace.cpus[cpu].cpu;
+        if !self.budgets.enforced() {
+            self.not_enforced(job, number, "postponed");
+            return;
+        }
+        self.account(occupant, cpu, progress);
+        let (trace, now) = (&self.trace, self.now);
+        self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
+        let server_deadline = self.trace.task(job.0).server_deadline_abs;
+        let grant = self.budgets.exhausted(job.0, server_deadline, now, false);
+        if grant.ready_at > now {
+            let name = self.name(job);
+            let sighting = Sighting::at(Oracle::Budgets, now).on(Some(number)).of(name);
+            self.report.violation(sighting, || format!("{name} goes on without a budget"));
+        }
+        let ready_at = now;
+        self.follow(job.0, Grant { ready_at, ..grant });
+        let name = JobName { task: job.0, job: job.1, deadline_ns: Some(grant.deadline_abs), priority: None };
+        self.check_postponed(name, argument);
+    }
+
+    fn check_postponed(&mut self, name: JobName, argument: Option<u64>) {
+        if argument != name.deadline_ns {
+            let sighting = Sighting::at(Oracle::Budgets, self.now).of(name);
+            self.report.violation(sighting, || {
+                let given = argument
+                    .map_or("nothing".to_owned(), |ns| laxity_model::Duration::from_ns(ns).to_string());
+                format!("postpones the deadline of {name} to {given} instead")
+            });
+        }
+    }
+
+    fn not_enforced(&mut self, job: (u32, u32), cpu: u32, what: &str) {
+        let name = self.name(job);
+        let sighting = Sighting::at(Oracle::Budgets, self.now).on(Some(cpu)).of(name);
+        self.report.violation(sighting, || format!("{name} is {what}, but budgets are not enforced"));
+    }
+
+    fn begins(&mut self, (task, job): (u32, u32), cpu: usize, event: &Event) {
+        self.check_affinity(task, job, cpu);
+        self.vacate(cpu, (task, job));
+        let stray = !self.check_sequence((task, job), cpu);
+        if !stray {
+            self.check_begin((task, job), cpu, event);
+            let (trace, now) = (&self.trace, self.now);
+            self.budgets.begins(trace, (task, job), now, &mut self.report);
+            let name = self.name((task, job));
+            let of = self.trace.task(task);
+            of.running += 1;
+            of.started = true;
+            of.state = State::Running;
+            of.last_cpu = event.cpu.unwrap_or(NONE);
+            self.order.runs(of.cluster, task);
+            self.batching.begins(of.cluster, name, now);
+        }
+        let now = self.now;
+        let of = &mut self.trace.cpus[cpu];
+        let kernel_work = of.kernel_work.before(now);
+        of.occupant = Some(Occupant { task, job, since: now, accounted: now, kernel_work, stray });
+    }
+
+    fn ends(&mut self, (task, job): (u32, u32), cpu: usize, event: &Event) {
+        let (kind, now) = (event.kind, self.now);
+        let runs = self.trace.cpus[cpu].occupant.is_some_and(|o| (o.task, o.job) == (task, job));
+        if !runs {
+            self.ends_elsewhere((task, job), cpu, event);
+            return;
+        }
+        let Some((occupant, progress)) = self.trace.progress(cpu, now) else { return };
+        self.trace.cpus[cpu].occupant = None;
+        if occupant.since == now {
+            self.impossible((task, job), Some(cpu), "runs for no time at all");
+        }
+        if occupant.stray {
+            if kind == EventKind::Complete
+                && let Some(pending) = self.trace.pending(task, job)
+            {
+                pending.complete = true;
+            }
+            return;
+        }
+        let used_up = self.account(occupant, cpu, progress);
+        let of = self.trace.task(task);
+        of.running = of.running.saturating_sub(1);
+        if of.running > 0 && kind != EventKind::Complete {
+            return;
+        }
+        if of.running == 0 {
+            of.state = State::Ready;
+        }
+        self.order.runs(of.cluster, task);
+        self.check_demand((task, job), cpu, kind == EventKind::Complete);
+        match kind {
+            EventKind::Complete => self.completes((task, job), event.argument),
+            EventKind::Throttle => self.throttled((task, job), cpu),
+            _ => {
+                let server_deadline = self.trace.task(task).server_deadline_abs;
+                if used_up {
+                    let grant = self.budgets.exhausted(task, server_deadline, now, true);
+                    self.follow(task, grant);
+                }
+                if kind == EventKind::Block {
+                    let of = self.trace.task(task);
+                    of.state = State::Blocked;
+                    self.order.unready(of.cluster, task);
+                }
+            }
+        }
+    }
+
+    fn throttled(&mut self, job: (u32, u32), cpu: usize) {
+        let (number, now) = (self.trace.cpus[cpu].cpu, self.now);
+        if self.budgets_throttle() {
+            let trace = &self.trace;
+            self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
+            let server_deadline = self.trace.task(job.0).server_deadline_abs;
+            let grant = self.budgets.exhausted(job.0, server_deadline, now, true);
+            self.follow(job.0, grant);
+        } else {
+            self.not_enforced(job, number, "throttled");
+        }
+    }
+
+    fn budgets_throttle(&self) -> bool {
+        self.definition.budget_mode() == BudgetMode::Throttle
+    }
+
+    fn completes(&mut self, (task, job): (u32, u32), argument: Option<u64>) {
+        let now = self.now;
+        let name = self.name((task, job));
+        self.jobs_completed += 1;
+        let of = &mut self.trace.tasks[task as usize];
+        let Some(pending) = of.pending.pop_front() else { return };
+        let Pending { deadline_abs, missed, .. } = pending;
+        of.finished = Some(Finished { job, deadline_abs, at: now, missed });
+        of.first += 1;
+        while of.pending.front().is_some_and(|next| next.complete) {
+            of.pending.pop_front();
+            of.first += 1;
+        }
+        let elsewhere = std::mem::take(&mut of.running) > 0;
+        self.order.unready(of.cluster, task);
+        self.deadlines.check(name, deadline_abs, argument, now, &mut self.report);
+        self.deadlines.over(name, deadline_abs, missed, now, &mut self.report);
+        if elsewhere {
+            for cpu in &mut self.trace.cpus {
+                cpu.occupant = cpu.occupant.filter(|o| (o.task, o.job) != (task, job));
+            }
+        }
+        self.serve_first(task);
+    }
+
+    fn cache_delay(&mut self, event: &Event) {
+        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
+        let Some((cpu, length)) = cpu.zip(event.argument) else {
+            self.incomplete(event);
+            return;
+        };
+        let occupant = self.trace.cpus[cpu].occupant.filter(|occupant| !occupant.stray);
+        if let Some(task) = event.task.or(occupant.map(|occupant| occupant.task)) {
+            if (task as usize) < self.trace.tasks.len() {
+                let work = self.trace.cpus[cpu].rate.work(length);
+                self.demand.cache_delay(task, work);
+                self.budgets.cache_delay(task, work);
+            } else {
+                self.incomplete(event);
+            }
+        }
+    }
+
+    fn kernel_work(&mut self, event: &Event) {
+        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
+        let Some((index, length)) = cpu.zip(event.argument) else {
+            self.incomplete(event);
+            return;
+        };
+        let of = &mut self.trace.cpus[index];
+        let interval = of.kernel_work.add(self.now, length);
+        let (cpu, cluster) = (of.cpu, of.cluster);
+        self.order.kernel_work(cluster, interval);
+        if event.kind == EventKind::ReleaseOverhead {
+            self.batching.interrupt(cluster, cpu, self.now, &mut self.report);
+        }
+    }
+}
+
+/// Why an oracle checks less than it could.
+fn limitation(definition: &Definition, oracle: Oracle) -> Option<String> {
+    let transitions = definition.transitions();
+    let text = match oracle {
+        Oracle::Budgets if definition.budget_mode() == BudgetMode::Off => "budgets are not enforced",
+        Oracle::Batching if !definition.batching() => "releases are not batched",
+        Oracle::Demand if definition.job_source().is_none() => "what jobs were asked to do is not known",
+        Oracle::Periods if definition.job_source().is_none() => {
+            "sporadic releases are known to a minimum only"
+        }
+        Oracle::GlobalInvariant | Oracle::WorkConservation => {
+            let mut parts = Vec::new();
+            if !transitions.bound.is_zero() {
+                parts.push(format!("deviations up to {} are tolerated", transitions.bound));
+            }
+            if transitions.kernel_work {
+                parts.push("time of recorded kernel work does not count".to_owned());
+            }
+            if transitions.abandoned_pushes {
+                parts.push("jobs may wait after an abandoned push".to_owned());
+            }
+            return (!parts.is_empty()).then(|| parts.join("; "));
+        }
+        _ => return None,
+    };
+    Some(text.to_owned())
+}

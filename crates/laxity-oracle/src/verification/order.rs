@@ -1,0 +1,295 @@
+//! Global invariant and work conservation: in every cluster, at every instant, the min(m, r) ready jobs of highest
+//! priority run, on its m task CPUs. On one CPU that is the order of EDF or of fixed priorities.
+//!
+//! 1. A job is ready from its release, or the completion of the job before it if that is later, to its completion, but
+//!    not while it is blocked or waits for budget.
+//! 2. The state of an instant is the one after all of its events.
+//! 3. A deviation is a job that should run and does not. While any, as many CPUs run something else or nothing: one of
+//!    them is named. If one is idle, work conservation is violated, otherwise the invariant.
+//! 4. A deviation is tolerated if [`crate::Transitions`] say so.
+//! 5. Where a task may not run on all task CPUs of its cluster, the top m are not defined. There the oracle checks that
+//!    no job waits while a CPU on which it may run is idle or runs a job of lower priority (weak invariant).
+//!
+//! Complexity: O(log n) per event by two ordered sets per cluster, O(m) when a deviation begins; O(n m) per instant in
+//! clusters of assumption 5.
+//! Source: ackelman2018, 6.1 (its script checks that whatever runs is among the m earliest deadlines, and not that all m
+//! run); cerqueira2014, II-A.
+
+use super::kernel_work::KernelWork;
+use super::trace_state::{NONE, State, TraceState};
+use crate::definition::task_id;
+use crate::verdict::{Report, Sighting};
+use crate::{Definition, JobName, Oracle, Transitions};
+use std::collections::BTreeSet;
+
+/// Key and task: the total order.
+type Rank = (u64, u32);
+
+#[derive(Default)]
+struct ClusterOrder {
+    cpus: usize,
+    /// Ready jobs that should run, and the others.
+    entitled: BTreeSet<Rank>,
+    waiting: BTreeSet<Rank>,
+    kernel_work: KernelWork,
+    restricted: bool,
+    touched: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Deviation {
+    since: u64,
+    kernel_work: u64,
+    oracle: Oracle,
+    cpu: Option<u32>,
+    ran: Option<JobName>,
+    waited: JobName,
+}
+
+#[derive(Clone, Default)]
+struct TaskOrder {
+    key: u64,
+    ready: bool,
+    entitled: bool,
+    touched: bool,
+    /// A push of the job was given up, and it has not run since.
+    abandoned: bool,
+    deviation: Option<Box<Deviation>>,
+}
+
+pub(super) struct Order {
+    clusters: Vec<ClusterOrder>,
+    tasks: Vec<TaskOrder>,
+    touched: Vec<u32>,
+    transitions: Transitions,
+}
+
+impl Order {
+    pub fn new(definition: &Definition, trace: &TraceState) -> Self {
+        let clusters = definition.clusters().iter().enumerate().map(|(index, cluster)| {
+            let cpus = cluster.task_cpus();
+            let restricted = cluster.tasks.iter().any(|&task| {
+                trace.tasks[task as usize].affinity.as_ref().is_some_and(|affinity| !cpus.is_subset(affinity))
+            });
+            ClusterOrder { cpus: trace.task_cpus[index].len(), restricted, ..ClusterOrder::default() }
+        });
+        Order {
+            clusters: clusters.collect(),
+            tasks: vec![TaskOrder::default(); trace.tasks.len()],
+            touched: Vec::new(),
+            transitions: definition.transitions(),
+        }
+    }
+
+    #[inline]
+    fn touch(&mut self, task: u32) {
+        let order = &mut self.tasks[task as usize];
+        if !order.touched {
+            order.touched = true;
+            self.touched.push(task);
+        }
+    }
+
+    /// The task's first job is ready, with this key.
+    pub fn ready(&mut self, cluster: u32, task: u32, key: u64) {
+        self.unready(cluster, task);
+        let of = &mut self.clusters[cluster as usize];
+        of.touched = true;
+        let rank = (key, task);
+        let entitled = of.entitled.len() < of.cpus || of.entitled.last().is_some_and(|&last| rank < last);
+        let mut displaced = None;
+        if entitled {
+            if of.entitled.len() == of.cpus {
+                displaced = of.entitled.pop_last();
+                of.waiting.extend(displaced);
+            }
+            of.entitled.insert(rank);
+        } else {
+            of.waiting.insert(rank);
+        }
+        let order = &mut self.tasks[task as usize];
+        (order.key, order.ready, order.entitled) = (key, true, entitled);
+        self.touch(task);
+        if let Some((_, other)) = displaced {
+            self.tasks[other as usize].entitled = false;
+            self.touch(other);
+        }
+    }
+
+    /// The task's first job is ready no more.
+    pub fn unready(&mut self, cluster: u32, task: u32) {
+        let order = &mut self.tasks[task as usize];
+        if !order.ready {
+            return;
+        }
+        order.ready = false;
+        let rank = (order.key, task);
+        let of = &mut self.clusters[cluster as usize];
+        of.touched = true;
+        if std::mem::take(&mut order.entitled) {
+            of.entitled.remove(&rank);
+            if let Some(next) = of.waiting.pop_first() {
+                of.entitled.insert(next);
+                self.tasks[next.1 as usize].entitled = true;
+                self.touch(next.1);
+            }
+        } else {
+            of.waiting.remove(&rank);
+        }
+        self.touch(task);
+    }
+
+    /// The task's first job begins or ceases to run.
+    #[inline]
+    pub fn runs(&mut self, cluster: u32, task: u32) {
+        self.clusters[cluster as usize].touched = true;
+        self.touch(task);
+    }
+
+    /// Kernel work on one of the cluster's CPUs.
+    pub fn kernel_work(&mut self, cluster: u32, interval: (u64, u64)) {
+        self.clusters[cluster as usize].kernel_work.join(interval);
+    }
+
+    /// A push of the task was given up.
+    pub fn abandoned(&mut self, task: u32) {
+        self.tasks[task as usize].abandoned = true;
+    }
+
+    /// The instant is over: deviations begin and end.
+    pub fn close(&mut self, trace: &TraceState, now: u64, report: &mut Report) {
+        if self.touched.is_empty() {
+            return;
+        }
+        report.checks(Oracle::GlobalInvariant);
+        report.checks(Oracle::WorkConservation);
+        let mut touched = std::mem::take(&mut self.touched);
+        for &task in &touched {
+            let cluster = trace.tasks[task as usize].cluster;
+            self.tasks[task as usize].touched = false;
+            if !self.clusters[cluster as usize].restricted {
+                let order = &self.tasks[task as usize];
+                let deviates = order.ready && order.entitled && trace.tasks[task as usize].running == 0;
+                self.set(trace, task, deviates, now, report);
+            }
+        }
+        touched.clear();
+        self.touched = touched;
+        for cluster in 0..self.clusters.len() {
+            if std::mem::take(&mut self.clusters[cluster].touched) && self.clusters[cluster].restricted {
+                self.close_restricted(trace, task_id(cluster), now, report);
+            }
+        }
+    }
+
+    fn close_restricted(
+        &mut self,
+        trace: &TraceState,
+        cluster: u32,
+        now: u64,
+        report: &mut Report,
+    ) {
+        for &task in &trace.definition.clusters()[cluster as usize].tasks {
+            let order = &self.tasks[task as usize];
+            let waits = order.ready && trace.tasks[task as usize].running == 0;
+            let deviates = waits && self.yielding_cpu(trace, cluster, task).is_some();
+            self.set(trace, task, deviates, now, report);
+        }
+    }
+
+    /// A CPU that should run the task instead of what it runs, as an index: an idle one if there is one, else the one
+    /// that runs the job of lowest priority.
+    fn yielding_cpu(&self, trace: &TraceState, cluster: u32, task: u32) -> Option<usize> {
+        let affinity = trace.tasks[task as usize].affinity.as_ref();
+        let rank = (false, self.tasks[task as usize].key, task);
+        let candidates = trace.task_cpus[cluster as usize].iter().filter_map(|&index| {
+            let cpu = &trace.cpus[index as usize];
+            let rank = match cpu.occupant {
+                None => (true, u64::MAX, NONE),
+                Some(occupant) if occupant.stray => (true, u64::MAX, 0),
+                Some(occupant) => {
+                    let of = &trace.tasks[occupant.task as usize];
+                    let ready = of.cluster == cluster && of.state == State::Running;
+                    (!ready, self.tasks[occupant.task as usize].key, occupant.task)
+                }
+            };
+            affinity.is_none_or(|affinity| affinity.contains(cpu.cpu)).then_some((rank, index as usize))
+        });
+        candidates.filter(|&(other, _)| other > rank).max().map(|(_, index)| index)
+    }
+
+    fn set(
+        &mut self,
+        trace: &TraceState,
+        task: u32,
+        deviates: bool,
+        now: u64,
+        report: &mut Report,
+    ) {
+        match (&self.tasks[task as usize].deviation, deviates) {
+            (None, true) => self.begin(trace, task, now),
+            (Some(_), false) => self.end(task, trace.tasks[task as usize].cluster, now, report),
+            _ => {}
+        }
+        if trace.tasks[task as usize].running > 0 {
+            self.tasks[task as usize].abandoned = false;
+        }
+    }
+
+    fn begin(&mut self, trace: &TraceState, task: u32, now: u64) {
+        let of = &trace.tasks[task as usize];
+        let yielding = self.yielding_cpu(trace, of.cluster, task).map(|index| &trace.cpus[index]);
+        let occupant = yielding.and_then(|cpu| cpu.occupant);
+        let idle = yielding.is_some() && occupant.is_none();
+        let deviation = Deviation {
+            since: now,
+            kernel_work: self.clusters[of.cluster as usize].kernel_work.before(now),
+            oracle: if idle { Oracle::WorkConservation } else { Oracle::GlobalInvariant },
+            cpu: yielding.map(|cpu| cpu.cpu),
+            ran: occupant.map(|occupant| trace.name(occupant.task, occupant.job)),
+            waited: trace.name(task, of.first),
+        };
+        self.tasks[task as usize].deviation = Some(Box::new(deviation));
+    }
+
+    fn end(&mut self, task: u32, cluster: u32, now: u64, report: &mut Report) {
+        let order = &mut self.tasks[task as usize];
+        let Some(deviation) = order.deviation.take() else { return };
+        let Deviation { since, kernel_work, oracle, cpu, ran, waited } = *deviation;
+        let length = now - since;
+        if length == 0 {
+            return;
+        }
+        let excused = match self.transitions.kernel_work {
+            true => self.clusters[cluster as usize].kernel_work.before(now) - kernel_work,
+            false => 0,
+        };
+        let abandoned = self.transitions.abandoned_pushes && order.abandoned;
+        if abandoned || length.saturating_sub(excused) <= self.transitions.bound.as_ns() {
+            let tolerated = &mut report.tolerated;
+            tolerated.count += 1;
+            tolerated.total_ns += length;
+            if abandoned {
+                tolerated.abandoned_pushes += 1;
+            } else {
+                tolerated.longest_ns = tolerated.longest_ns.max(length);
+            }
+            return;
+        }
+        let sighting = Sighting { oracle, from: since, to: now, cpu, ran, should_have_run: Some(waited) };
+        report.violation(sighting, || match ran {
+            Some(ran) => format!("ran {ran} while {waited} waited"),
+            None if cpu.is_some() => format!("was idle while {waited} waited"),
+            None => format!("{waited} waited"),
+        });
+    }
+
+    /// The trace is over: what deviates until now has deviated until the end.
+    pub fn finish(&mut self, trace: &TraceState, end: u64, report: &mut Report) {
+        for task in 0..self.tasks.len() {
+            if self.tasks[task].deviation.is_some() {
+                self.end(task_id(task), trace.tasks[task].cluster, end, report);
+            }
+        }
+    }
+}

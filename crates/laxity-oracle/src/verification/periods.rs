@@ -1,0 +1,130 @@
+//! Periods: jobs are released when the parameters of their task say.
+//!
+//! 1. Job k of a periodic task is released at phase + k T, exactly. A sporadic task's jobs are released at least T apart,
+//!    the first not before the phase; where the definition has a [`crate::JobSource`], exactly when that says.
+//! 2. Jobs are released in `[0, duration)` and before their task leaves: all that are due, and no other. They are numbered
+//!    from 0 without gaps. No job is released before a recorded `enter` or after a recorded `leave` of its task.
+//! 3. No job runs before its release.
+//!
+//! Complexity: O(1) per release.
+
+use super::trace_state::{NONE, TraceState};
+use crate::verdict::{Report, Sighting};
+use crate::{Definition, JobName, Oracle};
+use laxity_generate::{JobSpec, Jobs, jobs_of};
+use laxity_model::{Arrival, Duration, Task};
+
+/// What is known of a task's next release.
+struct Next {
+    /// Where the definition says everything.
+    jobs: Option<std::iter::Peekable<Jobs>>,
+    /// The next release, or the earliest it may be.
+    at: Option<u64>,
+    exact: bool,
+    period: u64,
+    end: u64,
+    entered: bool,
+    left: bool,
+}
+
+impl Next {
+    fn new(definition: &Definition, id: usize, task: &Task) -> Self {
+        let source = definition.job_source();
+        let jobs = source.map(|source| jobs_of(task, id, source.seed, source.demand).peekable());
+        let end = task.leave.map_or(definition.duration(), |leave| leave.min(definition.duration()));
+        let mut next = Next {
+            exact: source.is_some() || matches!(task.arrival, Arrival::Periodic { .. }),
+            jobs,
+            at: Some(task.phase.as_ns()),
+            period: task.period().as_ns(),
+            end: end.as_ns(),
+            entered: false,
+            left: false,
+        };
+        next.look_ahead();
+        next
+    }
+
+    fn look_ahead(&mut self) {
+        if let Some(jobs) = &mut self.jobs {
+            self.at = jobs.peek().map(|job| job.release.as_ns());
+        }
+    }
+
+    /// Moves on to the next release; what this job asks for.
+    fn advance(&mut self, released: u64) -> Option<JobSpec> {
+        let job = self.jobs.as_mut().and_then(Iterator::next);
+        self.at = match self.exact {
+            true => self.at.and_then(|at| at.checked_add(self.period)),
+            false => released.checked_add(self.period),
+        };
+        self.look_ahead();
+        job
+    }
+}
+
+pub(super) struct Periods {
+    tasks: Vec<Next>,
+}
+
+impl Periods {
+    pub fn new(definition: &Definition) -> Self {
+        let tasks = definition.set().tasks().iter().enumerate();
+        Periods { tasks: tasks.map(|(id, task)| Next::new(definition, id, task)).collect() }
+    }
+
+    /// A job of the task is released now, as the trace says; what it was asked to do, if that is known.
+    pub fn released(&mut self, name: JobName, now: u64, report: &mut Report) -> Option<u64> {
+        report.checks(Oracle::Periods);
+        let next = &mut self.tasks[name.task as usize];
+        let due = next.at.filter(|&at| at < next.end);
+        let right = due.is_some_and(|at| if next.exact { now == at } else { now >= at && now < next.end });
+        if !right || next.left {
+            let sighting = Sighting::at(Oracle::Periods, now).of(name);
+            report.violation(sighting, || match due {
+                Some(_) if next.left => format!("released {name} after its task left"),
+                Some(at) if next.exact => format!("released {name}, due at {}", Duration::from_ns(at)),
+                Some(at) => format!("released {name}, not due before {}", Duration::from_ns(at)),
+                None => format!("released {name}, but no more jobs of its task are due"),
+            });
+        }
+        next.advance(now).map(|job| job.demand.as_ns())
+    }
+
+    /// The release of the task's next job, if that is certain.
+    pub fn due(&self, task: u32) -> Option<u64> {
+        let next = &self.tasks[task as usize];
+        next.at.filter(|&at| next.exact && at < next.end)
+    }
+
+    /// The task enters.
+    pub fn enters(&mut self, trace: &TraceState, task: u32, now: u64, report: &mut Report) {
+        report.checks(Oracle::Periods);
+        let next = &mut self.tasks[task as usize];
+        if next.entered || next.left || trace.tasks[task as usize].released > 0 {
+            let why = if next.entered || next.left { "a second time" } else { "after its first job" };
+            report.violation(Sighting::at(Oracle::Periods, now), || format!("T{task} enters {why}"));
+        }
+        next.entered = true;
+    }
+
+    /// The task leaves.
+    pub fn leaves(&mut self, task: u32, now: u64, report: &mut Report) {
+        report.checks(Oracle::Periods);
+        let next = &mut self.tasks[task as usize];
+        if next.left {
+            report.violation(Sighting::at(Oracle::Periods, now), || format!("T{task} leaves a second time"));
+        }
+        next.left = true;
+    }
+
+    /// The trace is over: jobs that should have been released.
+    pub fn finish(&self, trace: &TraceState, end: u64, report: &mut Report) {
+        for (task, of) in (0..).zip(&trace.tasks) {
+            if let Some(at) = self.due(task).filter(|&at| of.cluster != NONE && at < end) {
+                let sighting = Sighting { from: at, ..Sighting::at(Oracle::Periods, end) };
+                report.violation(sighting, || format!("T{task}.{} was never released", of.released));
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! What the events so far say: which jobs there are, and what runs where.
+
+use super::kernel_work::KernelWork;
+use crate::definition::task_id;
+use crate::{Definition, JobName};
+use laxity_model::{CpuList, PriorityRule, Speed};
+use std::collections::VecDeque;
+
+/// No CPU, no cluster.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// What the first incomplete job of a task does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// There is none.
+    Idle,
+    Ready,
+    Running,
+    Blocked,
+    /// It has no budget.
+    Throttled,
+}
+
+/// A job that has been released, or one of them is not complete.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pending {
+    pub release: u64,
+    pub deadline_abs: u64,
+    pub demand: Option<u64>,
+    pub complete: bool,
+    pub missed: bool,
+}
+
+/// The last job of a task that completed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Finished {
+    pub job: u32,
+    pub deadline_abs: u64,
+    pub at: u64,
+    pub missed: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct TaskTrace {
+    /// [`NONE`] for a task that is not scheduled.
+    pub cluster: u32,
+    /// Parts of a ns in which its work is counted: see [`Rate`].
+    pub scale: u128,
+    /// Jobs released so far.
+    pub released: u32,
+    /// Jobs `first .. released` are not complete, or follow one that is not.
+    pub first: u32,
+    pub pending: VecDeque<Pending>,
+    pub state: State,
+    pub started: bool,
+    /// Where it ran last, or [`NONE`].
+    pub last_cpu: u32,
+    /// On how many CPUs the first job runs: one at most, unless the trace is wrong.
+    pub running: u32,
+    /// The deadline that the first job is scheduled by.
+    pub server_deadline_abs: u64,
+    pub finished: Option<Finished>,
+    pub affinity: Option<CpuList>,
+}
+
+/// The job on a CPU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Occupant {
+    pub task: u32,
+    pub job: u32,
+    pub since: u64,
+    /// From here on its progress is not accounted for yet.
+    pub accounted: u64,
+    /// Kernel work on the CPU before that.
+    pub kernel_work: u64,
+    /// It should not run at all: its predecessor is not complete, or it is.
+    pub stray: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct CpuTrace {
+    pub cpu: u32,
+    pub cluster: u32,
+    pub dedicated: bool,
+    pub rate: Rate,
+    pub occupant: Option<Occupant>,
+    pub kernel_work: KernelWork,
+}
+
+/// How far a job got in a piece of time on a CPU.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    /// Work without that of kernel work, and with it.
+    pub net: u128,
+    pub gross: u128,
+    pub rate: Rate,
+}
+
+/// The speed of a CPU in whole numbers. Work is counted in parts of a ns at speed 1, so small that whatever a CPU of the
+/// cluster does in a ns is a whole number of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rate {
+    /// Parts done in a ns on this CPU.
+    pub per_ns: u128,
+    /// Parts in a ns at speed 1.
+    pub scale: u128,
+}
+
+impl Rate {
+    /// By CPU. Should the denominators of a cluster have no common multiple below 2^64, work is rounded down.
+    fn of(speeds: &[Speed]) -> Vec<Rate> {
+        let gcd = |mut a: u128, mut b: u128| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        let multiple = |scale: u128, speed: &Speed| {
+            let below = u128::from(speed.denominator());
+            Some(scale / gcd(scale, below) * below).filter(|&next| next <= u128::from(u64::MAX)).unwrap_or(scale)
+        };
+        let scale = speeds.iter().fold(1, multiple);
+        let per_ns = |speed: &Speed| u128::from(speed.numerator()) * scale / u128::from(speed.denominator());
+        speeds.iter().map(|speed| Rate { per_ns: per_ns(speed), scale }).collect()
+    }
+
+    /// What a CPU of this rate does in `ns`.
+    #[inline]
+    pub fn work(self, ns: u64) -> u128 {
+        u128::from(ns) * self.per_ns
+    }
+
+    /// By how much work may differ because a clock of whole ns was read: nothing at speed 1.
+    #[inline]
+    pub fn rounding(self) -> u128 {
+        if self.per_ns == self.scale { 0 } else { self.per_ns }
+    }
+}
+
+pub(super) struct TraceState<'a> {
+    pub definition: &'a Definition,
+    pub tasks: Vec<TaskTrace>,
+    pub cpus: Vec<CpuTrace>,
+    /// By CPU number: the index in `cpus`, or [`NONE`].
+    cpu_index: Vec<u32>,
+    /// By cluster: the indices of its CPUs that run tasks.
+    pub task_cpus: Vec<Vec<u32>>,
+    edf: bool,
+}
+
+impl<'a> TraceState<'a> {
+    pub fn new(definition: &'a Definition) -> Self {
+        let mut cpus = Vec::new();
+        let mut task_cpus = Vec::new();
+        for (cluster, parts) in definition.clusters().iter().enumerate() {
+            let mut of_tasks = Vec::new();
+            let speeds: Vec<Speed> = parts.cpus.iter().map(|cpu| definition.speed(cpu)).collect();
+            for (cpu, rate) in parts.cpus.iter().zip(Rate::of(&speeds)) {
+                let dedicated = parts.dedicated.contains(cpu);
+                if !dedicated {
+                    of_tasks.push(task_id(cpus.len()));
+                }
+                let cluster = task_id(cluster);
+                let kernel_work = KernelWork::default();
+                cpus.push(CpuTrace { cpu, cluster, dedicated, rate, occupant: None, kernel_work });
+            }
+            task_cpus.push(of_tasks);
+        }
+        let numbers = cpus.iter().map(|cpu| cpu.cpu as usize + 1).max().unwrap_or(0);
+        let mut cpu_index = vec![NONE; numbers];
+        for (index, cpu) in cpus.iter().enumerate() {
+            cpu_index[cpu.cpu as usize] = task_id(index);
+        }
+        let tasks = definition.set().tasks().iter().enumerate();
+        let scale = |cluster: usize| {
+            let first = task_cpus[cluster].first();
+            first.map_or(1, |&index: &u32| cpus[index as usize].rate.scale)
+        };
+        let tasks = tasks.map(|(id, task)| TaskTrace {
+            cluster: definition.cluster_of(task_id(id)).map_or(NONE, task_id),
+            scale: definition.cluster_of(task_id(id)).map_or(1, scale),
+            released: 0,
+            first: 0,
+            pending: VecDeque::new(),
+            state: State::Idle,
+            started: false,
+            last_cpu: NONE,
+            running: 0,
+            server_deadline_abs: 0,
+            finished: None,
+            affinity: task.affinity.clone(),
+        });
+        let tasks = tasks.collect();
+        let edf = definition.rule() == PriorityRule::EarliestDeadlineFirst;
+        TraceState { definition, tasks, cpus, cpu_index, task_cpus, edf }
+    }
+
+    /// The index of a CPU of the definition.
+    #[inline]
+    pub fn cpu_index(&self, cpu: u32) -> Option<usize> {
+        self.cpu_index.get(cpu as usize).copied().filter(|&index| index != NONE).map(|index| index as usize)
+    }
+
+    #[inline]
+    pub fn task(&mut self, task: u32) -> &mut TaskTrace {
+        &mut self.tasks[task as usize]
+    }
+
+    /// The release and deadline of a job that is not complete.
+    pub fn pending(&mut self, task: u32, job: u32) -> Option<&mut Pending> {
+        let task = self.task(task);
+        let place = job.checked_sub(task.first)?;
+        task.pending.get_mut(place as usize)
+    }
+
+    /// The job as violations name it.
+    pub fn name(&self, task: u32, job: u32) -> JobName {
+        if !self.edf {
+            return JobName { task, job, deadline_ns: None, priority: Some(self.definition.key(task, 0)) };
+        }
+        let trace = &self.tasks[task as usize];
+        let deadline_ns = match job.checked_sub(trace.first) {
+            Some(0) if trace.state != State::Idle => Some(trace.server_deadline_abs),
+            Some(place) => trace.pending.get(place as usize).map(|pending| pending.deadline_abs),
+            None => {
+                trace.finished.filter(|finished| finished.job == job).map(|finished| finished.deadline_abs)
+            }
+        };
+        JobName { task, job, deadline_ns, priority: None }
+    }
+
+    /// What the job on a CPU has done since it was last asked.
+    pub fn progress(&mut self, cpu: usize, now: u64) -> Option<(Occupant, Progress)> {
+        let CpuTrace { occupant, kernel_work, rate, .. } = &mut self.cpus[cpu];
+        let occupant = occupant.as_mut()?;
+        let before = *occupant;
+        let gross = now - before.accounted;
+        occupant.kernel_work = kernel_work.before(now);
+        occupant.accounted = now;
+        let kernel = (occupant.kernel_work - before.kernel_work).min(gross);
+        Some((before, Progress { net: rate.work(gross - kernel), gross: rate.work(gross), rate: *rate }))
+    }
+}

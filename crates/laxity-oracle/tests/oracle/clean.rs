@@ -1,0 +1,46 @@
+//! Schedules that follow their definition are never accused.
+
+use crate::random::{ANY, Case, Wish, case};
+use laxity_oracle::{BudgetMode, Oracle, reference, verify};
+
+fn accused(Case { definition, end, seed }: &Case) -> Option<String> {
+    let schedule = reference(definition, &definition.jobs(), *end).expect("the reference can make it");
+    let verdict = verify(definition, &schedule.events, *end);
+    (!verdict.clean).then(|| {
+        let events: Vec<String> = schedule.events.iter().take(60).map(|event| format!("{event:?}")).collect();
+        format!("seed {seed}: {verdict}\n{:?}\n{}", definition.set(), events.join("\n"))
+    })
+}
+
+#[test]
+fn the_reference_is_never_accused() {
+    for seed in 0..6_000 {
+        if let Some(text) = accused(&case(seed, ANY)) {
+            panic!("{text}");
+        }
+    }
+}
+
+#[test]
+fn nor_with_budgets_and_without_slow_cores() {
+    for (mode, from) in [(BudgetMode::Throttle, 10_000), (BudgetMode::Postpone, 20_000)] {
+        for seed in from..from + 1_500 {
+            let wish = Wish { budget_mode: Some(mode), slower_cores: false, ..ANY };
+            if let Some(text) = accused(&case(seed, wish)) {
+                panic!("{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_oracle_has_something_to_check() {
+    let Case { definition, end, .. } =
+        case(3, Wish { budget_mode: Some(BudgetMode::Throttle), cpus_min: 2, ..ANY });
+    let schedule = reference(&definition, &definition.jobs(), end).expect("the reference can make it");
+    let verdict = verify(&definition, &schedule.events, end);
+    for oracle in Oracle::ALL {
+        let finding = verdict.findings.iter().find(|finding| finding.oracle == oracle).expect("one for each");
+        assert!(finding.checked > 0, "{}: {verdict}", oracle.name());
+    }
+}

@@ -1,0 +1,12 @@
+//! The oracles: never accuse a schedule that follows its definition, and catch every mutant.
+
+// mod agreement;
+mod clean;
+// mod cost_windows;
+// mod defects;
+mod exhaustive;
+mod random;
+// mod restricted;
+// mod schema;
+// mod texts;
+// mod trace_mutants;
