@@ -10,6 +10,7 @@
 pub mod bpf;
 mod event;
 mod host;
+pub mod hold;
 pub mod queue;
 pub mod report;
 mod scenario;
