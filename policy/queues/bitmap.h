@@ -4,7 +4,8 @@
  * level i+1 that a word of level i is not zero. All operations: O(log n) to base 64, that is two words for 4096
  * lists; so unlike with a sequential bitmap the number of lists is of no concern.
  *
- * It is shaped for as many lists as there are tasks; s->map_offset[i] is the first word of level i in s->map.
+ * It is shaped for as many lists as there are tasks; s->map_offset[i] is the first word of level i in s->map, and 0 for
+ * level 0, which most operations need not leave.
  */
 #ifndef LX_BITMAP_H
 #define LX_BITMAP_H
@@ -51,37 +52,59 @@ LX_FN void lx_map_init(struct lx_state *s)
 	}
 }
 
-LX_FN void lx_map_set(struct lx_state *s, u32 list)
+/* Says in the words above that word `word` of level 0 is not zero any more, or is zero again. */
+LX_FN void lx_map_set_above(struct lx_state *s, u32 word)
 {
-	u32 level = 0;
+	u32 level = 1;
 
 	while (level < s->map_levels && LX_MAY_LOOP) {
-		u64 *word = lx_map_word(s, level, list / 64);
-		u64 before = *word;
+		u64 *above = lx_map_word(s, level, word / 64);
+		u64 before = *above;
 
-		*word = before | 1ull << (list & 63);
+		*above = before | 1ull << (word & 63);
 		if (before)
 			break;
-		list /= 64;
+		word /= 64;
 		level++;
 		LX_FORGET(s, level);
 	}
 }
 
-LX_FN void lx_map_clear(struct lx_state *s, u32 list)
+LX_FN void lx_map_clear_above(struct lx_state *s, u32 word)
 {
-	u32 level = 0;
+	u32 level = 1;
 
 	while (level < s->map_levels && LX_MAY_LOOP) {
-		u64 *word = lx_map_word(s, level, list / 64);
+		u64 *above = lx_map_word(s, level, word / 64);
 
-		*word &= ~(1ull << (list & 63));
-		if (*word)
+		*above &= ~(1ull << (word & 63));
+		if (*above)
 			break;
-		list /= 64;
+		word /= 64;
 		level++;
 		LX_FORGET(s, level);
 	}
+}
+
+/* A list is not empty any more. */
+LX_INLINE void lx_map_set(struct lx_state *s, u32 list)
+{
+	u64 *word = LX_AT(s->map, list / 64, LX_WORDS_MAX);
+	u64 before = *word;
+
+	*word = before | 1ull << (list & 63);
+	if (!before)
+		lx_map_set_above(s, list / 64);
+}
+
+/* A list is empty again. */
+LX_INLINE void lx_map_clear(struct lx_state *s, u32 list)
+{
+	u64 *word = LX_AT(s->map, list / 64, LX_WORDS_MAX);
+
+	*word &= ~(1ull << (list & 63));
+	if (!*word)
+		lx_map_clear_above(s, list / 64);
 }
 
 /* The first list below bit `at` of a level. */
@@ -90,6 +113,17 @@ LX_FN u32 lx_map_lowest(struct lx_state *s, u32 level, u32 at)
 	while (level > 0 && LX_MAY_LOOP) {
 		level--;
 		at = at * 64 + lx_lowest_bit(*lx_map_word(s, level, at));
+		LX_FORGET(s, level);
+	}
+	return at;
+}
+
+/* The last list below bit `at` of a level. */
+LX_FN u32 lx_map_highest(struct lx_state *s, u32 level, u32 at)
+{
+	while (level > 0 && LX_MAY_LOOP) {
+		level--;
+		at = at * 64 + lx_highest_bit(*lx_map_word(s, level, at));
 		LX_FORGET(s, level);
 	}
 	return at;
@@ -104,55 +138,60 @@ LX_INLINE u32 lx_map_first(struct lx_state *s)
 	return word ? lx_map_lowest(s, top, lx_lowest_bit(word)) : LX_NONE;
 }
 
-/* The last list below bit `at` of a level. */
-LX_FN u32 lx_map_highest(struct lx_state *s, u32 level, u32 at)
+/* The first list behind all of word `word` of level 0 that is not empty, or LX_NONE. */
+LX_FN u32 lx_map_next_word(struct lx_state *s, u32 word)
 {
-	while (level > 0 && LX_MAY_LOOP) {
-		level--;
-		at = at * 64 + lx_highest_bit(*lx_map_word(s, level, at));
+	u32 found = LX_NONE;
+	u32 level = 1;
+
+	while (level < s->map_levels && LX_MAY_LOOP) {
+		u64 above = *lx_map_word(s, level, word / 64) & ~0ull << (word & 63) << 1;
+
+		if (above) {
+			found = lx_map_lowest(s, level, word / 64 * 64 + lx_lowest_bit(above));
+			break;
+		}
+		word /= 64;
+		level++;
 		LX_FORGET(s, level);
 	}
-	return at;
+	return found;
+}
+
+/* The last list before all of word `word` of level 0 that is not empty, or LX_NONE. */
+LX_FN u32 lx_map_previous_word(struct lx_state *s, u32 word)
+{
+	u32 found = LX_NONE;
+	u32 level = 1;
+
+	while (level < s->map_levels && LX_MAY_LOOP) {
+		u64 above = *lx_map_word(s, level, word / 64) & ((1ull << (word & 63)) - 1);
+
+		if (above) {
+			found = lx_map_highest(s, level, word / 64 * 64 + lx_highest_bit(above));
+			break;
+		}
+		word /= 64;
+		level++;
+		LX_FORGET(s, level);
+	}
+	return found;
 }
 
 /* The first list behind `list` that is not empty, or LX_NONE. */
-LX_FN u32 lx_map_next(struct lx_state *s, u32 list)
+LX_INLINE u32 lx_map_next(struct lx_state *s, u32 list)
 {
-	u32 found = LX_NONE;
-	u32 level = 0;
+	u64 word = *LX_AT(s->map, list / 64, LX_WORDS_MAX) & ~0ull << (list & 63) << 1;
 
-	while (level < s->map_levels && LX_MAY_LOOP) {
-		u64 word = *lx_map_word(s, level, list / 64) & ~0ull << (list & 63) << 1;
-
-		if (word) {
-			found = lx_map_lowest(s, level, list / 64 * 64 + lx_lowest_bit(word));
-			break;
-		}
-		list /= 64;
-		level++;
-		LX_FORGET(s, level);
-	}
-	return found;
+	return LX_LIKELY(word) ? list / 64 * 64 + lx_lowest_bit(word) : lx_map_next_word(s, list / 64);
 }
 
 /* The last list before `list` that is not empty, or LX_NONE. */
-LX_FN u32 lx_map_previous(struct lx_state *s, u32 list)
+LX_INLINE u32 lx_map_previous(struct lx_state *s, u32 list)
 {
-	u32 found = LX_NONE;
-	u32 level = 0;
+	u64 word = *LX_AT(s->map, list / 64, LX_WORDS_MAX) & ((1ull << (list & 63)) - 1);
 
-	while (level < s->map_levels && LX_MAY_LOOP) {
-		u64 word = *lx_map_word(s, level, list / 64) & ((1ull << (list & 63)) - 1);
-
-		if (word) {
-			found = lx_map_highest(s, level, list / 64 * 64 + lx_highest_bit(word));
-			break;
-		}
-		list /= 64;
-		level++;
-		LX_FORGET(s, level);
-	}
-	return found;
+	return LX_LIKELY(word) ? list / 64 * 64 + lx_highest_bit(word) : lx_map_previous_word(s, list / 64);
 }
 
 #endif
