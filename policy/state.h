@@ -121,20 +121,17 @@ struct lx_task {
 	/* Start of the server period that the budget belongs to. */
 	u64 replenished;
 	u32 priority;
-	/* fpp: the list that its jobs enter, and the one that the waiting job is in. */
+	/* fpp: the list that its jobs enter. */
 	u32 level;
-	u32 list;
 	/* Where it runs next, runs now, and ran last; LX_NONE. */
 	u32 linked_on;
 	u32 scheduled_on;
 	u32 last_cpu;
 	/* enum lx_place. */
 	u32 place;
-	/* The node of the queue that it waits in: each queue says how it uses these. */
-	u32 parent;
-	u32 left;
+	/* The next job of a release group that is a list. */
 	u32 right;
-	u32 rank;
+	/* Binary heap: where in it the task is. */
 	u32 position;
 };
 
@@ -260,7 +257,7 @@ struct lx_group {
 	ARRAY(struct lx_entry, cpu_heap, CPUS)                                                                         \
 	/* Binary heap: ready tasks, the highest priority first. */                                                    \
 	ARRAY(struct lx_entry, ready, TASKS)                                                                           \
-	/* Red-black tree, binomial heap, fpp: the node of each task. Red-black trees: edf-rbt has one. */                \
+	/* Red-black tree, binomial heap: the node of each task. Red-black trees: edf-rbt has one. */                     \
 	ARRAY(struct lx_node, node, TASKS)                                                                             \
 	/* fpp: the links of the tasks, then of the lists; the bitmap of the lists. */                                  \
 	ARRAY(struct lx_link, link, LINKS)                                                                             \
