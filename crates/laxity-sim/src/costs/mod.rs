@@ -1,77 +1,135 @@
 //! What the simulated system spends on scheduling and on cold caches. Every cost is off by default.
+//!
+//! 1. A [`Cost`] is a constant, a monotone piecewise-linear function of n, the number of tasks of the scheduler that
+//!    has it (as overheads enter the field's schedulability tests), or a distribution.
+//! 2. Costs are whole nanoseconds, at most [`COST_MAX`] each. Whatever is not whole is rounded up, which is safe:
+//!    more overhead never makes the simulated system look better than the described one by more than that rounding.
+//!    Only draws from distributions are rounded to nearest.
+//! 3. A constant or a function of n draws nothing: it costs no random numbers, and the schedule does not depend on
+//!    the seed through it. Distributions draw from the generator that they are given, by `libm` and integers alone,
+//!    so that a seed gives the same costs on every machine.
+//! 4. Cache-related preemption and migration delay follows from the working set and the cache distance
+//!    (lindsay2012, 4.4): see [`CacheCosts`].
+//!
+//! Which event pays what is the engine's; here are only the amounts.
 
-use laxity_model::{Duration, Platform};
-use rand_pcg::Pcg64;
+mod cache_costs;
+mod cache_delay;
+mod cost;
+mod decimal;
+mod distribution;
+mod field_csv;
+mod file;
+mod piecewise;
 
-/// A cost.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Cost {
-    /// None.
-    #[default]
-    Zero,
-    /// Always the same.
-    Constant(Duration),
+pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
+pub use cache_delay::{CacheDelay, Distance};
+pub use cost::{COST_MAX, Cost, Prepared};
+pub use distribution::Distribution;
+pub use file::{COSTS_VERSION, costs_schema, read_costs};
+pub use piecewise::PiecewiseLinear;
+
+use laxity_model::{Diagnostic, Duration, Platform, Result};
+
+/// All costs of a simulated system. [`Costs::default`] is a system that costs nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Costs {
+    /// A release interrupt: its handler, until the released jobs are queued.
+    pub release: Cost,
+    /// A scheduling decision: from the entry of the scheduler until the next job is picked.
+    pub scheduling: Cost,
+    /// A context switch.
+    pub context_switch: Cost,
+    /// From sending a reschedule interrupt until its handler runs.
+    pub ipi: Cost,
+    /// A timer tick.
+    pub tick: Cost,
+    /// From one tick to the next; means nothing if ticks cost nothing.
+    pub tick_period: Duration,
+    /// From the nominal release until the release interrupt's handler runs.
+    pub release_latency: Cost,
+    /// A client's request to the dedicated scheduling processor, through its mailbox (cerqueira2014, III).
+    pub mailbox: Cost,
+    /// The dedicated scheduling processor's handling of one message (cerqueira2014, III).
+    pub dsp: Cost,
+    /// One step of a push or a pull, under its locks (cerqueira2014, II-D).
+    pub step: Cost,
+    /// What a job reloads after a preemption or a migration.
+    pub cache: Option<CacheCosts>,
 }
 
-/// A cost at a number of tasks.
-pub struct Prepared(u64);
-
-impl Cost {
-    /// At `n` tasks.
-    pub fn prepare(&self, _n: u32) -> Prepared {
-        match self {
-            Cost::Zero => Prepared(0),
-            Cost::Constant(cost) => Prepared(cost.as_ns()),
+impl Default for Costs {
+    fn default() -> Self {
+        Costs {
+            release: Cost::Zero,
+            scheduling: Cost::Zero,
+            context_switch: Cost::Zero,
+            ipi: Cost::Zero,
+            tick: Cost::Zero,
+            tick_period: Duration::from_ms(1),
+            release_latency: Cost::Zero,
+            mailbox: Cost::Zero,
+            dsp: Cost::Zero,
+            step: Cost::Zero,
+            cache: None,
         }
     }
-
-    /// Whether it is none.
-    pub fn is_zero(&self) -> bool {
-        *self == Cost::Zero
-    }
-}
-
-impl Prepared {
-    /// The next one, in ns.
-    pub fn draw(&self, _: &mut Pcg64) -> u64 {
-        self.0
-    }
-}
-
-/// Cache-related delay.
-pub struct CacheDelay;
-
-impl CacheDelay {
-    /// In ns.
-    pub fn delay(&self, _bytes: u64, _from: u32, _to: u32) -> u64 {
-        0
-    }
-}
-
-/// All costs.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub struct Costs {
-    pub release: Cost,
-    pub scheduling: Cost,
-    pub context_switch: Cost,
-    pub ipi: Cost,
-    pub tick: Cost,
-    pub tick_period: Duration,
-    pub release_latency: Cost,
-    pub mailbox: Cost,
-    pub dsp: Cost,
-    pub step: Cost,
 }
 
 impl Costs {
-    /// Whether all are off.
+    /// Nothing costs anything, whatever the number of tasks.
     pub fn is_zero(&self) -> bool {
-        *self == Costs::default()
+        self.named().iter().all(|(_, cost)| cost.is_zero())
+            && self.cache.as_ref().is_none_or(CacheCosts::is_zero)
     }
 
-    /// The cache model.
-    pub fn cache_delay(&self, _platform: &Platform) -> Option<CacheDelay> {
-        None
+    /// Delays by working set and cores on this machine; nothing if cold caches cost nothing.
+    pub fn cache_delay(&self, platform: &Platform) -> Option<CacheDelay> {
+        self.cache.as_ref().filter(|cache| !cache.is_zero()).map(|cache| CacheDelay::of(cache, platform))
+    }
+
+    /// Refuses costs that leave no time for anything else under a scheduler of `n` tasks.
+    ///
+    /// # Errors
+    ///
+    /// The tick takes its whole period.
+    pub fn check(&self, n: u32) -> Result<()> {
+        let mean_ns = self.tick.mean_ns(n);
+        if mean_ns < self.tick_period.as_ns() {
+            return Ok(());
+        }
+        Err(Diagnostic::usage(format!(
+            "with {n} tasks a tick costs {} on average but comes every {}: nothing else would run",
+            Duration::from_ns(mean_ns),
+            self.tick_period
+        ))
+        .hint("lower `tick` or raise `tick_period` in the costs file"))
+    }
+
+    /// What a reader of results should know: functions of n that were not measured up to `n` tasks.
+    pub fn notes(&self, n: u32) -> Vec<String> {
+        let beyond = |(name, cost): (&str, &Cost)| match cost {
+            Cost::PiecewiseLinear(function) if u64::from(n) > function.last_x() => Some(format!(
+                "{name} is given up to {} tasks; for {n} it is extrapolated linearly",
+                function.last_x()
+            )),
+            _ => None,
+        };
+        self.named().into_iter().filter_map(beyond).collect()
+    }
+
+    /// Every cost with its name in files.
+    fn named(&self) -> [(&'static str, &Cost); 9] {
+        [
+            ("release", &self.release),
+            ("scheduling", &self.scheduling),
+            ("context_switch", &self.context_switch),
+            ("ipi", &self.ipi),
+            ("tick", &self.tick),
+            ("release_latency", &self.release_latency),
+            ("mailbox", &self.mailbox),
+            ("dsp", &self.dsp),
+            ("step", &self.step),
+        ]
     }
 }

@@ -1,0 +1,416 @@
+//! Costs from files: laxity's own TOML, and the field's CSV of overheads.
+
+use super::cache_costs::{CacheCosts, LineLatencies, Reload};
+use super::decimal::scaled_up;
+use super::{Cost, Costs, PiecewiseLinear, field_csv};
+use laxity_model::{ByteSize, Diagnostic, Duration, Failure, Result};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, de};
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::fmt;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// The version of costs files that this library reads.
+pub const COSTS_VERSION: u64 = 1;
+
+/// The largest file that is read: 64 MiB.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// A line where neither the platform nor the file says how long one is.
+const LINE_BYTES: u32 = 64;
+
+/// Costs of a simulated system. Every cost is off unless it is given. Files that are named are looked for beside this
+/// one.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(title = "laxity costs", rename = "costs")]
+struct CostsFile {
+    /// The schema, for editors.
+    #[serde(rename = "$schema", default)]
+    _schema: Option<String>,
+    /// Version of this format.
+    version: u64,
+    /// A CSV file with overheads in µs as functions of the number of tasks, with the header TASK-COUNT, IPI-LATENCY,
+    /// SCHEDULE, RELEASE, CXS, TICK, RELEASE-LATENCY. What this file gives besides takes the place of a column.
+    #[serde(default)]
+    overheads: Option<String>,
+    /// A release interrupt.
+    #[serde(default)]
+    release: Option<WrittenCost>,
+    /// A scheduling decision.
+    #[serde(default)]
+    scheduling: Option<WrittenCost>,
+    /// A context switch.
+    #[serde(default)]
+    context_switch: Option<WrittenCost>,
+    /// From sending a reschedule interrupt until its handler runs.
+    #[serde(default)]
+    ipi: Option<WrittenCost>,
+    /// A timer tick.
+    #[serde(default)]
+    tick: Option<WrittenCost>,
+    /// From one tick to the next; 1ms if it is not given.
+    #[serde(default)]
+    tick_period: Option<String>,
+    /// From the nominal release until the release interrupt's handler runs.
+    #[serde(default)]
+    release_latency: Option<WrittenCost>,
+    /// A client's request to the dedicated scheduling processor.
+    #[serde(default)]
+    mailbox: Option<WrittenCost>,
+    /// The dedicated scheduling processor's handling of one message.
+    #[serde(default)]
+    dsp: Option<WrittenCost>,
+    /// One step of a push or a pull, under its locks.
+    #[serde(default)]
+    step: Option<WrittenCost>,
+    /// Cache-related preemption and migration delay.
+    #[serde(default)]
+    cache: Option<CacheFile>,
+}
+
+/// Cache-related preemption and migration delay: measured (`cpmd`), or from the latencies of a line (the others).
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "cache")]
+struct CacheFile {
+    /// A CSV file with delays in µs as functions of the working set in KiB, with the header WSS, MEM, L1, L2, L3.
+    #[serde(default)]
+    cpmd: Option<String>,
+    /// The share of a core's own caches that is evicted while a job is preempted: "1" if it is not given.
+    #[serde(default)]
+    evicted: Option<String>,
+    /// Size of a line, where the platform does not say; 64B if it is not given.
+    #[serde(default)]
+    line: Option<String>,
+    /// To load one line from the L1 of an SMT sibling.
+    #[serde(default)]
+    l1: Option<String>,
+    /// To load one line from the L2: "4.5ns".
+    #[serde(default)]
+    l2: Option<String>,
+    /// From the L3.
+    #[serde(default)]
+    l3: Option<String>,
+    /// From the L4.
+    #[serde(default)]
+    l4: Option<String>,
+    /// From memory.
+    #[serde(default)]
+    memory: Option<String>,
+    /// From the memory or the caches of another node.
+    #[serde(default)]
+    remote_memory: Option<String>,
+}
+
+/// A cost as it stands in the file.
+enum WrittenCost {
+    /// A time, a distribution, or `empirical:FILE`.
+    Text(String),
+    /// Numbers of tasks and times.
+    Points(Vec<(u64, String)>),
+}
+
+impl<'de> Deserialize<'de> for WrittenCost {
+    /// Written out because an untagged enum would answer every slip with "did not match any variant".
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct CostVisitor;
+
+        impl<'de> de::Visitor<'de> for CostVisitor {
+            type Value = WrittenCost;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "a time such as \"2us\", a distribution such as \"uniform:1us,5us\", or points such as [[10, \"1us\"], [20, \"2us\"]]",
+                )
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<WrittenCost, E> {
+                Ok(WrittenCost::Text(text.to_owned()))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> std::result::Result<WrittenCost, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(list)).map(WrittenCost::Points)
+            }
+        }
+
+        deserializer.deserialize_any(CostVisitor)
+    }
+}
+
+impl JsonSchema for WrittenCost {
+    fn schema_name() -> Cow<'static, str> {
+        "cost".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A time (\"2us\"), a distribution (\"uniform:LOW,HIGH\", \"normal:MEAN,SD[,MAX]\", \"exponential:MEAN[,MAX]\", \"empirical:FILE\" with one column headed ns or us), or a function of the number of tasks by its points ([[10, \"1us\"], [20, \"2us\"]]).",
+            "anyOf": [
+                { "type": "string" },
+                {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "array",
+                        "prefixItems": [{ "type": "integer", "minimum": 0 }, { "type": "string" }],
+                        "minItems": 2,
+                        "maxItems": 2,
+                    },
+                },
+            ],
+        })
+    }
+}
+
+/// Reads costs: TOML, or the field's CSV of overheads where the name ends in `.csv`.
+///
+/// # Errors
+///
+/// What is wrong in the file or a file that it names, with its place, the rule and the fix; no such file, or one that
+/// cannot be read.
+pub fn read_costs(path: &Path) -> Result<Costs> {
+    let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    read(path, |text| {
+        if is_csv {
+            return field_csv::overheads(text);
+        }
+        Costs::from_toml(text, path.parent().unwrap_or(Path::new("")))
+    })
+}
+
+impl Costs {
+    /// Reads the field's CSV of overheads: `TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, RELEASE-LATENCY`,
+    /// in µs. What has no column costs nothing; `MAILBOX`, `DSP` and `STEP` are read as well.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, by line and column.
+    pub fn from_csv(text: &str) -> Result<Costs> {
+        field_csv::overheads(text)
+    }
+
+    /// Reads costs in TOML. Files that it names are looked for in `folder`.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, by the name of the cost; see [`read_costs`].
+    pub fn from_toml(text: &str, folder: &Path) -> Result<Costs> {
+        let file: CostsFile = toml::from_str(text).map_err(|e| syntax(text, &e))?;
+        file.read(folder)
+    }
+}
+
+fn syntax(text: &str, error: &toml::de::Error) -> Diagnostic {
+    let diagnostic = Diagnostic::usage(printable(error.message()))
+        .hint("the format is described in schemas/costs.schema.json; examples/costs has examples");
+    match error.span() {
+        Some(span) => {
+            let before = text.get(..span.start).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+            diagnostic.context(format!("line {line}, column {column}"))
+        }
+        None => diagnostic,
+    }
+}
+
+impl CostsFile {
+    fn read(self, folder: &Path) -> Result<Costs> {
+        if self.version != COSTS_VERSION {
+            return Err(Diagnostic::usage(format!(
+                "costs version {} is not known; this laxity reads version {COSTS_VERSION}",
+                self.version
+            ))
+            .hint(format!("write `version = {COSTS_VERSION}` and follow schemas/costs.schema.json")));
+        }
+        let mut costs = match &self.overheads {
+            Some(name) => {
+                read(&folder.join(name), field_csv::overheads).map_err(|e| e.context("overheads"))?
+            }
+            None => Costs::default(),
+        };
+        for (name, written, cost) in [
+            ("release", self.release, &mut costs.release),
+            ("scheduling", self.scheduling, &mut costs.scheduling),
+            ("context_switch", self.context_switch, &mut costs.context_switch),
+            ("ipi", self.ipi, &mut costs.ipi),
+            ("tick", self.tick, &mut costs.tick),
+            ("release_latency", self.release_latency, &mut costs.release_latency),
+            ("mailbox", self.mailbox, &mut costs.mailbox),
+            ("dsp", self.dsp, &mut costs.dsp),
+            ("step", self.step, &mut costs.step),
+        ] {
+            if let Some(written) = written {
+                *cost = written.read(folder).map_err(|e| e.context(name))?;
+            }
+        }
+        if let Some(text) = &self.tick_period {
+            costs.tick_period = tick_period(text).map_err(|e| e.context("tick_period"))?;
+        }
+        costs.cache =
+            self.cache.map(|cache| cache.read(folder).map_err(|e| e.context("cache"))).transpose()?;
+        Ok(costs)
+    }
+}
+
+fn tick_period(text: &str) -> Result<Duration> {
+    let period: Duration = text.parse()?;
+    if period.is_zero() {
+        return Err(Diagnostic::usage("ticks cannot come every 0ns")
+            .hint("write a period such as \"1ms\", or no `tick` for a system without"));
+    }
+    Ok(period)
+}
+
+impl WrittenCost {
+    fn read(self, folder: &Path) -> Result<Cost> {
+        match self {
+            WrittenCost::Text(text) => match text.trim().strip_prefix("empirical:") {
+                Some(name) => read(&folder.join(name.trim()), field_csv::samples).map(Cost::Distribution),
+                None => text.parse(),
+            },
+            WrittenCost::Points(points) => {
+                let point = |(n, time): (u64, String)| -> Result<(u64, Duration)> {
+                    Ok((n, time.parse().map_err(|e: Diagnostic| e.context(format!("at {n} tasks")))?))
+                };
+                let points: Vec<(u64, Duration)> = points.into_iter().map(point).collect::<Result<_>>()?;
+                PiecewiseLinear::new(points).map(Cost::PiecewiseLinear)
+            }
+        }
+    }
+}
+
+impl CacheFile {
+    fn read(self, folder: &Path) -> Result<CacheCosts> {
+        let evicted = self.evicted.as_deref().map(evicted_ppm).transpose()?;
+        let latencies =
+            [&self.l1, &self.l2, &self.l3, &self.l4, &self.memory, &self.remote_memory, &self.line];
+        let reload = match &self.cpmd {
+            Some(_) if latencies.iter().any(|latency| latency.is_some()) => {
+                return Err(Diagnostic::usage("has both measured delays (`cpmd`) and latencies of a line")
+                    .hint("give one of them"));
+            }
+            Some(name) => Reload::Measured(read(&folder.join(name), field_csv::cache_delays)?),
+            None => Reload::Lines(self.latencies()?),
+        };
+        CacheCosts::new(reload).evicting(evicted.unwrap_or(1_000_000))
+    }
+
+    fn latencies(&self) -> Result<LineLatencies> {
+        let time = |name: &str, text: &Option<String>| {
+            let read = |text: &String| picoseconds(text).map_err(|e| e.context(name));
+            text.as_ref().map(read).transpose()
+        };
+        let mut levels_ps = std::collections::BTreeMap::new();
+        for (level, name, text) in
+            [(1, "l1", &self.l1), (2, "l2", &self.l2), (3, "l3", &self.l3), (4, "l4", &self.l4)]
+        {
+            if let Some(ps) = time(name, text)? {
+                levels_ps.insert(level, ps);
+            }
+        }
+        let memory_ps = time("memory", &self.memory)?.ok_or_else(|| {
+            Diagnostic::usage("has neither `cpmd` nor `memory`")
+                .hint("give the time to load one line from memory (`memory = \"80ns\"`), or measured delays")
+        })?;
+        let line_bytes = match &self.line {
+            Some(text) => {
+                let bytes: ByteSize = text.parse().map_err(|e: Diagnostic| e.context("line"))?;
+                u32::try_from(bytes.0).map_err(|_| {
+                    Diagnostic::usage(format!("line: {text} is no size of a cache line")).hint("64B is usual")
+                })?
+            }
+            None => LINE_BYTES,
+        };
+        LineLatencies::new(line_bytes, levels_ps, memory_ps, time("remote_memory", &self.remote_memory)?)
+    }
+}
+
+/// A time with a unit, in ps, rounded up.
+fn picoseconds(text: &str) -> Result<u64> {
+    let refused = |why: &str| {
+        Diagnostic::usage(format!("latency `{text}` {why}"))
+            .hint("write the time of one line, such as \"4.5ns\"")
+    };
+    let trimmed = text.trim();
+    let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
+    let (number, unit) = trimmed.split_at(split);
+    let scale = match unit.trim() {
+        "ps" => 1,
+        "ns" => 1_000,
+        "us" | "µs" | "μs" => 1_000_000,
+        "" => return Err(refused("has no unit")),
+        _ => return Err(refused("has an unknown unit; known are ps, ns and us")),
+    };
+    scaled_up(number, scale).map_err(refused)
+}
+
+/// A share in parts per million, rounded up.
+fn evicted_ppm(text: &str) -> Result<u32> {
+    let share = scaled_up(text.trim(), 1_000_000).ok().and_then(|ppm| u32::try_from(ppm).ok());
+    share.filter(|&ppm| ppm <= 1_000_000).ok_or_else(|| {
+        Diagnostic::usage(format!("evicted: `{text}` is not a share from 0 to 1"))
+            .hint("write \"1\" or \"0.5\"")
+    })
+}
+
+fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    let shown = printable(&path.display().to_string());
+    let text = read_text(path).map_err(|e| e.context(&shown))?;
+    parse(&text).map_err(|e| Diagnostic { message: printable(&e.message), ..e }.context(&shown))
+}
+
+fn read_text(path: &Path) -> Result<String> {
+    let unreadable = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Diagnostic::usage("no such file").hint("check the path")
+        }
+        ErrorKind::IsADirectory => Diagnostic::usage("is a directory, not a file").hint("name a file in it"),
+        ErrorKind::PermissionDenied => Diagnostic::usage("no permission to read it")
+            .hint("check the owner and mode of the file and its folders"),
+        _ => Diagnostic {
+            failure: Failure::Environment,
+            ..Diagnostic::usage(format!("cannot be read: {error}"))
+        },
+    };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(Diagnostic::usage(format!("is larger than {} MiB, the limit", FILE_BYTES_MAX >> 20))
+            .hint("thin the samples out"));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Diagnostic::usage("is not UTF-8 text").hint("save it as UTF-8"))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+/// Messages quote the input; a broken file must not fill the terminal with it.
+fn printable(text: &str) -> String {
+    let shown = text.chars().take(600);
+    shown
+        .map(|c| {
+            if c == '\n' {
+                ' '
+            } else if c.is_control() {
+                '\u{fffd}'
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+/// The JSON Schema (draft 2020-12) of costs files; published as `schemas/costs.schema.json`.
+pub fn costs_schema() -> Value {
+    let mut schema = schemars::schema_for!(CostsFile);
+    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/costs.schema.json".into());
+    let mut schema = schema.to_value();
+    schema["properties"]["version"] =
+        json!({ "description": "Version of this format.", "const": COSTS_VERSION });
+    schema
+}
