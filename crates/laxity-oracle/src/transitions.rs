@@ -17,3 +17,9 @@ pub struct Transitions {
     /// Whether a job that a push gave up (push-pull, after its bounded number of retries) may wait until it runs next.
     pub abandoned_pushes: bool,
 }
+
+impl Transitions {
+    /// Tolerates nothing.
+    pub const NONE: Transitions =
+        Transitions { bound: Duration::ZERO, kernel_work: false, abandoned_pushes: false };
+}

@@ -157,7 +157,7 @@ impl Budgets {
         server.used = server.used.saturating_add(progress.net);
         server.used_high = server.used_high.saturating_add(progress.gross);
         let over = server.used_low.saturating_sub(server.budget);
-        if over > progress.rate.work(self.bound) + progress.rate.rounding() && !server.overrun {
+        if over > progress.rate.work(self.bound).saturating_add(progress.rate.rounding()) && !server.overrun {
             server.overrun = true;
             let wall = u64::try_from(over / progress.rate.per_ns.max(1)).unwrap_or(u64::MAX);
             let sighting = Sighting { from: now.saturating_sub(wall), ..Sighting::at(Oracle::Budgets, now) };
@@ -250,13 +250,7 @@ impl Budgets {
     }
 
     /// The job of the task begins to run: its replenishment must have been recorded.
-    pub fn begins(
-        &mut self,
-        trace: &TraceState,
-        (task, job): (u32, u32),
-        now: u64,
-        report: &mut Report,
-    ) {
+    pub fn begins(&mut self, trace: &TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
         let Some(expected) = self.servers[task as usize].expected.take() else { return };
         if expected.must {
             let name = trace.name(task, job);

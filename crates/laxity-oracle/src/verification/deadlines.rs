@@ -44,13 +44,7 @@ impl Deadlines {
     }
 
     /// The trace says that a job missed its deadline.
-    pub fn miss_event(
-        &self,
-        trace: &mut TraceState,
-        (task, job): (u32, u32),
-        now: u64,
-        report: &mut Report,
-    ) {
+    pub fn miss_event(&self, trace: &mut TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
         report.checks(Oracle::Deadlines);
         let bound = self.bound;
         let on_time = |deadline_abs: u64| now >= deadline_abs && now - deadline_abs <= bound;
@@ -78,6 +72,16 @@ impl Deadlines {
         if !missed && now.saturating_sub(deadline_abs) > self.bound {
             report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), || {
                 format!("{name} missed its deadline, and no miss is recorded")
+            });
+        }
+    }
+
+    /// A job completes at its deadline, of all instants: that is no miss, although it was not yet complete when the miss
+    /// was recorded.
+    pub fn met(&self, name: JobName, deadline_abs: u64, missed: bool, now: u64, report: &mut Report) {
+        if missed && now == deadline_abs {
+            report.violation(Sighting::at(Oracle::Deadlines, now).of(name), || {
+                format!("{name} completes at its deadline, and a miss is recorded")
             });
         }
     }

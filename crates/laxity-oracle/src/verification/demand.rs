@@ -9,8 +9,8 @@
 //! Complexity: O(1) per event. Exact on CPUs of speed 1.
 
 use super::trace_state::{Progress, TraceState};
-use crate::verdict::{Report, Sighting};
 use crate::Oracle;
+use crate::verdict::{Report, Sighting};
 use laxity_model::Duration;
 
 /// The work of a task's first incomplete job.

@@ -182,7 +182,7 @@ impl<'a> Verification<'a> {
         let grouped = of.pending.is_empty() && of.finished.is_none_or(|finished| finished.at < now);
         let cluster = of.cluster;
         let deadline_abs = self.deadlines.of(task, now);
-        self.push_job((task, job), deadline_abs);
+        self.push_job((task, job), deadline_abs, true);
         let name = self.name((task, job));
         self.deadlines.check(name, deadline_abs, argument, now, &mut self.report);
         self.batching.due(cluster, now);
@@ -191,10 +191,13 @@ impl<'a> Verification<'a> {
         }
     }
 
-    /// Takes the task's next job up, as released now.
-    fn push_job(&mut self, (task, job): (u32, u32), deadline_abs: u64) {
+    /// Takes the task's next job up, as released now: because the trace says so, or because it was left out there.
+    fn push_job(&mut self, (task, job): (u32, u32), deadline_abs: u64, said: bool) {
         let name = JobName { task, job, deadline_ns: Some(deadline_abs), priority: None };
-        let demand = self.periods.released(name, self.now, &mut self.report);
+        if said {
+            self.periods.check(name, self.now, &mut self.report);
+        }
+        let demand = self.periods.advance(task, self.now);
         let release = self.now;
         let of = self.trace.task(task);
         of.pending.push_back(Pending { release, deadline_abs, demand, complete: false, missed: false });
@@ -415,6 +418,7 @@ impl<'a> Verification<'a> {
         self.order.unready(of.cluster, task);
         self.deadlines.check(name, deadline_abs, argument, now, &mut self.report);
         self.deadlines.over(name, deadline_abs, missed, now, &mut self.report);
+        self.deadlines.met(name, deadline_abs, missed, now, &mut self.report);
         if elsewhere {
             for cpu in &mut self.trace.cpus {
                 cpu.occupant = cpu.occupant.filter(|o| (o.task, o.job) != (task, job));

@@ -182,13 +182,7 @@ impl Order {
         }
     }
 
-    fn close_restricted(
-        &mut self,
-        trace: &TraceState,
-        cluster: u32,
-        now: u64,
-        report: &mut Report,
-    ) {
+    fn close_restricted(&mut self, trace: &TraceState, cluster: u32, now: u64, report: &mut Report) {
         for &task in &trace.definition.clusters()[cluster as usize].tasks {
             let order = &self.tasks[task as usize];
             let waits = order.ready && trace.tasks[task as usize].running == 0;
@@ -218,14 +212,7 @@ impl Order {
         candidates.filter(|&(other, _)| other > rank).max().map(|(_, index)| index)
     }
 
-    fn set(
-        &mut self,
-        trace: &TraceState,
-        task: u32,
-        deviates: bool,
-        now: u64,
-        report: &mut Report,
-    ) {
+    fn set(&mut self, trace: &TraceState, task: u32, deviates: bool, now: u64, report: &mut Report) {
         match (&self.tasks[task as usize].deviation, deviates) {
             (None, true) => self.begin(trace, task, now),
             (Some(_), false) => self.end(task, trace.tasks[task as usize].cluster, now, report),
@@ -268,7 +255,7 @@ impl Order {
         if abandoned || length.saturating_sub(excused) <= self.transitions.bound.as_ns() {
             let tolerated = &mut report.tolerated;
             tolerated.count += 1;
-            tolerated.total_ns += length;
+            tolerated.total_ns = tolerated.total_ns.saturating_add(length);
             if abandoned {
                 tolerated.abandoned_pushes += 1;
             } else {

@@ -73,10 +73,10 @@ impl Periods {
         Periods { tasks: tasks.map(|(id, task)| Next::new(definition, id, task)).collect() }
     }
 
-    /// A job of the task is released now, as the trace says; what it was asked to do, if that is known.
-    pub fn released(&mut self, name: JobName, now: u64, report: &mut Report) -> Option<u64> {
+    /// The task's next job is released now, as the trace says.
+    pub fn check(&self, name: JobName, now: u64, report: &mut Report) {
         report.checks(Oracle::Periods);
-        let next = &mut self.tasks[name.task as usize];
+        let next = &self.tasks[name.task as usize];
         let due = next.at.filter(|&at| at < next.end);
         let right = due.is_some_and(|at| if next.exact { now == at } else { now >= at && now < next.end });
         if !right || next.left {
@@ -88,7 +88,11 @@ impl Periods {
                 None => format!("released {name}, but no more jobs of its task are due"),
             });
         }
-        next.advance(now).map(|job| job.demand.as_ns())
+    }
+
+    /// Goes on to the release after this one; what this job was asked to do, if that is known.
+    pub fn advance(&mut self, task: u32, now: u64) -> Option<u64> {
+        self.tasks[task as usize].advance(now).map(|job| job.demand.as_ns())
     }
 
     /// The release of the task's next job, if that is certain.

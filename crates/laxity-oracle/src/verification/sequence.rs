@@ -34,7 +34,7 @@ impl Verification<'_> {
             });
             if job == released {
                 let deadline_abs = self.deadlines.of(task, self.now);
-                self.push_job((task, job), deadline_abs);
+                self.push_job((task, job), deadline_abs, false);
             }
             return first == job && job == released;
         }

@@ -107,7 +107,7 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// By CPU. Should the denominators of a cluster have no common multiple below 2^64, work is rounded down.
+    /// By CPU. Should the denominators of a cluster have no common multiple below 2^32, work is rounded down.
     fn of(speeds: &[Speed]) -> Vec<Rate> {
         let gcd = |mut a: u128, mut b: u128| {
             while b != 0 {
@@ -117,7 +117,9 @@ impl Rate {
         };
         let multiple = |scale: u128, speed: &Speed| {
             let below = u128::from(speed.denominator());
-            Some(scale / gcd(scale, below) * below).filter(|&next| next <= u128::from(u64::MAX)).unwrap_or(scale)
+            Some(scale / gcd(scale, below) * below)
+                .filter(|&next| next <= u128::from(u32::MAX))
+                .unwrap_or(scale)
         };
         let scale = speeds.iter().fold(1, multiple);
         let per_ns = |speed: &Speed| u128::from(speed.numerator()) * scale / u128::from(speed.denominator());

@@ -12,8 +12,8 @@
 
 use super::Verification;
 use super::trace_state::{NONE, State};
+use crate::Oracle;
 use crate::verdict::Sighting;
-use crate::{Oracle, Transitions};
 use laxity_model::Duration;
 use laxity_trace::{Event, EventKind};
 
@@ -35,7 +35,8 @@ impl Verification<'_> {
             let (cpu, task) =
                 (part("CPU", event.cpu.map(u64::from)), part("task", event.task.map(u64::from)));
             let (job, argument) = (part("job", event.job.map(u64::from)), part("argument", event.argument));
-            format!("{} with {cpu}, {task}, {job}, {argument} says nothing", event.kind.name())
+            let kind = event.kind.name();
+            format!("{kind} with {cpu}, {task}, {job}, {argument} lacks something, or is not of this system")
         });
     }
 
@@ -134,14 +135,8 @@ impl Verification<'_> {
         }
         for missing in released..job {
             let deadline_abs = self.deadlines.of(task, self.now);
-            self.push_job((task, missing), deadline_abs);
+            self.push_job((task, missing), deadline_abs, false);
         }
         true
     }
-}
-
-impl Transitions {
-    /// Tolerates nothing.
-    pub const NONE: Transitions =
-        Transitions { bound: Duration::ZERO, kernel_work: false, abandoned_pushes: false };
 }

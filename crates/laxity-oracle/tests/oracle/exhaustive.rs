@@ -73,7 +73,8 @@ fn the_reference_agrees_with_a_scheduler_by_units() {
 
 #[test]
 fn tiny_sets_are_as_many_as_they_should_be() {
-    let limits = tiny::Limits { tasks_max: 2, period_max: 2, deadline_beyond_period: 0, phase_max: 0, ..LIMITS };
+    let limits =
+        tiny::Limits { tasks_max: 2, period_max: 2, deadline_beyond_period: 0, phase_max: 0, ..LIMITS };
     // (C, T, D): (1,1,1), (1,2,1), (1,2,2), (2,2,2).
     assert_eq!(tiny::sets(limits).count(), 4 + 16);
     assert_eq!(tiny::count(limits), 4 + 16);

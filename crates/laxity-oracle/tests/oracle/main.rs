@@ -1,12 +1,14 @@
 //! The oracles: never accuse a schedule that follows its definition, and catch every mutant.
 
-// mod agreement;
+mod agreement;
 mod clean;
-// mod cost_windows;
-// mod defects;
+mod cost_windows;
+mod defects;
+mod definitions;
 mod exhaustive;
 mod random;
-// mod restricted;
-// mod schema;
-// mod texts;
-// mod trace_mutants;
+mod restricted;
+mod schema;
+mod texts;
+mod trace_mutants;
+mod written;

@@ -1,8 +1,6 @@
 //! Random small definitions: every rule, scope and budget mode, sporadic tasks, phases, overload.
 
-use laxity_model::{
-    Arrival, Core, CpuList, Demand, Duration, Platform, PriorityRule, Speed, Task, TaskSet,
-};
+use laxity_model::{Arrival, Core, CpuList, Demand, Duration, Platform, PriorityRule, Speed, Task, TaskSet};
 use laxity_oracle::{BudgetMode, Cluster, Definition};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -58,11 +56,14 @@ pub fn case(seed: u64, wish: Wish) -> Case {
     let set = TaskSet::new(format!("seed {seed}"), set).expect("a valid set");
     let rule = wish.rule.unwrap_or_else(|| {
         use PriorityRule::*;
-        pick(&mut rng, &[EarliestDeadlineFirst, EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given])
+        pick(
+            &mut rng,
+            &[EarliestDeadlineFirst, EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given],
+        )
     });
-    let budgets = wish.budget_mode.unwrap_or_else(|| {
-        pick(&mut rng, &[BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone])
-    });
+    let budgets = wish
+        .budget_mode
+        .unwrap_or_else(|| pick(&mut rng, &[BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone]));
     let demand = match wish.plain {
         true => "wcet",
         false => pick(&mut rng, &["wcet", "uniform:0.1,1", "uniform:0.2,2.5", "bimodal:1,2,0.3", "0.7"]),

@@ -1,0 +1,75 @@
+//! Tasks that may not run on all CPUs of their cluster: the weak invariant.
+
+use crate::written::trace;
+use laxity_model::{Duration, Platform, PriorityRule, Task, TaskSet};
+use laxity_oracle::{Definition, Oracle, reference, verify};
+
+fn definition() -> Definition {
+    let task = |name: &str, wcet, period, affinity: &str| Task {
+        affinity: Some(affinity.parse().expect("CPUs")),
+        ..Task::periodic(name, Duration::from_us(wcet), Duration::from_us(period))
+    };
+    let set = TaskSet::new(
+        "restricted",
+        vec![task("a", 2, 10, "0-1"), task("b", 3, 12, "0"), task("c", 4, 20, "0-1")],
+    );
+    let platform = Platform::symmetric(2).expect("valid");
+    let rule = PriorityRule::EarliestDeadlineFirst;
+    Definition::global(set.expect("valid"), &platform, rule, Duration::from_us(10)).expect("valid")
+}
+
+#[test]
+fn a_job_may_wait_for_its_own_cpu() {
+    // b waits for a on CPU 0 although c, of lower priority, runs on CPU 1, where b may not run.
+    let text = "
+        0 release 0.0 10
+        0 release 1.0 12
+        0 release 2.0 20
+        0 start 0.0 on 0
+        0 start 2.0 on 1
+        2 complete 0.0 10 on 0
+        2 start 1.0 on 0
+        4 complete 2.0 20 on 1
+        5 complete 1.0 12 on 0";
+    let verdict = verify(&definition(), &trace(text), 10_000);
+    assert!(verdict.clean, "{verdict}");
+    let idle = text.replace("2 start 1.0", "3 start 1.0").replace("5 complete", "6 complete");
+    assert_eq!(verify(&definition(), &trace(&idle), 10_000).count(Oracle::WorkConservation), 1);
+}
+
+#[test]
+fn but_not_for_a_job_of_lower_priority() {
+    let text = "
+        0 release 0.0 10
+        0 release 1.0 12
+        0 release 2.0 20
+        0 start 0.0 on 1
+        0 start 2.0 on 0
+        2 complete 0.0 10 on 1
+        4 complete 2.0 20 on 0
+        4 start 1.0 on 0
+        7 complete 1.0 12 on 0";
+    let verdict = verify(&definition(), &trace(text), 10_000);
+    assert_eq!(verdict.count(Oracle::GlobalInvariant), 1, "{verdict}");
+    assert_eq!(
+        verdict.violations[0].text,
+        "t=0ns..4us cpu0 ran T2.0 (deadline 20us) while T1.0 (deadline 12us) waited [global invariant]"
+    );
+}
+
+#[test]
+fn nowhere_else_than_the_affinity() {
+    let text = "
+        0 release 0.0 10
+        0 release 1.0 12
+        0 release 2.0 20
+        0 start 0.0 on 0
+        0 start 1.0 on 1
+        2 complete 0.0 10 on 0
+        2 start 2.0 on 0
+        3 complete 1.0 12 on 1
+        6 complete 2.0 20 on 0";
+    let verdict = verify(&definition(), &trace(text), 10_000);
+    assert_eq!(verdict.violated().collect::<Vec<_>>(), [Oracle::Affinity], "{verdict}");
+    assert!(reference(&definition(), &definition().jobs(), 10_000).is_err());
+}
