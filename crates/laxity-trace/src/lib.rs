@@ -16,8 +16,8 @@ mod segments;
 mod timestamp;
 
 pub use directory::{
-    EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, load, open_events,
-    runs_with_events,
+    EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, create_events,
+    events_path, load, open_events, runs_with_events,
 };
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
@@ -25,8 +25,8 @@ pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use metrics::{
     CdfPoint, Counts, ExecutionTimes, MissRates, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample,
-    SchedulerSummary, SchedulerTardiness, Summary, Tallies, Tardiness, TaskSelection, TaskSummary,
-    TaskTardiness, UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
+    SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness, TaskSelection,
+    TaskSummary, TaskTardiness, UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
 };
 pub use results::{
     ALONE, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,

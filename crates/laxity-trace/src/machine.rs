@@ -1,18 +1,42 @@
 //! What a reader of results should know of the machine, read from `/proc` and `/sys`.
 
 use crate::Machine;
-use laxity_model::{CacheKind, Platform};
+use laxity_model::{CacheKind, Core, Platform, Speed};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 /// What is written where this machine does not say.
 const UNKNOWN: &str = "unknown";
+/// What stands for the processor and the kernel of a simulated machine.
+const SIMULATED: &str = "simulated";
 
 impl Machine {
     /// This machine. `platform` has the cores used, their clusters and caches.
     pub fn this_machine(platform: &Platform) -> Machine {
         Self::read(Path::new("/"), platform)
+    }
+
+    /// A machine that exists only in a simulation: nothing is known of it but its platform.
+    pub fn simulated(platform: &Platform) -> Machine {
+        let slow = platform.cores().iter().any(|core| core.speed != Speed::UNIT);
+        let speed = |core: &Core| format!("CPU {}: {}", core.cpu, core.speed);
+        let speeds = || platform.cores().iter().map(speed).collect::<Vec<_>>().join(", ");
+        Machine {
+            host_name: platform.name().to_owned(),
+            cpu_model: SIMULATED.to_owned(),
+            kernel: SIMULATED.to_owned(),
+            cpus: platform.cpus(),
+            clusters: platform.clusters().to_vec(),
+            caches: caches(platform),
+            memory_bytes: 0,
+            facts: slow.then(|| ("core_speeds".to_owned(), speeds())).into_iter().collect(),
+        }
+    }
+
+    /// Whether it exists only in a simulation.
+    pub fn is_simulated(&self) -> bool {
+        self.cpu_model == SIMULATED
     }
 
     /// The machine whose `/proc` and `/sys` are under `root`. Never fails: what cannot be read is "unknown".

@@ -162,6 +162,9 @@ pub struct Manifest {
     pub seed: u64,
     /// The machine.
     pub machine: Machine,
+    /// The platform of simulated runs in laxity's own JSON format; nothing where nothing was simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub platform: Option<serde_json::Value>,
     /// The task sets in laxity's own JSON format.
     pub task_sets: Vec<serde_json::Value>,
     /// Options that shape the runs (demand model, budget margin ...), by name.

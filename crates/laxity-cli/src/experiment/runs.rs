@@ -99,6 +99,7 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         created: laxity_trace::rfc3339(SystemTime::now()),
         seed: settings.seed,
+        platform: None,
         machine: Machine::this_machine(&settings.platform),
         task_sets: sets.iter().map(TaskSet::to_json_value).collect(),
         options,

@@ -173,6 +173,7 @@ pub fn results(task_sets: &[TaskSet], mut runs: Vec<Run>, cores: u32) -> Results
             .into(),
         created: "2026-11-21T03:00:00Z".into(),
         seed: 42,
+        platform: None,
         machine: Machine {
             host_name: "bench-1".into(),
             cpu_model: "Example CPU 3000 @ 2.60 GHz".into(),

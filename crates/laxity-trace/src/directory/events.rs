@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 pub const EVENTS_DIRECTORY: &str = "events";
 
 /// Where the events of a run are.
-pub(super) fn events_path(directory: &Path, run: u32) -> PathBuf {
-    directory.join(EVENTS_DIRECTORY).join(format!("run-{run}.parquet"))
+pub fn events_path(directory: impl AsRef<Path>, run: u32) -> PathBuf {
+    directory.as_ref().join(EVENTS_DIRECTORY).join(format!("run-{run}.parquet"))
 }
 
 impl ResultsDirectory {
@@ -25,13 +25,21 @@ impl ResultsDirectory {
     ///
     /// Errors: whatever the file system refuses.
     pub fn create_events(&self, run: u32) -> Result<EventsFile> {
-        let directory = self.path().join(EVENTS_DIRECTORY);
-        let cannot = |error: io::Error| {
-            diagnostic("create", &directory, &error, "").hint("choose another place with `--out DIR`")
-        };
-        fs::create_dir_all(&directory).and_then(|()| sync_directory(self.path())).map_err(cannot)?;
-        EventsFile::create(events_path(self.path(), run), run)
+        create_events(self.path(), run)
     }
+}
+
+/// [`ResultsDirectory::create_events`] for threads that do not have the directory, only its path.
+///
+/// Errors: whatever the file system refuses.
+pub fn create_events(results: impl AsRef<Path>, run: u32) -> Result<EventsFile> {
+    let results = results.as_ref();
+    let directory = results.join(EVENTS_DIRECTORY);
+    let cannot = |error: io::Error| {
+        diagnostic("create", &directory, &error, "").hint("choose another place with `--out DIR`")
+    };
+    fs::create_dir_all(&directory).and_then(|()| sync_directory(results)).map_err(cannot)?;
+    EventsFile::create(events_path(results, run), run)
 }
 
 /// The events file of one run being written. It appears under its name when it is whole; a file that is dropped

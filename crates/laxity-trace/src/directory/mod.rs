@@ -14,7 +14,7 @@ mod atomic_file;
 mod events;
 mod load;
 
-pub use events::{EVENTS_DIRECTORY, EventsFile, open_events, runs_with_events};
+pub use events::{EVENTS_DIRECTORY, EventsFile, create_events, events_path, open_events, runs_with_events};
 pub use load::load;
 
 use crate::{JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus};

@@ -41,6 +41,6 @@ mod tally;
 pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
 pub use responses::ResponseTimes;
 pub use run::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};
-pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summary};
+pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder};
 pub use statistics::{Sample, nearest_rank};
 pub use tally::{Counts, Tallies, UnknownTask};

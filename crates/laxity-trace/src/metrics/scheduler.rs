@@ -91,7 +91,12 @@ impl Summary {
     ///
     /// Errors: a run of a set, or a job of a task, that is not there.
     pub fn of(results: &Manifest, sets: &[TaskSet]) -> Result<Summary> {
-        Self::of_tallied(results, sets, &BTreeMap::new())
+        let mut builder = SummaryBuilder::new(results.machine.cpus.len());
+        for run in &results.runs {
+            let set = set_of(run, sets)?;
+            builder.add(run, set, &tally(run, set)?);
+        }
+        Ok(builder.finish())
     }
 
     /// The same where some runs have not kept their jobs: `tallied` has theirs, by [`Run::id`].
@@ -104,28 +109,53 @@ impl Summary {
         sets: &[TaskSet],
         tallied: &BTreeMap<u32, Tallies>,
     ) -> Result<Summary> {
-        let cores = results.machine.cpus.len();
-        let mut groups: Vec<Group> = Vec::new();
-        let mut runs = Vec::new();
+        let mut builder = SummaryBuilder::new(results.machine.cpus.len());
         for run in &results.runs {
             let set = set_of(run, sets)?;
-            let of_jobs = if tallied.contains_key(&run.id) { None } else { Some(tally(run, set)?) };
-            let tallies = of_jobs.as_ref().unwrap_or_else(|| &tallied[&run.id]);
-            let summary = RunSummary::of_tallies(run, set, cores, tallies);
-            if run.scheduler == ALONE {
-                runs.push(summary);
-                continue;
-            }
-            let known = groups.iter().position(|g| g.scheduler == run.scheduler && g.host == run.host);
-            let index = known.unwrap_or_else(|| {
-                groups.push(Group::new(&run.scheduler, run.host));
-                groups.len() - 1
-            });
-            groups[index].add(&summary, tallies, set);
-            runs.push(summary);
+            match tallied.get(&run.id) {
+                Some(tallies) => builder.add(run, set, tallies),
+                None => builder.add(run, set, &tally(run, set)?),
+            };
         }
-        let schedulers = groups.into_iter().map(Group::summary).collect();
-        Ok(Summary { version: SUMMARY_VERSION, schedulers, runs })
+        Ok(builder.finish())
+    }
+}
+
+/// A [`Summary`] made run by run, in the order of the manifest, so that the tallies of thousands of runs need not be in
+/// memory at the same time.
+pub struct SummaryBuilder {
+    cores: usize,
+    groups: Vec<Group>,
+    runs: Vec<RunSummary>,
+}
+
+impl SummaryBuilder {
+    /// No runs yet, on a machine of so many cores.
+    pub fn new(cores: usize) -> Self {
+        SummaryBuilder { cores, groups: Vec::new(), runs: Vec::new() }
+    }
+
+    /// The next run, whose jobs are in `tallies`; `run.jobs` is not looked at. Its summary.
+    ///
+    /// Panics if the tallies are of another set or horizon than the run (see [`RunSummary::of_tallies`]).
+    pub fn add(&mut self, run: &Run, set: &TaskSet, tallies: &Tallies) -> &RunSummary {
+        let summary = RunSummary::of_tallies(run, set, self.cores, tallies);
+        if run.scheduler != ALONE {
+            let same = |g: &Group| g.scheduler == run.scheduler && g.host == run.host;
+            let index = self.groups.iter().position(same).unwrap_or_else(|| {
+                self.groups.push(Group::new(&run.scheduler, run.host));
+                self.groups.len() - 1
+            });
+            self.groups[index].add(&summary, tallies, set);
+        }
+        self.runs.push(summary);
+        &self.runs[self.runs.len() - 1]
+    }
+
+    /// The summary of the runs.
+    pub fn finish(self) -> Summary {
+        let schedulers = self.groups.into_iter().map(Group::summary).collect();
+        Summary { version: SUMMARY_VERSION, schedulers, runs: self.runs }
     }
 }
 
