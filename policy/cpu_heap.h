@@ -9,7 +9,7 @@
 
 #include "core.h"
 
-/* An entry is (key, task) of the linked job; an idle CPU is (LX_NEVER, LX_NONE), with its number in `reserved`. */
+/* An entry is (key, task) of the linked job, (LX_NEVER, LX_NONE) of an idle CPU, with the CPU's number in `reserved`. */
 LX_INLINE struct lx_entry *lx_cpu_entry(struct lx_state *s, u32 position)
 {
 	return LX_AT(s->cpu_heap, position, LX_CPUS_MAX);

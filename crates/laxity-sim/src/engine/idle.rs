@@ -151,11 +151,6 @@ impl Idle {
 }
 
 impl<O: Observer> Engine<'_, O> {
-    /// The slot of the background tick in the calendar.
-    pub(super) fn tick_slot(&self) -> usize {
-        self.cpus.len() + self.cells.len()
-    }
-
     /// The tick at which background tasks decide.
     pub(super) fn background_tick(&mut self) {
         let Some(idle) = &mut self.idle else { return };
@@ -163,8 +158,7 @@ impl<O: Observer> Engine<'_, O> {
         for (core, id) in idle.tick(self.now) {
             self.emit_background(EventKind::BackgroundStop, core, id);
         }
-        let slot = self.tick_slot();
-        self.calendar.set(slot, if next <= self.horizon { next } else { NEVER });
+        self.timers.set(self.cells.len(), if next <= self.horizon { next } else { NEVER });
     }
 
     /// A core has been taken by a real-time task, or given up by one.

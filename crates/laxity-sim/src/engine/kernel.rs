@@ -264,7 +264,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.account(cpu as usize);
         self.cpus[cpu as usize].since = NEVER;
-        self.calendar.set(cpu as usize, NEVER);
+        self.clocks.set(cpu as usize, NEVER);
         self.section_begins(cpu, work);
     }
 

@@ -75,8 +75,10 @@ pub struct Engine<'a, O: Observer> {
     cells: Vec<CellState>,
     cpus: Vec<CpuState>,
     tasks: Vec<TaskState>,
-    /// Core clocks, then release timers.
-    calendar: Calendar,
+    /// When the job of each core ends, or its budget.
+    clocks: Calendar,
+    /// Release timers of the cells, and behind them the tick of the background tasks.
+    timers: Calendar,
     /// Cores that reschedule at the end of this instant.
     pending: Vec<u32>,
     budget_mode: BudgetMode,
@@ -169,7 +171,8 @@ impl<'a, O: Observer> Engine<'a, O> {
             observer,
             now: 0,
             horizon: end + setup.grace.as_ns(),
-            calendar: Calendar::new(cpus.len() + cells.len() + 1),
+            clocks: Calendar::new(cpus.len()),
+            timers: Calendar::new(cells.len() + usize::from(idle.is_some())),
             cells,
             cpus,
             tasks,
@@ -199,8 +202,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             self.arm(cell);
         }
         if self.idle.is_some() {
-            let slot = self.tick_slot();
-            self.calendar.set(slot, 0);
+            self.timers.set(self.cells.len(), 0);
         }
     }
 
@@ -208,7 +210,7 @@ impl<'a, O: Observer> Engine<'a, O> {
     #[inline]
     fn arm(&mut self, cell: usize) {
         let due = self.cells[cell].instance.next_due();
-        self.calendar.set(self.cpus.len() + cell, due);
+        self.timers.set(cell, due);
     }
 
     fn run(mut self, interrupt: &AtomicBool) -> Ended {
@@ -233,7 +235,7 @@ impl<'a, O: Observer> Engine<'a, O> {
 
     #[inline]
     fn next_instant(&self) -> u64 {
-        let (_, time) = self.calendar.next();
+        let time = self.clocks.next_instant().min(self.timers.next_instant());
         match &self.kernel {
             None => time,
             Some(kernel) => time.min(kernel.next_instant()),
@@ -246,15 +248,14 @@ impl<'a, O: Observer> Engine<'a, O> {
         if O::EVENTS {
             self.watch_until(self.now, false);
         }
-        loop {
-            let (slot, time) = self.calendar.next();
-            if time != self.now {
-                break;
-            }
-            if slot < self.cpus.len() {
-                self.clock_of_core(index_u32(slot));
-            } else if slot < self.tick_slot() {
-                self.release_timer(slot - self.cpus.len());
+        while self.clocks.next_instant() == self.now {
+            let core = self.clocks.next_slot();
+            self.clock_of_core(index_u32(core));
+        }
+        while self.timers.next_instant() == self.now {
+            let timer = self.timers.next_slot();
+            if timer < self.cells.len() {
+                self.release_timer(timer);
             } else {
                 self.background_tick();
             }

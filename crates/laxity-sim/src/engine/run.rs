@@ -9,7 +9,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The clock of a core has come: its job has ended, or its budget has.
     #[inline]
     pub(super) fn clock_of_core(&mut self, cpu: u32) {
-        self.calendar.set(cpu as usize, NEVER);
+        self.clocks.set(cpu as usize, NEVER);
         self.account(cpu as usize);
         if self.cpus[cpu as usize].exhausts {
             self.exhausted(cpu);
@@ -37,9 +37,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
         self.cells[cell as usize].instance.complete(local, next_release, self.now);
-        self.carry_out(cell);
-        self.pending.push(cpu);
-        self.arm(cell as usize);
+        self.decided_on(cell, cpu);
     }
 
     fn exhausted(&mut self, cpu: u32) {
@@ -49,8 +47,18 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.exhaust(cpu);
         let cell = self.cpus[cpu as usize].cell;
+        self.decided_on(cell, cpu);
+    }
+
+    /// A decision was made on `cpu`, which reschedules in any case.
+    #[inline]
+    fn decided_on(&mut self, cell: u32, cpu: u32) {
+        let already = self.pending.len();
         self.carry_out(cell);
-        self.pending.push(cpu);
+        // The policy kicks the core where a decision is made, too, if it is to run another task.
+        if !self.pending[already..].contains(&cpu) {
+            self.pending.push(cpu);
+        }
         self.arm(cell as usize);
     }
 
@@ -90,23 +98,39 @@ impl<O: Observer> Engine<'_, O> {
     /// the instant, operations in several steps go on at once, then messages are handled.
     #[inline]
     pub(super) fn carry_out(&mut self, cell: u32) {
-        let mut messages = 0u32;
-        let mut dsp = NONE;
+        let state = &self.cells[cell as usize];
+        let mut more = false;
+        for act in state.instance.actions() {
+            match act.kind {
+                action::KICK => self.pending.push(state.cpus[act.cpu as usize]),
+                action::RUN | action::ARM => {}
+                _ => more = true,
+            }
+        }
+        if more {
+            self.carry_out_steps(cell);
+        }
+    }
+
+    /// The rest of [`Engine::carry_out`], for policies with operations in several steps; the kicks have been seen to.
+    #[cold]
+    fn carry_out_steps(&mut self, cell: u32) {
+        let (mut messages, mut dsp, mut kicks_seen) = (0u32, NONE, true);
         loop {
             let mut step: Option<u32> = None;
             let state = &self.cells[cell as usize];
             for act in state.instance.actions() {
                 match act.kind {
-                    action::KICK => self.pending.push(state.cpus[act.cpu as usize]),
+                    action::KICK if !kicks_seen => self.pending.push(state.cpus[act.cpu as usize]),
                     action::STEP => step = Some(act.cpu),
                     action::NOTIFY => (messages, dsp) = (messages + 1, act.cpu),
                     action::NOTE if O::EVENTS => {
-                        let event = note_event(self.now, act, state, &self.cpus);
-                        self.observer.event(event);
+                        self.observer.event(note_event(self.now, act, state, &self.cpus));
                     }
                     _ => {}
                 }
             }
+            kicks_seen = false;
             let instance = &mut self.cells[cell as usize].instance;
             if let Some(local) = step {
                 instance.step(local, self.now);
@@ -128,7 +152,10 @@ impl<O: Observer> Engine<'_, O> {
             next += 1;
             let changed = self.reschedule(cpu);
             let cell = self.cpus[cpu as usize].cell;
-            self.carry_out(cell);
+            // Besides saying what runs, only operations in several steps have more to do.
+            if self.cells[cell as usize].instance.actions().len() > 1 {
+                self.carry_out(cell);
+            }
             if changed {
                 self.progress(cpu);
             }
@@ -168,7 +195,7 @@ impl<O: Observer> Engine<'_, O> {
             self.background_yields(cpu, task != NONE);
         }
         if task == NONE {
-            self.calendar.set(cpu as usize, NEVER);
+            self.clocks.set(cpu as usize, NEVER);
             return true;
         }
         self.begin_job(cpu, task);
@@ -213,7 +240,7 @@ impl<O: Observer> Engine<'_, O> {
             state.exhausts = lasts_budget < lasts;
             clock = self.now + lasts.min(lasts_budget);
         }
-        self.calendar.set(cpu as usize, clock);
+        self.clocks.set(cpu as usize, clock);
     }
 
     /// Brings the job on a core up to date: how long it has held the core, and what work is left.
