@@ -163,6 +163,25 @@ fn siblings_share_what_is_their_cores_own() {
 }
 
 #[test]
+fn cores_without_a_level_lose_no_more_than_the_caches_they_have() {
+    let text = r#"
+        version = 1
+        cores = 3
+        caches = [
+            { level = 2, kind = "unified", size = "1MiB", cpus = "0" },
+            { level = 2, kind = "unified", size = "1MiB", cpus = "1" },
+            { level = 2, kind = "unified", size = "1MiB", cpus = "2" },
+            { level = 3, kind = "unified", size = "8MiB", cpus = "0-1" },
+        ]"#;
+    let uneven = delays(&Platform::from_toml(text, "uneven").expect("valid"));
+    assert_eq!([uneven.distance(0, 1), uneven.distance(0, 2)], [Distance::Cache(3), Distance::Memory]);
+    // 16384 lines of 1 MiB, to the core without an L3; 131072 of 8 MiB, away from it. It shares nothing: a preempted
+    // job reloads from memory.
+    assert_eq!([(0, 2), (2, 0)].map(|(a, b)| uneven.delay(1 << 30, a, b)), [16_384 * 80, 131_072 * 80]);
+    assert_eq!([(1, 1), (2, 2)].map(|(a, b)| uneven.delay(64, a, b)), [13, 80]);
+}
+
+#[test]
 fn measured_delays_by_level_and_share_evicted() {
     let costs = example("measured.toml");
     let opteron = costs.cache_delay(&platform("opteron-6168.toml")).expect("given");
