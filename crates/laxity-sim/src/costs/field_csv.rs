@@ -1,4 +1,4 @@
-//! The CSV files that the field's tools exchange (facts of SchedCAT's formats; see `examples/costs/`).
+//! The CSV files that the field's tools exchange (those of SchedCAT; see `examples/costs`).
 //!
 //! - Overheads: `TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, RELEASE-LATENCY`, in µs.
 //! - Cache-related delays: `WSS, MEM, L1, L2, L3`; the working set in KiB, delays in µs.
