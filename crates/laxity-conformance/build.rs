@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy");
+    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let policy = manifest.join("../../policy");
     println!("cargo::rerun-if-changed={}", policy.display());
     println!("cargo::rerun-if-changed=native");
     println!("cargo::rerun-if-env-changed=BPF_CLANG");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the conformance rig (crates/laxity-conformance) gives to a policy and what comes back, the same for both builds. The
- * Rust side has these structures too (src/events.rs): change both.
+ * What the conformance rig (crates/laxity-conformance) gives to the programs of a policy and what comes back. The Rust
+ * side has these structures too (src/event.rs, src/bpf.rs): change both.
  */
 #ifndef LX_RIG_H
 #define LX_RIG_H
@@ -58,7 +58,7 @@ struct lx_rig_task {
 /* An instance to set up. */
 struct lx_rig_setup {
 	struct lx_config config;
-	struct lx_rig_task task[4096];
+	struct lx_rig_task task[LX_TASKS_MAX];
 };
 
 struct lx_rig_input {

@@ -178,6 +178,12 @@ const char *RIG(group_check)(struct lx_state *s, u32 group, u32 *jobs)
 	return forest_check(s, lx_group(s, group)->head, jobs);
 }
 
+/* What fpp does when a task has been admitted, with jobs waiting. */
+void RIG(promotions_levels)(struct lx_state *s)
+{
+	lx_promotions_levels(s);
+}
+
 /* Whether fpp would take its step 0 for the job of `task`, which is about to be inserted. */
 u32 RIG(promotions_late)(struct lx_state *s, u32 task)
 {

@@ -121,8 +121,12 @@ impl Programs {
     fn write(&self, map: &str, value: &[u8]) -> Result<(), String> {
         let found = self.object.maps().find(|m| m.name().to_string_lossy().ends_with(map));
         let found = found.ok_or_else(|| format!("there is no map {map}"))?;
+        let size = found.value_size() as usize;
+        if value.len() > size {
+            return Err(format!("{map} has {size} bytes, and {} are to be written", value.len()));
+        }
         let mut whole = value.to_vec();
-        whole.resize(found.value_size() as usize, 0);
+        whole.resize(size, 0);
         found.update(&0_u32.to_ne_bytes(), &whole, MapFlags::ANY).map_err(|error| format!("{map}: {error}"))
     }
 

@@ -222,7 +222,12 @@ fn late_share(tasks: &[Task], effort: Effort) -> f64 {
 /// # Errors
 ///
 /// What the kernel says; or two builds or queues that popped different jobs.
-pub fn measure(workload: Workload, n: u32, programs: Option<&[Programs]>, effort: Effort) -> Result<Row, String> {
+pub fn measure(
+    workload: Workload,
+    n: u32,
+    programs: Option<&[Programs]>,
+    effort: Effort,
+) -> Result<Row, String> {
     let tasks = draw(workload, n);
     let mut queues: Vec<Queue> = (0..QUEUES).map(|number| native_queue(number, &tasks)).collect();
     for programs in programs.unwrap_or_default() {

@@ -9,8 +9,8 @@
 
 pub mod bpf;
 mod event;
-mod host;
 pub mod hold;
+mod host;
 pub mod queue;
 pub mod report;
 mod scenario;

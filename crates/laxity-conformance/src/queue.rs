@@ -42,6 +42,7 @@ struct Functions {
     group_next: unsafe extern "C" fn(*mut State, u32) -> u32,
     group_check: unsafe extern "C" fn(*mut State, u32, *mut u32) -> *const c_char,
     promotions_late: unsafe extern "C" fn(*mut State, u32) -> u32,
+    promotions_levels: unsafe extern "C" fn(*mut State),
 }
 
 macro_rules! build {
@@ -75,6 +76,8 @@ macro_rules! build {
                 fn group_next(state: *mut State, task: u32) -> u32;
                 #[link_name = concat!($prefix, "_group_check")]
                 fn group_check(state: *mut State, group: u32, jobs: *mut u32) -> *const c_char;
+                #[link_name = concat!($prefix, "_promotions_levels")]
+                fn promotions_levels(state: *mut State);
                 #[link_name = concat!($prefix, "_promotions_late")]
                 fn promotions_late(state: *mut State, task: u32) -> u32;
             }
@@ -89,6 +92,7 @@ macro_rules! build {
                 group_next,
                 group_check,
                 promotions_late,
+                promotions_levels,
             };
         }
     };
@@ -279,6 +283,13 @@ impl Queue {
     pub fn is_late_for_promotions(&mut self, task: u32) -> bool {
         // SAFETY: the task exists.
         unsafe { (self.functions.promotions_late)(self.state, self.known(task)) != 0 }
+    }
+
+    /// After [`Queue::set_task`] of a task that does not wait while others may: fpp makes its levels anew. Only for the queue
+    /// of fpp.
+    pub fn admit_for_promotions(&mut self) {
+        // SAFETY: the state is ours.
+        unsafe { (self.functions.promotions_levels)(self.state) }
     }
 
     /// Empties the queue and inserts all tasks with their first keys.

@@ -127,7 +127,10 @@ impl Report {
 
     fn verifier_text(&self, text: &mut String) {
         let names: Vec<&str> = self.sizes.iter().map(|s| s.policy).collect();
-        line(text, format_args!("Instructions that the verifier goes through (limit 1000000) / of the program\n"));
+        line(
+            text,
+            format_args!("Instructions that the verifier goes through (limit 1000000) / of the program\n"),
+        );
         line(text, format_args!("{:<14}{}", "program", columns(&names, 16)));
         let mut programs: Vec<&str> = Vec::new();
         for program in self.sizes.iter().flat_map(|s| &s.programs) {
@@ -136,15 +139,15 @@ impl Report {
             }
         }
         for name in programs {
-            let cells: Vec<String> = self
-                .sizes
-                .iter()
-                .map(|policy| {
-                    policy.programs.iter().find(|p| p.name == name).map_or("-".into(), |p| {
-                        format!("{} / {}", p.verified_instructions, p.instructions)
+            let cells: Vec<String> =
+                self.sizes
+                    .iter()
+                    .map(|policy| {
+                        policy.programs.iter().find(|p| p.name == name).map_or("-".into(), |p| {
+                            format!("{} / {}", p.verified_instructions, p.instructions)
+                        })
                     })
-                })
-                .collect();
+                    .collect();
             line(text, format_args!("{name:<14}{}", columns(&cells, 16)));
         }
         line(text, format_args!(""));

@@ -119,6 +119,7 @@ impl Pair {
             }
             (Place::InGroup, _) => {}
             (Place::Nowhere, 4) => self.insert_first(task, first),
+            (Place::Nowhere, 11) => self.admit(task, random),
             (Place::Nowhere, 5..8) => {
                 let key = self.draw_key(task, now, keys, random);
                 self.set_key(task, key);
@@ -132,6 +133,21 @@ impl Pair {
                 self.wait(task);
                 self.queue.insert(task);
             }
+        }
+    }
+
+    /// Another task takes the place of one that has no job.
+    fn admit(&mut self, task: u32, random: &mut Pcg64) {
+        let n = u32::try_from(self.keys.len()).expect("few");
+        let deadline_rel = random.random_range(1..=2 * u64::from(n));
+        let priority = random.random_range(0..=n / 2);
+        self.deadlines_rel[task as usize] = deadline_rel;
+        self.priorities[task as usize] = priority;
+        self.queue.set_task(task, deadline_rel, priority, 0, 0);
+        // O(n log n): seldom where there are many tasks.
+        let now = random.random_range(0..=n / 64) == 0;
+        if now && self.queue.name() == "promotions" {
+            self.queue.admit_for_promotions();
         }
     }
 
