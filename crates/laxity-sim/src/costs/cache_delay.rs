@@ -105,12 +105,12 @@ impl CacheDelay {
         }
         let (from, to) = (last as usize, next as usize);
         if from == to {
-            let all = u128::from(match &self.reload {
+            let all = match &self.reload {
                 Table::Measured(delays) => delays.delay(Some(1), wss_bytes),
                 Table::Lines(lines) => lines.delay(wss_bytes, to, lines.after_preemption[to] as usize),
-            });
-            let evicted = (all * u128::from(self.evicted_ppm)).div_ceil(1_000_000);
-            return u64::try_from(evicted).expect("a share of it");
+            };
+            // At most 10^12 ns times 10^6.
+            return (all * u64::from(self.evicted_ppm)).div_ceil(1_000_000);
         }
         let place = self.place(from, to);
         match &self.reload {
@@ -175,7 +175,8 @@ impl Lines {
         let places = self.by_core.len() / self.after_preemption.len();
         let PerLine { lost_bytes, line_bytes, line_ps } = self.by_core[to * places + place];
         let lines = wss_bytes.min(lost_bytes).div_ceil(line_bytes.into());
-        let ns = (u128::from(lines) * u128::from(line_ps)).div_ceil(1_000);
-        u64::try_from(ns).unwrap_or(u64::MAX).min(COST_MAX.as_ns())
+        // What does not fit 64 bits of ps is half a year.
+        let ps = lines.saturating_mul(line_ps);
+        ps.div_ceil(1_000).min(COST_MAX.as_ns())
     }
 }

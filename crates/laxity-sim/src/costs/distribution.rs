@@ -193,13 +193,16 @@ fn unit(rng: &mut Pcg64) -> f64 {
 /// Uniform on `0 .. count`, without bias (Lemire 2019). `count` is positive.
 #[expect(clippy::cast_possible_truncation, reason = "the low half of the product")]
 fn below(rng: &mut Pcg64, count: u64) -> u64 {
-    let biased_below = count.wrapping_neg() % count;
-    loop {
-        let product = u128::from(rng.next_u64()) * u128::from(count);
-        if product as u64 >= biased_below {
-            return (product >> 64) as u64;
+    let draw = |rng: &mut Pcg64| u128::from(rng.next_u64()) * u128::from(count);
+    let mut product = draw(rng);
+    if (product as u64) < count {
+        // Divisions are slow, and this is rare.
+        let biased_below = count.wrapping_neg() % count;
+        while (product as u64) < biased_below {
+            product = draw(rng);
         }
     }
+    (product >> 64) as u64
 }
 
 /// Box and Muller (1958), one of the pair: a draw leaves no state behind. |z| is at most 8.6.
