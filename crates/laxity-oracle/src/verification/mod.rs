@@ -94,7 +94,7 @@ impl<'a> Verification<'a> {
             Enter => self.with_task(event, |v, task| v.periods.enters(&v.trace, task, v.now, &mut v.report)),
             Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now, &mut v.report)),
             CacheDelay => self.cache_delay(event),
-            PushAbandoned => self.with_task(event, |v, task| v.order.abandoned(task)),
+            PushAbandoned => self.push_abandoned(event),
             kind if kind.is_overhead() => self.kernel_work(event),
             // How a policy goes about it does not show in the schedule.
             _ => {}
@@ -442,6 +442,20 @@ impl<'a> Verification<'a> {
             } else {
                 self.incomplete(event);
             }
+        }
+    }
+
+    /// Of a task, or, if it is not named, of any that waits in the CPU's cluster.
+    fn push_abandoned(&mut self, event: &Event) {
+        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
+        match (event.task, cpu) {
+            (None, Some(cpu)) => {
+                let cluster = self.trace.cpus[cpu].cluster as usize;
+                for &task in &self.trace.definition.clusters()[cluster].tasks {
+                    self.order.abandoned(&self.trace, task);
+                }
+            }
+            _ => self.with_task(event, |v, task| v.order.abandoned(&v.trace, task)),
         }
     }
 

@@ -151,9 +151,10 @@ impl Order {
         self.clusters[cluster as usize].kernel_work.join(interval);
     }
 
-    /// A push of the task was given up.
-    pub fn abandoned(&mut self, task: u32) {
-        self.tasks[task as usize].abandoned = true;
+    /// A push of the task was given up; if it runs by now, that does not matter.
+    pub fn abandoned(&mut self, trace: &TraceState, task: u32) {
+        let order = &mut self.tasks[task as usize];
+        order.abandoned = order.ready && trace.tasks[task as usize].running == 0;
     }
 
     /// The instant is over: deviations begin and end.
