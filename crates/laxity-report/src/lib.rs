@@ -24,6 +24,7 @@ mod recommend;
 mod study;
 mod table;
 mod terminal;
+pub mod timeline;
 
 pub use plot::Plot;
 pub use recommend::Recommendation;
@@ -31,7 +32,7 @@ pub use study::Configuration;
 pub use terminal::TextStyle;
 
 use cells::{Layout, set_cell};
-use html::PlacedPlots;
+use html::{PlacedPlots, Schedules};
 use laxity_model::{Diagnostic, Result};
 use laxity_trace::{Results, Summary};
 use serde::Serialize;
@@ -66,6 +67,7 @@ pub struct Report<'a> {
     cell_recommendations: Vec<Recommendation>,
     deploy: Vec<DeployText>,
     reading: Option<String>,
+    schedules: Schedules,
 }
 
 impl<'a> Report<'a> {
@@ -89,6 +91,7 @@ impl<'a> Report<'a> {
             cell_recommendations,
             deploy: vec![],
             reading: None,
+            schedules: Schedules::default(),
         })
     }
 
@@ -104,6 +107,15 @@ impl<'a> Report<'a> {
     pub fn with_reading(mut self, reading: impl Into<String>) -> Self {
         self.reading = Some(reading.into()).filter(|text| !text.trim().is_empty());
         self
+    }
+
+    /// Adds schedules to zoom in to the page, of the runs whose events are in a results directory: of the first 8, and
+    /// 200,000 intervals in all.
+    ///
+    /// Errors: an events file that cannot be read or is damaged.
+    pub fn with_schedules(mut self, directory: &Path) -> Result<Self> {
+        self.schedules = Schedules::of(&self.study, directory)?;
+        Ok(self)
     }
 
     /// The metrics that the report shows.

@@ -1,7 +1,10 @@
-//! One self-contained HTML page: no script, no font, no image, nothing loaded from anywhere.
+//! One self-contained HTML page: no font, no image, nothing loaded from anywhere, and no script but that of schedules.
 
 mod method;
+mod schedules;
 mod sections;
+
+pub(crate) use schedules::Schedules;
 
 use crate::number;
 use crate::plot::Plot;
@@ -117,6 +120,8 @@ struct Page<'r> {
     overview_plots: Vec<PlotView>,
     sets_heading: &'static str,
     sets: Vec<SetPage>,
+    schedules: Option<&'r str>,
+    schedules_left_out: usize,
     collapsed: bool,
     open: bool,
     method: Vec<Fact>,
@@ -165,6 +170,8 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         overview_plots,
         sets_heading: if several { "Task sets" } else { "Task set" },
         sets: set_pages(report, &plots.sets, &mut budget),
+        schedules: Some(report.schedules.html.as_str()).filter(|html| !html.is_empty()),
+        schedules_left_out: report.schedules.left_out,
         collapsed: several,
         open: study.sets.len() <= SETS_OPEN_MOST,
         method: method::facts(study),
@@ -203,6 +210,7 @@ fn nav(report: &Report<'_>) -> Vec<Anchor> {
         ("table-4", "Table 4", true),
         ("plots", "Distributions", report.layout.grid),
         ("sets", "Task sets", true),
+        ("schedules", "Schedules", !report.schedules.html.is_empty()),
         ("method", "Machine and method", true),
         ("reproduce", "Reproduce", true),
     ];

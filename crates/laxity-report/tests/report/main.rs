@@ -2,4 +2,5 @@
 
 mod page;
 mod recommendation;
+mod schedules;
 mod synthetic;

@@ -1,0 +1,150 @@
+//! The schedule to zoom in, for a browser: a canvas, a small script, and the data, with nothing loaded from elsewhere.
+//!
+//! A row per CPU and per task. Wheel, drag, touch and keys pan and zoom; a tooltip says what there is to know of a job;
+//! buttons and `n`, `p` go from miss to miss. Links: `#from=12ms&to=40ms`, `#miss=3`, and before them `schedule=ID&` on a
+//! page with several.
+//!
+//! 1. The page shows a window of the schedule: the one asked for, from its start to where it has
+//!    [`HtmlOptions::segments_most`] intervals. The page says so where the window was cut, and how to get another.
+//! 2. At most [`TASK_ROWS_MOST`] tasks get a row of their own; the page says so, too.
+
+mod data;
+
+use super::exact;
+use super::window::Window;
+use crate::number;
+use data::Data;
+use laxity_model::{Result, TaskSet};
+use laxity_trace::Event;
+
+/// More rows are not for reading.
+pub const TASK_ROWS_MOST: usize = 400;
+
+/// What to show and how.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HtmlOptions {
+    /// Identifies the schedule in links; letters, digits and `-`.
+    pub id: String,
+    /// What the schedule is of, to read: "g-edf, repetition 1".
+    pub title: String,
+    /// The window `[from, to)` in ns since the synchronous release.
+    pub window: (u64, u64),
+    /// Intervals at most.
+    pub segments_most: usize,
+    /// How to get another window, as a sentence for those whose window was cut.
+    pub another_window: Option<String>,
+}
+
+impl HtmlOptions {
+    /// All of a schedule, up to 200,000 intervals.
+    pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
+        HtmlOptions {
+            id: id.into(),
+            title: title.into(),
+            window: (0, u64::MAX),
+            segments_most: 200_000,
+            another_window: None,
+        }
+    }
+}
+
+/// The schedule as a part of a page. Several of them can be on one page. Reads the events up to the end of the window.
+///
+/// Errors: those of the events.
+pub fn fragment(
+    set: &TaskSet,
+    cpus: u32,
+    events: impl IntoIterator<Item = Result<Event>>,
+    options: &HtmlOptions,
+) -> Result<String> {
+    let window = Window::collect(events, options.window, options.segments_most)?;
+    let data = Data::of(set, cpus, &window);
+    let id: String = options.id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
+    let title = escaped(&options.title);
+    let words = escaped(&words(&window, &data, options));
+    Ok(format!(
+        concat!(
+            "<style>\n{style}</style>\n",
+            "<div class=\"schedule\" id=\"schedule-{id}\" data-schedule=\"{id}\">\n",
+            "<p class=\"schedule-words\"><strong>{title}</strong> {words}</p>\n",
+            "<div class=\"schedule-view\">",
+            "<canvas class=\"schedule-axis\" aria-hidden=\"true\"></canvas>",
+            "<div class=\"schedule-rows\"><canvas class=\"schedule-canvas\" tabindex=\"0\" role=\"img\" ",
+            "aria-label=\"Schedule of {title}. Arrow keys move, plus and minus zoom, 0 shows all, n and p go to the ",
+            "next and previous missed deadline.\"></canvas></div>",
+            "<div class=\"schedule-tip\" hidden></div></div>\n",
+            "<noscript><p>A script draws the schedule, which does not run here.</p></noscript>\n",
+            "<script type=\"application/json\" class=\"schedule-data\">{data}</script>\n",
+            "<script>\n{script}</script>\n",
+            "</div>\n"
+        ),
+        style = include_str!("schedule.css"),
+        id = id,
+        title = title,
+        words = words,
+        data = data.json(),
+        script = include_str!("schedule.js"),
+    ))
+}
+
+/// A page with nothing but the schedule; light or dark, as the reader's system is.
+///
+/// Errors: those of the events.
+pub fn page(
+    set: &TaskSet,
+    cpus: u32,
+    events: impl IntoIterator<Item = Result<Event>>,
+    options: &HtmlOptions,
+) -> Result<String> {
+    let fragment = fragment(set, cpus, events, options)?;
+    Ok(format!(
+        concat!(
+            "<!DOCTYPE html>\n<html lang=\"en\" class=\"schedule-page\">\n<head>\n<meta charset=\"utf-8\">\n",
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+            "<meta name=\"generator\" content=\"laxity {version}\">\n<title>{title}</title>\n</head>\n<body>\n",
+            "{fragment}</body>\n</html>\n"
+        ),
+        version = env!("CARGO_PKG_VERSION"),
+        title = escaped(&options.title),
+        fragment = fragment,
+    ))
+}
+
+/// What the reader must know of the window.
+fn words(window: &Window, data: &Data, options: &HtmlOptions) -> String {
+    let (from, to) = (exact(window.from_ns), exact(window.to_ns));
+    let misses = u64::try_from(data.misses).unwrap_or(u64::MAX);
+    let missed = match misses {
+        0 => "no deadline missed".to_owned(),
+        1 => "1 deadline missed".to_owned(),
+        misses => format!("{} deadlines missed", number::count(misses)),
+    };
+    let mut words = format!("from {from} to {to}, {missed}.");
+    if window.cut {
+        let most = u64::try_from(options.segments_most).unwrap_or(u64::MAX);
+        words += &format!(
+            " The schedule goes on: this is its part with the first {} intervals.",
+            number::count(most)
+        );
+        if let Some(another) = &options.another_window {
+            words += &format!(" {another}");
+        }
+    }
+    if data.tasks_left_out > 0 {
+        words += &format!(" Only {TASK_ROWS_MOST} tasks have a row of their own.");
+    }
+    if window.contradictions > 0 {
+        words += &format!(
+            " {} events contradict those before them; the chart follows the later ones.",
+            number::count(window.contradictions)
+        );
+    }
+    words
+}
+
+fn escaped(text: &str) -> String {
+    minijinja::HtmlEscape(text).to_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! The schedule as a Perfetto trace: open the file in <https://ui.perfetto.dev>, or query it with `trace_processor`.
+//!
+//! Tracks, in this order:
+//! - **CPUs**: a track per CPU with a slice for each interval in which a job (or a background task) has it, named after
+//!   the task, with the number of the job; and, where there is kernel work, a track beside it with a slice for each
+//!   overhead. Arrows lead from where a job stops to where it goes on, if that is another CPU.
+//! - **Tasks**: a track per task with a slice for each job from release to completion, instants at deadlines and at
+//!   misses, and a counter with the laxity of each job at its completion, below zero if it was late. Jobs of one task
+//!   that overlap (one is late) are beside each other.
+//!
+//! Times are those of the events, in ns from the synchronous release. Slices of a track are in time order; the trace as
+//! a whole is not (a deadline is written when its job is released), and Perfetto sorts it. Memory: one entry per live job, CPU and task.
+
+mod messages;
+mod packets;
+mod tracks;
+
+use laxity_model::{Diagnostic, Result, TaskSet};
+use laxity_trace::{Activity, Event, EventKind, Segment, SegmentBuilder};
+use messages::{TYPE_COUNTER, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TrackEvent};
+use packets::{Note, Packets};
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use tracks::Tracks;
+
+/// Writes the schedule as a Perfetto trace. CPUs `0..cpus` get a track even if nothing runs there.
+///
+/// Errors: those of the events; the sink, which messages call `name`.
+pub fn write<W: Write>(
+    set: &TaskSet,
+    cpus: u32,
+    events: impl IntoIterator<Item = Result<Event>>,
+    sink: W,
+    name: &str,
+) -> Result<W> {
+    let cannot = |error: io::Error| {
+        Diagnostic::environment(format!("cannot write {name}: {error}"))
+            .hint("check free space and permissions, or choose another place")
+    };
+    let mut trace = Trace::new(set, cpus, sink).map_err(cannot)?;
+    for event in events {
+        trace.take(&event?).map_err(cannot)?;
+    }
+    trace.finish().map_err(cannot)
+}
+
+/// [`write`] to a file.
+///
+/// Errors: those of the events; the file cannot be written.
+pub fn write_file(
+    set: &TaskSet,
+    cpus: u32,
+    events: impl IntoIterator<Item = Result<Event>>,
+    path: &Path,
+) -> Result<()> {
+    let name = path.display().to_string();
+    let file = std::fs::File::create(path).map_err(|error| {
+        Diagnostic::environment(format!("cannot write {name}: {error}"))
+            .hint("check that the directory exists and may be written, or choose another place")
+    })?;
+    write(set, cpus, events, BufWriter::new(file), &name).map(drop)
+}
+
+/// A job that is not complete.
+struct OpenJob {
+    /// Its place among the jobs of its task that overlap.
+    lane: usize,
+    deadline_ns: Option<u64>,
+}
+
+struct Trace<'a, W: Write> {
+    packets: Packets<W>,
+    tracks: Tracks<'a>,
+    builder: SegmentBuilder,
+    open: BTreeMap<(u32, u32), OpenJob>,
+    /// Where and until when jobs that are stopped ran last, and the number of the arrow that begins there.
+    stopped: BTreeMap<(u32, u32), (Segment, u64)>,
+    arrows: u64,
+    last_ns: u64,
+}
+
+impl<'a, W: Write> Trace<'a, W> {
+    fn new(set: &'a TaskSet, cpus: u32, sink: W) -> io::Result<Self> {
+        let mut packets = Packets::new(sink)?;
+        let tracks = Tracks::new(set, cpus, &mut packets)?;
+        Ok(Trace {
+            packets,
+            tracks,
+            builder: SegmentBuilder::new(),
+            open: BTreeMap::new(),
+            stopped: BTreeMap::new(),
+            arrows: 0,
+            last_ns: 0,
+        })
+    }
+
+    fn take(&mut self, event: &Event) -> io::Result<()> {
+        self.last_ns = event.time_ns;
+        let stops = matches!(event.kind, EventKind::Preempt | EventKind::Block | EventKind::Throttle);
+        if let Some(segment) = self.builder.push(event) {
+            self.segment(segment, stops)?;
+        }
+        let (Some(task), Some(job)) = (event.task, event.job) else { return Ok(()) };
+        match event.kind {
+            EventKind::Release => self.release(event, task, job),
+            EventKind::DeadlineMiss => self.instant(event.time_ns, task, job, "deadline miss"),
+            EventKind::Complete => self.complete(event, task, job),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(mut self) -> io::Result<W> {
+        let builder = std::mem::take(&mut self.builder);
+        for segment in builder.finish(self.last_ns) {
+            self.segment(segment, false)?;
+        }
+        for ((task, _), open) in std::mem::take(&mut self.open) {
+            self.end_job(self.last_ns, task, &open, None)?;
+        }
+        self.packets.finish()
+    }
+
+    /// Both ends of a slice on the track of a CPU.
+    fn segment(&mut self, segment: Segment, stops: bool) -> io::Result<()> {
+        let (track, name, key) = match segment.activity {
+            Activity::Job { task, job } => (
+                self.tracks.cpu(segment.cpu, &mut self.packets)?,
+                self.tracks.task_name(task),
+                Some((task, job)),
+            ),
+            Activity::Background { task } => {
+                (self.tracks.cpu(segment.cpu, &mut self.packets)?, self.tracks.task_name(task), None)
+            }
+            Activity::Kernel(kind) => {
+                (self.tracks.kernel(segment.cpu, &mut self.packets)?, kind.name().to_owned(), None)
+            }
+        };
+        let name = self.packets.name(&name)?;
+        let mut begin = TrackEvent {
+            kind: Some(TYPE_SLICE_BEGIN),
+            name_iid: Some(name),
+            track_uuid: Some(track),
+            debug_annotations: key
+                .map(|(_, job)| Note::Job.unsigned(u64::from(job) + 1))
+                .into_iter()
+                .collect(),
+            ..TrackEvent::default()
+        };
+        let mut end =
+            TrackEvent { kind: Some(TYPE_SLICE_END), track_uuid: Some(track), ..TrackEvent::default() };
+        if let Some(key) = key {
+            // Never back in time, which only contradicting events would need.
+            let elsewhere = |last: &Segment| last.cpu != segment.cpu && last.to_ns <= segment.from_ns;
+            let arrow = self.stopped.remove(&key).filter(|(last, _)| elsewhere(last));
+            begin.terminating_flow_ids.extend(arrow.map(|(_, arrow)| arrow));
+            if stops {
+                self.arrows += 1;
+                end.flow_ids.push(self.arrows);
+                self.stopped.insert(key, (segment, self.arrows));
+            }
+        }
+        self.packets.event(segment.from_ns, begin)?;
+        self.packets.event(segment.to_ns, end)
+    }
+
+    fn release(&mut self, event: &Event, task: u32, job: u32) -> io::Result<()> {
+        // A job that is released twice has only its later release.
+        if let Some(before) = self.open.remove(&(task, job)) {
+            self.end_job(event.time_ns, task, &before, None)?;
+        }
+        let taken = |lane: usize| {
+            let mut others = self.open.range((task, 0)..=(task, u32::MAX));
+            others.any(|(_, other)| other.lane == lane)
+        };
+        let lane = (0..).find(|lane| !taken(*lane)).unwrap_or(0);
+        self.open.insert((task, job), OpenJob { lane, deadline_ns: event.argument });
+        let track = self.tracks.task(task, lane, &mut self.packets)?;
+        let name = self.packets.name(&self.tracks.task_name(task))?;
+        let begin = TrackEvent {
+            kind: Some(TYPE_SLICE_BEGIN),
+            name_iid: Some(name),
+            track_uuid: Some(track),
+            debug_annotations: vec![Note::Job.unsigned(u64::from(job) + 1)],
+            ..TrackEvent::default()
+        };
+        self.packets.event(event.time_ns, begin)?;
+        match event.argument {
+            Some(deadline_ns) => self.instant(deadline_ns, task, job, "deadline"),
+            None => Ok(()),
+        }
+    }
+
+    fn instant(&mut self, time_ns: u64, task: u32, job: u32, name: &str) -> io::Result<()> {
+        let lane = self.open.get(&(task, job)).map_or(0, |open| open.lane);
+        let track = self.tracks.task(task, lane, &mut self.packets)?;
+        let name = self.packets.name(name)?;
+        let event = TrackEvent {
+            kind: Some(TYPE_INSTANT),
+            name_iid: Some(name),
+            track_uuid: Some(track),
+            debug_annotations: vec![Note::Job.unsigned(u64::from(job) + 1)],
+            ..TrackEvent::default()
+        };
+        self.packets.event(time_ns, event)
+    }
+
+    fn complete(&mut self, event: &Event, task: u32, job: u32) -> io::Result<()> {
+        self.stopped.remove(&(task, job));
+        let Some(open) = self.open.remove(&(task, job)) else { return Ok(()) };
+        let deadline_ns = event.argument.or(open.deadline_ns);
+        let laxity = deadline_ns.map(|deadline_ns| i128::from(deadline_ns) - i128::from(event.time_ns));
+        let laxity = laxity.and_then(|laxity| i64::try_from(laxity).ok());
+        self.end_job(event.time_ns, task, &open, laxity)?;
+        let Some(laxity) = laxity else { return Ok(()) };
+        let track = self.tracks.laxity(task, &mut self.packets)?;
+        let counter = TrackEvent {
+            kind: Some(TYPE_COUNTER),
+            track_uuid: Some(track),
+            counter_value: Some(laxity),
+            ..TrackEvent::default()
+        };
+        self.packets.event(event.time_ns, counter)
+    }
+
+    fn end_job(&mut self, time_ns: u64, task: u32, open: &OpenJob, laxity: Option<i64>) -> io::Result<()> {
+        let track = self.tracks.task(task, open.lane, &mut self.packets)?;
+        let end = TrackEvent {
+            kind: Some(TYPE_SLICE_END),
+            track_uuid: Some(track),
+            debug_annotations: laxity.map(|laxity| Note::Laxity.signed(laxity)).into_iter().collect(),
+            ..TrackEvent::default()
+        };
+        self.packets.event(time_ns, end)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+//! Packets of one sequence: encoding, interned names, tracks.
+
+use super::messages::{
+    CHILD_ORDERING_EXPLICIT, CounterDescriptor, DebugAnnotation, InternedData, InternedName,
+    SEQ_INCREMENTAL_STATE_CLEARED, SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
+    UNIT_TIME_NS,
+};
+use prost::Message;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+/// There is one writer, so one sequence.
+const SEQUENCE: u32 = 1;
+
+/// Tag of `Trace.packet`: field 1, length-delimited.
+const PACKET_TAG: u8 = 0x0a;
+
+/// Packets are gathered up to this size.
+const BUFFER_BYTES: usize = 1 << 16;
+
+/// Values shown with an event, by the ids of their interned names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Note {
+    /// Number of the job, from 1.
+    Job = 1,
+    /// Laxity at completion in ns, negative if late.
+    Laxity = 2,
+}
+
+impl Note {
+    const NAMES: [(Note, &'static str); 2] = [(Note::Job, "job"), (Note::Laxity, "laxity_ns")];
+
+    fn id(self) -> u64 {
+        self as u64
+    }
+
+    pub(super) fn unsigned(self, value: u64) -> DebugAnnotation {
+        DebugAnnotation { name_iid: Some(self.id()), uint_value: Some(value), int_value: None }
+    }
+
+    pub(super) fn signed(self, value: i64) -> DebugAnnotation {
+        DebugAnnotation { name_iid: Some(self.id()), uint_value: None, int_value: Some(value) }
+    }
+}
+
+/// A row of the timeline to be made.
+pub(super) struct NewTrack<'a> {
+    pub(super) name: &'a str,
+    pub(super) parent: Option<u64>,
+    /// Place among the children of the parent.
+    pub(super) rank: usize,
+    /// A counter in ns.
+    pub(super) counter: bool,
+    pub(super) description: Option<String>,
+}
+
+/// Writes packets.
+pub(super) struct Packets<W: Write> {
+    sink: W,
+    buffer: Vec<u8>,
+    names: BTreeMap<String, u64>,
+    tracks: u64,
+}
+
+impl<W: Write> Packets<W> {
+    /// Starts the sequence.
+    pub(super) fn new(sink: W) -> io::Result<Self> {
+        let mut packets =
+            Packets { sink, buffer: Vec::with_capacity(2 * BUFFER_BYTES), names: BTreeMap::new(), tracks: 0 };
+        let name =
+            |(note, name): (Note, &str)| InternedName { iid: Some(note.id()), name: Some(name.to_owned()) };
+        let interned = InternedData {
+            event_names: Vec::new(),
+            debug_annotation_names: Note::NAMES.into_iter().map(name).collect(),
+        };
+        packets.write(TracePacket {
+            interned_data: Some(interned),
+            sequence_flags: Some(SEQ_INCREMENTAL_STATE_CLEARED | SEQ_NEEDS_INCREMENTAL_STATE),
+            ..TracePacket::default()
+        })?;
+        Ok(packets)
+    }
+
+    fn write(&mut self, packet: TracePacket) -> io::Result<()> {
+        let packet = TracePacket { trusted_packet_sequence_id: Some(SEQUENCE), ..packet };
+        self.buffer.push(PACKET_TAG);
+        packet.encode_length_delimited(&mut self.buffer)?;
+        if self.buffer.len() >= BUFFER_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// The id of a name, interned on first use.
+    pub(super) fn name(&mut self, name: &str) -> io::Result<u64> {
+        if let Some(iid) = self.names.get(name) {
+            return Ok(*iid);
+        }
+        let iid = u64::try_from(self.names.len()).unwrap_or(u64::MAX) + 1;
+        self.names.insert(name.to_owned(), iid);
+        let interned = InternedData {
+            event_names: vec![InternedName { iid: Some(iid), name: Some(name.to_owned()) }],
+            debug_annotation_names: Vec::new(),
+        };
+        self.write(TracePacket {
+            interned_data: Some(interned),
+            sequence_flags: Some(SEQ_NEEDS_INCREMENTAL_STATE),
+            ..TracePacket::default()
+        })?;
+        Ok(iid)
+    }
+
+    /// Makes a track; gives its id.
+    pub(super) fn track(&mut self, track: &NewTrack<'_>) -> io::Result<u64> {
+        self.tracks += 1;
+        let uuid = self.tracks;
+        let descriptor = TrackDescriptor {
+            uuid: Some(uuid),
+            name: Some(track.name.to_owned()),
+            parent_uuid: track.parent,
+            counter: track.counter.then_some(CounterDescriptor { unit: Some(UNIT_TIME_NS) }),
+            child_ordering: Some(CHILD_ORDERING_EXPLICIT),
+            sibling_order_rank: i32::try_from(track.rank).ok(),
+            description: track.description.clone(),
+        };
+        self.write(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })?;
+        Ok(uuid)
+    }
+
+    /// Writes an event.
+    pub(super) fn event(&mut self, time_ns: u64, event: TrackEvent) -> io::Result<()> {
+        // Only packets that use interned names say so, which saves bytes.
+        let interned = event.name_iid.is_some() || !event.debug_annotations.is_empty();
+        self.write(TracePacket {
+            timestamp: Some(time_ns),
+            track_event: Some(event),
+            sequence_flags: interned.then_some(SEQ_NEEDS_INCREMENTAL_STATE),
+            ..TracePacket::default()
+        })
+    }
+
+    /// Writes what is left and gives the sink back.
+    pub(super) fn finish(mut self) -> io::Result<W> {
+        self.flush()?;
+        self.sink.flush()?;
+        Ok(self.sink)
+    }
+}
