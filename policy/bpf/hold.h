@@ -1,28 +1,58 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A benchmark of one ready queue, LX_QUEUE, the same for both builds: the hold model. As many jobs wait as there are tasks; an
- * operation pops the first one and inserts its task's next one.
+ * A benchmark of one ready queue, LX_QUEUE, the same for both builds: the hold model. The number of waiting jobs stays the
+ * same: an operation pops the first one, and inserts the next job of the task that has been without for the longest time; of
+ * the same task, if all wait.
  *
- * A job is popped `slack` before its deadline and its successor arrives at that moment: so arrivals rise, as in a
- * schedule, and every queue sees the same sequence. That is what the lists of fpp were made for; a task with a lateness
- * (which is in `budget`, as a queue knows no budgets) is one whose jobs arrive that much earlier than they are inserted, as those of a
- * tardy task do.
+ * A job is popped `slack` before its deadline, and the other one arrives at that moment: so arrivals rise, as in a
+ * schedule, and every queue sees the same sequence. That is what the lists of fpp were made for. A task with a lateness
+ * (which is in `budget`, as a queue knows no budgets) is one whose jobs arrive that much earlier than they are inserted, as
+ * those of a tardy task do.
  */
 #define LX_JOIN_H_(a, b) a##_##b
 #define LX_JOIN_H(a, b) LX_JOIN_H_(a, b)
 #define LX_H(name) LX_JOIN_H(LX_QUEUE, name)
 
-/* Inserts all tasks; the first keys are in `period`. */
+#ifndef LX_HOLD_IDLE
+#define LX_HOLD_IDLE
+/* Tasks without a job: a list through `right`, whose ends are those of a release group, which are not in use here. */
+LX_INLINE void lx_idle_add(struct lx_state *s, u32 task)
+{
+	struct lx_group *idle = lx_group(s, 0);
+
+	lx_task(s, task)->right = LX_NONE;
+	if (idle->head == LX_NONE)
+		idle->head = task;
+	else
+		lx_task(s, idle->next)->right = task;
+	idle->next = task;
+}
+
+LX_INLINE u32 lx_idle_take(struct lx_state *s)
+{
+	struct lx_group *idle = lx_group(s, 0);
+	u32 task = idle->head;
+
+	idle->head = lx_task(s, task)->right;
+	return task;
+}
+#endif
+
+/* Inserts the tasks that have a first key, in `period`. */
 LX_FN void LX_H(fill)(struct lx_state *s)
 {
 	u32 task = 0;
 
 	LX_H(init)(s);
+	lx_group(s, 0)->head = LX_NONE;
 	while (task < s->config.tasks && LX_MAY_LOOP) {
 		struct lx_task *t = lx_task(s, task);
 
 		t->key = t->period;
-		LX_H(insert)(s, task);
+		if (t->key)
+			LX_H(insert)(s, task);
+		else
+			lx_idle_add(s, task);
 		task++;
 		LX_FORGET(s, task);
 	}
@@ -35,11 +65,15 @@ LX_FN u64 LX_H(hold)(struct lx_state *s, u32 operations, u64 slack)
 
 	while (operations > 0 && LX_MAY_LOOP) {
 		u32 task = LX_H(top)(s);
-		struct lx_task *t = lx_task(s, task);
+		u64 deadline = lx_task(s, task)->key;
+		struct lx_task *t;
 
 		LX_H(pop)(s, task);
 		order = order * 31 + task;
-		t->key += t->deadline_rel - slack - t->budget;
+		lx_idle_add(s, task);
+		task = lx_idle_take(s);
+		t = lx_task(s, task);
+		t->key = deadline + t->deadline_rel - t->budget - slack;
 		LX_H(insert)(s, task);
 		operations--;
 		LX_FORGET(s, operations);

@@ -34,8 +34,12 @@ const SETUP_TASK_BYTES: usize = 32;
 /// Whether BPF can be used here; if not, why not. A policy that the verifier refuses is no reason.
 pub fn available() -> Result<(), String> {
     let object = object_named("probe")?;
-    let probe =
-        Programs::open(object).map_err(|why| format!("this kernel refuses BPF to this process: {why}"))?;
+    let probe = Programs::open(object).map_err(|why| {
+        format!(
+            "this kernel refuses BPF to this process: {}",
+            why.lines().next().unwrap_or("no reason given")
+        )
+    })?;
     probe.run("probe", None).map_err(|why| format!("this kernel does not run BPF for this process: {why}"))
 }
 

@@ -1,13 +1,14 @@
 //! What an operation of a ready queue costs: the hold model of `policy/bpf/hold.h`, in both builds, all queues in turn.
 //!
-//! 1. As many jobs wait as there are tasks. An operation pops the first one and inserts its task's next one.
+//! 1. The number of waiting jobs stays the same. An operation pops the first one and inserts the next one of the task that
+//!    has been without for the longest time.
 //! 2. Periods are log-uniform in 10-100 ms and deadlines implicit. A job is popped [`SLACK_NS`] before its deadline.
 //! 3. What is measured is the time of many operations in a row, with the queue in the cache: differences between queues are
 //!    smaller in a scheduler that does other things in between.
 //! 4. Times are of this machine in this minute: processor time of the thread, so that other processes do not count, and
 //!    all queues and both builds in turn, so that what disturbs one disturbs all. Ratios are what to look at.
 
-use crate::bpf::Programs;
+use crate::bpf::{Programs, TASKS_MAX};
 use crate::queue::{Build, QUEUES, Queue};
 use crate::scenario::stream;
 use laxity_model::Policy;
@@ -16,6 +17,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
+use std::collections::VecDeque;
 
 /// How long before its deadline a job is popped, in ns.
 pub const SLACK_NS: u64 = 5_000_000;
@@ -27,9 +29,11 @@ pub const POLICY_OF_QUEUE: [Policy; QUEUES] = [Policy::EdfBh, Policy::EdfRbt, Po
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Workload {
-    /// Every task has a deadline of its own: as many levels as tasks for fpp.
+    /// Every task waits, and has a deadline of its own: as many levels as jobs for fpp.
     ManyLevels,
-    /// The tasks share ten relative deadlines.
+    /// Of 4096 tasks with a deadline of their own, some wait at a time, as in a schedule without overload.
+    FewWait,
+    /// Every task waits; they share ten relative deadlines.
     TenLevels,
     /// As many levels as tasks, and every tenth task is tardy: its jobs are inserted up to half of (D - slack) late.
     Tardy,
@@ -37,12 +41,14 @@ pub enum Workload {
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Workload; 3] = [Workload::ManyLevels, Workload::TenLevels, Workload::Tardy];
+    pub const ALL: [Workload; 4] =
+        [Workload::ManyLevels, Workload::FewWait, Workload::TenLevels, Workload::Tardy];
 
     /// In words.
     pub fn description(self) -> &'static str {
         match self {
             Workload::ManyLevels => "a relative deadline per task",
+            Workload::FewWait => "4096 tasks with a relative deadline each",
             Workload::TenLevels => "ten relative deadlines",
             Workload::Tardy => "a relative deadline per task, every tenth task tardy",
         }
@@ -81,7 +87,7 @@ pub struct Row {
     /// The tasks.
     pub workload: Workload,
     /// How many jobs wait.
-    pub tasks: u32,
+    pub jobs: u32,
     /// Share of fpp's inserts that take step 0 (`policy/queues/promotions.h`).
     pub late_share: f64,
     /// Every queue, in the order of [`POLICY_OF_QUEUE`].
@@ -113,20 +119,22 @@ fn log_uniform_period(random: &mut Pcg64) -> u64 {
     (1e7 * 10_f64.powf(unit(random))) as u64
 }
 
-fn draw(workload: Workload, n: u32) -> Vec<Task> {
-    let mut random = stream(n.into());
+fn draw(workload: Workload, jobs: u32) -> Vec<Task> {
+    let mut random = stream(jobs.into());
+    let n = if workload == Workload::FewWait { TASKS_MAX } else { jobs as usize };
     let shared: Vec<u64> = (0..10).map(|_| log_uniform_period(&mut random)).collect();
     (0..n)
         .map(|id| {
             let deadline_rel = match workload {
                 Workload::TenLevels => shared[random.random_range(0..shared.len())],
-                Workload::ManyLevels | Workload::Tardy => log_uniform_period(&mut random),
+                Workload::ManyLevels | Workload::FewWait | Workload::Tardy => log_uniform_period(&mut random),
             };
             let late = workload == Workload::Tardy && id % 10 == 9;
+            let waits = id < jobs as usize;
             let lateness_max = (deadline_rel - SLACK_NS) / 2;
             Task {
                 deadline_rel,
-                first_key: random.random_range(1..=deadline_rel),
+                first_key: if waits { random.random_range(1..=deadline_rel) } else { 0 },
                 lateness: if late { random.random_range(1..=lateness_max) } else { 0 },
             }
         })
@@ -184,51 +192,43 @@ fn per_operation(start: f64, operations: u32) -> f64 {
     (processor_time() - start) / f64::from(operations)
 }
 
-/// Share of inserts of the hold model that take fpp's step 0.
+/// Share of inserts of the hold model that take fpp's step 0. The rig does here what hold.h does, to look at the
+/// queue in between.
 fn late_share(tasks: &[Task], effort: Effort) -> f64 {
     let mut queue = native_queue(QUEUES - 1, tasks);
-    let n = u32::try_from(tasks.len()).expect("a few thousand");
-    queue.hold(4 * n, SLACK_NS);
-    // The rig does here what hold.h does, to look at the queue in between. The keys of the moment are those of a
-    // sorted list that goes along.
     let mut keys: Vec<u64> = tasks.iter().map(|t| t.first_key).collect();
-    let next = |keys: &mut Vec<u64>, task: u32| {
-        let t = &tasks[task as usize];
-        keys[task as usize] += t.deadline_rel - SLACK_NS - t.lateness;
-        keys[task as usize]
-    };
-    let mut replica = native_queue(0, tasks);
-    for _ in 0..4 * n {
-        let top = replica.top().expect("all tasks wait");
-        replica.pop(top);
-        let key = next(&mut keys, top);
-        replica.set_key(top, key);
-        replica.insert(top);
-    }
+    let mut idle: VecDeque<u32> =
+        (0..).zip(tasks).filter(|(_, t)| t.first_key == 0).map(|(id, _)| id).collect();
+    let settle = 4 * u32::try_from(tasks.len()).expect("a few thousand");
     let mut late = 0_u32;
-    for _ in 0..effort.operations {
-        let top = queue.top().expect("all tasks wait");
+    for operation in 0..settle + effort.operations {
+        let top = queue.top().expect("the number of waiting jobs stays the same");
         queue.pop(top);
-        let key = next(&mut keys, top);
-        queue.set_key(top, key);
-        late += u32::from(queue.is_late_for_promotions(top));
-        queue.insert(top);
+        idle.push_back(top);
+        let task = idle.pop_front().expect("one has just been added");
+        let t = &tasks[task as usize];
+        let key = keys[top as usize] + t.deadline_rel - t.lateness - SLACK_NS;
+        keys[task as usize] = key;
+        queue.set_key(task, key);
+        late += u32::from(operation >= settle && queue.is_late_for_promotions(task));
+        queue.insert(task);
     }
     f64::from(late) / f64::from(effort.operations)
 }
 
-/// Measures all queues with `n` jobs, natively and, with their programs, as BPF.
+/// Measures all queues with `jobs` jobs, natively and, with their programs, as BPF.
 ///
 /// # Errors
 ///
 /// What the kernel says; or two builds or queues that popped different jobs.
 pub fn measure(
     workload: Workload,
-    n: u32,
+    jobs: u32,
     programs: Option<&[Programs]>,
     effort: Effort,
 ) -> Result<Row, String> {
-    let tasks = draw(workload, n);
+    let tasks = draw(workload, jobs);
+    let settle = u32::try_from(4 * tasks.len()).expect("a few thousand").max(1000);
     let mut queues: Vec<Queue> = (0..QUEUES).map(|number| native_queue(number, &tasks)).collect();
     for programs in programs.unwrap_or_default() {
         fill_bpf(programs, &tasks)?;
@@ -237,7 +237,7 @@ pub fn measure(
     let mut bpf = vec![Vec::new(); QUEUES];
     // The first round is for caches and for the queues to settle; it counts no samples.
     for round in 0..=effort.samples {
-        let operations = if round == 0 { (4 * n).max(1000) } else { effort.operations };
+        let operations = if round == 0 { settle } else { effort.operations };
         let mut orders = Vec::new();
         for number in 0..QUEUES {
             let start = processor_time();
@@ -251,12 +251,12 @@ pub fn measure(
             }
         }
         if orders.iter().any(|order| *order != orders[0]) {
-            return Err(format!("{n} tasks, round {round}: not all queues have popped the same jobs"));
+            return Err(format!("{jobs} jobs, round {round}: not all queues have popped the same jobs"));
         }
     }
-    let settle = |mut samples: Vec<f64>| spread(samples.split_off(1));
-    let native: Vec<Spread> = native.into_iter().map(settle).collect();
-    let bpf: Option<Vec<Spread>> = programs.map(|_| bpf.into_iter().map(settle).collect());
+    let counted = |mut samples: Vec<f64>| spread(samples.split_off(1));
+    let native: Vec<Spread> = native.into_iter().map(counted).collect();
+    let bpf: Option<Vec<Spread>> = programs.map(|_| bpf.into_iter().map(counted).collect());
     let costs = (0..QUEUES)
         .map(|number| Cost {
             policy: POLICY_OF_QUEUE[number].name(),
@@ -266,5 +266,5 @@ pub fn measure(
             bpf_ratio: bpf.as_ref().map(|b| b[number].median_ns / b[0].median_ns),
         })
         .collect();
-    Ok(Row { workload, tasks: n, late_share: late_share(&tasks, effort), costs })
+    Ok(Row { workload, jobs, late_share: late_share(&tasks, effort), costs })
 }

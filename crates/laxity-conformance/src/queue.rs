@@ -292,7 +292,7 @@ impl Queue {
         unsafe { (self.functions.promotions_levels)(self.state) }
     }
 
-    /// Empties the queue and inserts all tasks with their first keys.
+    /// Empties the queue and inserts the tasks that have a first key (other than 0).
     pub fn fill(&mut self) {
         // SAFETY: the state is ours.
         unsafe { (self.table.fill)(self.state) }

@@ -102,7 +102,7 @@ pub fn make(sizes: &[u32], effort: Effort, watch: impl Fn(&str)) -> Result<Repor
     let programs = report.bpf_skipped.is_none().then_some(&of_queue[..]);
     for workload in Workload::ALL {
         for &n in sizes {
-            watch(&format!("queues: {n} tasks, {}", workload.description()));
+            watch(&format!("queues: {n} jobs, {}", workload.description()));
             report.hold.push(hold::measure(workload, n, programs, effort)?);
         }
     }
@@ -184,7 +184,7 @@ impl Report {
             for row in &rows {
                 let cells: Vec<String> = row.costs.iter().map(|cost| cell(cost, bpf)).collect();
                 let share = 100.0 * row.late_share;
-                line(text, format_args!("{:>6} {}{share:>8.2}%", row.tasks, columns(&cells, 24)));
+                line(text, format_args!("{:>6} {}{share:>8.2}%", row.jobs, columns(&cells, 24)));
             }
             line(text, format_args!(""));
         }

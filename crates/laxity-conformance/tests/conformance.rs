@@ -7,7 +7,6 @@ use laxity_policy::Table;
 /// Runs `test` on a policy's programs, or says why not.
 fn with_programs(policy: Policy, test: impl Fn(&Programs)) {
     if let Err(reason) = available() {
-        println!("SKIPPED: {reason}");
         eprintln!("SKIPPED: {reason}");
         return;
     }
