@@ -1,83 +1,66 @@
-//! How many jobs the simulator does in a second of CPU time: global EDF, n = 5m tasks, U = 0.8m, log-uniform periods of
-//! 10 to 100 ms, synchronous, no costs (the peers' measurement in `facts/generators-simulators-tools.md`).
+//! One measurement of the simulator's speed, for profilers and for comparisons with other simulators:
+//!
+//! ```text
+//! speed SCHEDULER CORES JOBS [REPETITIONS] [metrics]   jobs and the CPU time they took, a line per repetition
+//! speed --export CORES FILE                            the task set: a line "wcet period deadline" in ns per task
+//! ```
+//!
+//! `cargo bench -p laxity-sim` prints the whole table.
 
-use laxity_generate::{Parameters, Request};
-use laxity_model::{Demand, Duration, Platform, PolicyScheduler, TaskSet};
-use laxity_sim::{Background, BudgetMode, Observer, RETRIES_MAX, Setup, costs::Costs, global_cell, simulate};
-use laxity_trace::{Event, Job};
-use std::sync::atomic::AtomicBool;
+#[path = "../benches/workload/mod.rs"]
+mod workload;
 
-#[derive(Default)]
-struct Count {
-    jobs: u64,
-    late: u64,
-}
-
-impl Observer for Count {
-    const EVENTS: bool = false;
-    #[inline]
-    fn job(&mut self, job: &Job) {
-        self.jobs += 1;
-        self.late += u64::from(job.finish_ns.is_some_and(|finish| finish > job.deadline_ns));
-    }
-    fn event(&mut self, _: Event) {}
-}
+use laxity_model::PolicyScheduler;
+use std::io::Write;
+use workload::{CountJobs, Metrics, duration_for, measure, set};
 
 fn main() {
-    let schedulers: Vec<String> = std::env::args().skip(1).collect();
-    let schedulers = if schedulers.is_empty() { vec!["edf-bh".to_owned()] } else { schedulers };
-    for name in &schedulers {
-        for m in [4u32, 16, 64] {
-            let set = set(m);
-            let platform = Platform::symmetric(m).expect("cores");
-            let scheduler: PolicyScheduler = name.parse().expect("scheduler");
-            let seconds = 4_000 / u64::from(m);
-            let mut best = f64::MAX;
-            let mut count = Count::default();
-            for _ in 0..3 {
-                count = Count::default();
-                let (costs, background) = (Costs::default(), Background::default());
-                let setup = Setup {
-                    set: &set,
-                    platform: &platform,
-                    scheduler,
-                    cells: vec![global_cell(&set, &platform)],
-                    duration: Duration::from_secs(seconds),
-                    grace: Duration::from_ms(100),
-                    seed: 1,
-                    demand: Demand::Wcet,
-                    budget_mode: BudgetMode::Off,
-                    batching: true,
-                    retries_max: RETRIES_MAX,
-                    interleaving: None,
-                    costs: &costs,
-                    background: &background,
-                    table: None,
-                };
-                let start = std::time::Instant::now();
-                simulate(&setup, &mut count, &AtomicBool::new(false)).expect("simulates");
-                best = best.min(start.elapsed().as_secs_f64());
-            }
-            println!(
-                "{name:12} m={m:3} {} jobs {} late  {:.2} M jobs/s  {:.0} ns/job",
-                count.jobs,
-                count.late,
-                count.jobs as f64 / best / 1e6,
-                best * 1e9 / count.jobs as f64
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["--export", cores, file] => export(cores.parse().expect("a number of cores"), file),
+        [scheduler, cores, jobs, rest @ ..] => {
+            let repetitions = rest.first().map_or(1, |n| n.parse().expect("a number of repetitions"));
+            let metrics = rest.get(1) == Some(&"metrics");
+            repeat(
+                scheduler.parse().expect("a scheduler"),
+                cores.parse().expect("a number of cores"),
+                jobs.parse().expect("a number of jobs"),
+                repetitions,
+                metrics,
             );
+        }
+        _ => {
+            eprintln!(
+                "usage: speed SCHEDULER CORES JOBS [REPETITIONS] [metrics] | speed --export CORES FILE"
+            );
+            std::process::exit(2);
         }
     }
 }
 
-fn set(m: u32) -> TaskSet {
-    let parameters: Parameters = [
-        ("tasks", (5 * m).to_string()),
-        ("utilization", format!("{}.{}", 8 * m / 10, 8 * m % 10)),
-        ("periods", "log-uniform:10ms,100ms".to_owned()),
-    ]
-    .into_iter()
-    .map(|(name, value)| (name.to_owned(), value))
-    .collect();
-    let request = Request::from_parameters("emberson", 7, &parameters).expect("request");
-    request.prepare().expect("prepared").generate(0).expect("set")
+fn repeat(scheduler: PolicyScheduler, m: u32, jobs: u64, repetitions: u32, metrics: bool) {
+    let set = set(m);
+    let duration = duration_for(&set, jobs);
+    for _ in 0..repetitions {
+        let (jobs, late, ns) = if metrics {
+            let mut observer = Metrics::new(&set, duration);
+            let ns = measure(&set, m, scheduler, duration, &mut observer);
+            (observer.jobs, None, ns)
+        } else {
+            let mut observer = CountJobs::default();
+            let ns = measure(&set, m, scheduler, duration, &mut observer);
+            (observer.jobs, Some(observer.late), ns)
+        };
+        let late = late.map_or("-".to_owned(), |late| late.to_string());
+        println!("{scheduler} m={m} duration_ns={} jobs={jobs} late={late} cpu_ns={ns}", duration.as_ns());
+    }
+}
+
+fn export(m: u32, file: &str) {
+    let mut out = std::fs::File::create(file).expect("a file that can be written");
+    for (_, task) in set(m).real_time() {
+        let (wcet, period, deadline) = (task.wcet.as_ns(), task.period().as_ns(), task.deadline_rel.as_ns());
+        writeln!(out, "{wcet} {period} {deadline}").expect("the file can be written");
+    }
 }
