@@ -4,7 +4,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 fn main() {
-    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy");
+    // Asked for when the script runs: two checkouts may share its compiled form.
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let policy = here.join("../../policy");
     println!("cargo::rerun-if-changed={}", policy.display());
     let header = policy.join("native.h");
     compile(&policy);

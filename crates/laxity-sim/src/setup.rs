@@ -97,6 +97,9 @@ impl Setup<'_> {
             .hint("give every task `priority = NUMBER` (1 before 2), or use `:rm` or `:dm`"));
         }
         self.background.check()?;
+        for cell in &self.cells {
+            self.costs.check(u32::try_from(cell.tasks.len()).unwrap_or(u32::MAX))?;
+        }
         self.check_cells()
     }
 

@@ -38,6 +38,12 @@ impl Calendar {
         node - self.leaves
     }
 
+    /// Whether a clock is off.
+    #[inline]
+    pub fn is_off(&self, slot: usize) -> bool {
+        self.tree[self.leaves + slot] == NEVER
+    }
+
     /// Sets one clock.
     #[inline]
     pub fn set(&mut self, slot: usize, time: u64) {

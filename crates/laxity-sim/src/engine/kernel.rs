@@ -337,7 +337,9 @@ impl<O: Observer> Engine<'_, O> {
         let core = &mut self.kernel().cores[cpu as usize];
         core.decides = false;
         core.own_kick = false;
-        let changed = self.reschedule(cpu);
+        let task = self.reschedule(cpu);
+        let stopped = self.stop_unless(cpu, task);
+        let changed = self.take_core(cpu, task) || stopped;
         let cell = self.cpus[cpu as usize].cell;
         if let Some(locks) = self.follow(cell, cpu) {
             // The switch follows the rest of the operation, which may ask for another one.

@@ -43,6 +43,8 @@ struct CellState {
 struct CpuState {
     /// Id of the task that holds it, or [`NONE`].
     running: u32,
+    /// What it runs from the end of this instant on.
+    decided: u32,
     /// Since when its task has progressed; meaningless while the kernel has the core.
     since: u64,
     /// Units of work per ns.
@@ -101,7 +103,7 @@ pub struct Engine<'a, O: Observer> {
 pub fn simulate<O: Observer>(setup: &Setup<'_>, observer: &mut O, interrupt: &AtomicBool) -> Result<Ended> {
     setup.check()?;
     let mut engine = Engine::new(setup, observer)?;
-    engine.begin();
+    engine.await_first_jobs();
     Ok(engine.run(interrupt))
 }
 
@@ -121,6 +123,7 @@ impl<'a, O: Observer> Engine<'a, O> {
             .iter()
             .map(|core| CpuState {
                 running: NONE,
+                decided: NONE,
                 since: 0,
                 rate: u64::from(core.speed.numerator()) * (scale / u64::from(core.speed.denominator())),
                 cell: NONE,
@@ -187,7 +190,7 @@ impl<'a, O: Observer> Engine<'a, O> {
     }
 
     /// The first job of every task is to arrive.
-    fn begin(&mut self) {
+    fn await_first_jobs(&mut self) {
         for cell in 0..self.cells.len() {
             for local in 0..self.cells[cell].tasks.len() {
                 let task = self.cells[cell].tasks[local] as usize;

@@ -73,8 +73,8 @@ impl<O: Observer> Engine<'_, O> {
                 self.emit(EventKind::Postpone, Some(cpu), task, Some(deadline));
             } else {
                 let again = instance.replenished(self.tasks[task as usize].local);
-                self.watch.replenish(task, self.tasks[task as usize].index(), again, deadline);
                 self.emit(EventKind::Throttle, Some(cpu), task, None);
+                self.watch.replenish(task, self.tasks[task as usize].index(), again.max(self.now), deadline);
             }
         }
         self.tasks[task as usize].stopped = self.budget_mode == BudgetMode::Throttle;
@@ -143,71 +143,84 @@ impl<O: Observer> Engine<'_, O> {
         }
     }
 
-    /// Every core that was asked to follows its link.
+    /// Every core that was asked to follows its link: first all decide (which may ask further cores), then jobs leave
+    /// their cores, then jobs begin. So no job runs for no time, and none begins before it has left another core.
     #[inline]
     pub(super) fn follow_links(&mut self) {
         let mut next = 0;
         while next < self.pending.len() {
             let cpu = self.pending[next];
             next += 1;
-            let changed = self.reschedule(cpu);
-            let cell = self.cpus[cpu as usize].cell;
+            self.cpus[cpu as usize].decided = self.reschedule(cpu);
+            let cell = self.cpus[cpu as usize].cell as usize;
             // Besides saying what runs, only operations in several steps have more to do.
-            if self.cells[cell as usize].instance.actions().len() > 1 {
-                self.carry_out(cell);
+            if self.cells[cell].instance.actions().len() > 1 {
+                self.carry_out(index_u32(cell));
             }
-            if changed {
+        }
+        for index in 0..self.pending.len() {
+            let cpu = self.pending[index];
+            self.stop_unless(cpu, self.cpus[cpu as usize].decided);
+        }
+        for index in 0..self.pending.len() {
+            let cpu = self.pending[index];
+            if self.take_core(cpu, self.cpus[cpu as usize].decided) || self.clocks.is_off(cpu as usize) {
                 self.progress(cpu);
             }
         }
         self.pending.clear();
     }
 
-    /// Asks the policy what `cpu` runs from now on, and switches to it. Whether that changed anything.
+    /// Asks the policy which task `cpu` is to run from now on.
     #[inline]
-    pub(super) fn reschedule(&mut self, cpu: u32) -> bool {
+    pub(super) fn reschedule(&mut self, cpu: u32) -> u32 {
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
         let state = &mut self.cells[cell as usize];
         state.instance.reschedule(local, self.now);
         let run =
             state.instance.actions().iter().find(|act| act.kind == action::RUN).map_or(NONE, |act| act.task);
-        let task = if run == NONE { NONE } else { state.tasks[run as usize] };
-        self.switch_to(cpu, task)
+        if run == NONE { NONE } else { state.tasks[run as usize] }
     }
 
-    /// `cpu` is held by `task` from now on. Whether that is another task, or another job of it.
+    /// What runs on `cpu` leaves it, unless that is `task`. Whether it did.
     #[inline]
-    fn switch_to(&mut self, cpu: u32, task: u32) -> bool {
+    pub(super) fn stop_unless(&mut self, cpu: u32, task: u32) -> bool {
         let before = self.cpus[cpu as usize].running;
-        if before == task && (task == NONE || self.tasks[task as usize].started) {
+        if before == NONE || before == task {
             return false;
         }
-        if before != NONE && before != task {
-            self.account(cpu as usize);
-            let state = &mut self.tasks[before as usize];
-            state.switched_out();
-            if O::EVENTS && state.started && !state.stopped {
-                self.emit(EventKind::Preempt, Some(cpu), before, None);
-            }
+        self.account(cpu as usize);
+        self.clocks.set(cpu as usize, NEVER);
+        let state = &mut self.tasks[before as usize];
+        state.switched_out();
+        if O::EVENTS && state.started && !state.stopped {
+            self.emit(EventKind::Preempt, Some(cpu), before, None);
         }
-        self.cpus[cpu as usize].running = task;
-        if self.idle.is_some() && (before == NONE) != (task == NONE) {
-            self.background_yields(cpu, task != NONE);
+        self.cpus[cpu as usize].running = NONE;
+        if self.idle.is_some() {
+            self.background_yields(cpu, false);
         }
-        if task == NONE {
-            self.clocks.set(cpu as usize, NEVER);
-            return true;
-        }
-        self.begin_job(cpu, task);
         true
     }
 
+    /// `task`'s present job begins or goes on on `cpu`, which is free or held by that task. Whether that is a change.
     #[inline]
-    fn begin_job(&mut self, cpu: u32, task: u32) {
-        let resumed = self.tasks[task as usize].started;
-        let last = self.tasks[task as usize].last_cpu;
-        let from = self.tasks[task as usize].begin(cpu, self.now);
-        self.tasks[task as usize].stopped = false;
+    pub(super) fn take_core(&mut self, cpu: u32, task: u32) -> bool {
+        if task == NONE {
+            return false;
+        }
+        let state = &mut self.tasks[task as usize];
+        let resumed = state.started;
+        if self.cpus[cpu as usize].running == task && resumed && !state.stopped {
+            return false;
+        }
+        let last = state.last_cpu;
+        let from = state.begin(cpu, self.now);
+        state.stopped = false;
+        self.cpus[cpu as usize].running = task;
+        if self.idle.is_some() {
+            self.background_yields(cpu, true);
+        }
         if O::EVENTS {
             let kind = match (resumed, from) {
                 (false, _) => EventKind::Start,
@@ -220,6 +233,7 @@ impl<O: Observer> Engine<'_, O> {
         if resumed && self.kernel.is_some() {
             self.reload_caches(task, last, cpu);
         }
+        true
     }
 
     /// The job on `cpu` progresses from now on: sets the clock of the core.

@@ -73,6 +73,25 @@ impl Case {
         }
     }
 
+    /// Nothing but defaults: one periodic task on one core.
+    pub fn plain() -> Case {
+        Case {
+            seed: 1,
+            set: TaskSet::new(
+                "one",
+                vec![Task::periodic("T1", Duration::from_ns(1000), Duration::from_ns(2000))],
+            )
+            .expect("valid"),
+            cores: 1,
+            demand: Demand::Wcet,
+            batching: true,
+            budget_mode: BudgetMode::Off,
+            duration: Duration::from_ns(10_000),
+            costs: Costs::default(),
+            background: Background::default(),
+        }
+    }
+
     /// One cell per core (the tasks dealt in turn), per two cores, or one for all.
     pub fn cells(&self, scope: Scope, platform: &Platform) -> Vec<Cell> {
         let cpus: Vec<u32> = platform.cpus().iter().collect();

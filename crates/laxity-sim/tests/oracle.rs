@@ -1,0 +1,122 @@
+//! Every policy's schedule is what its definition says: the oracles find nothing, and the schedule is the one that the
+//! brute-force reference scheduler makes.
+
+mod common;
+
+use common::Case;
+use laxity_model::{Demand, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope};
+use laxity_oracle::{
+    BudgetMode as Enforced, Cluster, Definition, TimelineBuilder, first_difference, reference, tiny, verify,
+};
+use laxity_sim::{BudgetMode, Recording};
+
+const RULES: [PriorityRule; 4] = [
+    PriorityRule::EarliestDeadlineFirst,
+    PriorityRule::RateMonotonic,
+    PriorityRule::DeadlineMonotonic,
+    PriorityRule::Given,
+];
+
+fn enforced(mode: BudgetMode) -> Enforced {
+    match mode {
+        BudgetMode::Off => Enforced::Off,
+        BudgetMode::Throttle => Enforced::Throttle,
+        BudgetMode::Postpone => Enforced::Postpone,
+    }
+}
+
+/// What a case claims to be under a scheduler.
+fn definition(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Definition {
+    let platform = Platform::symmetric(cores).expect("cores");
+    let clusters = case
+        .cells(scheduler.scope, &platform)
+        .into_iter()
+        .map(|cell| {
+            let dedicated = cell.cpus.iter().last().filter(|_| scheduler.policy.dedicates_a_core());
+            let tasks = cell.tasks.iter().map(|&task| u32::try_from(task).expect("few")).collect();
+            Cluster { cpus: cell.cpus, dedicated: dedicated.into_iter().collect(), tasks }
+        })
+        .collect();
+    Definition::clustered(case.set.clone(), &platform, scheduler.rule, clusters, case.duration)
+        .expect("a valid definition")
+        .with_budgets(enforced(case.budget_mode))
+        .with_batching(case.batching)
+        .with_jobs(case.seed, case.demand)
+}
+
+const GRACE_NS: u64 = 200_000;
+
+fn check(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Recording {
+    let definition = definition(case, scheduler, cores);
+    let recording = case.simulate(scheduler, cores);
+    let horizon = case.duration.as_ns() + GRACE_NS;
+    let context = || format!("seed {}, {scheduler}, {:?}: {}", case.seed, case.budget_mode, case.describe());
+    let verdict = verify(&definition, &recording.events, horizon);
+    assert!(verdict.clean, "{verdict}\n{}", context());
+    let expected = reference(&definition, &definition.jobs(), horizon).expect("a schedule");
+    let found = TimelineBuilder::of(&recording.events, horizon).expect("well-formed");
+    let difference = first_difference(&expected.timeline, &found);
+    assert!(difference.is_none(), "{difference:?}\n{}", context());
+    recording
+}
+
+#[test]
+fn all_policies_under_all_rules_and_scopes() {
+    for seed in 0..150 {
+        let case = Case::random(seed);
+        for policy in Policy::ALL {
+            for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
+                // A dedicated core needs a cell of two or more.
+                let cores = match (policy.dedicates_a_core(), scope) {
+                    (false, _) => case.cores,
+                    (true, Scope::Global) => case.cores + 1,
+                    (true, Scope::Clustered) => 2 * case.cores.div_ceil(2),
+                    (true, Scope::Partitioned) => continue,
+                };
+                let rule = RULES[usize::try_from(seed).expect("small") % RULES.len()];
+                check(&case, PolicyScheduler { policy, scope, rule }, cores);
+            }
+        }
+    }
+}
+
+#[test]
+fn budgets_are_enforced() {
+    for seed in 1000..1300 {
+        let mut case = Case::random(seed);
+        case.demand = Demand::Uniform(300_000, 2_500_000);
+        for mode in [BudgetMode::Throttle, BudgetMode::Postpone] {
+            case.budget_mode = mode;
+            for policy in Policy::ALL {
+                for rule in [PriorityRule::EarliestDeadlineFirst, PriorityRule::RateMonotonic] {
+                    let cores = case.cores + u32::from(policy.dedicates_a_core());
+                    check(&case, PolicyScheduler { policy, scope: Scope::Global, rule }, cores);
+                }
+            }
+        }
+    }
+}
+
+/// All sets of up to two tasks with periods up to 4, deadlines up to T + 1 and phases up to 1, on one and two cores.
+#[test]
+fn tiny_sets_exhaustively() {
+    let limits = tiny::Limits {
+        tasks_max: 2,
+        period_max: 3,
+        deadline_beyond_period: 1,
+        phase_max: 1,
+        unit: Duration::from_ns(1000),
+    };
+    let mut sets = 0;
+    for set in tiny::sets(limits) {
+        for cores in [1, 2] {
+            let policy = Policy::ALL[sets % Policy::ALL.len()];
+            let case = Case { set: set.clone(), cores, duration: Duration::from_ns(13_000), ..Case::plain() };
+            let scheduler =
+                PolicyScheduler { policy, scope: Scope::Global, rule: PriorityRule::EarliestDeadlineFirst };
+            check(&case, scheduler, cores + u32::from(policy.dedicates_a_core()));
+            sets += 1;
+        }
+    }
+    assert!(sets > 1000, "{sets} sets");
+}
