@@ -1,12 +1,15 @@
 //! The command line. Options mean the same everywhere.
 
 use crate::experiment::{DemandModel, ILP_TIME_LIMIT};
+use crate::simulation::NamedScheduler;
+use crate::simulation::views::Views;
 use clap::{Args, Parser, Subcommand};
 use laxity_model::{
     CpuList, Demand, Diagnostic, Duration, Platform, Result, Scheduler, Scope, read_platform,
 };
 use laxity_place::{Method, Overload};
 use laxity_run::BudgetMargin;
+use laxity_sim::BudgetMode;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -17,9 +20,10 @@ const AFTER: &str = "\
 A first session:
   laxity list                                   what this machine can run
   laxity generate emberson -n 6 -u 1.2 --wss 16KiB -o set.toml
+  laxity simulate set.toml --gantt              how it would be scheduled
   sudo laxity compare set.toml                  the answer, with an HTML report
 
-Exit codes: 0 clean; 1 misses, where asked to judge; 2 usage or input; 3 this machine cannot do it;
+Exit codes: 0 clean; 1 misses or a violation, where asked to judge; 2 usage or input; 3 this machine cannot do it;
 130 interrupted (what was measured is kept).";
 
 /// The whole command line.
@@ -38,6 +42,10 @@ pub enum Command {
     Compare(CompareArguments),
     /// Run a task set under given schedulers on this machine, real threads.
     Run(RunArguments),
+    /// Simulate a task set under given schedulers on any number of cores.
+    Simulate(SimulateArguments),
+    /// Check that simulated schedules are what their schedulers' definitions say.
+    Verify(VerifyArguments),
     /// Place tasks onto cores or clusters.
     Place(PlaceArguments),
     /// Make task sets with the generators of the literature.
@@ -81,6 +89,18 @@ impl PlatformArguments {
             Some(text) => restrict(platform, text)?,
             None => platform,
         };
+        self.clustered(platform)
+    }
+
+    /// The platform to be simulated: `--cpus` alone is a machine of that many identical cores.
+    pub fn resolve_simulated(&self) -> Result<Platform> {
+        match (&self.platform, &self.cpus) {
+            (None, Some(text)) => self.clustered(identical_cores(text)?),
+            _ => self.resolve(),
+        }
+    }
+
+    fn clustered(&self, platform: Platform) -> Result<Platform> {
         match self.clusters.as_deref() {
             None | Some("llc") => Ok(platform),
             Some("each") => {
@@ -98,6 +118,30 @@ impl PlatformArguments {
                 .and_then(|clusters| platform.with_clusters(clusters))
                 .map_err(|error| error.context(format!("--clusters `{lists}`"))),
         }
+    }
+}
+
+/// More cores than this are not simulated.
+const SIMULATED_CPUS_MAX: u32 = 1024;
+
+/// A machine of identical cores: a number of them, or a list.
+fn identical_cores(text: &str) -> Result<Platform> {
+    let refused = |why: &str| {
+        Diagnostic::usage(format!("--cpus `{text}`: {why}")).hint(format!(
+            "simulate 1 to {SIMULATED_CPUS_MAX} identical cores, or describe others with --platform"
+        ))
+    };
+    if let Ok(count) = text.trim().parse::<u64>() {
+        let count = u32::try_from(count).ok().filter(|count| (1..=SIMULATED_CPUS_MAX).contains(count));
+        return Platform::symmetric(count.ok_or_else(|| refused("that many cores cannot be simulated"))?);
+    }
+    let wanted: CpuList = text.parse().map_err(|error: Diagnostic| error.context("--cpus"))?;
+    match wanted.iter().last() {
+        Some(highest) if highest < SIMULATED_CPUS_MAX => {
+            Platform::symmetric(highest + 1)?.restricted(&wanted)
+        }
+        Some(_) => Err(refused("CPU numbers are too high")),
+        None => Err(refused("there are no cores")),
     }
 }
 
@@ -192,7 +236,8 @@ pub struct RunningArguments {
 /// `laxity compare`.
 #[derive(Args)]
 #[command(after_help = "\
-Every task runs alone first (its reference), then the whole set under each scheduler. The results directory \
+Every task runs alone first (its reference), then the whole set under each scheduler; the same jobs are simulated, \
+too, to show what is the scheduler and what is the machine. The results directory \
 holds manifest.json, jobs.parquet (pandas, polars and DuckDB read it as it is), summary.json, plots, what it \
 takes to deploy the recommended scheduler, and report.html.
 
@@ -207,9 +252,178 @@ pub struct CompareArguments {
     /// Only these schedulers, separated by commas; default: all
     #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Scheduler>)]
     pub schedulers: Vec<Scheduler>,
+    /// Do not simulate what is measured
+    #[arg(long)]
+    pub no_simulation: bool,
     /// About how long each task runs alone first; 0s skips it
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "500ms", value_parser = value::<Duration>)]
     pub alone: Duration,
+}
+
+/// `laxity simulate`.
+#[derive(Args)]
+#[command(after_help = "\
+Needs no root and no particular kernel. The schedulers are laxity's own policies (`laxity list`), global as they are, \
+clustered with c- and partitioned with p- before the name, with fixed priorities by :rm, :dm or :fp behind it. The \
+names of Linux's schedulers (g-edf, p-rm ...) are simulated as Linux's structure, push and pull.
+
+Without --out nothing is written, and memory does not grow with the length of the simulation.
+
+Examples:
+  laxity simulate set.toml --gantt
+  laxity simulate set.toml --schedulers edf-bh,gsn-edf,p-fpp:rm --cpus 64 --duration 60s
+  laxity simulate sets/*.toml --scheduler g-edf --costs examples/costs/measured.toml --json
+  laxity simulate set.toml --verify --events --out results     then: laxity verify results")]
+pub struct SimulateArguments {
+    /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
+    #[arg(value_name = "SET", required = true)]
+    pub sets: Vec<PathBuf>,
+    /// The schedulers, separated by commas or given several times
+    #[arg(long, visible_alias = "schedulers", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh", value_parser = value::<NamedScheduler>)]
+    pub scheduler: Vec<NamedScheduler>,
+    /// How long jobs are released
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
+    pub duration: Duration,
+    /// How much longer than --duration late jobs may run; default: the longest deadline, between 50ms and 10s
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub grace: Option<Duration>,
+    /// Simulations per set and scheduler, each with a seed of its own
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+    /// Seed of everything random
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How much of its WCET a job asks for: `wcet`, a fraction such as 0.8, or a distribution such as uniform:0.5,1
+    #[arg(long, allow_hyphen_values = true, value_name = "DEMAND", default_value = "wcet", value_parser = value::<Demand>)]
+    pub demand: Demand,
+    /// What happens to a job that exceeds its WCET: off (nothing), throttle (it waits for the next period), postpone (its deadline moves by a period)
+    #[arg(long, value_name = "MODE", default_value = "off", value_parser = budget)]
+    pub budget: BudgetMode,
+    /// Whether jobs of one release instant are released together: on or off
+    #[arg(long, value_name = "SWITCH", default_value = "on", value_parser = switch)]
+    pub batching: bool,
+    /// push-pull: how often a push that lost its target is tried again
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX)]
+    pub retries: u32,
+    /// Let operations on different cores interleave at the granularity of their locks and messages, as this seed draws
+    #[arg(long, allow_hyphen_values = true, value_name = "SEED")]
+    pub interleave: Option<u64>,
+    /// What the kernel costs: a TOML file, or a CSV file of overheads; default: nothing
+    #[arg(long, value_name = "FILE")]
+    pub costs: Option<PathBuf>,
+    /// Keep manifest, jobs and report in this directory
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace results that are in the directory already
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Keep the events, too (events/run-N.parquet)
+    #[arg(long, requires = "out")]
+    pub events: bool,
+    /// Let the oracles check every schedule; exit with 1 if one is not what its scheduler's definition says
+    #[arg(long)]
+    pub verify: bool,
+    /// How long a schedule may differ from its definition; default: nothing without --costs, else what those explain
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", requires = "verify", value_parser = value::<Duration>)]
+    pub tolerate: Option<Duration>,
+    /// What to look at
+    #[command(flatten)]
+    pub views: ViewArguments,
+    /// Print JSON instead of tables
+    #[arg(long, conflicts_with_all = ["text", "gantt"])]
+    pub json: bool,
+    /// Threads that simulate; default: one per core of this machine. They do not change the results
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Exit with 1 if jobs miss deadlines
+    #[arg(long)]
+    pub fail_on_miss: bool,
+    /// Which cores
+    #[command(flatten)]
+    pub platform: PlatformArguments,
+    /// Where tasks go
+    #[command(flatten)]
+    pub placement: PlacementArguments,
+}
+
+fn budget(text: &str) -> std::result::Result<BudgetMode, String> {
+    match text {
+        "off" => Ok(BudgetMode::Off),
+        "throttle" => Ok(BudgetMode::Throttle),
+        "postpone" => Ok(BudgetMode::Postpone),
+        _ => Err(format!("`{text}` is not a budget mode\nhint: choose off, throttle or postpone")),
+    }
+}
+
+fn switch(text: &str) -> std::result::Result<bool, String> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(format!("`{text}` is neither on nor off")),
+    }
+}
+
+/// How to look at schedules.
+#[derive(Args, Clone)]
+pub struct ViewArguments {
+    /// Print the schedule, a line per event, instead of tables
+    #[arg(long)]
+    pub text: bool,
+    /// Draw a part of the schedule in the terminal: around the first miss, or from the start
+    #[arg(long)]
+    pub gantt: bool,
+    /// Where the part that --gantt or --text shows begins
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub from: Option<Duration>,
+    /// Where it ends
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub to: Option<Duration>,
+    /// Write the schedule for https://ui.perfetto.dev
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+}
+
+impl From<&ViewArguments> for Views {
+    fn from(arguments: &ViewArguments) -> Self {
+        Views {
+            text: arguments.text,
+            gantt: arguments.gantt,
+            from: arguments.from,
+            to: arguments.to,
+            perfetto: arguments.perfetto.clone(),
+        }
+    }
+}
+
+/// `laxity verify`.
+#[derive(Args)]
+#[command(after_help = "\
+Every event of a run goes through independent checks (oracles): no CPU runs two jobs, the right jobs run at every \
+instant, budgets, demands, releases and deadlines are right. They know the scheduler's definition (scope, rule, \
+budgets), nothing of how it is made.
+
+Exit codes: 0 clean, 1 violated, 3 no events to verify.
+
+Examples:
+  laxity simulate set.toml --scheduler gsn-edf --events --out results
+  laxity verify results
+  laxity verify results --run 0 --json")]
+pub struct VerifyArguments {
+    /// A results directory with events
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Only this run
+    #[arg(long, allow_hyphen_values = true, value_name = "N")]
+    pub run: Option<u32>,
+    /// How long a schedule may differ from its definition; default: what the simulation said
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub tolerate: Option<Duration>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `laxity run`.
@@ -283,16 +497,25 @@ fn share(text: &str) -> std::result::Result<(u64, u64), String> {
 Writes report.html, summary.json, summary.md and plots/ of the directory again. A file notes.md in it, in which you \
 say what the results mean, becomes part of the report. Works on the results of an interrupted run too.
 
+With --text, --gantt or --perfetto, the schedule of a run that kept its events (`laxity simulate --events`) instead.
+
 Examples:
   laxity report laxity-results/compare-2026-01-31T12-00-00Z
+  laxity report results --run 2 --gantt --from 30ms --to 80ms
   laxity report results --json > answer.json")]
 pub struct ReportArguments {
     /// The results directory, finished or not
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Print JSON instead of tables
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["text", "gantt", "perfetto"])]
     pub json: bool,
+    /// Show the schedule of this run only
+    #[arg(long, allow_hyphen_values = true, value_name = "N")]
+    pub run: Option<u32>,
+    /// What to look at
+    #[command(flatten)]
+    pub views: ViewArguments,
 }
 
 /// `laxity list`.

@@ -10,6 +10,7 @@ mod experiment;
 mod interrupt;
 mod output;
 mod progress;
+mod simulation;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -29,6 +29,11 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
+/// Columns of the terminal behind standard output, if it is one.
+pub fn columns() -> Option<u16> {
+    rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col).filter(|&width| width > 0)
+}
+
 /// Writes one JSON document to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)

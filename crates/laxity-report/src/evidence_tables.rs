@@ -5,7 +5,7 @@ use crate::number::{self, NOT_AVAILABLE};
 use crate::recommend::Recommendation;
 use crate::study::{Configuration, Evidence, Study, TaskEvidence, shown};
 use crate::table::{Column, Field, Table, Tone};
-use laxity_model::{Scheduler, Scope};
+use laxity_model::{PolicyScheduler, Scope};
 use laxity_trace::{Sample, TaskSummary};
 use std::collections::BTreeMap;
 
@@ -242,7 +242,7 @@ pub(crate) fn table_4(study: &Study<'_>, layout: &Layout) -> Vec<Table> {
 }
 
 fn by_scope<'s>(study: &'s Study<'_>) -> Vec<(&'static str, Vec<&'s Configuration>)> {
-    let scope = |c: &Configuration| c.scheduler.parse::<Scheduler>().ok().map(|s| s.scope);
+    let scope = |c: &Configuration| c.scheduler.parse::<PolicyScheduler>().ok().map(|s| s.scope);
     let groups = [
         ("Global scheduling", Some(Scope::Global)),
         ("Clustered scheduling", Some(Scope::Clustered)),

@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+mod beside;
 mod cells;
 mod evidence_tables;
 mod html;
@@ -26,6 +27,7 @@ mod table;
 mod terminal;
 pub mod timeline;
 
+pub use beside::{Beside, Later, Pair, TaskCount};
 pub use plot::Plot;
 pub use recommend::Recommendation;
 pub use study::Configuration;
@@ -65,6 +67,7 @@ pub struct Report<'a> {
     recommendation: Recommendation,
     set_recommendations: Vec<Recommendation>,
     cell_recommendations: Vec<Recommendation>,
+    beside: Vec<Beside>,
     deploy: Vec<DeployText>,
     reading: Option<String>,
     schedules: Schedules,
@@ -75,7 +78,17 @@ impl<'a> Report<'a> {
     ///
     /// Errors: a task set of the manifest is not valid, or a run or job refers to something that is not there.
     pub fn of(results: &'a Results) -> Result<Report<'a>> {
-        let study = Study::of(results)?;
+        Self::of_study(Study::of(results, None)?)
+    }
+
+    /// Evaluates results whose runs have not kept their jobs, from their summary. There is nothing to plot.
+    ///
+    /// Errors: a task set of the manifest is not valid.
+    pub fn of_summary(results: &'a Results, summary: Summary) -> Result<Report<'a>> {
+        Self::of_study(Study::of(results, Some(summary))?)
+    }
+
+    fn of_study(study: Study<'a>) -> Result<Report<'a>> {
         let layout = Layout::of(&study);
         let set_recommendations: Vec<Recommendation> =
             study.all_sets().into_iter().map(|set| recommend::recommend(&study, &[set])).collect();
@@ -84,6 +97,7 @@ impl<'a> Report<'a> {
         let cell_recommendations =
             layout.cells.iter().map(|cell| recommend::recommend(&study, &cell.sets)).collect();
         Ok(Report {
+            beside: beside::beside(&study),
             study,
             layout,
             recommendation,
@@ -136,6 +150,11 @@ impl<'a> Report<'a> {
     /// What to deploy for each set alone, in the order of the manifest.
     pub fn set_recommendations(&self) -> &[Recommendation] {
         &self.set_recommendations
+    }
+
+    /// What was simulated beside what was measured, scheduler by scheduler.
+    pub fn beside(&self) -> &[Beside] {
+        &self.beside
     }
 
     /// The report as text: tables, who misses what, the recommendation.

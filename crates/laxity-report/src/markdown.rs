@@ -15,6 +15,9 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     if let Some(worst) = evidence_tables::worst_tasks(study, &all) {
         out += &format!("## {}\n\n{}\n", worst.caption, worst.markdown());
     }
+    if let Some(beside) = crate::beside::table(study, report.beside()) {
+        out += &format!("## {}\n\n{}\n", beside.caption, beside.markdown());
+    }
     for table in evidence_tables::table_4(study, &report.layout) {
         out += &format!("### {}\n\n{}\n", table.caption, table.markdown());
     }
@@ -22,7 +25,9 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
 }
 
 fn answer(recommendation: &Recommendation) -> String {
+    let simulated = recommendation.host == Some(laxity_trace::Host::Simulator);
     let headline = match (&recommendation.label, recommendation.misses_nothing) {
+        (Some(label), true) if simulated => format!("**Best in simulation: {label}.**"),
         (Some(label), true) => format!("**Deploy {label}.**"),
         (Some(label), false) => format!("**{label} misses least, but it misses.**"),
         (None, _) => "**No recommendation.**".to_owned(),

@@ -2,7 +2,9 @@
 
 use crate::number;
 use laxity_model::{Duration, LoadSum, Result, Scheduler, Task, TaskSet};
-use laxity_trace::{ALONE, Counts, Host, Results, Run, RunStatus, RunSummary, Sample, Summary, TaskSummary};
+use laxity_trace::{
+    ALONE, Counts, Host, Results, Run, RunStatus, RunSummary, Sample, SchedulerSummary, Summary, TaskSummary,
+};
 
 /// A scheduler and who carried it out: what can be recommended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,20 +29,36 @@ pub(crate) struct Study<'a> {
     pub(crate) results: &'a Results,
     pub(crate) sets: Vec<TaskSet>,
     pub(crate) summary: Summary,
-    /// Without [`ALONE`]; those of lelli2012 first, in the order of its tables.
+    /// Without [`ALONE`]; those of lelli2012 first, in the order of its tables. Simulated ones only where nothing was
+    /// measured.
     pub(crate) configurations: Vec<Configuration>,
+    /// What was simulated beside measurements.
+    pub(crate) simulated: Vec<Configuration>,
 }
 
 impl<'a> Study<'a> {
+    /// With the summary of the results, if it is known; it is computed from their jobs otherwise.
+    ///
     /// Errors: a task set of the manifest is not valid, or a run or job refers to something that is not there.
-    pub(crate) fn of(results: &'a Results) -> Result<Study<'a>> {
+    pub(crate) fn of(results: &'a Results, summary: Option<Summary>) -> Result<Study<'a>> {
         let set = |(index, document)| {
             TaskSet::from_json_value(document, &format!("set-{index}"))
                 .map_err(|e| e.context(format!("task set {index} of the manifest")))
         };
         let sets: Vec<TaskSet> = results.task_sets.iter().enumerate().map(set).collect::<Result<_>>()?;
-        let summary = Summary::of(results, &sets)?;
-        Ok(Study { results, configurations: configurations(&results.runs), sets, summary })
+        let summary = match summary {
+            Some(summary) => summary,
+            None => Summary::of(results, &sets)?,
+        };
+        let (configurations, simulated) = configurations(&results.runs);
+        Ok(Study { results, configurations, simulated, sets, summary })
+    }
+
+    /// What the runs of a summary are called.
+    pub(crate) fn label_of(&self, summary: &SchedulerSummary) -> String {
+        let all = self.configurations.iter().chain(&self.simulated);
+        let own = |c: &&Configuration| c.scheduler == summary.scheduler && c.host == summary.host;
+        { all }.find(own).map_or_else(|| summary.scheduler.clone(), |c| c.label.clone())
     }
 
     /// The number of cores used.
@@ -77,7 +95,8 @@ impl<'a> Study<'a> {
     }
 }
 
-fn configurations(runs: &[Run]) -> Vec<Configuration> {
+/// What was measured and what was simulated beside it; what was simulated alone stands for what was measured.
+fn configurations(runs: &[Run]) -> (Vec<Configuration>, Vec<Configuration>) {
     let mut seen: Vec<(String, Host)> = Vec::new();
     for run in runs.iter().filter(|run| run.scheduler != ALONE) {
         let key = (run.scheduler.clone(), run.host);
@@ -87,13 +106,22 @@ fn configurations(runs: &[Run]) -> Vec<Configuration> {
     }
     let known = |name: &str| Scheduler::ALL.iter().position(|s| s.name() == name).unwrap_or(usize::MAX);
     seen.sort_by_key(|(scheduler, _)| known(scheduler));
-    let several_hosts = seen.iter().any(|(_, host)| *host != seen[0].1);
-    let label = |scheduler: &str, host: Host| {
-        if several_hosts { format!("{scheduler} ({})", host.name()) } else { scheduler.to_owned() }
+    let (mut simulated, mut real): (Vec<_>, Vec<_>) =
+        seen.into_iter().partition(|(_, host)| *host == Host::Simulator);
+    if real.is_empty() {
+        std::mem::swap(&mut simulated, &mut real);
+    }
+    let several_hosts = real.iter().any(|(_, host)| *host != real[0].1);
+    let shown = |(scheduler, host): (String, Host)| {
+        let label = if several_hosts { format!("{scheduler} ({})", host.name()) } else { scheduler.clone() };
+        Configuration { scheduler, host, label }
     };
-    seen.into_iter()
-        .map(|(scheduler, host)| Configuration { label: label(&scheduler, host), scheduler, host })
-        .collect()
+    let beside = |(scheduler, host): (String, Host)| Configuration {
+        label: format!("{scheduler} (simulated)"),
+        scheduler,
+        host,
+    };
+    (real.into_iter().map(shown).collect(), simulated.into_iter().map(beside).collect())
 }
 
 /// What the runs of one configuration show, taken together.

@@ -1,8 +1,8 @@
 //! The report as text, for a terminal or a file.
 
-use crate::evidence_tables;
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
+use crate::{beside, evidence_tables};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 
 /// Where the text goes.
@@ -49,6 +49,9 @@ pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
             None => out += &format!("{}\n\n", evidence_tables::no_misses(study)),
         }
     }
+    if let Some(beside) = beside::table(study, &report.beside) {
+        out += &format!("{}\n", table(&beside, style));
+    }
     out + &recommendation(&report.recommendation, style)
 }
 
@@ -68,7 +71,9 @@ fn set_line(report: &Report<'_>, index: usize) -> String {
 
 /// The answer in words.
 pub(crate) fn recommendation(recommendation: &Recommendation, style: TextStyle) -> String {
+    let simulated = recommendation.host == Some(laxity_trace::Host::Simulator);
     let headline = match (&recommendation.label, recommendation.misses_nothing) {
+        (Some(label), true) if simulated => format!("Best in simulation: {label}."),
         (Some(label), true) => format!("Deploy {label}."),
         (Some(label), false) => format!("{label} misses least, but it misses."),
         (None, _) => "No recommendation.".to_owned(),

@@ -17,7 +17,7 @@ mod timestamp;
 
 pub use directory::{
     EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, create_events,
-    events_path, load, open_events, runs_with_events,
+    events_path, load, load_manifest, open_events, runs_with_events,
 };
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};

@@ -12,6 +12,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let asked = &arguments.schedulers;
     let schedulers = if asked.is_empty() { Scheduler::ALL.to_vec() } else { asked.clone() };
     let mut settings = settings(running, schedulers, "compare")?;
+    settings.simulate = !arguments.no_simulation;
     settings.alone = Some(arguments.alone).filter(|span| !span.is_zero());
     let interrupt = interrupt::flag()?;
     let finished = experiment::conduct(&sets, &settings, &interrupt)?;

@@ -2,7 +2,7 @@
 
 use crate::arguments::ListArguments;
 use crate::output;
-use laxity_model::{Platform, Result, Scheduler, Scope};
+use laxity_model::{Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope};
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
 use laxity_trace::Machine;
@@ -14,6 +14,7 @@ use std::process::ExitCode;
 struct Answer {
     version: u32,
     schedulers: Vec<SchedulerAnswer>,
+    policies: Vec<PolicyAnswer>,
     generators: Vec<Named>,
     placements: Vec<Named>,
     machine: Machine,
@@ -27,6 +28,19 @@ struct SchedulerAnswer {
     description: String,
     runs_here: bool,
     why_not: Option<String>,
+}
+
+/// A policy of laxity's own, for `laxity simulate`.
+#[derive(Serialize)]
+struct PolicyAnswer {
+    name: &'static str,
+    description: &'static str,
+    /// Names of the policy in all scopes that make sense: global, clustered, partitioned.
+    scopes: Vec<String>,
+    /// What may stand behind a name, and what it means.
+    rules: Vec<Named>,
+    /// Whether one core of every cell runs no task.
+    dedicates_a_core: bool,
 }
 
 #[derive(Serialize)]
@@ -84,6 +98,7 @@ fn answer(platform: &Platform) -> Answer {
     Answer {
         version: 1,
         schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
+        policies: Policy::ALL.into_iter().map(policy).collect(),
         generators: super::generate::generators()
             .into_iter()
             .map(|(name, description)| Named { name, description })
@@ -103,14 +118,48 @@ fn answer(platform: &Platform) -> Answer {
     }
 }
 
+fn policy(policy: Policy) -> PolicyAnswer {
+    let edf = PriorityRule::EarliestDeadlineFirst;
+    let scopes = [Scope::Global, Scope::Clustered, Scope::Partitioned];
+    // A cell of one core has none to dedicate.
+    let possible = |scope: &Scope| !(policy.dedicates_a_core() && *scope == Scope::Partitioned);
+    let name = |scope| PolicyScheduler { policy, scope, rule: edf }.to_string();
+    let rule = |rule: PriorityRule| Named {
+        name: if rule == edf { String::new() } else { format!(":{}", rule.name()) },
+        description: rule.description().to_owned(),
+    };
+    let rules = [edf, PriorityRule::RateMonotonic, PriorityRule::DeadlineMonotonic, PriorityRule::Given];
+    PolicyAnswer {
+        name: policy.name(),
+        description: policy.description(),
+        scopes: scopes.into_iter().filter(possible).map(name).collect(),
+        rules: rules.map(rule).into(),
+        dedicates_a_core: policy.dedicates_a_core(),
+    }
+}
+
+/// The policies: what each is, then what makes a name.
+fn policies_text(policies: &[PolicyAnswer]) -> String {
+    let mut text = String::from("\nPOLICIES OF LAXITY'S OWN (laxity simulate)\n");
+    for policy in policies {
+        text += &format!("  {:<22} {}\n", policy.name, policy.description);
+    }
+    text += "  c-NAME, p-NAME         clustered, partitioned; without, one queue for all cores\n";
+    for rule in policies.first().into_iter().flat_map(|policy| &policy.rules) {
+        text += &format!("  {:<22} {}\n", format!("NAME{}", rule.name), rule.description);
+    }
+    text + "  g-edf, p-rm ...        the schedulers above can be simulated, too: as push-pull, Linux's structure\n"
+}
+
 fn text(answer: &Answer) -> String {
-    let mut text = String::from("SCHEDULERS (laxity run, laxity compare)\n");
+    let mut text = String::from("SCHEDULERS OF LINUX (laxity run, laxity compare)\n");
     for scheduler in &answer.schedulers {
         text += &format!("  {:<22} {}\n", scheduler.name, scheduler.description);
         if let Some(why) = &scheduler.why_not {
             text += &format!("  {:<22} not here: {why}\n", "");
         }
     }
+    text += &policies_text(&answer.policies);
     text += "\nGENERATORS (laxity generate)\n";
     answer.generators.iter().for_each(|g| text += &format!("  {:<22} {}\n", g.name, g.description));
     text += "\nPLACEMENTS (--placement)\n";

@@ -6,13 +6,15 @@ mod list;
 mod place;
 mod report;
 mod run;
+mod simulate;
+mod verify;
 
 pub use report::DEPLOY_DIRECTORY;
 
 use crate::arguments::{Command, RunningArguments};
 use crate::experiment::{Finished, Settings};
 use crate::{experiment, output};
-use laxity_model::{Diagnostic, Result, Scheduler, TaskSet, read_task_set};
+use laxity_model::{Diagnostic, Duration, Result, Scheduler, TaskSet, read_task_set};
 use laxity_trace::{Existing, RunStatus};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,6 +25,8 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Simulate(arguments) => simulate::simulate(&arguments),
+        Command::Verify(arguments) => verify::verify(&arguments),
         Command::Place(arguments) => place::place(&arguments),
         Command::Generate(arguments) => generate::generate(&arguments),
         Command::Report(arguments) => report::report(&arguments),
@@ -54,14 +58,13 @@ fn read_set(path: &Path) -> Result<TaskSet> {
     Ok(imported.set)
 }
 
-/// The settings that `run` and `compare` share.
-fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str) -> Result<Settings> {
-    if arguments.duration.is_zero() {
+/// Refuses lengths that are slips of the unit.
+fn check_length(duration: Duration, grace: Option<Duration>) -> Result<()> {
+    if duration.is_zero() {
         return Err(Diagnostic::usage("--duration 0ns: a run must release jobs for some time")
             .hint("try --duration 10s"));
     }
-    let grace = arguments.grace.unwrap_or_default();
-    for (option, span) in [("--duration", arguments.duration), ("--grace", grace)] {
+    for (option, span) in [("--duration", duration), ("--grace", grace.unwrap_or_default())] {
         if span > experiment::RUN_LONGEST {
             return Err(Diagnostic::usage(format!(
                 "{option} {span}: a run takes at most {} (a year)",
@@ -70,6 +73,23 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str
             .hint("check the unit: ns, us, ms or s"));
         }
     }
+    Ok(())
+}
+
+/// Each once, in the order in which they were asked for.
+fn unique<T: PartialEq>(asked: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut unique: Vec<T> = Vec::new();
+    asked.into_iter().for_each(|one| {
+        if !unique.contains(&one) {
+            unique.push(one);
+        }
+    });
+    unique
+}
+
+/// The settings that `run` and `compare` share.
+fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str) -> Result<Settings> {
+    check_length(arguments.duration, arguments.grace)?;
     let platform = arguments.platform.resolve()?;
     if arguments.platform.platform.is_some() {
         let here = laxity_model::Platform::this_machine()?.cpus();
@@ -82,17 +102,12 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str
             .hint("a real run needs real cores; leave --platform out, or place onto this platform with `laxity place`"));
         }
     }
-    let mut unique: Vec<Scheduler> = Vec::new();
-    schedulers.into_iter().for_each(|scheduler| {
-        if !unique.contains(&scheduler) {
-            unique.push(scheduler);
-        }
-    });
     let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
     Ok(Settings {
-        schedulers: unique,
+        schedulers: unique(schedulers),
         duration: arguments.duration,
         repeat: arguments.repeat,
+        simulate: false,
         alone: None,
         demand_model: arguments.demand_model,
         demand: arguments.demand,
@@ -116,7 +131,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str
 fn conclude(
     finished: &Finished,
     arguments: &RunningArguments,
-    clean: impl Fn(&report::Verdict) -> bool,
+    clean: impl Fn(&report::Found) -> bool,
 ) -> Result<ExitCode> {
     let verdict = report::publish(&finished.directory, &finished.results, arguments.json, true)?;
     if finished.interrupted {

@@ -1,14 +1,19 @@
 //! `laxity report`, and what `run` and `compare` say at their end.
 
+use super::simulate::{heading, rows};
+use super::verify::chosen;
 use crate::arguments::ReportArguments;
-use crate::output;
+use crate::simulation::views::{Shown, Views};
+use crate::{output, simulation};
 use laxity_model::{Diagnostic, Result};
-use laxity_report::{DeployText, Recommendation, Report, TextStyle};
-use laxity_trace::{Results, RunStatus, SchedulerSummary, Summary};
+use laxity_oracle::Verdict;
+use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
+use laxity_trace::{Host, Results, RunStatus, SchedulerSummary, Summary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// Name of the directory of files to deploy with.
 pub const DEPLOY_DIRECTORY: &str = "deploy";
@@ -19,26 +24,100 @@ const READING_FILE: &str = "notes.md";
 /// More deployment files than this would drown a page.
 const DEPLOY_TEXTS_MAX: usize = 4;
 
-/// What `--json` of run, compare and report prints.
+/// What `--json` of run, simulate, compare and report prints.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer<'a> {
-    /// The metrics: one object per scheduler in `schedulers`, one per run in `runs`.
+    /// The metrics: one object per scheduler and host in `schedulers`, one per run in `runs`.
     #[serde(flatten)]
     summary: &'a Summary,
     /// Which configuration to deploy, and why.
     recommendation: &'a Recommendation,
-    /// The results directory.
-    results: String,
+    /// What was simulated beside what was measured, and where and why the two differ.
+    beside: &'a [Beside],
+    /// What the oracles say of the runs that they watched.
+    verdicts: Vec<RunVerdict<'a>>,
+    /// The results directory; null if nothing was written.
+    results: Option<String>,
 }
 
-pub fn report(arguments: &ReportArguments) -> Result<std::process::ExitCode> {
+/// What the oracles say of a run.
+#[derive(Serialize, JsonSchema)]
+pub struct RunVerdict<'a> {
+    /// Number of the run.
+    run: u32,
+    /// The verdict.
+    verdict: &'a Verdict,
+}
+
+impl<'a> Answer<'a> {
+    fn of(report: &'a Report<'_>, verdicts: &'a [(u32, Verdict)], results: Option<&Path>) -> Self {
+        Answer {
+            summary: report.summary(),
+            recommendation: report.recommendation(),
+            beside: report.beside(),
+            verdicts: verdicts.iter().map(|(run, verdict)| RunVerdict { run: *run, verdict }).collect(),
+            results: results.map(|directory| directory.display().to_string()),
+        }
+    }
+
+    fn text(&self) -> Result<String> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
+        Ok(text + "\n")
+    }
+}
+
+pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
+    let views = Views::from(&arguments.views);
+    if views.any() || arguments.run.is_some() {
+        return look(arguments, &views);
+    }
+    views.check(1)?;
     let results = laxity_trace::load(&arguments.directory)?;
     publish(&arguments.directory, &results, arguments.json, true)?;
-    Ok(std::process::ExitCode::SUCCESS)
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows the schedules of runs that kept their events.
+fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
+    if !views.any() {
+        return Err(Diagnostic::usage("--run says which schedule is shown, but not how")
+            .hint("add --text, --gantt or --perfetto FILE"));
+    }
+    let manifest = laxity_trace::load_manifest(&arguments.directory)?;
+    let mut shown = Vec::new();
+    for run in chosen(&manifest, arguments.run)? {
+        if let Some(events) = laxity_trace::open_events(&arguments.directory, run.id)? {
+            shown.push((run, events));
+        }
+    }
+    if shown.is_empty() {
+        return Err(Diagnostic::environment(format!("{} has no events", arguments.directory.display()))
+            .hint("simulate with `laxity simulate SET --events --out DIR`"));
+    }
+    views.check(shown.len())?;
+    for (run, events) in &shown {
+        let set = simulation::set_of(&manifest, run)?;
+        let heading = (shown.len() > 1).then(|| heading(run, &set));
+        let cpus = rows(&manifest.machine.cpus);
+        views.show(&Shown { heading, set: &set, cpus, events })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the answer to standard output.
+pub fn print(report: &Report<'_>, verdicts: &[(u32, Verdict)], json: bool, tables: bool) -> Result<()> {
+    if json {
+        output::print(&Answer::of(report, verdicts, None).text()?)
+    } else if tables {
+        output::print(&report.text(style()))
+    } else {
+        Ok(())
+    }
 }
 
 /// What the publication found.
-pub struct Verdict {
+pub struct Found {
     /// The recommended scheduler misses nothing.
     pub recommended_is_clean: bool,
     /// Every run was made, to its end, and missed nothing.
@@ -50,37 +129,60 @@ pub struct Verdict {
 }
 
 /// Writes the report into the directory and the answer to standard output.
-pub fn publish(directory: &Path, results: &Results, json: bool, tables: bool) -> Result<Verdict> {
+pub fn publish(directory: &Path, results: &Results, json: bool, tables: bool) -> Result<Found> {
+    publish_verified(directory, results, &[], json, tables)
+}
+
+/// The same with what the oracles said.
+pub fn publish_verified(
+    directory: &Path,
+    results: &Results,
+    verdicts: &[(u32, Verdict)],
+    json: bool,
+    tables: bool,
+) -> Result<Found> {
     let report = Report::of(results)?.with_deploy(deploy_texts(directory));
+    let report = match laxity_trace::runs_with_events(directory)?.is_empty() {
+        true => report,
+        false => report.with_schedules(directory)?,
+    };
     let report = match std::fs::read_to_string(directory.join(READING_FILE)) {
         Ok(reading) => report.with_reading(reading),
         Err(_) => report,
     };
-    let answer = Answer {
-        summary: report.summary(),
-        recommendation: report.recommendation(),
-        results: directory.display().to_string(),
-    };
-    let text = serde_json::to_string_pretty(&answer)
-        .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
-    output::write_file(&directory.join(SUMMARY_FILE), &(text.clone() + "\n"))?;
+    let text = Answer::of(&report, verdicts, Some(directory)).text()?;
+    output::write_file(&directory.join(SUMMARY_FILE), &text)?;
     report.write(directory)?;
     if json {
-        output::print(&(text + "\n"))?;
+        output::print(&text)?;
     } else if tables {
         output::print(&report.text(style()))?;
     }
     let page = directory.join(laxity_report::HTML_FILE);
     output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
-    Ok(Verdict {
+    Ok(Found {
         recommended_is_clean: report.recommendation().misses_nothing,
-        all_clean: report.summary().schedulers.iter().all(is_clean),
-        cut_short: results.runs.iter().find_map(|run| match &run.status {
-            RunStatus::Interrupted { reason, .. } => Some(reason.clone()),
-            _ => None,
+        all_clean: all_clean(report.summary()),
+        cut_short: results.runs.iter().filter(|run| run.host != Host::Simulator).find_map(|run| {
+            match &run.status {
+                RunStatus::Interrupted { reason, .. } => Some(reason.clone()),
+                _ => None,
+            }
         }),
-        anything_ran: results.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. })),
+        anything_ran: results
+            .runs
+            .iter()
+            .any(|run| run.host != Host::Simulator && !matches!(run.status, RunStatus::NotRun { .. })),
     })
+}
+
+/// Every run was made, to its end, and missed nothing. Simulations beside measurements do not count.
+pub fn all_clean(summary: &Summary) -> bool {
+    let measured = |scheduler: &&SchedulerSummary| scheduler.host != Host::Simulator;
+    match summary.schedulers.iter().any(|scheduler| measured(&scheduler)) {
+        true => summary.schedulers.iter().filter(measured).all(is_clean),
+        false => summary.schedulers.iter().all(is_clean),
+    }
 }
 
 fn is_clean(scheduler: &SchedulerSummary) -> bool {
@@ -91,11 +193,7 @@ fn style() -> TextStyle {
     if !std::io::stdout().is_terminal() {
         return TextStyle::default();
     }
-    let columns = rustix::termios::tcgetwinsize(std::io::stdout()).map(|size| size.ws_col);
-    TextStyle {
-        width: columns.ok().filter(|&width| width > 0),
-        color: std::env::var_os("NO_COLOR").is_none(),
-    }
+    TextStyle { width: output::columns(), color: std::env::var_os("NO_COLOR").is_none() }
 }
 
 /// The deployment files of a results directory, by name.

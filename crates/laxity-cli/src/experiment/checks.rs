@@ -61,12 +61,13 @@ pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
 }
 
 /// Memory for a job: its orders and record while it runs, and its row when all results are evaluated.
-const BYTES_PER_JOB: u128 = 400;
+pub const BYTES_PER_JOB: u128 = 400;
 
 /// Refuses experiments whose jobs do not fit into memory.
 fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     let jobs: u128 = sets.iter().map(|set| expected_jobs(set, settings.duration)).sum();
-    let runs = u128::from(settings.repeat) * settings.schedulers.len() as u128;
+    let hosts = 1 + u128::from(settings.simulate);
+    let runs = u128::from(settings.repeat) * settings.schedulers.len() as u128 * hosts;
     let (wanted, available) = (jobs * runs * BYTES_PER_JOB, laxity_run::available_memory());
     if available.is_none_or(|available| wanted <= u128::from(available / 4 * 3)) {
         return Ok(());

@@ -6,19 +6,22 @@ mod placing;
 mod runs;
 mod work;
 
-pub use checks::{RUN_LONGEST, check_real_time};
-pub use placing::ILP_TIME_LIMIT;
-pub use work::DemandModel;
+pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_real_time};
+pub use parts::check_prospects;
+pub use placing::{ILP_TIME_LIMIT, Placed, Placements, Placing};
+pub use runs::reason;
+pub use work::{DemandModel, expected_jobs};
 
 use crate::output;
 use crate::progress::Steps;
+use crate::simulation::{Beside, simulate_beside};
 use checks::{alone_duration, check_load};
-use laxity_model::{Demand, Duration, Platform, Result, Scheduler, TaskSet};
+use laxity_model::{Demand, Duration, Platform, PriorityRule, Result, Scheduler, TaskSet};
 use laxity_place::{Method, Overload};
 use laxity_run::{BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, Progress};
 use laxity_trace::{Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
-use parts::{Part, check_parts, parts, write_deployment};
-use runs::{Work, manifest, planned_runs, reason};
+use parts::{Part, parts, write_deployment};
+use runs::{Work, manifest, planned_runs};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -32,6 +35,8 @@ pub struct Settings {
     pub duration: Duration,
     /// Runs per set and scheduler.
     pub repeat: u32,
+    /// Whether what is measured is simulated, too.
+    pub simulate: bool,
     /// Whether and how long each task runs alone first.
     pub alone: Option<Duration>,
     /// What a job's demand means.
@@ -60,6 +65,18 @@ pub struct Settings {
     pub quiet: bool,
 }
 
+impl Settings {
+    fn placing<'a>(&'a self, interrupt: &'a AtomicBool) -> Placing<'a> {
+        Placing {
+            platform: &self.platform,
+            method: self.placement,
+            overload: self.overload,
+            ilp_time_limit: self.ilp_time_limit,
+            interrupt,
+        }
+    }
+}
+
 /// How the experiment went.
 pub struct Finished {
     /// The directory.
@@ -80,13 +97,16 @@ pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) ->
     }
     let capabilities = Capabilities::probe();
     let parts = parts(sets, settings, &capabilities, interrupt)?;
-    check_parts(sets, &parts)?;
+    check_prospects(
+        parts.iter().map(|part| (part.scheduler.name(), &sets[part.set], part.plan.as_ref().err())),
+    )?;
     let workload = Workload::new(settings.demand_model, settings.demand, sets, settings.seed)?;
     let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, lock, interrupt };
     let runs = planned_runs(sets, &parts, settings, &capabilities);
     let manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
     laboratory.make_all(&runs, &mut directory)?;
+    laboratory.simulate_beside(&runs, &mut directory)?;
     let path = directory.path().to_owned();
     directory.finish()?;
     let results = laxity_trace::load(&path)?;
@@ -107,11 +127,11 @@ struct Laboratory<'a> {
 impl Laboratory<'_> {
     fn make_all(&self, runs: &[(Run, Work)], directory: &mut ResultsDirectory) -> Result<()> {
         self.announce(runs);
-        let possible = runs.iter().filter(|(_, work)| *work != Work::Nothing).count();
+        let possible = runs.iter().filter(|(_, work)| !matches!(work, Work::Nothing(_))).count();
         let mut steps = Steps::new(possible, self.settings.quiet);
         for (planned, work) in runs {
             let mut run = planned.clone();
-            if *work != Work::Nothing {
+            if !matches!(work, Work::Nothing(_)) {
                 if self.interrupt.load(SeqCst) {
                     run.status = RunStatus::NotRun { reason: "interrupted before this run".into() };
                 } else {
@@ -121,6 +141,35 @@ impl Laboratory<'_> {
             directory.append_run(&run)?;
         }
         Ok(())
+    }
+
+    /// Simulates the same jobs in the same places. Comes last: nothing else is to run beside measurements.
+    fn simulate_beside(&self, runs: &[(Run, Work)], directory: &mut ResultsDirectory) -> Result<()> {
+        if !self.settings.simulate || self.interrupt.load(SeqCst) {
+            return Ok(());
+        }
+        let measured = directory.manifest().runs.clone();
+        let made = |id: u32| measured.iter().find(|run| run.id == id);
+        let mut cases = Vec::new();
+        for (planned, part) in runs.iter().filter_map(|(run, work)| Some((run, work.part()?))) {
+            let Part { set, scheduler, placed: Some(placed), .. } = &self.parts[part] else { continue };
+            let (run, set) = (made(planned.id).unwrap_or(planned), &self.sets[*set]);
+            let grace = match run.grace {
+                Duration::ZERO => self.settings.grace.unwrap_or_else(|| laxity_sim::default_grace(set)),
+                grace => grace,
+            };
+            let seed = self.settings.seed.wrapping_add(u64::from(run.repetition));
+            let budgets = scheduler.rule == PriorityRule::EarliestDeadlineFirst
+                && work::may_exceed_wcet(set, self.settings.demand);
+            cases.push(Beside { run, set, scheduler: *scheduler, placed, grace, budgets, seed });
+        }
+        let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");
+        let machine = (&self.settings.platform, self.settings.demand);
+        let quiet = self.settings.quiet;
+        if !quiet && !cases.is_empty() {
+            output::say(format_args!("simulating the same jobs: {} run(s)", cases.len()));
+        }
+        simulate_beside(&cases, machine, first, quiet, self.interrupt, |run| directory.append_run(&run))
     }
 
     fn make(&self, run: &mut Run, work: Work, steps: &mut Steps) -> Result<()> {
@@ -153,7 +202,7 @@ impl Laboratory<'_> {
         let (set, settings) = (&self.sets[run.set as usize], self.settings);
         let seed = settings.seed.wrapping_add(u64::from(run.repetition));
         match work {
-            Work::Nothing => Ok(None),
+            Work::Nothing(_) => Ok(None),
             Work::Alone => {
                 let cpu = settings.platform.cores().last().expect("a platform has cores").cpu;
                 let order = |id, index| self.workload.order_of(set, id, index, seed);

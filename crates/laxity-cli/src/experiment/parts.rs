@@ -1,7 +1,7 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
 use super::Settings;
-use super::placing::{Placed, place};
+use super::placing::{Placed, Placements};
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::progress::Steps;
 use crate::{deploy, output};
@@ -11,7 +11,6 @@ use laxity_model::{
 use laxity_report::Report;
 use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use laxity_trace::Results;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -57,12 +56,9 @@ pub fn parts(
 
 impl Planner<'_> {
     fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
-        let mut by_scope: BTreeMap<Scope, Result<Placed>> = BTreeMap::new();
+        let mut placements = Placements::new(set, self.settings.placing(self.interrupt));
         let part = |&scheduler: &Scheduler| {
-            let shared = by_scope
-                .entry(scheduler.scope)
-                .or_insert_with(|| place(set, scheduler.scope, self.settings, None, self.interrupt));
-            let (placed, plan) = match shared {
+            let (placed, plan) = match placements.of(scheduler.scope, false) {
                 Err(error) => (None, Err(error.clone())),
                 Ok(placed) => self.plan_or_retry(set, scheduler, placed),
             };
@@ -85,12 +81,11 @@ impl Planner<'_> {
             && scheduler.scope != Scope::Global;
         if retry
             && let Some((runtime, period)) = self.limits.share()
-            && let Ok(mut own) = place(
+            && let Ok(mut own) = self.settings.placing(self.interrupt).place(
                 set,
                 scheduler.scope,
-                self.settings,
+                false,
                 Some(Utilization::ratio(runtime, period)),
-                self.interrupt,
             )
             && let Ok(plan) = self.plan(set, scheduler, &own)
         {
@@ -131,18 +126,19 @@ impl Planner<'_> {
     }
 }
 
+/// What became of one set under one scheduler: its name and set, and why there is nothing to run, if so.
+pub type Prospect<'a> = (&'a str, &'a TaskSet, Option<&'a Diagnostic>);
+
 /// If nothing can be run and every reason lies in the input, there is nothing to measure or to report: an error.
-pub fn check_parts(sets: &[TaskSet], parts: &[Part]) -> Result<()> {
+pub fn check_prospects<'a>(prospects: impl Iterator<Item = Prospect<'a>>) -> Result<()> {
     let mut refusals: Vec<(Vec<&str>, &TaskSet, &Diagnostic)> = Vec::new();
-    for part in parts {
-        let Err(refusal) = &part.plan else { return Ok(()) };
-        if refusal.failure != Failure::Usage {
+    for (scheduler, set, refusal) in prospects {
+        let Some(refusal) = refusal.filter(|refusal| refusal.failure == Failure::Usage) else {
             return Ok(());
-        }
-        let set = &sets[part.set];
+        };
         match refusals.iter_mut().find(|(_, other, why)| other.name() == set.name() && *why == refusal) {
-            Some((schedulers, ..)) => schedulers.push(part.scheduler.name()),
-            None => refusals.push((vec![part.scheduler.name()], set, refusal)),
+            Some((schedulers, ..)) => schedulers.push(scheduler),
+            None => refusals.push((vec![scheduler], set, refusal)),
         }
     }
     let under = |(schedulers, set, why): &(Vec<&str>, &TaskSet, &Diagnostic)| {

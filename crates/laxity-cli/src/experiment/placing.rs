@@ -1,10 +1,11 @@
-//! Where a scheduler's tasks go: one placement per set and scope, the same for EDF and RM (lelli2012, 5.4).
+//! Where a scheduler's tasks go: one placement per set and scope, the same for EDF and RM (lelli2012, 5.4), and for
+//! what runs and what is simulated.
 
-use super::Settings;
-use laxity_model::{CpuList, Duration, Platform, Result, Scope, TaskSet, Utilization};
-use laxity_place::{Bin, Placement, Request};
+use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, Scope, TaskSet, Utilization};
+use laxity_place::{Bin, Method, Overload, Placement, Request};
 use laxity_run::Cell;
 use laxity_trace::{PlacedBin, PlacementRecord};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -18,33 +19,99 @@ pub struct Placed {
     pub record: PlacementRecord,
 }
 
-/// Places a set for one scope. An error names the task that fits nowhere.
-///
-/// `limit` is the share of each core that may be filled; none: all of it. An interruption ends the search for the
-/// optimum, and the best placement found by then is the answer.
-pub fn place(
-    set: &TaskSet,
-    scope: Scope,
-    settings: &Settings,
-    limit: Option<Utilization>,
-    interrupt: &AtomicBool,
-) -> Result<Placed> {
-    if scope == Scope::Global {
-        return Ok(one_queue(set, &settings.platform));
+/// How tasks are placed, and onto what.
+#[derive(Clone, Copy)]
+pub struct Placing<'a> {
+    /// The cores, and their clusters.
+    pub platform: &'a Platform,
+    /// By which method.
+    pub method: Method,
+    /// What to do with a task that fits nowhere.
+    pub overload: Overload,
+    /// How long the ILP may take.
+    pub ilp_time_limit: Duration,
+    /// Ends the search for the optimum: the best placement found by then is the answer.
+    pub interrupt: &'a AtomicBool,
+}
+
+/// The placements of one set, each made when it is first asked for.
+pub struct Placements<'a> {
+    set: &'a TaskSet,
+    placing: Placing<'a>,
+    made: BTreeMap<(Scope, bool), Result<Placed>>,
+}
+
+impl<'a> Placements<'a> {
+    /// None yet.
+    pub fn new(set: &'a TaskSet, placing: Placing<'a>) -> Self {
+        Placements { set, placing, made: BTreeMap::new() }
     }
-    let bins = Bin::of_platform(&settings.platform, scope)?;
-    let request = Request::new(set, bins)?
-        .with_capacity_limit(limit.unwrap_or_else(|| Utilization::whole(1)))?
-        .with_overload(settings.overload)
-        .with_ilp_time_limit(settings.ilp_time_limit);
-    let placement = request.place_watched(settings.placement, &mut |_| {
-        if interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
-    let cells = (0..placement.bins.len())
-        .map(|bin| cell(&placement, bin, &settings.platform))
-        .filter(|cell| !cell.tasks.is_empty())
-        .collect();
-    Ok(Placed { cells, record: record(set, &placement) })
+
+    /// The placement for a scope. Where `dedicated`, the last core of every cell runs no task.
+    pub fn of(&mut self, scope: Scope, dedicated: bool) -> &Result<Placed> {
+        let make = || self.placing.place(self.set, scope, dedicated, None);
+        self.made.entry((scope, dedicated)).or_insert_with(make)
+    }
+}
+
+impl Placing<'_> {
+    /// Places a set for one scope. An error names the task that fits nowhere.
+    ///
+    /// `limit` is the share of each core that may be filled; none: all of it. Where `dedicated`, the last core of every
+    /// cell belongs to it but runs no task.
+    pub fn place(
+        &self,
+        set: &TaskSet,
+        scope: Scope,
+        dedicated: bool,
+        limit: Option<Utilization>,
+    ) -> Result<Placed> {
+        if scope == Scope::Global {
+            return Ok(one_queue(set, self.platform));
+        }
+        let (wholes, bins) = self.bins(scope, dedicated)?;
+        let request = Request::new(set, bins)?
+            .with_capacity_limit(limit.unwrap_or_else(|| Utilization::whole(1)))?
+            .with_overload(self.overload)
+            .with_ilp_time_limit(self.ilp_time_limit);
+        let placement = request.place_watched(self.method, &mut |_| {
+            if self.interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        let cells = (0..placement.bins.len())
+            .map(|bin| cell(&placement, bin, wholes[bin].clone(), self.platform))
+            .filter(|cell| !cell.tasks.is_empty())
+            .collect();
+        Ok(Placed { cells, record: record(set, &placement, &wholes) })
+    }
+
+    /// The cores of every cell, and those of them that run tasks.
+    fn bins(&self, scope: Scope, dedicated: bool) -> Result<(Vec<CpuList>, Vec<Bin>)> {
+        let (mut wholes, mut bins) = (Vec::new(), Vec::new());
+        for whole in Bin::of_platform(self.platform, scope)? {
+            let last = whole.cpus().iter().last().filter(|_| dedicated);
+            let working = whole.cpus().difference(&last.into_iter().collect());
+            if !working.is_empty() {
+                bins.push(Bin::new(self.platform, working)?);
+                wholes.push(whole.cpus().clone());
+            }
+        }
+        if bins.is_empty() {
+            return Err(Diagnostic::usage(format!(
+                "a scheduler that dedicates the last core of every cell needs cells of two cores or more, but with {} \
+                 on platform `{}` every cell has one",
+                scope.description(),
+                self.platform.name()
+            ))
+            .hint("use it globally, or name larger --clusters"));
+        }
+        Ok((wholes, bins))
+    }
+
+    /// What the cores that run tasks can do, in cores of speed 1.
+    pub fn capacity(&self, scope: Scope, dedicated: bool) -> Result<Utilization> {
+        let (_, bins) = self.bins(scope, dedicated)?;
+        Ok(bins.iter().fold(Utilization::zero(), |sum, bin| sum.plus(bin.capacity())))
+    }
 }
 
 /// Global scheduling places nothing: all tasks share all cores, each within its own affinity.
@@ -60,8 +127,7 @@ fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
     Placed { cells: vec![Cell { cpus, tasks, memory_nodes: CpuList::default() }], record }
 }
 
-fn cell(placement: &Placement, bin: usize, platform: &Platform) -> Cell {
-    let cpus = placement.bins[bin].cpus().clone();
+fn cell(placement: &Placement, bin: usize, cpus: CpuList, platform: &Platform) -> Cell {
     let near = platform.numa_nodes().iter().filter(|node| !node.cpus.intersection(&cpus).is_empty());
     // Memory is bound where there is a choice and the cell leaves something out.
     let bound = platform.numa_nodes().len() > 1 && cpus.len() < platform.core_count();
@@ -70,9 +136,9 @@ fn cell(placement: &Placement, bin: usize, platform: &Platform) -> Cell {
 }
 
 /// What the results keep of a placement.
-fn record(set: &TaskSet, placement: &Placement) -> PlacementRecord {
+fn record(set: &TaskSet, placement: &Placement, wholes: &[CpuList]) -> PlacementRecord {
     let bin = |bin: usize| PlacedBin {
-        cpus: placement.bins[bin].cpus().clone(),
+        cpus: wholes[bin].clone(),
         tasks: placement.tasks_of(bin).into_iter().map(|id| set.tasks()[id].name.clone()).collect(),
         load: placement.load(bin).to_string(),
     };

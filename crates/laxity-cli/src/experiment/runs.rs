@@ -13,12 +13,23 @@ use std::time::SystemTime;
 /// What a run executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Nothing: it cannot be run here.
-    Nothing,
+    /// Nothing: it cannot be run here. The part that it would have been, unless it is every task alone.
+    Nothing(Option<usize>),
     /// Every task alone.
     Alone,
     /// The plan of this part.
     Together(usize),
+}
+
+impl Work {
+    /// The part of the experiment that it is, whether or not it can be run.
+    pub fn part(self) -> Option<usize> {
+        match self {
+            Work::Together(part) => Some(part),
+            Work::Nothing(part) => part,
+            Work::Alone => None,
+        }
+    }
 }
 
 /// An error as the reason of a run that was not made.
@@ -41,10 +52,11 @@ pub fn planned_runs(
                    scheduler: &str,
                    repetition: u32,
                    placed: Option<&Placed>,
-                   work: std::result::Result<Work, String>| {
-        let (work, why) = match work {
-            Ok(work) => (work, String::new()),
-            Err(why) => (Work::Nothing, why),
+                   work: Work,
+                   refusal: Option<String>| {
+        let (work, why) = match refusal {
+            None => (work, String::new()),
+            Some(why) => (Work::Nothing(work.part()), why),
         };
         let run = Run {
             id: u32::try_from(runs.len()).expect("runs are far fewer than 2^32"),
@@ -64,14 +76,13 @@ pub fn planned_runs(
     };
     if settings.alone.is_some() {
         for set in 0..sets.len() {
-            let work = capabilities.fifo.clone().map(|()| Work::Alone);
-            add(set, ALONE, 0, None, work);
+            add(set, ALONE, 0, None, Work::Alone, capabilities.fifo.clone().err());
         }
     }
     for repetition in 0..settings.repeat {
         for (index, part) in parts.iter().enumerate() {
-            let work = part.plan.as_ref().map(|_| Work::Together(index)).map_err(reason);
-            add(part.set, part.scheduler.name(), repetition, part.placed.as_ref(), work);
+            let (name, refusal) = (part.scheduler.name(), part.plan.as_ref().err().map(reason));
+            add(part.set, name, repetition, part.placed.as_ref(), Work::Together(index), refusal);
         }
     }
     runs
@@ -99,7 +110,7 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
         command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
         created: laxity_trace::rfc3339(SystemTime::now()),
         seed: settings.seed,
-        platform: None,
+        platform: settings.simulate.then(|| settings.platform.to_json_value()),
         machine: Machine::this_machine(&settings.platform),
         task_sets: sets.iter().map(TaskSet::to_json_value).collect(),
         options,

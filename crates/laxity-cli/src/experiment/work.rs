@@ -41,7 +41,7 @@ impl fmt::Display for DemandModel {
 }
 
 /// The most jobs of one run: their records take about 150 bytes each, in locked memory.
-const JOBS_MAX: u64 = 20_000_000;
+pub const JOBS_MAX: u64 = 20_000_000;
 
 /// Refuses a set that releases more jobs in `[0, duration)` than a run can record.
 pub fn check_jobs(set: &TaskSet, duration: Duration) -> Result<()> {
@@ -65,6 +65,19 @@ pub fn check_jobs(set: &TaskSet, duration: Duration) -> Result<()> {
 /// About how many jobs the real-time tasks release in `[0, duration)`.
 pub fn expected_jobs(set: &TaskSet, duration: Duration) -> u128 {
     set.real_time().map(|(_, task)| u128::from(duration.as_ns().div_ceil(task.period().as_ns()))).sum()
+}
+
+/// Whether a job may ask for more than its WCET.
+pub fn may_exceed_wcet(set: &TaskSet, demand: Demand) -> bool {
+    const WHOLE_PPM: u32 = 1_000_000;
+    let exceeds = |demand: Demand| match demand {
+        Demand::Wcet => false,
+        Demand::Fraction(share) => share > WHOLE_PPM,
+        Demand::Uniform(_, most) => most > WHOLE_PPM,
+        Demand::Normal(..) => true,
+        Demand::Bimodal(low, high, _) => low.max(high) > WHOLE_PPM,
+    };
+    set.real_time().any(|(_, task)| exceeds(task.demand.unwrap_or(demand)))
 }
 
 /// Turns task sets into orders for the runner.

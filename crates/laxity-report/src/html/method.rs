@@ -17,11 +17,18 @@ pub(super) fn subtitle(study: &Study<'_>) -> String {
     let made =
         study.summary.runs.iter().filter(|run| !matches!(run.status, RunStatus::NotRun { .. })).count();
     let longest = study.results.runs.iter().map(|run| run.duration).max().unwrap_or_default();
+    let place = if machine.is_simulated() {
+        format!("Simulated: {}", machine.host_name)
+    } else {
+        format!(
+            "{} on {}, Linux {}",
+            machine.host_name,
+            number::counted(u64::try_from(study.cores()).unwrap_or(0), "core"),
+            machine.kernel
+        )
+    };
     format!(
-        "{} on {}, Linux {}; {} of up to {}, {}; {}",
-        machine.host_name,
-        number::counted(u64::try_from(study.cores()).unwrap_or(0), "core"),
-        machine.kernel,
+        "{place}; {} of up to {}, {}; {}",
         number::counted(u64::try_from(made).unwrap_or(0), "run"),
         shown(longest),
         number::counted(jobs, "job"),
@@ -62,7 +69,10 @@ pub(super) fn facts(study: &Study<'_>) -> Vec<Fact> {
         fact("Cores used", machine.cpus.to_string()),
         fact("Clusters", clusters.join(" | ")),
         fact("Caches", machine.caches.join("; ")),
-        fact("Memory", number::bytes(machine.memory_bytes)),
+        fact(
+            "Memory",
+            if machine.memory_bytes > 0 { number::bytes(machine.memory_bytes) } else { String::new() },
+        ),
         fact("Kernel", &machine.kernel),
     ];
     facts
@@ -86,12 +96,12 @@ fn title_of(name: &str) -> String {
 
 /// The notes of all schedulers; a note that several share is written once.
 pub(super) fn notes(study: &Study<'_>) -> Vec<String> {
-    let mut by_note: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut by_note: Vec<(&str, Vec<String>)> = Vec::new();
     for summary in &study.summary.schedulers {
         for note in &summary.notes {
             match by_note.iter_mut().find(|(known, _)| known == note) {
-                Some((_, who)) => who.push(&summary.scheduler),
-                None => by_note.push((note, vec![&summary.scheduler])),
+                Some((_, who)) => who.push(study.label_of(summary)),
+                None => by_note.push((note, vec![study.label_of(summary)])),
             }
         }
     }
@@ -100,18 +110,18 @@ pub(super) fn notes(study: &Study<'_>) -> Vec<String> {
 
 /// What was not measured under which schedulers, and why.
 pub(super) fn not_measured(study: &Study<'_>) -> Vec<String> {
-    let mut by_reason: BTreeMap<&str, BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
+    let mut by_reason: BTreeMap<&str, BTreeMap<&str, Vec<String>>> = BTreeMap::new();
     // Why a scheduler did not run at all is said where it is missing.
     for summary in study.summary.schedulers.iter().filter(|summary| summary.runs > 0) {
         for (metric, reason) in &summary.not_measured {
             let metrics = by_reason.entry(reason).or_default();
-            metrics.entry(metric).or_default().push(&summary.scheduler);
+            metrics.entry(metric).or_default().push(study.label_of(summary));
         }
     }
     let mut lines = Vec::new();
     for (reason, metrics) in by_reason {
         // Metrics that the same schedulers lack for the same reason stand together.
-        let mut by_who: BTreeMap<Vec<&str>, Vec<String>> = BTreeMap::new();
+        let mut by_who: BTreeMap<Vec<String>, Vec<String>> = BTreeMap::new();
         for (metric, who) in metrics {
             by_who.entry(who).or_default().push(format!("`{metric}`"));
         }

@@ -112,6 +112,7 @@ struct Page<'r> {
     glance: TableView,
     worst: Option<TableView>,
     no_misses: &'static str,
+    beside: Option<TableView>,
     per_cell: Option<TableView>,
     deploy: &'r [DeployText],
     table_4_words: &'static str,
@@ -162,6 +163,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         glance: TableView::of(evidence_tables::glance(study, &all, &report.recommendation)),
         worst,
         no_misses: evidence_tables::no_misses(study),
+        beside: crate::beside::table(study, &report.beside).map(TableView::of),
         per_cell: several.then(|| TableView::of(sections::per_cell_table(report))),
         deploy: &report.deploy,
         table_4_words: method::table_4_words(&report.layout),
@@ -206,6 +208,7 @@ fn nav(report: &Report<'_>) -> Vec<Anchor> {
     let entries = [
         ("reading", "Reading", report.reading.is_some()),
         ("evidence", "Evidence", true),
+        ("beside", "Simulated", !report.beside.is_empty()),
         ("deploy", "Deploy", !report.deploy.is_empty()),
         ("table-4", "Table 4", true),
         ("plots", "Distributions", report.layout.grid),
@@ -224,7 +227,11 @@ fn answer(report: &Report<'_>) -> Answer {
         0 | 1 => String::new(),
         sets => format!(" (over all {sets} task sets)"),
     };
+    let simulated = recommendation.host == Some(laxity_trace::Host::Simulator);
     let (kind, eyebrow, headline) = match &recommendation.label {
+        Some(label) if recommendation.misses_nothing && simulated => {
+            ("clean", "Simulated, not measured", format!("Best in simulation: {label}{over_all}"))
+        }
         Some(label) if recommendation.misses_nothing => {
             ("clean", "Recommendation", format!("Deploy {label}{over_all}"))
         }

@@ -20,6 +20,12 @@ pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>)
             "Every configuration that ran to its end missed deadlines: this is the least bad one, not a safe one."
                 .to_owned(),
         );
+    } else if winner.configuration.host == Host::Simulator {
+        caveats.push(format!(
+            "A simulation is no proof: no miss in {} shows one course of events; only a schedulability analysis can \
+             show that none can occur.",
+            number::counted(counts.jobs, "job")
+        ));
     } else if counts.jobs > 0 {
         // With no miss in n independent jobs, miss probabilities above 3/n are refuted at 95 % ("rule of three").
         caveats.push(format!(

@@ -20,7 +20,7 @@ mod caveats;
 
 use crate::number;
 use crate::study::{Configuration, Evidence, Measured, Study};
-use laxity_model::{Scheduler, Scope};
+use laxity_model::{PolicyScheduler, Scope};
 use laxity_trace::{Host, RunSummary, Sample};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -41,6 +41,8 @@ pub struct Recommendation {
     pub scheduler: Option<String>,
     /// What it is called in tables (the host added where results mix hosts).
     pub label: Option<String>,
+    /// Who carried it out: a recommendation from simulations alone is a weaker one.
+    pub host: Option<Host>,
     /// It missed no deadline.
     pub misses_nothing: bool,
     /// Why, with numbers.
@@ -110,7 +112,7 @@ pub(crate) fn recommend(study: &Study<'_>, sets: &[usize]) -> Recommendation {
         })
         .collect();
     let real = |c: &Configuration| c.host != Host::Simulator;
-    let any_real = all.iter().any(|(configuration, _, evidence)| real(configuration) && evidence.complete());
+    let any_real = all.iter().any(|(configuration, ..)| real(configuration));
     let candidates: Vec<Candidate<'_>> = all
         .into_iter()
         .filter(|(configuration, _, evidence)| evidence.complete() && (real(configuration) || !any_real))
@@ -135,6 +137,7 @@ pub(crate) fn recommend(study: &Study<'_>, sets: &[usize]) -> Recommendation {
     Recommendation {
         scheduler: Some(winner.configuration.scheduler.clone()),
         label: Some(winner.configuration.label.clone()),
+        host: Some(winner.configuration.host),
         misses_nothing: winner.evidence.counts.misses == 0 && winner.evidence.counts.jobs > 0,
         reasons,
         runner_up: order.get(1).map(|&second| candidates[second].configuration.label.clone()),
@@ -154,6 +157,7 @@ fn nothing_ran(left_out: Vec<String>) -> Recommendation {
     Recommendation {
         scheduler: None,
         label: None,
+        host: None,
         misses_nothing: false,
         reasons,
         runner_up: None,
@@ -209,7 +213,7 @@ impl<'s> Candidate<'s> {
 
 /// How far the jobs of a configuration migrate. One cluster of all cores is global scheduling by another name.
 fn scope_of(configuration: &Configuration, one_cluster: bool) -> Option<Scope> {
-    match configuration.scheduler.parse::<Scheduler>().ok()?.scope {
+    match configuration.scheduler.parse::<PolicyScheduler>().ok()?.scope {
         Scope::Clustered if one_cluster => Some(Scope::Global),
         scope => Some(scope),
     }
@@ -420,8 +424,10 @@ fn cheapest(candidates: &[Candidate<'_>], left: &mut Vec<usize>, reasons: &mut V
 
 /// The same rule in the same scope: one would be the other under another name.
 fn twins(candidates: &[Candidate<'_>], a: usize, b: usize) -> bool {
-    let rule =
-        |index: usize| candidates[index].configuration.scheduler.parse::<Scheduler>().ok().map(|s| s.rule);
+    let rule = |index: usize| {
+        let scheduler = candidates[index].configuration.scheduler.parse::<PolicyScheduler>().ok();
+        scheduler.map(|s| (s.rule, s.policy))
+    };
     let host = |index: usize| candidates[index].configuration.host;
     rule(a).is_some()
         && rule(a) == rule(b)

@@ -146,6 +146,16 @@ pub fn load(path: impl AsRef<Path>) -> Result<Results> {
     }
 }
 
+/// Reads the manifest of a results directory with what became of its runs, without their jobs.
+///
+/// Errors: no manifest, or one of another version.
+pub fn load_manifest(path: impl AsRef<Path>) -> Result<Manifest> {
+    let directory = path.as_ref();
+    let mut manifest = read_manifest(directory)?;
+    parts_of(directory)?.iter().for_each(|part| part.place(&mut manifest));
+    Ok(manifest)
+}
+
 /// The jobs in `jobs.parquet` by run. The file may be missing only while there are parts.
 fn merged_jobs(directory: &Path, manifest: &Manifest) -> Result<BTreeMap<u32, Vec<Job>>> {
     let path = directory.join(JOBS_FILE);

@@ -15,7 +15,7 @@ mod events;
 mod load;
 
 pub use events::{EVENTS_DIRECTORY, EventsFile, create_events, events_path, open_events, runs_with_events};
-pub use load::load;
+pub use load::{load, load_manifest};
 
 use crate::{JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus};
 use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};

@@ -1,0 +1,150 @@
+//! `laxity simulate`.
+
+use super::{check_length, read_sets, report, unique};
+use crate::arguments::SimulateArguments;
+use crate::simulation::views::{Shown, Views, open};
+use crate::simulation::{self, Finished, Mechanics, Settings};
+use crate::{interrupt, output};
+use laxity_model::{CpuList, Diagnostic, Result, TaskSet};
+use laxity_oracle::Verdict;
+use laxity_report::Report;
+use laxity_sim::costs::{Costs, read_costs};
+use laxity_trace::{Existing, Run};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
+    let sets = read_sets(&arguments.sets)?;
+    let views = Views::from(&arguments.views);
+    let mut settings = settings(arguments)?;
+    let runs = sets.len() * settings.schedulers.len() * settings.repeat as usize;
+    views.check(runs)?;
+    // Events that are only looked at go as soon as the program ends.
+    let scratch = (views.any() && !settings.events).then(scratch).transpose()?;
+    settings.scratch = scratch.as_ref().map(|folder| folder.path().to_owned());
+    let interrupt = interrupt::flag()?;
+    let cpus = rows(&settings.platform.cpus());
+    let mut show = |run: &Run, set: &TaskSet, events: Option<&Path>| match events.filter(|_| views.any()) {
+        None => Ok(()),
+        Some(path) => {
+            let heading = (runs > 1).then(|| heading(run, set));
+            views.show(&Shown { heading, set, cpus, events: &open(path)? })?;
+            match settings.scratch.is_some() {
+                // Of thousands of runs, one after the other is on the disk.
+                true => std::fs::remove_file(path).map_err(|error| output::cannot_write(path, &error)),
+                false => Ok(()),
+            }
+        }
+    };
+    let finished = simulation::conduct(&sets, &settings, &interrupt, &mut show)?;
+    let clean = publish(&finished, arguments, &sets)?;
+    if finished.interrupted {
+        output::say("interrupted: what was simulated until then is in the answer");
+        return Ok(ExitCode::from(output::INTERRUPTED));
+    }
+    let verified = finished.verdicts.iter().all(|(_, verdict)| verdict.clean);
+    Ok(output::verdict(verified && (clean || !arguments.fail_on_miss)))
+}
+
+fn scratch() -> Result<tempfile::TempDir> {
+    tempfile::Builder::new().prefix("laxity-").tempdir().map_err(|error| {
+        Diagnostic::environment(format!("cannot make a temporary directory: {error}"))
+            .hint("set TMPDIR to a directory with space, or keep the events with --events --out DIR")
+    })
+}
+
+fn settings(arguments: &SimulateArguments) -> Result<Settings> {
+    check_length(arguments.duration, arguments.grace)?;
+    let costs = match &arguments.costs {
+        Some(file) => read_costs(file)?,
+        None => Costs::default(),
+    };
+    let threads = match arguments.threads {
+        Some(threads) => usize::from(threads),
+        None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+    };
+    Ok(Settings {
+        schedulers: unique(arguments.scheduler.iter().cloned()),
+        duration: arguments.duration,
+        grace: arguments.grace,
+        repeat: arguments.repeat,
+        seed: arguments.seed,
+        demand: arguments.demand,
+        mechanics: Mechanics {
+            budget_mode: arguments.budget,
+            batching: arguments.batching,
+            retries_max: arguments.retries,
+            interleaving: arguments.interleave,
+            costs,
+        },
+        costs_file: arguments.costs.clone(),
+        platform: arguments.platform.resolve_simulated()?,
+        placement: arguments.placement.placement,
+        overload: arguments.placement.overload,
+        ilp_time_limit: arguments.placement.ilp_time_limit,
+        out: arguments.out.clone(),
+        existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
+        events: arguments.events,
+        scratch: None,
+        verify: arguments.verify,
+        tolerate: arguments.tolerate,
+        threads,
+        quiet: arguments.quiet,
+    })
+}
+
+/// CPUs below this number have a row each, where that is not too many.
+pub fn rows(cpus: &CpuList) -> u32 {
+    const ROWS_MOST: u32 = 64;
+    cpus.iter().last().map_or(0, |last| last + 1).min(ROWS_MOST)
+}
+
+/// What a run is called where several are shown.
+pub fn heading(run: &Run, set: &TaskSet) -> String {
+    let repetition =
+        if run.repetition > 0 { format!(", repetition {}", run.repetition) } else { String::new() };
+    format!("# run {}: {} under {}{repetition}", run.id, set.name(), run.scheduler)
+}
+
+/// Writes the report if it is wanted and the answer to standard output. Whether nothing was missed.
+fn publish(finished: &Finished, arguments: &SimulateArguments, sets: &[TaskSet]) -> Result<bool> {
+    let tables = !arguments.views.text;
+    let clean = match &finished.directory {
+        Some(directory) => {
+            let results = laxity_trace::load(directory)?;
+            let verdict =
+                report::publish_verified(directory, &results, &finished.verdicts, arguments.json, tables)?;
+            verdict.all_clean
+        }
+        None => {
+            let report = Report::of_summary(&finished.manifest, finished.summary.clone())?;
+            report::print(&report, &finished.verdicts, arguments.json, tables)?;
+            report::all_clean(report.summary())
+        }
+    };
+    if !arguments.json {
+        verdicts(finished, sets, tables)?;
+    }
+    Ok(clean)
+}
+
+/// What the oracles say, in words: data, unless the schedule has standard output for itself.
+fn verdicts(finished: &Finished, sets: &[TaskSet], tables: bool) -> Result<()> {
+    let mut text = String::new();
+    for (id, verdict) in &finished.verdicts {
+        let run = finished.manifest.runs.iter().find(|run| run.id == *id);
+        let what = run.map_or_else(String::new, |run| heading(run, &sets[run.set as usize]));
+        text += &verdict_text(&what, verdict);
+    }
+    if tables {
+        output::print(&text)
+    } else {
+        output::say(text.trim_end());
+        Ok(())
+    }
+}
+
+/// The verdict on one run, under its heading.
+pub fn verdict_text(heading: &str, verdict: &Verdict) -> String {
+    format!("{heading}\n{verdict}\n")
+}

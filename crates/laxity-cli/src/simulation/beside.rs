@@ -1,0 +1,97 @@
+//! Measured schedulers, simulated: the same jobs on the same cores, with nothing in between.
+
+use super::case::{Case, Control, Mechanics, Wanted};
+use super::in_order::in_order;
+use super::progress::watching;
+use super::runs::not_simulated;
+use crate::experiment::Placed;
+use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, Scheduler, TaskSet};
+use laxity_sim::BudgetMode;
+use laxity_trace::{Host, Run, RunStatus};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+/// One measured run to be simulated.
+pub struct Beside<'a> {
+    /// The measured run; the simulated one gets its set, scheduler, repetition and length.
+    pub run: &'a Run,
+    /// Its task set.
+    pub set: &'a TaskSet,
+    /// Its scheduler.
+    pub scheduler: Scheduler,
+    /// Where its tasks are.
+    pub placed: &'a Placed,
+    /// How much longer than `run.duration` jobs may run.
+    pub grace: Duration,
+    /// Whether SCHED_DEADLINE enforced budgets that jobs may exceed.
+    pub budgets: bool,
+    /// Seed of its jobs.
+    pub seed: u64,
+}
+
+/// Simulates runs under Linux's structure (push and pull) with the schedulers' scopes and rules, on all cores of this
+/// machine. The runs come back in their order, with ids from `first_id` on.
+pub fn simulate_beside(
+    cases: &[Beside<'_>],
+    (platform, demand): (&Platform, Demand),
+    first_id: u32,
+    quiet: bool,
+    interrupt: &AtomicBool,
+    mut take: impl FnMut(Run) -> Result<()>,
+) -> Result<()> {
+    let free = Mechanics::default();
+    let throttling = Mechanics { budget_mode: BudgetMode::Throttle, ..Mechanics::default() };
+    let control = Control::new();
+    let work = |index: usize| {
+        let beside = &cases[index];
+        let case = Case {
+            set: beside.set,
+            platform,
+            scheduler: beside.scheduler.into(),
+            cells: beside.placed.cells.iter().map(|cell| (cell.cpus.clone(), cell.tasks.clone())).collect(),
+            duration: beside.run.duration,
+            grace: beside.grace,
+            seed: beside.seed,
+            demand,
+            mechanics: if beside.budgets { &throttling } else { &free },
+        };
+        let id = first_id + u32::try_from(index).expect("runs are far fewer than 2^32");
+        simulated(id, beside, &case, &control)
+    };
+    let expected =
+        cases.iter().map(|beside| crate::experiment::expected_jobs(beside.set, beside.run.duration)).sum();
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    watching(&control, interrupt, expected, quiet, || {
+        in_order(cases.len(), threads, work, |_, run| take(run))
+    })
+}
+
+fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -> Run {
+    let mut notes = case.mechanics.notes();
+    if beside.budgets {
+        notes.push("simulated with budgets of exactly the WCET; Linux had them with a margin".to_owned());
+    }
+    let mut run = Run {
+        id,
+        host: Host::Simulator,
+        placement: Some(beside.placed.record.clone()),
+        grace: beside.grace,
+        not_measured: not_simulated(),
+        notes,
+        status: RunStatus::Completed,
+        jobs: Vec::new(),
+        ..beside.run.clone()
+    };
+    match case.simulate(Wanted { jobs: true, ..Wanted::default() }, control) {
+        Ok(simulated) => (run.status, run.jobs) = (simulated.status, simulated.jobs),
+        Err(error) => {
+            run.status = RunStatus::NotRun { reason: reason(&error) };
+            run.not_measured = BTreeMap::new();
+        }
+    }
+    run
+}
+
+fn reason(error: &Diagnostic) -> String {
+    crate::experiment::reason(error)
+}

@@ -1,0 +1,233 @@
+//! One simulation: what is simulated, and who watches.
+
+use laxity_model::{CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
+use laxity_oracle::{Definition, Verdict, Verification};
+use laxity_sim::costs::Costs;
+use laxity_sim::{Background, BudgetMode, Cell, Observer, RETRIES_MAX, Setup};
+use laxity_trace::{Event, EventsFile, Job, RunStatus, Tallies};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// What a simulation can be told beyond the scheduler and its tasks.
+#[derive(Debug, Clone)]
+pub struct Mechanics {
+    /// What happens to a job that exceeds its budget.
+    pub budget_mode: BudgetMode,
+    /// Whether jobs of one release instant are released together.
+    pub batching: bool,
+    /// push-pull: how often a push that lost its target is tried again.
+    pub retries_max: u32,
+    /// Makes operations on different CPUs interleave in an order that this seed draws.
+    pub interleaving: Option<u64>,
+    /// What the kernel costs.
+    pub costs: Costs,
+}
+
+impl Default for Mechanics {
+    fn default() -> Self {
+        Mechanics {
+            budget_mode: BudgetMode::Off,
+            batching: true,
+            retries_max: RETRIES_MAX,
+            interleaving: None,
+            costs: Costs::default(),
+        }
+    }
+}
+
+/// Everything that determines one simulation.
+pub struct Case<'a> {
+    /// The tasks.
+    pub set: &'a TaskSet,
+    /// The machine.
+    pub platform: &'a Platform,
+    /// The scheduler.
+    pub scheduler: PolicyScheduler,
+    /// Cores and tasks of every cell.
+    pub cells: Vec<(CpuList, Vec<usize>)>,
+    /// Jobs arrive in `[0, duration)`.
+    pub duration: Duration,
+    /// How much longer late jobs may run.
+    pub grace: Duration,
+    /// Seed of arrivals and demands.
+    pub seed: u64,
+    /// What jobs ask for.
+    pub demand: Demand,
+    /// The rest.
+    pub mechanics: &'a Mechanics,
+}
+
+/// What is to be kept of a simulation besides its metrics.
+#[derive(Default)]
+pub struct Wanted<'a> {
+    /// The jobs.
+    pub jobs: bool,
+    /// The events, into this file.
+    pub events: Option<EventsFile>,
+    /// The verdict of the oracles on this definition.
+    pub definition: Option<&'a Definition>,
+}
+
+/// What a simulation leaves.
+pub struct Simulated {
+    /// How it went.
+    pub status: RunStatus,
+    /// Its metrics' sums.
+    pub tallies: Tallies,
+    /// Its jobs by task, then number; none unless wanted.
+    pub jobs: Vec<Job>,
+    /// What the oracles say, if asked.
+    pub verdict: Option<Verdict>,
+}
+
+/// Whoever runs simulations hears of progress and can end them.
+pub struct Control {
+    /// Ends what is under way.
+    pub stop: AtomicBool,
+    /// Jobs simulated so far.
+    pub jobs: AtomicU64,
+}
+
+impl Control {
+    /// Nothing simulated yet.
+    pub fn new() -> Self {
+        Control { stop: AtomicBool::new(false), jobs: AtomicU64::new(0) }
+    }
+}
+
+impl Case<'_> {
+    /// Simulates.
+    ///
+    /// Errors: what cannot be simulated, and events that cannot be written.
+    pub fn simulate(&self, wanted: Wanted<'_>, control: &Control) -> Result<Simulated> {
+        if wanted.events.is_some() || wanted.definition.is_some() {
+            self.watched::<true>(wanted, control)
+        } else {
+            self.watched::<false>(wanted, control)
+        }
+    }
+
+    fn watched<const EVENTS: bool>(&self, wanted: Wanted<'_>, control: &Control) -> Result<Simulated> {
+        let horizon = self.duration + self.grace;
+        let mut watcher = Watcher::<EVENTS> {
+            tallies: Tallies::new(self.set, horizon.as_ns()),
+            jobs: wanted.jobs.then(Vec::new),
+            open: Vec::new(),
+            events: wanted.events,
+            verification: wanted.definition.map(Verification::new),
+            error: None,
+            unreported: 0,
+            control,
+        };
+        let background = Background::default();
+        let ended = laxity_sim::simulate(&self.setup(&background), &mut watcher, &control.stop)?;
+        let status = if ended.interrupted {
+            RunStatus::Interrupted { reason: "interrupted".into(), ran: Duration::from_ns(ended.at_ns) }
+        } else {
+            RunStatus::Completed
+        };
+        watcher.finish(status, ended.at_ns)
+    }
+
+    fn setup<'s>(&'s self, background: &'s Background) -> Setup<'s> {
+        let cell = |(cpus, tasks): &(CpuList, Vec<usize>)| {
+            let mut tasks = tasks.clone();
+            tasks.sort_unstable();
+            Cell { cpus: cpus.clone(), tasks }
+        };
+        Setup {
+            set: self.set,
+            platform: self.platform,
+            scheduler: self.scheduler,
+            cells: self.cells.iter().map(cell).collect(),
+            duration: self.duration,
+            grace: self.grace,
+            seed: self.seed,
+            demand: self.demand,
+            budget_mode: self.mechanics.budget_mode,
+            batching: self.mechanics.batching,
+            retries_max: self.mechanics.retries_max,
+            interleaving: self.mechanics.interleaving,
+            costs: &self.mechanics.costs,
+            background,
+            table: None,
+        }
+    }
+
+    /// Refuses what cannot be simulated, without simulating.
+    pub fn check(&self) -> Result<()> {
+        self.setup(&Background::default()).check()
+    }
+}
+
+/// Jobs between two words on progress.
+const JOBS_PER_REPORT: u64 = 4096;
+
+/// Takes jobs and events to where they are wanted.
+struct Watcher<'a, const EVENTS: bool> {
+    tallies: Tallies,
+    jobs: Option<Vec<Job>>,
+    /// Jobs that had not ended when the simulation may have been interrupted: they are judged when it is known until
+    /// when it went.
+    open: Vec<Job>,
+    events: Option<EventsFile>,
+    verification: Option<Verification<'a>>,
+    error: Option<Diagnostic>,
+    unreported: u64,
+    control: &'a Control,
+}
+
+impl<const EVENTS: bool> Observer for Watcher<'_, EVENTS> {
+    const EVENTS: bool = EVENTS;
+
+    #[inline]
+    fn job(&mut self, job: &Job) {
+        if job.finish_ns.is_none() && self.control.stop.load(Ordering::SeqCst) {
+            self.open.push(job.clone());
+        } else {
+            self.tallies.add(job).expect("the simulator knows the set's tasks only");
+        }
+        if let Some(jobs) = &mut self.jobs {
+            jobs.push(job.clone());
+        }
+        self.unreported += 1;
+        if self.unreported == JOBS_PER_REPORT {
+            self.control.jobs.fetch_add(self.unreported, Ordering::Relaxed);
+            self.unreported = 0;
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        if let Some(verification) = &mut self.verification {
+            verification.event(&event);
+        }
+        if let Some(events) = &mut self.events
+            && let Err(error) = events.write(&event)
+        {
+            self.events = None;
+            self.error = Some(error);
+            self.control.stop.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+impl<const EVENTS: bool> Watcher<'_, EVENTS> {
+    fn finish(mut self, status: RunStatus, end_ns: u64) -> Result<Simulated> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.control.jobs.fetch_add(self.unreported, Ordering::Relaxed);
+        if status != RunStatus::Completed {
+            self.tallies.end_at(end_ns);
+        }
+        for job in &self.open {
+            self.tallies.add(job).expect("the simulator knows the set's tasks only");
+        }
+        if let Some(events) = self.events.take() {
+            events.finish()?;
+        }
+        let mut jobs = self.jobs.unwrap_or_default();
+        jobs.sort_unstable_by_key(|job| (job.task, job.index));
+        let verdict = self.verification.map(|verification| verification.finish(end_ns));
+        Ok(Simulated { status, tallies: self.tallies, jobs, verdict })
+    }
+}

@@ -1,0 +1,74 @@
+//! What is wrong with a simulation before anything is simulated.
+
+use super::{NamedScheduler, Settings};
+use crate::experiment::{self, BYTES_PER_JOB, Placing, check_real_time};
+use laxity_model::{ByteSize, Diagnostic, Result, TaskSet};
+use laxity_place::Overload;
+
+/// Jobs of a task are numbered with 32 bits, and with 31 in files.
+const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
+
+/// Refuses sets and lengths that cannot be simulated.
+pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
+    for set in sets {
+        check_real_time(set)?;
+        for (_, task) in set.real_time() {
+            let jobs = settings.duration.as_ns().div_ceil(task.period().as_ns());
+            if jobs >= JOBS_OF_A_TASK_MAX {
+                return Err(Diagnostic::usage(format!(
+                    "task set `{}`: task `{}` releases {jobs} jobs in {}; the limit is 2^31",
+                    set.name(),
+                    task.name,
+                    settings.duration
+                ))
+                .hint("use a shorter --duration"));
+            }
+        }
+    }
+    check_records(sets, settings)
+}
+
+/// About how many jobs there are to simulate.
+pub fn expected_jobs(sets: &[TaskSet], settings: &Settings) -> u128 {
+    let jobs: u128 = sets.iter().map(|set| experiment::expected_jobs(set, settings.duration)).sum();
+    jobs * settings.schedulers.len() as u128 * u128::from(settings.repeat)
+}
+
+/// Refuses results whose jobs do not fit into memory when the report is made.
+fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
+    let (jobs, available) = (expected_jobs(sets, settings), laxity_run::available_memory());
+    let wanted = jobs * BYTES_PER_JOB;
+    if settings.out.is_none() || available.is_none_or(|available| wanted <= u128::from(available / 4 * 3)) {
+        return Ok(());
+    }
+    Err(Diagnostic::usage(format!(
+        "--out keeps every job: {jobs} jobs need about {} of memory when the report is made, but only {} are available",
+        ByteSize(u64::try_from(wanted).unwrap_or(u64::MAX) >> 20 << 20),
+        ByteSize(available.unwrap_or_default() >> 20 << 20)
+    ))
+    .hint("leave --out away (the metrics alone need no memory for jobs), or use a shorter --duration or several calls"))
+}
+
+/// Refuses a set that no scheduler of this scope could keep up with, unless overload is asked for.
+pub fn check_capacity(set: &TaskSet, scheduler: &NamedScheduler, placing: &Placing<'_>) -> Result<()> {
+    let policy = scheduler.scheduler;
+    let capacity = if policy.scope == laxity_model::Scope::Global && policy.policy.dedicates_a_core() {
+        match placing.capacity(policy.scope, true) {
+            Ok(capacity) => capacity,
+            // The simulator says which scheduler needs more cores.
+            Err(_) => return Ok(()),
+        }
+    } else {
+        placing.capacity(policy.scope, policy.policy.dedicates_a_core())?
+    };
+    if placing.overload != Overload::Refuse || set.utilization() <= capacity {
+        return Ok(());
+    }
+    let without = if policy.policy.dedicates_a_core() { ", without those that run no task" } else { "" };
+    Err(Diagnostic::usage(format!(
+        "its utilization {} exceeds what the cores of platform `{}` can do: {capacity}{without}",
+        set.utilization(),
+        placing.platform.name()
+    ))
+    .hint("use more cores (--cpus N) or less load, or simulate it overloaded with --overload least-loaded"))
+}

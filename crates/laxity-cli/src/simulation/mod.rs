@@ -1,0 +1,318 @@
+//! The experiment behind `simulate`: place every set under every scheduler, simulate all of it on all cores of this
+//! machine, keep what is wanted.
+//!
+//! Results and their order do not depend on the number of threads. Without jobs or events, memory is bounded by tasks
+//! and runs.
+
+mod beside;
+mod case;
+mod checks;
+mod definition;
+mod in_order;
+mod named;
+mod progress;
+mod runs;
+pub mod views;
+
+pub use beside::{Beside, simulate_beside};
+pub use case::{Case, Control, Mechanics, Wanted};
+pub use definition::{set_of, verifiable};
+pub use named::NamedScheduler;
+
+use crate::experiment::{Placed, Placements, Placing, check_prospects, reason};
+use checks::{check_capacity, check_sets};
+use in_order::in_order;
+use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
+use laxity_oracle::Verdict;
+use laxity_place::{Method, Overload};
+use laxity_trace::{
+    EventsFile, Existing, Manifest, ResultsDirectory, Run, RunStatus, RunSummary, Summary, SummaryBuilder,
+    Tallies,
+};
+use progress::watching;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Everything the user chose.
+pub struct Settings {
+    /// Under which schedulers.
+    pub schedulers: Vec<NamedScheduler>,
+    /// Releases happen in `[0, duration)`.
+    pub duration: Duration,
+    /// How much longer than `duration` jobs may run.
+    pub grace: Option<Duration>,
+    /// Runs per set and scheduler.
+    pub repeat: u32,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// How much of its WCET a job asks for.
+    pub demand: Demand,
+    /// Budgets, batching, retries, costs.
+    pub mechanics: Mechanics,
+    /// The costs file, to be named in the results.
+    pub costs_file: Option<PathBuf>,
+    /// The machine that is simulated.
+    pub platform: Platform,
+    /// How tasks are placed.
+    pub placement: Method,
+    /// What to do with a task that fits nowhere.
+    pub overload: Overload,
+    /// How long the ILP may take.
+    pub ilp_time_limit: Duration,
+    /// Where the results go, if they are kept.
+    pub out: Option<PathBuf>,
+    /// Whether results there may be replaced.
+    pub existing: Existing,
+    /// Whether the events are kept with the results.
+    pub events: bool,
+    /// Where the events of each run are needed only for a while: a directory for them.
+    pub scratch: Option<PathBuf>,
+    /// Whether the oracles watch.
+    pub verify: bool,
+    /// How long the schedule may differ from its definition; nothing: as long as the costs explain.
+    pub tolerate: Option<Duration>,
+    /// How many threads simulate.
+    pub threads: usize,
+    /// No progress.
+    pub quiet: bool,
+}
+
+impl Settings {
+    /// How long the schedule of a set may differ from its definition.
+    fn tolerated(&self, set: &TaskSet) -> Duration {
+        self.tolerate.unwrap_or_else(|| definition::tolerated(&self.mechanics, set.tasks().len()))
+    }
+}
+
+/// How it went.
+pub struct Finished {
+    /// The runs; without jobs.
+    pub manifest: Manifest,
+    /// The metrics.
+    pub summary: Summary,
+    /// What the oracles say of each run that they watched.
+    pub verdicts: Vec<(u32, Verdict)>,
+    /// The results directory, if there is one.
+    pub directory: Option<PathBuf>,
+    /// The user ended it early.
+    pub interrupted: bool,
+}
+
+/// One run to make: what, or why not.
+struct Planned<'a> {
+    run: Run,
+    set: &'a TaskSet,
+    case: Result<Case<'a>>,
+}
+
+/// What is seen of a run as soon as it is finished, in the order of the runs: its record, its task set, and its events
+/// where they were asked for.
+pub type Seen<'a> = &'a mut dyn FnMut(&Run, &TaskSet, Option<&Path>) -> Result<()>;
+
+/// Simulates everything. `seen` is called for every run that was made, in their order.
+pub fn conduct(
+    sets: &[TaskSet],
+    settings: &Settings,
+    interrupt: &AtomicBool,
+    seen: Seen<'_>,
+) -> Result<Finished> {
+    check_sets(sets, settings)?;
+    let planned = plan(sets, settings, interrupt)?;
+    let prospect = |p: &'_ Planned<'_>| p.case.as_ref().err().cloned();
+    let refusals: Vec<Option<Diagnostic>> = planned.iter().map(prospect).collect();
+    let prospects = planned.iter().zip(&refusals);
+    check_prospects(prospects.map(|(p, refusal)| (p.run.scheduler.as_str(), p.set, refusal.as_ref())))?;
+    let mut manifest = runs::manifest(sets, settings, planned.iter().map(|p| p.run.clone()).collect());
+    let mut directory = match &settings.out {
+        Some(out) => Some(ResultsDirectory::create(out, manifest.clone(), settings.existing)?),
+        None => None,
+    };
+    let mut collected = Collected {
+        builder: SummaryBuilder::new(settings.platform.core_count()),
+        manifest: &mut manifest,
+        verdicts: Vec::new(),
+    };
+    let jobs_wanted = settings.out.is_some();
+    let control = Control::new();
+    let expected = checks::expected_jobs(sets, settings);
+    watching(&control, interrupt, expected, settings.quiet, || {
+        // Events files are opened while others are written; the directory itself is written by this thread alone.
+        let places = EventsPlaces::of(settings);
+        let work = |index: usize| make(&planned[index], settings, jobs_wanted, &places, &control);
+        in_order(planned.len(), settings.threads, work, |index, made| {
+            let made = made?;
+            if let Some(directory) = &mut directory {
+                directory.append_run(&made.run)?;
+            }
+            if !matches!(made.run.status, RunStatus::NotRun { .. }) {
+                seen(&made.run, planned[index].set, made.events.as_deref())?;
+            }
+            collected.take(planned[index].set, made);
+            Ok(())
+        })
+    })?;
+    let Collected { builder, verdicts, .. } = collected;
+    let path = directory.as_ref().map(|directory| directory.path().to_owned());
+    if let Some(directory) = directory {
+        directory.finish()?;
+    }
+    Ok(Finished {
+        manifest,
+        summary: builder.finish(),
+        verdicts,
+        directory: path,
+        interrupted: interrupt.load(SeqCst),
+    })
+}
+
+/// Places every set under every scheduler.
+fn plan<'a>(
+    sets: &'a [TaskSet],
+    settings: &'a Settings,
+    interrupt: &'a AtomicBool,
+) -> Result<Vec<Planned<'a>>> {
+    let placing = Placing {
+        platform: &settings.platform,
+        method: settings.placement,
+        overload: settings.overload,
+        ilp_time_limit: settings.ilp_time_limit,
+        interrupt,
+    };
+    let mut parts = Vec::new();
+    for (index, set) in sets.iter().enumerate() {
+        let mut placements = Placements::new(set, placing);
+        for scheduler in &settings.schedulers {
+            let dedicated = scheduler.scheduler.policy.dedicates_a_core();
+            let placed = check_capacity(set, scheduler, &placing)
+                .and_then(|()| placements.of(scheduler.scheduler.scope, dedicated).clone());
+            parts.push((index, set, scheduler, placed));
+        }
+    }
+    let mut planned: Vec<Planned<'a>> = Vec::new();
+    for repetition in 0..settings.repeat {
+        for (index, set, scheduler, placed) in &parts {
+            let case = placed.clone().and_then(|placed| {
+                let case = case_of(set, scheduler, &placed, repetition, settings);
+                case.check().map(|()| case)
+            });
+            let id = u32::try_from(planned.len()).map_err(|_| too_many_runs())?;
+            let run = runs::run(id, *index, scheduler, repetition, placed.as_ref().ok(), settings);
+            planned.push(Planned { run, set, case });
+        }
+    }
+    Ok(planned)
+}
+
+fn too_many_runs() -> Diagnostic {
+    Diagnostic::usage("more than 2^32 runs").hint("use fewer sets, schedulers or repetitions")
+}
+
+fn case_of<'a>(
+    set: &'a TaskSet,
+    scheduler: &NamedScheduler,
+    placed: &Placed,
+    repetition: u32,
+    settings: &'a Settings,
+) -> Case<'a> {
+    Case {
+        set,
+        platform: &settings.platform,
+        scheduler: scheduler.scheduler,
+        cells: placed.cells.iter().map(|cell| (cell.cpus.clone(), cell.tasks.clone())).collect(),
+        duration: settings.duration,
+        grace: settings.grace.unwrap_or_else(|| laxity_sim::default_grace(set)),
+        seed: settings.seed.wrapping_add(u64::from(repetition)),
+        demand: settings.demand,
+        mechanics: &settings.mechanics,
+    }
+}
+
+/// Where the events of a run go.
+enum EventsPlaces<'a> {
+    Nowhere,
+    Results(&'a Path),
+    Scratch(&'a Path),
+}
+
+impl<'a> EventsPlaces<'a> {
+    fn of(settings: &'a Settings) -> Self {
+        match (&settings.out, &settings.scratch) {
+            (Some(out), _) if settings.events => EventsPlaces::Results(out),
+            (_, Some(scratch)) => EventsPlaces::Scratch(scratch),
+            _ => EventsPlaces::Nowhere,
+        }
+    }
+
+    fn create(&self, run: u32) -> Result<Option<(EventsFile, PathBuf)>> {
+        match self {
+            EventsPlaces::Nowhere => Ok(None),
+            EventsPlaces::Results(out) => {
+                let file = laxity_trace::create_events(out, run)?;
+                Ok(Some((file, laxity_trace::events_path(out, run))))
+            }
+            EventsPlaces::Scratch(folder) => {
+                let path = folder.join(format!("run-{run}.parquet"));
+                Ok(Some((EventsFile::create(&path, run)?, path)))
+            }
+        }
+    }
+}
+
+/// A run that is finished, with what came of it.
+struct Made {
+    run: Run,
+    tallies: Tallies,
+    verdict: Option<Verdict>,
+    events: Option<PathBuf>,
+}
+
+fn make(
+    planned: &Planned<'_>,
+    settings: &Settings,
+    jobs: bool,
+    places: &EventsPlaces<'_>,
+    control: &Control,
+) -> Result<Made> {
+    let mut run = planned.run.clone();
+    let not_made = |mut run: Run, reason: String| {
+        run.status = RunStatus::NotRun { reason };
+        let tallies = Tallies::new(planned.set, 0);
+        Ok(Made { run, tallies, verdict: None, events: None })
+    };
+    let case = match &planned.case {
+        Ok(case) => case,
+        Err(why) => return not_made(run, reason(why)),
+    };
+    if control.stop.load(SeqCst) {
+        return not_made(run, "interrupted before this run".into());
+    }
+    let definition = match settings.verify {
+        true => Some(definition::of_case(&run, case, settings.tolerated(planned.set))?),
+        false => None,
+    };
+    let (events, path) = places.create(run.id)?.unzip();
+    let simulated = case.simulate(Wanted { jobs, events, definition: definition.as_ref() }, control)?;
+    run.grace = case.grace;
+    run.status = simulated.status;
+    run.jobs = simulated.jobs;
+    Ok(Made { run, tallies: simulated.tallies, verdict: simulated.verdict, events: path })
+}
+
+/// What is left of all runs.
+struct Collected<'a> {
+    builder: SummaryBuilder,
+    manifest: &'a mut Manifest,
+    verdicts: Vec<(u32, Verdict)>,
+}
+
+impl Collected<'_> {
+    fn take(&mut self, set: &TaskSet, made: Made) {
+        let _: &RunSummary = self.builder.add(&made.run, set, &made.tallies);
+        self.verdicts.extend(made.verdict.map(|verdict| (made.run.id, verdict)));
+        let id = made.run.id;
+        if let Some(place) = self.manifest.runs.iter_mut().find(|run| run.id == id) {
+            *place = Run { jobs: Vec::new(), ..made.run };
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The schedule of a run to look at: as text, as a Gantt chart, in Perfetto.
+
+use crate::output;
+use laxity_model::{Diagnostic, Duration, Result, TaskSet};
+use laxity_report::timeline::{FirstMiss, default_window, gantt, perfetto, text};
+use laxity_trace::EventsReader;
+use std::fs::File;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// Columns where nobody says how many there are.
+const WIDTH_DEFAULT: u16 = 100;
+/// Text is handed on in pieces of about this size.
+const PIECE: usize = 1 << 16;
+
+/// What to show of every run.
+#[derive(Debug, Clone, Default)]
+pub struct Views {
+    /// A line per event.
+    pub text: bool,
+    /// A chart of a window.
+    pub gantt: bool,
+    /// Where the window or the text begins.
+    pub from: Option<Duration>,
+    /// Where it ends.
+    pub to: Option<Duration>,
+    /// A file for Perfetto.
+    pub perfetto: Option<PathBuf>,
+}
+
+/// A run to show.
+pub struct Shown<'a> {
+    /// What it is called where several are shown.
+    pub heading: Option<String>,
+    /// Its tasks.
+    pub set: &'a TaskSet,
+    /// CPUs `0..cpus` have a row each.
+    pub cpus: u32,
+    /// Its events.
+    pub events: &'a EventsReader,
+}
+
+impl Views {
+    /// Whether there is anything to show.
+    pub fn any(&self) -> bool {
+        self.text || self.gantt || self.perfetto.is_some()
+    }
+
+    /// Refuses a window that is none, and one file for several runs.
+    pub fn check(&self, runs: usize) -> Result<()> {
+        if let (Some(from), Some(to)) = (self.from, self.to)
+            && from >= to
+        {
+            return Err(Diagnostic::usage(format!("--from {from} --to {to}: the window is empty"))
+                .hint("let it end after it begins"));
+        }
+        if (self.from.is_some() || self.to.is_some()) && !self.gantt && !self.text {
+            return Err(Diagnostic::usage("--from and --to say which part of --gantt or --text is shown")
+                .hint("add --gantt or --text"));
+        }
+        if let Some(file) = &self.perfetto
+            && runs != 1
+        {
+            return Err(Diagnostic::usage(format!(
+                "--perfetto {}: a trace has one run, but there are {runs}",
+                file.display()
+            ))
+            .hint("choose one set, one scheduler and no --repeat; or keep them all (--events --out DIR), then `laxity report DIR --run N --perfetto FILE`"));
+        }
+        Ok(())
+    }
+
+    /// Shows a run: text and chart on standard output.
+    pub fn show(&self, shown: &Shown<'_>) -> Result<()> {
+        if let Some(heading) = shown.heading.as_ref().filter(|_| self.text || self.gantt) {
+            output::print(&format!("{heading}\n"))?;
+        }
+        if self.gantt {
+            output::print(&self.chart(shown)?)?;
+        }
+        if self.text {
+            self.lines(shown)?;
+        }
+        if let Some(path) = &self.perfetto {
+            perfetto::write_file(shown.set, shown.cpus, shown.events.events(), path)?;
+            output::say(format_args!("perfetto: {} (open it in https://ui.perfetto.dev)", path.display()));
+        }
+        Ok(())
+    }
+
+    fn chart(&self, shown: &Shown<'_>) -> Result<String> {
+        let (from, to) = match (self.from, self.to) {
+            (Some(from), Some(to)) => (from.as_ns(), to.as_ns()),
+            (from, to) => {
+                let (begin, end) = default_window(shown.set, FirstMiss::find(shown.events.events())?);
+                let from_ns = from.map_or(begin, Duration::as_ns);
+                let length = end.saturating_sub(begin);
+                match to.map(Duration::as_ns) {
+                    Some(to_ns) if from.is_none() => (from_ns.min(to_ns.saturating_sub(length)), to_ns),
+                    Some(to_ns) => (from_ns, to_ns),
+                    None => (from_ns, from_ns.saturating_add(length)),
+                }
+            }
+        };
+        let terminal = std::io::stdout().is_terminal();
+        let options = gantt::GanttOptions {
+            window: (from, to),
+            cpus: shown.cpus,
+            width: output::columns().unwrap_or(WIDTH_DEFAULT),
+            tasks: true,
+            unicode: terminal,
+            color: terminal && std::env::var_os("NO_COLOR").is_none(),
+        };
+        gantt::draw(shown.set, shown.events.events(), &options)
+    }
+
+    fn lines(&self, shown: &Shown<'_>) -> Result<()> {
+        let window = (self.from.map_or(0, Duration::as_ns), self.to.map_or(u64::MAX, Duration::as_ns));
+        let options =
+            text::TextOptions { from_ns: window.0, to_ns: window.1, ..text::TextOptions::default() };
+        let mut piece = String::new();
+        for line in text::lines(shown.set, shown.events.between(window.0, window.1), options) {
+            piece += &line?;
+            piece.push('\n');
+            if piece.len() > PIECE {
+                output::print(&piece)?;
+                piece.clear();
+            }
+        }
+        output::print(&piece)
+    }
+}
+
+/// Opens an events file by its path.
+pub fn open(path: &Path) -> Result<EventsReader> {
+    let file = File::open(path).map_err(|error| {
+        Diagnostic::environment(format!("cannot read {}: {error}", path.display()))
+            .hint("the file was there a moment ago: did something remove it?")
+    })?;
+    EventsReader::new(file, path.display().to_string())
+}

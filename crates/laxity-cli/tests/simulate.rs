@@ -1,0 +1,332 @@
+//! `laxity simulate` and `laxity verify` from end to end.
+
+mod host;
+
+use host::{laxity, output, small_set, wait_until, words};
+use laxity_trace::{EventKind, EventsFile, events_path, open_events};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Two tasks on one core under EDF, one of which is always preempted: small enough to follow by hand.
+const PAIR: &str = r#"
+version = 1
+name = "pair"
+[[tasks]]
+name = "a"
+wcet = "2ms"
+period = "5ms"
+[[tasks]]
+name = "b"
+wcet = "4ms"
+period = "10ms"
+"#;
+
+/// More than one core can do.
+const TOO_MUCH: &str = r#"
+version = 1
+name = "too-much"
+[[tasks]]
+name = "a"
+wcet = "3ms"
+period = "5ms"
+[[tasks]]
+name = "b"
+wcet = "6ms"
+period = "10ms"
+"#;
+
+fn utf8(path: &Path) -> &str {
+    path.to_str().expect("UTF-8")
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, text).expect("written");
+    path
+}
+
+fn simulate(call: &[&str]) -> Output {
+    output(laxity().arg("simulate").args(call))
+}
+
+/// What a call that must succeed prints.
+fn prints(call: &[&str]) -> String {
+    let ended = simulate(call);
+    assert!(ended.status.success(), "laxity simulate {}\n{}", call.join(" "), words(&ended));
+    String::from_utf8(ended.stdout).expect("UTF-8")
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn an_answer_has_what_run_and_compare_have() {
+    let (_directory, set) = small_set();
+    let names = "edf-bh,gsn-edf-di,g-edf-mp,push-pull,p-fpp:rm,g-edf";
+    let answer =
+        json(&prints(&[utf8(&set), "--schedulers", names, "--cpus", "3", "--duration", "2s", "--json"]));
+    let schema: Value = json(
+        &fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/answer.schema.json"))
+            .expect("the schema"),
+    );
+    jsonschema::validate(&schema, &answer).expect("the answer fits its schema");
+    let schedulers = answer["schedulers"].as_array().expect("a list");
+    let found: Vec<&str> = schedulers.iter().map(|s| s["scheduler"].as_str().expect("a name")).collect();
+    assert_eq!(found.join(","), names, "names and order are those asked for");
+    for scheduler in schedulers {
+        assert_eq!(scheduler["host"], "simulator");
+        // 200 + 100 + 50 + 20 jobs in two seconds, all of them in time.
+        assert_eq!((&scheduler["jobs"], &scheduler["misses"]), (&Value::from(370), &Value::from(0)));
+        assert_eq!(scheduler["deadline_satisfaction"], 1.0);
+        assert!((scheduler["measured_utilization"].as_f64().expect("known") - 0.6).abs() < 1e-9);
+        for metric in ["normalized_laxity", "tardiness_ns", "migration_rate", "context_switch_rate"] {
+            assert!(!scheduler[metric].is_null(), "{metric}: {scheduler}");
+        }
+        assert!(scheduler["llc_miss_rate_per_us"].is_null());
+        assert!(
+            scheduler["not_measured"]["llc_miss_rate_per_us"].as_str().expect("why").contains("simulation")
+        );
+    }
+    assert_eq!(answer["results"], Value::Null, "nothing was written");
+    assert_eq!(answer["recommendation"]["host"], "simulator");
+}
+
+#[test]
+fn bytes_do_not_depend_on_threads_or_time() {
+    let directory = tempfile::tempdir().expect("directory");
+    let sets = directory.path().join("sets");
+    let call = ["generate", "emberson", "-n", "7", "-u", "1.8", "--count", "9", "-o", utf8(&sets)];
+    assert!(output(laxity().args(call)).status.success());
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&sets).expect("sets").map(|e| e.expect("entry").path()).collect();
+    files.sort();
+    let files: Vec<&str> = files.iter().map(|path| utf8(path)).collect();
+    let more = ["--schedulers", "fpp,c-edf-bh,g-rm", "--cpus", "2", "--duration", "1s", "--repeat", "3"];
+    let demand = ["--demand", "uniform:0.5,1", "--overload", "least-loaded"];
+    let of = |threads: &str, kind: &str| {
+        prints(&[&files[..], &more, &demand, &["--threads", threads, kind]].concat())
+    };
+    let once = of("1", "--json");
+    for threads in ["1", "2", "13"] {
+        assert_eq!(of(threads, "--json"), once, "{threads} threads");
+    }
+    let text = of("1", "--text");
+    assert_eq!(of("5", "--text"), text);
+    assert_eq!(text.lines().filter(|line| line.starts_with("# run ")).count(), 9 * 3 * 3);
+    let other_seed = prints(&[&files[..], &more, &demand, &["--seed", "2", "--json"]].concat());
+    assert_ne!(other_seed, once, "the seed matters");
+}
+
+#[test]
+fn a_schedule_can_be_read() {
+    let directory = tempfile::tempdir().expect("directory");
+    let set = write(directory.path(), "pair.toml", PAIR);
+    let text = prints(&[utf8(&set), "--cpus", "1", "--duration", "10ms", "--text"]);
+    // Equal deadlines at 5 ms: task a has the lower id and goes first.
+    let expected = "\
+t=0 a.1 is released, deadline 5ms
+t=0 b.1 is released, deadline 10ms
+t=0 cpu0 a.1 starts
+t=2ms cpu0 a.1 completes, laxity 3ms
+t=2ms cpu0 b.1 starts
+t=5ms a.2 is released, deadline 10ms
+t=5ms cpu0 a.2 preempts b.1
+t=7ms cpu0 a.2 completes, laxity 3ms
+t=7ms cpu0 b.1 resumes
+t=8ms cpu0 b.1 completes, laxity 2ms
+";
+    assert_eq!(text, expected);
+    let window =
+        prints(&[utf8(&set), "--cpus", "1", "--duration", "10ms", "--text", "--from", "6ms", "--to", "8ms"]);
+    assert_eq!(window, "t=7ms cpu0 a.2 completes, laxity 3ms\nt=7ms cpu0 b.1 resumes\n");
+    let chart = prints(&[
+        utf8(&set),
+        "--cpus",
+        "1",
+        "--duration",
+        "10ms",
+        "--gantt",
+        "--to",
+        "10ms",
+        "--from",
+        "0ms",
+    ]);
+    assert!(chart.contains("cpu0") && chart.contains("Schedulers at a glance"), "{chart}");
+}
+
+#[test]
+fn misses_and_violations_have_exit_codes() {
+    let directory = tempfile::tempdir().expect("directory");
+    let set = write(directory.path(), "too-much.toml", TOO_MUCH);
+    let call = [utf8(&set), "--cpus", "1", "--duration", "1s", "--overload", "least-loaded", "--quiet"];
+    let with = |more: &[&str]| simulate(&[&call, more].concat()).status.code();
+    assert_eq!(with(&[]), Some(0), "misses alone are no failure");
+    assert_eq!(with(&["--fail-on-miss"]), Some(1));
+    assert_eq!(with(&["--verify"]), Some(0), "an overloaded schedule is one, too");
+    for budget in ["throttle", "postpone"] {
+        assert_eq!(with(&["--verify", "--budget", budget, "--demand", "1.5"]), Some(0), "{budget}");
+    }
+}
+
+#[test]
+fn every_policy_verifies() {
+    let (_directory, set) = small_set();
+    let names = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,push-pull,g-edf-mp,c-edf-bh:rm,p-fpp:dm,c-gsn-edf-di,g-edf,p-rm";
+    let call =
+        [utf8(&set), "--schedulers", names, "--cpus", "4", "--clusters", "0-1;2-3", "--duration", "1s"];
+    let verified = simulate(&[&call[..], &["--verify", "--json"]].concat());
+    assert!(verified.status.success(), "{}", words(&verified));
+    let answer = json(&String::from_utf8_lossy(&verified.stdout));
+    let verdicts = answer["verdicts"].as_array().expect("a list");
+    assert_eq!(verdicts.len(), names.split(',').count());
+    for verdict in verdicts {
+        assert_eq!(verdict["verdict"]["clean"], true, "{verdict}");
+        assert_eq!(verdict["verdict"]["jobs_completed"], 185);
+    }
+}
+
+/// A results directory with the events of two runs.
+fn with_events(directory: &Path) -> PathBuf {
+    let set = write(directory, "pair.toml", PAIR);
+    let out = directory.join("results");
+    prints(&[
+        utf8(&set),
+        "--cpus",
+        "1",
+        "--duration",
+        "100ms",
+        "--schedulers",
+        "edf-bh,p-fpp:rm",
+        "--events",
+        "--out",
+        utf8(&out),
+    ]);
+    out
+}
+
+#[test]
+fn kept_events_verify_and_tampered_ones_do_not() {
+    let directory = tempfile::tempdir().expect("directory");
+    let out = with_events(directory.path());
+    for file in ["manifest.json", "jobs.parquet", "report.html", "summary.json", "events/run-0.parquet"] {
+        assert!(out.join(file).is_file(), "{file}");
+    }
+    let verify = |more: &[&str]| output(laxity().arg("verify").arg(&out).args(more));
+    let clean = verify(&[]);
+    let said = String::from_utf8_lossy(&clean.stdout).into_owned();
+    assert_eq!(clean.status.code(), Some(0), "{}", words(&clean));
+    assert_eq!(said.matches("clean: ").count(), 2, "{said}");
+    // Nobody notices the first job of `a` for a millisecond.
+    let reader = open_events(&out, 0).expect("readable").expect("there");
+    let mut events: Vec<_> = reader.events().map(|event| event.expect("an event")).collect();
+    drop(reader);
+    let start = events.iter_mut().find(|event| event.kind == EventKind::Start).expect("a start");
+    start.time_ns = 1_000_000;
+    fs::remove_file(events_path(&out, 0)).expect("removed");
+    let mut file = EventsFile::create(events_path(&out, 0), 0).expect("created");
+    events.iter().for_each(|event| file.write(event).expect("written"));
+    file.finish().expect("finished");
+    let violated = verify(&["--json"]);
+    assert_eq!(violated.status.code(), Some(1), "{}", words(&violated));
+    let answer = json(&String::from_utf8_lossy(&violated.stdout));
+    assert_eq!(
+        (&answer["clean"], &answer["runs"][0]["verdict"]["clean"]),
+        (&Value::from(false), &Value::from(false))
+    );
+    assert_eq!(answer["runs"][1]["verdict"]["clean"], true);
+    assert_eq!(verify(&["--run", "1"]).status.code(), Some(0), "the other run is untouched");
+    assert_eq!(verify(&["--run", "7"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_report_shows_kept_schedules() {
+    let directory = tempfile::tempdir().expect("directory");
+    let out = with_events(directory.path());
+    let report = |more: &[&str]| output(laxity().arg("report").arg(&out).args(more));
+    let text = report(&["--run", "0", "--text"]);
+    assert!(String::from_utf8_lossy(&text.stdout).starts_with("t=0 a.1 is released"), "{}", words(&text));
+    let both = report(&["--gantt"]);
+    assert_eq!(String::from_utf8_lossy(&both.stdout).matches("# run ").count(), 2);
+    let trace = directory.path().join("trace.perfetto");
+    assert_eq!(report(&["--run", "1", "--perfetto", utf8(&trace)]).status.code(), Some(0));
+    assert!(fs::metadata(&trace).expect("written").len() > 1000);
+    assert_eq!(report(&["--perfetto", utf8(&trace)]).status.code(), Some(2), "one file for two runs");
+    assert_eq!(report(&["--run", "0"]).status.code(), Some(2), "shown how?");
+    let page = fs::read_to_string(out.join("report.html")).expect("written");
+    assert!(page.contains("id=\"schedules\"") && page.contains("Best in simulation"));
+}
+
+#[test]
+fn results_without_events_say_how_to_get_them() {
+    let directory = tempfile::tempdir().expect("directory");
+    let set = write(directory.path(), "pair.toml", PAIR);
+    let out = directory.path().join("results");
+    prints(&[utf8(&set), "--cpus", "1", "--duration", "50ms", "--out", utf8(&out)]);
+    for call in [&["verify", utf8(&out)][..], &["report", utf8(&out), "--gantt"]] {
+        let refused = output(laxity().args(call));
+        assert_eq!(refused.status.code(), Some(3), "{call:?}");
+        assert!(words(&refused).contains("--events"), "{}", words(&refused));
+        assert!(refused.stdout.is_empty());
+    }
+}
+
+#[test]
+fn nothing_is_left_of_schedules_that_were_only_looked_at() {
+    let directory = tempfile::tempdir().expect("directory");
+    let set = write(directory.path(), "pair.toml", PAIR);
+    let scratch = directory.path().join("scratch");
+    fs::create_dir(&scratch).expect("directory");
+    let call = ["simulate", utf8(&set), "--cpus", "1", "--duration", "50ms", "--gantt"];
+    let ended = output(laxity().args(call).env("TMPDIR", &scratch).current_dir(directory.path()));
+    assert!(ended.status.success(), "{}", words(&ended));
+    assert_eq!(fs::read_dir(&scratch).expect("readable").count(), 0);
+    assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 2, "nothing but what was there");
+}
+
+#[test]
+fn interrupted_simulations_keep_what_there_is() {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let directory = tempfile::tempdir().expect("directory");
+    let set = write(directory.path(), "pair.toml", PAIR);
+    for more in [&["--json"][..], &["--json", "--verify"]] {
+        let number = NUMBER.fetch_add(1, Ordering::SeqCst);
+        // A year of simulated time takes minutes.
+        let mut child = laxity()
+            .args(["simulate", utf8(&set), "--cpus", "1", "--duration", "31536000s"])
+            .args(["--schedulers", "edf-bh,fpp,gsn-edf", "--threads", "1"])
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let pid = i32::try_from(child.id()).expect("a pid");
+        let catches = || {
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t")).unwrap_or("0");
+            u64::from_str_radix(caught.trim(), 16).is_ok_and(|mask| mask & 0b10 != 0)
+        };
+        wait_until("it catches SIGINT", catches);
+        host::kill(pid, libc::SIGINT);
+        let mut out = String::new();
+        std::io::Read::read_to_string(child.stdout.as_mut().expect("a pipe"), &mut out).expect("UTF-8");
+        assert_eq!(child.wait().expect("ends").code(), Some(130), "call {number}: {out}");
+        let answer = json(&out);
+        let states: Vec<&str> = answer["runs"]
+            .as_array()
+            .expect("runs")
+            .iter()
+            .map(|run| run["status"]["state"].as_str().expect("a state"))
+            .collect();
+        assert!(states.iter().all(|state| ["interrupted", "not-run"].contains(state)), "{states:?}");
+        assert_eq!(states.last(), Some(&"not-run"), "{states:?}");
+        // What had not ended is judged by when the simulation ended.
+        for run in answer["runs"].as_array().expect("runs") {
+            assert_eq!(run["misses"], 0, "{run}");
+        }
+    }
+}
