@@ -44,7 +44,7 @@ pub fn reference(definition: &Definition, jobs: &[Vec<JobSpec>], end: u64) -> Re
     scheduled_by(&Textbook, definition, jobs, end)
 }
 
-/// The schedule that other decisions make; see [`reference`].
+/// The schedule that other decisions make; see [`reference()`].
 pub fn scheduled_by(
     decisions: &dyn Decisions,
     definition: &Definition,

@@ -30,3 +30,26 @@ impl KernelWork {
         self.total - self.until.saturating_sub(now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_on_one_cpu_queues_up() {
+        let mut work = KernelWork::default();
+        assert_eq!((work.add(10, 2), work.add(10, 3), work.add(12, 1)), ((10, 12), (12, 15), (15, 16)));
+        assert_eq!([10, 11, 14, 16, 20].map(|now| work.before(now)), [0, 1, 4, 6, 6]);
+    }
+
+    #[test]
+    fn work_on_several_cpus_overlaps() {
+        let mut work = KernelWork::default();
+        for interval in [(10, 14), (10, 12), (12, 20)] {
+            work.join(interval);
+        }
+        assert_eq!([10, 13, 20, 25].map(|now| work.before(now)), [0, 3, 10, 10]);
+        work.join((30, 31));
+        assert_eq!([30, 31].map(|now| work.before(now)), [10, 11]);
+    }
+}

@@ -372,7 +372,7 @@ impl<'a> Verification<'a> {
             _ => {
                 let server_deadline = self.trace.task(task).server_deadline_abs;
                 if used_up {
-                    let grant = self.budgets.exhausted(task, server_deadline, now, true);
+                    let grant = self.budgets.exhausted(task, server_deadline, now, false);
                     self.follow(task, grant);
                 }
                 if kind == EventKind::Block {

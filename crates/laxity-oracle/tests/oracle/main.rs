@@ -1,6 +1,7 @@
 //! The oracles: never accuse a schedule that follows its definition, and catch every mutant.
 
 mod agreement;
+mod budgets_written;
 mod clean;
 mod cost_windows;
 mod defects;
