@@ -106,6 +106,22 @@ LX_INLINE void lx_charge(struct lx_state *s, u32 task, u64 used)
 	t->budget_left = t->budget_left > used ? t->budget_left - used : 0;
 }
 
+/* When the next server period of a task begins, and what its deadline then is. */
+struct lx_replenishment {
+	u64 time;
+	u64 deadline_abs;
+};
+
+LX_INLINE struct lx_replenishment lx_next_replenishment(struct lx_state *s, u32 task)
+{
+	struct lx_task *t = lx_task(s, task);
+	struct lx_replenishment next = {t->replenished + t->period, t->deadline_abs + t->period};
+
+	if (s->config.budget_mode != LX_BUDGET_POSTPONE)
+		next.deadline_abs = next.time + t->deadline_rel;
+	return next;
+}
+
 /*
  * A job without budget gets its next one; the instant from which it may run (ackelman2018, 5.1). Throttled, that is the next
  * replenishment, one period after the last; postponed, it is now, with a deadline one period later.
@@ -113,14 +129,14 @@ LX_INLINE void lx_charge(struct lx_state *s, u32 task, u64 used)
 LX_INLINE u64 lx_replenish(struct lx_state *s, u32 task, u64 now)
 {
 	struct lx_task *t = lx_task(s, task);
-	int postpone = s->config.budget_mode == LX_BUDGET_POSTPONE;
+	struct lx_replenishment next = lx_next_replenishment(s, task);
 
-	t->replenished += t->period;
+	t->replenished = next.time;
 	t->budget_left = t->budget;
-	t->deadline_abs = postpone ? t->deadline_abs + t->period : t->replenished + t->deadline_rel;
+	t->deadline_abs = next.deadline_abs;
 	if (s->config.rule == LX_RULE_EDF)
 		t->key = t->deadline_abs;
-	return postpone || t->replenished < now ? now : t->replenished;
+	return s->config.budget_mode == LX_BUDGET_POSTPONE || t->replenished < now ? now : t->replenished;
 }
 
 /* Tasks without jobs. */

@@ -9,20 +9,25 @@
 
 #include "core.h"
 
-/* An entry is (key, task) of the linked job, (LX_NEVER, LX_NONE) of an idle CPU, with the CPU's number in `reserved`. */
+/*
+ * An entry is (key, task) of the linked job; an idle CPU's is (LX_NEVER, the higher the lower its number), which no job's
+ * can be: keys of jobs are smaller. The CPU's number is in `reserved`.
+ */
 LX_INLINE struct lx_entry *lx_cpu_entry(struct lx_state *s, u32 position)
 {
 	return LX_AT(s->cpu_heap, position, LX_CPUS_MAX);
 }
 
+/* The task that the entry's CPU is linked to, or LX_NONE. */
+LX_INLINE u32 lx_entry_task(const struct lx_entry *entry)
+{
+	return entry->key == LX_NEVER ? LX_NONE : entry->index;
+}
+
 /* Whether `a` is to be preempted rather than `b`. */
 LX_INLINE int lx_entry_yields(const struct lx_entry *a, const struct lx_entry *b)
 {
-	if (a->key != b->key)
-		return a->key > b->key;
-	if (a->index != b->index)
-		return a->index > b->index;
-	return a->reserved < b->reserved;
+	return a->key > b->key || (a->key == b->key && a->index > b->index);
 }
 
 LX_INLINE void lx_cpu_place(struct lx_state *s, u32 position, const struct lx_entry *entry)
@@ -34,12 +39,14 @@ LX_INLINE void lx_cpu_place(struct lx_state *s, u32 position, const struct lx_en
 /* Restores the heap after the link of `cpu` has become `task` (or LX_NONE). */
 LX_FN void lx_cpu_update(struct lx_state *s, u32 cpu, u32 task)
 {
-	struct lx_entry entry = {LX_NEVER, task, cpu};
+	struct lx_entry entry = {LX_NEVER, LX_NONE - cpu, cpu};
 	u32 hole = lx_cpu(s, cpu)->position;
 	u32 count = s->cpus_linkable;
 
-	if (task != LX_NONE)
+	if (task != LX_NONE) {
 		entry.key = lx_task(s, task)->key;
+		entry.index = task;
+	}
 	while (hole > 0 && LX_MAY_LOOP) {
 		u32 parent = (hole - 1) / 2;
 		struct lx_entry *above = lx_cpu_entry(s, parent);
@@ -77,7 +84,7 @@ LX_FN void lx_cpu_heap_init(struct lx_state *s)
 
 	s->cpus_linkable = s->config.cpus - (s->config.dedicated_cpu != LX_NONE);
 	while (cpu < s->config.cpus && LX_MAY_LOOP) {
-		struct lx_entry entry = {LX_NEVER, LX_NONE, cpu};
+		struct lx_entry entry = {LX_NEVER, LX_NONE - cpu, cpu};
 		struct lx_cpu *c = lx_cpu(s, cpu);
 
 		c->linked = LX_NONE;

@@ -117,7 +117,7 @@ LX_FN void LX_P(preempt)(struct lx_state *s, u32 task, u32 cpu, u32 preempted)
 LX_FN void LX_P(release_job)(struct lx_state *s, u32 task)
 {
 	struct lx_entry *first = lx_cpu_entry(s, 0);
-	u32 preempted = first->index;
+	u32 preempted = lx_entry_task(first);
 
 	if (preempted == LX_NONE || lx_before(lx_task(s, task)->key, task, first->key, preempted))
 		LX_P(preempt)(s, task, first->reserved, preempted);
@@ -137,7 +137,7 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 	LX_Q(group_release)(s, group);
 	while (LX_MAY_LOOP) {
 		struct lx_entry *first = lx_cpu_entry(s, 0);
-		u32 preempted = first->index;
+		u32 preempted = lx_entry_task(first);
 
 		task = LX_Q(top)(s);
 		if (task == LX_NONE)
@@ -252,33 +252,17 @@ LX_FN void LX_P(resume)(struct lx_state *s, u32 task, u32 cpu, u64 now)
 LX_FN void LX_P(reschedule)(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
-	u32 before = c->scheduled;
-	u32 task = c->linked;
 
 	(void)now;
 	s->actions = 0;
 	c->kicked = 0;
-	if (before != task) {
-		if (before != LX_NONE)
-			lx_task(s, before)->scheduled_on = LX_NONE;
-		if (task != LX_NONE) {
-			struct lx_task *t = lx_task(s, task);
-
-			LX_ASSERT(t->scheduled_on == LX_NONE);
-			t->scheduled_on = cpu;
-			t->last_cpu = cpu;
-		}
-		c->scheduled = task;
-	}
-	lx_act(s, LX_RUN, cpu, task, 0);
+	lx_switch_to(s, cpu, c->linked);
 }
 
 /* The task has used `used` ns of its budget since this was last said. */
 LX_FN void LX_P(consume)(struct lx_state *s, u32 task, u64 used)
 {
-	struct lx_task *t = lx_task(s, task);
-
-	t->budget_left = t->budget_left > used ? t->budget_left - used : 0;
+	lx_charge(s, task, used);
 }
 
 /*
@@ -288,18 +272,12 @@ LX_FN void LX_P(consume)(struct lx_state *s, u32 task, u64 used)
 LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
-	struct lx_task *t = lx_task(s, task);
 	u32 freed = LX_P(unlink)(s, task);
+	u64 ready = lx_replenish(s, task, now);
 
 	s->actions = 0;
-	t->replenished += t->period;
-	t->budget_left = t->budget;
-	t->deadline_abs = s->config.budget_mode == LX_BUDGET_POSTPONE ? t->deadline_abs + t->period
-								     : t->replenished + t->deadline_rel;
-	if (s->config.rule == LX_RULE_EDF)
-		t->key = t->deadline_abs;
-	if (s->config.budget_mode == LX_BUDGET_THROTTLE && t->replenished > now)
-		LX_P(release_later)(s, task, t->replenished, cpu);
+	if (ready > now)
+		LX_P(release_later)(s, task, ready, cpu);
 	else if (freed == LX_NONE)
 		LX_P(release_job)(s, task);
 	else
@@ -311,29 +289,9 @@ LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
 /* An instance without jobs. The configuration and the tasks' parameters are in place. */
 LX_FN void LX_P(init)(struct lx_state *s)
 {
-	u32 i = 0;
-
 	s->actions = 0;
-	s->due_count = 0;
-	s->next_due = LX_NEVER;
-	while (i < s->config.tasks && LX_MAY_LOOP) {
-		struct lx_task *t = lx_task(s, i);
-
-		t->linked_on = LX_NONE;
-		t->scheduled_on = LX_NONE;
-		t->last_cpu = LX_NONE;
-		t->place = LX_PLACE_NOWHERE;
-		t->replenished = LX_NEVER;
-		t->budget_left = t->budget;
-		i++;
-		LX_FORGET(s, i);
-	}
-	i = 0;
-	while (i <= s->bucket_mask && LX_MAY_LOOP) {
-		*LX_AT(s->bucket, i, LX_BUCKETS_MAX) = LX_NONE;
-		i++;
-		LX_FORGET(s, i);
-	}
+	lx_tasks_init(s);
+	lx_release_init(s);
 	lx_cpu_heap_init(s);
 	LX_Q(init)(s);
 }

@@ -49,6 +49,8 @@ extern const struct lx_policy lx_policy_fpp;
 size_t lx_policy_size(const struct lx_config *config);
 /* Makes `memory`, zeroed and of that size, an instance; the caller then sets task parameters and calls init. */
 struct lx_state *lx_policy_lay_out(void *memory, const struct lx_config *config);
+/* When the next server period of a task begins; its deadline then is stored at `deadline_abs` (core.h). */
+u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs);
 /* The first release group that is due, or LX_NONE (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);
 

@@ -48,7 +48,7 @@ LX_INLINE struct lx_flight *lx_flight(struct lx_state *s, u32 task)
 /* What the DSP has linked to a client. */
 LX_INLINE u32 lx_dsp_copy(struct lx_state *s, u32 cpu)
 {
-	return lx_cpu_entry(s, lx_cpu(s, cpu)->position)->index;
+	return lx_entry_task(lx_cpu_entry(s, lx_cpu(s, cpu)->position));
 }
 
 LX_INLINE void lx_dsp_ready(struct lx_state *s, u32 task)
@@ -71,7 +71,7 @@ LX_INLINE u32 lx_dsp_client_for(struct lx_state *s, u32 task, const struct lx_en
 {
 	u32 last = lx_task(s, task)->last_cpu;
 
-	if (first->index == LX_NONE && last != LX_NONE && lx_dsp_copy(s, last) == LX_NONE)
+	if (lx_entry_task(first) == LX_NONE && last != LX_NONE && lx_dsp_copy(s, last) == LX_NONE)
 		return last;
 	return first->reserved;
 }
@@ -89,7 +89,7 @@ LX_FN void lx_dsp_settle(struct lx_state *s)
 	if (task == LX_NONE)
 		return;
 	t = lx_task(s, task);
-	if (first->index != LX_NONE && !lx_before(t->key, task, first->key, first->index))
+	if (lx_entry_task(first) != LX_NONE && !lx_before(t->key, task, first->key, first->index))
 		return;
 	lx_binomial_heap_pop(s, task);
 	t->place = LX_PLACE_NOWHERE;

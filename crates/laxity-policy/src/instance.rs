@@ -118,6 +118,15 @@ pub struct TaskParameters {
     pub priority: u32,
 }
 
+/// A new budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replenishment {
+    /// The beginning of the server period.
+    pub at_ns: u64,
+    /// The absolute deadline that comes with it.
+    pub deadline_abs: u64,
+}
+
 /// One scheduler over the tasks and CPUs of one cluster.
 pub struct Instance {
     state: NonNull<ffi::lx_state>,
@@ -221,9 +230,14 @@ impl Instance {
         self.task(task).budget_left
     }
 
-    /// The start of the server period that the task's budget belongs to.
-    pub fn replenished(&self, task: u32) -> u64 {
-        self.task(task).replenished
+    /// When the next server period of the task begins, and the deadline it then has.
+    pub fn next_replenishment(&self, task: u32) -> Replenishment {
+        let _ = self.task(task);
+        let mut deadline_abs = 0;
+        // SAFETY: the task is of this instance (checked above); only read.
+        let at_ns =
+            unsafe { ffi::lx_policy_next_replenishment(self.state.as_ptr(), task, &raw mut deadline_abs) };
+        Replenishment { at_ns, deadline_abs }
     }
 
     /// The absolute deadline under which the task is scheduled.

@@ -21,7 +21,7 @@ mod ffi {
     include!(concat!(env!("OUT_DIR"), "/policy.rs"));
 }
 
-pub use instance::{Action, Config, Event, Instance, Locks, TaskParameters, action, note};
+pub use instance::{Action, Config, Event, Instance, Locks, Replenishment, TaskParameters, action, note};
 pub use table::Table;
 
 /// No task, no CPU.

@@ -2,7 +2,7 @@
 
 use super::{Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, action, index_u32, note};
 use crate::observer::Observer;
-use laxity_policy::BudgetMode;
+use laxity_policy::{BudgetMode, Replenishment};
 use laxity_trace::Event;
 
 impl<O: Observer> Engine<'_, O> {
@@ -62,22 +62,22 @@ impl<O: Observer> Engine<'_, O> {
         self.arm(cell as usize);
     }
 
-    /// Tells the policy that the budget of the job on `cpu` is used up.
+    /// The budget of the job on `cpu` is used up: it waits for the next one, or goes on with a later deadline.
     pub(super) fn exhaust(&mut self, cpu: u32) {
         let CpuState { cell, local, running: task, .. } = self.cpus[cpu as usize];
         let instance = &mut self.cells[cell as usize].instance;
+        let Replenishment { at_ns, deadline_abs } =
+            instance.next_replenishment(self.tasks[task as usize].local);
         instance.exhaust(local, self.now);
-        if O::EVENTS {
-            let deadline = instance.deadline_abs(self.tasks[task as usize].local);
-            if self.budget_mode == BudgetMode::Postpone {
-                self.emit(EventKind::Postpone, Some(cpu), task, Some(deadline));
-            } else {
-                let again = instance.replenished(self.tasks[task as usize].local);
-                self.emit(EventKind::Throttle, Some(cpu), task, None);
-                self.watch.replenish(task, self.tasks[task as usize].index(), again.max(self.now), deadline);
-            }
+        // A replenishment that is due already does not stop the job: it only has a later deadline.
+        let waits = self.budget_mode == BudgetMode::Throttle && at_ns > self.now;
+        self.tasks[task as usize].stopped = waits;
+        if O::EVENTS && waits {
+            self.emit(EventKind::Throttle, Some(cpu), task, None);
+            self.watch.replenish(task, self.tasks[task as usize].index(), at_ns, deadline_abs);
+        } else if O::EVENTS {
+            self.emit(EventKind::Postpone, Some(cpu), task, Some(deadline_abs));
         }
-        self.tasks[task as usize].stopped = self.budget_mode == BudgetMode::Throttle;
     }
 
     /// The release timer of a cell has come.
