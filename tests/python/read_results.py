@@ -93,7 +93,7 @@ def check_summary(jobs, manifest, summary):
     rows = [row for row in jobs.iter_rows(named=True) if (row["set"], row["task"]) in real_time]
     for scheduler in summary["schedulers"]:
         name = scheduler["scheduler"]
-        mine = [row for row in rows if row["scheduler"] == name]
+        mine = [row for row in rows if (row["scheduler"], row["host"]) == (name, scheduler["host"])]
         done = [row for row in mine if row["finish_ns"] is not None]
         # A job that did not end has missed if its deadline lies within the time the run covered.
         starved = [row for row in mine if row["finish_ns"] is None and row["deadline_ns"] <= horizons[row["run"]]]

@@ -170,6 +170,7 @@ fn wrong_task_sets_are_refused_by_every_command_that_reads_them() {
         bench.refuses(&["place", name], &names);
         bench.refuses(&["run", name, "--scheduler", "g-rm", "--duration", "100ms", "--out", "out"], &names);
         bench.refuses(&["compare", name, "--duration", "100ms"], &names);
+        bench.refuses(&["simulate", name, "--duration", "100ms"], &names);
     }
 }
 
@@ -267,6 +268,75 @@ fn wrong_options_of_runs_are_refused() {
     bench.refuses(&["compare", "s.toml", "--schedulers", "p-edf,cfs"], &["`cfs`", "p-rm"]);
     bench.refuses(&["compare", "s.toml", "--alone", "half"], &["--alone", "`half`"]);
     bench.refuses(&["measure", "s.toml"], &["measure"]);
+}
+
+#[test]
+fn wrong_options_of_simulations_are_refused() {
+    let costs = "version = 1\nrelease = \"-1us\"\n";
+    let bench = Bench::new(&[
+        ("s.toml", &set(&[&task("a", "1ms", "10ms", ""), &task("b", "1ms", "20ms", "")])),
+        ("hog.toml", &set(&[&task("a", "9ms", "10ms", ""), &task("b", "9ms", "10ms", "")])),
+        ("costs.toml", costs),
+    ]);
+    for (option, value, names) in [
+        ("--scheduler", "g-fifo", &["`g-fifo`", "edf-bh", "g-edf"][..]),
+        ("--scheduler", "", &["scheduler ``"]),
+        ("--scheduler", "edf-bh:xx", &["`edf-bh:xx`", "`xx`", "`:rm`"]),
+        ("--scheduler", "fpp:fp", &["task `a` has no priority", "fpp:fp", "`:rm`"]),
+        ("--scheduler", "p-gsn-edf-di", &["dedicates", "two cores", "--clusters"]),
+        ("--cpus", "0", &["--cpus `0`", "1 to 1024"]),
+        ("--cpus", "1025", &["--cpus `1025`", "1 to 1024"]),
+        ("--cpus", "0,2000", &["--cpus `0,2000`", "too high"]),
+        ("--cpus", "many", &["--cpus", "`many`"]),
+        ("--clusters", "0-99", &["--clusters `0-99`", "outside"]),
+        ("--duration", "0s", &["--duration", "release jobs for some time"]),
+        ("--duration", "18446744073s", &["at most", "year"]),
+        ("--grace", "5", &["--grace", "no unit"]),
+        ("--repeat", "0", &["--repeat", "1..=10000"]),
+        ("--demand", "11", &["--demand", "`11`"]),
+        ("--budget", "soft", &["`soft`", "off, throttle or postpone"]),
+        ("--batching", "maybe", &["`maybe`", "on nor off"]),
+        ("--retries", "-1", &["--retries", "-1"]),
+        ("--interleave", "x", &["--interleave", "`x`", "invalid digit"]),
+        ("--threads", "0", &["--threads", "0"]),
+        ("--costs", "missing.toml", &["missing.toml", "no such file"]),
+        ("--costs", "s.toml", &["s.toml"]),
+        ("--costs", "costs.toml", &["costs.toml", "release", "-1us"]),
+        ("--from", "5ms", &["--from", "--gantt"]),
+        ("--tolerate", "5ms", &["--verify"]),
+        ("--placement", "best", &["placement `best`"]),
+        ("--platform", "missing.toml", &["missing.toml", "no such file"]),
+        ("--out", "s.toml", &["s.toml", "is a file"]),
+    ] {
+        bench.refuses(
+            &["simulate", "s.toml", "--duration", "100ms"][..2 + 2 * usize::from(option != "--duration")]
+                .iter()
+                .chain(&[option, value])
+                .copied()
+                .collect::<Vec<_>>(),
+            names,
+        );
+    }
+    let with = |more: &[&'static str]| [&["simulate", "s.toml"], more].concat();
+    bench.refuses(&with(&["--gantt", "--json"]), &["--gantt", "--json"]);
+    bench.refuses(&with(&["--events"]), &["--out"]);
+    bench.refuses(&with(&["--force"]), &["--out"]);
+    bench.refuses(&with(&["--gantt", "--from", "9ms", "--to", "3ms"]), &["--from 9ms", "--to 3ms", "empty"]);
+    bench.refuses(
+        &with(&["--repeat", "2", "--perfetto", "x"]),
+        &["--perfetto x", "there are 2", "laxity report"],
+    );
+    bench.refuses(
+        &with(&["--cpus", "1", "--scheduler", "g-edf-mp"]),
+        &["`g-edf-mp`", "dedicates", "two cores"],
+    );
+    let load = ["1.8", "--overload least-loaded", "--cpus"];
+    bench.refuses(&["simulate", "hog.toml", "--cpus", "1"], &load);
+    bench.refuses(&["simulate", "hog.toml", "--cpus", "2", "--scheduler", "gsn-edf-di"], &load);
+    let endless = ["simulate", "hog.toml", "--cpus", "2", "--duration", "31000000s"];
+    bench.refuses(&endless, &["task `a`", "3100000000 jobs", "2^31"]);
+    bench.refuses(&["verify", "missing"], &["missing", "manifest.json"]);
+    bench.refuses(&["report", "missing", "--run", "0"], &["--run", "--gantt"]);
 }
 
 #[test]

@@ -53,6 +53,8 @@ fn every_help_teaches() {
         (&["generate", "lelli2012"], &["Source: lelli2012, 5.3", "16KiB,256KiB", "--cores"]),
         (&["report"], &["Examples:", "report.html", "notes.md"]),
         (&["list"], &["Examples:", "--platform", "--json"]),
+        (&["simulate"], &["Examples:", "--gantt", "edf-bh", "push and pull", "p-fpp:rm", "--costs"]),
+        (&["verify"], &["Examples:", "oracles", "--events", "Exit codes"]),
     ] {
         let help = prints(&[call, &["--help"]].concat());
         for lesson in lessons {
@@ -67,7 +69,7 @@ fn list_says_what_there_is_and_what_this_machine_can_run() {
     let told = prints(&["list"]);
     let answer = json(&prints(&["list", "--json"]));
     assert_eq!(answer["version"], 1);
-    for (kind, least) in [("schedulers", 6), ("generators", 5), ("placements", 6)] {
+    for (kind, least) in [("schedulers", 6), ("policies", 7), ("generators", 5), ("placements", 6)] {
         let entries = answer[kind].as_array().expect("a list");
         assert!(entries.len() >= least, "{kind}: {entries:?}");
         for entry in entries {
@@ -331,7 +333,8 @@ fn a_comparison_leaves_everything_it_promises() {
     let manifest = json_file(&out.join("manifest.json"));
     check_against("manifest.schema.json", &manifest);
     let runs = manifest["runs"].as_array().expect("runs");
-    assert_eq!(runs.len(), 1 + 6 * 2);
+    let simulated = runs.iter().filter(|run| run["host"] == "simulator").count();
+    assert_eq!((runs.len(), simulated), (1 + 2 * 6 * 2, 6 * 2));
     assert!(runs.iter().all(|run| run["status"]["state"] == "completed"), "{runs:#?}");
     assert_eq!(manifest["command"][1], "compare");
     assert_eq!(manifest["options"]["duration"], "200ms");
@@ -349,7 +352,9 @@ fn a_comparison_leaves_everything_it_promises() {
     for name in ["p-edf", "c-edf", "g-edf", "p-rm", "c-rm", "g-rm"] {
         assert_eq!(jobs_of(name), 2 * (20 + 10 + 5 + 2), "{name}");
     }
+    simulations_stand_beside(&summary);
     let page = fs::read_to_string(out.join("report.html")).expect("a report");
+    assert!(page.contains("Simulated beside measured"));
     assert!(page.contains("</html>") && !page.contains("src=\"http"), "self-contained");
     for (folder, ending) in [("plots", ".svg"), ("deploy", ".sh")] {
         let entries = fs::read_dir(out.join(folder)).expect(folder);
@@ -364,6 +369,42 @@ fn a_comparison_leaves_everything_it_promises() {
     assert!(said.contains("[13/13]") && said.contains("report: "), "{said}");
     deployment_scripts_are_sound(&out.join("deploy"));
     a_report_made_again_is_the_same(&out);
+}
+
+/// Every scheduler is there twice, with the same jobs; the recommendation is from what was measured.
+fn simulations_stand_beside(summary: &Value) {
+    let all = summary["schedulers"].as_array().expect("a list");
+    let of = |host: &str| -> Vec<(&Value, &Value)> {
+        all.iter().filter(|s| s["host"] == host).map(|s| (&s["scheduler"], &s["jobs"])).collect()
+    };
+    assert_eq!(of("linux"), of("simulator"), "the same schedulers and jobs");
+    for simulated in all.iter().filter(|s| s["host"] == "simulator") {
+        assert_eq!(simulated["misses"], 0, "U = 0.6 is no load: {simulated}");
+    }
+    assert_eq!(summary["recommendation"]["host"], "linux");
+    assert_eq!(summary["recommendation"]["ranking"].as_array().map(Vec::len), Some(6));
+    let beside = summary["beside"].as_array().expect("a list");
+    assert_eq!(beside.len(), 6);
+    for one in beside {
+        assert!(one["jobs_compared"].as_u64().is_some_and(|jobs| jobs > 0), "{one}");
+        assert!(!one["differences"].as_array().expect("sentences").is_empty(), "{one}");
+        let later = &one["later_ns"];
+        assert!(
+            later["median"].as_i64() <= later["p99"].as_i64()
+                && later["p99"].as_i64() <= later["max"].as_i64()
+        );
+    }
+}
+
+#[test]
+fn simulation_can_be_left_out() {
+    let Some((_directory, out, _)) = small_comparison(&["--no-simulation", "--schedulers", "p-rm"]) else {
+        return;
+    };
+    let summary = json_file(&out.join("summary.json"));
+    assert!(summary["beside"].as_array().is_some_and(Vec::is_empty));
+    assert!(summary["schedulers"].as_array().expect("a list").iter().all(|s| s["host"] == "linux"));
+    assert!(json_file(&out.join("manifest.json")).get("platform").is_none());
 }
 
 /// Shells read them; shellcheck has nothing to say where it is installed.

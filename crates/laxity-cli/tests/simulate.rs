@@ -167,7 +167,7 @@ fn misses_and_violations_have_exit_codes() {
     assert_eq!(with(&[]), Some(0), "misses alone are no failure");
     assert_eq!(with(&["--fail-on-miss"]), Some(1));
     assert_eq!(with(&["--verify"]), Some(0), "an overloaded schedule is one, too");
-    for budget in ["throttle", "postpone"] {
+    for budget in ["off", "postpone"] {
         assert_eq!(with(&["--verify", "--budget", budget, "--demand", "1.5"]), Some(0), "{budget}");
     }
 }
@@ -294,9 +294,9 @@ fn interrupted_simulations_keep_what_there_is() {
     let set = write(directory.path(), "pair.toml", PAIR);
     for more in [&["--json"][..], &["--json", "--verify"]] {
         let number = NUMBER.fetch_add(1, Ordering::SeqCst);
-        // A year of simulated time takes minutes.
+        // So much simulated time takes minutes.
         let mut child = laxity()
-            .args(["simulate", utf8(&set), "--cpus", "1", "--duration", "31536000s"])
+            .args(["simulate", utf8(&set), "--cpus", "1", "--duration", "10000000s"])
             .args(["--schedulers", "edf-bh,fpp,gsn-edf", "--threads", "1"])
             .args(more)
             .stdin(Stdio::null())

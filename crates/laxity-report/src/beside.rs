@@ -88,7 +88,7 @@ pub struct TaskCount {
 pub(crate) fn beside(study: &Study<'_>) -> Vec<Beside> {
     let twin = |c: &&Configuration| study.simulated.iter().find(|s| s.scheduler == c.scheduler);
     let measured = study.configurations.iter().filter_map(|c| Some((c, twin(&c)?)));
-    measured.filter_map(|(measured, simulated)| of_scheduler(study, measured, simulated)).collect()
+    measured.map(|(measured, simulated)| of_scheduler(study, measured, simulated)).collect()
 }
 
 /// The table of all of them; nothing if nothing was simulated beside measurements.
@@ -182,16 +182,13 @@ impl Twins<'_> {
     }
 }
 
-fn of_scheduler(study: &Study<'_>, measured: &Configuration, simulated: &Configuration) -> Option<Beside> {
+fn of_scheduler(study: &Study<'_>, measured: &Configuration, simulated: &Configuration) -> Beside {
     let sets = study.all_sets();
     let made = |c: &Configuration| -> Vec<Measured<'_>> {
         let runs = study.runs(&sets, c).into_iter();
         runs.filter(|m| !matches!(m.run.status, RunStatus::NotRun { .. })).collect()
     };
     let (real, virtual_) = (made(measured), made(simulated));
-    if virtual_.is_empty() {
-        return None;
-    }
     let mut comparison = Comparison::default();
     for run in &real {
         let same = |other: &&Measured<'_>| {
@@ -203,8 +200,9 @@ fn of_scheduler(study: &Study<'_>, measured: &Configuration, simulated: &Configu
     }
     // Of what was not made, the evidence is the reason.
     let asked = if real.is_empty() { study.runs(&sets, measured) } else { real };
-    let evidence = Pair { measured: Evidence::of(&asked), simulated: Evidence::of(&virtual_) };
-    Some(comparison.finish(study, measured, &evidence))
+    let planned = if virtual_.is_empty() { study.runs(&sets, simulated) } else { virtual_ };
+    let evidence = Pair { measured: Evidence::of(&asked), simulated: Evidence::of(&planned) };
+    comparison.finish(study, measured, &evidence)
 }
 
 /// What the runs of a scheduler show, compared job by job.
@@ -282,8 +280,9 @@ impl<'a> Comparison<'a> {
             missed_only_simulated: counts(study, &self.only_simulated),
             differences: Vec::new(),
         };
-        beside.differences = match evidence.measured.runs {
-            0 => vec![format!("Not measured: {}.", evidence.measured.incomplete.join("; "))],
+        beside.differences = match (evidence.measured.runs, evidence.simulated.runs) {
+            (0, _) => vec![format!("Not measured: {}.", evidence.measured.incomplete.join("; "))],
+            (_, 0) => vec![format!("Not simulated: {}.", evidence.simulated.incomplete.join("; "))],
             _ => self.differences(study, &beside),
         };
         beside

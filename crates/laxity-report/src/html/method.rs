@@ -4,7 +4,7 @@ use super::Fact;
 use crate::cells::Layout;
 use crate::number;
 use crate::study::{Study, shown};
-use laxity_trace::RunStatus;
+use laxity_trace::{Host, RunStatus, RunSummary};
 use std::collections::BTreeMap;
 
 fn fact(name: &str, text: impl Into<String>) -> Fact {
@@ -13,9 +13,15 @@ fn fact(name: &str, text: impl Into<String>) -> Fact {
 
 pub(super) fn subtitle(study: &Study<'_>) -> String {
     let machine = &study.results.machine;
-    let jobs: u64 = study.summary.runs.iter().map(|run| run.counts.jobs).sum();
-    let made =
-        study.summary.runs.iter().filter(|run| !matches!(run.status, RunStatus::NotRun { .. })).count();
+    // Simulations beside measurements are told apart.
+    let beside = |run: &&RunSummary| !study.simulated.is_empty() && run.host == Host::Simulator;
+    let made = || study.summary.runs.iter().filter(|run| !matches!(run.status, RunStatus::NotRun { .. }));
+    let jobs: u64 = made().filter(|run| !beside(run)).map(|run| run.counts.jobs).sum();
+    let simulated = match made().filter(beside).count() {
+        0 => String::new(),
+        runs => format!(" and {runs} simulated"),
+    };
+    let made = made().filter(|run| !beside(run)).count();
     let longest = study.results.runs.iter().map(|run| run.duration).max().unwrap_or_default();
     let place = if machine.is_simulated() {
         format!("Simulated: {}", machine.host_name)
@@ -28,7 +34,7 @@ pub(super) fn subtitle(study: &Study<'_>) -> String {
         )
     };
     format!(
-        "{place}; {} of up to {}, {}; {}",
+        "{place}; {} of up to {}{simulated}, {}; {}",
         number::counted(u64::try_from(made).unwrap_or(0), "run"),
         shown(longest),
         number::counted(jobs, "job"),
