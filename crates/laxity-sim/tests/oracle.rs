@@ -3,11 +3,9 @@
 
 mod common;
 
-use common::Case;
-use laxity_model::{Demand, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope};
-use laxity_oracle::{
-    BudgetMode as Enforced, Cluster, Definition, TimelineBuilder, first_difference, reference, tiny, verify,
-};
+use common::{Case, GRACE_NS, definition_of};
+use laxity_model::{Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope};
+use laxity_oracle::{TimelineBuilder, first_difference, reference, tiny, verify};
 use laxity_sim::{BudgetMode, Recording};
 
 const RULES: [PriorityRule; 4] = [
@@ -17,37 +15,8 @@ const RULES: [PriorityRule; 4] = [
     PriorityRule::Given,
 ];
 
-fn enforced(mode: BudgetMode) -> Enforced {
-    match mode {
-        BudgetMode::Off => Enforced::Off,
-        BudgetMode::Throttle => Enforced::Throttle,
-        BudgetMode::Postpone => Enforced::Postpone,
-    }
-}
-
-/// What a case claims to be under a scheduler.
-fn definition(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Definition {
-    let platform = Platform::symmetric(cores).expect("cores");
-    let clusters = case
-        .cells(scheduler.scope, &platform)
-        .into_iter()
-        .map(|cell| {
-            let dedicated = cell.cpus.iter().last().filter(|_| scheduler.policy.dedicates_a_core());
-            let tasks = cell.tasks.iter().map(|&task| u32::try_from(task).expect("few")).collect();
-            Cluster { cpus: cell.cpus, dedicated: dedicated.into_iter().collect(), tasks }
-        })
-        .collect();
-    Definition::clustered(case.set.clone(), &platform, scheduler.rule, clusters, case.duration)
-        .expect("a valid definition")
-        .with_budgets(enforced(case.budget_mode))
-        .with_batching(case.batching)
-        .with_jobs(case.seed, case.demand)
-}
-
-const GRACE_NS: u64 = 200_000;
-
 fn check(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Recording {
-    let definition = definition(case, scheduler, cores);
+    let definition = definition_of(case, scheduler, cores);
     let recording = case.simulate(scheduler, cores);
     let horizon = case.duration.as_ns() + GRACE_NS;
     let context = || format!("seed {}, {scheduler}, {:?}: {}", case.seed, case.budget_mode, case.describe());

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "every test uses its part")]
 
 use laxity_model::{Arrival, Demand, Duration, Platform, PolicyScheduler, Scope, Task, TaskSet};
+use laxity_oracle::{BudgetMode as Enforced, Cluster, Definition};
 use laxity_sim::{Background, BudgetMode, Cell, RETRIES_MAX, Recording, Setup, costs::Costs, simulate};
 use laxity_trace::Event;
 use rand::{RngExt, SeedableRng};
@@ -128,7 +129,7 @@ impl Case {
             scheduler,
             cells: self.cells(scheduler.scope, &platform),
             duration: self.duration,
-            grace: Duration::from_ns(200_000),
+            grace: Duration::from_ns(GRACE_NS),
             seed: self.seed,
             demand: self.demand,
             budget_mode: self.budget_mode,
@@ -175,4 +176,34 @@ pub fn timeline(events: &[Event]) -> BTreeMap<(u32, u32), Vec<(u64, u64)>> {
         }
     }
     runs
+}
+
+/// How long after the last release a simulation goes on.
+pub const GRACE_NS: u64 = 200_000;
+
+fn enforced(mode: BudgetMode) -> Enforced {
+    match mode {
+        BudgetMode::Off => Enforced::Off,
+        BudgetMode::Throttle => Enforced::Throttle,
+        BudgetMode::Postpone => Enforced::Postpone,
+    }
+}
+
+/// What a case claims to be under a scheduler.
+pub fn definition_of(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Definition {
+    let platform = Platform::symmetric(cores).expect("cores");
+    let clusters = case
+        .cells(scheduler.scope, &platform)
+        .into_iter()
+        .map(|cell| {
+            let dedicated = cell.cpus.iter().last().filter(|_| scheduler.policy.dedicates_a_core());
+            let tasks = cell.tasks.iter().map(|&task| u32::try_from(task).expect("few")).collect();
+            Cluster { cpus: cell.cpus, dedicated: dedicated.into_iter().collect(), tasks }
+        })
+        .collect();
+    Definition::clustered(case.set.clone(), &platform, scheduler.rule, clusters, case.duration)
+        .expect("a valid definition")
+        .with_budgets(enforced(case.budget_mode))
+        .with_batching(case.batching)
+        .with_jobs(case.seed, case.demand)
 }

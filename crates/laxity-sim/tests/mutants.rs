@@ -1,0 +1,258 @@
+//! Policies that are broken on purpose: each is the real source with one change, built by the C compiler and run by the
+//! simulator, and the oracles must say what is wrong with its schedules.
+
+mod common;
+
+use common::{Case, definition_of};
+use laxity_model::{Demand, Policy, PolicyScheduler, PriorityRule, Scope};
+use laxity_oracle::{Oracle, verify};
+use laxity_policy::Table;
+use laxity_sim::BudgetMode;
+use std::collections::BTreeMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// One change to one file of `policy/`.
+struct Mutant {
+    what: &'static str,
+    policy: Policy,
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+    budgets: BudgetMode,
+}
+
+const OFF: BudgetMode = BudgetMode::Off;
+
+const fn mutant(
+    what: &'static str,
+    policy: Policy,
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+) -> Mutant {
+    Mutant { what, policy, file, from, to, budgets: OFF }
+}
+
+const MUTANTS: [Mutant; 16] = [
+    mutant(
+        "ties go to the higher task",
+        Policy::EdfBh,
+        "core.h",
+        "(key_a == key_b && a < b)",
+        "(key_a == key_b && a > b)",
+    ),
+    mutant(
+        "the later deadline goes first",
+        Policy::EdfBh,
+        "core.h",
+        "return key_a < key_b ||",
+        "return key_a > key_b ||",
+    ),
+    mutant(
+        "no job ever preempts",
+        Policy::EdfBh,
+        "linking.h",
+        "if (preempted == LX_NONE || lx_before(",
+        "if (preempted == LX_NONE || 0 * lx_before(",
+    ),
+    mutant(
+        "the preempted job is forgotten",
+        Policy::EdfBh,
+        "linking.h",
+        "\t\tLX_Q(insert_first)(s, preempted);",
+        "\t\t(void)preempted;",
+    ),
+    mutant(
+        "a core that completes takes no other job",
+        Policy::EdfRbt,
+        "linking.h",
+        "\tif (top == LX_NONE) {",
+        "\tif (top != LX_NEVER) {",
+    ),
+    mutant(
+        "the earliest deadline is preempted",
+        Policy::EdfRbt,
+        "cpu_heap.h",
+        "return a->key > b->key || (a->key == b->key && a->index > b->index);",
+        "return a->key == LX_NEVER || (b->key != LX_NEVER && a->key < b->key);",
+    ),
+    mutant(
+        "deadlines count from 0",
+        Policy::GsnEdf,
+        "core.h",
+        "\tt->deadline_abs = release + t->deadline_rel;",
+        "\tt->deadline_abs = t->deadline_rel;",
+    ),
+    mutant(
+        "released jobs wait for a completion",
+        Policy::GsnEdf,
+        "linking.h",
+        "\t\tif (preempted != LX_NONE && !lx_before(",
+        "\t\tif (preempted != LX_NONE || !lx_before(",
+    ),
+    mutant(
+        "promotions are forgotten",
+        Policy::Fpp,
+        "queues/promotions.h",
+        "\tlx_promotions_promote(s, level, key, task);",
+        "\t(void)key;",
+    ),
+    mutant(
+        "a preempted job goes to its own list",
+        Policy::Fpp,
+        "queues/promotions.h",
+        "u32 list = t->level < first ? t->level : first;",
+        "u32 list = t->level;",
+    ),
+    mutant(
+        "tardy jobs are queued as punctual ones",
+        Policy::Fpp,
+        "queues/promotions.h",
+        "if (LX_UNLIKELY(lx_promotions_is_late(s, list, key, task))) {",
+        "if (0 && list) {",
+    ),
+    mutant(
+        "nothing is ever offered to another core",
+        Policy::PushPull,
+        "push_pull/run_queue.h",
+        "\tif (next == LX_NONE)\n\t\treturn 0;",
+        "\tif (next != LX_NEVER)\n\t\treturn 0;",
+    ),
+    mutant(
+        "a core never yields to a pushed job",
+        Policy::PushPull,
+        "push_pull/run_queue.h",
+        "return first == LX_NONE || lx_before(lx_task(s, task)->key, task, LX_READ(q->first_key), first);",
+        "return first == LX_NONE;",
+    ),
+    mutant(
+        "the DSP only fills idle clients",
+        Policy::GEdfMp,
+        "g_edf_mp/dsp.h",
+        "if (lx_entry_task(first) != LX_NONE && !lx_before(",
+        "if (lx_entry_task(first) != LX_NONE || !lx_before(",
+    ),
+    Mutant {
+        budgets: BudgetMode::Throttle,
+        ..mutant(
+            "a throttled job comes back at once",
+            Policy::EdfBh,
+            "core.h",
+            "t->replenished < now ? now : t->replenished;",
+            "t->replenished != LX_NEVER ? now : 0;",
+        )
+    },
+    Mutant {
+        budgets: BudgetMode::Postpone,
+        ..mutant(
+            "a postponed job keeps its deadline",
+            Policy::Fpp,
+            "core.h",
+            "t->deadline_abs + t->period};",
+            "t->deadline_abs};",
+        )
+    },
+];
+
+/// The directory of the policies' sources.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy")
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("a directory");
+    for entry in std::fs::read_dir(from).expect("sources") {
+        let entry = entry.expect("sources");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("sources").is_dir() {
+            copy_tree(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("copied");
+        }
+    }
+}
+
+unsafe extern "C" {
+    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void;
+    fn dlerror() -> *const c_char;
+}
+
+/// Builds the policies with the change and gives the table of the policy; with none, the policies as they are.
+fn build(directory: &Path, number: usize, mutant: Option<&Mutant>, policy: Policy) -> Table {
+    let tree = directory.join(format!("policy-{number}"));
+    copy_tree(&sources(), &tree);
+    if let Some(mutant) = mutant {
+        let path = tree.join(mutant.file);
+        let text = std::fs::read_to_string(&path).expect("source");
+        assert_eq!(text.matches(mutant.from).count(), 1, "`{}`: {} has changed", mutant.what, mutant.file);
+        std::fs::write(&path, text.replace(mutant.from, mutant.to)).expect("written");
+    }
+    let library = directory.join(format!("policy-{number}.so"));
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "clang-19".to_owned());
+    let run = |compiler: &str| {
+        Command::new(compiler)
+            .args(["-std=gnu11", "-O1", "-w", "-shared", "-fPIC", "-o"])
+            .arg(&library)
+            .arg(tree.join("native.c"))
+            .status()
+    };
+    let built = run(&compiler).or_else(|_| run("cc")).expect("a C compiler");
+    assert!(built.success(), "{:?} does not compile", mutant.map(|mutant| mutant.what));
+    let path = CString::new(library.to_str().expect("text")).expect("no zero byte");
+    let symbol = CString::new(format!("lx_policy_{}", symbol_of(policy))).expect("no zero byte");
+    // SAFETY: a library just built from the same native.h, never closed; RTLD_NOW (2), symbols local to it.
+    unsafe {
+        let handle = dlopen(path.as_ptr(), 2);
+        assert!(!handle.is_null(), "{}", CStr::from_ptr(dlerror()).to_string_lossy());
+        let table = dlsym(handle, symbol.as_ptr());
+        assert!(!table.is_null(), "{symbol:?} is missing");
+        Table::from_raw(table)
+    }
+}
+
+fn symbol_of(policy: Policy) -> String {
+    let name = if policy == Policy::GsnEdfDi { Policy::GsnEdf } else { policy }.name();
+    name.replace('-', "_")
+}
+
+/// What the oracles say of the broken policy's schedules of some random sets: violations by oracle.
+fn sightings(table: Table, policy: Policy, budgets: BudgetMode) -> BTreeMap<&'static str, u64> {
+    let mut seen: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for seed in 0..40 {
+        let mut case = Case::random(seed);
+        if budgets != BudgetMode::Off {
+            case.budget_mode = budgets;
+            case.demand = Demand::Uniform(300_000, 2_500_000);
+        }
+        let rule = PriorityRule::EarliestDeadlineFirst;
+        let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
+        let cores = case.cores + u32::from(policy.dedicates_a_core());
+        let recording = case.simulate_with(scheduler, cores, |setup| setup.table = Some(table));
+        let horizon = case.duration.as_ns() + common::GRACE_NS;
+        let verdict = verify(&definition_of(&case, scheduler, cores), &recording.events, horizon);
+        for oracle in Oracle::ALL {
+            *seen.entry(oracle.name()).or_default() += verdict.count(oracle);
+        }
+    }
+    seen.retain(|_, count| *count > 0);
+    seen
+}
+
+#[test]
+fn every_broken_policy_is_caught() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for (number, mutant) in MUTANTS.iter().enumerate() {
+        let table = build(directory.path(), number, Some(mutant), mutant.policy);
+        let seen = sightings(table, mutant.policy, mutant.budgets);
+        println!("{} ({}): {seen:?}", mutant.what, mutant.policy);
+        assert!(!seen.is_empty(), "`{}` ({}) went unnoticed", mutant.what, mutant.policy);
+    }
+    for (number, policy) in Policy::ALL.into_iter().enumerate() {
+        let table = build(directory.path(), MUTANTS.len() + number, None, policy);
+        let seen = sightings(table, policy, BudgetMode::Off);
+        assert!(seen.is_empty(), "{policy} as it is: {seen:?}");
+    }
+}
