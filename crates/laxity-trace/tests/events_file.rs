@@ -263,11 +263,14 @@ fn events_of_a_run_are_kept_beside_its_jobs() {
     assert_eq!(runs_with_events(&path).expect("readable"), [0]);
     let reader = open_events(&path, 0).expect("opens").expect("is there");
     assert_eq!(reader.events().collect::<Result<Vec<_>, _>>().expect("reads"), [event]);
-    // Replacing the results removes the events, and nothing else.
+    // Replacing the results removes the events, also those that a killed writer left half-written, and nothing else.
+    fs::write(path.join(EVENTS_DIRECTORY).join(".run-7.parquet.tmp"), "half").expect("writes");
     fs::write(path.join(EVENTS_DIRECTORY).join("notes.txt"), "mine").expect("writes");
     ResultsDirectory::create(&path, manifest(vec![]), Existing::Replace).expect("replaces");
     assert!(runs_with_events(&path).expect("readable").is_empty());
-    assert!(path.join(EVENTS_DIRECTORY).join("notes.txt").exists());
+    let left =
+        fs::read_dir(path.join(EVENTS_DIRECTORY)).expect("readable").map(|e| e.expect("entry").file_name());
+    assert_eq!(left.collect::<Vec<_>>(), ["notes.txt"]);
 }
 
 #[test]

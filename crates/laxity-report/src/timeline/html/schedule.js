@@ -487,7 +487,7 @@
     if (from < to) { current = -1; show(from, to); }
     const miss = Number(wanted.get("miss"));
     if (miss >= 1) showMiss(Math.min(miss, misses.length) - 1);
-    if ((from < to || miss >= 1) && wanted.has("schedule")) root.scrollIntoView();
+    if ((from < to || miss >= 1) && wanted.has("schedule")) root.scrollIntoView({ behavior: "instant" });
   }
 
   window.addEventListener("resize", draw);

@@ -45,7 +45,7 @@ pub fn write<W: Write>(
     trace.finish().map_err(cannot)
 }
 
-/// [`write`] to a file.
+/// [`write()`] to a file.
 ///
 /// Errors: those of the events; the file cannot be written.
 pub fn write_file(
