@@ -248,13 +248,26 @@ impl<O: Observer> Engine<'_, O> {
         let lasts = if rate == 1 { task.work_left } else { task.work_left.div_ceil(rate) };
         let mut clock = self.now + lasts;
         if self.budget_mode != BudgetMode::Off {
-            let instance = &self.cells[state.cell as usize].instance;
-            let budget = u128::from(instance.budget_left(task.local)) * u128::from(self.scale);
-            let lasts_budget = u64::try_from(budget.div_ceil(u128::from(rate))).unwrap_or(u64::MAX);
-            state.exhausts = lasts_budget < lasts;
+            let lasts_budget = self.budget_lasts(cpu);
+            self.cpus[cpu as usize].exhausts = lasts_budget < lasts;
             clock = self.now + lasts.min(lasts_budget);
         }
         self.clocks.set(cpu as usize, clock);
+    }
+
+    /// How long the budget of the job on `cpu` lasts there, in ns.
+    fn budget_lasts(&mut self, cpu: u32) -> u64 {
+        let CpuState { cell, rate, running, .. } = self.cpus[cpu as usize];
+        let instance = &self.cells[cell as usize].instance;
+        let task = &mut self.tasks[running as usize];
+        let server_period = instance.next_replenishment(task.local).at_ns;
+        if task.server_period != server_period {
+            task.server_period = server_period;
+            task.budget_used = 0;
+        }
+        let units = u128::from(instance.budget_left(task.local)) * u128::from(self.scale);
+        let left = units.saturating_sub(task.budget_used.into());
+        u64::try_from(left.div_ceil(u128::from(rate))).unwrap_or(u64::MAX)
     }
 
     /// Brings the job on a core up to date: how long it has held the core, and what work is left.
@@ -268,13 +281,14 @@ impl<O: Observer> Engine<'_, O> {
         state.since = self.now;
         let task = &mut self.tasks[state.running as usize];
         task.held(elapsed);
-        // A job's last ns may be longer than its work.
-        let done = (elapsed * state.rate).min(task.work_left);
-        task.work_left -= done;
+        let ran = elapsed * state.rate;
+        // A job's last ns may be longer than its work; it counts as used all the same.
+        task.work_left -= ran.min(task.work_left);
         if self.budget_mode != BudgetMode::Off {
-            // Rounded up: a budget is never used for longer than it lasts.
-            let used = done.div_ceil(self.scale);
-            self.cells[state.cell as usize].instance.consume(task.local, used);
+            // The policy counts whole ns; the rest is carried over.
+            let used = task.budget_used + ran;
+            task.budget_used = used % self.scale;
+            self.cells[state.cell as usize].instance.consume(task.local, used / self.scale);
         }
     }
 }

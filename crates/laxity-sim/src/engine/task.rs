@@ -17,6 +17,10 @@ pub struct TaskState {
     pub started: bool,
     /// Whether it is off its core already, though the core has not switched: its budget is used up.
     pub stopped: bool,
+    /// Work that has used less than a whole ns of the budget, in the units of `work_left`, and the server period it is of.
+    pub budget_used: u64,
+    /// See `budget_used`.
+    pub server_period: u64,
     /// Whether there is a present job: false once the task has left or the simulation releases no more.
     pub alive: bool,
     /// Its cell, and its number there.
@@ -46,6 +50,8 @@ impl TaskState {
             last_cpu: NOWHERE,
             started: false,
             stopped: false,
+            budget_used: 0,
+            server_period: NEVER,
             alive: true,
             cell,
             local,

@@ -123,11 +123,20 @@ impl Case {
         change: impl FnOnce(&mut Setup<'_>),
     ) -> Recording {
         let platform = Platform::symmetric(cores).expect("cores");
+        self.simulate_on(scheduler, &platform, change)
+    }
+
+    pub fn simulate_on(
+        &self,
+        scheduler: PolicyScheduler,
+        platform: &Platform,
+        change: impl FnOnce(&mut Setup<'_>),
+    ) -> Recording {
         let mut setup = Setup {
             set: &self.set,
-            platform: &platform,
+            platform,
             scheduler,
-            cells: self.cells(scheduler.scope, &platform),
+            cells: self.cells(scheduler.scope, platform),
             duration: self.duration,
             grace: Duration::from_ns(GRACE_NS),
             seed: self.seed,
@@ -191,9 +200,13 @@ fn enforced(mode: BudgetMode) -> Enforced {
 
 /// What a case claims to be under a scheduler.
 pub fn definition_of(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Definition {
-    let platform = Platform::symmetric(cores).expect("cores");
+    definition_on(case, scheduler, &Platform::symmetric(cores).expect("cores"))
+}
+
+/// The same on any platform.
+pub fn definition_on(case: &Case, scheduler: PolicyScheduler, platform: &Platform) -> Definition {
     let clusters = case
-        .cells(scheduler.scope, &platform)
+        .cells(scheduler.scope, platform)
         .into_iter()
         .map(|cell| {
             let dedicated = cell.cpus.iter().last().filter(|_| scheduler.policy.dedicates_a_core());
@@ -201,7 +214,7 @@ pub fn definition_of(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Def
             Cluster { cpus: cell.cpus, dedicated: dedicated.into_iter().collect(), tasks }
         })
         .collect();
-    Definition::clustered(case.set.clone(), &platform, scheduler.rule, clusters, case.duration)
+    Definition::clustered(case.set.clone(), platform, scheduler.rule, clusters, case.duration)
         .expect("a valid definition")
         .with_budgets(enforced(case.budget_mode))
         .with_batching(case.batching)

@@ -1,0 +1,223 @@
+//! Long runs in which tasks enter and leave: no job is lost, and memory does not grow with simulated time.
+
+mod common;
+
+use common::Case;
+use laxity_model::{Demand, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet};
+use laxity_sim::{Observer, RETRIES_MAX, Setup, simulate};
+use laxity_trace::{Event, EventKind, Job};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::atomic::AtomicBool;
+
+/// Counts what the present thread allocates: tests run side by side.
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: everything is the system allocator's; the count is a constant-initialized thread-local without a destructor,
+// which needs no allocation.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Checks every job as it comes and allocates nothing.
+struct Watchful<const EVENTS: bool> {
+    set: TaskSet,
+    end_ns: u64,
+    /// Number of the next job of each task.
+    next: Vec<u32>,
+    jobs: u64,
+    /// Releases, completions, entries and departures among the events.
+    releases: u64,
+    completions: u64,
+    entered: u64,
+    left: u64,
+    /// Allocations when the first half of the time was over.
+    at_half: Option<u64>,
+}
+
+impl<const EVENTS: bool> Watchful<EVENTS> {
+    fn new(set: &TaskSet, end_ns: u64) -> Self {
+        Watchful {
+            set: set.clone(),
+            end_ns,
+            next: vec![0; set.tasks().len()],
+            jobs: 0,
+            releases: 0,
+            completions: 0,
+            entered: 0,
+            left: 0,
+            at_half: None,
+        }
+    }
+}
+
+impl<const EVENTS: bool> Observer for Watchful<EVENTS> {
+    const EVENTS: bool = EVENTS;
+
+    fn job(&mut self, job: &Job) {
+        let task = &self.set.tasks()[job.task as usize];
+        let index = self.next[job.task as usize];
+        let release = task.phase.as_ns() + u64::from(index) * task.period().as_ns();
+        assert_eq!((job.index, job.release_ns), (index, release), "a job was lost or came twice: {job:?}");
+        assert_eq!(job.cpu_time_ns.filter(|_| job.finish_ns.is_some()), job.finish_ns.and(job.demand_ns));
+        self.next[job.task as usize] += 1;
+        self.jobs += 1;
+        if self.at_half.is_none() && job.finish_ns.is_some_and(|finish| finish > self.end_ns / 2) {
+            self.at_half = Some(ALLOCATIONS.get());
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event.kind {
+            EventKind::Release => self.releases += 1,
+            EventKind::Complete => self.completions += 1,
+            EventKind::Enter => self.entered += 1,
+            EventKind::Leave => self.left += 1,
+            _ => {}
+        }
+    }
+}
+
+/// 24 tasks for 4 cores; two thirds of them enter later, leave early, or both. Load while all are there: `load` cores.
+fn coming_and_going(seed: u64, load: f64, end_ns: u64) -> TaskSet {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let tasks = (0..24u64)
+        .map(|id| {
+            let period = rng.random_range(500..=5_000u64) * 1_000;
+            #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+            let mean = period as f64 * load / 24.0;
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 1 and T")]
+            let wcet = (mean * rng.random_range(0.5..1.5)).clamp(1.0, period as f64) as u64;
+            let mut task =
+                Task::periodic(format!("T{}", id + 1), Duration::from_ns(wcet), Duration::from_ns(period));
+            let phase = if id % 3 == 0 { 0 } else { rng.random_range(0..end_ns + end_ns / 8) };
+            task.phase = Duration::from_ns(phase);
+            if id % 3 == 1 {
+                task.leave = Some(Duration::from_ns(phase + rng.random_range(1..=end_ns)));
+            }
+            task.deadline_rel = Duration::from_ns(rng.random_range(wcet..=2 * period));
+            task
+        })
+        .collect();
+    TaskSet::new("coming and going", tasks).expect("valid")
+}
+
+/// Jobs that a task releases before the end and before it leaves.
+fn releases(task: &Task, end_ns: u64) -> u64 {
+    let until = task.leave.map_or(end_ns, |leave| leave.as_ns().min(end_ns));
+    until.saturating_sub(task.phase.as_ns()).div_ceil(task.period().as_ns())
+}
+
+fn run<const EVENTS: bool>(case: &Case, policy: Policy, rule: PriorityRule) -> Watchful<EVENTS> {
+    let end_ns = case.duration.as_ns();
+    let platform = Platform::symmetric(case.cores + u32::from(policy.dedicates_a_core())).expect("cores");
+    let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
+    let setup = Setup {
+        set: &case.set,
+        platform: &platform,
+        scheduler,
+        cells: case.cells(Scope::Global, &platform),
+        duration: case.duration,
+        grace: Duration::from_ms(100),
+        seed: case.seed,
+        demand: case.demand,
+        budget_mode: case.budget_mode,
+        batching: case.batching,
+        retries_max: RETRIES_MAX,
+        interleaving: None,
+        costs: &case.costs,
+        background: &case.background,
+        table: None,
+    };
+    let mut observer = Watchful::new(&case.set, end_ns);
+    simulate(&setup, &mut observer, &AtomicBool::new(false)).expect("a valid setup");
+    let allocations = ALLOCATIONS.get();
+    let half = observer.at_half.expect("a job ends in the second half");
+    let grown = allocations - half;
+    assert_eq!(grown, 0, "{scheduler}, seed {}: {grown} allocations after the warm-up", case.seed);
+    for (task, &seen) in case.set.tasks().iter().zip(&observer.next) {
+        let expected = releases(task, end_ns);
+        assert_eq!(u64::from(seen), expected, "{scheduler}, seed {}: jobs of {}", case.seed, task.name);
+    }
+    observer
+}
+
+fn case(seed: u64, load: f64, jobs: u64) -> Case {
+    let mut case = Case { seed, cores: 4, demand: Demand::Uniform(500_000, 1_000_000), ..Case::plain() };
+    // Half of the tasks are there at a time, one job every 2.75 ms each.
+    case.duration = Duration::from_us(jobs * 2_750 / 12);
+    case.set = coming_and_going(seed, load, case.duration.as_ns());
+    case
+}
+
+const RULES: [PriorityRule; 2] = [PriorityRule::EarliestDeadlineFirst, PriorityRule::RateMonotonic];
+
+#[test]
+fn no_job_is_lost_and_nothing_is_allocated() {
+    for (seed, load) in [(1, 2.0), (2, 4.0)] {
+        let case = case(seed, load, 60_000);
+        for policy in Policy::ALL {
+            for rule in RULES {
+                let observer = run::<false>(&case, policy, rule);
+                assert!(observer.jobs > 20_000, "only {} jobs", observer.jobs);
+            }
+        }
+    }
+}
+
+/// Jobs wait in thousands, but only one of each task takes memory.
+#[test]
+fn nor_in_overload() {
+    let case = case(3, 16.0, 30_000);
+    for policy in Policy::ALL {
+        for rule in RULES {
+            let observer = run::<false>(&case, policy, rule);
+            assert!(observer.jobs > 10_000, "only {} jobs", observer.jobs);
+        }
+    }
+}
+
+#[test]
+fn nor_with_events() {
+    for (seed, load) in [(4, 3.0), (5, 16.0)] {
+        let case = case(seed, load, 30_000);
+        let entering =
+            case.set.tasks().iter().filter(|task| !task.phase.is_zero() && task.phase < case.duration);
+        let (end, entering) = (case.duration, entering.count() as u64);
+        let leaving = case.set.tasks().iter().filter(|task| task.leave.is_some_and(|leave| leave < end));
+        let leaving = leaving.count() as u64;
+        assert!(entering > 4 && leaving > 1, "few tasks enter ({entering}) or leave ({leaving})");
+        for policy in Policy::ALL {
+            for rule in RULES {
+                let observer = run::<true>(&case, policy, rule);
+                assert_eq!(observer.releases, observer.jobs, "{policy}: an event per release");
+                assert!(observer.completions <= observer.jobs);
+                assert_eq!((observer.entered, observer.left), (entering, leaving), "{policy}");
+            }
+        }
+    }
+}
