@@ -51,12 +51,22 @@ impl Policy {
     /// One line for `laxity list`.
     pub fn description(self) -> &'static str {
         match self {
-            Policy::EdfBh => "one lock, cores in a heap by deadline, ready queue a binary heap (ackelman2018)",
-            Policy::EdfRbt => "one lock, cores in a heap by deadline, ready queue a red-black tree (ackelman2018)",
-            Policy::Fpp => "one lock, cores in a heap by deadline, ready queue with priority promotions (ackelman2018)",
+            Policy::EdfBh => {
+                "one lock, cores in a heap by deadline, ready queue a binary heap (ackelman2018)"
+            }
+            Policy::EdfRbt => {
+                "one lock, cores in a heap by deadline, ready queue a red-black tree (ackelman2018)"
+            }
+            Policy::Fpp => {
+                "one lock, cores in a heap by deadline, ready queue with priority promotions (ackelman2018)"
+            }
             Policy::GsnEdf => "link-based, one lock, binomial heaps, releases merged at once (cerqueira2014)",
-            Policy::GsnEdfDi => "gsn-edf with one core for all release interrupts, tasks on the others (cerqueira2014)",
-            Policy::PushPull => "a queue and a lock per core, push and pull as in SCHED_DEADLINE (cerqueira2014)",
+            Policy::GsnEdfDi => {
+                "gsn-edf with one core for all release interrupts, tasks on the others (cerqueira2014)"
+            }
+            Policy::PushPull => {
+                "a queue and a lock per core, push and pull as in SCHED_DEADLINE (cerqueira2014)"
+            }
             Policy::GEdfMp => "message passing to one scheduling core, tasks on the others (cerqueira2014)",
         }
     }
@@ -124,10 +134,8 @@ impl FromStr for PolicyScheduler {
         let scoped = [Scope::Clustered, Scope::Partitioned]
             .into_iter()
             .find_map(|scope| Some((scope, named(name.strip_prefix(scope.prefix())?)?)));
-        let (scope, policy) = named(name)
-            .map(|policy| (Scope::Global, policy))
-            .or(scoped)
-            .ok_or_else(|| unknown(text))?;
+        let (scope, policy) =
+            named(name).map(|policy| (Scope::Global, policy)).or(scoped).ok_or_else(|| unknown(text))?;
         use PriorityRule::*;
         let rule = [EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given]
             .into_iter()
@@ -167,7 +175,8 @@ mod tests {
         }
         let fpp = PolicyScheduler { policy: Policy::Fpp, scope: Scope::Partitioned, rule: DeadlineMonotonic };
         assert_eq!("p-fpp:dm".parse(), Ok(fpp));
-        let linux = PolicyScheduler { policy: Policy::PushPull, scope: Scope::Clustered, rule: RateMonotonic };
+        let linux =
+            PolicyScheduler { policy: Policy::PushPull, scope: Scope::Clustered, rule: RateMonotonic };
         assert_eq!("c-rm".parse(), Ok(linux));
         assert_eq!("g-edf-mp".parse::<PolicyScheduler>().map(|s| s.policy), Ok(Policy::GEdfMp));
     }
