@@ -297,7 +297,7 @@ fn wrong_options_of_simulations_are_refused() {
         ("--budget", "soft", &["`soft`", "off, throttle or postpone"]),
         ("--batching", "maybe", &["`maybe`", "on nor off"]),
         ("--retries", "-1", &["--retries", "-1"]),
-        ("--interleave", "x", &["--interleave", "`x`", "invalid digit"]),
+        ("--interleave", "x", &["--interleave", "'x'", "invalid digit"]),
         ("--threads", "0", &["--threads", "0"]),
         ("--costs", "missing.toml", &["missing.toml", "no such file"]),
         ("--costs", "s.toml", &["s.toml"]),

@@ -318,13 +318,50 @@ fn a_disk_without_any_room_is_refused_before_the_first_run() {
 }
 
 #[test]
+fn a_disk_that_fills_up_ends_a_simulation_that_keeps_its_events() {
+    let (directory, set) = small_set();
+    if !can_mount(directory.path()) {
+        return;
+    }
+    let set = set.to_str().expect("UTF-8");
+    let call = ["simulate", set, "--cpus", "2", "--duration", "2000s", "--events", "--out", "results"];
+    let ended = output(&mut on_a_small_disk(directory.path(), "256k", &call));
+    let said = words(&ended);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(said.contains("run-0.parquet") && said.contains("the disk is full"), "{said}");
+    let events = fs::read_dir(directory.path().join("kept/results/events")).expect("readable");
+    assert_eq!(events.count(), 0, "something half-written is left");
+}
+
+#[test]
 fn output_that_cannot_be_written_is_an_error() {
-    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
-    let mut command = laxity();
-    command.args(["generate", "emberson", "-n", "4", "-u", "1"]).stdout(full).stderr(Stdio::piped());
-    let ended = command.spawn().and_then(std::process::Child::wait_with_output).expect("laxity runs");
-    assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
-    assert!(words(&ended).contains("cannot write to standard output"), "{}", words(&ended));
+    let (_directory, set) = small_set();
+    let set = set.to_str().expect("UTF-8");
+    for call in [
+        &["generate", "emberson", "-n", "4", "-u", "1"][..],
+        &["simulate", set, "--cpus", "2", "--duration", "1s"],
+        &["simulate", set, "--cpus", "2", "--duration", "1s", "--text"],
+        &["simulate", set, "--cpus", "2", "--duration", "1s", "--gantt", "--verify"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
+        let mut command = laxity();
+        command.args(call).stdout(full).stderr(Stdio::piped());
+        let ended = command.spawn().and_then(std::process::Child::wait_with_output).expect("laxity runs");
+        assert_eq!(ended.status.code(), Some(3), "{call:?}: {}", words(&ended));
+        assert!(words(&ended).contains("cannot write to standard output"), "{call:?}: {}", words(&ended));
+    }
+}
+
+#[test]
+fn readers_that_leave_early_do_not_fail_a_simulation() {
+    let (_directory, set) = small_set();
+    for redirection in ["| head -1", ">&- 2>&-", "2>/dev/full", "2>&-"] {
+        let line = format!(
+            "\"$0\" simulate \"$1\" --cpus 2 --duration 20s --text {redirection}; exit ${{PIPESTATUS[0]}}"
+        );
+        let ended = output(Command::new("bash").args(["-c", &line, env!("CARGO_BIN_EXE_laxity")]).arg(&set));
+        assert_eq!(ended.status.code(), Some(0), "{redirection}: {}", words(&ended));
+    }
 }
 
 #[test]

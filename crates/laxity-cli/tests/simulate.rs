@@ -233,6 +233,9 @@ fn kept_events_verify_and_tampered_ones_do_not() {
     let violated = verify(&["--json"]);
     assert_eq!(violated.status.code(), Some(1), "{}", words(&violated));
     let answer = json(&String::from_utf8_lossy(&violated.stdout));
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/verification.schema.json");
+    let schema = json(&fs::read_to_string(schema).expect("the schema"));
+    jsonschema::validate(&schema, &answer).expect("the answer fits its schema");
     assert_eq!(
         (&answer["clean"], &answer["runs"][0]["verdict"]["clean"]),
         (&Value::from(false), &Value::from(false))

@@ -7,22 +7,36 @@ use crate::simulation::{set_of, verifiable};
 use laxity_model::{Diagnostic, Result};
 use laxity_oracle::{Verdict, Verification};
 use laxity_trace::{Manifest, Run};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::process::ExitCode;
 
-#[derive(Serialize)]
+/// The version of what `--json` prints (`schemas/verification.schema.json`).
+const VERSION: u32 = 1;
+
+/// What `laxity verify --json` prints.
+#[derive(Serialize, JsonSchema)]
 struct Answer {
+    /// Version of this format.
     version: u32,
+    /// Whether every run is what its scheduler's definition says.
     clean: bool,
+    /// The runs that have events, in order.
     runs: Vec<RunAnswer>,
 }
 
-#[derive(Serialize)]
+/// One run.
+#[derive(Serialize, JsonSchema)]
 struct RunAnswer {
+    /// Its number.
     run: u32,
+    /// Name of its task set.
     task_set: String,
+    /// Name of its scheduler.
     scheduler: String,
+    /// Repetition, from 0.
     repetition: u32,
+    /// What the oracles say.
     verdict: Verdict,
 }
 
@@ -55,7 +69,7 @@ pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     }
     let clean = runs.iter().all(|run| run.verdict.clean);
     match arguments.json {
-        true => output::print_json(&Answer { version: 1, clean, runs })?,
+        true => output::print_json(&Answer { version: VERSION, clean, runs })?,
         false => output::print(&text)?,
     }
     Ok(output::verdict(clean))
@@ -82,4 +96,32 @@ fn nothing_to_verify(arguments: &VerifyArguments) -> Diagnostic {
     };
     Diagnostic::environment(format!("{which} has no events of a simulation to verify"))
         .hint("simulate with `laxity simulate SET --events --out DIR`, or check at once with --verify")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::path::Path;
+
+    /// After a deliberate change: `LAXITY_BLESS=1 cargo test -p laxity verification_schema`.
+    #[test]
+    fn the_published_verification_schema_is_that_of_the_code() {
+        let mut schema = schemars::schema_for!(Answer);
+        schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/verification.schema.json".into());
+        schema.insert("title".into(), "laxity verification".into());
+        let mut schema = schema.to_value();
+        schema["properties"]["version"] =
+            json!({ "description": "Version of this format.", "const": VERSION });
+        let text = serde_json::to_string_pretty(&schema).expect("serializes") + "\n";
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/verification.schema.json");
+        if std::env::var_os("LAXITY_BLESS").is_some() {
+            std::fs::write(&path, &text).expect("writes the schema");
+        }
+        let published = std::fs::read_to_string(&path).expect("the schema is published");
+        assert!(
+            published == text,
+            "verification.schema.json differs from the code; LAXITY_BLESS=1 rewrites it"
+        );
+    }
 }

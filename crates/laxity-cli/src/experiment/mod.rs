@@ -16,7 +16,7 @@ use crate::output;
 use crate::progress::Steps;
 use crate::simulation::{Beside, simulate_beside};
 use checks::{alone_duration, check_load};
-use laxity_model::{Demand, Duration, Platform, PriorityRule, Result, Scheduler, TaskSet};
+use laxity_model::{Core, Demand, Duration, Platform, PriorityRule, Result, Scheduler, Speed, TaskSet};
 use laxity_place::{Method, Overload};
 use laxity_run::{BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, Progress};
 use laxity_trace::{Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
@@ -164,7 +164,11 @@ impl Laboratory<'_> {
             cases.push(Beside { run, set, scheduler: *scheduler, placed, grace, budgets, seed });
         }
         let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");
-        let machine = (&self.settings.platform, self.settings.demand);
+        let platform = match self.settings.demand_model {
+            DemandModel::CpuTime => of_equal_speed(&self.settings.platform)?,
+            DemandModel::Work => self.settings.platform.clone(),
+        };
+        let machine = (&platform, self.settings.demand);
         let quiet = self.settings.quiet;
         if !quiet && !cases.is_empty() {
             output::say(format_args!("simulating the same jobs: {} run(s)", cases.len()));
@@ -238,6 +242,13 @@ impl Laboratory<'_> {
             self.settings.schedulers.len(),
         ));
     }
+}
+
+/// The same cores at speed 1: a job that asks for CPU time needs as much of it on a slow core as on a fast one.
+fn of_equal_speed(platform: &Platform) -> Result<Platform> {
+    let cores = platform.cores().iter().map(|core| Core { speed: Speed::UNIT, ..core.clone() }).collect();
+    let (caches, nodes) = (platform.caches().to_vec(), platform.numa_nodes().to_vec());
+    Platform::new(platform.name(), cores, caches, nodes, Some(platform.clusters().to_vec()))
 }
 
 /// One line on how a run went.

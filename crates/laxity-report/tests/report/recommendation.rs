@@ -230,9 +230,10 @@ fn a_simulation_is_not_preferred_to_a_measurement() {
     simulated.host = Host::Simulator;
     let measured = run_of(Shape { scheduler: "p-edf", response_us: 5_000, ..FINE }, 0);
     let answer = recommend(vec![simulated.clone(), measured]);
-    assert_eq!(answer.label.as_deref(), Some("p-edf (linux)"));
+    assert_eq!((answer.label.as_deref(), answer.host), (Some("p-edf"), Some(Host::Linux)));
+    assert_eq!(answer.ranking.len(), 1, "a simulation beside it is no competitor");
     let answer = recommend(vec![simulated]);
-    assert_eq!(answer.label.as_deref(), Some("p-edf"));
+    assert_eq!((answer.label.as_deref(), answer.host), (Some("p-edf"), Some(Host::Simulator)));
     assert!(says(&answer.caveats, "Simulated"), "{answer:?}");
 }
 

@@ -1,0 +1,127 @@
+//! Options on cores and placements, the same for every command.
+
+use super::value;
+use crate::experiment::ILP_TIME_LIMIT;
+use clap::Args;
+use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, read_platform};
+use laxity_place::{Method, Overload};
+use std::path::PathBuf;
+
+/// Which cores, and how they are clustered.
+#[derive(Args, Clone)]
+pub struct PlatformArguments {
+    /// The platform, a TOML or JSON file; default: this machine
+    #[arg(long, value_name = "FILE")]
+    pub platform: Option<PathBuf>,
+    /// Use only these cores: a number of them, or a list such as 0-3,8
+    #[arg(long, value_name = "N|LIST")]
+    pub cpus: Option<String>,
+    /// Clusters: `llc` (cores that share a last-level cache), `each` core, `all` cores, or lists as in `0-3;4-7`
+    #[arg(long, value_name = "CLUSTERS")]
+    pub clusters: Option<String>,
+}
+
+impl PlatformArguments {
+    /// The platform asked for.
+    pub fn resolve(&self) -> Result<Platform> {
+        let platform = match &self.platform {
+            Some(file) => read_platform(file)?,
+            None => Platform::this_machine()?,
+        };
+        let platform = match &self.cpus {
+            Some(text) => restrict(platform, text)?,
+            None => platform,
+        };
+        self.clustered(platform)
+    }
+
+    /// The platform to be simulated: `--cpus` alone is a machine of that many identical cores.
+    pub fn resolve_simulated(&self) -> Result<Platform> {
+        match (&self.platform, &self.cpus) {
+            (None, Some(text)) => self.clustered(identical_cores(text)?),
+            _ => self.resolve(),
+        }
+    }
+
+    fn clustered(&self, platform: Platform) -> Result<Platform> {
+        match self.clusters.as_deref() {
+            None | Some("llc") => Ok(platform),
+            Some("each") => {
+                let each = platform.cpus().iter().map(|cpu| CpuList::from_iter([cpu])).collect();
+                platform.with_clusters(each)
+            }
+            Some("all") => {
+                let all = vec![platform.cpus()];
+                platform.with_clusters(all)
+            }
+            Some(lists) => lists
+                .split(';')
+                .map(str::parse)
+                .collect::<Result<_>>()
+                .and_then(|clusters| platform.with_clusters(clusters))
+                .map_err(|error| error.context(format!("--clusters `{lists}`"))),
+        }
+    }
+}
+
+/// More cores than this are not simulated.
+const SIMULATED_CPUS_MAX: u32 = 1024;
+
+/// A machine of identical cores: a number of them, or a list.
+fn identical_cores(text: &str) -> Result<Platform> {
+    let refused = |why: &str| {
+        Diagnostic::usage(format!("--cpus `{text}`: {why}")).hint(format!(
+            "simulate 1 to {SIMULATED_CPUS_MAX} identical cores, or describe others with --platform"
+        ))
+    };
+    if let Ok(count) = text.trim().parse::<u64>() {
+        let count = u32::try_from(count).ok().filter(|count| (1..=SIMULATED_CPUS_MAX).contains(count));
+        return Platform::symmetric(count.ok_or_else(|| refused("that many cores cannot be simulated"))?);
+    }
+    let wanted: CpuList = text.parse().map_err(|error: Diagnostic| error.context("--cpus"))?;
+    match wanted.iter().last() {
+        Some(highest) if highest < SIMULATED_CPUS_MAX => {
+            Platform::symmetric(highest + 1)?.restricted(&wanted)
+        }
+        Some(_) => Err(refused("CPU numbers are too high")),
+        None => Err(refused("there are no cores")),
+    }
+}
+
+fn restrict(platform: Platform, text: &str) -> Result<Platform> {
+    let all = platform.cpus();
+    let wanted = match text.trim().parse::<usize>() {
+        Ok(count) if count > 0 && count <= all.len() => all.iter().take(count).collect(),
+        Ok(count) => {
+            return Err(Diagnostic::usage(format!(
+                "--cpus {count}: the platform `{}` has {} cores ({all})",
+                platform.name(),
+                all.len()
+            ))
+            .hint("ask for between 1 and that many, or describe another platform with --platform"));
+        }
+        Err(_) => text.parse::<CpuList>().map_err(|error| error.context("--cpus"))?,
+    };
+    if wanted.is_empty() || !wanted.is_subset(&all) {
+        return Err(Diagnostic::usage(format!(
+            "--cpus `{text}`: the platform `{}` has cores {all}",
+            platform.name()
+        ))
+        .hint("name cores of the platform; `laxity list --platform` shows this machine's"));
+    }
+    platform.restricted(&wanted)
+}
+
+/// How tasks are placed.
+#[derive(Args, Clone)]
+pub struct PlacementArguments {
+    /// How tasks are placed onto cores and clusters (see `laxity list`)
+    #[arg(long, value_name = "NAME", default_value = "ilp", value_parser = value::<Method>)]
+    pub placement: Method,
+    /// What to do with a task that fits nowhere: refuse, or least-loaded
+    #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = value::<Overload>)]
+    pub overload: Overload,
+    /// How long the ILP may look for the optimum; the best placement found until then is used
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value_t = ILP_TIME_LIMIT, value_parser = value::<Duration>)]
+    pub ilp_time_limit: Duration,
+}
