@@ -40,11 +40,11 @@ fn missed(event: &Event) -> Option<u64> {
 }
 
 /// A window in which there is something to see and little enough to see it: as long as two of the longest periods but
-/// at most 40 of the shortest, from the start or, if a deadline is missed, around the first miss.
+/// at most 20 of the shortest, from the start or, if a deadline is missed, around the first miss.
 pub fn default_window(set: &TaskSet, miss: Option<FirstMiss>) -> (u64, u64) {
     let periods = || set.tasks().iter().map(|task| task.period().as_ns().max(1));
     let (shortest, longest) = (periods().min().unwrap_or(1), periods().max().unwrap_or(1));
-    let length = longest.saturating_mul(2).min(shortest.saturating_mul(40));
+    let length = longest.saturating_mul(2).min(shortest.saturating_mul(20));
     let from = miss.map_or(0, |miss| miss.deadline_ns.saturating_sub(length / 4 * 3));
     // On a multiple of the shortest period, where jobs are released if they all are at first.
     let from = from / shortest * shortest;
@@ -190,5 +190,35 @@ impl JobSpan {
             (None, _) => u64::MAX,
         };
         self.release_ns.unwrap_or(0) < until_ns && last >= from_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::timeline::sample;
+
+    #[test]
+    fn the_default_window_is_around_the_first_miss() {
+        let set = sample::set();
+        let miss = FirstMiss::find(sample::events().into_iter().map(Ok)).expect("no error").expect("a miss");
+        assert_eq!(miss, FirstMiss { task: 2, job: 0, deadline_ns: 12_000_000 });
+        // 20 periods of 5 ms are less than two of 100 ms.
+        assert_eq!(default_window(&set, None), (0, 100_000_000));
+        assert_eq!(default_window(&set, Some(miss)), (0, 100_000_000));
+        let late = FirstMiss { deadline_ns: 1_002_000_000, ..miss };
+        assert_eq!(default_window(&set, Some(late)), (925_000_000, 1_025_000_000));
+    }
+
+    #[test]
+    fn a_window_without_segments_keeps_jobs_and_ends_with_the_events() {
+        let window = Window::collect(sample::events().into_iter().map(Ok), (13_500_000, 90_000_000), 10);
+        let window = window.expect("no error");
+        assert_eq!((window.from_ns, window.to_ns, window.cut), (13_500_000, 14_000_000, false));
+        let jobs: Vec<(u32, u32)> = window.jobs.iter().map(|job| (job.task, job.job)).collect();
+        // T1.3 is complete, but its deadline is still to come; so is that of T3.2, which runs.
+        assert_eq!(jobs, [(0, 2), (2, 1)]);
+        let segments: Vec<(u64, u64)> = window.segments.iter().map(|s| (s.from_ns, s.to_ns)).collect();
+        assert_eq!(segments, [(13_500_000, 14_000_000)]);
     }
 }

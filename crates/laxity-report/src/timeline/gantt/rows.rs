@@ -221,7 +221,6 @@ impl<'a> Chart<'a> {
             _ if kernel_ns > columns.span_ns / 2 => (self.glyphs.kernel, FAINT),
             Some(((true, _), _)) => (self.glyphs.background, FAINT),
             Some(((false, task), _)) => (symbol(task), color(task)),
-            None if kernel_ns > 0 => (self.glyphs.kernel, FAINT),
             None => (self.glyphs.idle, FAINT),
         }
     }

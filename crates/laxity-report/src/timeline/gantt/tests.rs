@@ -94,7 +94,6 @@ proptest! {
                     _ if kernel > columns.span_ns / 2 => '#',
                     Some(((true, _), _)) => '~',
                     Some(((false, task), _)) => char::from(b"ABCD"[usize::try_from(*task).expect("small")]),
-                    None if kernel > 0 => '#',
                     None => '.',
                 };
                 prop_assert_eq!(*shown, expected, "cpu{} column {} of\n{}", cpu, column, drawn);
