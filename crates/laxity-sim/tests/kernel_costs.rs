@@ -2,12 +2,13 @@
 
 mod common;
 
-use common::{Case, GRACE_NS, definition_of};
-use laxity_model::{Duration, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet};
+use common::{Case, GRACE_NS, definition_of, definition_on};
+use laxity_model::{Duration, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet, read_platform};
 use laxity_oracle::{Transitions, verify};
 use laxity_sim::Recording;
-use laxity_sim::costs::{Cost, Costs};
+use laxity_sim::costs::{Cost, Costs, read_costs};
 use laxity_trace::{Event, EventKind};
+use std::path::{Path, PathBuf};
 
 fn constant(ns: u64) -> Cost {
     Cost::Constant(Duration::from_ns(ns))
@@ -50,8 +51,8 @@ fn on_one_core_every_cost_delays_the_job_or_follows_it() {
             (0, "release", None),
             (0, "release-overhead", cpu),
             (2, "scheduling-overhead", cpu),
-            (5, "start", cpu),
             (5, "switch-overhead", cpu),
+            (6, "start", cpu),
             (16, "complete", cpu),
             (16, "scheduling-overhead", cpu),
             (19, "switch-overhead", cpu),
@@ -70,8 +71,8 @@ fn dedicated_interrupt_handling_pays_for_releases_elsewhere_and_an_ipi() {
         (0, "release-overhead", Some(1)),
         (6, "ipi", Some(0)),
         (6, "scheduling-overhead", Some(0)),
-        (9, "start", Some(0)),
         (9, "switch-overhead", Some(0)),
+        (10, "start", Some(0)),
         (20, "complete", Some(0)),
         (20, "scheduling-overhead", Some(0)),
         (23, "switch-overhead", Some(0)),
@@ -87,8 +88,8 @@ fn message_passing_pays_for_the_way_to_the_dsp() {
         (0, "release-overhead", Some(1)),
         (6, "ipi", Some(0)),
         (6, "scheduling-overhead", Some(0)),
-        (9, "start", Some(0)),
         (9, "switch-overhead", Some(0)),
+        (10, "start", Some(0)),
         (20, "complete", Some(0)),
         (20, "scheduling-overhead", Some(0)),
         (23, "switch-overhead", Some(0)),
@@ -147,4 +148,59 @@ fn with_costs_the_oracles_tolerate_transitions_and_nothing_else() {
             assert!(verdict.clean, "seed {seed}, {policy}: {verdict}\n{}", case.describe());
         }
     }
+}
+
+/// A job that resumes pays for its working set by the distance between the cores, and runs that much longer.
+#[test]
+fn resumed_jobs_reload_their_caches() {
+    let platform = read_platform(&example("platforms/two-sockets.toml")).expect("an example");
+    let last = platform.cores().last().expect("cores").cpu;
+    let platform = platform.restricted(&[0, 1, last].into_iter().collect()).expect("three of its cores");
+    let costs = read_costs(&example("costs/measured.toml")).expect("an example");
+    let costs = Costs { cache: costs.cache, ..Costs::default() };
+    let caches = costs.cache_delay(&platform).expect("cold caches cost something");
+    let index = |number: u64| {
+        let cores = platform.cores();
+        let index = cores.iter().position(|core| u64::from(core.cpu) == number).expect("a core");
+        u32::try_from(index).expect("few")
+    };
+    let mut delays = [0u32; 2];
+    for seed in 0..60 {
+        let mut case = Case::random(seed);
+        let sized = |(id, task): (usize, &Task)| {
+            let mut task = task.clone();
+            task.working_set.size_bytes = 1024 * (id as u64 + 1);
+            task
+        };
+        let tasks = case.set.tasks().iter().enumerate().map(sized).collect();
+        case.set = TaskSet::new("sized", tasks).expect("valid");
+        case.costs = costs.clone();
+        let rule = PriorityRule::EarliestDeadlineFirst;
+        let scheduler = PolicyScheduler { policy: Policy::EdfRbt, scope: Scope::Global, rule };
+        let recording = case.simulate_on(scheduler, &platform, |_| {});
+        for pair in recording.events.windows(2) {
+            let [before, event] = pair else { continue };
+            if event.kind != EventKind::CacheDelay {
+                continue;
+            }
+            let cpu = u64::from(event.cpu.expect("a core"));
+            let (migrated, from) = match before.kind {
+                EventKind::Resume => (false, cpu),
+                EventKind::Migrate => (true, before.argument.expect("a core")),
+                kind => panic!("seed {seed}: a cache delay after {}", kind.name()),
+            };
+            let task = &case.set.tasks()[event.task.expect("a task") as usize];
+            let expected = caches.delay(task.working_set.size_bytes, index(from), index(cpu));
+            assert_eq!(event.argument, Some(expected), "seed {seed}");
+            delays[usize::from(migrated)] += 1;
+        }
+        let definition = definition_on(&case, scheduler, &platform);
+        let verdict = verify(&definition, &recording.events, case.duration.as_ns() + GRACE_NS);
+        assert!(verdict.clean, "seed {seed}: {verdict}");
+    }
+    assert!(delays.iter().all(|&count| count > 20), "too few delays to judge: {delays:?}");
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
 }

@@ -83,6 +83,11 @@ impl Costs {
             && self.cache.as_ref().is_none_or(CacheCosts::is_zero)
     }
 
+    /// Whether the kernel's own work takes no time; cold caches may cost something all the same.
+    pub fn kernel_is_zero(&self) -> bool {
+        self.named().iter().all(|(_, cost)| cost.is_zero())
+    }
+
     /// Delays by working set and cores on this machine; nothing if cold caches cost nothing.
     pub fn cache_delay(&self, platform: &Platform) -> Option<CacheDelay> {
         self.cache.as_ref().filter(|cache| !cache.is_zero()).map(|cache| CacheDelay::of(cache, platform))

@@ -11,7 +11,7 @@
 //! 5. With an interleaving seed, sections that end at one instant do so in an order drawn from it.
 
 use super::{CellState, CpuState, Engine, NEVER, NONE, action, index_u32, run::note_event};
-use crate::costs::{CacheDelay, Costs, Prepared};
+use crate::costs::{Costs, Prepared};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_policy::{Action, Event as PolicyEvent, Locks};
@@ -89,16 +89,16 @@ pub(super) struct Kernel {
     rng: Pcg64,
     cores: Vec<Core>,
     cells: Vec<CellKernel>,
-    caches: Option<CacheDelay>,
-    working_sets: Vec<u64>,
     tick_period: Option<u64>,
     actions: Vec<Action>,
+    /// Cores that the kernel has left in this instant.
+    left: Vec<u32>,
 }
 
 impl Kernel {
     /// Nothing if decisions take no time and follow one another.
     pub fn of(setup: &Setup<'_>, cells: &[CellState], cpus: &[CpuState]) -> Option<Box<Kernel>> {
-        if setup.costs.is_zero() && setup.interleaving.is_none() {
+        if setup.costs.kernel_is_zero() && setup.interleaving.is_none() {
             return None;
         }
         let costs = setup.costs;
@@ -110,10 +110,9 @@ impl Kernel {
             rng: Pcg64::seed_from_u64(setup.seed ^ 0x636f_7374_735f_5f5f),
             cores: cpus.iter().map(|_| Core::default()).collect(),
             cells: cells.iter().map(|cell| CellKernel::of(costs, cell)).collect(),
-            caches: costs.cache_delay(setup.platform),
-            working_sets: setup.set.tasks().iter().map(|task| task.working_set.size_bytes).collect(),
             tick_period,
             actions: Vec::new(),
+            left: Vec::new(),
         });
         if let Some(period) = tick_period {
             for (index, _) in cpus.iter().enumerate().filter(|(_, cpu)| cpu.cell != NONE) {
@@ -205,6 +204,20 @@ impl<O: Observer> Engine<'_, O> {
                 Coming::Ends { cpu } => self.section_ends(cpu),
             }
         }
+        self.jobs_go_on();
+    }
+
+    /// At the end of the instant, jobs begin or go on where the kernel has left a core and not taken it again: so no job
+    /// runs for no time.
+    fn jobs_go_on(&mut self) {
+        let mut left = std::mem::take(&mut self.kernel().left);
+        for cpu in left.drain(..) {
+            if self.kernel().cores[cpu as usize].section.is_none() {
+                self.take_core(cpu, self.cpus[cpu as usize].decided);
+                self.progress(cpu);
+            }
+        }
+        self.kernel().left = left;
     }
 
     /// A job has ended on `cpu`.
@@ -227,17 +240,6 @@ impl<O: Observer> Engine<'_, O> {
             kernel.plan(self.now + latency, Coming::Arrives { cpu, work: Work::Release(group), from: NONE });
         }
         self.arm(cell);
-    }
-
-    /// A job resumes on `cpu` after it was stopped on `last`: its caches are colder than they were.
-    pub(super) fn reload_caches(&mut self, task: u32, last: u32, cpu: u32) {
-        let Some(kernel) = &self.kernel else { return };
-        let Some(caches) = &kernel.caches else { return };
-        let delay = caches.delay(kernel.working_sets[task as usize], last, cpu);
-        if delay > 0 {
-            self.tasks[task as usize].work_left += delay * self.cpus[cpu as usize].rate;
-            self.emit(EventKind::CacheDelay, Some(cpu), task, Some(delay));
-        }
     }
 
     fn arrives(&mut self, cpu: u32, work: Work, from: u32) {
@@ -338,8 +340,8 @@ impl<O: Observer> Engine<'_, O> {
         core.decides = false;
         core.own_kick = false;
         let task = self.reschedule(cpu);
-        let stopped = self.stop_unless(cpu, task);
-        let changed = self.take_core(cpu, task) || stopped;
+        self.cpus[cpu as usize].decided = task;
+        let changed = self.stop_unless(cpu, task) || self.would_change(cpu, task);
         let cell = self.cpus[cpu as usize].cell;
         if let Some(locks) = self.follow(cell, cpu) {
             // The switch follows the rest of the operation, which may ask for another one.
@@ -362,7 +364,7 @@ impl<O: Observer> Engine<'_, O> {
             self.section_begins(cpu, work);
         } else {
             core.section = None;
-            self.progress(cpu);
+            self.kernel().left.push(cpu);
         }
     }
 

@@ -17,6 +17,7 @@ mod task;
 mod watch;
 
 use crate::background::BackgroundSummary;
+use crate::costs::CacheDelay;
 use crate::observer::Observer;
 use crate::setup::Setup;
 use calendar::{Calendar, NEVER};
@@ -93,6 +94,8 @@ pub struct Engine<'a, O: Observer> {
     kernel: Option<Box<Kernel>>,
     /// Present when there are background tasks.
     idle: Option<Box<Idle>>,
+    /// Cold caches, and the working sets of the tasks, where they cost something.
+    caches: Option<(CacheDelay, Vec<u64>)>,
 }
 
 /// Simulates; what happens goes to the observer. `interrupt` ends it early.
@@ -186,6 +189,9 @@ impl<'a, O: Observer> Engine<'a, O> {
             watch: Watch::new(setup, O::EVENTS),
             kernel,
             idle,
+            caches: setup.costs.cache_delay(setup.platform).map(|caches| {
+                (caches, setup.set.tasks().iter().map(|task| task.working_set.size_bytes).collect())
+            }),
         })
     }
 

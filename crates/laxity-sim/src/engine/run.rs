@@ -206,14 +206,11 @@ impl<O: Observer> Engine<'_, O> {
     /// `task`'s present job begins or goes on on `cpu`, which is free or held by that task. Whether that is a change.
     #[inline]
     pub(super) fn take_core(&mut self, cpu: u32, task: u32) -> bool {
-        if task == NONE {
+        if !self.would_change(cpu, task) {
             return false;
         }
         let state = &mut self.tasks[task as usize];
         let resumed = state.started;
-        if self.cpus[cpu as usize].running == task && resumed && !state.stopped {
-            return false;
-        }
         let last = state.last_cpu;
         let from = state.begin(cpu, self.now);
         state.stopped = false;
@@ -230,10 +227,27 @@ impl<O: Observer> Engine<'_, O> {
             let from = from.map(|from| u64::from(self.cpus[from as usize].number));
             self.emit(kind, Some(cpu), task, from);
         }
-        if resumed && self.kernel.is_some() {
+        if resumed && self.caches.is_some() {
             self.reload_caches(task, last, cpu);
         }
         true
+    }
+
+    /// Whether [`Engine::take_core`] would change what the core does.
+    #[inline]
+    pub(super) fn would_change(&self, cpu: u32, task: u32) -> bool {
+        let running = self.cpus[cpu as usize].running;
+        task != NONE && (running != task || !self.tasks[task as usize].goes_on())
+    }
+
+    /// A job resumes on `cpu` after it was stopped on `last`: its caches are colder than they were.
+    fn reload_caches(&mut self, task: u32, last: u32, cpu: u32) {
+        let Some((caches, working_sets)) = &self.caches else { return };
+        let delay = caches.delay(working_sets[task as usize], last, cpu);
+        if delay > 0 {
+            self.tasks[task as usize].work_left += delay * self.cpus[cpu as usize].rate;
+            self.emit(EventKind::CacheDelay, Some(cpu), task, Some(delay));
+        }
     }
 
     /// The job on `cpu` progresses from now on: sets the clock of the core.

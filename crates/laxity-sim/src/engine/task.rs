@@ -70,6 +70,12 @@ impl TaskState {
         }
     }
 
+    /// Whether the present job, if it holds a core, simply goes on: it has run there and not been stopped.
+    #[inline]
+    pub fn goes_on(&self) -> bool {
+        self.started && !self.stopped
+    }
+
     /// Goes on to the next job; its release, or [`NEVER`] if there is none.
     #[inline]
     pub fn advance(&mut self) -> u64 {
