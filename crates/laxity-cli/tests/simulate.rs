@@ -167,7 +167,7 @@ fn misses_and_violations_have_exit_codes() {
     assert_eq!(with(&[]), Some(0), "misses alone are no failure");
     assert_eq!(with(&["--fail-on-miss"]), Some(1));
     assert_eq!(with(&["--verify"]), Some(0), "an overloaded schedule is one, too");
-    for budget in ["off", "postpone"] {
+    for budget in ["off", "throttle", "postpone"] {
         assert_eq!(with(&["--verify", "--budget", budget, "--demand", "1.5"]), Some(0), "{budget}");
     }
 }
