@@ -321,21 +321,21 @@ impl<O: Observer> Engine<'_, O> {
             }
             Work::Message => instance.message(local, now),
             Work::Step(_) => instance.step(local, now),
-            Work::Reschedule => return self.decide(cpu),
+            Work::Reschedule => return self.kernel_decides(cpu),
             Work::Switch | Work::Tick => return self.leave(cpu),
         }
         self.arm(cell as usize);
         if let Some(locks) = self.follow(cell, cpu) {
             self.section_begins(cpu, Work::Step(locks));
         } else if self.kernel().cores[cpu as usize].decides {
-            self.decide(cpu);
+            self.kernel_decides(cpu);
         } else {
             self.leave(cpu);
         }
     }
 
     /// `cpu` decides what it runs, and switches to it.
-    fn decide(&mut self, cpu: u32) {
+    fn kernel_decides(&mut self, cpu: u32) {
         let core = &mut self.kernel().cores[cpu as usize];
         core.decides = false;
         core.own_kick = false;

@@ -149,26 +149,42 @@ impl<O: Observer> Engine<'_, O> {
     pub(super) fn follow_links(&mut self) {
         let mut next = 0;
         while next < self.pending.len() {
-            let cpu = self.pending[next];
+            self.decide(self.pending[next]);
             next += 1;
-            self.cpus[cpu as usize].decided = self.reschedule(cpu);
-            let cell = self.cpus[cpu as usize].cell as usize;
-            // Besides saying what runs, only operations in several steps have more to do.
-            if self.cells[cell].instance.actions().len() > 1 {
-                self.carry_out(index_u32(cell));
-            }
         }
-        for index in 0..self.pending.len() {
-            let cpu = self.pending[index];
+        if let [cpu] = self.pending[..] {
+            // Most instants concern one core.
             self.stop_unless(cpu, self.cpus[cpu as usize].decided);
-        }
-        for index in 0..self.pending.len() {
-            let cpu = self.pending[index];
-            if self.take_core(cpu, self.cpus[cpu as usize].decided) || self.clocks.is_off(cpu as usize) {
-                self.progress(cpu);
+            self.go_on(cpu);
+        } else {
+            for index in 0..self.pending.len() {
+                let cpu = self.pending[index];
+                self.stop_unless(cpu, self.cpus[cpu as usize].decided);
+            }
+            for index in 0..self.pending.len() {
+                self.go_on(self.pending[index]);
             }
         }
         self.pending.clear();
+    }
+
+    #[inline]
+    fn decide(&mut self, cpu: u32) {
+        let task = self.reschedule(cpu);
+        let core = &mut self.cpus[cpu as usize];
+        core.decided = task;
+        let cell = core.cell;
+        // Besides saying what runs, only operations in several steps have more to do.
+        if self.cells[cell as usize].instance.actions().len() > 1 {
+            self.carry_out(cell);
+        }
+    }
+
+    #[inline]
+    fn go_on(&mut self, cpu: u32) {
+        if self.take_core(cpu, self.cpus[cpu as usize].decided) || self.clocks.is_off(cpu as usize) {
+            self.progress(cpu);
+        }
     }
 
     /// Asks the policy which task `cpu` is to run from now on.
@@ -177,9 +193,11 @@ impl<O: Observer> Engine<'_, O> {
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
         let state = &mut self.cells[cell as usize];
         state.instance.reschedule(local, self.now);
-        let run =
-            state.instance.actions().iter().find(|act| act.kind == action::RUN).map_or(NONE, |act| act.task);
-        if run == NONE { NONE } else { state.tasks[run as usize] }
+        let run = state.instance.actions().iter().find(|act| act.kind == action::RUN);
+        match run {
+            Some(act) if act.task != NONE => state.tasks[act.task as usize],
+            _ => NONE,
+        }
     }
 
     /// What runs on `cpu` leaves it, unless that is `task`. Whether it did.
@@ -190,7 +208,9 @@ impl<O: Observer> Engine<'_, O> {
             return false;
         }
         self.account(cpu as usize);
-        self.clocks.set(cpu as usize, NEVER);
+        if task == NONE {
+            self.clocks.set(cpu as usize, NEVER);
+        }
         let state = &mut self.tasks[before as usize];
         state.switched_out();
         if O::EVENTS && state.started && !state.stopped {
