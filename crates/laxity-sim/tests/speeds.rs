@@ -10,7 +10,7 @@ use laxity_sim::BudgetMode;
 fn platform(cores: u32, seed: u64) -> Platform {
     let speeds = [(1, 1), (1, 2), (3, 4), (2, 3), (2, 1)];
     let core = |cpu: u32| {
-        let (above, below) = speeds[(seed as usize + cpu as usize) % speeds.len()];
+        let (above, below) = speeds[usize::try_from(seed + u64::from(cpu)).expect("small") % speeds.len()];
         Core { cpu, speed: Speed::new(above, below).expect("a fraction") }
     };
     Platform::new("mixed", (0..cores).map(core).collect(), vec![], vec![], None).expect("cores")
