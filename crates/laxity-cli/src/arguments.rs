@@ -193,6 +193,9 @@ pub struct SimulateArguments {
     /// What the kernel costs: a TOML file, or a CSV file of overheads; default: nothing
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
+    /// Tasks that are not real-time, with random lifetimes and run ratios, on the time that real-time tasks leave (calandrino2007, 5.1)
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub background: u32,
     /// Keep manifest, jobs and report in this directory
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -333,3 +333,22 @@ fn interrupted_simulations_keep_what_there_is() {
         }
     }
 }
+
+#[test]
+fn background_tasks_take_what_is_left_and_change_nothing_else() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let set = write(folder.path(), "pair.toml", PAIR);
+    let call = [utf8(&set), "--cpus", "1", "--duration", "1s", "--json"];
+    let without = json(&prints(&call));
+    let with = json(&prints(&[&call[..], &["--background", "5"]].concat()));
+    let note = |answer: &Value| {
+        let notes = answer["schedulers"][0]["notes"].as_array().expect("notes");
+        notes.iter().filter_map(Value::as_str).find(|note| note.starts_with("background:")).map(str::to_owned)
+    };
+    assert_eq!(note(&without), None);
+    let note = note(&with).expect("a note on the background");
+    assert!(note.contains("5 tasks entered") && note.contains("% NRT-RT"), "{note}");
+    for metric in ["jobs", "misses", "normalized_laxity", "tardiness_ns", "context_switch_rate"] {
+        assert_eq!(with["schedulers"][0][metric], without["schedulers"][0][metric], "{metric}");
+    }
+}

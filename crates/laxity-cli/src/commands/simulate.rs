@@ -76,6 +76,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             retries_max: arguments.retries,
             interleaving: arguments.interleave,
             costs,
+            background: arguments.background as usize,
         },
         costs_file: arguments.costs.clone(),
         platform: arguments.platform.resolve_simulated()?,

@@ -3,7 +3,7 @@
 use laxity_model::{CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
 use laxity_sim::costs::Costs;
-use laxity_sim::{Background, BudgetMode, Cell, Observer, RETRIES_MAX, Setup};
+use laxity_sim::{Background, BackgroundSummary, BudgetMode, Cell, Observer, RETRIES_MAX, Setup};
 use laxity_trace::{Event, EventsFile, Job, RunStatus, Tallies};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -20,6 +20,8 @@ pub struct Mechanics {
     pub interleaving: Option<u64>,
     /// What the kernel costs.
     pub costs: Costs,
+    /// How many tasks that are not real-time run in the background.
+    pub background: usize,
 }
 
 impl Default for Mechanics {
@@ -30,6 +32,7 @@ impl Default for Mechanics {
             retries_max: RETRIES_MAX,
             interleaving: None,
             costs: Costs::default(),
+            background: 0,
         }
     }
 }
@@ -77,6 +80,8 @@ pub struct Simulated {
     pub jobs: Vec<Job>,
     /// What the oracles say, if asked.
     pub verdict: Option<Verdict>,
+    /// What became of the background tasks, if there were any.
+    pub background: Option<BackgroundSummary>,
 }
 
 /// Whoever runs simulations hears of progress and can end them.
@@ -118,14 +123,15 @@ impl Case<'_> {
             unreported: 0,
             control,
         };
-        let background = Background::default();
+        let background = Background::random(self.mechanics.background, self.seed);
         let ended = laxity_sim::simulate(&self.setup(&background), &mut watcher, &control.stop)?;
         let status = if ended.interrupted {
             RunStatus::Interrupted { reason: "interrupted".into(), ran: Duration::from_ns(ended.at_ns) }
         } else {
             RunStatus::Completed
         };
-        watcher.finish(status, ended.at_ns)
+        let background = (self.mechanics.background > 0).then_some(ended.background);
+        Ok(Simulated { background, ..watcher.finish(status, ended.at_ns)? })
     }
 
     fn setup<'s>(&'s self, background: &'s Background) -> Setup<'s> {
@@ -228,6 +234,6 @@ impl<const EVENTS: bool> Watcher<'_, EVENTS> {
         let mut jobs = self.jobs.unwrap_or_default();
         jobs.sort_unstable_by_key(|job| (job.task, job.index));
         let verdict = self.verification.map(|verification| verification.finish(end_ns));
-        Ok(Simulated { status, tallies: self.tallies, jobs, verdict })
+        Ok(Simulated { status, tallies: self.tallies, jobs, verdict, background: None })
     }
 }

@@ -25,6 +25,7 @@ use in_order::in_order;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
 use laxity_oracle::Verdict;
 use laxity_place::{Method, Overload};
+use laxity_sim::BackgroundSummary;
 use laxity_trace::{
     EventsFile, Existing, Manifest, ResultsDirectory, Run, RunStatus, RunSummary, Summary, SummaryBuilder,
     Tallies,
@@ -296,6 +297,7 @@ fn make(
     run.grace = case.grace;
     run.status = simulated.status;
     run.jobs = simulated.jobs;
+    run.notes.extend(simulated.background.map(|summary| background_note(&summary)));
     Ok(Made { run, tallies: simulated.tallies, verdict: simulated.verdict, events: path })
 }
 
@@ -315,4 +317,17 @@ impl Collected<'_> {
             *place = Run { jobs: Vec::new(), ..made.run };
         }
     }
+}
+
+/// What became of the tasks in the background (calandrino2007, 5.1).
+fn background_note(summary: &BackgroundSummary) -> String {
+    let BackgroundSummary { entered, exited, run_ns, ready_ns } = *summary;
+    let percentage = summary
+        .run_percentage()
+        .map_or("none was ever ready".to_owned(), |percent| format!("{percent:.1} % NRT-RT"));
+    format!(
+        "background: {entered} tasks entered, {exited} exited; ran {}, waited {}: {percentage}",
+        Duration::from_ns(run_ns),
+        Duration::from_ns(ready_ns)
+    )
 }

@@ -53,6 +53,7 @@ pub fn budget_word(mode: BudgetMode) -> &'static str {
 pub fn manifest(sets: &[TaskSet], settings: &Settings, runs: Vec<Run>) -> Manifest {
     let mechanics = &settings.mechanics;
     let mut options = BTreeMap::from([
+        ("background".to_owned(), mechanics.background.to_string()),
         ("batching".to_owned(), if mechanics.batching { "on" } else { "off" }.to_owned()),
         ("budget".to_owned(), budget_word(mechanics.budget_mode).to_owned()),
         ("demand".to_owned(), settings.demand.to_string()),
