@@ -266,7 +266,7 @@ pub struct ViewArguments {
     /// Where it ends
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub to: Option<Duration>,
-    /// Write the schedule for https://ui.perfetto.dev
+    /// Write the schedule for Perfetto (ui.perfetto.dev)
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
 }
