@@ -184,8 +184,8 @@ pub struct SimulateArguments {
     /// Whether jobs of one release instant are released together: on or off
     #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
     pub batching: bool,
-    /// push-pull: how often a push that lost its target is tried again
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX)]
+    /// push-pull: after how many failures a push is given up
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
     pub retries: u32,
     /// Let operations on different cores interleave at the granularity of their locks and messages, as this seed draws
     #[arg(long, allow_hyphen_values = true, value_name = "SEED")]

@@ -14,7 +14,8 @@ pub struct Transitions {
     pub bound: Duration,
     /// Whether time in which a CPU of the cluster does recorded kernel work does not count towards `bound`.
     pub kernel_work: bool,
-    /// Whether a job that a push gave up (push-pull, after its bounded number of retries) may wait until it runs next.
+    /// Whether the jobs that wait when a push is given up (push-pull, after its bounded number of failures) may wait until
+    /// they run next: its own job, and those queued behind it.
     pub abandoned_pushes: bool,
 }
 

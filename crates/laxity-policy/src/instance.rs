@@ -99,7 +99,7 @@ pub struct Config {
     pub batching: bool,
     /// Whether the last CPU takes all release interrupts and runs no task.
     pub dedicated_cpu: bool,
-    /// How often a push that lost its target is tried again.
+    /// push-pull: after how many failures a push is given up.
     pub retries_max: u32,
     /// Sockets that the CPUs are spread over.
     pub sockets: u32,
@@ -213,15 +213,6 @@ impl Instance {
         unsafe {
             let state = self.state.as_ref();
             std::slice::from_raw_parts(state.action, state.actions as usize)
-        }
-    }
-
-    /// The task that `cpu` is to run, or [`NONE`].
-    pub fn linked(&self, cpu: u32) -> u32 {
-        // SAFETY: below; and the array holds `cpus` elements.
-        unsafe {
-            assert!(cpu < self.state.as_ref().config.cpus, "CPU {cpu} is not of this instance");
-            (*self.state.as_ref().cpu.add(cpu as usize)).linked
         }
     }
 

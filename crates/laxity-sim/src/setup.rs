@@ -3,7 +3,7 @@
 use crate::background::Background;
 use crate::costs::Costs;
 use laxity_model::{
-    CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope, TaskSet,
+    CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, TaskSet,
 };
 use laxity_policy::{BudgetMode, Table};
 
@@ -39,7 +39,7 @@ pub struct Setup<'a> {
     pub budget_mode: BudgetMode,
     /// Whether jobs of one release instant are released by one timer.
     pub batching: bool,
-    /// push-pull: how often a push that lost its target is tried again (3 in Linux; cerqueira2014, II-D).
+    /// push-pull: after how many failures a push is given up (3 in Linux; cerqueira2014, II-D).
     pub retries_max: u32,
     /// Makes operations on different CPUs interleave at the granularity of their locks and messages, in an order that
     /// this seed draws. Without it, operations of one instant follow one another.
@@ -132,7 +132,7 @@ impl Setup<'_> {
                     cell.cpus,
                     cell.cpus.len()
                 ))
-                .hint("use it globally or on larger clusters"));
+                .hint("give it two cores or more: --cpus 2, or larger clusters"));
             }
             for &task in &cell.tasks {
                 self.check_affinity(task, cell)?;
@@ -162,10 +162,5 @@ impl Setup<'_> {
             )),
             _ => Ok(()),
         }
-    }
-
-    /// Whether jobs of a task may migrate.
-    pub fn migrates(&self) -> bool {
-        self.scheduler.scope != Scope::Partitioned
     }
 }

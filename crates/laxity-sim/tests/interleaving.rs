@@ -3,8 +3,9 @@
 mod common;
 
 use common::{Case, timeline};
-use laxity_model::{Policy, PolicyScheduler, PriorityRule, Scope};
-use laxity_trace::EventKind;
+use laxity_model::{Platform, Policy, PolicyScheduler, PriorityRule, Scope};
+use laxity_sim::{Recording, costs::Costs};
+use laxity_trace::{EventKind, Job};
 use std::collections::BTreeMap;
 
 fn global(policy: Policy) -> PolicyScheduler {
@@ -65,9 +66,36 @@ fn messages_go_stale_and_links_are_swapped_but_the_schedule_is_the_textbooks() {
 
 #[test]
 fn pushes_fail_and_the_retry_limit_bites() {
-    let (counts, different) = provoke(Policy::PushPull, 0, 0..1000);
+    let (counts, different) = provoke(Policy::PushPull, 1, 0..1000);
     println!("{different} different: {counts:?}");
     assert!(counts.get("push-failed").is_some_and(|&n| n > 0), "no failed push: {counts:?}");
     assert!(counts.get("push-abandoned").is_some_and(|&n| n > 0), "no abandoned push: {counts:?}");
     assert!(different > 0, "the limit never bites");
+}
+
+/// Whoever watches sees the schedule that there is without: the same jobs with and without events, with costs too.
+#[test]
+fn watching_changes_nothing() {
+    for seed in 0..100 {
+        let mut case = Case::random(seed);
+        case.costs = Costs {
+            scheduling: "uniform:50ns,150ns".parse().expect("a cost"),
+            release: "100ns".parse().expect("a cost"),
+            ipi: "30ns".parse().expect("a cost"),
+            ..Costs::default()
+        };
+        let platform = Platform::symmetric(case.cores + 1).expect("cores");
+        for policy in [Policy::PushPull, Policy::GEdfMp, Policy::EdfBh] {
+            let mut jobs: Vec<Job> = Vec::new();
+            let mut watched = Recording::default();
+            case.simulate_to(global(policy), &platform, |setup| setup.interleaving = Some(seed), &mut jobs);
+            case.simulate_to(
+                global(policy),
+                &platform,
+                |setup| setup.interleaving = Some(seed),
+                &mut watched,
+            );
+            assert_eq!(jobs, watched.jobs, "seed {seed}, {policy}");
+        }
+    }
 }

@@ -8,7 +8,7 @@ use laxity_oracle::verify;
 use laxity_sim::BudgetMode;
 
 fn platform(cores: u32, seed: u64) -> Platform {
-    let speeds = [(1, 1), (1, 2), (3, 4), (2, 3), (2, 1)];
+    let speeds = [(1, 1), (223, 512), (3, 4), (2, 3), (2, 1)];
     let core = |cpu: u32| {
         let (above, below) = speeds[usize::try_from(seed + u64::from(cpu)).expect("small") % speeds.len()];
         Core { cpu, speed: Speed::new(above, below).expect("a fraction") }

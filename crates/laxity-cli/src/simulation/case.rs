@@ -14,7 +14,7 @@ pub struct Mechanics {
     pub budget_mode: BudgetMode,
     /// Whether jobs of one release instant are released together.
     pub batching: bool,
-    /// push-pull: how often a push that lost its target is tried again.
+    /// push-pull: after how many failures a push is given up.
     pub retries_max: u32,
     /// Makes operations on different CPUs interleave in an order that this seed draws.
     pub interleaving: Option<u64>,

@@ -28,6 +28,7 @@ pub fn tolerated(mechanics: &Mechanics, tasks: usize) -> Duration {
         &costs.mailbox,
         &costs.dsp,
         &costs.step,
+        &costs.tick,
     ];
     let mean: u64 = all.iter().map(|cost| cost.mean_ns(n)).fold(0, u64::saturating_add);
     Duration::from_ns(mean.saturating_mul(COSTS_TOLERATED))

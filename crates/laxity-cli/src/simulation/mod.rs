@@ -297,6 +297,8 @@ fn make(
     run.grace = case.grace;
     run.status = simulated.status;
     run.jobs = simulated.jobs;
+    let tasks = u32::try_from(planned.set.real_time().count()).unwrap_or(u32::MAX);
+    run.notes.extend(settings.mechanics.costs.notes(tasks));
     run.notes.extend(simulated.background.map(|summary| background_note(&summary)));
     Ok(Made { run, tallies: simulated.tallies, verdict: simulated.verdict, events: path })
 }

@@ -157,10 +157,8 @@ impl Budgets {
         server.used = server.used.saturating_add(progress.net);
         server.used_high = server.used_high.saturating_add(progress.gross);
         let over = server.used_low.saturating_sub(server.budget);
-        // A budget that does not end at a whole ns is enforced at the next one, also where an earlier part of it was used at
-        // another speed.
-        let last_ns = progress.rate.per_ns.saturating_sub(1);
-        if over > progress.rate.work(self.bound).saturating_add(last_ns) && !server.overrun {
+        // A budget that does not end at a whole ns is enforced at the next one.
+        if over > progress.rate.work(self.bound).saturating_add(progress.rate.rounding()) && !server.overrun {
             server.overrun = true;
             let wall = u64::try_from(over / progress.rate.per_ns.max(1)).unwrap_or(u64::MAX);
             let sighting = Sighting { from: now.saturating_sub(wall), ..Sighting::at(Oracle::Budgets, now) };

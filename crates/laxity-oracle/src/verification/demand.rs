@@ -3,10 +3,10 @@
 //! 1. What a job was asked to do is known from the definition's [`crate::JobSource`]; without one nothing is checked.
 //! 2. A job progresses while it is on a CPU, at the CPU's speed, except during kernel work on that CPU. Recorded cache
 //!    delays come on top of its work, in ns of the CPU on which they are recorded.
-//! 3. A job completes at the first whole ns at which it has done its work. On CPUs of other speeds than 1 every piece of
-//!    its execution may differ by what is done in a ns.
+//! 3. A job completes at the first whole ns at which it has done its work. Where CPUs
+//!    have different speeds that may be less than a ns late, and every piece of its execution may add to that.
 //!
-//! Complexity: O(1) per event. Exact on CPUs of speed 1.
+//! Complexity: O(1) per event. Exact where all CPUs have speed 1.
 
 use super::trace_state::{Progress, TraceState};
 use crate::Oracle;

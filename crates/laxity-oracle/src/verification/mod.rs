@@ -445,17 +445,15 @@ impl<'a> Verification<'a> {
         }
     }
 
-    /// Of a task, or, if it is not named, of any that waits in the CPU's cluster.
+    /// A push that is given up leaves behind what waits behind its job, too: all that waits in the cluster is excused.
     fn push_abandoned(&mut self, event: &Event) {
-        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
-        match (event.task, cpu) {
-            (None, Some(cpu)) => {
-                let cluster = self.trace.cpus[cpu].cluster as usize;
-                for &task in &self.trace.definition.clusters()[cluster].tasks {
-                    self.order.abandoned(&self.trace, task);
-                }
+        if let Some(cpu) = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu)) {
+            let cluster = self.trace.cpus[cpu].cluster as usize;
+            for &task in &self.trace.definition.clusters()[cluster].tasks {
+                self.order.abandoned(&self.trace, task);
             }
-            _ => self.with_task(event, |v, task| v.order.abandoned(&v.trace, task)),
+        } else {
+            self.with_task(event, |v, task| v.order.abandoned(&v.trace, task));
         }
     }
 

@@ -132,10 +132,10 @@ impl Rate {
         u128::from(ns) * self.per_ns
     }
 
-    /// By how much work may differ because a clock of whole ns was read: nothing at speed 1.
+    /// By how much work may be too much because it ends at a whole ns: less than what is done in one.
     #[inline]
     pub fn rounding(self) -> u128 {
-        if self.per_ns == self.scale { 0 } else { self.per_ns }
+        self.per_ns.saturating_sub(1)
     }
 }
 

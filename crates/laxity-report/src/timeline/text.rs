@@ -200,8 +200,8 @@ impl Words<'_> {
             EventKind::PushAbandoned => format!("gives up pushing {pushed}"),
             EventKind::Pull => format!("pulls {pushed}{}", cpu("from")),
             EventKind::PullFailed => format!("pulls {pushed}{} in vain", cpu("from")),
-            EventKind::BackgroundStart => format!("{} starts in the background", self.background(event)),
-            EventKind::BackgroundStop => format!("{} stops in the background", self.background(event)),
+            EventKind::BackgroundStart => format!("{} starts", background(event)),
+            EventKind::BackgroundStop => format!("{} stops", background(event)),
         }
     }
 
@@ -217,11 +217,11 @@ impl Words<'_> {
             (_, Some(whom)) => format!("{who} preempts {whom}{}", started_elsewhere(event)),
         }
     }
+}
 
-    fn background(&self, event: &Event) -> String {
-        let id = event.argument.and_then(|id| u32::try_from(id).ok()).or(event.task);
-        id.map_or_else(|| "a task".to_owned(), |id| task_name(self.set, id))
-    }
+/// Background tasks are not of the task set: they have numbers of their own.
+fn background(event: &Event) -> String {
+    event.argument.map_or_else(|| "a background task".to_owned(), |id| format!("background task {id}"))
 }
 
 fn started_elsewhere(event: &Event) -> String {

@@ -136,6 +136,11 @@ impl Kernel {
         self.coming.push(Reverse((time, order, coming)));
     }
 
+    /// Plans what is only shown: it takes no part in the drawing of orders, so watching changes nothing.
+    fn plan_to_show(&mut self, time: u64, coming: Coming) {
+        self.coming.push(Reverse((time, 0, coming)));
+    }
+
     fn take(&mut self, now: u64) -> Option<Coming> {
         let &Reverse((time, _, coming)) = self.coming.peek()?;
         if time > now {
@@ -215,6 +220,9 @@ impl<O: Observer> Engine<'_, O> {
             if self.kernel().cores[cpu as usize].section.is_none() {
                 self.take_core(cpu, self.cpus[cpu as usize].decided);
                 self.progress(cpu);
+                if self.idle.is_some() && self.cpus[cpu as usize].running == NONE {
+                    self.background_yields(cpu, false);
+                }
             }
         }
         self.kernel().left = left;
@@ -265,6 +273,9 @@ impl<O: Observer> Engine<'_, O> {
             return;
         }
         self.account(cpu as usize);
+        if self.idle.is_some() {
+            self.background_yields(cpu, true);
+        }
         self.cpus[cpu as usize].since = NEVER;
         self.clocks.set(cpu as usize, NEVER);
         self.section_begins(cpu, work);
@@ -282,7 +293,7 @@ impl<O: Observer> Engine<'_, O> {
         kernel.plan(begins + cost, Coming::Ends { cpu });
         if O::EVENTS && begins > now {
             if cost > 0 {
-                kernel.plan(begins, Coming::Begins { cpu, kind, ns: cost });
+                kernel.plan_to_show(begins, Coming::Begins { cpu, kind, ns: cost });
             }
             self.emit_on(EventKind::LockWait, cpu, Some(begins - now));
         } else if cost > 0 {
@@ -345,7 +356,9 @@ impl<O: Observer> Engine<'_, O> {
         let cell = self.cpus[cpu as usize].cell;
         if let Some(locks) = self.follow(cell, cpu) {
             // The switch follows the rest of the operation, which may ask for another one.
-            self.kernel().cores[cpu as usize].waiting.push_front(Work::Switch);
+            if changed {
+                self.kernel().cores[cpu as usize].waiting.push_front(Work::Switch);
+            }
             self.section_begins(cpu, Work::Step(locks));
         } else if changed {
             self.section_begins(cpu, Work::Switch);

@@ -17,7 +17,7 @@ mod task;
 mod watch;
 
 use crate::background::BackgroundSummary;
-use crate::costs::CacheDelay;
+use crate::costs::{COST_MAX, CacheDelay};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use calendar::{Calendar, NEVER};
@@ -113,6 +113,7 @@ pub fn simulate<O: Observer>(setup: &Setup<'_>, observer: &mut O, interrupt: &At
 impl<'a, O: Observer> Engine<'a, O> {
     fn new(setup: &Setup<'_>, observer: &'a mut O) -> Result<Self> {
         let scale = work_scale(setup)?;
+        check_work(setup, scale)?;
         let table = setup.table.unwrap_or_else(|| Table::of(setup.scheduler.policy));
         let index_of = |number: u32| {
             let cores = setup.platform.cores();
@@ -366,6 +367,29 @@ fn work_scale(setup: &Setup<'_>) -> Result<u64> {
             .ok_or_else(too_fine)?;
     }
     Ok(scale)
+}
+
+/// Jobs may ask for ten times their WCET (`Demand`), and cold caches for as much as a cost may be on top.
+const WORK_SHARES_MAX: u64 = 10;
+
+/// Refuses work that is too much to be counted as finely as the cores' speeds ask for.
+fn check_work(setup: &Setup<'_>, scale: u64) -> Result<()> {
+    let rate = |core: &laxity_model::Core| {
+        u64::from(core.speed.numerator()).checked_mul(scale / u64::from(core.speed.denominator()))
+    };
+    let cold =
+        setup.platform.cores().iter().map(|core| COST_MAX.as_ns().checked_mul(rate(core)?)).max().flatten();
+    for (_, task) in setup.set.real_time() {
+        let work = task.wcet.as_ns().checked_mul(WORK_SHARES_MAX).and_then(|work| work.checked_mul(scale));
+        if cold.zip(work).and_then(|(cold, work)| cold.checked_add(work)).is_none_or(|most| most > 1 << 62) {
+            return Err(Diagnostic::usage(format!(
+                "task `{}`: a wcet of {} cannot be counted exactly on cores of these speeds (in parts of 1/{scale} ns)",
+                task.name, task.wcet
+            ))
+            .hint("shorten the wcet, or round the speeds to simple fractions such as 1/2 or 3/4"));
+        }
+    }
+    Ok(())
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

@@ -217,7 +217,8 @@ impl<O: Observer> Engine<'_, O> {
             self.emit(EventKind::Preempt, Some(cpu), before, None);
         }
         self.cpus[cpu as usize].running = NONE;
-        if self.idle.is_some() {
+        // Where the kernel takes time, it has the core now.
+        if self.idle.is_some() && self.kernel.is_none() {
             self.background_yields(cpu, false);
         }
         true

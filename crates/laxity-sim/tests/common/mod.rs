@@ -4,7 +4,9 @@
 
 use laxity_model::{Arrival, Demand, Duration, Platform, PolicyScheduler, Scope, Task, TaskSet};
 use laxity_oracle::{BudgetMode as Enforced, Cluster, Definition};
-use laxity_sim::{Background, BudgetMode, Cell, RETRIES_MAX, Recording, Setup, costs::Costs, simulate};
+use laxity_sim::{
+    Background, BudgetMode, Cell, Observer, RETRIES_MAX, Recording, Setup, costs::Costs, simulate,
+};
 use laxity_trace::Event;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -132,6 +134,18 @@ impl Case {
         platform: &Platform,
         change: impl FnOnce(&mut Setup<'_>),
     ) -> Recording {
+        let mut recording = Recording::default();
+        self.simulate_to(scheduler, platform, change, &mut recording);
+        recording
+    }
+
+    pub fn simulate_to(
+        &self,
+        scheduler: PolicyScheduler,
+        platform: &Platform,
+        change: impl FnOnce(&mut Setup<'_>),
+        observer: &mut impl Observer,
+    ) {
         let mut setup = Setup {
             set: &self.set,
             platform,
@@ -150,9 +164,7 @@ impl Case {
             table: None,
         };
         change(&mut setup);
-        let mut recording = Recording::default();
-        simulate(&setup, &mut recording, &AtomicBool::new(false)).expect("a valid setup");
-        recording
+        simulate(&setup, observer, &AtomicBool::new(false)).expect("a valid setup");
     }
 
     pub fn describe(&self) -> String {

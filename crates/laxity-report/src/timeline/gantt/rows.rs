@@ -211,9 +211,10 @@ impl<'a> Chart<'a> {
         // The task with the largest share; of equal ones the lower id.
         let mut tasks: BTreeMap<(bool, u32), u64> = BTreeMap::new();
         for (what, ns) in shares {
-            let background = matches!(what, Activity::Background { .. });
-            if let Some(task) = task_of(*what) {
-                *tasks.entry((background, task)).or_default() += ns;
+            match *what {
+                Activity::Job { task, .. } => *tasks.entry((false, task)).or_default() += ns,
+                Activity::Background { task } => *tasks.entry((true, task)).or_default() += ns,
+                Activity::Kernel(_) => {}
             }
         }
         let dominant = tasks.into_iter().rev().max_by_key(|(_, ns)| *ns);
@@ -325,10 +326,11 @@ fn merged(present: char, mark: char, glyphs: &Glyphs) -> char {
     }
 }
 
+/// The task of the set that runs; background tasks are not of the set.
 fn task_of(activity: Activity) -> Option<u32> {
     match activity {
-        Activity::Job { task, .. } | Activity::Background { task } => Some(task),
-        Activity::Kernel(_) => None,
+        Activity::Job { task, .. } => Some(task),
+        Activity::Background { .. } | Activity::Kernel(_) => None,
     }
 }
 

@@ -48,8 +48,8 @@ impl Data {
         let cpus: BTreeSet<u32> =
             (0..cpus).chain(window.segments.iter().map(|segment| segment.cpu)).collect();
         let ran = window.segments.iter().filter_map(|segment| match segment.activity {
-            Activity::Job { task, .. } | Activity::Background { task } => Some(task),
-            Activity::Kernel(_) => None,
+            Activity::Job { task, .. } => Some(task),
+            Activity::Background { .. } | Activity::Kernel(_) => None,
         });
         let ids: BTreeSet<u32> = ran.chain(window.jobs.iter().map(|job| job.task)).collect();
         let places: BTreeMap<u32, usize> = ids.iter().enumerate().map(|(place, id)| (*id, place)).collect();
@@ -138,7 +138,7 @@ impl Numbers {
                         let before = jobs.insert(task, job).unwrap_or(0);
                         self.push(i128::from(job) - i128::from(before));
                     }
-                    Activity::Background { task } => self.count(2 * place(task) + 1),
+                    Activity::Background { task } => self.push(2 * i128::from(task) + 1),
                     Activity::Kernel(kind) => {
                         self.count(overheads.iter().position(|other| *other == kind).unwrap_or(0));
                     }

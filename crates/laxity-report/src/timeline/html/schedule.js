@@ -237,7 +237,7 @@
   function drawCpu(context, row) {
     const { run, kernel } = row.cpu;
     const color = (k) => (run.what[k] % 2 ? colors.wait : taskColor(run.what[k] / 2));
-    const label = (k) => (run.what[k] % 2 ? tasks[(run.what[k] - 1) / 2].name : jobName(run.what[k] / 2, run.job[k]));
+    const label = (k) => (run.what[k] % 2 ? "background task " + (run.what[k] - 1) / 2 : jobName(run.what[k] / 2, run.job[k]));
     boxes(context, run, row.top + 3, row.height - 6, color, label);
     boxes(context, kernel, row.top + row.height - 8, 5, () => colors.kernel);
   }
@@ -454,7 +454,7 @@
       if (o >= 0) lines.push(data.overheads[row.cpu.kernel.what[o]] + " " + spanWords(row.cpu.kernel, o));
       if (k >= 0) {
         const what = row.cpu.run.what[k], background = what % 2 === 1, place = (what - (background ? 1 : 0)) / 2;
-        lines.push((background ? tasks[place].name + " in the background" : jobName(place, row.cpu.run.job[k])) + " on " + row.label);
+        lines.push((background ? "background task " + place : jobName(place, row.cpu.run.job[k])) + " on " + row.label);
         lines.push("runs " + spanWords(row.cpu.run, k));
         if (!background) lines.push(jobWords(place, row.cpu.run.job[k]));
       }

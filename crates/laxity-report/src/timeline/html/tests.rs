@@ -78,7 +78,7 @@ fn decoded(data: &Value, ids: &[u32]) -> Vec<Segment> {
                         EventKind::ALL.into_iter().find(|kind| kind.name() == name).expect("a kind"),
                     )
                 } else if what % 2 == 1 {
-                    Activity::Background { task: ids[what / 2] }
+                    Activity::Background { task: u32::try_from(what / 2).expect("few") }
                 } else {
                     last[what / 2] += numbers.next();
                     Activity::Job { task: ids[what / 2], job: small(last[what / 2]) }

@@ -130,7 +130,7 @@ impl<'a, W: Write> Trace<'a, W> {
                 Some((task, job)),
             ),
             Activity::Background { task } => {
-                (self.tracks.cpu(segment.cpu, &mut self.packets)?, self.tracks.task_name(task), None)
+                (self.tracks.cpu(segment.cpu, &mut self.packets)?, format!("background task {task}"), None)
             }
             Activity::Kernel(kind) => {
                 (self.tracks.kernel(segment.cpu, &mut self.packets)?, kind.name().to_owned(), None)
