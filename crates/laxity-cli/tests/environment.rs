@@ -116,6 +116,7 @@ fn everything_but_the_runs(ended: &Output, out: &Path, reason: &str) {
 
 #[test]
 fn without_root_everything_but_the_runs_is_done() {
+    let _machine = host::machine();
     let commons = Commons::new();
     if !privileges_matter(&commons) {
         return;
@@ -166,6 +167,7 @@ fn without_sched_setattr(command: &mut Command) -> &mut Command {
 
 #[test]
 fn a_kernel_without_sched_setattr_is_named_as_the_reason() {
+    let _machine = host::machine();
     let (directory, set) = small_set();
     let out = directory.path().join("out");
     let ended = output(without_sched_setattr(laxity().args(["compare", "--out"]).arg(&out).arg(&set)));
@@ -189,6 +191,7 @@ fn on_one_core(call: &[&str]) -> Command {
 
 #[test]
 fn one_core_is_a_platform() {
+    let _machine = host::machine();
     let listed = output(&mut on_one_core(&["list", "--json"]));
     let answer: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
     let cpus = answer["machine"]["cpus"].as_str().expect("a list");
@@ -209,6 +212,7 @@ fn one_core_is_a_platform() {
 
 #[test]
 fn all_schedulers_run_on_one_core() {
+    let _machine = host::machine();
     let (directory, set) = small_set();
     let out = directory.path().join("out");
     let call = ["compare", "--duration", "100ms", "--alone", "0s", "--out", out.to_str().expect("UTF-8")];
@@ -254,6 +258,7 @@ fn can_mount(directory: &Path) -> bool {
 
 #[test]
 fn a_disk_that_fills_up_keeps_the_runs_made_before() {
+    let _machine = host::machine();
     let (directory, set) = small_set();
     if !can_mount(directory.path()) {
         return;
@@ -287,6 +292,7 @@ fn a_disk_that_fills_up_keeps_the_runs_made_before() {
 
 #[test]
 fn a_disk_without_any_room_is_refused_before_the_first_run() {
+    let _machine = host::machine();
     let (directory, set) = small_set();
     if !can_mount(directory.path()) {
         return;
