@@ -161,13 +161,7 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 /* Puts the task's present job, which arrives later, into the release queue; `cpu` arms the timer. */
 LX_FN void LX_P(release_later)(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
-	u64 due = s->next_due;
-	u32 group = lx_group_for(s, task, time, cpu);
-
-	lx_task(s, task)->place = LX_PLACE_RELEASE;
-	LX_Q(group_add)(s, group, task);
-	if (s->next_due < due)
-		lx_act(s, LX_ARM, lx_group(s, group)->cpu, LX_NONE, s->next_due);
+	LX_Q(group_add)(s, lx_await_release(s, task, time, cpu), task);
 }
 
 /* Takes the task out of the link or the queue it is in, without choosing another; the CPU it was linked to, or LX_NONE. */

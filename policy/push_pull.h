@@ -42,13 +42,7 @@ LX_INLINE u32 lx_push_pull_lock_of(const struct lx_state *s, u32 event, u32 cpu)
 /* The task's job is released at `time`, by the timer of `cpu`. */
 LX_FN void lx_push_pull_release_later(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
-	u64 due = s->next_due;
-	u32 group = lx_group_for(s, task, time, cpu);
-
-	lx_task(s, task)->place = LX_PLACE_RELEASE;
-	lx_list_group_add(s, group, task);
-	if (s->next_due < due)
-		lx_act(s, LX_ARM, lx_group(s, group)->cpu, LX_NONE, s->next_due);
+	lx_list_group_add(s, lx_await_release(s, task, time, cpu), task);
 }
 
 /* Starts an operation on `cpu` that releases the jobs of the list at `task`. */

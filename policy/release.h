@@ -137,6 +137,21 @@ LX_FN u32 lx_group_for(struct lx_state *s, u32 task, u64 time, u32 cpu)
 }
 
 /*
+ * The task's job waits for `time`, when `cpu`'s timer releases it: the group that the caller adds the task to. LX_ARM says
+ * so if this is now the earliest instant.
+ */
+LX_INLINE u32 lx_await_release(struct lx_state *s, u32 task, u64 time, u32 cpu)
+{
+	u64 due = s->next_due;
+	u32 group = lx_group_for(s, task, time, cpu);
+
+	lx_task(s, task)->place = LX_PLACE_RELEASE;
+	if (s->next_due < due)
+		lx_act(s, LX_ARM, lx_group(s, group)->cpu, LX_NONE, s->next_due);
+	return group;
+}
+
+/*
  * Takes the first group whose time has come out of the queue, or returns LX_NONE. Its jobs stay in it until it is
  * released, which the host may delay: a timer that fires while interrupts are off is handled later.
  */

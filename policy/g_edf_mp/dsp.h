@@ -180,18 +180,12 @@ LX_FN void lx_dsp_link_step(struct lx_state *s)
 /* The task has a job that may run from `ready` on. */
 LX_FN void lx_dsp_release(struct lx_state *s, u32 task, u64 ready, u64 now)
 {
-	u64 due = s->next_due;
-	u32 group;
+	u32 dsp = s->config.dedicated_cpu;
 
-	if (!lx_is_later(ready, now)) {
+	if (lx_is_later(ready, now))
+		lx_binomial_heap_group_add(s, lx_await_release(s, task, ready, dsp), task);
+	else
 		lx_dsp_ready(s, task);
-		return;
-	}
-	group = lx_group_for(s, task, ready, s->config.dedicated_cpu);
-	lx_task(s, task)->place = LX_PLACE_RELEASE;
-	lx_binomial_heap_group_add(s, group, task);
-	if (s->next_due < due)
-		lx_act(s, LX_ARM, s->config.dedicated_cpu, LX_NONE, s->next_due);
 }
 
 /* A client says that the task's job has left it: the task is taken out of its link, or of the ready queue. */
