@@ -6,74 +6,95 @@
 //! 3. Kernel work on a CPU (the kinds whose argument is a length) takes the time from the job that runs there: the job
 //!    keeps the CPU but does not progress.
 
-/// What kind of event. The names in results are in kebab case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum EventKind {
+/// Declares the kinds once, each with its name in results.
+macro_rules! event_kinds {
+    ($($(#[$documentation:meta])* $kind:ident = $name:literal,)*) => {
+        /// What kind of event. The names in results are in kebab case.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum EventKind {
+            $($(#[$documentation])* $kind,)*
+        }
+
+        impl EventKind {
+            /// All kinds, in the order of their codes.
+            pub const ALL: [EventKind; [$($name),*].len()] = [$(EventKind::$kind),*];
+
+            /// The name in results.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(EventKind::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+event_kinds! {
     /// A job arrived. Time is its nominal release, argument its absolute deadline in ns.
-    Release,
+    Release = "release",
     /// A job runs for the first time. Argument: the CPU on which its task ran last, if another.
-    Start,
+    Start = "start",
     /// A running job is stopped for another one.
-    Preempt,
+    Preempt = "preempt",
     /// A stopped job goes on where it ran before.
-    Resume,
+    Resume = "resume",
     /// A stopped job goes on elsewhere. Argument: the CPU it comes from.
-    Migrate,
+    Migrate = "migrate",
     /// A running job blocks.
-    Block,
+    Block = "block",
     /// A blocked job is ready again.
-    Wake,
+    Wake = "wake",
     /// A job has done its work. Argument: its absolute deadline in ns.
-    Complete,
+    Complete = "complete",
     /// A running job has used up its budget and waits for the next replenishment.
-    Throttle,
+    Throttle = "throttle",
     /// A throttled job has a new budget. Argument: the absolute deadline it now has, in ns.
-    Replenish,
+    Replenish = "replenish",
     /// A running job has used up its budget and goes on with a later deadline. Argument: that deadline in ns.
-    Postpone,
+    Postpone = "postpone",
     /// The deadline of a job passed before it was complete.
-    DeadlineMiss,
+    DeadlineMiss = "deadline-miss",
     /// A task enters the system: the first of its jobs may arrive from now on.
-    Enter,
+    Enter = "enter",
     /// A task leaves the system: no more of its jobs arrive.
-    Leave,
+    Leave = "leave",
     /// A CPU is asked to reschedule; time and CPU are where the interrupt arrives. Argument: the CPU that sent it.
-    Ipi,
+    Ipi = "ipi",
     /// Kernel work: a release interrupt is handled. Argument: how long, in ns.
-    ReleaseOverhead,
+    ReleaseOverhead = "release-overhead",
     /// Kernel work: a scheduling decision. Argument: how long, in ns.
-    SchedulingOverhead,
+    SchedulingOverhead = "scheduling-overhead",
     /// Kernel work: a context switch. Argument: how long, in ns.
-    SwitchOverhead,
+    SwitchOverhead = "switch-overhead",
     /// Kernel work: a timer tick. Argument: how long, in ns.
-    TickOverhead,
+    TickOverhead = "tick-overhead",
     /// Kernel work: the dedicated scheduling processor handles a message. Argument: how long, in ns.
-    DspOverhead,
+    DspOverhead = "dsp-overhead",
     /// A CPU spins for a lock. Argument: how long, in ns.
-    LockWait,
+    LockWait = "lock-wait",
     /// A job's caches are cold after a preemption or migration. Argument: how much longer it runs, in ns.
-    CacheDelay,
+    CacheDelay = "cache-delay",
     /// The dedicated scheduling processor takes a message. Argument: the CPU that sent it.
-    DspMessage,
+    DspMessage = "dsp-message",
     /// A message had been overtaken by events.
-    StaleMessage,
+    StaleMessage = "stale-message",
     /// Two CPUs exchanged the tasks they were to run. Argument: the other CPU.
-    LinkSwap,
+    LinkSwap = "link-swap",
     /// A waiting job moved to another CPU's queue. Argument: that CPU.
-    Push,
+    Push = "push",
     /// A push found that its target had changed and is tried again. Argument: the target CPU.
-    PushFailed,
+    PushFailed = "push-failed",
     /// A push was given up.
-    PushAbandoned,
+    PushAbandoned = "push-abandoned",
     /// A waiting job was fetched from another CPU's queue. Argument: that CPU.
-    Pull,
+    Pull = "pull",
     /// A pull found nothing any more. Argument: the CPU it was from.
-    PullFailed,
+    PullFailed = "pull-failed",
     /// A background task runs. Argument: its id.
-    BackgroundStart,
+    BackgroundStart = "background-start",
     /// A background task stops running. Argument: its id.
-    BackgroundStop,
+    BackgroundStop = "background-stop",
 }
 
 /// One event.
@@ -94,83 +115,6 @@ pub struct Event {
 }
 
 impl EventKind {
-    /// All kinds, in the order of their codes.
-    pub const ALL: [EventKind; 32] = {
-        use EventKind::*;
-        [
-            Release,
-            Start,
-            Preempt,
-            Resume,
-            Migrate,
-            Block,
-            Wake,
-            Complete,
-            Throttle,
-            Replenish,
-            Postpone,
-            DeadlineMiss,
-            Enter,
-            Leave,
-            Ipi,
-            ReleaseOverhead,
-            SchedulingOverhead,
-            SwitchOverhead,
-            TickOverhead,
-            DspOverhead,
-            LockWait,
-            CacheDelay,
-            DspMessage,
-            StaleMessage,
-            LinkSwap,
-            Push,
-            PushFailed,
-            PushAbandoned,
-            Pull,
-            PullFailed,
-            BackgroundStart,
-            BackgroundStop,
-        ]
-    };
-
-    /// The name in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            EventKind::Release => "release",
-            EventKind::Start => "start",
-            EventKind::Preempt => "preempt",
-            EventKind::Resume => "resume",
-            EventKind::Migrate => "migrate",
-            EventKind::Block => "block",
-            EventKind::Wake => "wake",
-            EventKind::Complete => "complete",
-            EventKind::Throttle => "throttle",
-            EventKind::Replenish => "replenish",
-            EventKind::Postpone => "postpone",
-            EventKind::DeadlineMiss => "deadline-miss",
-            EventKind::Enter => "enter",
-            EventKind::Leave => "leave",
-            EventKind::Ipi => "ipi",
-            EventKind::ReleaseOverhead => "release-overhead",
-            EventKind::SchedulingOverhead => "scheduling-overhead",
-            EventKind::SwitchOverhead => "switch-overhead",
-            EventKind::TickOverhead => "tick-overhead",
-            EventKind::DspOverhead => "dsp-overhead",
-            EventKind::LockWait => "lock-wait",
-            EventKind::CacheDelay => "cache-delay",
-            EventKind::DspMessage => "dsp-message",
-            EventKind::StaleMessage => "stale-message",
-            EventKind::LinkSwap => "link-swap",
-            EventKind::Push => "push",
-            EventKind::PushFailed => "push-failed",
-            EventKind::PushAbandoned => "push-abandoned",
-            EventKind::Pull => "pull",
-            EventKind::PullFailed => "pull-failed",
-            EventKind::BackgroundStart => "background-start",
-            EventKind::BackgroundStop => "background-stop",
-        }
-    }
-
     /// The code in binary traces: its place in [`EventKind::ALL`].
     pub fn code(self) -> u8 {
         self as u8
