@@ -227,7 +227,7 @@ impl Host {
             return;
         }
         let index = self.random.random_range(0..self.taken.len());
-        let (cpu, _) = self.instance.group(self.taken[index]);
+        let cpu = self.instance.timer_cpu(self.taken[index]);
         if self.cpus[cpu as usize].stepping || self.cpus[cpu as usize].leaving {
             return;
         }

@@ -244,14 +244,13 @@ impl Instance {
         }
     }
 
-    /// The CPU that takes the timer interrupt of a release group, and how many jobs it releases.
+    /// The CPU that takes the timer interrupt of a release group.
     #[inline]
-    pub fn group(&self, group: u32) -> (u32, u32) {
+    pub fn timer_cpu(&self, group: u32) -> u32 {
         // SAFETY: groups are numbered as tasks are.
         unsafe {
             debug_assert!(group < self.state.as_ref().config.tasks);
-            let group = &*self.state.as_ref().group.add(group as usize);
-            (group.cpu, group.count)
+            (*self.state.as_ref().group.add(group as usize)).cpu
         }
     }
 

@@ -8,8 +8,8 @@
 //! Prints a JSON array with an object per simulation: for each task, the release, deadline and finish of every job in ns
 //! (no finish: it had not ended by DURATION + GRACE).
 
-use laxity_model::{Demand, Duration, Platform, read_task_set};
-use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Setup, costs::Costs, global_cell, simulate};
+use laxity_model::{Duration, Platform, read_task_set};
+use laxity_sim::{Setup, global_cell, simulate};
 use laxity_trace::Job;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -43,23 +43,12 @@ fn jobs(words: &[String]) -> Result<Value, String> {
     let words_of = |error: laxity_model::Diagnostic| error.to_string();
     let set = read_task_set(Path::new(file)).map_err(words_of)?.set;
     let platform = Platform::symmetric(cores).map_err(words_of)?;
-    let (costs, background) = (Costs::default(), Background::default());
+    let policy = scheduler.parse().map_err(words_of)?;
+    let cells = vec![global_cell(&set, &platform)];
     let setup = Setup {
-        set: &set,
-        platform: &platform,
-        scheduler: scheduler.parse().map_err(words_of)?,
-        cells: vec![global_cell(&set, &platform)],
         duration: Duration::from_ns(number(duration)?),
         grace: Duration::from_ns(number(grace)?),
-        seed: 1,
-        demand: Demand::Wcet,
-        budget_mode: BudgetMode::Off,
-        batching: true,
-        retries_max: RETRIES_MAX,
-        interleaving: None,
-        costs: &costs,
-        background: &background,
-        table: None,
+        ..Setup::new(&set, &platform, policy, cells)
     };
     let mut jobs: Vec<Job> = Vec::new();
     simulate(&setup, &mut jobs, &AtomicBool::new(false)).map_err(words_of)?;

@@ -6,6 +6,7 @@ use laxity_model::{
     CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, TaskSet,
 };
 use laxity_policy::{BudgetMode, Table};
+use std::sync::LazyLock;
 
 /// One scheduler over some cores and tasks: the machine, a cluster, or a core.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +70,35 @@ pub fn global_cell(set: &TaskSet, platform: &Platform) -> Cell {
 /// Simulated instants stay below 2^62 ns (146 years), so that sums of two fit.
 const HORIZON_MAX: Duration = Duration::from_ns(1 << 62);
 
-impl Setup<'_> {
+impl<'a> Setup<'a> {
+    /// A second of full demand with nothing special: no costs, no budgets, nothing in the background.
+    pub fn new(
+        set: &'a TaskSet,
+        platform: &'a Platform,
+        scheduler: PolicyScheduler,
+        cells: Vec<Cell>,
+    ) -> Setup<'a> {
+        static COSTS: LazyLock<Costs> = LazyLock::new(Costs::default);
+        static BACKGROUND: LazyLock<Background> = LazyLock::new(Background::default);
+        Setup {
+            set,
+            platform,
+            scheduler,
+            cells,
+            duration: Duration::from_secs(1),
+            grace: default_grace(set),
+            seed: 1,
+            demand: Demand::Wcet,
+            budget_mode: BudgetMode::Off,
+            batching: true,
+            retries_max: RETRIES_MAX,
+            interleaving: None,
+            costs: &COSTS,
+            background: &BACKGROUND,
+            table: None,
+        }
+    }
+
     /// Refuses what cannot be simulated.
     ///
     /// # Errors

@@ -3,12 +3,9 @@
 mod common;
 
 use common::{Case, timeline};
-use laxity_model::{Demand, Platform, Task, TaskSet};
 use laxity_model::{Duration, Policy, PolicyScheduler, PriorityRule, Scope};
-use laxity_sim::{
-    Background, BackgroundTask, BudgetMode, RETRIES_MAX, Recording, Setup, costs::Costs, global_cell,
-    simulate,
-};
+use laxity_model::{Platform, Task, TaskSet};
+use laxity_sim::{Background, BackgroundTask, Recording, Setup, global_cell, simulate};
 use laxity_trace::EventKind;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -75,23 +72,12 @@ fn lifetime_and_share_by_hand() {
         }],
         tick: us(1000),
     };
-    let costs = Costs::default();
+    let cells = vec![global_cell(&set, &platform)];
     let setup = Setup {
-        set: &set,
-        platform: &platform,
-        scheduler: EDF_BH,
-        cells: vec![global_cell(&set, &platform)],
         duration: us(40_000),
         grace: Duration::ZERO,
-        seed: 1,
-        demand: Demand::Wcet,
-        budget_mode: BudgetMode::Off,
-        batching: true,
-        retries_max: RETRIES_MAX,
-        interleaving: None,
-        costs: &costs,
         background: &background,
-        table: None,
+        ..Setup::new(&set, &platform, EDF_BH, cells)
     };
     let mut recording = Recording::default();
     let ended = simulate(&setup, &mut recording, &AtomicBool::new(false)).expect("valid");

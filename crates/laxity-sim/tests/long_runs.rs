@@ -4,14 +4,13 @@ mod common;
 
 use common::Case;
 use laxity_model::{Demand, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet};
+use laxity_sim::Observer;
 use laxity_sim::costs::{Cost, Costs, Distribution};
-use laxity_sim::{Observer, RETRIES_MAX, Setup, simulate};
 use laxity_trace::{Event, EventKind, Job};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::AtomicBool;
 
 /// Counts what the present thread allocates: tests run side by side.
 struct Counting;
@@ -160,25 +159,8 @@ fn run<const EVENTS: bool>(
     let end_ns = case.duration.as_ns();
     let platform = Platform::symmetric(case.cores + u32::from(policy.dedicates_a_core())).expect("cores");
     let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
-    let setup = Setup {
-        set: &case.set,
-        platform: &platform,
-        scheduler,
-        cells: case.cells(Scope::Global, &platform),
-        duration: case.duration,
-        grace: Duration::from_ms(100),
-        seed: case.seed,
-        demand: case.demand,
-        budget_mode: case.budget_mode,
-        batching: case.batching,
-        retries_max: RETRIES_MAX,
-        interleaving: None,
-        costs: &case.costs,
-        background: &case.background,
-        table: None,
-    };
     let mut observer = Watchful::new(&case.set, end_ns);
-    simulate(&setup, &mut observer, &AtomicBool::new(false)).expect("a valid setup");
+    case.simulate_to(scheduler, &platform, |setup| setup.grace = Duration::from_ms(100), &mut observer);
     let end = observer.at_end.expect("a job ends in the second half");
     let half = observer.at_half.expect("a job ends in the second half");
     let (times, bytes) = (end.times - half.times, end.bytes - half.bytes);

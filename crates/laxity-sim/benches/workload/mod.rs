@@ -4,8 +4,8 @@
 #![allow(dead_code, reason = "every measurement uses its part")]
 
 use laxity_generate::{Parameters, Request};
-use laxity_model::{Demand, Duration, Platform, PolicyScheduler, Task, TaskSet};
-use laxity_sim::{Background, BudgetMode, Observer, RETRIES_MAX, Setup, costs::Costs, global_cell, simulate};
+use laxity_model::{Duration, Platform, PolicyScheduler, Task, TaskSet};
+use laxity_sim::{Observer, Setup, global_cell, simulate};
 use laxity_trace::{Event, Job, Tallies};
 use std::sync::atomic::AtomicBool;
 
@@ -52,24 +52,8 @@ pub fn measure(
 ) -> u64 {
     let cores = m + u32::from(scheduler.policy.dedicates_a_core());
     let platform = Platform::symmetric(cores).expect("cores");
-    let (costs, background) = (Costs::default(), Background::default());
-    let setup = Setup {
-        set,
-        platform: &platform,
-        scheduler,
-        cells: vec![global_cell(set, &platform)],
-        duration,
-        grace: GRACE,
-        seed: 1,
-        demand: Demand::Wcet,
-        budget_mode: BudgetMode::Off,
-        batching: true,
-        retries_max: RETRIES_MAX,
-        interleaving: None,
-        costs: &costs,
-        background: &background,
-        table: None,
-    };
+    let cells = vec![global_cell(set, &platform)];
+    let setup = Setup { duration, grace: GRACE, ..Setup::new(set, &platform, scheduler, cells) };
     let before = cpu_time_ns();
     simulate(&setup, observer, &AtomicBool::new(false)).expect("a valid setup");
     cpu_time_ns() - before

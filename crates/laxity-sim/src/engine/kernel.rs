@@ -241,7 +241,7 @@ impl<O: Observer> Engine<'_, O> {
     /// The release timer of a cell has come: interrupts, each on the core whose timer it is.
     pub(super) fn kernel_release_timer(&mut self, cell: usize) {
         while let Some(group) = self.cells[cell].instance.take_due(self.now) {
-            let (local, _) = self.cells[cell].instance.group(group);
+            let local = self.cells[cell].instance.timer_cpu(group);
             let cpu = self.cells[cell].cpus[local as usize];
             let kernel = self.kernel.as_mut().expect("as above");
             let latency = kernel.cells[cell].release_latency.draw(&mut kernel.rng);

@@ -4,9 +4,7 @@
 
 use laxity_model::{Arrival, Demand, Duration, Platform, PolicyScheduler, Scope, Task, TaskSet};
 use laxity_oracle::{BudgetMode as Enforced, Cluster, Definition};
-use laxity_sim::{
-    Background, BudgetMode, Cell, Observer, RETRIES_MAX, Recording, Setup, costs::Costs, simulate,
-};
+use laxity_sim::{Background, BudgetMode, Cell, Observer, Recording, Setup, costs::Costs, simulate};
 use laxity_trace::Event;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -147,21 +145,15 @@ impl Case {
         observer: &mut impl Observer,
     ) {
         let mut setup = Setup {
-            set: &self.set,
-            platform,
-            scheduler,
-            cells: self.cells(scheduler.scope, platform),
             duration: self.duration,
             grace: Duration::from_ns(GRACE_NS),
             seed: self.seed,
             demand: self.demand,
             budget_mode: self.budget_mode,
             batching: self.batching,
-            retries_max: RETRIES_MAX,
-            interleaving: None,
             costs: &self.costs,
             background: &self.background,
-            table: None,
+            ..Setup::new(&self.set, platform, scheduler, self.cells(scheduler.scope, platform))
         };
         change(&mut setup);
         simulate(&setup, observer, &AtomicBool::new(false)).expect("a valid setup");
