@@ -20,7 +20,8 @@ LX_INLINE struct lx_cpu *lx_cpu(struct lx_state *s, u32 cpu)
 /* Whether (key_a, a) goes before (key_b, b): the total order of jobs. */
 LX_INLINE int lx_before(u64 key_a, u32 a, u64 key_b, u32 b)
 {
-	return key_a < key_b || (key_a == key_b && a < b);
+	/* Without a branch: which way it goes cannot be predicted. */
+	return (key_a < key_b) | ((key_a == key_b) & (a < b));
 }
 
 /* Whether the job of `a` goes before that of `b`. */
@@ -42,7 +43,15 @@ LX_INLINE void lx_act(struct lx_state *s, u32 kind, u32 cpu, u32 task, u64 time)
 	s->actions = n + 1;
 }
 
-/* Asks `cpu` to call reschedule, once. */
+/* The CPU that runs the task, or LX_NONE. */
+LX_INLINE u32 lx_scheduled_on(struct lx_state *s, u32 task)
+{
+	u32 last = LX_READ(lx_task(s, task)->last_cpu);
+
+	return last != LX_NONE && LX_READ(lx_cpu(s, last)->scheduled) == task ? last : LX_NONE;
+}
+
+/* Asks `cpu` to call reschedule, unless it is going to. */
 LX_INLINE void lx_kick(struct lx_state *s, u32 cpu)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
@@ -77,25 +86,17 @@ LX_INLINE void lx_go_on(struct lx_state *s, u32 cpu, u32 locks)
 	lx_act(s, LX_STEP, cpu, locks, 0);
 }
 
-/* `cpu` runs `task`, or nothing, from now on. */
-LX_INLINE void lx_switch_to(struct lx_state *s, u32 cpu, u32 task)
+/* `cpu` runs `task`, or nothing if that is LX_NONE, from now on; which it returns. */
+LX_INLINE u32 lx_switch_to(struct lx_state *s, u32 cpu, u32 task)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
-	u32 before = c->scheduled;
 
-	if (before != task) {
-		if (before != LX_NONE)
-			lx_task(s, before)->scheduled_on = LX_NONE;
-		if (task != LX_NONE) {
-			struct lx_task *t = lx_task(s, task);
-
-			LX_ASSERT(t->scheduled_on == LX_NONE);
-			t->scheduled_on = cpu;
-			t->last_cpu = cpu;
-		}
-		c->scheduled = task;
+	if (task != LX_NONE) {
+		LX_ASSERT(c->scheduled == task || lx_scheduled_on(s, task) == LX_NONE);
+		lx_task(s, task)->last_cpu = cpu;
 	}
-	lx_act(s, LX_RUN, cpu, task, 0);
+	c->scheduled = task;
+	return task;
 }
 
 /* Charges `used` ns to the task's budget. */
@@ -148,7 +149,6 @@ LX_INLINE void lx_tasks_init(struct lx_state *s)
 		struct lx_task *t = lx_task(s, i);
 
 		t->linked_on = LX_NONE;
-		t->scheduled_on = LX_NONE;
 		t->last_cpu = LX_NONE;
 		t->place = LX_PLACE_NOWHERE;
 		t->replenished = LX_NEVER;

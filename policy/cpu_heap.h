@@ -1,98 +1,122 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * CPUs in a binary heap by the job that they are linked to, the lowest priority first (ackelman2018, 5.1): whether a
- * new job preempts, and where, is O(1); a changed link is O(log m). Idle CPUs come before all others, among themselves
- * by number. The order is total.
+ * CPUs by the job that they are linked to, the lowest priority first (ackelman2018, 5.1): whether a new job preempts, and
+ * where, is O(1); a changed link is O(log m). Idle CPUs come before all others, among themselves by number. The order
+ * is total.
+ *
+ * The heap is a tournament: the leaves are the CPUs' entries, and every node above holds the one of its two children
+ * that yields first. An update walks from the leaf to the root and takes no branch that depends on the entries: that is
+ * what a heap whose entries change places spends its time on, mispredicted. A CPU's entry is found without an index.
  */
 #ifndef LX_CPU_HEAP_H
 #define LX_CPU_HEAP_H
 
 #include "core.h"
 
-/*
- * An entry is (key, task) of the linked job; an idle CPU's is (LX_NEVER, the higher the lower its number), which no job's
- * can be: keys of jobs are smaller. The CPU's number is in `reserved`.
- */
-LX_INLINE struct lx_entry *lx_cpu_entry(struct lx_state *s, u32 position)
+/* Node 1 is the root; the children of node k are 2k and 2k + 1. */
+LX_INLINE struct lx_cpu_entry *lx_cpu_node(struct lx_state *s, u32 node)
 {
-	return LX_AT(s->cpu_heap, position, LX_CPUS_MAX);
+	return LX_AT(s->cpu_heap, node, LX_CPU_NODES_MAX);
+}
+
+/* The CPU's own entry. */
+LX_INLINE struct lx_cpu_entry *lx_cpu_leaf(struct lx_state *s, u32 cpu)
+{
+	return lx_cpu_node(s, s->cpu_leaves + cpu);
+}
+
+/* The entry of the CPU that yields first. */
+LX_INLINE struct lx_cpu_entry lx_cpu_first(struct lx_state *s)
+{
+	return *lx_cpu_node(s, 1);
+}
+
+/* The entry of `cpu` when it is linked to the task, whose key is `key`. */
+LX_INLINE struct lx_cpu_entry lx_cpu_busy(u32 cpu, u32 task, u64 key)
+{
+	return (struct lx_cpu_entry){key, (u64)task << 32 | cpu};
+}
+
+/* The entry of `cpu` when it is linked to nothing. Keys of jobs are smaller. */
+LX_INLINE struct lx_cpu_entry lx_cpu_idle(u32 cpu)
+{
+	return (struct lx_cpu_entry){LX_NEVER, (u64)(LX_NONE - cpu) << 32 | cpu};
+}
+
+LX_INLINE u32 lx_entry_cpu(struct lx_cpu_entry entry)
+{
+	return (u32)entry.tie;
 }
 
 /* The task that the entry's CPU is linked to, or LX_NONE. */
-LX_INLINE u32 lx_entry_task(const struct lx_entry *entry)
+LX_INLINE u32 lx_entry_task(struct lx_cpu_entry entry)
 {
-	return entry->key == LX_NEVER ? LX_NONE : entry->index;
+	return entry.key == LX_NEVER ? LX_NONE : (u32)(entry.tie >> 32);
 }
 
 /* Whether `a` is to be preempted rather than `b`. */
-LX_INLINE int lx_entry_yields(const struct lx_entry *a, const struct lx_entry *b)
+LX_INLINE u32 lx_entry_yields(struct lx_cpu_entry a, struct lx_cpu_entry b)
 {
-	return a->key > b->key || (a->key == b->key && a->index > b->index);
+	return (a.key > b.key) | ((a.key == b.key) & (a.tie > b.tie));
 }
 
-LX_INLINE void lx_cpu_place(struct lx_state *s, u32 position, const struct lx_entry *entry)
+/* Whether the job goes before what the entry's CPU is linked to. */
+LX_INLINE int lx_preempts(u64 key, u32 task, struct lx_cpu_entry entry)
 {
-	*lx_cpu_entry(s, position) = *entry;
-	lx_cpu(s, entry->reserved)->position = position;
+	return lx_entry_yields(entry, lx_cpu_busy(0, task, key));
 }
 
-/* Restores the heap after the link of `cpu` has become `task` (or LX_NONE). */
+/* The entry becomes that of its CPU. */
+LX_INLINE void lx_cpu_enter(struct lx_state *s, struct lx_cpu_entry entry)
+{
+	u32 node = s->cpu_leaves + lx_entry_cpu(entry);
+
+	*lx_cpu_node(s, node) = entry;
+	while (node > 1 && LX_MAY_LOOP) {
+		struct lx_cpu_entry other = *lx_cpu_node(s, node ^ 1);
+		/* All ones if the other one is to be kept. */
+		u64 mask = -(u64)lx_entry_yields(other, entry);
+
+		LX_OPAQUE(mask);
+		entry.key ^= (entry.key ^ other.key) & mask;
+		entry.tie ^= (entry.tie ^ other.tie) & mask;
+		node /= 2;
+		*lx_cpu_node(s, node) = entry;
+		LX_FORGET(s, node);
+	}
+}
+
+/* The link of `cpu` has become `task` (or LX_NONE). */
 LX_FN void lx_cpu_update(struct lx_state *s, u32 cpu, u32 task)
 {
-	struct lx_entry entry = {LX_NEVER, LX_NONE - cpu, cpu};
-	u32 hole = lx_cpu(s, cpu)->position;
-	u32 count = s->cpus_linkable;
-
-	if (task != LX_NONE) {
-		entry.key = lx_task(s, task)->key;
-		entry.index = task;
-	}
-	while (hole > 0 && LX_MAY_LOOP) {
-		u32 parent = (hole - 1) / 2;
-		struct lx_entry *above = lx_cpu_entry(s, parent);
-
-		if (!lx_entry_yields(&entry, above))
-			break;
-		lx_cpu_place(s, hole, above);
-		hole = parent;
-		LX_FORGET(s, hole);
-	}
-	while (LX_MAY_LOOP) {
-		u32 child = 2 * hole + 1;
-		struct lx_entry *below;
-
-		if (child >= count)
-			break;
-		below = lx_cpu_entry(s, child);
-		if (child + 1 < count && lx_entry_yields(lx_cpu_entry(s, child + 1), below)) {
-			child++;
-			below = lx_cpu_entry(s, child);
-		}
-		if (!lx_entry_yields(below, &entry))
-			break;
-		lx_cpu_place(s, hole, below);
-		hole = child;
-		LX_FORGET(s, hole);
-	}
-	lx_cpu_place(s, hole, &entry);
+	lx_cpu_enter(s, task == LX_NONE ? lx_cpu_idle(cpu) : lx_cpu_busy(cpu, task, lx_task(s, task)->key));
 }
 
-/* All CPUs idle. The dedicated CPU, the last one, stays outside. */
+/* All CPUs idle. The dedicated CPU, the last one, never yields. */
 LX_FN void lx_cpu_heap_init(struct lx_state *s)
 {
+	u32 node = 1;
 	u32 cpu = 0;
 
 	s->cpus_linkable = s->config.cpus - (s->config.dedicated_cpu != LX_NONE);
+	s->cpu_leaves = 1;
+	while (s->cpu_leaves < s->config.cpus && LX_MAY_LOOP) {
+		s->cpu_leaves *= 2;
+		LX_FORGET(s, s->cpu_leaves);
+	}
+	while (node < 2 * s->cpu_leaves && LX_MAY_LOOP) {
+		*lx_cpu_node(s, node) = (struct lx_cpu_entry){0, 0};
+		node++;
+		LX_FORGET(s, node);
+	}
 	while (cpu < s->config.cpus && LX_MAY_LOOP) {
-		struct lx_entry entry = {LX_NEVER, LX_NONE - cpu, cpu};
 		struct lx_cpu *c = lx_cpu(s, cpu);
 
 		c->linked = LX_NONE;
 		c->scheduled = LX_NONE;
 		c->kicked = 0;
-		c->position = LX_NONE;
 		if (cpu < s->cpus_linkable)
-			lx_cpu_place(s, cpu, &entry);
+			lx_cpu_update(s, cpu, LX_NONE);
 		cpu++;
 		LX_FORGET(s, cpu);
 	}

@@ -14,7 +14,7 @@
  *   6  the DSP hears of a completion      message
  *
  * A client's `linked`, `scheduled` and `kicked` are under the client's lock; no two locks are ever held at once.
- * `scheduled` and the task's `scheduled_on` change only when the client reschedules, together with its look at the
+ * `scheduled` and the task's `last_cpu` change only when the client reschedules, together with its look at the
  * link: until then the client is on the task's kernel stack, even if the job has ended. That it has is in the task's
  * `flight`, written under the same lock.
  *
@@ -90,6 +90,8 @@ LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 rele
 	LX_ASSERT(!lx_flight(s, task)->ended);
 	s->actions = 0;
 	LX_WRITE(lx_flight(s, task)->ended, 1);
+	/* It is going to call reschedule. */
+	c->kicked = 1;
 	if (c->linked == task)
 		c->linked = LX_NONE;
 	lx_mailbox_post(s, cpu, kind, task, release);
@@ -119,7 +121,7 @@ LX_FN void lx_g_edf_mp_exhaust(struct lx_state *s, u32 cpu, u64 now)
 }
 
 /* `cpu` follows its link. O(1), in the number of tasks and of CPUs. */
-LX_FN void lx_g_edf_mp_reschedule(struct lx_state *s, u32 cpu, u64 now)
+LX_FN u32 lx_g_edf_mp_reschedule(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
 
@@ -127,7 +129,7 @@ LX_FN void lx_g_edf_mp_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	s->actions = 0;
 	c->kicked = 0;
 	LX_ASSERT(c->linked == LX_NONE || !lx_flight(s, c->linked)->ended);
-	lx_switch_to(s, cpu, c->linked);
+	return lx_switch_to(s, cpu, c->linked);
 }
 
 /* The DSP handles one message. If there is none, nothing happens. */

@@ -51,18 +51,17 @@ LX_INLINE void LX_P(set_link)(struct lx_state *s, u32 cpu, u32 task)
  */
 LX_INLINE u32 LX_P(better_cpu)(struct lx_state *s, u32 cpu, u32 task)
 {
-	struct lx_task *t = lx_task(s, task);
-	u32 last = t->scheduled_on != LX_NONE ? t->scheduled_on : t->last_cpu;
+	u32 last = lx_task(s, task)->last_cpu;
 	struct lx_cpu *c;
 	u32 other;
 
-	if (last == LX_NONE || last == cpu)
+	if (last == cpu || last == LX_NONE)
 		return cpu;
-	if (t->scheduled_on != LX_NONE)
-		return last;
 	c = lx_cpu(s, last);
 	other = c->linked;
-	if (other == LX_NONE || other == c->scheduled || lx_task(s, other)->last_cpu == last)
+	if (c->scheduled == task)
+		return last;
+	if (other == c->scheduled || other == LX_NONE || lx_task(s, other)->last_cpu == last)
 		return cpu;
 	return last;
 }
@@ -95,8 +94,11 @@ LX_FN void LX_P(link_top)(struct lx_state *s, u32 cpu)
 }
 
 /* Links the job, which waits nowhere, to the first CPU that yields to it, where `first` is that CPU's heap entry. */
-LX_FN void LX_P(preempt)(struct lx_state *s, u32 task, u32 cpu, u32 preempted)
+LX_FN void LX_P(preempt)(struct lx_state *s, u32 task, struct lx_cpu_entry first)
 {
+	u32 preempted = lx_entry_task(first);
+	u32 cpu = lx_entry_cpu(first);
+
 	if (preempted == LX_NONE) {
 		/* All idle CPUs are equal: the one where it ran last spares a migration. */
 		u32 last = lx_task(s, task)->last_cpu;
@@ -116,11 +118,10 @@ LX_FN void LX_P(preempt)(struct lx_state *s, u32 task, u32 cpu, u32 preempted)
 /* A job becomes ready: it preempts, takes an idle CPU, or waits. */
 LX_FN void LX_P(release_job)(struct lx_state *s, u32 task)
 {
-	struct lx_entry *first = lx_cpu_entry(s, 0);
-	u32 preempted = lx_entry_task(first);
+	struct lx_cpu_entry first = lx_cpu_first(s);
 
-	if (preempted == LX_NONE || lx_before(lx_task(s, task)->key, task, first->key, preempted))
-		LX_P(preempt)(s, task, first->reserved, preempted);
+	if (lx_preempts(lx_task(s, task)->key, task, first))
+		LX_P(preempt)(s, task, first);
 	else
 		LX_P(ready_add)(s, task);
 }
@@ -136,16 +137,13 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 #ifdef LX_MERGES
 	LX_Q(group_release)(s, group);
 	while (LX_MAY_LOOP) {
-		struct lx_entry *first = lx_cpu_entry(s, 0);
-		u32 preempted = lx_entry_task(first);
+		struct lx_cpu_entry first = lx_cpu_first(s);
 
 		task = LX_Q(top)(s);
-		if (task == LX_NONE)
-			break;
-		if (preempted != LX_NONE && !lx_before(lx_task(s, task)->key, task, first->key, preempted))
+		if (task == LX_NONE || !lx_preempts(lx_task(s, task)->key, task, first))
 			break;
 		LX_Q(pop)(s, task);
-		LX_P(preempt)(s, task, first->reserved, preempted);
+		LX_P(preempt)(s, task, first);
 	}
 #else
 	while (task != LX_NONE && LX_MAY_LOOP) {
@@ -164,19 +162,24 @@ LX_FN void LX_P(release_later)(struct lx_state *s, u32 task, u64 time, u32 cpu)
 	LX_Q(group_add)(s, lx_await_release(s, task, time, cpu), task);
 }
 
-/* Takes the task out of the link or the queue it is in, without choosing another; the CPU it was linked to, or LX_NONE. */
-LX_FN u32 LX_P(unlink)(struct lx_state *s, u32 task)
+/*
+ * Takes the task that `cpu` runs out of the link or the queue it is in, without choosing another; the CPU it was linked
+ * to, or LX_NONE. `cpu` is going to call reschedule, so no kick has to ask for it.
+ */
+LX_FN u32 LX_P(unlink)(struct lx_state *s, u32 cpu, u32 task)
 {
 	struct lx_task *t = lx_task(s, task);
-	u32 cpu = t->linked_on;
+	u32 freed = t->linked_on;
 
-	if (cpu != LX_NONE) {
+	s->actions = 0;
+	lx_cpu(s, cpu)->kicked = 1;
+	if (freed != LX_NONE) {
 		t->linked_on = LX_NONE;
 	} else if (t->place == LX_PLACE_READY) {
 		LX_Q(remove)(s, task);
 		t->place = LX_PLACE_NOWHERE;
 	}
-	return cpu;
+	return freed;
 }
 
 /*
@@ -202,9 +205,8 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
 LX_FN void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
-	u32 freed = LX_P(unlink)(s, task);
+	u32 freed = LX_P(unlink)(s, cpu, task);
 
-	s->actions = 0;
 	if (next_release != LX_NEVER) {
 		u64 ready = lx_next_job(s, task, next_release);
 
@@ -222,10 +224,9 @@ LX_FN void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now
 /* The job that `cpu` runs waits for something. The CPU calls reschedule next. */
 LX_FN void LX_P(suspend)(struct lx_state *s, u32 cpu, u64 now)
 {
-	u32 freed = LX_P(unlink)(s, lx_cpu(s, cpu)->scheduled);
+	u32 freed = LX_P(unlink)(s, cpu, lx_cpu(s, cpu)->scheduled);
 
 	(void)now;
-	s->actions = 0;
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
 }
@@ -240,17 +241,17 @@ LX_FN void LX_P(resume)(struct lx_state *s, u32 task, u32 cpu, u64 now)
 }
 
 /*
- * `cpu` follows its link: what it scheduled becomes what it is linked to. The action LX_RUN says what it runs from now on;
- * the host charges a context switch if that has changed.
+ * `cpu` follows its link: what it scheduled becomes what it is linked to. Returns what it runs from now on, or LX_NONE; the
+ * host charges a context switch if that has changed.
  */
-LX_FN void LX_P(reschedule)(struct lx_state *s, u32 cpu, u64 now)
+LX_FN u32 LX_P(reschedule)(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
 
 	(void)now;
 	s->actions = 0;
 	c->kicked = 0;
-	lx_switch_to(s, cpu, c->linked);
+	return lx_switch_to(s, cpu, c->linked);
 }
 
 /* The task has used `used` ns of its budget since this was last said. */
@@ -266,10 +267,9 @@ LX_FN void LX_P(consume)(struct lx_state *s, u32 task, u64 used)
 LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
-	u32 freed = LX_P(unlink)(s, task);
+	u32 freed = LX_P(unlink)(s, cpu, task);
 	u64 ready = lx_replenish(s, task, now);
 
-	s->actions = 0;
 	if (ready > now)
 		LX_P(release_later)(s, task, ready, cpu);
 	else if (freed == LX_NONE)

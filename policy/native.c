@@ -48,9 +48,14 @@ static size_t capacity_CPUS(const struct lx_config *config)
 	return config->cpus;
 }
 
+static size_t capacity_CPU_NODES(const struct lx_config *config)
+{
+	return 2 * (size_t)power_of_two(config->cpus);
+}
+
 static size_t capacity_BUCKETS(const struct lx_config *config)
 {
-	return config->batching ? power_of_two(config->tasks) : 1;
+	return config->batching ? 4 * (size_t)power_of_two(config->tasks) : 1;
 }
 
 static size_t capacity_SOCKETS(const struct lx_config *config)

@@ -21,7 +21,7 @@ struct lx_policy {
 	/* The job that `cpu` runs has ended; the next one of its task arrives at `next_release`, or LX_NEVER. */
 	void (*complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
 	/* `cpu` follows its link. */
-	void (*reschedule)(struct lx_state *s, u32 cpu, u64 now);
+	u32 (*reschedule)(struct lx_state *s, u32 cpu, u64 now);
 	/* The task used `used` ns of its budget. */
 	void (*consume)(struct lx_state *s, u32 task, u64 used);
 	/* The job that `cpu` runs has no budget left. */

@@ -146,8 +146,8 @@ LX_FN void lx_push_pull_exhaust(struct lx_state *s, u32 cpu, u64 now)
 	lx_push_pull_vacate(s, cpu, task);
 }
 
-/* `cpu` runs the first job of its queue from now on; then it pushes what waits. */
-LX_FN void lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
+/* `cpu` runs the first job of its queue from now on, which it returns; then it pushes what waits. */
+LX_FN u32 lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_run_queue *q = lx_run_queue(s, cpu);
 	u32 current = q->current;
@@ -170,6 +170,7 @@ LX_FN void lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	lx_switch_to(s, cpu, first);
 	lx_operation(s, cpu)->rest = LX_NONE;
 	lx_push_from(s, cpu, cpu);
+	return first;
 }
 
 /* The task used `used` ns of its budget. */

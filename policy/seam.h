@@ -45,8 +45,10 @@ typedef int64_t s64;
 #define LX_CPUS_MAX 256u
 #endif
 
-/* Release groups are found by a hash of their time; every CPU is kicked at most once in a decision. */
-#define LX_BUCKETS_MAX LX_TASKS_MAX
+/* Release groups are found by a hash of their time: with four buckets per task, most are empty. */
+#define LX_BUCKETS_MAX (LX_TASKS_MAX * 4)
+/* The CPUs and the nodes above them; every CPU is kicked at most once in a decision. */
+#define LX_CPU_NODES_MAX (LX_CPUS_MAX * 2)
 #define LX_ACTIONS_MAX (LX_CPUS_MAX * 2)
 /* fpp: a link per task and per list; words of a bitmap with a bit per list (queues/bitmap.h). */
 #define LX_LINKS_MAX (LX_TASKS_MAX * 2)
@@ -107,6 +109,9 @@ typedef int64_t s64;
 /* Atomic, and ordered with all accesses before and after. */
 #define LX_FETCH_ADD(member, value) __sync_fetch_and_add(&(member), (value))
 #define LX_EXCHANGE(member, value) __sync_lock_test_and_set(&(member), (value))
+
+/* Hides from the compiler what the value is: else it turns arithmetic that avoids a branch into one. */
+#define LX_OPAQUE(value) asm("" : "+r"(value))
 
 #define LX_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define LX_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

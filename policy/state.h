@@ -47,17 +47,15 @@ struct lx_config {
 enum lx_action_kind {
 	/* Make `cpu` call reschedule; an interrupt unless it is the CPU that decided. */
 	LX_KICK = 1,
-	/* `cpu` now runs `task`, or nothing if that is LX_NONE. */
-	LX_RUN = 2,
 	/* Call release_due for `cpu` no later than `time`: the earliest pending release instant has changed. */
-	LX_ARM = 3,
+	LX_ARM = 2,
 	/* `cpu` (the DSP) has a message. */
-	LX_NOTIFY = 4,
+	LX_NOTIFY = 3,
 	/* The operation in progress on `cpu` goes on: take the locks `task` (low half: first, high half: second CPU; 0xffff:
 	 * none) and call step. */
-	LX_STEP = 5,
+	LX_STEP = 4,
 	/* For the trace: `task` is what happened (enum lx_note), on `cpu`, towards `reserved`; `time` is the task it is about. */
-	LX_NOTE = 6,
+	LX_NOTE = 5,
 };
 
 /* What an entry point is for, to ask which locks it needs. */
@@ -123,9 +121,8 @@ struct lx_task {
 	u32 priority;
 	/* fpp: the list that its jobs enter. */
 	u32 level;
-	/* Where it runs next, runs now, and ran last; LX_NONE. */
+	/* Where it runs next, and where it runs (lx_scheduled_on) or ran last; LX_NONE. */
 	u32 linked_on;
-	u32 scheduled_on;
 	u32 last_cpu;
 	/* enum lx_place. */
 	u32 place;
@@ -133,16 +130,22 @@ struct lx_task {
 	u32 right;
 	/* Binary heap: where in it the task is. */
 	u32 position;
+	u32 reserved;
 };
 
 struct lx_cpu {
 	/* The task it should run and the one it runs (cerqueira2014, III-B), or LX_NONE. */
 	u32 linked;
 	u32 scheduled;
-	/* Its place in the CPU heap. */
-	u32 position;
-	/* A kick is on its way. */
+	/* It is going to call reschedule, or a kick that asks for it is on its way. */
 	u32 kicked;
+	u32 reserved;
+};
+
+/* A CPU in the order of who yields first (cpu_heap.h): the key of the job that it is linked to; task and CPU. */
+struct lx_cpu_entry {
+	u64 key;
+	u64 tie;
 };
 
 /* An element of an array heap, with its key beside it. */
@@ -254,7 +257,7 @@ struct lx_group {
 	ARRAY(struct lx_task, task, TASKS)                                                                             \
 	ARRAY(struct lx_cpu, cpu, CPUS)                                                                                \
 	/* CPUs by what they are linked to, the lowest priority first. */                                              \
-	ARRAY(struct lx_entry, cpu_heap, CPUS)                                                                         \
+	ARRAY(struct lx_cpu_entry, cpu_heap, CPU_NODES)                                                                \
 	/* Binary heap: ready tasks, the highest priority first. */                                                    \
 	ARRAY(struct lx_entry, ready, TASKS)                                                                           \
 	/* Red-black tree, binomial heap: the node of each task. Red-black trees: edf-rbt has one. */                     \
@@ -292,8 +295,9 @@ struct lx_state {
 	/* Waiting tasks, pending release groups. */
 	u32 ready_count;
 	u32 due_count;
-	/* CPUs that tasks run on: all but the dedicated one, which is the last. */
+	/* CPUs that tasks run on: all but the dedicated one, which is the last; where in the CPU heap their entries begin. */
 	u32 cpus_linkable;
+	u32 cpu_leaves;
 	u32 bucket_mask;
 	/* Binomial heap: the first of its roots, and its first job. */
 	u32 heap;

@@ -35,6 +35,7 @@ fn compile(policy: &Path) {
         .file(policy.join("native.c"))
         .std("gnu11")
         .opt_level(3)
+        .force_frame_pointer(false)
         .warnings(true)
         .extra_warnings(true)
         .warnings_into_errors(true);

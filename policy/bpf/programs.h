@@ -62,7 +62,7 @@ LX_PROGRAM(arrive, LX_P(arrive)(&state, task, time, cpu, now))
 LX_PROGRAM(take_due, state.forget = lx_take_due(&state, now))
 LX_PROGRAM(release_group, LX_P(release_group)(&state, task, now))
 LX_PROGRAM(complete, LX_P(complete)(&state, cpu, time, now))
-LX_PROGRAM(reschedule, LX_P(reschedule)(&state, cpu, now))
+LX_PROGRAM(reschedule, state.forget = LX_P(reschedule)(&state, cpu, now))
 LX_PROGRAM(consume, LX_P(consume)(&state, task, time))
 LX_PROGRAM(exhaust, LX_P(exhaust)(&state, cpu, now))
 LX_PROGRAM(suspend, LX_P(suspend)(&state, cpu, now))
@@ -194,7 +194,7 @@ LX_FN void record(const struct lx_rig_event *e, u32 event)
 	u32 from = 0;
 	u32 to = output.actions;
 
-	result->value = e->kind == LX_RIG_TAKE_DUE ? state.forget : 0;
+	result->value = e->kind == LX_RIG_TAKE_DUE || e->kind == LX_RIG_RESCHEDULE ? state.forget : 0;
 	result->actions = state.actions;
 	result->next_due = state.next_due;
 	result->deadline_abs = 0;

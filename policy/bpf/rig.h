@@ -39,7 +39,7 @@ struct lx_rig_event {
 /* What can be seen of the decision beside the actions. */
 struct lx_rig_result {
 	u32 actions;
-	/* take_due: the group. */
+	/* take_due: the group; reschedule: the task. */
 	u32 value;
 	u64 next_due;
 	/* Of the event's task, if that is one. */

@@ -48,7 +48,7 @@ LX_INLINE struct lx_flight *lx_flight(struct lx_state *s, u32 task)
 /* What the DSP has linked to a client. */
 LX_INLINE u32 lx_dsp_copy(struct lx_state *s, u32 cpu)
 {
-	return lx_entry_task(lx_cpu_entry(s, lx_cpu(s, cpu)->position));
+	return lx_entry_task(*lx_cpu_leaf(s, cpu));
 }
 
 LX_INLINE void lx_dsp_ready(struct lx_state *s, u32 task)
@@ -67,20 +67,20 @@ LX_INLINE void lx_dsp_go_on(struct lx_state *s, u32 phase, u32 cpu)
 /*
  * The client for a job, where `first` is the entry of the one that yields first: of idle ones, that where it ran last.
  */
-LX_INLINE u32 lx_dsp_client_for(struct lx_state *s, u32 task, const struct lx_entry *first)
+LX_INLINE u32 lx_dsp_client_for(struct lx_state *s, u32 task, struct lx_cpu_entry first)
 {
 	u32 last = lx_task(s, task)->last_cpu;
 
 	if (lx_entry_task(first) == LX_NONE && last != LX_NONE && lx_dsp_copy(s, last) == LX_NONE)
 		return last;
-	return first->reserved;
+	return lx_entry_cpu(first);
 }
 
 /* Goes on as long as a client yields to the best ready job: that one is taken out, and its link is to be changed. */
 LX_FN void lx_dsp_settle(struct lx_state *s)
 {
 	struct lx_operation *op = lx_dsp(s);
-	struct lx_entry *first = lx_cpu_entry(s, 0);
+	struct lx_cpu_entry first = lx_cpu_first(s);
 	u32 task = lx_binomial_heap_top(s);
 	struct lx_task *t;
 	u32 held;
@@ -89,13 +89,13 @@ LX_FN void lx_dsp_settle(struct lx_state *s)
 	if (task == LX_NONE)
 		return;
 	t = lx_task(s, task);
-	if (lx_entry_task(first) != LX_NONE && !lx_before(t->key, task, first->key, first->index))
+	if (!lx_preempts(t->key, task, first))
 		return;
 	lx_binomial_heap_pop(s, task);
 	t->place = LX_PLACE_NOWHERE;
 	op->task = task;
 	op->target = lx_dsp_client_for(s, task, first);
-	held = LX_READ(t->scheduled_on);
+	held = lx_scheduled_on(s, task);
 	if (held != LX_NONE && held != op->target) {
 		op->source = held;
 		lx_dsp_go_on(s, LX_DSP_SWAP, held);
@@ -145,7 +145,7 @@ LX_FN void lx_dsp_swap_step(struct lx_state *s)
 
 		/* An idle client would have been chosen itself. */
 		LX_ASSERT(other != LX_NONE && lx_cpu(s, source)->linked == other);
-		LX_ASSERT(lx_task(s, other)->scheduled_on == LX_NONE);
+		LX_ASSERT(lx_scheduled_on(s, other) == LX_NONE);
 		lx_note(s, LX_NOTE_LINK_SWAP, source, op->target, task);
 		lx_dsp_set_link(s, source, task);
 		op->task = other;

@@ -141,7 +141,7 @@ LX_FN u32 lx_find_later(struct lx_state *s, u32 cpu, u32 task, u32 except)
 LX_FN u32 lx_select_cpu(struct lx_state *s, u32 task, u32 cpu)
 {
 	struct lx_task *t = lx_task(s, task);
-	u32 held = LX_READ(t->scheduled_on);
+	u32 held = lx_scheduled_on(s, task);
 	u32 own = t->last_cpu;
 	u32 later;
 

@@ -38,33 +38,30 @@ LX_FN void lx_ready_rise(struct lx_state *s, u32 hole, u64 key, u32 task)
 	lx_ready_place(s, hole, key, task);
 }
 
-/* Moves the hole down to where (key, task) belongs, and puts it there. */
-LX_FN void lx_ready_sink(struct lx_state *s, u32 hole, u64 key, u32 task)
+/*
+ * Takes the entry at `hole` out of the heap. The hole goes down to a leaf, and the last entry, which belongs near the
+ * leaves, rises from there: fewer comparisons, and none whose outcome steers a branch, on the way down.
+ */
+LX_FN void lx_ready_take(struct lx_state *s, u32 hole)
 {
-	u32 count = s->ready_count;
+	u32 count = s->ready_count - 1;
+	struct lx_entry last = *lx_ready(s, count);
 
-	while (LX_MAY_LOOP) {
-		u32 child = 2 * hole + 1;
-		struct lx_entry *below;
+	s->ready_count = count;
+	if (hole == count)
+		return;
+	while (2 * hole + 1 < count && LX_MAY_LOOP) {
+		/* Behind the entries stands `last`: the other child, where there is only one. */
+		struct lx_entry *left = lx_ready(s, 2 * hole + 1);
+		struct lx_entry *right = lx_ready(s, 2 * hole + 2);
+		u32 child = 2 * hole + 2 - lx_before(left->key, left->index, right->key, right->index);
+		struct lx_entry *below = lx_ready(s, child);
 
-		if (child >= count)
-			break;
-		below = lx_ready(s, child);
-		if (child + 1 < count) {
-			struct lx_entry *right = lx_ready(s, child + 1);
-
-			if (lx_before(right->key, right->index, below->key, below->index)) {
-				below = right;
-				child++;
-			}
-		}
-		if (lx_before(key, task, below->key, below->index))
-			break;
 		lx_ready_place(s, hole, below->key, below->index);
 		hole = child;
 		LX_FORGET(s, hole);
 	}
-	lx_ready_place(s, hole, key, task);
+	lx_ready_rise(s, hole, last.key, last.index);
 }
 
 LX_FN void lx_binary_heap_init(struct lx_state *s)
@@ -91,31 +88,16 @@ LX_INLINE u32 lx_binary_heap_top(struct lx_state *s)
 	return s->ready_count ? lx_ready(s, 0)->index : LX_NONE;
 }
 
-LX_FN void lx_binary_heap_remove(struct lx_state *s, u32 task)
+LX_INLINE void lx_binary_heap_remove(struct lx_state *s, u32 task)
 {
-	u32 hole = lx_task(s, task)->position;
-	u32 count = s->ready_count - 1;
-	struct lx_entry last = *lx_ready(s, count);
-
-	s->ready_count = count;
-	if (hole == count)
-		return;
-	if (hole > 0 && lx_before(last.key, last.index, lx_ready(s, (hole - 1) / 2)->key, lx_ready(s, (hole - 1) / 2)->index))
-		lx_ready_rise(s, hole, last.key, last.index);
-	else
-		lx_ready_sink(s, hole, last.key, last.index);
+	lx_ready_take(s, lx_task(s, task)->position);
 }
 
 /* Removes the top, `task`. */
-LX_FN void lx_binary_heap_pop(struct lx_state *s, u32 task)
+LX_INLINE void lx_binary_heap_pop(struct lx_state *s, u32 task)
 {
-	u32 count = s->ready_count - 1;
-	struct lx_entry last = *lx_ready(s, count);
-
 	(void)task;
-	s->ready_count = count;
-	if (count)
-		lx_ready_sink(s, 0, last.key, last.index);
+	lx_ready_take(s, 0);
 }
 
 LX_INLINE void lx_binary_heap_group_add(struct lx_state *s, u32 group, u32 task)

@@ -70,7 +70,7 @@ impl Event {
 pub struct Decision {
     /// The actions, each as its bytes in C.
     pub actions: Vec<[u8; ACTION_BYTES]>,
-    /// The group that take_due returned; 0 for other events.
+    /// What take_due (a group) or reschedule (a task) returned; 0 for other events.
     pub value: u32,
     /// The earliest pending release.
     pub next_due: u64,

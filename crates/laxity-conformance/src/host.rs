@@ -1,6 +1,6 @@
 //! A host that does anything a host may do, in random order, and writes down what the policy decides.
 //!
-//! 1. A CPU runs what the last LX_RUN for it says. It may take any time to follow a kick.
+//! 1. A CPU runs what its last reschedule says. It may take any time to follow a kick.
 //! 2. After complete, suspend and exhaust the CPU does nothing but reschedule; other CPUs go on meanwhile.
 //! 3. While an operation of several steps is in progress on a CPU, that CPU does nothing but step.
 //! 4. A task arrives only if it has no job and runs nowhere. Its release may have passed, or be to come.
@@ -269,8 +269,10 @@ impl Host {
             budget_left: task.map_or(0, |t| self.instance.budget_left(t)),
         });
         self.recording.events.push(event);
-        if event.kind == Kind::Step {
-            self.cpus[event.cpu as usize].stepping = false;
+        match event.kind {
+            Kind::Step => self.cpus[event.cpu as usize].stepping = false,
+            Kind::Reschedule => self.runs(event.cpu, value),
+            _ => {}
         }
         if event.kind == Kind::TakeDue && value != NONE {
             self.taken.push(value);
@@ -280,16 +282,17 @@ impl Host {
         }
     }
 
+    fn runs(&mut self, cpu: u32, task: u32) {
+        let cpu = &mut self.cpus[cpu as usize];
+        let task = (task != NONE).then_some(task);
+        // The same job may go on without budget only until the next event.
+        cpu.exhausted &= cpu.running == task;
+        cpu.running = task;
+    }
+
     fn carry_out(&mut self, action: &laxity_policy::Action) {
         match action.kind {
             action::KICK => self.cpus[action.cpu as usize].kicked = true,
-            action::RUN => {
-                let cpu = &mut self.cpus[action.cpu as usize];
-                let task = (action.task != NONE).then_some(action.task);
-                // The same job may go on without budget only until the next event.
-                cpu.exhausted &= cpu.running == task;
-                cpu.running = task;
-            }
             action::NOTIFY => self.messages += 1,
             action::STEP => self.cpus[action.cpu as usize].stepping = true,
             _ => {}
@@ -297,7 +300,7 @@ impl Host {
     }
 }
 
-/// Calls the entry point of an event; what take_due returns, or 0.
+/// Calls the entry point of an event; what take_due or reschedule returns, or 0.
 fn call(instance: &mut Instance, event: &Event) -> u32 {
     let &Event { kind, cpu, task, time, now } = event;
     match kind {
@@ -305,7 +308,7 @@ fn call(instance: &mut Instance, event: &Event) -> u32 {
         Kind::TakeDue => return instance.take_due(now).unwrap_or(NONE),
         Kind::ReleaseGroup => instance.release_group(task, now),
         Kind::Complete => instance.complete(cpu, time, now),
-        Kind::Reschedule => instance.reschedule(cpu, now),
+        Kind::Reschedule => return instance.reschedule(cpu, now),
         Kind::Consume => instance.consume(task, time),
         Kind::Exhaust => instance.exhaust(cpu, now),
         Kind::Step => instance.step(cpu, now),

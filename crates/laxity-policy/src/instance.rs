@@ -12,8 +12,6 @@ pub mod action {
     use crate::ffi;
     /// Make `cpu` reschedule.
     pub const KICK: u32 = ffi::lx_action_kind_LX_KICK;
-    /// `cpu` now runs `task`.
-    pub const RUN: u32 = ffi::lx_action_kind_LX_RUN;
     /// The earliest pending release is at `time`.
     pub const ARM: u32 = ffi::lx_action_kind_LX_ARM;
     /// `cpu` has a message.
@@ -140,7 +138,7 @@ struct Entries {
     arrive: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64, u32, u64),
     release_group: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64),
     complete: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64, u64),
-    reschedule: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64),
+    reschedule: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64) -> u32,
     table: Table,
 }
 
@@ -284,9 +282,9 @@ impl Instance {
         unsafe { (self.entries.complete)(self.state.as_ptr(), cpu, next_release, now) }
     }
 
-    /// `cpu` follows its link.
+    /// `cpu` follows its link: the task that it runs from now on, or [`NONE`].
     #[inline]
-    pub fn reschedule(&mut self, cpu: u32, now: u64) {
+    pub fn reschedule(&mut self, cpu: u32, now: u64) -> u32 {
         // SAFETY: as above.
         unsafe { (self.entries.reschedule)(self.state.as_ptr(), cpu, now) }
     }

@@ -45,14 +45,12 @@ static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
 {
 	if (h->trace)
 		printf("        -> %s cpu %d task %d time %lld\n",
-		       (const char *[]){"", "kick", "run", "arm", "notify", "step", "note"}[a->kind], (int)a->cpu,
+		       (const char *[]){"", "kick", "arm", "notify", "step", "note"}[a->kind], (int)a->cpu,
 		       (int)a->task, (long long)a->time);
 	switch (a->kind) {
 	case LX_KICK:
 		add_event(h, a->cpu, EVENT_KICK, 0);
 		return 0;
-	case LX_RUN:
-		return a->cpu == cpu ? runs(h, cpu, a->task) : fail(h, "run on another CPU", cpu, a->cpu);
 	case LX_ARM:
 		return a->time == h->s->next_due ? 0 : fail(h, "timer", a->time, h->s->next_due);
 	case LX_NOTIFY:
@@ -85,16 +83,17 @@ static int called(struct host *h, u32 cpu, const struct written *before, u32 loc
 	return 0;
 }
 
-#define CALL(h, cpu, locks, call)                                                                                      \
+#define CALLED(h, cpu, locks, call)                                                                                    \
 	({                                                                                                             \
 		struct written before_;                                                                                \
 		u32 locks_ = (locks);                                                                                  \
 		if ((h)->trace)                                                                                        \
 			printf("t=%llu cpu%u %s\n", (unsigned long long)(h)->now, cpu, #call);                         \
 		locks_before(h, &before_);                                                                             \
-		(h)->policy->call;                                                                                     \
+		call;                                                                                                  \
 		called(h, cpu, &before_, locks_);                                                                      \
 	})
+#define CALL(h, cpu, locks, call) CALLED(h, cpu, locks, (h)->policy->call)
 
 static u32 lock_of(const struct host *h, u32 event, u32 cpu)
 {
@@ -109,8 +108,12 @@ static int step(struct host *h, u32 cpu)
 
 static int reschedule(struct host *h, u32 cpu)
 {
+	u32 task;
+
 	h->cpu[cpu].must_reschedule = 0;
-	return CALL(h, cpu, lock_of(h, LX_EVENT_RESCHEDULE, cpu), reschedule(h->s, cpu, h->now));
+	if (CALLED(h, cpu, lock_of(h, LX_EVENT_RESCHEDULE, cpu), task = h->policy->reschedule(h->s, cpu, h->now)))
+		return -1;
+	return runs(h, cpu, task);
 }
 
 static int handle_message(struct host *h, u32 cpu)

@@ -44,9 +44,14 @@ pub(super) struct Idle {
 }
 
 impl Idle {
-    /// Nothing without background tasks. `cores` are those they may run on.
+    /// Whether there are background tasks.
+    pub fn is_needed(setup: &Setup<'_>) -> bool {
+        !setup.background.tasks.is_empty()
+    }
+
+    /// Nothing where it is not needed. `cores` are those that background tasks may run on.
     pub fn of(setup: &Setup<'_>, cores: impl Iterator<Item = u32>) -> Option<Box<Idle>> {
-        if setup.background.tasks.is_empty() {
+        if !Self::is_needed(setup) {
             return None;
         }
         let member = || Member { state: State::Absent, since: 0, ran: 0, waited: 0 };
@@ -150,7 +155,7 @@ impl Idle {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The tick at which background tasks decide.
     pub(super) fn background_tick(&mut self) {
         let Some(idle) = &mut self.idle else { return };

@@ -96,9 +96,14 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// Nothing if decisions take no time and follow one another.
+    /// Whether decisions take time, or interleave.
+    pub fn is_needed(setup: &Setup<'_>) -> bool {
+        !setup.costs.kernel_is_zero() || setup.interleaving.is_some()
+    }
+
+    /// Nothing where it is not needed.
     pub fn of(setup: &Setup<'_>, cells: &[CellState], cpus: &[CpuState]) -> Option<Box<Kernel>> {
-        if setup.costs.kernel_is_zero() && setup.interleaving.is_none() {
+        if !Self::is_needed(setup) {
             return None;
         }
         let costs = setup.costs;
@@ -194,7 +199,7 @@ impl CellKernel {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn kernel(&mut self) -> &mut Kernel {
         self.kernel.as_mut().expect("only asked where kernel work takes time")
     }
@@ -220,7 +225,7 @@ impl<O: Observer> Engine<'_, O> {
             if self.kernel().cores[cpu as usize].section.is_none() {
                 self.take_core(cpu, self.cpus[cpu as usize].decided);
                 self.progress(cpu);
-                if self.idle.is_some() && self.cpus[cpu as usize].running == NONE {
+                if self.has_background() && self.cpus[cpu as usize].running == NONE {
                     self.background_yields(cpu, false);
                 }
             }
@@ -273,7 +278,7 @@ impl<O: Observer> Engine<'_, O> {
             return;
         }
         self.account(cpu as usize);
-        if self.idle.is_some() {
+        if self.has_background() {
             self.background_yields(cpu, true);
         }
         self.cpus[cpu as usize].since = NEVER;

@@ -70,8 +70,9 @@ pub struct Ended {
     pub background: BackgroundSummary,
 }
 
-/// One simulation.
-pub struct Engine<'a, O: Observer> {
+/// One simulation. `IDEAL` ones, which most are, have no kernel, no background tasks, no caches and no budgets: what
+/// looks after those is not even compiled for them.
+pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     observer: &'a mut O,
     now: u64,
     horizon: u64,
@@ -105,12 +106,22 @@ pub struct Engine<'a, O: Observer> {
 /// Usage errors for what cannot be simulated ([`Setup::check`]).
 pub fn simulate<O: Observer>(setup: &Setup<'_>, observer: &mut O, interrupt: &AtomicBool) -> Result<Ended> {
     setup.check()?;
-    let mut engine = Engine::new(setup, observer)?;
-    engine.await_first_jobs();
-    Ok(engine.run(interrupt))
+    if is_ideal(setup) {
+        Ok(Engine::<O, true>::new(setup, observer)?.run(interrupt))
+    } else {
+        Ok(Engine::<O, false>::new(setup, observer)?.run(interrupt))
+    }
 }
 
-impl<'a, O: Observer> Engine<'a, O> {
+/// Whether nothing but jobs takes time, and all the time they ask for.
+fn is_ideal(setup: &Setup<'_>) -> bool {
+    !Kernel::is_needed(setup)
+        && !Idle::is_needed(setup)
+        && setup.costs.cache_delay(setup.platform).is_none()
+        && setup.budget_mode == BudgetMode::Off
+}
+
+impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     fn new(setup: &Setup<'_>, observer: &'a mut O) -> Result<Self> {
         let scale = work_scale(setup)?;
         check_work(setup, scale)?;
@@ -223,7 +234,26 @@ impl<'a, O: Observer> Engine<'a, O> {
         self.timers.set(cell, due);
     }
 
+    /// Whether the kernel's work takes time or interleaves.
+    #[inline]
+    fn has_kernel(&self) -> bool {
+        !IDEAL && self.kernel.is_some()
+    }
+
+    /// Whether there are background tasks.
+    #[inline]
+    fn has_background(&self) -> bool {
+        !IDEAL && self.idle.is_some()
+    }
+
+    /// Whether budgets are enforced.
+    #[inline]
+    fn has_budgets(&self) -> bool {
+        !IDEAL && self.budget_mode != BudgetMode::Off
+    }
+
     fn run(mut self, interrupt: &AtomicBool) -> Ended {
+        self.await_first_jobs();
         let mut instants = 0u32;
         loop {
             let time = self.next_instant();
@@ -247,8 +277,8 @@ impl<'a, O: Observer> Engine<'a, O> {
     fn next_instant(&self) -> u64 {
         let time = self.clocks.next_instant().min(self.timers.next_instant());
         match &self.kernel {
-            None => time,
-            Some(kernel) => time.min(kernel.next_instant()),
+            Some(kernel) if !IDEAL => time.min(kernel.next_instant()),
+            _ => time,
         }
     }
 
@@ -258,13 +288,12 @@ impl<'a, O: Observer> Engine<'a, O> {
         if O::EVENTS {
             self.watch_until(self.now, false);
         }
-        while self.clocks.next_instant() == self.now {
-            let core = self.clocks.next_slot();
-            self.clock_of_core(index_u32(core));
+        if self.clocks.next_instant() == self.now {
+            self.clocks_of_cores();
         }
         while self.timers.next_instant() == self.now {
-            let timer = self.timers.next_slot();
-            if timer < self.cells.len() {
+            let (timer, _) = self.timers.next_slot();
+            if IDEAL || timer < self.cells.len() {
                 self.release_timer(timer);
             } else {
                 self.background_tick();
@@ -273,12 +302,12 @@ impl<'a, O: Observer> Engine<'a, O> {
         if O::EVENTS {
             self.watch_until(self.now, true);
         }
-        if self.kernel.is_some() {
+        if self.has_kernel() {
             self.kernel_instant();
         } else {
             self.follow_links();
         }
-        if self.idle.is_some() {
+        if self.has_background() {
             self.fill_free_cores();
         }
     }

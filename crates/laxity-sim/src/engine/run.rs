@@ -5,13 +5,29 @@ use crate::observer::Observer;
 use laxity_policy::{BudgetMode, Replenishment};
 use laxity_trace::Event;
 
-impl<O: Observer> Engine<'_, O> {
+impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
+    /// The clocks of the cores that have come, in the order of the cores.
+    #[inline]
+    pub(super) fn clocks_of_cores(&mut self) {
+        let (core, alone) = self.clocks.next_slot();
+        if alone {
+            // The core gets another clock, or none, when it reschedules or the kernel takes it: before the instant is over.
+            self.clock_of_core(index_u32(core));
+            return;
+        }
+        while self.clocks.next_instant() == self.now {
+            let (core, _) = self.clocks.next_slot();
+            self.clocks.set(core, NEVER);
+            self.clock_of_core(index_u32(core));
+        }
+    }
+
     /// The clock of a core has come: its job has ended, or its budget has.
     #[inline]
-    pub(super) fn clock_of_core(&mut self, cpu: u32) {
-        self.clocks.set(cpu as usize, NEVER);
+    fn clock_of_core(&mut self, cpu: u32) {
         self.account(cpu as usize);
-        if self.cpus[cpu as usize].exhausts {
+        if self.has_budgets() && self.cpus[cpu as usize].exhausts {
+            self.clocks.set(cpu as usize, NEVER);
             self.exhausted(cpu);
         } else {
             self.completed(cpu);
@@ -20,7 +36,7 @@ impl<O: Observer> Engine<'_, O> {
 
     #[inline]
     fn completed(&mut self, cpu: u32) {
-        let task = self.cpus[cpu as usize].running;
+        let CpuState { running: task, cell, local, .. } = self.cpus[cpu as usize];
         if O::EVENTS {
             let deadline = self.tasks[task as usize].deadline();
             self.emit(EventKind::Complete, Some(cpu), task, Some(deadline));
@@ -31,17 +47,16 @@ impl<O: Observer> Engine<'_, O> {
         let job = state.record(task, Some(self.now), |cpu| cpus[cpu as usize].number);
         self.observer.job(&job);
         let next_release = state.advance();
-        if self.kernel.is_some() {
+        if self.has_kernel() {
             self.kernel_completed(cpu, next_release);
             return;
         }
-        let CpuState { cell, local, .. } = self.cpus[cpu as usize];
         self.cells[cell as usize].instance.complete(local, next_release, self.now);
         self.decided_on(cell, cpu);
     }
 
     fn exhausted(&mut self, cpu: u32) {
-        if self.kernel.is_some() {
+        if self.has_kernel() {
             self.kernel_exhausted(cpu);
             return;
         }
@@ -50,15 +65,11 @@ impl<O: Observer> Engine<'_, O> {
         self.decided_on(cell, cpu);
     }
 
-    /// A decision was made on `cpu`, which reschedules in any case.
+    /// A decision was made on `cpu`, which reschedules in any case: no action says so.
     #[inline]
     fn decided_on(&mut self, cell: u32, cpu: u32) {
-        let already = self.pending.len();
+        self.pending.push(cpu);
         self.carry_out(cell);
-        // The policy kicks the core where a decision is made, too, if it is to run another task.
-        if !self.pending[already..].contains(&cpu) {
-            self.pending.push(cpu);
-        }
         self.arm(cell as usize);
     }
 
@@ -83,12 +94,14 @@ impl<O: Observer> Engine<'_, O> {
     /// The release timer of a cell has come.
     #[inline]
     pub(super) fn release_timer(&mut self, cell: usize) {
-        if self.kernel.is_some() {
+        if self.has_kernel() {
             self.kernel_release_timer(cell);
             return;
         }
-        while let Some(group) = self.cells[cell].instance.take_due(self.now) {
-            self.cells[cell].instance.release_group(group, self.now);
+        while self.cells[cell].instance.next_due() <= self.now {
+            let instance = &mut self.cells[cell].instance;
+            let Some(group) = instance.take_due(self.now) else { break };
+            instance.release_group(group, self.now);
             self.carry_out(index_u32(cell));
         }
         self.arm(cell);
@@ -103,7 +116,7 @@ impl<O: Observer> Engine<'_, O> {
         for act in state.instance.actions() {
             match act.kind {
                 action::KICK => self.pending.push(state.cpus[act.cpu as usize]),
-                action::RUN | action::ARM => {}
+                action::ARM => {}
                 _ => more = true,
             }
         }
@@ -175,14 +188,17 @@ impl<O: Observer> Engine<'_, O> {
         core.decided = task;
         let cell = core.cell;
         // Besides saying what runs, only operations in several steps have more to do.
-        if self.cells[cell as usize].instance.actions().len() > 1 {
+        if !self.cells[cell as usize].instance.actions().is_empty() {
             self.carry_out(cell);
         }
     }
 
     #[inline]
     fn go_on(&mut self, cpu: u32) {
-        if self.take_core(cpu, self.cpus[cpu as usize].decided) || self.clocks.is_off(cpu as usize) {
+        // A clock that is off: a budget has ended, and the job goes on with a new one.
+        if self.take_core(cpu, self.cpus[cpu as usize].decided)
+            || (self.has_budgets() && self.clocks.is_off(cpu as usize))
+        {
             self.progress(cpu);
         }
     }
@@ -192,11 +208,9 @@ impl<O: Observer> Engine<'_, O> {
     pub(super) fn reschedule(&mut self, cpu: u32) -> u32 {
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
         let state = &mut self.cells[cell as usize];
-        state.instance.reschedule(local, self.now);
-        let run = state.instance.actions().iter().find(|act| act.kind == action::RUN);
-        match run {
-            Some(act) if act.task != NONE => state.tasks[act.task as usize],
-            _ => NONE,
+        match state.instance.reschedule(local, self.now) {
+            NONE => NONE,
+            task => state.tasks[task as usize],
         }
     }
 
@@ -218,7 +232,7 @@ impl<O: Observer> Engine<'_, O> {
         }
         self.cpus[cpu as usize].running = NONE;
         // Where the kernel takes time, it has the core now.
-        if self.idle.is_some() && self.kernel.is_none() {
+        if self.has_background() && !self.has_kernel() {
             self.background_yields(cpu, false);
         }
         true
@@ -236,7 +250,7 @@ impl<O: Observer> Engine<'_, O> {
         let from = state.begin(cpu, self.now);
         state.stopped = false;
         self.cpus[cpu as usize].running = task;
-        if self.idle.is_some() {
+        if self.has_background() {
             self.background_yields(cpu, true);
         }
         if O::EVENTS {
@@ -248,7 +262,7 @@ impl<O: Observer> Engine<'_, O> {
             let from = from.map(|from| u64::from(self.cpus[from as usize].number));
             self.emit(kind, Some(cpu), task, from);
         }
-        if resumed && self.caches.is_some() {
+        if !IDEAL && resumed && self.caches.is_some() {
             self.reload_caches(task, last, cpu);
         }
         true
@@ -282,7 +296,7 @@ impl<O: Observer> Engine<'_, O> {
         let (rate, task) = (state.rate, &self.tasks[state.running as usize]);
         let lasts = if rate == 1 { task.work_left } else { task.work_left.div_ceil(rate) };
         let mut clock = self.now + lasts;
-        if self.budget_mode != BudgetMode::Off {
+        if self.has_budgets() {
             let lasts_budget = self.budget_lasts(cpu);
             self.cpus[cpu as usize].exhausts = lasts_budget < lasts;
             clock = self.now + lasts.min(lasts_budget);
@@ -308,6 +322,7 @@ impl<O: Observer> Engine<'_, O> {
     /// Brings the job on a core up to date: how long it has held the core, and what work is left.
     #[inline]
     pub(super) fn account(&mut self, cpu: usize) {
+        let has_budgets = self.has_budgets();
         let state = &mut self.cpus[cpu];
         if state.running == NONE || self.now <= state.since {
             return;
@@ -315,11 +330,9 @@ impl<O: Observer> Engine<'_, O> {
         let elapsed = self.now - state.since;
         state.since = self.now;
         let task = &mut self.tasks[state.running as usize];
-        task.held(elapsed);
         let ran = elapsed * state.rate;
-        // A job's last ns may be longer than its work; it counts as used all the same.
-        task.work_left -= ran.min(task.work_left);
-        if self.budget_mode != BudgetMode::Off {
+        task.held(elapsed, ran);
+        if has_budgets {
             // The policy counts whole ns; the rest is carried over.
             let used = task.budget_used + ran;
             task.budget_used = used % self.scale;

@@ -112,24 +112,22 @@ impl TaskState {
     /// The present job runs on `cpu` from `now`; where it ran before, if elsewhere.
     #[inline]
     pub fn begin(&mut self, cpu: u32, now: u64) -> Option<u32> {
-        if !self.started {
-            self.started = true;
-            self.start = now;
-            self.first_cpu = cpu;
-        }
+        // Without branches: whether a job is new, or moves, cannot be predicted.
+        self.start = if self.started { self.start } else { now };
+        self.first_cpu = if self.started { self.first_cpu } else { cpu };
+        self.started = true;
         let from = self.last_cpu;
         self.last_cpu = cpu;
-        if from != cpu && from != NOWHERE {
-            self.migrations += 1;
-            return Some(from);
-        }
-        None
+        let moved = (from != cpu) & (from != NOWHERE);
+        self.migrations += u32::from(moved);
+        moved.then_some(from)
     }
 
-    /// It has held a CPU for `elapsed` ns.
+    /// It has held a CPU for `elapsed` ns, and done so much of its work. (Its last ns may be longer than what was left.)
     #[inline]
-    pub fn held(&mut self, elapsed: u64) {
+    pub fn held(&mut self, elapsed: u64, work: u64) {
         self.cpu_time += elapsed;
+        self.work_left -= work.min(self.work_left);
     }
 
     /// It is taken off its CPU.

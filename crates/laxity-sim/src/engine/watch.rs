@@ -121,7 +121,7 @@ impl Watch {
     }
 }
 
-impl<O: Observer> Engine<'_, O> {
+impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// Emits what comes before the instant, or up to and including it.
     pub(super) fn watch_until(&mut self, until: u64, inclusive: bool) {
         while let Some(event) = self.watch.take(until, inclusive) {
