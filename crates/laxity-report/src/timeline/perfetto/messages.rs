@@ -32,9 +32,11 @@ pub(super) struct InternedData {
     pub(super) event_names: Vec<InternedName>,
     #[prost(message, repeated, tag = "3")]
     pub(super) debug_annotation_names: Vec<InternedName>,
+    #[prost(message, repeated, tag = "43")]
+    pub(super) correlation_ids: Vec<InternedName>,
 }
 
-/// `EventName` and `DebugAnnotationName`, which look the same.
+/// `EventName`, `DebugAnnotationName` and `InternedString`, which look the same.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct InternedName {
     #[prost(uint64, optional, tag = "1")]
@@ -60,10 +62,18 @@ pub(super) struct TrackDescriptor {
     pub(super) sibling_order_rank: Option<i32>,
     #[prost(string, optional, tag = "14")]
     pub(super) description: Option<String>,
+    #[prost(int32, optional, tag = "15")]
+    pub(super) sibling_merge_behavior: Option<i32>,
+    #[prost(uint64, optional, tag = "17")]
+    pub(super) sibling_merge_key: Option<u64>,
 }
 
 /// Children are ordered by their rank.
 pub(super) const CHILD_ORDERING_EXPLICIT: i32 = 3;
+/// A row of its own, even if another one has its name.
+pub(super) const SIBLING_MERGE_NONE: i32 = 2;
+/// One row with those that have the same key.
+pub(super) const SIBLING_MERGE_BY_KEY: i32 = 3;
 
 /// Says that a track is a counter.
 #[derive(Clone, PartialEq, Message)]
@@ -92,6 +102,8 @@ pub(super) struct TrackEvent {
     pub(super) flow_ids: Vec<u64>,
     #[prost(fixed64, repeated, packed = "false", tag = "48")]
     pub(super) terminating_flow_ids: Vec<u64>,
+    #[prost(uint64, optional, tag = "54")]
+    pub(super) correlation_iid: Option<u64>,
 }
 
 pub(super) const TYPE_SLICE_BEGIN: i32 = 1;

@@ -2,14 +2,19 @@
 //!
 //! Tracks, in this order:
 //! - **CPUs**: a track per CPU with a slice for each interval in which a job (or a background task) has it, named after
-//!   the task, with the number of the job; and, where there is kernel work, a track beside it with a slice for each
-//!   overhead. Arrows lead from where a job stops to where it goes on, if that is another CPU.
-//! - **Tasks**: a track per task with a slice for each job from release to completion, instants at deadlines and at
-//!   misses, and a counter with the laxity of each job at its completion, below zero if it was late. Jobs of one task
-//!   that overlap (one is late) are beside each other.
+//!   the task, with the number of the job; and, where there is kernel work, a track under it (unfold the CPU) with a
+//!   slice for each overhead. Arrows lead from where a job stops to where it goes on, if that is another CPU.
+//! - **Tasks**: a track per task with a slice for each job from release to completion and an instant at its deadline,
+//!   which says whether it was missed; under it a counter with the laxity of each job at its completion, below zero if
+//!   it was late. Jobs of one task that overlap (one is late) are beside each other.
+//!
+//! All are in one group, named after the task set: the interface orders tracks outside of groups by their names, and
+//! unfolds a group by itself only where it is the only one. All slices of a task have one correlation id and with it
+//! one colour.
 //!
 //! Times are those of the events, in ns from the synchronous release. Slices of a track are in time order; the trace as
-//! a whole is not (a deadline is written when its job is released), and Perfetto sorts it. Memory: one entry per live job, CPU and task.
+//! a whole is not (an interval is written when it ends, a deadline when its job does), and Perfetto sorts it. Memory:
+//! one entry per live job, CPU and task.
 
 mod messages;
 mod packets;
@@ -67,6 +72,8 @@ struct OpenJob {
     /// Its place among the jobs of its task that overlap.
     lane: usize,
     deadline_ns: Option<u64>,
+    /// There was an event that said so.
+    missed: bool,
 }
 
 struct Trace<'a, W: Write> {
@@ -104,7 +111,7 @@ impl<'a, W: Write> Trace<'a, W> {
         let (Some(task), Some(job)) = (event.task, event.job) else { return Ok(()) };
         match event.kind {
             EventKind::Release => self.release(event, task, job),
-            EventKind::DeadlineMiss => self.instant(event.time_ns, task, job, "deadline miss"),
+            EventKind::DeadlineMiss => self.miss(event, task, job),
             EventKind::Complete => self.complete(event, task, job),
             _ => Ok(()),
         }
@@ -115,8 +122,8 @@ impl<'a, W: Write> Trace<'a, W> {
         for segment in builder.finish(self.last_ns) {
             self.segment(segment, false)?;
         }
-        for ((task, _), open) in std::mem::take(&mut self.open) {
-            self.end_job(self.last_ns, task, &open, None)?;
+        for ((task, job), open) in std::mem::take(&mut self.open) {
+            self.end_job(self.last_ns, (task, job), &open, None)?;
         }
         self.packets.finish()
     }
@@ -136,10 +143,12 @@ impl<'a, W: Write> Trace<'a, W> {
                 (self.tracks.kernel(segment.cpu, &mut self.packets)?, kind.name().to_owned(), None)
             }
         };
+        let correlation_iid = key.map(|_| self.packets.correlation(&name)).transpose()?;
         let name = self.packets.name(&name)?;
         let mut begin = TrackEvent {
             kind: Some(TYPE_SLICE_BEGIN),
             name_iid: Some(name),
+            correlation_iid,
             track_uuid: Some(track),
             debug_annotations: key
                 .map(|(_, job)| Note::Job.unsigned(u64::from(job) + 1))
@@ -167,32 +176,43 @@ impl<'a, W: Write> Trace<'a, W> {
     fn release(&mut self, event: &Event, task: u32, job: u32) -> io::Result<()> {
         // A job that is released twice has only its later release.
         if let Some(before) = self.open.remove(&(task, job)) {
-            self.end_job(event.time_ns, task, &before, None)?;
+            self.end_job(event.time_ns, (task, job), &before, None)?;
         }
         let taken = |lane: usize| {
             let mut others = self.open.range((task, 0)..=(task, u32::MAX));
             others.any(|(_, other)| other.lane == lane)
         };
         let lane = (0..).find(|lane| !taken(*lane)).unwrap_or(0);
-        self.open.insert((task, job), OpenJob { lane, deadline_ns: event.argument });
+        self.open.insert((task, job), OpenJob { lane, deadline_ns: event.argument, missed: false });
         let track = self.tracks.task(task, lane, &mut self.packets)?;
-        let name = self.packets.name(&self.tracks.task_name(task))?;
+        let name = self.tracks.task_name(task);
         let begin = TrackEvent {
             kind: Some(TYPE_SLICE_BEGIN),
-            name_iid: Some(name),
+            name_iid: Some(self.packets.name(&name)?),
+            correlation_iid: Some(self.packets.correlation(&name)?),
             track_uuid: Some(track),
             debug_annotations: vec![Note::Job.unsigned(u64::from(job) + 1)],
             ..TrackEvent::default()
         };
-        self.packets.event(event.time_ns, begin)?;
-        match event.argument {
-            Some(deadline_ns) => self.instant(deadline_ns, task, job, "deadline"),
-            None => Ok(()),
-        }
+        self.packets.event(event.time_ns, begin)
     }
 
-    fn instant(&mut self, time_ns: u64, task: u32, job: u32, name: &str) -> io::Result<()> {
-        let lane = self.open.get(&(task, job)).map_or(0, |open| open.lane);
+    fn miss(&mut self, event: &Event, task: u32, job: u32) -> io::Result<()> {
+        let open = self.open.get_mut(&(task, job));
+        let lane = open.map_or(0, |open| {
+            open.missed = true;
+            open.lane
+        });
+        self.instant(event.time_ns, (task, job), lane, "deadline miss")
+    }
+
+    fn instant(
+        &mut self,
+        time_ns: u64,
+        (task, job): (u32, u32),
+        lane: usize,
+        name: &str,
+    ) -> io::Result<()> {
         let track = self.tracks.task(task, lane, &mut self.packets)?;
         let name = self.packets.name(name)?;
         let event = TrackEvent {
@@ -211,7 +231,7 @@ impl<'a, W: Write> Trace<'a, W> {
         let deadline_ns = event.argument.or(open.deadline_ns);
         let laxity = deadline_ns.map(|deadline_ns| i128::from(deadline_ns) - i128::from(event.time_ns));
         let laxity = laxity.and_then(|laxity| i64::try_from(laxity).ok());
-        self.end_job(event.time_ns, task, &open, laxity)?;
+        self.end_job(event.time_ns, (task, job), &open, laxity)?;
         let Some(laxity) = laxity else { return Ok(()) };
         let track = self.tracks.laxity(task, &mut self.packets)?;
         let counter = TrackEvent {
@@ -223,7 +243,13 @@ impl<'a, W: Write> Trace<'a, W> {
         self.packets.event(event.time_ns, counter)
     }
 
-    fn end_job(&mut self, time_ns: u64, task: u32, open: &OpenJob, laxity: Option<i64>) -> io::Result<()> {
+    fn end_job(
+        &mut self,
+        time_ns: u64,
+        (task, job): (u32, u32),
+        open: &OpenJob,
+        laxity: Option<i64>,
+    ) -> io::Result<()> {
         let track = self.tracks.task(task, open.lane, &mut self.packets)?;
         let end = TrackEvent {
             kind: Some(TYPE_SLICE_END),
@@ -231,7 +257,11 @@ impl<'a, W: Write> Trace<'a, W> {
             debug_annotations: laxity.map(|laxity| Note::Laxity.signed(laxity)).into_iter().collect(),
             ..TrackEvent::default()
         };
-        self.packets.event(time_ns, end)
+        self.packets.event(time_ns, end)?;
+        match open.deadline_ns.filter(|_| !open.missed) {
+            Some(deadline_ns) => self.instant(deadline_ns, (task, job), open.lane, "deadline"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::messages::{
     CHILD_ORDERING_EXPLICIT, CounterDescriptor, DebugAnnotation, InternedData, InternedName,
-    SEQ_INCREMENTAL_STATE_CLEARED, SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
-    UNIT_TIME_NS,
+    SEQ_INCREMENTAL_STATE_CLEARED, SEQ_NEEDS_INCREMENTAL_STATE, SIBLING_MERGE_BY_KEY, SIBLING_MERGE_NONE,
+    TracePacket, TrackDescriptor, TrackEvent, UNIT_TIME_NS,
 };
 use prost::Message;
 use std::collections::BTreeMap;
@@ -44,11 +44,13 @@ impl Note {
 }
 
 /// A row of the timeline to be made.
-pub(super) struct NewTrack<'a> {
-    pub(super) name: &'a str,
+pub(super) struct NewTrack {
+    pub(super) name: String,
     pub(super) parent: Option<u64>,
+    /// Tracks of the same key are shown as one.
+    pub(super) key: Option<u64>,
     /// Place among the children of the parent.
-    pub(super) rank: usize,
+    pub(super) rank: i32,
     /// A counter in ns.
     pub(super) counter: bool,
     pub(super) description: Option<String>,
@@ -59,19 +61,26 @@ pub(super) struct Packets<W: Write> {
     sink: W,
     buffer: Vec<u8>,
     names: BTreeMap<String, u64>,
+    /// Those that tell the interface which slices belong together.
+    correlations: BTreeMap<String, u64>,
     tracks: u64,
 }
 
 impl<W: Write> Packets<W> {
     /// Starts the sequence.
     pub(super) fn new(sink: W) -> io::Result<Self> {
-        let mut packets =
-            Packets { sink, buffer: Vec::with_capacity(2 * BUFFER_BYTES), names: BTreeMap::new(), tracks: 0 };
+        let mut packets = Packets {
+            sink,
+            buffer: Vec::with_capacity(2 * BUFFER_BYTES),
+            names: BTreeMap::new(),
+            correlations: BTreeMap::new(),
+            tracks: 0,
+        };
         let name =
             |(note, name): (Note, &str)| InternedName { iid: Some(note.id()), name: Some(name.to_owned()) };
         let interned = InternedData {
-            event_names: Vec::new(),
             debug_annotation_names: Note::NAMES.into_iter().map(name).collect(),
+            ..InternedData::default()
         };
         packets.write(TracePacket {
             interned_data: Some(interned),
@@ -99,32 +108,46 @@ impl<W: Write> Packets<W> {
         if let Some(iid) = self.names.get(name) {
             return Ok(*iid);
         }
-        let iid = u64::try_from(self.names.len()).unwrap_or(u64::MAX) + 1;
-        self.names.insert(name.to_owned(), iid);
-        let interned = InternedData {
-            event_names: vec![InternedName { iid: Some(iid), name: Some(name.to_owned()) }],
-            debug_annotation_names: Vec::new(),
-        };
-        self.write(TracePacket {
-            interned_data: Some(interned),
-            sequence_flags: Some(SEQ_NEEDS_INCREMENTAL_STATE),
-            ..TracePacket::default()
-        })?;
+        let iid = add_name(&mut self.names, name);
+        let event_names = vec![InternedName { iid: Some(iid), name: Some(name.to_owned()) }];
+        self.intern(InternedData { event_names, ..InternedData::default() })?;
         Ok(iid)
     }
 
+    /// The id of what slices have in common: the interface gives them one colour. (By default it takes the colour
+    /// from the slice's name without its digits, so that T1 and T2 would look the same.)
+    pub(super) fn correlation(&mut self, name: &str) -> io::Result<u64> {
+        if let Some(iid) = self.correlations.get(name) {
+            return Ok(*iid);
+        }
+        let iid = add_name(&mut self.correlations, name);
+        let correlation_ids = vec![InternedName { iid: Some(iid), name: Some(name.to_owned()) }];
+        self.intern(InternedData { correlation_ids, ..InternedData::default() })?;
+        Ok(iid)
+    }
+
+    fn intern(&mut self, names: InternedData) -> io::Result<()> {
+        self.write(TracePacket {
+            interned_data: Some(names),
+            sequence_flags: Some(SEQ_NEEDS_INCREMENTAL_STATE),
+            ..TracePacket::default()
+        })
+    }
+
     /// Makes a track; gives its id.
-    pub(super) fn track(&mut self, track: &NewTrack<'_>) -> io::Result<u64> {
+    pub(super) fn track(&mut self, track: NewTrack) -> io::Result<u64> {
         self.tracks += 1;
         let uuid = self.tracks;
         let descriptor = TrackDescriptor {
             uuid: Some(uuid),
-            name: Some(track.name.to_owned()),
+            name: Some(track.name),
             parent_uuid: track.parent,
             counter: track.counter.then_some(CounterDescriptor { unit: Some(UNIT_TIME_NS) }),
             child_ordering: Some(CHILD_ORDERING_EXPLICIT),
-            sibling_order_rank: i32::try_from(track.rank).ok(),
-            description: track.description.clone(),
+            sibling_order_rank: Some(track.rank),
+            description: track.description,
+            sibling_merge_behavior: Some(track.key.map_or(SIBLING_MERGE_NONE, |_| SIBLING_MERGE_BY_KEY)),
+            sibling_merge_key: track.key,
         };
         self.write(TracePacket { track_descriptor: Some(descriptor), ..TracePacket::default() })?;
         Ok(uuid)
@@ -133,7 +156,9 @@ impl<W: Write> Packets<W> {
     /// Writes an event.
     pub(super) fn event(&mut self, time_ns: u64, event: TrackEvent) -> io::Result<()> {
         // Only packets that use interned names say so, which saves bytes.
-        let interned = event.name_iid.is_some() || !event.debug_annotations.is_empty();
+        let interned = event.name_iid.is_some()
+            || event.correlation_iid.is_some()
+            || !event.debug_annotations.is_empty();
         self.write(TracePacket {
             timestamp: Some(time_ns),
             track_event: Some(event),
@@ -148,4 +173,11 @@ impl<W: Write> Packets<W> {
         self.sink.flush()?;
         Ok(self.sink)
     }
+}
+
+/// Ids are from 1, in order of first use.
+fn add_name(names: &mut BTreeMap<String, u64>, name: &str) -> u64 {
+    let iid = u64::try_from(names.len()).unwrap_or(u64::MAX).saturating_add(1);
+    names.insert(name.to_owned(), iid);
+    iid
 }

@@ -23,6 +23,7 @@ fn decoded(set: &TaskSet, cpus: u32, events: &[Event]) -> TraceFile {
 struct Read {
     names: BTreeMap<u64, String>,
     notes: BTreeMap<u64, String>,
+    correlations: BTreeMap<u64, String>,
     tracks: BTreeMap<u64, TrackDescriptor>,
     /// By track, in the order in which Perfetto sorts them.
     events: BTreeMap<u64, Vec<(u64, TrackEvent)>>,
@@ -32,6 +33,7 @@ fn read(file: TraceFile) -> Read {
     let mut read = Read {
         names: BTreeMap::new(),
         notes: BTreeMap::new(),
+        correlations: BTreeMap::new(),
         tracks: BTreeMap::new(),
         events: BTreeMap::new(),
     };
@@ -41,6 +43,7 @@ fn read(file: TraceFile) -> Read {
         let entry = |name: messages::InternedName| (name.iid.expect("an id"), name.name.expect("a name"));
         read.names.extend(interned.event_names.into_iter().map(entry));
         read.notes.extend(interned.debug_annotation_names.into_iter().map(entry));
+        read.correlations.extend(interned.correlation_ids.into_iter().map(entry));
         if let Some(track) = packet.track_descriptor {
             assert!(track.parent_uuid.is_none_or(|parent| read.tracks.contains_key(&parent)));
             assert!(read.tracks.insert(track.uuid.expect("an id"), track).is_none(), "a track is made twice");
@@ -59,14 +62,20 @@ fn read(file: TraceFile) -> Read {
     read
 }
 
-/// Slices of a track nest (here: follow each other), arrows lead from one CPU to another and not back in time.
+/// Slices of a track nest (here: follow each other), arrows lead from one CPU to another and not back in time, and
+/// slices of jobs (which have a note at their begin) have the colour of their task.
 fn check(read: &Read) {
     let mut arrows = BTreeMap::new();
     for (track, events) in &read.events {
         let mut open = None;
         for (time_ns, event) in events {
             match event.kind {
-                Some(TYPE_SLICE_BEGIN) => assert_eq!(open.replace(*time_ns), None, "a slice in a slice"),
+                Some(TYPE_SLICE_BEGIN) => {
+                    assert_eq!(open.replace(*time_ns), None, "a slice in a slice");
+                    let task = event.correlation_iid.map(|iid| read.correlations[&iid].as_str());
+                    let name = read.names[&event.name_iid.expect("a name")].as_str();
+                    assert_eq!(task, event.debug_annotations.first().map(|_| name));
+                }
                 Some(TYPE_SLICE_END) => {
                     assert!(open.take().is_some_and(|from| from <= *time_ns), "an end only")
                 }

@@ -6,7 +6,7 @@ use laxity_model::{Duration, TaskSet};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// What a track is for. CPUs and tasks are the groups that hold the others.
+/// What a track is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     Cpu(u32),
@@ -15,20 +15,20 @@ enum Key {
     Laxity(u32),
 }
 
+/// CPUs are above the tasks; nobody has more of them.
+const FIRST_TASK_RANK: i32 = 1 << 20;
+
 pub(super) struct Tracks<'a> {
     set: &'a TaskSet,
-    cpus: u64,
-    tasks: u64,
+    /// The group of all.
+    root: u64,
     known: BTreeMap<Key, u64>,
 }
 
 impl<'a> Tracks<'a> {
     pub(super) fn new(set: &'a TaskSet, cpus: u32, packets: &mut Packets<impl Write>) -> io::Result<Self> {
-        let mut group = |name, rank| {
-            packets.track(&NewTrack { name, parent: None, rank, counter: false, description: None })
-        };
-        let (cpu_group, task_group) = (group("CPUs", 0)?, group("Tasks", 1)?);
-        let mut tracks = Tracks { set, cpus: cpu_group, tasks: task_group, known: BTreeMap::new() };
+        let root = packets.track(track(set.name().to_owned(), 0))?;
+        let mut tracks = Tracks { set, root, known: BTreeMap::new() };
         for cpu in 0..cpus {
             tracks.cpu(cpu, packets)?;
         }
@@ -68,23 +68,23 @@ impl<'a> Tracks<'a> {
         if let Some(uuid) = self.known.get(&key) {
             return Ok(*uuid);
         }
-        let place = |index: u32, part: usize, parts: usize| {
-            usize::try_from(index).unwrap_or(usize::MAX).saturating_mul(parts).saturating_add(part)
+        let parent = match key {
+            Key::Cpu(_) | Key::Task(..) => self.root,
+            Key::Kernel(cpu) => self.cpu(cpu, packets)?,
+            Key::Laxity(task) => self.task(task, 0, packets)?,
         };
-        // A task's tracks: its jobs (in lanes of one name, which the interface shows as one), and their laxity.
-        let (name, parent, rank) = match key {
-            Key::Cpu(cpu) => (format!("CPU {cpu}"), self.cpus, place(cpu, 0, 2)),
-            Key::Kernel(cpu) => (format!("CPU {cpu} kernel"), self.cpus, place(cpu, 1, 2)),
-            Key::Task(task, _) => (self.task_name(task), self.tasks, place(task, 0, 2)),
-            Key::Laxity(task) => (format!("{} laxity", self.task_name(task)), self.tasks, place(task, 1, 2)),
+        let track = match key {
+            Key::Cpu(cpu) => track(format!("CPU {cpu}"), rank(cpu).min(FIRST_TASK_RANK - 1)),
+            Key::Task(task, lane) => NewTrack {
+                // The lanes of a task are one row of the interface.
+                key: Some(u64::from(task) + 1),
+                description: if lane == 0 { self.parameters(task) } else { None },
+                ..track(self.task_name(task), rank(task).saturating_add(FIRST_TASK_RANK))
+            },
+            Key::Kernel(_) => track("kernel".to_owned(), 0),
+            Key::Laxity(_) => NewTrack { counter: true, ..track("laxity".to_owned(), 0) },
         };
-        let description = match key {
-            Key::Task(task, 0) => self.parameters(task),
-            _ => None,
-        };
-        let counter = matches!(key, Key::Laxity(_));
-        let track = NewTrack { name: &name, parent: Some(parent), rank, counter, description };
-        let uuid = packets.track(&track)?;
+        let uuid = packets.track(NewTrack { parent: Some(parent), ..track })?;
         self.known.insert(key, uuid);
         Ok(uuid)
     }
@@ -94,4 +94,12 @@ impl<'a> Tracks<'a> {
         let (wcet, period): (Duration, Duration) = (task.wcet, task.period());
         Some(format!("C = {wcet}, {} {period}, D = {}", task.period_word(), task.deadline_rel))
     }
+}
+
+fn rank(index: u32) -> i32 {
+    i32::try_from(index).unwrap_or(i32::MAX)
+}
+
+fn track(name: String, rank: i32) -> NewTrack {
+    NewTrack { name, parent: None, key: None, rank, counter: false, description: None }
 }
