@@ -76,7 +76,7 @@ const MUTANTS: [Mutant; 16] = [
         Policy::EdfRbt,
         "cpu_heap.h",
         "return (a.key > b.key) | ((a.key == b.key) & (a.tie > b.tie));",
-        "return a.key == LX_NEVER || (b.key != LX_NEVER && a.key < b.key);",
+        "return a.key == LX_NEVER || (b.key != LX_NEVER && a.key && (a.key < b.key || !b.key));",
     ),
     mutant(
         "deadlines count from 0",
