@@ -126,17 +126,21 @@ takes to deploy the recommended scheduler, and report.html.
 Examples:
   laxity compare set.toml
   laxity compare sets/*.toml --schedulers p-edf,g-edf --duration 60s --repeat 3 --out results
-  laxity compare set.toml --demand uniform:0.5,1 --demand-model work")]
+  laxity compare set.toml --demand uniform:0.5,1 --demand-model work
+  laxity compare set.toml --schedulers g-edf,p-edf,edf-bh,gsn-edf --costs examples/costs/measured.toml")]
 pub struct CompareArguments {
     /// How to run
     #[command(flatten)]
     pub running: RunningArguments,
-    /// Only these schedulers, separated by commas; default: all
-    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Scheduler>)]
-    pub schedulers: Vec<Scheduler>,
+    /// Only these schedulers, separated by commas; default: all of Linux's. Laxity's own (edf-bh, gsn-edf ...) are simulated beside them
+    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<NamedScheduler>)]
+    pub schedulers: Vec<NamedScheduler>,
     /// Do not simulate what is measured
-    #[arg(long)]
+    #[arg(long, conflicts_with = "costs")]
     pub no_simulation: bool,
+    /// What the kernel costs in the simulations beside the measurements: a TOML file, or a CSV file of overheads; default: nothing
+    #[arg(long, value_name = "FILE")]
+    pub costs: Option<PathBuf>,
     /// About how long each task runs alone first; 0s skips it
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "500ms", value_parser = value::<Duration>)]
     pub alone: Duration,
@@ -247,7 +251,7 @@ fn switch(text: &str) -> std::result::Result<bool, String> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(format!("`{text}` is neither on nor off")),
+        _ => Err(format!("`{text}` is neither on nor off\nhint: choose on or off")),
     }
 }
 
@@ -361,7 +365,7 @@ fn onto(text: &str) -> std::result::Result<Scope, String> {
     match text {
         "cores" => Ok(Scope::Partitioned),
         "clusters" => Ok(Scope::Clustered),
-        _ => Err(format!("`{text}` is neither cores nor clusters")),
+        _ => Err(format!("`{text}` is neither cores nor clusters\nhint: choose cores or clusters")),
     }
 }
 

@@ -24,12 +24,14 @@ pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
 pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use metrics::{
-    CdfPoint, Counts, ExecutionTimes, MissRates, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample,
-    SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness, TaskSelection,
-    TaskSummary, TaskTardiness, UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
+    BackgroundSummary, CdfPoint, Counts, ExecutionTimes, MissRates, Rates, ResponseTimes, RunSummary,
+    SUMMARY_VERSION, Sample, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder, Tallies,
+    Tardiness, TaskSelection, TaskSummary, TaskTardiness, UnknownTask, nearest_rank, normalized_laxities,
+    thin_cdf,
 };
 pub use results::{
-    ALONE, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,
+    ALONE, BackgroundRecord, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results,
+    Run, RunStatus,
 };
 pub use schema::{manifest_schema, summary_schema};
 pub use segments::{Activity, Segment, SegmentBuilder, Segments, segments};

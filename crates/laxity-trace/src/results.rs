@@ -68,6 +68,23 @@ pub struct PlacementRecord {
     pub notes: Vec<String>,
 }
 
+/// What became of the tasks that ran in the background of a simulated run (calandrino2007, 5.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BackgroundRecord {
+    /// Number of the run.
+    pub run: u32,
+    /// Background tasks that entered the system.
+    pub entered: u64,
+    /// Background tasks that had run for their lifetime and left.
+    pub exited: u64,
+    /// Time that background tasks ran, in ns, over all cores.
+    pub run_ns: u64,
+    /// Time that background tasks were ready but did not run, in ns, over all of them.
+    pub ready_ns: u64,
+    /// Time of all cores that the run covered, in ns: cores times horizon.
+    pub capacity_ns: u64,
+}
+
 /// One scheduler, one task set, one repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
@@ -169,6 +186,9 @@ pub struct Manifest {
     pub task_sets: Vec<serde_json::Value>,
     /// Options that shape the runs (demand model, budget margin ...), by name.
     pub options: BTreeMap<String, String>,
+    /// What became of the tasks in the background, one object per run that had some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<BackgroundRecord>,
     /// The runs.
     pub runs: Vec<Run>,
 }

@@ -5,8 +5,8 @@ mod fixtures;
 use fixtures::{MS, job, manifest, run, two_tasks};
 use laxity_model::{Duration, Task, TaskKind, TaskSet};
 use laxity_trace::{
-    Counters, Host, Job, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, Tallies, TaskSelection,
-    TaskSummary, UnknownTask, nearest_rank, normalized_laxities,
+    BackgroundRecord, Counters, Host, Job, Manifest, ResponseTimes, Run, RunStatus, RunSummary, Sample,
+    Summary, Tallies, TaskSelection, TaskSummary, UnknownTask, nearest_rank, normalized_laxities,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -521,6 +521,34 @@ proptest! {
         let streamed = tallies(&Run { jobs: shuffled, ..kept.clone() }, &set);
         let summary = RunSummary::of_tallies(&run(0, "g-edf", 100, vec![]), &set, 2, &streamed);
         prop_assert_eq!(summary, RunSummary::of(&kept, &set, 2).expect("valid"));
+    }
+
+    #[test]
+    fn background_tasks_are_summed_by_scheduler(
+        records in proptest::collection::vec((0u32..9, 0..1u64 << 40, 0..1u64 << 40, 1..1u64 << 40), 0..12)
+    ) {
+        let name = |id: u32| if id.is_multiple_of(2) { "edf-bh" } else { "fpp" };
+        let runs = (0..6).map(|id| run(id, name(id), 100, vec![])).collect();
+        let record = |&(run, run_ns, ready_ns, capacity_ns): &(u32, u64, u64, u64)| BackgroundRecord {
+            run, entered: 2, exited: 1, run_ns, ready_ns, capacity_ns,
+        };
+        let background: Vec<_> = records.iter().map(record).collect();
+        let summary = Summary::of(&Manifest { background, ..manifest(runs) }, &[two_tasks()]).expect("valid");
+        for (parity, scheduler) in [(0, "edf-bh"), (1, "fpp")] {
+            // Records of runs that are not there count nowhere.
+            let own: Vec<_> = records.iter().filter(|record| record.0 < 6 && record.0 % 2 == parity).collect();
+            let found = summary.background.iter().find(|one| one.scheduler == scheduler);
+            prop_assert_eq!(found.is_some(), !own.is_empty());
+            if let Some(found) = found {
+                let sum = |of: fn(&(u32, u64, u64, u64)) -> u64| own.iter().map(|record| of(record)).sum::<u64>();
+                prop_assert_eq!((found.runs, found.entered), (own.len() as u64, 2 * own.len() as u64));
+                prop_assert_eq!(
+                    (found.run_ns, found.ready_ns, found.capacity_ns),
+                    (sum(|r| r.1), sum(|r| r.2), sum(|r| r.3))
+                );
+                prop_assert_eq!(found.run_share.is_none(), found.run_ns + found.ready_ns == 0);
+            }
+        }
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 mod fixtures;
 
-use fixtures::{any_job, job, manifest, placement, run};
+use fixtures::{any_job, job, manifest, placement, run, two_tasks};
 use laxity_model::{Diagnostic, Duration, Failure};
-use laxity_trace::{Existing, Job, Manifest, ResultsDirectory, Run, RunStatus, load};
+use laxity_trace::{
+    BackgroundRecord, Existing, Job, Manifest, ResultsDirectory, Run, RunStatus, Summary, load, load_manifest,
+};
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,6 +64,35 @@ fn a_finished_directory_loads_as_it_was_written() {
         matches!(&results.runs[2].status, RunStatus::NotRun { reason } if reason.contains("before this run"))
     );
     assert_eq!(Manifest { runs: vec![], ..results }, manifest(vec![]));
+}
+
+#[test]
+fn background_tasks_survive_a_crash_and_a_report() {
+    let home = tempfile::tempdir().expect("temporary directory");
+    let path = home.path().join("r");
+    let record =
+        |run| BackgroundRecord { run, entered: 5, exited: 2, run_ns: 30, ready_ns: 10, capacity_ns: 120 };
+    let stale =
+        Manifest { background: vec![record(0)], ..manifest(vec![planned(0), planned(1), planned(2)]) };
+    let mut directory = ResultsDirectory::create(&path, stale, Existing::Refuse).expect("created");
+    assert!(directory.manifest().background.is_empty(), "nothing ran yet");
+    directory.append_run_with_background(&made(2), &record(2)).expect("appended");
+    directory.append_run(&made(0)).expect("appended");
+    directory.append_run_with_background(&made(1), &record(1)).expect("appended");
+    let (both, crashed) = ([record(1), record(2)], load(&path).expect("loads"));
+    assert_eq!(
+        (crashed.background, load_manifest(&path).expect("loads").background),
+        (both.into(), both.into())
+    );
+    directory.append_run(&made(1)).expect("appended again, without any");
+    directory.finish().expect("finished");
+    let results = load(&path).expect("loads");
+    assert_eq!(results.background, [record(2)]);
+    let summary = Summary::of(&results, &[two_tasks()]).expect("valid");
+    let [one] = summary.background.as_slice() else { panic!("{:?}", summary.background) };
+    let ran = results.runs.iter().find(|run| run.id == 2).expect("run 2");
+    assert_eq!((one.scheduler.as_str(), one.host, one.runs), (ran.scheduler.as_str(), ran.host, 1));
+    assert_eq!((one.run_share, one.capacity_share), (Some(0.75), Some(0.25)));
 }
 
 #[test]

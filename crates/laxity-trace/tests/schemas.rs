@@ -6,7 +6,7 @@ mod fixtures;
 
 use fixtures::{job, manifest, placement, run, two_tasks};
 use laxity_model::Duration;
-use laxity_trace::{Run, RunStatus, Summary, manifest_schema, summary_schema};
+use laxity_trace::{BackgroundRecord, Manifest, Run, RunStatus, Summary, manifest_schema, summary_schema};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -39,7 +39,9 @@ fn what_is_written_is_valid() {
         },
         Run { status: RunStatus::NotRun { reason: "no time".to_owned() }, ..run(2, "c-rm", 20, vec![]) },
     ];
-    let manifest = manifest(runs);
+    let background =
+        BackgroundRecord { run: 0, entered: 3, exited: 1, run_ns: 7, ready_ns: 0, capacity_ns: 40 };
+    let manifest = Manifest { background: vec![background], ..manifest(runs) };
     let summary = Summary::of(&manifest, &[two_tasks()]).expect("valid");
     let documents = [
         (summary_schema(), serde_json::to_value(&summary).expect("serializes")),

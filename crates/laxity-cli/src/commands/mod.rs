@@ -13,8 +13,10 @@ pub use report::DEPLOY_DIRECTORY;
 
 use crate::arguments::{Command, RunningArguments};
 use crate::experiment::{Finished, Settings};
+use crate::simulation::NamedScheduler;
 use crate::{experiment, output};
-use laxity_model::{Diagnostic, Duration, Result, Scheduler, TaskSet, read_task_set};
+use laxity_model::{Diagnostic, Duration, Result, TaskSet, read_task_set};
+use laxity_report::Report;
 use laxity_trace::{Existing, RunStatus};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -88,7 +90,7 @@ fn unique<T: PartialEq>(asked: impl IntoIterator<Item = T>) -> Vec<T> {
 }
 
 /// The settings that `run` and `compare` share.
-fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str) -> Result<Settings> {
+fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name: &str) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
     let platform = arguments.platform.resolve()?;
     if arguments.platform.platform.is_some() {
@@ -107,7 +109,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str
         schedulers: unique(schedulers),
         duration: arguments.duration,
         repeat: arguments.repeat,
-        simulate: false,
+        simulate: None,
         alone: None,
         demand_model: arguments.demand_model,
         demand: arguments.demand,
@@ -129,11 +131,16 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<Scheduler>, name: &str
 
 /// Publishes the results and turns them into an exit code.
 fn conclude(
+    sets: &[TaskSet],
     finished: &Finished,
     arguments: &RunningArguments,
     clean: impl Fn(&report::Found) -> bool,
 ) -> Result<ExitCode> {
-    let verdict = report::publish(&finished.directory, &finished.results, arguments.json, true)?;
+    let evaluated = Report::of(&finished.results)?;
+    if let Some(best) = &evaluated.recommendation().scheduler {
+        finished.deployment.write(&finished.directory, sets, best)?;
+    }
+    let verdict = report::publish(&finished.directory, evaluated, &[], arguments.json, true)?;
     if finished.interrupted {
         output::say(format_args!(
             "interrupted: what was measured until then is in {}",

@@ -8,7 +8,7 @@ use crate::{output, simulation};
 use laxity_model::{Diagnostic, Result};
 use laxity_oracle::Verdict;
 use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
-use laxity_trace::{Host, Results, RunStatus, SchedulerSummary, Summary};
+use laxity_trace::{Host, RunStatus, SchedulerSummary, Summary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::IsTerminal;
@@ -74,7 +74,7 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
     }
     views.check(1)?;
     let results = laxity_trace::load(&arguments.directory)?;
-    publish(&arguments.directory, &results, arguments.json, true)?;
+    publish(&arguments.directory, Report::of(&results)?, &[], arguments.json, true)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -128,20 +128,15 @@ pub struct Found {
     pub anything_ran: bool,
 }
 
-/// Writes the report into the directory and the answer to standard output.
-pub fn publish(directory: &Path, results: &Results, json: bool, tables: bool) -> Result<Found> {
-    publish_verified(directory, results, &[], json, tables)
-}
-
-/// The same with what the oracles said.
-pub fn publish_verified(
+/// Writes the report into the directory, with what the oracles said, and the answer to standard output.
+pub fn publish(
     directory: &Path,
-    results: &Results,
+    report: Report<'_>,
     verdicts: &[(u32, Verdict)],
     json: bool,
     tables: bool,
 ) -> Result<Found> {
-    let report = Report::of(results)?.with_deploy(deploy_texts(directory));
+    let report = report.with_deploy(deploy_texts(directory));
     let report = match laxity_trace::runs_with_events(directory)?.is_empty() {
         true => report,
         false => report.with_schedules(directory)?,
@@ -160,19 +155,15 @@ pub fn publish_verified(
     }
     let page = directory.join(laxity_report::HTML_FILE);
     output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+    let real_runs = || report.summary().runs.iter().filter(|run| run.host != Host::Simulator);
     Ok(Found {
         recommended_is_clean: report.recommendation().misses_nothing,
         all_clean: all_clean(report.summary()),
-        cut_short: results.runs.iter().filter(|run| run.host != Host::Simulator).find_map(|run| {
-            match &run.status {
-                RunStatus::Interrupted { reason, .. } => Some(reason.clone()),
-                _ => None,
-            }
+        cut_short: real_runs().find_map(|run| match &run.status {
+            RunStatus::Interrupted { reason, .. } => Some(reason.clone()),
+            _ => None,
         }),
-        anything_ran: results
-            .runs
-            .iter()
-            .any(|run| run.host != Host::Simulator && !matches!(run.status, RunStatus::NotRun { .. })),
+        anything_ran: real_runs().any(|run| !matches!(run.status, RunStatus::NotRun { .. })),
     })
 }
 

@@ -76,9 +76,9 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             retries_max: arguments.retries,
             interleaving: arguments.interleave,
             costs,
+            costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
         },
-        costs_file: arguments.costs.clone(),
         platform: arguments.platform.resolve_simulated()?,
         placement: arguments.placement.placement,
         overload: arguments.placement.overload,
@@ -113,8 +113,13 @@ fn publish(finished: &Finished, arguments: &SimulateArguments, sets: &[TaskSet])
     let clean = match &finished.directory {
         Some(directory) => {
             let results = laxity_trace::load(directory)?;
-            let verdict =
-                report::publish_verified(directory, &results, &finished.verdicts, arguments.json, tables)?;
+            let verdict = report::publish(
+                directory,
+                Report::of(&results)?,
+                &finished.verdicts,
+                arguments.json,
+                tables,
+            )?;
             verdict.all_clean
         }
         None => {

@@ -66,7 +66,7 @@ pub const BYTES_PER_JOB: u128 = 400;
 /// Refuses experiments whose jobs do not fit into memory.
 fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     let jobs: u128 = sets.iter().map(|set| expected_jobs(set, settings.duration)).sum();
-    let hosts = 1 + u128::from(settings.simulate);
+    let hosts = 1 + u128::from(settings.simulate.is_some());
     let runs = u128::from(settings.repeat) * settings.schedulers.len() as u128 * hosts;
     let (wanted, available) = (jobs * runs * BYTES_PER_JOB, laxity_run::available_memory());
     if available.is_none_or(|available| wanted <= u128::from(available / 4 * 3)) {

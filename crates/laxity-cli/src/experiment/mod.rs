@@ -1,26 +1,28 @@
 //! The experiment behind `run` and `compare`: place, run alone, run together, keep everything.
 
 mod checks;
+mod manifest;
 mod parts;
 mod placing;
 mod runs;
 mod work;
 
 pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_real_time};
-pub use parts::check_prospects;
+pub use manifest::Common;
+pub use parts::{Deployment, check_prospects};
 pub use placing::{ILP_TIME_LIMIT, Placed, Placements, Placing};
 pub use runs::reason;
 pub use work::{DemandModel, expected_jobs};
 
 use crate::output;
 use crate::progress::Steps;
-use crate::simulation::{Beside, simulate_beside};
+use crate::simulation::{Beside, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{Core, Demand, Duration, Platform, PriorityRule, Result, Scheduler, Speed, TaskSet};
 use laxity_place::{Method, Overload};
 use laxity_run::{BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, Progress};
 use laxity_trace::{Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
-use parts::{Part, parts, write_deployment};
+use parts::{Part, parts};
 use runs::{Work, manifest, planned_runs};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -29,14 +31,14 @@ use work::Workload;
 
 /// Everything the user chose.
 pub struct Settings {
-    /// Under which schedulers.
-    pub schedulers: Vec<Scheduler>,
+    /// Under which schedulers. Those that are not Linux's are only simulated.
+    pub schedulers: Vec<NamedScheduler>,
     /// Releases happen in `[0, duration)`.
     pub duration: Duration,
     /// Runs per set and scheduler.
     pub repeat: u32,
-    /// Whether what is measured is simulated, too.
-    pub simulate: bool,
+    /// What is measured is simulated, too, with these costs; budgets are those of the kernel.
+    pub simulate: Option<Mechanics>,
     /// Whether and how long each task runs alone first.
     pub alone: Option<Duration>,
     /// What a job's demand means.
@@ -66,6 +68,19 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// What the manifest says of every experiment.
+    fn common(&self) -> Common {
+        Common {
+            duration: self.duration,
+            repeat: self.repeat,
+            seed: self.seed,
+            demand: self.demand,
+            placement: self.placement,
+            overload: self.overload,
+            ilp_time_limit: self.ilp_time_limit,
+        }
+    }
+
     fn placing<'a>(&'a self, interrupt: &'a AtomicBool) -> Placing<'a> {
         Placing {
             platform: &self.platform,
@@ -83,6 +98,8 @@ pub struct Finished {
     pub directory: PathBuf,
     /// Everything, with the jobs.
     pub results: Results,
+    /// How any of the schedulers is deployed.
+    pub deployment: Deployment,
     /// The user ended it early.
     pub interrupted: bool,
 }
@@ -97,8 +114,9 @@ pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) ->
     }
     let capabilities = Capabilities::probe();
     let parts = parts(sets, settings, &capabilities, interrupt)?;
+    let to_run = parts.iter().filter(|part| part.scheduler.linux().is_some());
     check_prospects(
-        parts.iter().map(|part| (part.scheduler.name(), &sets[part.set], part.plan.as_ref().err())),
+        to_run.map(|part| (part.scheduler.name.as_str(), &sets[part.set], part.plan.as_ref().err())),
     )?;
     let workload = Workload::new(settings.demand_model, settings.demand, sets, settings.seed)?;
     let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, lock, interrupt };
@@ -110,8 +128,8 @@ pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) ->
     let path = directory.path().to_owned();
     directory.finish()?;
     let results = laxity_trace::load(&path)?;
-    write_deployment(&path, sets, &parts, &results, &capabilities)?;
-    Ok(Finished { directory: path, results, interrupted: interrupt.load(SeqCst) })
+    let deployment = Deployment { parts, capabilities };
+    Ok(Finished { directory: path, results, deployment, interrupted: interrupt.load(SeqCst) })
 }
 
 /// Everything that runs need while they are made.
@@ -145,9 +163,9 @@ impl Laboratory<'_> {
 
     /// Simulates the same jobs in the same places. Comes last: nothing else is to run beside measurements.
     fn simulate_beside(&self, runs: &[(Run, Work)], directory: &mut ResultsDirectory) -> Result<()> {
-        if !self.settings.simulate || self.interrupt.load(SeqCst) {
+        let Some(mechanics) = self.settings.simulate.as_ref().filter(|_| !self.interrupt.load(SeqCst)) else {
             return Ok(());
-        }
+        };
         let measured = directory.manifest().runs.clone();
         let made = |id: u32| measured.iter().find(|run| run.id == id);
         let mut cases = Vec::new();
@@ -159,21 +177,22 @@ impl Laboratory<'_> {
                 grace => grace,
             };
             let seed = self.settings.seed.wrapping_add(u64::from(run.repetition));
-            let budgets = scheduler.rule == PriorityRule::EarliestDeadlineFirst
-                && work::may_exceed_wcet(set, self.settings.demand);
-            cases.push(Beside { run, set, scheduler: *scheduler, placed, grace, budgets, seed });
+            let exceeds = work::may_exceed_wcet(set, self.settings.demand);
+            let deadline_class = |linux: Scheduler| linux.rule == PriorityRule::EarliestDeadlineFirst;
+            let budgets = scheduler.linux().is_some_and(deadline_class) && exceeds;
+            cases.push(Beside { run, set, scheduler: scheduler.scheduler, placed, grace, budgets, seed });
         }
         let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");
         let platform = match self.settings.demand_model {
             DemandModel::CpuTime => of_equal_speed(&self.settings.platform)?,
             DemandModel::Work => self.settings.platform.clone(),
         };
-        let machine = (&platform, self.settings.demand);
+        let machine = Conditions { platform: &platform, demand: self.settings.demand, mechanics };
         let quiet = self.settings.quiet;
         if !quiet && !cases.is_empty() {
             output::say(format_args!("simulating the same jobs: {} run(s)", cases.len()));
         }
-        simulate_beside(&cases, machine, first, quiet, self.interrupt, |run| directory.append_run(&run))
+        simulate_beside(&cases, &machine, first, quiet, self.interrupt, |run| directory.append_run(&run))
     }
 
     fn make(&self, run: &mut Run, work: Work, steps: &mut Steps) -> Result<()> {

@@ -1,16 +1,15 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
 use super::Settings;
-use super::placing::{Placed, Placements};
+use super::placing::{Placed, Placements, Placing};
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::progress::Steps;
+use crate::simulation::{NamedScheduler, check_capacity};
 use crate::{deploy, output};
 use laxity_model::{
     CpuList, Diagnostic, Failure, PriorityRule, Result, Scheduler, Scope, TaskKind, TaskSet, Utilization,
 };
-use laxity_report::Report;
 use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
-use laxity_trace::Results;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -19,10 +18,10 @@ pub struct Part {
     /// Index of the set.
     pub set: usize,
     /// The scheduler.
-    pub scheduler: Scheduler,
+    pub scheduler: NamedScheduler,
     /// Where its tasks go.
     pub placed: Option<Placed>,
-    /// What is run, or why nothing is.
+    /// What is run, or why nothing is: a scheduler that is not Linux's has no plan.
     pub plan: Result<Plan>,
 }
 
@@ -56,13 +55,17 @@ pub fn parts(
 
 impl Planner<'_> {
     fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
-        let mut placements = Placements::new(set, self.settings.placing(self.interrupt));
-        let part = |&scheduler: &Scheduler| {
-            let (placed, plan) = match placements.of(scheduler.scope, false) {
-                Err(error) => (None, Err(error.clone())),
-                Ok(placed) => self.plan_or_retry(set, scheduler, placed),
+        let placing = self.settings.placing(self.interrupt);
+        let mut placements = Placements::new(set, placing);
+        let part = |scheduler: &NamedScheduler| {
+            let (placed, plan) = match scheduler.linux() {
+                None => simulated_only(set, scheduler, &placing, &mut placements),
+                Some(linux) => match placements.of(linux.scope, false) {
+                    Err(error) => (None, Err(error.clone())),
+                    Ok(placed) => self.plan_or_retry(set, linux, placed),
+                },
             };
-            Part { set: index, scheduler, placed, plan }
+            Part { set: index, scheduler: scheduler.clone(), placed, plan }
         };
         self.settings.schedulers.iter().map(part).collect()
     }
@@ -126,6 +129,28 @@ impl Planner<'_> {
     }
 }
 
+/// Where a policy of laxity's own puts the tasks, and why it is not run.
+fn simulated_only(
+    set: &TaskSet,
+    scheduler: &NamedScheduler,
+    placing: &Placing<'_>,
+    placements: &mut Placements<'_>,
+) -> (Option<Placed>, Result<Plan>) {
+    let policy = scheduler.scheduler;
+    let placed = check_capacity(set, scheduler, placing)
+        .and_then(|()| placements.of(policy.scope, policy.policy.dedicates_a_core()).clone());
+    match placed {
+        Err(error) => (None, Err(error)),
+        Ok(placed) => (
+            Some(placed),
+            Err(Diagnostic::environment(
+                "a policy of laxity's own, which needs a kernel with sched_ext and laxity's scheduler in it; this \
+                 version only simulates it",
+            )),
+        ),
+    }
+}
+
 /// What became of one set under one scheduler: its name and set, and why there is nothing to run, if so.
 pub type Prospect<'a> = (&'a str, &'a TaskSet, Option<&'a Diagnostic>);
 
@@ -150,28 +175,28 @@ pub fn check_prospects<'a>(prospects: impl Iterator<Item = Prospect<'a>>) -> Res
     Err(Diagnostic::usage(message).hint(hints.join("; or ")))
 }
 
-/// Writes what it takes to deploy each set under the scheduler that is best for all.
-pub fn write_deployment(
-    path: &Path,
-    sets: &[TaskSet],
-    parts: &[Part],
-    results: &Results,
-    capabilities: &Capabilities,
-) -> Result<()> {
-    let report = Report::of(results)?;
-    let best = report.recommendation().scheduler.as_deref();
-    let folder = path.join(DEPLOY_DIRECTORY);
-    let machine = laxity_run::online_cpus()?;
-    let host = deploy::Host { hierarchy: capabilities.cpusets.as_ref().ok(), machine: &machine };
-    for part in parts.iter().filter(|part| Some(part.scheduler.name()) == best) {
-        let Ok(plan) = &part.plan else { continue };
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            Diagnostic::environment(format!("cannot create {}: {error}", folder.display()))
-                .hint("check free space")
-        })?;
-        for file in deploy::files(&sets[part.set], part.scheduler, plan, &host) {
-            output::write_file(&folder.join(&file.name), &file.text)?;
+/// How any of the schedulers that were run is deployed.
+pub struct Deployment {
+    pub(super) parts: Vec<Part>,
+    pub(super) capabilities: Capabilities,
+}
+
+impl Deployment {
+    /// Writes into the results directory `path` what it takes to deploy each set under the scheduler of this name.
+    pub fn write(&self, path: &Path, sets: &[TaskSet], scheduler: &str) -> Result<()> {
+        let folder = path.join(DEPLOY_DIRECTORY);
+        let machine = laxity_run::online_cpus()?;
+        let host = deploy::Host { hierarchy: self.capabilities.cpusets.as_ref().ok(), machine: &machine };
+        for part in self.parts.iter().filter(|part| part.scheduler.name == scheduler) {
+            let (Ok(plan), Some(linux)) = (&part.plan, part.scheduler.linux()) else { continue };
+            std::fs::create_dir_all(&folder).map_err(|error| {
+                Diagnostic::environment(format!("cannot create {}: {error}", folder.display()))
+                    .hint("check free space")
+            })?;
+            for file in deploy::files(&sets[part.set], linux, plan, &host) {
+                output::write_file(&folder.join(&file.name), &file.text)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }

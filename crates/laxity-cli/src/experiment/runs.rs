@@ -6,9 +6,8 @@ use super::placing::Placed;
 use super::work::Workload;
 use laxity_model::{Diagnostic, Duration, TaskSet};
 use laxity_run::Capabilities;
-use laxity_trace::{ALONE, Host, Machine, Manifest, RESULTS_VERSION, Run, RunStatus};
+use laxity_trace::{ALONE, Host, Machine, Manifest, Run, RunStatus};
 use std::collections::BTreeMap;
-use std::time::SystemTime;
 
 /// What a run executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +49,7 @@ pub fn planned_runs(
     let mut runs: Vec<(Run, Work)> = Vec::new();
     let mut add = |set: usize,
                    scheduler: &str,
+                   host: Host,
                    repetition: u32,
                    placed: Option<&Placed>,
                    work: Work,
@@ -62,7 +62,7 @@ pub fn planned_runs(
             id: u32::try_from(runs.len()).expect("runs are far fewer than 2^32"),
             set: u32::try_from(set).expect("sets are far fewer than 2^32"),
             scheduler: scheduler.to_owned(),
-            host: Host::Linux,
+            host,
             repetition,
             duration: settings.duration,
             grace: Duration::ZERO,
@@ -76,13 +76,14 @@ pub fn planned_runs(
     };
     if settings.alone.is_some() {
         for set in 0..sets.len() {
-            add(set, ALONE, 0, None, Work::Alone, capabilities.fifo.clone().err());
+            add(set, ALONE, Host::Linux, 0, None, Work::Alone, capabilities.fifo.clone().err());
         }
     }
     for repetition in 0..settings.repeat {
         for (index, part) in parts.iter().enumerate() {
-            let (name, refusal) = (part.scheduler.name(), part.plan.as_ref().err().map(reason));
-            add(part.set, name, repetition, part.placed.as_ref(), Work::Together(index), refusal);
+            let (name, refusal) = (&part.scheduler.name, part.plan.as_ref().err().map(reason));
+            let host = if part.scheduler.linux().is_some() { Host::Linux } else { Host::KernelPolicy };
+            add(part.set, name, host, repetition, part.placed.as_ref(), Work::Together(index), refusal);
         }
     }
     runs
@@ -90,30 +91,18 @@ pub fn planned_runs(
 
 /// The manifest of the experiment.
 pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs: Vec<Run>) -> Manifest {
-    let mut options = BTreeMap::from([
+    let mut own = BTreeMap::from([
         ("budget-margin".to_owned(), settings.budget_margin.to_string()),
-        ("demand".to_owned(), settings.demand.to_string()),
         ("demand-model".to_owned(), settings.demand_model.to_string()),
-        ("duration".to_owned(), settings.duration.to_string()),
-        ("ilp-time-limit".to_owned(), settings.ilp_time_limit.to_string()),
-        ("overload".to_owned(), settings.overload.to_string()),
-        ("placement".to_owned(), settings.placement.to_string()),
-        ("repeat".to_owned(), settings.repeat.to_string()),
     ]);
     let calibration = workload.calibration();
     if !calibration.is_empty() {
-        options.insert("calibration".to_owned(), calibration.join("; "));
+        own.insert("calibration".to_owned(), calibration.join("; "));
     }
-    Manifest {
-        version: RESULTS_VERSION,
-        laxity_version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
-        created: laxity_trace::rfc3339(SystemTime::now()),
-        seed: settings.seed,
-        platform: settings.simulate.then(|| settings.platform.to_json_value()),
-        machine: Machine::this_machine(&settings.platform),
-        task_sets: sets.iter().map(TaskSet::to_json_value).collect(),
-        options,
-        runs,
+    if let Some(mechanics) = &settings.simulate {
+        own.extend(mechanics.cost_options());
     }
+    let machine = Machine::this_machine(&settings.platform);
+    let simulated = settings.simulate.is_some().then_some(&settings.platform);
+    settings.common().manifest(sets, machine, simulated, own, runs)
 }

@@ -1,11 +1,14 @@
-//! Measured schedulers, simulated: the same jobs on the same cores, with nothing in between.
+//! Measured schedulers, simulated: the same jobs on the same cores, with nothing in between but the costs of a file.
+//! Schedulers that cannot be measured are simulated in the same way.
 
-use super::case::{Case, Control, Mechanics, Wanted};
+use super::case::{Case, Control, Wanted};
 use super::in_order::in_order;
+use super::mechanics::Mechanics;
 use super::progress::watching;
 use super::runs::not_simulated;
+use super::tasks_of;
 use crate::experiment::Placed;
-use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, Scheduler, TaskSet};
+use laxity_model::{Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_sim::BudgetMode;
 use laxity_trace::{Host, Run, RunStatus};
 use std::collections::BTreeMap;
@@ -17,8 +20,8 @@ pub struct Beside<'a> {
     pub run: &'a Run,
     /// Its task set.
     pub set: &'a TaskSet,
-    /// Its scheduler.
-    pub scheduler: Scheduler,
+    /// What simulates its scheduler.
+    pub scheduler: PolicyScheduler,
     /// Where its tasks are.
     pub placed: &'a Placed,
     /// How much longer than `run.duration` jobs may run.
@@ -29,30 +32,40 @@ pub struct Beside<'a> {
     pub seed: u64,
 }
 
-/// Simulates runs under Linux's structure (push and pull) with the schedulers' scopes and rules, on all cores of this
-/// machine. The runs come back in their order, with ids from `first_id` on.
+/// What all runs have in common.
+pub struct Conditions<'a> {
+    /// The machine.
+    pub platform: &'a Platform,
+    /// What jobs ask for.
+    pub demand: Demand,
+    /// Costs and the rest; what happens to a job that exceeds its budget is up to [`Beside::budgets`].
+    pub mechanics: &'a Mechanics,
+}
+
+/// Simulates runs on all cores of this machine, those of Linux's schedulers under Linux's structure (push and pull). The
+/// runs come back in their order, with ids from `first_id` on.
 pub fn simulate_beside(
     cases: &[Beside<'_>],
-    (platform, demand): (&Platform, Demand),
+    conditions: &Conditions<'_>,
     first_id: u32,
     quiet: bool,
     interrupt: &AtomicBool,
     mut take: impl FnMut(Run) -> Result<()>,
 ) -> Result<()> {
-    let free = Mechanics::default();
-    let throttling = Mechanics { budget_mode: BudgetMode::Throttle, ..Mechanics::default() };
+    let free = Mechanics { budget_mode: BudgetMode::Off, ..conditions.mechanics.clone() };
+    let throttling = Mechanics { budget_mode: BudgetMode::Throttle, ..free.clone() };
     let control = Control::new();
     let work = |index: usize| {
         let beside = &cases[index];
         let case = Case {
             set: beside.set,
-            platform,
-            scheduler: beside.scheduler.into(),
+            platform: conditions.platform,
+            scheduler: beside.scheduler,
             cells: beside.placed.cells.iter().map(|cell| (cell.cpus.clone(), cell.tasks.clone())).collect(),
             duration: beside.run.duration,
             grace: beside.grace,
             seed: beside.seed,
-            demand,
+            demand: conditions.demand,
             mechanics: if beside.budgets { &throttling } else { &free },
         };
         let id = first_id + u32::try_from(index).expect("runs are far fewer than 2^32");
@@ -68,6 +81,7 @@ pub fn simulate_beside(
 
 fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -> Run {
     let mut notes = case.mechanics.notes();
+    notes.extend(case.mechanics.costs.notes(tasks_of(case.set)));
     if beside.budgets {
         notes.push("simulated with budgets of exactly the WCET; Linux had them with a margin".to_owned());
     }

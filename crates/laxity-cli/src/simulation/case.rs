@@ -1,41 +1,11 @@
 //! One simulation: what is simulated, and who watches.
 
+use super::mechanics::Mechanics;
 use laxity_model::{CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
-use laxity_sim::costs::Costs;
-use laxity_sim::{Background, BackgroundSummary, BudgetMode, Cell, Observer, RETRIES_MAX, Setup};
-use laxity_trace::{Event, EventsFile, Job, RunStatus, Tallies};
+use laxity_sim::{Background, Cell, Observer, Setup};
+use laxity_trace::{BackgroundRecord, Event, EventsFile, Job, RunStatus, Tallies};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// What a simulation can be told beyond the scheduler and its tasks.
-#[derive(Debug, Clone)]
-pub struct Mechanics {
-    /// What happens to a job that exceeds its budget.
-    pub budget_mode: BudgetMode,
-    /// Whether jobs of one release instant are released together.
-    pub batching: bool,
-    /// push-pull: after how many failures a push is given up.
-    pub retries_max: u32,
-    /// Makes operations on different CPUs interleave in an order that this seed draws.
-    pub interleaving: Option<u64>,
-    /// What the kernel costs.
-    pub costs: Costs,
-    /// How many tasks that are not real-time run in the background.
-    pub background: usize,
-}
-
-impl Default for Mechanics {
-    fn default() -> Self {
-        Mechanics {
-            budget_mode: BudgetMode::Off,
-            batching: true,
-            retries_max: RETRIES_MAX,
-            interleaving: None,
-            costs: Costs::default(),
-            background: 0,
-        }
-    }
-}
 
 /// Everything that determines one simulation.
 pub struct Case<'a> {
@@ -80,8 +50,8 @@ pub struct Simulated {
     pub jobs: Vec<Job>,
     /// What the oracles say, if asked.
     pub verdict: Option<Verdict>,
-    /// What became of the background tasks, if there were any.
-    pub background: Option<BackgroundSummary>,
+    /// What became of the background tasks, if there were any. The number of the run is not known here: 0.
+    pub background: Option<BackgroundRecord>,
 }
 
 /// Whoever runs simulations hears of progress and can end them.
@@ -130,7 +100,15 @@ impl Case<'_> {
         } else {
             RunStatus::Completed
         };
-        let background = (self.mechanics.background > 0).then_some(ended.background);
+        let cores = u64::try_from(self.platform.core_count()).unwrap_or(u64::MAX);
+        let background = (self.mechanics.background > 0).then(|| BackgroundRecord {
+            run: 0,
+            entered: ended.background.entered,
+            exited: ended.background.exited,
+            run_ns: ended.background.run_ns,
+            ready_ns: ended.background.ready_ns,
+            capacity_ns: ended.at_ns.saturating_mul(cores),
+        });
         Ok(Simulated { background, ..watcher.finish(status, ended.at_ns)? })
     }
 

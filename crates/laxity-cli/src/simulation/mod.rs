@@ -9,26 +9,28 @@ mod case;
 mod checks;
 mod definition;
 mod in_order;
+mod mechanics;
 mod named;
 mod progress;
 mod runs;
 pub mod views;
 
-pub use beside::{Beside, simulate_beside};
-pub use case::{Case, Control, Mechanics, Wanted};
+pub use beside::{Beside, Conditions, simulate_beside};
+pub use case::{Case, Control, Wanted};
+pub use checks::check_capacity;
 pub use definition::{set_of, verifiable};
+pub use mechanics::Mechanics;
 pub use named::NamedScheduler;
 
-use crate::experiment::{Placed, Placements, Placing, check_prospects, reason};
-use checks::{check_capacity, check_sets};
+use crate::experiment::{Common, Placed, Placements, Placing, check_prospects, reason};
+use checks::check_sets;
 use in_order::in_order;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
 use laxity_oracle::Verdict;
 use laxity_place::{Method, Overload};
-use laxity_sim::BackgroundSummary;
 use laxity_trace::{
-    EventsFile, Existing, Manifest, ResultsDirectory, Run, RunStatus, RunSummary, Summary, SummaryBuilder,
-    Tallies,
+    BackgroundRecord, EventsFile, Existing, Manifest, ResultsDirectory, Run, RunStatus, RunSummary, Summary,
+    SummaryBuilder, Tallies,
 };
 use progress::watching;
 use std::path::{Path, PathBuf};
@@ -51,8 +53,6 @@ pub struct Settings {
     pub demand: Demand,
     /// Budgets, batching, retries, costs.
     pub mechanics: Mechanics,
-    /// The costs file, to be named in the results.
-    pub costs_file: Option<PathBuf>,
     /// The machine that is simulated.
     pub platform: Platform,
     /// How tasks are placed.
@@ -80,6 +80,19 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// What the manifest says of every experiment.
+    fn common(&self) -> Common {
+        Common {
+            duration: self.duration,
+            repeat: self.repeat,
+            seed: self.seed,
+            demand: self.demand,
+            placement: self.placement,
+            overload: self.overload,
+            ilp_time_limit: self.ilp_time_limit,
+        }
+    }
+
     /// How long the schedule of a set may differ from its definition.
     fn tolerated(&self, set: &TaskSet) -> Duration {
         self.tolerate.unwrap_or_else(|| definition::tolerated(&self.mechanics, set.tasks().len()))
@@ -144,7 +157,10 @@ pub fn conduct(
         in_order(planned.len(), settings.threads, work, |index, made| {
             let made = made?;
             if let Some(directory) = &mut directory {
-                directory.append_run(&made.run)?;
+                match &made.background {
+                    Some(background) => directory.append_run_with_background(&made.run, background)?,
+                    None => directory.append_run(&made.run)?,
+                }
             }
             if !matches!(made.run.status, RunStatus::NotRun { .. }) {
                 seen(&made.run, planned[index].set, made.events.as_deref())?;
@@ -159,8 +175,8 @@ pub fn conduct(
         directory.finish()?;
     }
     Ok(Finished {
+        summary: builder.finish().with_background(&manifest.background),
         manifest,
-        summary: builder.finish(),
         verdicts,
         directory: path,
         interrupted: interrupt.load(SeqCst),
@@ -265,6 +281,7 @@ struct Made {
     run: Run,
     tallies: Tallies,
     verdict: Option<Verdict>,
+    background: Option<BackgroundRecord>,
     events: Option<PathBuf>,
 }
 
@@ -279,7 +296,7 @@ fn make(
     let not_made = |mut run: Run, reason: String| {
         run.status = RunStatus::NotRun { reason };
         let tallies = Tallies::new(planned.set, 0);
-        Ok(Made { run, tallies, verdict: None, events: None })
+        Ok(Made { run, tallies, verdict: None, background: None, events: None })
     };
     let case = match &planned.case {
         Ok(case) => case,
@@ -297,10 +314,9 @@ fn make(
     run.grace = case.grace;
     run.status = simulated.status;
     run.jobs = simulated.jobs;
-    let tasks = u32::try_from(planned.set.real_time().count()).unwrap_or(u32::MAX);
-    run.notes.extend(settings.mechanics.costs.notes(tasks));
-    run.notes.extend(simulated.background.map(|summary| background_note(&summary)));
-    Ok(Made { run, tallies: simulated.tallies, verdict: simulated.verdict, events: path })
+    run.notes.extend(settings.mechanics.costs.notes(tasks_of(planned.set)));
+    let background = simulated.background.map(|record| BackgroundRecord { run: run.id, ..record });
+    Ok(Made { run, tallies: simulated.tallies, verdict: simulated.verdict, background, events: path })
 }
 
 /// What is left of all runs.
@@ -314,6 +330,7 @@ impl Collected<'_> {
     fn take(&mut self, set: &TaskSet, made: Made) {
         let _: &RunSummary = self.builder.add(&made.run, set, &made.tallies);
         self.verdicts.extend(made.verdict.map(|verdict| (made.run.id, verdict)));
+        self.manifest.background.extend(made.background);
         let id = made.run.id;
         if let Some(place) = self.manifest.runs.iter_mut().find(|run| run.id == id) {
             *place = Run { jobs: Vec::new(), ..made.run };
@@ -321,15 +338,7 @@ impl Collected<'_> {
     }
 }
 
-/// What became of the tasks in the background (calandrino2007, 5.1).
-fn background_note(summary: &BackgroundSummary) -> String {
-    let BackgroundSummary { entered, exited, run_ns, ready_ns } = *summary;
-    let percentage = summary
-        .run_percentage()
-        .map_or("none was ever ready".to_owned(), |percent| format!("{percent:.1} % NRT-RT"));
-    format!(
-        "background: {entered} tasks entered, {exited} exited; ran {}, waited {}: {percentage}",
-        Duration::from_ns(run_ns),
-        Duration::from_ns(ready_ns)
-    )
+/// The number of tasks that costs depend on.
+fn tasks_of(set: &TaskSet) -> u32 {
+    u32::try_from(set.real_time().count()).unwrap_or(u32::MAX)
 }

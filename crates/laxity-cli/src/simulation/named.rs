@@ -14,6 +14,13 @@ pub struct NamedScheduler {
     pub scheduler: PolicyScheduler,
 }
 
+impl NamedScheduler {
+    /// Linux's own scheduler of this name, if it is one: what can run for real.
+    pub fn linux(&self) -> Option<Scheduler> {
+        self.name.parse().ok()
+    }
+}
+
 impl From<Scheduler> for NamedScheduler {
     fn from(linux: Scheduler) -> Self {
         NamedScheduler { name: linux.name().to_owned(), scheduler: linux.into() }
@@ -53,6 +60,7 @@ mod tests {
         ] {
             let named: NamedScheduler = asked.parse().expect("a scheduler");
             assert_eq!((named.name.as_str(), named.scheduler.to_string().as_str()), (name, policy));
+            assert_eq!(named.linux().is_some(), ["g-edf", "p-rm"].contains(&name), "{name}");
         }
         assert!("edf".parse::<NamedScheduler>().is_err());
     }

@@ -194,6 +194,7 @@ pub fn results(task_sets: &[TaskSet], mut runs: Vec<Run>, cores: u32) -> Results
         options: [("demand", "0.9"), ("demand_model", "cpu-time"), ("budget_margin", "5%")]
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
             .into(),
+        background: vec![],
         runs,
     }
 }

@@ -1,8 +1,8 @@
 //! Reads a results directory, finished or not.
 
 use super::atomic_file::diagnostic;
-use super::{JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY, part_number};
-use crate::{Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunStatus};
+use super::{BACKGROUND_KEY, JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY, part_number};
+use crate::{BackgroundRecord, Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunStatus};
 use laxity_model::{Diagnostic, Result};
 use parquet::errors::ParquetError;
 use serde_json::Value;
@@ -11,25 +11,33 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What the metadata of a part says.
+pub(super) struct Record {
+    run: Run,
+    background: Option<BackgroundRecord>,
+}
+
 /// A run that is not merged yet: its record without jobs, or why its part cannot be read.
 pub(super) struct Part {
     pub(super) id: u32,
     pub(super) path: PathBuf,
-    pub(super) run: std::result::Result<Run, String>,
+    pub(super) run: std::result::Result<Record, String>,
 }
 
 impl Part {
     fn open(id: u32, path: PathBuf) -> Part {
-        let record = || -> parquet::errors::Result<Run> {
+        let record = || -> parquet::errors::Result<Record> {
             let reader = JobsReader::new(File::open(&path)?)?;
             let missing = || ParquetError::General(format!("no `{RUN_KEY}` in its metadata"));
             let record = reader.metadata(RUN_KEY).ok_or_else(missing)?;
-            let run: Run =
-                serde_json::from_str(record).map_err(|error| ParquetError::External(error.into()))?;
+            let external = |error: serde_json::Error| ParquetError::External(error.into());
+            let run: Run = serde_json::from_str(record).map_err(external)?;
             if run.id != id {
                 return Err(ParquetError::General(format!("it holds run {}", run.id)));
             }
-            Ok(run)
+            let background =
+                reader.metadata(BACKGROUND_KEY).map(serde_json::from_str).transpose().map_err(external)?;
+            Ok(Record { run, background })
         };
         let run = record().map_err(|error| lost(&path, &error));
         Part { id, path, run }
@@ -51,7 +59,7 @@ impl Part {
     /// there are no jobs.
     pub(super) fn place(&self, manifest: &mut Manifest) {
         match &self.run {
-            Ok(run) => place(manifest, run.clone()),
+            Ok(Record { run, background }) => place(manifest, run.clone(), *background),
             Err(reason) => {
                 if let Some(planned) = manifest.runs.iter_mut().find(|planned| planned.id == self.id) {
                     planned.status = RunStatus::NotRun { reason: reason.clone() };
@@ -65,8 +73,11 @@ fn lost(path: &Path, error: &ParquetError) -> String {
     format!("its jobs are lost: {} is damaged ({error})", path.display())
 }
 
-/// Puts a run into the manifest, in the place of its plan or at the end.
-pub(super) fn place(manifest: &mut Manifest, run: Run) {
+/// Puts a run into the manifest, in the place of its plan or at the end, with what became of its background tasks.
+pub(super) fn place(manifest: &mut Manifest, run: Run, background: Option<BackgroundRecord>) {
+    manifest.background.retain(|record| record.run != run.id);
+    manifest.background.extend(background);
+    manifest.background.sort_by_key(|record| record.run);
     match manifest.runs.iter_mut().find(|planned| planned.id == run.id) {
         Some(planned) => *planned = run,
         None => manifest.runs.push(run),
@@ -98,7 +109,10 @@ pub(super) fn read_manifest(directory: &Path) -> Result<Manifest> {
             "{} is not a results directory: it has no {MANIFEST_FILE}",
             directory.display()
         ))
-        .hint("name the directory that `laxity run` or `laxity compare` wrote"),
+        .hint(
+            "name a directory that `laxity run`, `laxity compare` or `laxity simulate --out DIR` wrote; schedules to \
+             verify or to look at are kept by `laxity simulate SET --events --out DIR`",
+        ),
         _ => diagnostic("read", &path, &error, ""),
     })?;
     let bad = |why: String| {

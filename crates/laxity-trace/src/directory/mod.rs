@@ -17,7 +17,9 @@ mod load;
 pub use events::{EVENTS_DIRECTORY, EventsFile, create_events, events_path, open_events, runs_with_events};
 pub use load::{load, load_manifest};
 
-use crate::{JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus};
+use crate::{
+    BackgroundRecord, JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus,
+};
 use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
 use laxity_model::{Diagnostic, Result};
 use load::{Part, parts_of, place};
@@ -36,6 +38,8 @@ pub const JOBS_FILE: &str = "jobs.parquet";
 const PARTS: &str = "jobs.parts";
 /// Key of the run's record among the metadata of its part.
 const RUN_KEY: &str = "laxity.run";
+/// Key of what became of the run's background tasks, if it had some.
+const BACKGROUND_KEY: &str = "laxity.background";
 /// Why a run that is still to come has no jobs.
 const PENDING: &str = "laxity stopped before this run was made";
 
@@ -77,6 +81,7 @@ impl ResultsDirectory {
             run.status = RunStatus::NotRun { reason: PENDING.to_owned() };
             run.jobs = Vec::new();
         }
+        manifest.background.clear();
         manifest.version = RESULTS_VERSION;
         let directory = ResultsDirectory { path: path.clone(), manifest, written: 0 };
         directory.write_manifest().map_err(|error| cannot(&error))?;
@@ -123,13 +128,31 @@ impl ResultsDirectory {
     ///
     /// Errors: whatever the file system refuses (the runs before are kept); a number too large for its column.
     pub fn append_run(&mut self, run: &Run) -> Result<()> {
+        self.append(run, None)
+    }
+
+    /// The same for a run that had tasks in the background; `background.run` is its number.
+    ///
+    /// Errors: as [`ResultsDirectory::append_run`].
+    pub fn append_run_with_background(&mut self, run: &Run, background: &BackgroundRecord) -> Result<()> {
+        self.append(run, Some(background))
+    }
+
+    fn append(&mut self, run: &Run, background: Option<&BackgroundRecord>) -> Result<()> {
         let path = part_path(&self.path, run.id);
-        let record = serde_json::to_string(run).map_err(io::Error::from);
+        let records = || -> serde_json::Result<Vec<(&str, String)>> {
+            let mut records = vec![(RUN_KEY, serde_json::to_string(run)?)];
+            if let Some(background) = background {
+                records.push((BACKGROUND_KEY, serde_json::to_string(background)?));
+            }
+            Ok(records)
+        };
+        let records = records().map_err(io::Error::from);
         let columns = RunColumns::new(run, &task_names(&self.manifest, run.set));
-        let written = record.and_then(|record| {
+        let written = records.and_then(|records| {
             write_atomically(&path, |file| {
                 let write = || -> parquet::errors::Result<BufWriter<&mut File>> {
-                    let mut writer = JobsWriter::new(BufWriter::new(file), &[(RUN_KEY, record)])?;
+                    let mut writer = JobsWriter::new(BufWriter::new(file), &records)?;
                     run.jobs.iter().try_for_each(|job| writer.write(&columns, job))?;
                     writer.finish()
                 };
@@ -137,7 +160,7 @@ impl ResultsDirectory {
             })
         });
         written.map_err(|error| self.cannot_write(&path, &error))?;
-        place(&mut self.manifest, Run { jobs: Vec::new(), ..run.clone() });
+        place(&mut self.manifest, Run { jobs: Vec::new(), ..run.clone() }, background.copied());
         self.written += 1;
         Ok(())
     }

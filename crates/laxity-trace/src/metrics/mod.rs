@@ -30,7 +30,9 @@
 //!    ([`Sample`]).
 //! 7. Jobs are taken one at a time ([`Tallies`]) and need not be kept. Percentiles of very many response times
 //!    are rounded up by at most 1/128, and say so ([`ResponseTimes::approximate`]); nothing else is approximate.
+//! 8. Tasks in the background of a simulation have metrics of their own ([`BackgroundSummary`]).
 
+mod background;
 mod laxity_cdf;
 mod responses;
 mod run;
@@ -38,6 +40,7 @@ mod scheduler;
 mod statistics;
 mod tally;
 
+pub use background::BackgroundSummary;
 pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
 pub use responses::ResponseTimes;
 pub use run::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};

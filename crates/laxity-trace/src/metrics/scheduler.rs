@@ -1,14 +1,15 @@
 //! Metrics of one scheduler over task sets and repetitions: what `--json` carries.
 
+use super::background::BackgroundSummary;
 use super::responses::{ResponseTimes, Responses};
 use super::run::{MissRates, PERCENTILES_ARE_APPROXIMATE, Rates, RunSummary};
 use super::statistics::{Sample, mean, ratio};
 use super::tally::{Counts, Tallies, tally};
-use crate::{ALONE, Host, Manifest, Run, RunStatus};
+use crate::{ALONE, BackgroundRecord, Host, Manifest, Run, RunStatus};
 use laxity_model::{Diagnostic, Result, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The version of the summary's JSON (`schemas/summary.schema.json`).
 pub const SUMMARY_VERSION: u32 = 1;
@@ -82,6 +83,9 @@ pub struct Summary {
     /// One object per scheduler and host, in the order of their first runs. Runs of every task alone are no
     /// scheduler's; they are only among `runs`.
     pub schedulers: Vec<SchedulerSummary>,
+    /// What became of the tasks in the background, one object per scheduler that had some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<BackgroundSummary>,
     /// The runs, in the order of the manifest.
     pub runs: Vec<RunSummary>,
 }
@@ -96,7 +100,7 @@ impl Summary {
             let set = set_of(run, sets)?;
             builder.add(run, set, &tally(run, set)?);
         }
-        Ok(builder.finish())
+        Ok(builder.finish().with_background(&results.background))
     }
 
     /// The same where some runs have not kept their jobs: `tallied` has theirs, by [`Run::id`].
@@ -117,7 +121,24 @@ impl Summary {
                 None => builder.add(run, set, &tally(run, set)?),
             };
         }
-        Ok(builder.finish())
+        Ok(builder.finish().with_background(&results.background))
+    }
+
+    /// Adds what became of the tasks in the background, taken together by scheduler and host. Records of runs that are
+    /// not in the summary do not count.
+    #[must_use]
+    pub fn with_background(mut self, records: &[BackgroundRecord]) -> Summary {
+        let of = |scheduler: &SchedulerSummary| {
+            let runs = self.runs.iter();
+            let own: BTreeSet<u32> = runs
+                .filter(|run| run.scheduler == scheduler.scheduler && run.host == scheduler.host)
+                .map(|run| run.run)
+                .collect();
+            let records = records.iter().filter(|record| own.contains(&record.run));
+            BackgroundSummary::of(&scheduler.scheduler, scheduler.host, records)
+        };
+        self.background = self.schedulers.iter().filter_map(of).collect();
+        self
     }
 }
 
@@ -155,7 +176,7 @@ impl SummaryBuilder {
     /// The summary of the runs.
     pub fn finish(self) -> Summary {
         let schedulers = self.groups.into_iter().map(Group::summary).collect();
-        Summary { version: SUMMARY_VERSION, schedulers, runs: self.runs }
+        Summary { version: SUMMARY_VERSION, schedulers, background: Vec::new(), runs: self.runs }
     }
 }
 

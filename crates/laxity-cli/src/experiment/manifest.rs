@@ -1,0 +1,63 @@
+//! The manifest of whatever makes runs: `run`, `compare` and `simulate` fill it in one way.
+
+use laxity_model::{Demand, Duration, Platform, TaskSet};
+use laxity_place::{Method, Overload};
+use laxity_trace::{Machine, Manifest, RESULTS_VERSION, Run};
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+/// What measured and simulated experiments are both told.
+pub struct Common {
+    /// Releases happen in `[0, duration)`.
+    pub duration: Duration,
+    /// Runs per set and scheduler.
+    pub repeat: u32,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// How much of its WCET a job asks for.
+    pub demand: Demand,
+    /// How tasks are placed.
+    pub placement: Method,
+    /// What to do with a task that fits nowhere.
+    pub overload: Overload,
+    /// How long the ILP may take.
+    pub ilp_time_limit: Duration,
+}
+
+impl Common {
+    /// The manifest of an experiment on `machine`, whose own options stand beside the common ones. `simulated` is the
+    /// platform of simulated runs, if there are any.
+    pub fn manifest(
+        &self,
+        sets: &[TaskSet],
+        machine: Machine,
+        simulated: Option<&Platform>,
+        own: BTreeMap<String, String>,
+        runs: Vec<Run>,
+    ) -> Manifest {
+        Manifest {
+            version: RESULTS_VERSION,
+            laxity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+            created: laxity_trace::rfc3339(SystemTime::now()),
+            seed: self.seed,
+            platform: simulated.map(Platform::to_json_value),
+            machine,
+            task_sets: sets.iter().map(TaskSet::to_json_value).collect(),
+            options: self.options().into_iter().chain(own).collect(),
+            background: Vec::new(),
+            runs,
+        }
+    }
+
+    fn options(&self) -> BTreeMap<String, String> {
+        BTreeMap::from([
+            ("demand".to_owned(), self.demand.to_string()),
+            ("duration".to_owned(), self.duration.to_string()),
+            ("ilp-time-limit".to_owned(), self.ilp_time_limit.to_string()),
+            ("overload".to_owned(), self.overload.to_string()),
+            ("placement".to_owned(), self.placement.to_string()),
+            ("repeat".to_owned(), self.repeat.to_string()),
+        ])
+    }
+}

@@ -1,0 +1,119 @@
+//! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
+
+use laxity_sim::costs::Costs;
+use laxity_sim::{BudgetMode, RETRIES_MAX};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What a simulation can be told beyond the scheduler and its tasks.
+#[derive(Debug, Clone)]
+pub struct Mechanics {
+    /// What happens to a job that exceeds its budget.
+    pub budget_mode: BudgetMode,
+    /// Whether jobs of one release instant are released together.
+    pub batching: bool,
+    /// push-pull: after how many failures a push is given up.
+    pub retries_max: u32,
+    /// Makes operations on different CPUs interleave in an order that this seed draws.
+    pub interleaving: Option<u64>,
+    /// What the kernel costs.
+    pub costs: Costs,
+    /// The file that says so, to be named in the results.
+    pub costs_file: Option<PathBuf>,
+    /// How many tasks that are not real-time run in the background.
+    pub background: usize,
+}
+
+impl Default for Mechanics {
+    fn default() -> Self {
+        Mechanics {
+            budget_mode: BudgetMode::Off,
+            batching: true,
+            retries_max: RETRIES_MAX,
+            interleaving: None,
+            costs: Costs::default(),
+            costs_file: None,
+            background: 0,
+        }
+    }
+}
+
+impl Mechanics {
+    /// What a reader of a run must know.
+    pub fn notes(&self) -> Vec<String> {
+        let note = match (self.costs.is_zero(), self.costs_file.as_ref()) {
+            (true, _) => "simulated without costs: scheduling, context switches and cold caches take no time"
+                .to_owned(),
+            (false, file) => {
+                let file = file.map_or_else(String::new, |file| format!(" of {}", file.display()));
+                format!("simulated with the costs{file}: {}", self.modelled().join(", "))
+            }
+        };
+        vec![note]
+    }
+
+    /// All options, as the manifest of a simulation has them.
+    pub fn options(&self) -> BTreeMap<String, String> {
+        let mut options = BTreeMap::from([
+            ("background".to_owned(), self.background.to_string()),
+            ("batching".to_owned(), if self.batching { "on" } else { "off" }.to_owned()),
+            ("budget".to_owned(), budget_word(self.budget_mode).to_owned()),
+            ("retries".to_owned(), self.retries_max.to_string()),
+        ]);
+        options.extend(self.cost_options());
+        options.extend(self.interleaving.map(|seed| ("interleave".to_owned(), seed.to_string())));
+        options
+    }
+
+    /// The costs file, what it gives a cost to, and what a real system pays for that costs nothing all the same.
+    pub fn cost_options(&self) -> BTreeMap<String, String> {
+        let costs =
+            self.costs_file.as_ref().map_or_else(|| "none".to_owned(), |file| file.display().to_string());
+        let mut options = BTreeMap::from([("costs".to_owned(), costs)]);
+        if !self.costs.is_zero() {
+            options.insert("modelled".to_owned(), self.modelled().join(", "));
+            options.insert("not-modelled".to_owned(), self.left_out().join(", "));
+        }
+        options
+    }
+
+    /// What costs something, in words.
+    fn modelled(&self) -> Vec<&'static str> {
+        self.priced().into_iter().filter(|(_, paid, _)| *paid).map(|(words, ..)| words).collect()
+    }
+
+    /// What costs nothing here and something under every scheduler of Linux.
+    fn left_out(&self) -> Vec<&'static str> {
+        self.priced()
+            .into_iter()
+            .filter(|(_, paid, linux)| !paid && *linux)
+            .map(|(words, ..)| words)
+            .collect()
+    }
+
+    /// Every cost: its words, whether it is above zero, and whether Linux's own schedulers have it.
+    fn priced(&self) -> [(&'static str, bool, bool); 10] {
+        let costs = &self.costs;
+        [
+            ("release latency", !costs.release_latency.is_zero(), true),
+            ("release interrupts", !costs.release.is_zero(), true),
+            ("scheduling decisions", !costs.scheduling.is_zero(), true),
+            ("context switches", !costs.context_switch.is_zero(), true),
+            ("reschedule interrupts", !costs.ipi.is_zero(), true),
+            ("steps of pushes and pulls", !costs.step.is_zero(), true),
+            ("timer ticks", !costs.tick.is_zero(), true),
+            ("requests to a scheduling core", !costs.mailbox.is_zero(), false),
+            ("the scheduling core's decisions", !costs.dsp.is_zero(), false),
+            ("cold caches", costs.cache.as_ref().is_some_and(|cache| !cache.is_zero()), true),
+        ]
+    }
+}
+
+/// The option's words for what happens to a job that exceeds its budget.
+fn budget_word(mode: BudgetMode) -> &'static str {
+    match mode {
+        BudgetMode::Off => "off",
+        BudgetMode::Throttle => "throttle",
+        BudgetMode::Postpone => "postpone",
+    }
+}
