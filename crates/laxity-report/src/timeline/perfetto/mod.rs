@@ -206,13 +206,7 @@ impl<'a, W: Write> Trace<'a, W> {
         self.instant(event.time_ns, (task, job), lane, "deadline miss")
     }
 
-    fn instant(
-        &mut self,
-        time_ns: u64,
-        (task, job): (u32, u32),
-        lane: usize,
-        name: &str,
-    ) -> io::Result<()> {
+    fn instant(&mut self, time_ns: u64, (task, job): (u32, u32), lane: usize, name: &str) -> io::Result<()> {
         let track = self.tracks.task(task, lane, &mut self.packets)?;
         let name = self.packets.name(name)?;
         let event = TrackEvent {

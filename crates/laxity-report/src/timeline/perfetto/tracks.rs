@@ -81,8 +81,10 @@ impl<'a> Tracks<'a> {
                 description: if lane == 0 { self.parameters(task) } else { None },
                 ..track(self.task_name(task), rank(task).saturating_add(FIRST_TASK_RANK))
             },
-            Key::Kernel(_) => track("kernel".to_owned(), 0),
-            Key::Laxity(_) => NewTrack { counter: true, ..track("laxity".to_owned(), 0) },
+            Key::Kernel(cpu) => track(format!("CPU {cpu} kernel"), 0),
+            Key::Laxity(task) => {
+                NewTrack { counter: true, ..track(format!("{} laxity", self.task_name(task)), 0) }
+            }
         };
         let uuid = packets.track(NewTrack { parent: Some(parent), ..track })?;
         self.known.insert(key, uuid);
