@@ -23,7 +23,10 @@ pub use byte_size::ByteSize;
 pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
-pub use file::{Exported, Imported, platform_schema, read_platform, read_task_set, task_set_schema};
+pub use file::{
+    DocumentEntries, DocumentKind, Exported, Imported, platform_schema, read_file, read_platform,
+    read_task_set, task_set_schema,
+};
 pub use platform::{Cache, CacheKind, Core, NumaNode, Platform, Speed};
 pub use policy::{Policy, PolicyScheduler};
 pub use scheduler::{PriorityRule, Scheduler, Scope};

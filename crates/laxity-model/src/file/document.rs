@@ -4,44 +4,76 @@ use crate::{Diagnostic, Result};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The version that files say they have.
-pub(super) const VERSION: u64 = 1;
-
 /// Messages quote the input; a broken file must not fill the terminal with it.
 const MESSAGE_CHARS_MAX: usize = 600;
 
-/// A kind of document: what it is called and where its entries with names are.
-pub(super) struct Kind {
-    /// "task set".
+/// A kind of document in TOML or JSON: what errors say about it.
+#[derive(Debug)]
+pub struct DocumentKind {
+    /// What it is called: "task set".
     pub what: &'static str,
-    /// The published schema.
+    /// The published schema: "schemas/task-set.schema.json".
     pub schema: &'static str,
-    /// Key and singular of the list whose entries errors name.
-    pub entries: (&'static str, &'static str),
+    /// The version that documents say they have in `version`.
+    pub version: u64,
+    /// The list whose entries errors name.
+    pub entries: Option<DocumentEntries>,
+}
+
+/// A list in a document.
+#[derive(Debug)]
+pub struct DocumentEntries {
+    /// Its key: "tasks".
+    pub key: &'static str,
+    /// What one of its entries is called: "task".
+    pub singular: &'static str,
     /// True if such an entry does not read by itself.
-    pub refuses_entry: fn(&Value) -> bool,
+    pub refuses: fn(&Value) -> bool,
 }
 
-/// Reads TOML.
-pub(super) fn from_toml<T: DeserializeOwned>(text: &str, kind: &Kind) -> Result<T> {
-    toml::from_str(text).map_err(|e| {
-        let place = e.span().map(|span| line_and_column(text, span.start));
-        let document = toml::from_str(text).ok();
-        explain(e.message(), place, document.as_ref(), kind)
-    })
-}
+impl DocumentKind {
+    /// Reads TOML.
+    ///
+    /// # Errors
+    ///
+    /// A document of another version; what does not read, with line and column, and with the nearest known word where
+    /// one is misspelt.
+    pub fn from_toml<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
+        toml::from_str(text).map_err(|e| {
+            let place = e.span().map(|span| line_and_column(text, span.start));
+            let document = toml::from_str(text).ok();
+            explain(e.message(), place, document.as_ref(), self)
+        })
+    }
 
-/// Reads JSON.
-pub(super) fn from_json<T: DeserializeOwned>(text: &str, kind: &Kind) -> Result<T> {
-    serde_json::from_str(text).map_err(|e| {
-        let document = serde_json::from_str(text).ok();
-        explain(&json_message(&e), json_place(&e), document.as_ref(), kind)
-    })
-}
+    /// Reads JSON; errors as those of [`DocumentKind::from_toml`].
+    pub fn from_json<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
+        serde_json::from_str(text).map_err(|e| {
+            let document = serde_json::from_str(text).ok();
+            explain(&json_message(&e), json_place(&e), document.as_ref(), self)
+        })
+    }
 
-/// Reads a JSON document that is in memory already.
-pub(super) fn from_json_value<T: DeserializeOwned>(document: &Value, kind: &Kind) -> Result<T> {
-    T::deserialize(document).map_err(|e| explain(&json_message(&e), None, Some(document), kind))
+    /// Reads a JSON document that is in memory already; errors as those of [`DocumentKind::from_toml`], without place.
+    pub fn from_json_value<T: DeserializeOwned>(&self, document: &Value) -> Result<T> {
+        T::deserialize(document).map_err(|e| explain(&json_message(&e), None, Some(document), self))
+    }
+
+    /// Refuses documents of another version.
+    ///
+    /// # Errors
+    ///
+    /// Which version this laxity reads.
+    pub fn check_version(&self, version: u64) -> Result<()> {
+        if version == self.version {
+            return Ok(());
+        }
+        Err(Diagnostic::usage(format!(
+            "{} version {version} is not known; this laxity reads version {}",
+            self.what, self.version
+        ))
+        .hint(format!("write `version = {}` and follow {}", self.version, self.schema)))
+    }
 }
 
 /// The message of a JSON error without its place.
@@ -58,27 +90,15 @@ pub(super) fn json_place(error: &serde_json::Error) -> Option<(usize, usize)> {
     (error.line() != 0).then(|| (error.line(), error.column().max(1)))
 }
 
-/// Refuses documents of another version.
-pub(super) fn check_version(version: u64, kind: &Kind) -> Result<()> {
-    if version == VERSION {
-        return Ok(());
-    }
-    Err(Diagnostic::usage(format!(
-        "{} version {version} is not known; this laxity reads version {VERSION}",
-        kind.what
-    ))
-    .hint(format!("write `version = {VERSION}` and follow {}", kind.schema)))
-}
-
 fn explain(
     message: &str,
     place: Option<(usize, usize)>,
     document: Option<&Value>,
-    kind: &Kind,
+    kind: &DocumentKind,
 ) -> Diagnostic {
     // A file of a later version may break any rule of this one; its version is what matters.
     let version = document.and_then(|document| document.get("version")).and_then(Value::as_u64);
-    if let Some(Err(diagnostic)) = version.map(|version| check_version(version, kind)) {
+    if let Some(Err(diagnostic)) = version.map(|version| kind.check_version(version)) {
         return diagnostic;
     }
     let entry = document.and_then(|document| culprit(document, kind));
@@ -94,17 +114,17 @@ fn explain(
 }
 
 /// The first entry that does not read by itself, by name or position.
-fn culprit(document: &Value, kind: &Kind) -> Option<String> {
-    let (key, singular) = kind.entries;
+fn culprit(document: &Value, kind: &DocumentKind) -> Option<String> {
+    let DocumentEntries { key, singular, refuses } = kind.entries.as_ref()?;
     let entries = document.get(key)?.as_array()?;
-    let (index, entry) = entries.iter().enumerate().find(|(_, entry)| (kind.refuses_entry)(entry))?;
+    let (index, entry) = entries.iter().enumerate().find(|(_, entry)| refuses(entry))?;
     Some(match entry.get("name").and_then(Value::as_str) {
         Some(name) => format!("{singular} `{name}`"),
         None => format!("{singular} {}", index + 1),
     })
 }
 
-fn hint(message: &str, kind: &Kind) -> String {
+fn hint(message: &str, kind: &DocumentKind) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     if message.starts_with("unknown field") || message.starts_with("unknown variant") {
         let unknown = quoted.next().unwrap_or_default();
@@ -116,8 +136,9 @@ fn hint(message: &str, kind: &Kind) -> String {
     }
     if message.starts_with("missing field `version`") {
         return format!(
-            "start the {} with `version = {VERSION}` (in JSON `\"version\": {VERSION}`)",
-            kind.what
+            "start the {what} with `version = {version}` (in JSON `\"version\": {version}`)",
+            what = kind.what,
+            version = kind.version,
         );
     }
     format!("the format is described in {}", kind.schema)

@@ -11,17 +11,15 @@ mod rtapp_thread;
 mod schema;
 mod simso;
 mod task_set;
+mod text_file;
 
+pub use document::{DocumentEntries, DocumentKind};
 pub use schema::{platform_schema, task_set_schema};
+pub use text_file::read_file;
 
-use crate::{Diagnostic, Failure, Platform, Result, TaskSet};
+use crate::{Diagnostic, Platform, Result, TaskSet};
 use document::printable;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::Path;
-
-/// The largest file that is read: 64 MiB.
-const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// A task set that was read, and what a reader should know about how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,43 +85,10 @@ pub fn read_platform(path: &Path) -> Result<Platform> {
     })
 }
 
+/// [`read_file`], with a name for what has none.
 fn read<T>(path: &Path, parse: impl FnOnce(&str, &str) -> Result<T>) -> Result<T> {
-    let shown = printable(&path.display().to_string());
-    let text = read_text(path).map_err(|e| e.context(&shown))?;
-    let name = path.file_stem().map_or_else(|| shown.clone(), |stem| printable(&stem.to_string_lossy()));
-    parse(&text, &name).map_err(|e| Diagnostic { message: printable(&e.message), ..e }.context(&shown))
-}
-
-fn read_text(path: &Path) -> Result<String> {
-    let unreadable = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            Diagnostic::usage("no such file").hint("check the path")
-        }
-        ErrorKind::PermissionDenied => Diagnostic::usage("no permission to read it")
-            .hint("check the owner and mode of the file and its folders"),
-        _ => Diagnostic {
-            failure: Failure::Environment,
-            ..Diagnostic::usage(format!("cannot be read: {error}"))
-        },
-    };
-    let file = File::open(path).map_err(unreadable)?;
-    if file.metadata().map_err(unreadable)?.is_dir() {
-        return Err(Diagnostic::usage("is a directory, not a file").hint("name a file in it"));
-    }
-    let mut bytes = Vec::new();
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > FILE_BYTES_MAX) {
-        return Err(Diagnostic::usage(format!("is larger than {} MiB, the limit", FILE_BYTES_MAX >> 20))
-            .hint("split it; one file holds one task set or platform"));
-    }
-    let text = String::from_utf8(bytes).map_err(|e| {
-        Diagnostic::usage(format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
-            .hint("save it as UTF-8; compressed files must be unpacked first")
-    })?;
-    Ok(match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
-    })
+    let name = path.file_stem().unwrap_or(path.as_os_str());
+    read_file(path, |text| parse(text, &printable(&name.to_string_lossy())))
 }
 
 fn format_of(path: &Path, text: &str) -> Format {

@@ -1,6 +1,6 @@
 //! Platforms in TOML and JSON.
 
-use super::document::{self, Kind};
+use super::document::{DocumentEntries, DocumentKind};
 use super::notation::{Bounded, Cpus, Ratio, Size, Written};
 use crate::cpu_list::CPUS_MAX;
 use crate::{ByteSize, Cache, CacheKind, Core, CpuList, Diagnostic, NumaNode, Platform, Result, Speed};
@@ -10,11 +10,15 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::fmt;
 
-pub(super) const KIND: Kind = Kind {
+const KIND: DocumentKind = DocumentKind {
     what: "platform",
     schema: "schemas/platform.schema.json",
-    entries: ("caches", "cache"),
-    refuses_entry: |entry| CacheFile::deserialize(entry).is_err(),
+    version: 1,
+    entries: Some(DocumentEntries {
+        key: "caches",
+        singular: "cache",
+        refuses: |entry| CacheFile::deserialize(entry).is_err(),
+    }),
 };
 
 const CORES_MAX: usize = CPUS_MAX as usize;
@@ -159,17 +163,17 @@ impl<'de> Deserialize<'de> for CoresFile {
 impl Platform {
     /// Reads a platform in TOML. `name` is its name if the text gives none.
     pub fn from_toml(text: &str, name: &str) -> Result<Self> {
-        document::from_toml::<PlatformFile>(text, &KIND)?.read(name)
+        KIND.from_toml::<PlatformFile>(text)?.read(name)
     }
 
     /// Reads a platform in JSON. `name` is its name if the text gives none.
     pub fn from_json(text: &str, name: &str) -> Result<Self> {
-        document::from_json::<PlatformFile>(text, &KIND)?.read(name)
+        KIND.from_json::<PlatformFile>(text)?.read(name)
     }
 
     /// Reads a platform from a JSON document in memory. `name` is its name if the document gives none.
     pub fn from_json_value(document: &Value, name: &str) -> Result<Self> {
-        document::from_json_value::<PlatformFile>(document, &KIND)?.read(name)
+        KIND.from_json_value::<PlatformFile>(document)?.read(name)
     }
 
     /// Writes the platform in TOML; [`Platform::from_toml`] reads the same platform back.
@@ -194,7 +198,7 @@ impl Platform {
 
 impl PlatformFile {
     fn read(self, name: &str) -> Result<Platform> {
-        document::check_version(self.version, &KIND)?;
+        KIND.check_version(self.version)?;
         let read_clusters = |list: Bounded<Written<Cpus>, CORES_MAX>| {
             list.0.iter().map(|cpus| cpus.read("clusters")).collect::<Result<Vec<CpuList>>>()
         };
@@ -211,7 +215,7 @@ impl PlatformFile {
         let clusters = platform.clusters().iter().map(Written::of).collect();
         PlatformFile {
             _schema: None,
-            version: document::VERSION,
+            version: KIND.version,
             name: Some(platform.name().to_owned()),
             clusters: Some(Bounded(clusters)),
             cores: CoresFile::of(platform.cores()),

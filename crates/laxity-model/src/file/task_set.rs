@@ -1,6 +1,6 @@
 //! Task sets in TOML and JSON.
 
-use super::document::{self, Kind};
+use super::document::{DocumentEntries, DocumentKind};
 use super::notation::{Bounded, Cpus, ReadsToWrites, Share, Size, Time, Whole, Written};
 use crate::task_set::TASKS_MAX;
 use crate::{
@@ -13,11 +13,15 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-pub(super) const KIND: Kind = Kind {
+const KIND: DocumentKind = DocumentKind {
     what: "task set",
     schema: "schemas/task-set.schema.json",
-    entries: ("tasks", "task"),
-    refuses_entry: |entry| TaskFile::deserialize(entry).is_err(),
+    version: 1,
+    entries: Some(DocumentEntries {
+        key: "tasks",
+        singular: "task",
+        refuses: |entry| TaskFile::deserialize(entry).is_err(),
+    }),
 };
 
 /// A set of recurring real-time tasks for laxity.
@@ -156,17 +160,17 @@ fn one_arrival() -> Value {
 impl TaskSet {
     /// Reads a task set in TOML. `name` is its name if the text gives none.
     pub fn from_toml(text: &str, name: &str) -> Result<Self> {
-        document::from_toml::<TaskSetFile>(text, &KIND)?.read(name)
+        KIND.from_toml::<TaskSetFile>(text)?.read(name)
     }
 
     /// Reads a task set in JSON. `name` is its name if the text gives none.
     pub fn from_json(text: &str, name: &str) -> Result<Self> {
-        document::from_json::<TaskSetFile>(text, &KIND)?.read(name)
+        KIND.from_json::<TaskSetFile>(text)?.read(name)
     }
 
     /// Reads a task set from a JSON document in memory. `name` is its name if the document gives none.
     pub fn from_json_value(document: &Value, name: &str) -> Result<Self> {
-        document::from_json_value::<TaskSetFile>(document, &KIND)?.read(name)
+        KIND.from_json_value::<TaskSetFile>(document)?.read(name)
     }
 
     /// Writes the set in TOML; [`TaskSet::from_toml`] reads the same set back.
@@ -191,7 +195,7 @@ impl TaskSet {
 
 impl TaskSetFile {
     fn read(self, name: &str) -> Result<TaskSet> {
-        document::check_version(self.version, &KIND)?;
+        KIND.check_version(self.version)?;
         let tasks = self.tasks.0.into_iter().enumerate().map(|(id, task)| task.read(id));
         let tasks = tasks.collect::<Result<Vec<Task>>>()?;
         let set = TaskSet::new(self.name.unwrap_or_else(|| name.to_owned()), tasks)?;
@@ -204,7 +208,7 @@ impl TaskSetFile {
     fn of(set: &TaskSet) -> Self {
         TaskSetFile {
             _schema: None,
-            version: document::VERSION,
+            version: KIND.version,
             name: Some(set.name().to_owned()),
             provenance: set.provenance().map(ProvenanceFile::of),
             tasks: Bounded(set.tasks().iter().map(TaskFile::of).collect()),

@@ -1,0 +1,54 @@
+//! Text files: what is wrong with one is said with its name.
+
+use super::document::printable;
+use crate::{Diagnostic, Failure, Result};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// The largest file that is read: 64 MiB.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+/// Reads a text file of at most 64 MiB: UTF-8, with or without a byte order mark.
+///
+/// # Errors
+///
+/// No such file, or one that cannot be read; the errors of `parse`. All name the file, and no message quotes more of
+/// it than a terminal can bear.
+pub fn read_file<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    let shown = printable(&path.display().to_string());
+    let text = text_of(path).map_err(|e| e.context(&shown))?;
+    parse(&text).map_err(|e| Diagnostic { message: printable(&e.message), ..e }.context(&shown))
+}
+
+fn text_of(path: &Path) -> Result<String> {
+    let unreadable = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            Diagnostic::usage("no such file").hint("check the path")
+        }
+        ErrorKind::PermissionDenied => Diagnostic::usage("no permission to read it")
+            .hint("check the owner and mode of the file and its folders"),
+        _ => Diagnostic {
+            failure: Failure::Environment,
+            ..Diagnostic::usage(format!("cannot be read: {error}"))
+        },
+    };
+    let file = File::open(path).map_err(unreadable)?;
+    if file.metadata().map_err(unreadable)?.is_dir() {
+        return Err(Diagnostic::usage("is a directory, not a file").hint("name a file in it"));
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > FILE_BYTES_MAX) {
+        return Err(Diagnostic::usage(format!("is larger than {} MiB, the limit", FILE_BYTES_MAX >> 20))
+            .hint("split it, or leave out what is not needed"));
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        Diagnostic::usage(format!("is not UTF-8 text (byte {})", e.utf8_error().valid_up_to()))
+            .hint("save it as UTF-8; compressed files must be unpacked first")
+    })?;
+    Ok(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    })
+}
