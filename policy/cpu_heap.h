@@ -86,12 +86,6 @@ LX_INLINE void lx_cpu_enter(struct lx_state *s, struct lx_cpu_entry entry)
 	}
 }
 
-/* The link of `cpu` has become `task` (or LX_NONE). */
-LX_FN void lx_cpu_update(struct lx_state *s, u32 cpu, u32 task)
-{
-	lx_cpu_enter(s, task == LX_NONE ? lx_cpu_idle(cpu) : lx_cpu_busy(cpu, task, lx_task(s, task)->key));
-}
-
 /* All CPUs idle. The dedicated CPU, the last one, never yields. */
 LX_FN void lx_cpu_heap_init(struct lx_state *s)
 {
@@ -116,7 +110,7 @@ LX_FN void lx_cpu_heap_init(struct lx_state *s)
 		c->scheduled = LX_NONE;
 		c->kicked = 0;
 		if (cpu < s->cpus_linkable)
-			lx_cpu_update(s, cpu, LX_NONE);
+			lx_cpu_enter(s, lx_cpu_idle(cpu));
 		cpu++;
 		LX_FORGET(s, cpu);
 	}

@@ -32,15 +32,12 @@ LX_INLINE void LX_P(ready_add)(struct lx_state *s, u32 task)
 LX_INLINE void LX_P(set_link)(struct lx_state *s, u32 cpu, u32 task)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
+	struct lx_task *t = lx_task(s, task);
 
 	c->linked = task;
-	if (task != LX_NONE) {
-		struct lx_task *t = lx_task(s, task);
-
-		t->linked_on = cpu;
-		t->place = LX_PLACE_NOWHERE;
-	}
-	lx_cpu_update(s, cpu, task);
+	t->linked_on = cpu;
+	t->place = LX_PLACE_NOWHERE;
+	lx_cpu_enter(s, lx_cpu_busy(cpu, task, t->key));
 	if (task != c->scheduled)
 		lx_kick(s, cpu);
 }
@@ -52,41 +49,45 @@ LX_INLINE void LX_P(set_link)(struct lx_state *s, u32 cpu, u32 task)
 LX_INLINE u32 LX_P(better_cpu)(struct lx_state *s, u32 cpu, u32 task)
 {
 	u32 last = lx_task(s, task)->last_cpu;
-	struct lx_cpu *c;
-	u32 other;
+	struct lx_cpu *c = lx_cpu(s, last == LX_NONE ? cpu : last);
+	u32 linked = c->linked;
+	u32 other = linked == LX_NONE ? task : linked;
+	u32 stays = c->scheduled == task;
+	u32 moves = (linked != c->scheduled) & (linked != LX_NONE) & (lx_task(s, other)->last_cpu != last);
 
-	if (last == cpu || last == LX_NONE)
-		return cpu;
-	c = lx_cpu(s, last);
-	other = c->linked;
-	if (c->scheduled == task)
-		return last;
-	if (other == c->scheduled || other == LX_NONE || lx_task(s, other)->last_cpu == last)
-		return cpu;
-	return last;
+	/* One branch, and a rare one: where a job ran last cannot be predicted, but that nobody has to move can. */
+	return LX_UNLIKELY((last != cpu) & (last != LX_NONE) & (stays | moves)) ? last : cpu;
+}
+
+/* The task gets the link of the CPU `better`, and what was linked there, for no CPU is idle then, that of `cpu`. */
+LX_FN void LX_P(swap_links)(struct lx_state *s, u32 cpu, u32 better, u32 task)
+{
+	u32 other = lx_cpu(s, better)->linked;
+
+	LX_ASSERT(other != LX_NONE);
+	LX_P(set_link)(s, better, task);
+	LX_P(set_link)(s, cpu, other);
 }
 
 /* Links the task, which waits nowhere, to `cpu`, whose link is free. */
-LX_FN void LX_P(link)(struct lx_state *s, u32 cpu, u32 task)
+LX_INLINE void LX_P(link)(struct lx_state *s, u32 cpu, u32 task)
 {
 	u32 better = LX_P(better_cpu)(s, cpu, task);
 
-	if (better != cpu) {
-		u32 other = lx_cpu(s, better)->linked;
-
-		LX_P(set_link)(s, better, task);
-		task = other;
-	}
-	LX_P(set_link)(s, cpu, task);
+	if (LX_UNLIKELY(better != cpu))
+		LX_P(swap_links)(s, cpu, better, task);
+	else
+		LX_P(set_link)(s, cpu, task);
 }
 
 /* Links the ready job of highest priority, if there is one, to `cpu`, whose link is free. */
-LX_FN void LX_P(link_top)(struct lx_state *s, u32 cpu)
+LX_HOT void LX_P(link_top)(struct lx_state *s, u32 cpu)
 {
 	u32 top = LX_Q(top)(s);
 
 	if (top == LX_NONE) {
-		LX_P(set_link)(s, cpu, LX_NONE);
+		lx_cpu(s, cpu)->linked = LX_NONE;
+		lx_cpu_enter(s, lx_cpu_idle(cpu));
 		return;
 	}
 	LX_Q(pop)(s, top);
@@ -94,7 +95,7 @@ LX_FN void LX_P(link_top)(struct lx_state *s, u32 cpu)
 }
 
 /* Links the job, which waits nowhere, to the first CPU that yields to it, where `first` is that CPU's heap entry. */
-LX_FN void LX_P(preempt)(struct lx_state *s, u32 task, struct lx_cpu_entry first)
+LX_HOT void LX_P(preempt)(struct lx_state *s, u32 task, struct lx_cpu_entry first)
 {
 	u32 preempted = lx_entry_task(first);
 	u32 cpu = lx_entry_cpu(first);
@@ -116,7 +117,7 @@ LX_FN void LX_P(preempt)(struct lx_state *s, u32 task, struct lx_cpu_entry first
 }
 
 /* A job becomes ready: it preempts, takes an idle CPU, or waits. */
-LX_FN void LX_P(release_job)(struct lx_state *s, u32 task)
+LX_HOT void LX_P(release_job)(struct lx_state *s, u32 task)
 {
 	struct lx_cpu_entry first = lx_cpu_first(s);
 
@@ -157,22 +158,23 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 }
 
 /* Puts the task's present job, which arrives later, into the release queue; `cpu` arms the timer. */
-LX_FN void LX_P(release_later)(struct lx_state *s, u32 task, u64 time, u32 cpu)
+LX_HOT void LX_P(release_later)(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
 	LX_Q(group_add)(s, lx_await_release(s, task, time, cpu), task);
 }
 
 /*
  * Takes the task that `cpu` runs out of the link or the queue it is in, without choosing another; the CPU it was linked
- * to, or LX_NONE. `cpu` is going to call reschedule, so no kick has to ask for it.
+ * to, which is `cpu` (invariant 2), or LX_NONE. `cpu` is going to call reschedule, so no kick has to ask for it.
  */
-LX_FN u32 LX_P(unlink)(struct lx_state *s, u32 cpu, u32 task)
+LX_HOT u32 LX_P(unlink)(struct lx_state *s, u32 cpu, u32 task)
 {
 	struct lx_task *t = lx_task(s, task);
 	u32 freed = t->linked_on;
 
 	s->actions = 0;
 	lx_cpu(s, cpu)->kicked = 1;
+	LX_ASSERT(freed == LX_NONE || freed == cpu);
 	if (freed != LX_NONE) {
 		t->linked_on = LX_NONE;
 	} else if (t->place == LX_PLACE_READY) {

@@ -33,7 +33,7 @@ LX_INLINE u32 *lx_bucket(struct lx_state *s, u64 time)
 }
 
 /* Moves the hole up to where (time, group) belongs, and puts it there. */
-LX_FN void lx_due_rise(struct lx_state *s, u32 hole, u64 time, u32 group)
+LX_HOT void lx_due_rise(struct lx_state *s, u32 hole, u64 time, u32 group)
 {
 	while (hole > 0 && LX_MAY_LOOP) {
 		u32 parent = (hole - 1) / 2;
@@ -63,7 +63,7 @@ LX_INLINE void lx_due_push(struct lx_state *s, u64 time, u32 group)
  * Removes the first group from the heap, which is not empty. The hole goes down to a leaf, and the last entry, which belongs
  * near the leaves, rises from there: fewer comparisons, and none whose outcome steers a branch, on the way down.
  */
-LX_FN void lx_due_pop(struct lx_state *s)
+LX_HOT void lx_due_pop(struct lx_state *s)
 {
 	u32 count = s->due_count - 1;
 	struct lx_entry last = *lx_due(s, count);
@@ -107,7 +107,7 @@ LX_INLINE u32 lx_group_at(struct lx_state *s, u64 time)
  * The group that `task` joins for `time`: the one of that instant, or a new one that `cpu`'s timer will release.
  * The caller adds the task to it.
  */
-LX_FN u32 lx_group_for(struct lx_state *s, u32 task, u64 time, u32 cpu)
+LX_HOT u32 lx_group_for(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
 	struct lx_group *g;
 	u32 dedicated = s->config.dedicated_cpu;

@@ -120,7 +120,7 @@ LX_INLINE void lx_dsp_set_link(struct lx_state *s, u32 cpu, u32 task)
 
 	c->linked = task;
 	lx_task(s, task)->linked_on = cpu;
-	lx_cpu_update(s, cpu, task);
+	lx_cpu_enter(s, lx_cpu_busy(cpu, task, lx_task(s, task)->key));
 	if (c->scheduled != task)
 		lx_kick(s, cpu);
 }
@@ -197,7 +197,7 @@ LX_FN void lx_dsp_discard(struct lx_state *s, u32 task, u32 sender)
 	if (t->linked_on != LX_NONE) {
 		LX_ASSERT(t->linked_on == sender && LX_READ(lx_cpu(s, sender)->linked) == LX_NONE);
 		t->linked_on = LX_NONE;
-		lx_cpu_update(s, sender, LX_NONE);
+		lx_cpu_enter(s, lx_cpu_idle(sender));
 		return;
 	}
 	/* The client was given another link while the message was on its way. */

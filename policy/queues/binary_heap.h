@@ -23,7 +23,7 @@ LX_INLINE void lx_ready_place(struct lx_state *s, u32 position, u64 key, u32 tas
 }
 
 /* Moves the hole up to where (key, task) belongs, and puts it there. */
-LX_FN void lx_ready_rise(struct lx_state *s, u32 hole, u64 key, u32 task)
+LX_HOT void lx_ready_rise(struct lx_state *s, u32 hole, u64 key, u32 task)
 {
 	while (hole > 0 && LX_MAY_LOOP) {
 		u32 parent = (hole - 1) / 2;
@@ -42,7 +42,7 @@ LX_FN void lx_ready_rise(struct lx_state *s, u32 hole, u64 key, u32 task)
  * Takes the entry at `hole` out of the heap. The hole goes down to a leaf, and the last entry, which belongs near the
  * leaves, rises from there: fewer comparisons, and none whose outcome steers a branch, on the way down.
  */
-LX_FN void lx_ready_take(struct lx_state *s, u32 hole)
+LX_HOT void lx_ready_take(struct lx_state *s, u32 hole)
 {
 	u32 count = s->ready_count - 1;
 	struct lx_entry last = *lx_ready(s, count);

@@ -27,8 +27,10 @@ pub struct Jobs {
     arrival: Arrival,
     wcet: Duration,
     demand: Demand,
-    next_release: Option<Duration>,
-    leave: Option<Duration>,
+    /// Ns; the end of time if there is none.
+    next_release: u64,
+    /// Jobs are released before this instant.
+    leave: u64,
     rng: Pcg64,
 }
 
@@ -38,8 +40,8 @@ pub fn jobs_of(task: &Task, id: usize, seed: u64, demand: Demand) -> Jobs {
         arrival: task.arrival,
         wcet: task.wcet,
         demand: task.demand.unwrap_or(demand),
-        next_release: Some(task.phase),
-        leave: task.leave,
+        next_release: task.phase.as_ns(),
+        leave: task.leave.map_or(u64::MAX, Duration::as_ns),
         rng: stream_of(seed, id as u64),
     }
 }
@@ -57,17 +59,20 @@ impl Iterator for Jobs {
     /// Ends when the task leaves, and where the next release would be past 2^64 ns.
     #[inline]
     fn next(&mut self) -> Option<JobSpec> {
-        let release = self.next_release.filter(|&release| self.leave.is_none_or(|leave| release < leave))?;
+        let release = self.next_release;
+        if release >= self.leave {
+            return None;
+        }
         let share = self.share_ppm();
         let gap = match self.arrival {
-            Arrival::Periodic { period } => Some(period),
+            Arrival::Periodic { period } => period.as_ns(),
             Arrival::Sporadic { min_interarrival } => {
-                let extra = self.rng.random_range(0..=min_interarrival.as_ns());
-                min_interarrival.checked_add(Duration::from_ns(extra))
+                let least = min_interarrival.as_ns();
+                least.saturating_add(self.rng.random_range(0..=least))
             }
         };
-        self.next_release = gap.and_then(|gap| release.checked_add(gap));
-        Some(JobSpec { release, demand: share_of(self.wcet, share) })
+        self.next_release = release.saturating_add(gap);
+        Some(JobSpec { release: Duration::from_ns(release), demand: share_of(self.wcet, share) })
     }
 }
 

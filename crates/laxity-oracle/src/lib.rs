@@ -41,7 +41,7 @@ pub use reference::{
     reference, scheduled_by,
 };
 pub use schema::verdict_schema;
-pub use transitions::Transitions;
+pub use transitions::{KernelWindows, Structure, Transitions};
 pub use verdict::{
     Finding, JobName, Oracle, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict, Violation,
 };

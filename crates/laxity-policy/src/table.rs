@@ -34,6 +34,11 @@ impl Table {
         Table(unsafe { &*table.cast::<ffi::lx_policy>() })
     }
 
+    /// Whether operations of the policy may take several steps, under locks of their own, or messages.
+    pub fn has_steps(self) -> bool {
+        self.0.step.is_some()
+    }
+
     pub(crate) fn entries(self) -> &'static ffi::lx_policy {
         self.0
     }

@@ -2,9 +2,10 @@
 
 mod common;
 
+use common::costly::windows;
 use common::{Case, GRACE_NS, definition_of, definition_on};
 use laxity_model::{Duration, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet, read_platform};
-use laxity_oracle::{Transitions, verify};
+use laxity_oracle::verify;
 use laxity_sim::Recording;
 use laxity_sim::costs::{Cost, Costs, read_costs};
 use laxity_trace::{Event, EventKind};
@@ -121,13 +122,12 @@ fn one_lock_serializes_decisions() {
 fn with_costs_the_oracles_tolerate_transitions_and_nothing_else() {
     for seed in 0..150 {
         let mut case = Case::random(seed);
-        let (latency, ipi) = (7, 5);
         case.costs = Costs {
             release: constant(11),
             scheduling: constant(13),
             context_switch: constant(17),
-            ipi: constant(ipi),
-            release_latency: constant(latency),
+            ipi: constant(5),
+            release_latency: constant(7),
             mailbox: constant(3),
             dsp: constant(2),
             tick: constant(4),
@@ -140,9 +140,7 @@ fn with_costs_the_oracles_tolerate_transitions_and_nothing_else() {
             let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
             let cores = case.cores + u32::from(policy.dedicates_a_core());
             let recording = case.simulate(scheduler, cores);
-            let bound = Duration::from_ns(latency + 2 * ipi + 3);
-            let transitions =
-                Transitions { bound, kernel_work: true, abandoned_pushes: policy == Policy::PushPull };
+            let transitions = windows(policy, &case.costs, 12);
             let definition = definition_of(&case, scheduler, cores).with_transitions(transitions);
             let verdict = verify(&definition, &recording.events, case.duration.as_ns() + GRACE_NS);
             assert!(verdict.clean, "seed {seed}, {policy}: {verdict}\n{}", case.describe());

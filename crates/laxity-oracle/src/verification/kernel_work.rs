@@ -1,4 +1,4 @@
-//! How much of the time until an instant went into recorded kernel work, on one CPU or on any of several.
+//! How much of the time until an instant went into recorded kernel work on a CPU.
 //!
 //! 1. Kernel work begins at its event, or when the work before it on the same CPU ends.
 //! 2. Events come in time order. So what has been recorded at an instant and lies after it is one interval from there.
@@ -18,12 +18,6 @@ impl KernelWork {
         (from, self.until)
     }
 
-    /// An interval on one of several CPUs, which may overlap what others do.
-    pub fn join(&mut self, (from, to): (u64, u64)) {
-        self.total += to.saturating_sub(from.max(self.until));
-        self.until = self.until.max(to);
-    }
-
     /// The time in `[0, now)` that went into kernel work.
     #[inline]
     pub fn before(&self, now: u64) -> u64 {
@@ -40,16 +34,5 @@ mod tests {
         let mut work = KernelWork::default();
         assert_eq!((work.add(10, 2), work.add(10, 3), work.add(12, 1)), ((10, 12), (12, 15), (15, 16)));
         assert_eq!([10, 11, 14, 16, 20].map(|now| work.before(now)), [0, 1, 4, 6, 6]);
-    }
-
-    #[test]
-    fn work_on_several_cpus_overlaps() {
-        let mut work = KernelWork::default();
-        for interval in [(10, 14), (10, 12), (12, 20)] {
-            work.join(interval);
-        }
-        assert_eq!([10, 13, 20, 25].map(|now| work.before(now)), [0, 3, 10, 10]);
-        work.join((30, 31));
-        assert_eq!([30, 31].map(|now| work.before(now)), [10, 11]);
     }
 }

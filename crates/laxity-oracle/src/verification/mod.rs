@@ -7,13 +7,16 @@ mod batching;
 mod budgets;
 mod deadlines;
 mod demand;
+mod kernel_events;
 mod kernel_work;
 mod one_cpu;
 mod order;
 mod periods;
+mod pieces;
 mod sequence;
 mod trace_state;
 mod well_formed;
+mod windows;
 
 use crate::verdict::{Report, Sighting};
 use crate::{BudgetMode, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
@@ -95,8 +98,10 @@ impl<'a> Verification<'a> {
             Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now, &mut v.report)),
             CacheDelay => self.cache_delay(event),
             PushAbandoned => self.push_abandoned(event),
+            Push | Pull => self.moved(event),
+            Ipi | DspMessage | LinkSwap => self.decision_travels(event),
             kind if kind.is_overhead() => self.kernel_work(event),
-            // How a policy goes about it does not show in the schedule.
+            // What else a policy does does not show in the schedule, and explains nothing.
             _ => {}
         }
     }
@@ -156,6 +161,7 @@ impl<'a> Verification<'a> {
                 of.state = State::Ready;
                 let (cluster, key) = (of.cluster, self.definition.key(task, of.server_deadline_abs));
                 self.order.ready(cluster, task, key);
+                self.timer(cluster, task);
                 self.batching.due(cluster, self.now);
             }
         }
@@ -204,6 +210,10 @@ impl<'a> Verification<'a> {
         of.released += 1;
         if of.pending.len() == 1 {
             self.serve_first(task);
+            let of = &self.trace.tasks[task as usize];
+            if of.state == State::Ready {
+                self.timer(of.cluster, task);
+            }
         }
     }
 
@@ -259,6 +269,9 @@ impl<'a> Verification<'a> {
         of.state = State::Ready;
         let (cluster, key) = (of.cluster, self.definition.key(task, of.server_deadline_abs));
         self.order.ready(cluster, task, key);
+        if let Some(windows) = &mut self.order.windows {
+            windows.wakes(cluster, task, self.now);
+        }
     }
 
     fn replenished(&mut self, job: (u32, u32), argument: Option<u64>) {
@@ -283,6 +296,7 @@ impl<'a> Verification<'a> {
         let (trace, now) = (&self.trace, self.now);
         self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
         let server_deadline = self.trace.task(job.0).server_deadline_abs;
+        let before = self.order.rank(job.0);
         let grant = self.budgets.exhausted(job.0, server_deadline, now, false);
         if grant.ready_at > now {
             let name = self.name(job);
@@ -291,6 +305,10 @@ impl<'a> Verification<'a> {
         }
         let ready_at = now;
         self.follow(job.0, Grant { ready_at, ..grant });
+        let rank = self.order.rank(job.0);
+        if let Some(windows) = &mut self.order.windows {
+            windows.postponed(cpu, before, rank, now);
+        }
         let name = JobName { task: job.0, job: job.1, deadline_ns: Some(grant.deadline_abs), priority: None };
         self.check_postponed(name, argument);
     }
@@ -329,6 +347,10 @@ impl<'a> Verification<'a> {
             self.order.runs(of.cluster, task);
             self.batching.begins(of.cluster, name, now);
         }
+        let rank = self.order.rank(task);
+        if let Some(windows) = &mut self.order.windows {
+            windows.begins(cpu, task, rank, self.now);
+        }
         let now = self.now;
         let of = &mut self.trace.cpus[cpu];
         let kernel_work = of.kernel_work.before(now);
@@ -356,6 +378,13 @@ impl<'a> Verification<'a> {
             return;
         }
         let used_up = self.account(occupant, cpu, progress);
+        let rank = self.order.rank(task);
+        if let Some(windows) = &mut self.order.windows {
+            match kind {
+                EventKind::Preempt if !used_up => windows.stops(cpu, task, now),
+                _ => windows.ends(cpu, task, rank, now),
+            }
+        }
         let of = self.trace.task(task);
         of.running = of.running.saturating_sub(1);
         if of.running > 0 && kind != EventKind::Complete {
@@ -426,51 +455,6 @@ impl<'a> Verification<'a> {
         }
         self.serve_first(task);
     }
-
-    fn cache_delay(&mut self, event: &Event) {
-        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
-        let Some((cpu, length)) = cpu.zip(event.argument) else {
-            self.incomplete(event);
-            return;
-        };
-        let occupant = self.trace.cpus[cpu].occupant.filter(|occupant| !occupant.stray);
-        if let Some(task) = event.task.or(occupant.map(|occupant| occupant.task)) {
-            if (task as usize) < self.trace.tasks.len() {
-                let work = self.trace.cpus[cpu].rate.work(length);
-                self.demand.cache_delay(task, work);
-                self.budgets.cache_delay(task, work);
-            } else {
-                self.incomplete(event);
-            }
-        }
-    }
-
-    /// A push that is given up leaves behind what waits behind its job, too: all that waits in the cluster is excused.
-    fn push_abandoned(&mut self, event: &Event) {
-        if let Some(cpu) = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu)) {
-            let cluster = self.trace.cpus[cpu].cluster as usize;
-            for &task in &self.trace.definition.clusters()[cluster].tasks {
-                self.order.abandoned(&self.trace, task);
-            }
-        } else {
-            self.with_task(event, |v, task| v.order.abandoned(&v.trace, task));
-        }
-    }
-
-    fn kernel_work(&mut self, event: &Event) {
-        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
-        let Some((index, length)) = cpu.zip(event.argument) else {
-            self.incomplete(event);
-            return;
-        };
-        let of = &mut self.trace.cpus[index];
-        let interval = of.kernel_work.add(self.now, length);
-        let (cpu, cluster) = (of.cpu, of.cluster);
-        self.order.kernel_work(cluster, interval);
-        if event.kind == EventKind::ReleaseOverhead {
-            self.batching.interrupt(cluster, cpu, self.now, &mut self.report);
-        }
-    }
 }
 
 /// Why an oracle checks less than it could.
@@ -488,8 +472,8 @@ fn limitation(definition: &Definition, oracle: Oracle) -> Option<String> {
             if !transitions.bound.is_zero() {
                 parts.push(format!("deviations up to {} are tolerated", transitions.bound));
             }
-            if transitions.kernel_work {
-                parts.push("time of recorded kernel work does not count".to_owned());
+            if transitions.kernel.is_some() {
+                parts.push("time that kernel work for the waiting job explains does not count".to_owned());
             }
             if transitions.abandoned_pushes {
                 parts.push("jobs may wait after an abandoned push".to_owned());

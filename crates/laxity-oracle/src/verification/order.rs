@@ -6,7 +6,10 @@
 //! 2. The state of an instant is the one after all of its events.
 //! 3. A deviation is a job that should run and does not. While any, as many CPUs run something else or nothing: one of
 //!    them is named. If one is idle, work conservation is violated, otherwise the invariant.
-//! 4. A deviation is tolerated if [`crate::Transitions`] say so.
+//! 4. A deviation is tolerated if [`crate::Transitions`] say so: if an abandoned push explains it, or all of it but their
+//!    `bound` is explained, at each instant, by something that the kernel does or that is on its way (`windows.rs`). What
+//!    was on its way shows only when it arrives, so deviations are judged that much later; at the end of a trace, what may
+//!    still be on its way explains as much.
 //! 5. Where a task may not run on all task CPUs of its cluster, the top m are not defined. There the oracle checks that
 //!    no job waits while a CPU on which it may run is idle or runs a job of lower priority (weak invariant).
 //!
@@ -15,15 +18,16 @@
 //! Source: ackelman2018, 6.1 (its script checks that whatever runs is among the m earliest deadlines, and not that all m
 //! run); cerqueira2014, II-A.
 
-use super::kernel_work::KernelWork;
+use super::pieces::Waiting;
 use super::trace_state::{NONE, State, TraceState};
+use super::windows::Windows;
 use crate::definition::task_id;
 use crate::verdict::{Report, Sighting};
 use crate::{Definition, JobName, Oracle, Transitions};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Key and task: the total order.
-type Rank = (u64, u32);
+pub(super) type Rank = (u64, u32);
 
 #[derive(Default)]
 struct ClusterOrder {
@@ -31,7 +35,8 @@ struct ClusterOrder {
     /// Ready jobs that should run, and the others.
     entitled: BTreeSet<Rank>,
     waiting: BTreeSet<Rank>,
-    kernel_work: KernelWork,
+    /// Its tasks whose jobs deviate, where kernel work explains deviations.
+    deviating: Vec<u32>,
     restricted: bool,
     touched: bool,
 }
@@ -39,7 +44,9 @@ struct ClusterOrder {
 #[derive(Clone, Copy)]
 struct Deviation {
     since: u64,
-    kernel_work: u64,
+    /// Up to here is known what is unexplained, and how much that is.
+    judged: u64,
+    unexplained: u64,
     oracle: Oracle,
     cpu: Option<u32>,
     ran: Option<JobName>,
@@ -57,11 +64,24 @@ struct TaskOrder {
     deviation: Option<Box<Deviation>>,
 }
 
+/// A deviation that is over, before it is judged.
+struct Ended {
+    deviation: Deviation,
+    cluster: u32,
+    to: u64,
+    abandoned: bool,
+    waiting: Waiting,
+}
+
 pub(super) struct Order {
     clusters: Vec<ClusterOrder>,
     tasks: Vec<TaskOrder>,
     touched: Vec<u32>,
     transitions: Transitions,
+    /// Present where kernel work explains deviations.
+    pub windows: Option<Windows>,
+    /// By when they ended.
+    ended: VecDeque<Ended>,
 }
 
 impl Order {
@@ -78,7 +98,14 @@ impl Order {
             tasks: vec![TaskOrder::default(); trace.tasks.len()],
             touched: Vec::new(),
             transitions: definition.transitions(),
+            windows: definition.transitions().kernel.map(|kernel| Windows::new(kernel, trace)),
+            ended: VecDeque::new(),
         }
+    }
+
+    /// The task's first job as the total order has it.
+    pub fn rank(&self, task: u32) -> Rank {
+        (self.tasks[task as usize].key, task)
     }
 
     #[inline]
@@ -146,11 +173,6 @@ impl Order {
         self.touch(task);
     }
 
-    /// Kernel work on one of the cluster's CPUs.
-    pub fn kernel_work(&mut self, cluster: u32, interval: (u64, u64)) {
-        self.clusters[cluster as usize].kernel_work.join(interval);
-    }
-
     /// A push of the task was given up; if it runs by now, that does not matter.
     pub fn abandoned(&mut self, trace: &TraceState, task: u32) {
         let order = &mut self.tasks[task as usize];
@@ -159,6 +181,9 @@ impl Order {
 
     /// The instant is over: deviations begin and end.
     pub fn close(&mut self, trace: &TraceState, now: u64, report: &mut Report) {
+        if self.windows.is_some() {
+            self.judge_ended(now, report);
+        }
         if self.touched.is_empty() {
             return;
         }
@@ -231,29 +256,42 @@ impl Order {
         let idle = yielding.is_some() && occupant.is_none();
         let deviation = Deviation {
             since: now,
-            kernel_work: self.clusters[of.cluster as usize].kernel_work.before(now),
+            judged: now,
+            unexplained: 0,
             oracle: if idle { Oracle::WorkConservation } else { Oracle::GlobalInvariant },
             cpu: yielding.map(|cpu| cpu.cpu),
             ran: occupant.map(|occupant| trace.name(occupant.task, occupant.job)),
             waited: trace.name(task, of.first),
         };
         self.tasks[task as usize].deviation = Some(Box::new(deviation));
+        if self.windows.is_some() {
+            self.clusters[of.cluster as usize].deviating.push(task);
+        }
     }
 
     fn end(&mut self, task: u32, cluster: u32, now: u64, report: &mut Report) {
+        let rank = self.rank(task);
         let order = &mut self.tasks[task as usize];
         let Some(deviation) = order.deviation.take() else { return };
-        let Deviation { since, kernel_work, oracle, cpu, ran, waited } = *deviation;
-        let length = now - since;
+        let abandoned = self.transitions.abandoned_pushes && order.abandoned;
+        let Some(windows) = &self.windows else {
+            let unexplained = now - deviation.since;
+            self.judge(&Deviation { unexplained, ..*deviation }, now, abandoned, report);
+            return;
+        };
+        self.clusters[cluster as usize].deviating.retain(|&other| other != task);
+        let waiting = windows.waiting(task, rank);
+        self.ended.push_back(Ended { deviation: *deviation, cluster, to: now, abandoned, waiting });
+    }
+
+    /// Judges a deviation whose unexplained time is known.
+    fn judge(&self, deviation: &Deviation, to: u64, abandoned: bool, report: &mut Report) {
+        let &Deviation { since, unexplained, oracle, cpu, ran, waited, .. } = deviation;
+        let length = to - since;
         if length == 0 {
             return;
         }
-        let excused = match self.transitions.kernel_work {
-            true => self.clusters[cluster as usize].kernel_work.before(now) - kernel_work,
-            false => 0,
-        };
-        let abandoned = self.transitions.abandoned_pushes && order.abandoned;
-        if abandoned || length.saturating_sub(excused) <= self.transitions.bound.as_ns() {
+        if abandoned || unexplained <= self.transitions.bound.as_ns() {
             let tolerated = &mut report.tolerated;
             tolerated.count += 1;
             tolerated.total_ns = tolerated.total_ns.saturating_add(length);
@@ -264,12 +302,59 @@ impl Order {
             }
             return;
         }
-        let sighting = Sighting { oracle, from: since, to: now, cpu, ran, should_have_run: Some(waited) };
+        let sighting = Sighting { oracle, from: since, to, cpu, ran, should_have_run: Some(waited) };
         report.violation(sighting, || match ran {
             Some(ran) => format!("ran {ran} while {waited} waited"),
             None if cpu.is_some() => format!("was idle while {waited} waited"),
             None => format!("{waited} waited"),
         });
+    }
+
+    /// Judges the deviations that ended so long ago that all is known that could explain them.
+    fn judge_ended(&mut self, now: u64, report: &mut Report) {
+        let Some(windows) = &mut self.windows else { return };
+        windows.instant_is_over();
+        let hindsight = windows.hindsight();
+        while self.ended.front().is_some_and(|ended| now - ended.to > hindsight) {
+            let Some(ended) = self.ended.pop_front() else { break };
+            self.judge_one(ended, u64::MAX, report);
+        }
+        while let Some(cluster) = self.windows.as_mut().and_then(Windows::crowded) {
+            self.forget(cluster, now);
+        }
+    }
+
+    /// Judges a deviation; from `known` on, what is not explained may be.
+    fn judge_one(&mut self, ended: Ended, known: u64, report: &mut Report) {
+        let Ended { mut deviation, cluster, to, abandoned, waiting } = ended;
+        if let Some(windows) = &mut self.windows {
+            let (from, to) = (deviation.judged, to.min(known));
+            deviation.unexplained += windows.pieces(cluster).unexplained(&waiting, from, to);
+        }
+        self.judge(&deviation, to, abandoned, report);
+    }
+
+    /// Forgets what explains no deviation any more. Where one lasts very long, its past is judged first.
+    fn forget(&mut self, cluster: u32, now: u64) {
+        let Some(windows) = &mut self.windows else { return };
+        if !windows.pieces(cluster).are_many() {
+            return;
+        }
+        let known = now.saturating_sub(windows.hindsight());
+        let mut oldest = known;
+        for ended in self.ended.iter().filter(|ended| ended.cluster == cluster) {
+            oldest = oldest.min(ended.deviation.judged);
+        }
+        for &task in &self.clusters[cluster as usize].deviating {
+            let order = &mut self.tasks[task as usize];
+            let waiting = windows.waiting(task, (order.key, task));
+            if let Some(deviation) = order.deviation.as_mut().filter(|deviation| deviation.judged < known) {
+                deviation.unexplained +=
+                    windows.pieces(cluster).unexplained(&waiting, deviation.judged, known);
+                deviation.judged = known;
+            }
+        }
+        windows.pieces(cluster).forget(oldest);
     }
 
     /// The trace is over: what deviates until now has deviated until the end.
@@ -278,6 +363,10 @@ impl Order {
             if self.tasks[task].deviation.is_some() {
                 self.end(task_id(task), trace.tasks[task].cluster, end, report);
             }
+        }
+        let hindsight = self.transitions.kernel.map_or(0, |kernel| kernel.hindsight());
+        while let Some(ended) = self.ended.pop_front() {
+            self.judge_one(ended, end.saturating_sub(hindsight), report);
         }
     }
 }

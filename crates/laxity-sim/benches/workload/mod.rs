@@ -129,7 +129,7 @@ impl Metrics {
 impl Observer for Metrics {
     const EVENTS: bool = false;
 
-    #[inline]
+    #[inline(always)]
     fn job(&mut self, job: &Job) {
         self.jobs += 1;
         self.tallies.add(job).expect("a task of the set");

@@ -74,6 +74,18 @@ impl Cost {
     }
 }
 
+impl Cost {
+    /// No draw under a scheduler of at most `n` tasks is above this, in ns; for distributions without a maximum of their
+    /// own, because their generator's draws are bounded.
+    pub fn max_ns(&self, n: u32) -> u64 {
+        match self {
+            Cost::Distribution(distribution) => distribution.max_ns(),
+            // Functions of n are monotone.
+            _ => self.mean_ns(n),
+        }
+    }
+}
+
 impl FromStr for Cost {
     type Err = Diagnostic;
 

@@ -108,6 +108,18 @@ impl Distribution {
         }
     }
 
+    /// No draw is above this, rounded up: a standard normal draw is at most 8.58, an exponential one at most 36.74 means,
+    /// since both are functions of a multiple of 2^-53 below 1.
+    pub(super) fn max_ns(&self) -> u64 {
+        let (most, max) = match &self.0 {
+            Form::Uniform { high, .. } => (high.as_ns(), high),
+            Form::Normal { mean, sd, max } => (mean.as_ns() + (sd.as_ns() * 858).div_ceil(100) + 1, max),
+            Form::Exponential { mean, max } => ((mean.as_ns() * 3674).div_ceil(100) + 1, max),
+            Form::Empirical(samples) => return samples.iter().copied().max().unwrap_or(0),
+        };
+        most.min(max.as_ns())
+    }
+
     pub(super) fn sampler(&self) -> Sampler {
         match &self.0 {
             Form::Uniform { low, high } => {
@@ -265,6 +277,26 @@ mod tests {
         assert!(of("normal:10us,0ns") == (10_000, 10_000));
         assert_eq!(of("exponential:10us,11us").1, 11_000);
         assert!(of("exponential:1000s").1 == COST_MAX.as_ns());
+    }
+
+    /// The generator's extremes, and many draws.
+    #[test]
+    fn no_draw_is_above_the_maximum() {
+        let longest = -libm::log(1.0 / (1u64 << 53) as f64);
+        assert!(longest < 36.74 && libm::sqrt(2.0 * longest) < 8.58);
+        for (text, most) in [
+            ("uniform:10ns,17ns", 17),
+            ("normal:10us,1us", 18_581),
+            ("normal:10us,9us,12us", 12_000),
+            ("exponential:10us", 367_401),
+            ("exponential:10us,11us", 11_000),
+            ("normal:10us,0ns", 10_001),
+        ] {
+            let distribution: Distribution = text.parse().expect(text);
+            assert_eq!(distribution.max_ns(), most, "{text}");
+            assert!(draws(text, DRAWS).iter().all(|&draw| draw <= most), "{text}");
+        }
+        assert_eq!(Distribution::empirical([7, 3].map(Duration::from_ns)).expect("samples").max_ns(), 7);
     }
 
     #[test]

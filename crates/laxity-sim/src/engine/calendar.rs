@@ -11,32 +11,31 @@ pub struct Calendar {
     /// Node k is the minimum of nodes 2k and 2k + 1; the leaves, from `leaves` on, are the slots.
     tree: Box<[u64]>,
     leaves: usize,
+    /// The root's.
+    first: u64,
 }
 
 impl Calendar {
     /// All clocks off.
     pub fn new(slots: usize) -> Self {
         let leaves = slots.next_power_of_two();
-        Calendar { tree: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves }
+        Calendar { tree: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves, first: NEVER }
     }
 
     /// The first instant.
     #[inline]
     pub fn next_instant(&self) -> u64 {
-        self.tree[1]
+        self.first
     }
 
     /// The lowest slot of the first instant, and whether no other slot has that instant.
     #[inline]
     pub fn next_slot(&self) -> (usize, bool) {
-        let tree = &self.tree[..2 * self.leaves];
-        let first = tree[1];
         let (mut node, mut alone) = (1, true);
         while node < self.leaves {
-            node *= 2;
-            let (left, right) = (tree[node], tree[node + 1]);
+            let [left, right] = self.tree[node << 1..][..2] else { unreachable!("two children") };
             alone &= left != right;
-            node += usize::from(left != first);
+            node = node << 1 | usize::from(left != self.first);
         }
         (node - self.leaves, alone)
     }
@@ -50,15 +49,16 @@ impl Calendar {
     /// Sets one clock.
     #[inline]
     pub fn set(&mut self, slot: usize, time: u64) {
-        let mut node = self.leaves + slot;
-        let tree = &mut self.tree[..2 * self.leaves];
-        tree[node] = time;
+        let tree = &mut self.tree[..];
+        let mut node = self.leaves | slot;
         let mut least = time;
+        tree[node] = time;
         while node > 1 {
             least = least.min(tree[node ^ 1]);
-            node /= 2;
+            node >>= 1;
             tree[node] = least;
         }
+        self.first = least;
     }
 }
 

@@ -88,6 +88,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     budget_mode: BudgetMode,
     /// The last core of each cell runs no task.
     dedicated: bool,
+    /// The policy's operations take several steps.
+    has_steps: bool,
     /// Units of work in a ns at speed 1.
     scale: u64,
     watch: Watch,
@@ -197,6 +199,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             pending: Vec::new(),
             budget_mode: setup.budget_mode,
             dedicated,
+            has_steps: table.has_steps(),
             scale,
             watch: Watch::new(setup, O::EVENTS),
             kernel,

@@ -1,6 +1,6 @@
 //! Jobs on cores: completions, releases, switches.
 
-use super::{Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, action, index_u32, note};
+use super::{Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, TaskState, action, index_u32, note};
 use crate::observer::Observer;
 use laxity_policy::{BudgetMode, Replenishment};
 use laxity_trace::Event;
@@ -42,7 +42,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.emit(EventKind::Complete, Some(cpu), task, Some(deadline));
             self.watch.completed(task);
         }
-        let cpus = &self.cpus;
+        let cpus = &self.cpus[..];
         let state = &mut self.tasks[task as usize];
         let job = state.record(task, Some(self.now), |cpu| cpus[cpu as usize].number);
         self.observer.job(&job);
@@ -160,40 +160,71 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// their cores, then jobs begin. So no job runs for no time, and none begins before it has left another core.
     #[inline]
     pub(super) fn follow_links(&mut self) {
+        if let [cpu] = self.pending[..]
+            && IDEAL
+            && !O::EVENTS
+            && !self.has_steps
+        {
+            // Most instants concern one core.
+            self.pending.clear();
+            self.follow_link(cpu);
+            return;
+        }
         let mut next = 0;
         while next < self.pending.len() {
             self.decide(self.pending[next]);
             next += 1;
         }
-        if let [cpu] = self.pending[..] {
-            // Most instants concern one core.
+        for index in 0..self.pending.len() {
+            let cpu = self.pending[index];
             self.stop_unless(cpu, self.cpus[cpu as usize].decided);
-            self.go_on(cpu);
-        } else {
-            for index in 0..self.pending.len() {
-                let cpu = self.pending[index];
-                self.stop_unless(cpu, self.cpus[cpu as usize].decided);
-            }
-            for index in 0..self.pending.len() {
-                self.go_on(self.pending[index]);
-            }
+        }
+        for index in 0..self.pending.len() {
+            self.go_on(self.pending[index]);
         }
         self.pending.clear();
     }
 
     #[inline]
     fn decide(&mut self, cpu: u32) {
-        let task = self.reschedule(cpu);
         let core = &mut self.cpus[cpu as usize];
-        core.decided = task;
         let cell = core.cell;
-        // Besides saying what runs, only operations in several steps have more to do.
-        if !self.cells[cell as usize].instance.actions().is_empty() {
+        let state = &mut self.cells[cell as usize];
+        core.decided = state.reschedule(core.local, self.now);
+        // Only operations in several steps have more to do.
+        if !state.instance.actions().is_empty() {
             self.carry_out(cell);
         }
     }
 
+    /// [`Engine::follow_links`] of one core that nobody watches, under a policy whose decisions are made in one step: the
+    /// same in one piece.
     #[inline]
+    fn follow_link(&mut self, cpu: u32) {
+        let (now, tasks) = (self.now, &mut self.tasks[..]);
+        let core = &mut self.cpus[cpu as usize];
+        let task = self.cells[core.cell as usize].reschedule(core.local, now);
+        let before = std::mem::replace(&mut core.running, task);
+        core.decided = task;
+        if before != task && before != NONE {
+            let state = &mut tasks[before as usize];
+            core.account(state, now);
+            state.switched_out();
+        }
+        let mut clock = NEVER;
+        if task != NONE {
+            let state = &mut tasks[task as usize];
+            if before == task && state.goes_on() {
+                return;
+            }
+            state.begin(cpu, now);
+            core.since = now;
+            clock = now + core.lasts(state);
+        }
+        self.clocks.set(cpu as usize, clock);
+    }
+
+    #[inline(always)]
     fn go_on(&mut self, cpu: u32) {
         // A clock that is off: a budget has ended, and the job goes on with a new one.
         if self.take_core(cpu, self.cpus[cpu as usize].decided)
@@ -204,33 +235,33 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     /// Asks the policy which task `cpu` is to run from now on.
-    #[inline]
     pub(super) fn reschedule(&mut self, cpu: u32) -> u32 {
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
-        let state = &mut self.cells[cell as usize];
-        match state.instance.reschedule(local, self.now) {
-            NONE => NONE,
-            task => state.tasks[task as usize],
-        }
+        self.cells[cell as usize].reschedule(local, self.now)
     }
 
     /// What runs on `cpu` leaves it, unless that is `task`. Whether it did.
-    #[inline]
+    #[inline(always)]
     pub(super) fn stop_unless(&mut self, cpu: u32, task: u32) -> bool {
-        let before = self.cpus[cpu as usize].running;
+        let has_budgets = self.has_budgets();
+        let core = &mut self.cpus[cpu as usize];
+        let before = core.running;
         if before == NONE || before == task {
             return false;
         }
-        self.account(cpu as usize);
+        let state = &mut self.tasks[before as usize];
+        let work = core.account(state, self.now);
+        if has_budgets && work > 0 {
+            self.cells[core.cell as usize].consume(state, work, self.scale);
+        }
+        core.running = NONE;
+        state.switched_out();
         if task == NONE {
             self.clocks.set(cpu as usize, NEVER);
         }
-        let state = &mut self.tasks[before as usize];
-        state.switched_out();
-        if O::EVENTS && state.started && !state.stopped {
+        if O::EVENTS && state.goes_on() {
             self.emit(EventKind::Preempt, Some(cpu), before, None);
         }
-        self.cpus[cpu as usize].running = NONE;
         // Where the kernel takes time, it has the core now.
         if self.has_background() && !self.has_kernel() {
             self.background_yields(cpu, false);
@@ -239,17 +270,20 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     /// `task`'s present job begins or goes on on `cpu`, which is free or held by that task. Whether that is a change.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take_core(&mut self, cpu: u32, task: u32) -> bool {
-        if !self.would_change(cpu, task) {
+        let core = &mut self.cpus[cpu as usize];
+        if task == NONE {
             return false;
         }
         let state = &mut self.tasks[task as usize];
+        if core.running == task && state.goes_on() {
+            return false;
+        }
+        core.running = task;
         let resumed = state.started;
         let last = state.last_cpu;
         let from = state.begin(cpu, self.now);
-        state.stopped = false;
-        self.cpus[cpu as usize].running = task;
         if self.has_background() {
             self.background_yields(cpu, true);
         }
@@ -286,22 +320,21 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     /// The job on `cpu` progresses from now on: sets the clock of the core.
-    #[inline]
+    #[inline(always)]
     pub(super) fn progress(&mut self, cpu: u32) {
-        let state = &mut self.cpus[cpu as usize];
-        if state.running == NONE {
+        let has_budgets = self.has_budgets();
+        let core = &mut self.cpus[cpu as usize];
+        if core.running == NONE {
             return;
         }
-        state.since = self.now;
-        let (rate, task) = (state.rate, &self.tasks[state.running as usize]);
-        let lasts = if rate == 1 { task.work_left } else { task.work_left.div_ceil(rate) };
-        let mut clock = self.now + lasts;
-        if self.has_budgets() {
+        core.since = self.now;
+        let mut lasts = core.lasts(&self.tasks[core.running as usize]);
+        if has_budgets {
             let lasts_budget = self.budget_lasts(cpu);
             self.cpus[cpu as usize].exhausts = lasts_budget < lasts;
-            clock = self.now + lasts.min(lasts_budget);
+            lasts = lasts.min(lasts_budget);
         }
-        self.clocks.set(cpu as usize, clock);
+        self.clocks.set(cpu as usize, self.now + lasts);
     }
 
     /// How long the budget of the job on `cpu` lasts there, in ns.
@@ -323,21 +356,53 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     #[inline]
     pub(super) fn account(&mut self, cpu: usize) {
         let has_budgets = self.has_budgets();
-        let state = &mut self.cpus[cpu];
-        if state.running == NONE || self.now <= state.since {
+        let core = &mut self.cpus[cpu];
+        if core.running == NONE {
             return;
         }
-        let elapsed = self.now - state.since;
-        state.since = self.now;
-        let task = &mut self.tasks[state.running as usize];
-        let ran = elapsed * state.rate;
-        task.held(elapsed, ran);
-        if has_budgets {
-            // The policy counts whole ns; the rest is carried over.
-            let used = task.budget_used + ran;
-            task.budget_used = used % self.scale;
-            self.cells[state.cell as usize].instance.consume(task.local, used / self.scale);
+        let task = &mut self.tasks[core.running as usize];
+        let work = core.account(task, self.now);
+        if has_budgets && work > 0 {
+            self.cells[core.cell as usize].consume(task, work, self.scale);
         }
+    }
+}
+
+impl CellState {
+    /// Asks the policy which task, as the set numbers them, `local` is to run from now on.
+    #[inline]
+    fn reschedule(&mut self, local: u32, now: u64) -> u32 {
+        match self.instance.reschedule(local, now) {
+            NONE => NONE,
+            task => self.tasks[task as usize],
+        }
+    }
+
+    /// The task has done `work`, which counts towards its budget. The policy counts whole ns; the rest is carried over.
+    fn consume(&mut self, task: &mut TaskState, work: u64, scale: u64) {
+        let used = task.budget_used + work;
+        task.budget_used = used % scale;
+        self.instance.consume(task.local, used / scale);
+    }
+}
+
+impl CpuState {
+    /// How long the task's job would run here, in ns.
+    #[inline]
+    fn lasts(&self, task: &TaskState) -> u64 {
+        // A division takes longer than most of what is done for a job.
+        if self.rate == 1 { task.work_left } else { task.work_left.div_ceil(self.rate) }
+    }
+
+    /// The task that runs here is brought up to date; how much work it has done.
+    #[inline]
+    fn account(&mut self, task: &mut TaskState, now: u64) -> u64 {
+        // Nothing while the kernel has the core.
+        let elapsed = now.saturating_sub(self.since);
+        self.since = self.since.max(now);
+        let work = elapsed * self.rate;
+        task.held(elapsed, work);
+        work
     }
 }
 

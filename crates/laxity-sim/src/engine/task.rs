@@ -116,6 +116,7 @@ impl TaskState {
         self.start = if self.started { self.start } else { now };
         self.first_cpu = if self.started { self.first_cpu } else { cpu };
         self.started = true;
+        self.stopped = false;
         let from = self.last_cpu;
         self.last_cpu = cpu;
         let moved = (from != cpu) & (from != NOWHERE);

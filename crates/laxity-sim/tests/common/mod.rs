@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test uses its part")]
 
+pub mod costly;
+
 use laxity_model::{Arrival, Demand, Duration, Platform, PolicyScheduler, Scope, Task, TaskSet};
 use laxity_oracle::{BudgetMode as Enforced, Cluster, Definition};
 use laxity_sim::{Background, BudgetMode, Cell, Observer, Recording, Setup, costs::Costs, simulate};

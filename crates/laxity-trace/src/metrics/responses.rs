@@ -71,7 +71,7 @@ impl Responses {
     }
 
     /// One more, in ns.
-    #[inline]
+    #[inline(always)]
     pub(super) fn add(&mut self, response: u64) {
         self.moments.add(response);
         self.max = self.max.max(response);

@@ -131,7 +131,7 @@ impl Tallies {
     /// Errors: its task is not in the set.
     ///
     /// Panics if deadline and finish are 2^63 ns apart.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, job: &Job) -> std::result::Result<(), UnknownTask> {
         let tasks = self.tasks.len();
         match self.tasks.get_mut(job.task as usize) {
@@ -281,7 +281,7 @@ impl TaskTally {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn add_completed(&mut self, job: &Job, finish: u64) {
         let laxity = job.deadline_ns.checked_signed_diff(finish).expect("instants fit 63 bits");
         self.responses.add(finish.saturating_sub(job.release_ns));

@@ -1,0 +1,83 @@
+//! Events of the kernel: its work, what is on its way, and what cold caches cost.
+
+use super::Verification;
+use laxity_trace::{Event, EventKind};
+
+impl Verification<'_> {
+    pub(super) fn cache_delay(&mut self, event: &Event) {
+        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
+        let Some((cpu, length)) = cpu.zip(event.argument) else {
+            self.incomplete(event);
+            return;
+        };
+        let occupant = self.trace.cpus[cpu].occupant.filter(|occupant| !occupant.stray);
+        if let Some(task) = event.task.or(occupant.map(|occupant| occupant.task)) {
+            if (task as usize) < self.trace.tasks.len() {
+                let work = self.trace.cpus[cpu].rate.work(length);
+                self.demand.cache_delay(task, work);
+                self.budgets.cache_delay(task, work);
+            } else {
+                self.incomplete(event);
+            }
+        }
+    }
+
+    /// A push that is given up leaves behind what waits behind its job, too: all that waits in the cluster is excused.
+    pub(super) fn push_abandoned(&mut self, event: &Event) {
+        if let Some(cpu) = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu)) {
+            let cluster = self.trace.cpus[cpu].cluster as usize;
+            for &task in &self.trace.definition.clusters()[cluster].tasks {
+                self.order.abandoned(&self.trace, task);
+            }
+        } else {
+            self.with_task(event, |v, task| v.order.abandoned(&v.trace, task));
+        }
+    }
+
+    pub(super) fn kernel_work(&mut self, event: &Event) {
+        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
+        let Some((index, length)) = cpu.zip(event.argument) else {
+            self.incomplete(event);
+            return;
+        };
+        let of = &mut self.trace.cpus[index];
+        let interval = of.kernel_work.add(self.now, length);
+        let (cpu, cluster) = (of.cpu, of.cluster);
+        if let Some(windows) = &mut self.order.windows {
+            windows.section(index, event.kind, interval, self.now);
+        }
+        if event.kind == EventKind::ReleaseOverhead {
+            self.batching.interrupt(cluster, cpu, self.now, &mut self.report);
+        }
+    }
+
+    /// The timer of the task's job goes off.
+    pub(super) fn timer(&mut self, cluster: u32, task: u32) {
+        if let Some(windows) = &mut self.order.windows {
+            windows.timer(cluster, task, self.now);
+        }
+    }
+
+    /// A waiting job has moved to another queue.
+    pub(super) fn moved(&mut self, event: &Event) {
+        let Some(windows) = &mut self.order.windows else { return };
+        let other = event.argument.and_then(|cpu| u32::try_from(cpu).ok());
+        let Some(task) = event.task.filter(|&task| (task as usize) < self.trace.tasks.len()) else { return };
+        for cpu in [event.cpu, other].into_iter().flatten() {
+            if let Some(cpu) = self.trace.cpu_index(cpu) {
+                windows.moves(task, cpu);
+            }
+        }
+    }
+
+    /// A decision reaches a CPU, or is about to be another one.
+    pub(super) fn decision_travels(&mut self, event: &Event) {
+        let Some(windows) = &mut self.order.windows else { return };
+        let Some(cpu) = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu)) else { return };
+        match event.kind {
+            EventKind::Ipi => windows.interrupt(cpu, self.now),
+            EventKind::DspMessage => windows.message(cpu, self.now),
+            _ => windows.swap(self.trace.cpus[cpu].cluster, self.now),
+        }
+    }
+}

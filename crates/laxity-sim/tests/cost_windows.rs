@@ -1,0 +1,54 @@
+//! With costs, every policy's schedule deviates from its definition only where costs explain that, to the ns: random
+//! systems and costs of every kind, with and without interleaving, budgets, batching and ticks.
+//!
+//! `LAXITY_SEEDS=1000..9000 cargo test --release -p laxity-sim --test cost_windows` tries others.
+
+mod common;
+
+use common::costly::check;
+use laxity_model::Policy;
+use std::ops::Range;
+
+/// The seeds asked for, or these.
+fn seeds(usual: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return usual };
+    let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
+}
+
+fn check_all(cores: u32, usual: Range<u64>) {
+    let (mut runs, mut tolerated) = (0u64, 0u64);
+    for seed in seeds(usual) {
+        for policy in Policy::ALL {
+            tolerated += check(seed, cores, policy).tolerated.count;
+            runs += 1;
+        }
+    }
+    println!("{runs} runs, {tolerated} transitions");
+    assert!(tolerated > 100 * runs, "costs explained {tolerated} transitions only in {runs} runs");
+}
+
+#[test]
+fn on_1_core() {
+    check_all(1, 0..400);
+}
+
+#[test]
+fn on_2_cores() {
+    check_all(2, 0..300);
+}
+
+#[test]
+fn on_4_cores() {
+    check_all(4, 0..200);
+}
+
+#[test]
+fn on_16_cores() {
+    check_all(16, 0..60);
+}
+
+#[test]
+fn on_64_cores() {
+    check_all(64, 0..15);
+}
