@@ -212,7 +212,7 @@ pub struct SimulateArguments {
     /// Let the oracles check every schedule; exit with 1 if one is not what its scheduler's definition says
     #[arg(long)]
     pub verify: bool,
-    /// How long a schedule may differ from its definition; default: nothing without --costs, else what those explain
+    /// How long a schedule may differ from its definition beside what --costs explain; default: not at all
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", requires = "verify", value_parser = value::<Duration>)]
     pub tolerate: Option<Duration>,
     /// What to look at
@@ -307,7 +307,7 @@ pub struct VerifyArguments {
     /// Only this run
     #[arg(long, allow_hyphen_values = true, value_name = "N")]
     pub run: Option<u32>,
-    /// How long a schedule may differ from its definition; default: what the simulation said
+    /// How long a schedule may differ from its definition beside what its costs explain; default: what the simulation said
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub tolerate: Option<Duration>,
     /// Print JSON instead of text

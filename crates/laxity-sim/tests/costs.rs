@@ -250,6 +250,10 @@ fn wrong_files_are_explained() {
         ("version = 1\n[cache]\nmemory = \"8ns\"\nline = \"0B\"", "0 bytes"),
         ("version = 1\n[cache]\nmemory = \"8ns\"\nevicted = \"1.1\"", "`1.1` is not a share"),
         ("version = 1\n[cache]\ncpmd = \"cpmd.csv\"\nl2 = \"4ns\"", "both"),
+        ("version = 1\nrelease = { samples = [] }", "no samples"),
+        ("version = 1\nrelease = { sample = [\"1us\"] }", "sample"),
+        ("version = 1\n[cache]\ncpmd = { l1 = [[1, \"1us\"]] }", "no `memory`"),
+        ("version = 1\n[cache]\ncpmd = { l9 = [[1, \"1us\"]] }", "`l9` is no place"),
     ] {
         let message = toml(text).expect_err(text).to_string();
         assert!(message.contains(part) && message.contains("hint:"), "{text}: {message}");
@@ -257,6 +261,21 @@ fn wrong_files_are_explained() {
     let busy = toml("version = 1\ntick = \"1ms\"").expect("reads");
     assert!(busy.check(4).expect_err("no time left").message.contains("nothing else would run"));
     assert_eq!(example("measured.toml").check(160), Ok(()));
+}
+
+/// Whatever files costs come from, what is written of them needs none, and is valid under the schema.
+#[test]
+fn costs_are_written_as_they_are_read() {
+    let schema = jsonschema::draft202012::new(&costs_schema()).expect("a valid schema");
+    let inline = "version = 1\nrelease = { samples = [\"5ns\", \"7us\"] }\nipi = \"exponential:1us\"\n[cache]\n\
+        line = \"32B\"\nl1 = \"1.5ns\"\nmemory = \"80ns\"\nremote_memory = \"90ns\"\nevicted = \"0.123456\"";
+    let all = ["constant.toml", "measured.toml"].map(example);
+    for costs in all.into_iter().chain([Costs::default(), toml(inline).expect("valid")]) {
+        let text = costs.to_toml();
+        assert_eq!(Costs::from_toml(&text, Path::new("/nowhere")), Ok(costs), "{text}");
+        let document: serde_json::Value = toml::from_str(&text).expect("TOML");
+        assert!(schema.is_valid(&document), "{text}");
+    }
 }
 
 /// After a deliberate change: `LAXITY_BLESS=1 cargo test -p laxity-sim --test costs`.

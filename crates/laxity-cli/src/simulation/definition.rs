@@ -1,41 +1,37 @@
 //! What a simulated schedule claims to be, for the oracles: while it is simulated, or later from its results.
 
-use super::{Case, Mechanics};
-use laxity_model::{Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
-use laxity_oracle::{Definition, Transitions};
+use super::Case;
+use laxity_model::{Demand, Diagnostic, Duration, Platform, Policy, PolicyScheduler, Result, TaskSet};
+use laxity_oracle::{Definition, KernelWindows, Structure, Transitions};
 use laxity_sim::BudgetMode;
+use laxity_sim::costs::{Cost, Costs};
 use laxity_trace::{EventsReader, Host, Manifest, Run, RunStatus, open_events};
 use std::path::Path;
 use std::str::FromStr;
 
-/// Name of the manifest's option with the bound of [`transitions`].
+/// Name of the manifest's option with what is tolerated beside what costs explain, if anything is.
 pub const TOLERATE: &str = "tolerate";
 
-/// Deviations this many times as long as all mean costs together are tolerated: several decisions may queue for a lock.
-const COSTS_TOLERATED: u64 = 10;
+/// Name of the manifest's option with the costs, as a costs file that needs no other.
+pub const COSTS_TOML: &str = "costs-toml";
 
-/// How long a schedule may differ from its definition because decisions take time: nothing without costs. The time of
-/// kernel work that the trace records does not count.
-pub fn tolerated(mechanics: &Mechanics, tasks: usize) -> Duration {
-    let costs = &mechanics.costs;
-    let n = u32::try_from(tasks).unwrap_or(u32::MAX);
-    let all = [
-        &costs.release,
-        &costs.scheduling,
-        &costs.context_switch,
-        &costs.ipi,
-        &costs.release_latency,
-        &costs.mailbox,
-        &costs.dsp,
-        &costs.step,
-        &costs.tick,
-    ];
-    let mean: u64 = all.iter().map(|cost| cost.mean_ns(n)).fold(0, u64::saturating_add);
-    Duration::from_ns(mean.saturating_mul(COSTS_TOLERATED))
+/// What a schedule may deviate from its definition under these costs, which are those of a scheduler of at most `tasks`
+/// tasks: what its kernel explains, and `tolerate` beside.
+fn transitions(policy: Policy, costs: &Costs, tasks: u32, tolerate: Duration) -> Transitions {
+    let most = |cost: &Cost| Duration::from_ns(cost.max_ns(tasks));
+    let kernel = (!costs.kernel_is_zero()).then(|| KernelWindows {
+        structure: Structure::of(policy),
+        release_latency: most(&costs.release_latency),
+        ipi: most(&costs.ipi),
+        mailbox: most(&costs.mailbox),
+    });
+    Transitions { bound: tolerate, kernel, abandoned_pushes: policy == Policy::PushPull }
 }
 
-fn transitions(bound: Duration) -> Transitions {
-    Transitions { bound, kernel_work: !bound.is_zero(), abandoned_pushes: true }
+/// The number of tasks of the largest cluster.
+fn tasks_most(definition: &Definition) -> u32 {
+    let most = definition.clusters().iter().map(|cluster| cluster.tasks.len()).max();
+    most.and_then(|most| u32::try_from(most).ok()).unwrap_or(u32::MAX)
 }
 
 fn budget_mode(mode: BudgetMode) -> laxity_oracle::BudgetMode {
@@ -49,11 +45,13 @@ fn budget_mode(mode: BudgetMode) -> laxity_oracle::BudgetMode {
 /// The definition of a case that is about to be simulated as this run.
 pub fn of_case(run: &Run, case: &Case<'_>, tolerate: Duration) -> Result<Definition> {
     let definition = Definition::of_run(case.set.clone(), case.platform, run)?;
+    let scheduler: PolicyScheduler = run.scheduler.parse()?;
+    let transitions = transitions(scheduler.policy, &case.mechanics.costs, tasks_most(&definition), tolerate);
     Ok(definition
         .with_budgets(budget_mode(case.mechanics.budget_mode))
         .with_batching(case.mechanics.batching)
         .with_jobs(case.seed, case.demand)
-        .with_transitions(transitions(tolerate)))
+        .with_transitions(transitions))
 }
 
 /// A run of a results directory that can be verified.
@@ -91,20 +89,22 @@ pub fn verifiable(
         "postpone" => laxity_oracle::BudgetMode::Postpone,
         other => return Err(lacks("budget", &format!("`{other}` is not off, throttle or postpone"))),
     };
-    let bound = match tolerate {
-        Some(bound) => bound,
-        None => option::<String>(manifest, TOLERATE)?
-            .parse()
-            .map_err(|e: Diagnostic| lacks(TOLERATE, &e.message))?,
+    let tolerate = match (tolerate, manifest.options.get(TOLERATE)) {
+        (Some(tolerate), _) => tolerate,
+        (None, Some(text)) => text.parse().map_err(|e: Diagnostic| lacks(TOLERATE, &e.message))?,
+        (None, None) => Duration::ZERO,
     };
+    let costs = costs_of(manifest)?;
     let demand: Demand =
         option::<String>(manifest, "demand")?.parse().map_err(|e: Diagnostic| lacks("demand", &e.message))?;
-    let _: PolicyScheduler = run.scheduler.parse()?;
-    let definition = Definition::of_run(set, &platform, run)?
+    let scheduler: PolicyScheduler = run.scheduler.parse()?;
+    let definition = Definition::of_run(set, &platform, run)?;
+    let transitions = transitions(scheduler.policy, &costs, tasks_most(&definition), tolerate);
+    let definition = definition
         .with_budgets(budgets)
         .with_batching(option::<String>(manifest, "batching")? == "on")
         .with_jobs(manifest.seed.wrapping_add(u64::from(run.repetition)), demand)
-        .with_transitions(transitions(bound));
+        .with_transitions(transitions);
     Ok(Some(Verifiable { definition, events, end_ns: run.horizon().as_ns() }))
 }
 
@@ -115,6 +115,18 @@ pub fn set_of(manifest: &Manifest, run: &Run) -> Result<TaskSet> {
         document.ok_or_else(|| lacks("task_sets", &format!("run {} is of set {}", run.id, run.set)))?;
     TaskSet::from_json_value(document, "set")
         .map_err(|e| e.context(format!("task set {} of the manifest", run.set)))
+}
+
+/// The costs of a simulation.
+fn costs_of(manifest: &Manifest) -> Result<Costs> {
+    if option::<String>(manifest, "costs")? == "none" {
+        return Ok(Costs::default());
+    }
+    match manifest.options.get(COSTS_TOML) {
+        Some(text) => Costs::from_toml(text, Path::new("")).map_err(|e| lacks(COSTS_TOML, &e.message)),
+        None if manifest.options.contains_key("modelled") => Err(lacks(COSTS_TOML, "there is none")),
+        None => Ok(Costs::default()),
+    }
 }
 
 fn option<T: FromStr>(manifest: &Manifest, name: &str) -> Result<T> {

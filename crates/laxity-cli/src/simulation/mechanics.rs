@@ -1,5 +1,6 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
+use super::definition::COSTS_TOML;
 use laxity_sim::costs::Costs;
 use laxity_sim::{BudgetMode, RETRIES_MAX};
 use std::collections::BTreeMap;
@@ -71,6 +72,7 @@ impl Mechanics {
             self.costs_file.as_ref().map_or_else(|| "none".to_owned(), |file| file.display().to_string());
         let mut options = BTreeMap::from([("costs".to_owned(), costs)]);
         if !self.costs.is_zero() {
+            options.insert(COSTS_TOML.to_owned(), self.costs.to_toml());
             options.insert("modelled".to_owned(), self.modelled().join(", "));
             options.insert("not-modelled".to_owned(), self.left_out().join(", "));
         }

@@ -71,7 +71,7 @@ pub struct Settings {
     pub scratch: Option<PathBuf>,
     /// Whether the oracles watch.
     pub verify: bool,
-    /// How long the schedule may differ from its definition; nothing: as long as the costs explain.
+    /// How long the schedule may differ from its definition beside what the costs explain; nothing: not at all.
     pub tolerate: Option<Duration>,
     /// How many threads simulate.
     pub threads: usize,
@@ -91,11 +91,6 @@ impl Settings {
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
         }
-    }
-
-    /// How long the schedule of a set may differ from its definition.
-    fn tolerated(&self, set: &TaskSet) -> Duration {
-        self.tolerate.unwrap_or_else(|| definition::tolerated(&self.mechanics, set.tasks().len()))
     }
 }
 
@@ -306,7 +301,7 @@ fn make(
         return not_made(run, "interrupted before this run".into());
     }
     let definition = match settings.verify {
-        true => Some(definition::of_case(&run, case, settings.tolerated(planned.set))?),
+        true => Some(definition::of_case(&run, case, settings.tolerate.unwrap_or_default())?),
         false => None,
     };
     let (events, path) = places.create(run.id)?.unzip();

@@ -41,8 +41,7 @@ pub fn run(
 /// The manifest of a simulation.
 pub fn manifest(sets: &[TaskSet], settings: &Settings, runs: Vec<Run>) -> Manifest {
     let mut own = settings.mechanics.options();
-    let tolerated = sets.iter().map(|set| settings.tolerated(set)).max().unwrap_or_default();
-    own.insert(TOLERATE.to_owned(), tolerated.to_string());
+    own.extend(settings.tolerate.map(|time| (TOLERATE.to_owned(), time.to_string())));
     let machine = Machine::simulated(&settings.platform);
     settings.common().manifest(sets, machine, Some(&settings.platform), own, runs)
 }

@@ -58,6 +58,20 @@ impl Verification<'_> {
         }
     }
 
+    /// The task's first job leaves a CPU: stopped, or for a reason of its own.
+    pub(super) fn leaves(&mut self, (task, cpu): (u32, usize), stopped: bool) {
+        // Its task's next job waits for the same news; where deadlines are postponed, it may go before this one.
+        let next = self.trace.tasks[task as usize].pending.get(1);
+        let next = next.map_or_else(|| self.deadlines.of(task, self.now), |next| next.deadline_abs);
+        let first = (self.definition.key(task, next), task);
+        let rank = self.order.rank(task).min(first);
+        match &mut self.order.windows {
+            Some(windows) if stopped => windows.stops(cpu, task, self.now),
+            Some(windows) => windows.ends(cpu, task, rank, self.now),
+            None => {}
+        }
+    }
+
     /// A waiting job has moved to another queue.
     pub(super) fn moved(&mut self, event: &Event) {
         let Some(windows) = &mut self.order.windows else { return };

@@ -378,13 +378,7 @@ impl<'a> Verification<'a> {
             return;
         }
         let used_up = self.account(occupant, cpu, progress);
-        let rank = self.order.rank(task);
-        if let Some(windows) = &mut self.order.windows {
-            match kind {
-                EventKind::Preempt if !used_up => windows.stops(cpu, task, now),
-                _ => windows.ends(cpu, task, rank, now),
-            }
-        }
+        self.leaves((task, cpu), kind == EventKind::Preempt && !used_up);
         let of = self.trace.task(task);
         of.running = of.running.saturating_sub(1);
         if of.running > 0 && kind != EventKind::Complete {

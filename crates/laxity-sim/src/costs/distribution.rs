@@ -87,6 +87,16 @@ impl Distribution {
         Ok(Distribution(Form::Empirical(samples.into())))
     }
 
+    /// As it is read from text, or what was measured, in ns.
+    pub(super) fn written(&self) -> std::result::Result<String, &[u64]> {
+        match &self.0 {
+            Form::Uniform { low, high } => Ok(format!("uniform:{low},{high}")),
+            Form::Normal { mean, sd, max } => Ok(format!("normal:{mean},{sd},{max}")),
+            Form::Exponential { mean, max } => Ok(format!("exponential:{mean},{max}")),
+            Form::Empirical(samples) => Err(samples),
+        }
+    }
+
     pub(super) fn is_zero(&self) -> bool {
         match &self.0 {
             Form::Uniform { high: max, .. } | Form::Normal { max, .. } | Form::Exponential { max, .. } => {

@@ -2,13 +2,12 @@
 
 use super::cache_costs::{CacheCosts, LineLatencies, Reload};
 use super::decimal::scaled_up;
-use super::{Cost, Costs, PiecewiseLinear, field_csv};
+use super::given::{WrittenCost, WrittenDelays};
+use super::{Costs, field_csv};
 use laxity_model::{ByteSize, Diagnostic, Duration, Failure, Result};
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Deserializer, de};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
-use std::borrow::Cow;
-use std::fmt;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -77,9 +76,9 @@ struct CostsFile {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "cache")]
 struct CacheFile {
-    /// A CSV file with delays in µs as functions of the working set in KiB, with the header WSS, MEM, L1, L2, L3.
+    /// Delays as functions of the working set: a CSV file in µs and KiB, with the header WSS, MEM, L1, L2, L3; or points.
     #[serde(default)]
-    cpmd: Option<String>,
+    cpmd: Option<WrittenDelays>,
     /// The share of a core's own caches that is evicted while a job is preempted: "1" if it is not given.
     #[serde(default)]
     evicted: Option<String>,
@@ -104,66 +103,6 @@ struct CacheFile {
     /// From the memory or the caches of another node.
     #[serde(default)]
     remote_memory: Option<String>,
-}
-
-/// A cost as it stands in the file.
-enum WrittenCost {
-    /// A time, a distribution, or `empirical:FILE`.
-    Text(String),
-    /// Numbers of tasks and times.
-    Points(Vec<(u64, String)>),
-}
-
-impl<'de> Deserialize<'de> for WrittenCost {
-    /// Written out because an untagged enum would answer every slip with "did not match any variant".
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        struct CostVisitor;
-
-        impl<'de> de::Visitor<'de> for CostVisitor {
-            type Value = WrittenCost;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(
-                    "a time such as \"2us\", a distribution such as \"uniform:1us,5us\", or points such as [[10, \"1us\"], [20, \"2us\"]]",
-                )
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> std::result::Result<WrittenCost, E> {
-                Ok(WrittenCost::Text(text.to_owned()))
-            }
-
-            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> std::result::Result<WrittenCost, A::Error> {
-                Vec::deserialize(de::value::SeqAccessDeserializer::new(list)).map(WrittenCost::Points)
-            }
-        }
-
-        deserializer.deserialize_any(CostVisitor)
-    }
-}
-
-impl JsonSchema for WrittenCost {
-    fn schema_name() -> Cow<'static, str> {
-        "cost".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "A time (\"2us\"), a distribution (\"uniform:LOW,HIGH\", \"normal:MEAN,SD[,MAX]\", \"exponential:MEAN[,MAX]\", \"empirical:FILE\" with one column headed ns or us), or a function of the number of tasks by its points ([[10, \"1us\"], [20, \"2us\"]]).",
-            "anyOf": [
-                { "type": "string" },
-                {
-                    "type": "array",
-                    "minItems": 1,
-                    "items": {
-                        "type": "array",
-                        "prefixItems": [{ "type": "integer", "minimum": 0 }, { "type": "string" }],
-                        "minItems": 2,
-                        "maxItems": 2,
-                    },
-                },
-            ],
-        })
-    }
 }
 
 /// Reads costs: TOML, or the field's CSV of overheads where the name ends in `.csv`.
@@ -266,35 +205,17 @@ fn tick_period(text: &str) -> Result<Duration> {
     Ok(period)
 }
 
-impl WrittenCost {
-    fn read(self, folder: &Path) -> Result<Cost> {
-        match self {
-            WrittenCost::Text(text) => match text.trim().strip_prefix("empirical:") {
-                Some(name) => read(&folder.join(name.trim()), field_csv::samples).map(Cost::Distribution),
-                None => text.parse(),
-            },
-            WrittenCost::Points(points) => {
-                let point = |(n, time): (u64, String)| -> Result<(u64, Duration)> {
-                    Ok((n, time.parse().map_err(|e: Diagnostic| e.context(format!("at {n} tasks")))?))
-                };
-                let points: Vec<(u64, Duration)> = points.into_iter().map(point).collect::<Result<_>>()?;
-                PiecewiseLinear::new(points).map(Cost::PiecewiseLinear)
-            }
-        }
-    }
-}
-
 impl CacheFile {
     fn read(self, folder: &Path) -> Result<CacheCosts> {
         let evicted = self.evicted.as_deref().map(evicted_ppm).transpose()?;
         let latencies =
             [&self.l1, &self.l2, &self.l3, &self.l4, &self.memory, &self.remote_memory, &self.line];
-        let reload = match &self.cpmd {
+        let reload = match self.cpmd {
             Some(_) if latencies.iter().any(|latency| latency.is_some()) => {
                 return Err(Diagnostic::usage("has both measured delays (`cpmd`) and latencies of a line")
                     .hint("give one of them"));
             }
-            Some(name) => Reload::Measured(read(&folder.join(name), field_csv::cache_delays)?),
+            Some(delays) => Reload::Measured(delays.read(folder).map_err(|e| e.context("cpmd"))?),
             None => Reload::Lines(self.latencies()?),
         };
         CacheCosts::new(reload).evicting(evicted.unwrap_or(1_000_000))
@@ -358,7 +279,7 @@ fn evicted_ppm(text: &str) -> Result<u32> {
     })
 }
 
-fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+pub(super) fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     let shown = printable(&path.display().to_string());
     let text = read_text(path).map_err(|e| e.context(&shown))?;
     parse(&text).map_err(|e| Diagnostic { message: printable(&e.message), ..e }.context(&shown))

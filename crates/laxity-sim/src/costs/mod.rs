@@ -20,7 +20,9 @@ mod decimal;
 mod distribution;
 mod field_csv;
 mod file;
+mod given;
 mod piecewise;
+mod written;
 
 pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
 pub use cache_delay::{CacheDelay, Distance};

@@ -61,6 +61,11 @@ impl PiecewiseLinear {
         u64::try_from(value).unwrap_or(u64::MAX).min(COST_MAX.as_ns())
     }
 
+    /// Samples with ascending x and non-decreasing y, in ns, that make this function.
+    pub(super) fn points(&self) -> &[(u64, u64)] {
+        &self.points
+    }
+
     /// The largest x that has a sample; beyond it the function is extrapolated.
     pub fn last_x(&self) -> u64 {
         self.points.last().expect("has a point").0
