@@ -220,7 +220,10 @@ fn working_sets_that_exceed_the_memory_are_refused() {
 
 #[test]
 fn wrong_options_of_runs_are_refused() {
-    let bench = Bench::new(&[("s.toml", &set(&[&task("a", "1ms", "10ms", "")]))]);
+    let bench = Bench::new(&[
+        ("s.toml", &set(&[&task("a", "1ms", "10ms", "")])),
+        ("busy.toml", "version = 1\ntick = \"2ms\"\ntick_period = \"1ms\"\n"),
+    ]);
     let eternal = &["18446744073s", "at most", "year"];
     for (option, value, names) in [
         ("--duration", "0s", &["--duration", "release jobs for some time"][..]),
@@ -267,6 +270,13 @@ fn wrong_options_of_runs_are_refused() {
     bench.refuses(&["run", "--scheduler", "g-rm"], &["SET"]);
     bench.refuses(&["compare", "s.toml", "--schedulers", "p-edf,cfs"], &["`cfs`", "p-rm"]);
     bench.refuses(&["compare", "s.toml", "--alone", "half"], &["--alone", "`half`"]);
+    let own = ["compare", "s.toml", "--schedulers", "edf-bh,p-fpp:rm"];
+    bench.refuses(&own, &["edf-bh,p-fpp:rm", "nothing to measure", "g-edf", "laxity simulate"]);
+    let unseen = ["compare", "s.toml", "--schedulers", "g-edf,edf-bh", "--no-simulation"];
+    bench.refuses(&unseen, &["--no-simulation", "edf-bh"]);
+    bench.refuses(&["compare", "s.toml", "--costs", "costs.toml", "--no-simulation"], &["--costs"]);
+    bench.refuses(&["compare", "s.toml", "--costs", "missing.toml"], &["missing.toml", "no such file"]);
+    bench.refuses(&["compare", "s.toml", "--costs", "busy.toml"], &["task set", "a tick costs"]);
     bench.refuses(&["measure", "s.toml"], &["measure"]);
 }
 
@@ -295,7 +305,7 @@ fn wrong_options_of_simulations_are_refused() {
         ("--repeat", "0", &["--repeat", "1..=10000"]),
         ("--demand", "11", &["--demand", "`11`"]),
         ("--budget", "soft", &["`soft`", "off, throttle or postpone"]),
-        ("--batching", "maybe", &["`maybe`", "on nor off"]),
+        ("--batching", "maybe", &["`maybe`", "on nor off", "hint: choose on or off"]),
         ("--retries", "-1", &["--retries", "-1"]),
         ("--interleave", "x", &["--interleave", "'x'", "invalid digit"]),
         ("--threads", "0", &["--threads", "0"]),
@@ -335,7 +345,10 @@ fn wrong_options_of_simulations_are_refused() {
     bench.refuses(&["simulate", "hog.toml", "--cpus", "2", "--scheduler", "gsn-edf-di"], &load);
     let endless = ["simulate", "hog.toml", "--cpus", "2", "--duration", "31000000s"];
     bench.refuses(&endless, &["task `a`", "3100000000 jobs", "2^31"]);
-    bench.refuses(&["verify", "missing"], &["missing", "manifest.json"]);
+    bench.refuses(
+        &["verify", "missing"],
+        &["missing", "manifest.json", "laxity simulate SET --events --out DIR"],
+    );
     bench.refuses(&["report", "missing", "--run", "0"], &["--run", "--gantt"]);
 }
 

@@ -397,6 +397,49 @@ fn simulations_stand_beside(summary: &Value) {
 }
 
 #[test]
+fn costs_and_schedulers_that_cannot_run_are_simulated_beside() {
+    let costs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/costs/constant.toml");
+    let call = ["--schedulers", "edf-bh,p-rm,g-edf-mp", "--costs", utf8(&costs)];
+    let Some((_directory, out, ended)) = small_comparison(&call) else { return };
+    let manifest = json_file(&out.join("manifest.json"));
+    check_against("manifest.schema.json", &manifest);
+    let state = |run: &Value| format!("{} {} {}", run["scheduler"], run["host"], run["status"]["state"]);
+    let runs: Vec<String> = manifest["runs"].as_array().expect("runs")[1..].iter().map(state).collect();
+    let wanted = [
+        r#""edf-bh" "kernel-policy" "not-run""#,
+        r#""p-rm" "linux" "completed""#,
+        r#""g-edf-mp" "kernel-policy" "not-run""#,
+        r#""edf-bh" "simulator" "completed""#,
+        r#""p-rm" "simulator" "completed""#,
+        r#""g-edf-mp" "simulator" "completed""#,
+    ];
+    assert_eq!(runs, wanted);
+    assert_eq!(manifest["options"]["costs"], utf8(&costs));
+    let modelled = manifest["options"]["modelled"].as_str().expect("what costs something");
+    assert!(modelled.contains("context switches") && modelled.contains("timer ticks"), "{modelled}");
+    let summary = json_file(&out.join("summary.json"));
+    check_against("answer.schema.json", &summary);
+    assert_eq!(summary["recommendation"]["ranking"], serde_json::json!(["p-rm"]), "only what was measured");
+    let besides = summary["beside"].as_array().expect("a list");
+    let of = |name: &str| besides.iter().find(|one| one["scheduler"] == name).expect("a scheduler");
+    assert!(of("edf-bh")["differences"][0].as_str().expect("words").contains("only simulates it"));
+    assert!(of("g-edf-mp")["normalized_laxity"]["simulated"].is_f64());
+    let laxity = |entry: &Value| entry["normalized_laxity"]["mean"].as_f64().expect("a mean");
+    let simulated = summary["schedulers"].as_array().expect("a list").iter();
+    let p_rm = { simulated }.find(|s| s["scheduler"] == "p-rm" && s["host"] == "simulator").expect("there");
+    let (_other, set) = small_set();
+    let call = ["simulate", utf8(&set), "--scheduler", "p-rm", "--duration", "200ms", "--json"];
+    let free = json(&prints(&call));
+    let same = json(&prints(&[&call[..], &["--costs", utf8(&costs)]].concat()));
+    assert_eq!(laxity(p_rm), laxity(&same["schedulers"][0]), "the costs are those of simulate");
+    assert!(laxity(p_rm) < laxity(&free["schedulers"][0]), "and they cost something");
+    let told = text(&ended.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["with the costs of", "edf-bh, g-edf-mp: not run: a policy of laxity's own", "Deploy p-rm"] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+}
+
+#[test]
 fn simulation_can_be_left_out() {
     let Some((_directory, out, _)) = small_comparison(&["--no-simulation", "--schedulers", "p-rm"]) else {
         return;

@@ -3,12 +3,13 @@
 //! 1. A measured run is compared with the simulated run of the same set, scheduler and repetition, job by job: both had
 //!    the same releases and demands.
 //! 2. Simulated without costs, a job waits only for jobs that go first. What it is later in reality is release latency,
-//!    scheduling, context switches, cold caches, and whatever else takes the core away.
+//!    scheduling, context switches, cold caches, and whatever else takes the core away. Simulated with costs, it is what
+//!    these differ by from the real ones, and those that the costs leave out.
 //! 3. Of a job that ended later than simulated, the CPU time that it used beyond the simulated one is known; the rest is
 //!    time that it waited.
 
 use crate::number;
-use crate::study::{Configuration, Evidence, Measured, Study, shown};
+use crate::study::{Configuration, Evidence, Measured, Study, by_reason, shown};
 use crate::table::{Column, Field, Table, Tone};
 use laxity_model::Duration;
 use laxity_trace::{Host, Job, RunStatus, Sample};
@@ -91,6 +92,27 @@ pub(crate) fn beside(study: &Study<'_>) -> Vec<Beside> {
     measured.map(|(measured, simulated)| of_scheduler(study, measured, simulated)).collect()
 }
 
+/// What simulations beside measurements pay for, as the manifest says.
+#[derive(Debug, Clone, Copy)]
+struct Paid<'a> {
+    /// The costs file.
+    file: &'a str,
+    /// What costs something.
+    modelled: &'a str,
+    /// What costs nothing, though it does under Linux.
+    left_out: &'a str,
+}
+
+impl<'a> Paid<'a> {
+    /// Nothing where they pay for nothing.
+    fn of(study: &Study<'a>) -> Option<Paid<'a>> {
+        let option = |name: &str| study.results.options.get(name).map(String::as_str);
+        let modelled = option("modelled")?;
+        let file = option("costs").unwrap_or("a costs file");
+        Some(Paid { file, modelled, left_out: option("not-modelled").unwrap_or_default() })
+    }
+}
+
 /// The table of all of them; nothing if nothing was simulated beside measurements.
 pub(crate) fn table(study: &Study<'_>, besides: &[Beside]) -> Option<Table> {
     if besides.is_empty() {
@@ -110,11 +132,16 @@ pub(crate) fn table(study: &Study<'_>, besides: &[Beside]) -> Option<Table> {
         Column::grouped("Jobs end later by", "99 %"),
         Column::grouped("Jobs end later by", "at most"),
     ];
+    let differences = besides.iter().map(|b| (b.scheduler.clone(), b.differences.join(" ")));
     let mut notes: Vec<String> =
-        besides.iter().map(|b| format!("{}: {}", b.scheduler, b.differences.join(" "))).collect();
+        by_reason(differences).into_iter().map(|(who, words)| format!("{who}: {words}")).collect();
     notes.push(general_words(study));
+    let how = match Paid::of(study) {
+        None => "without the costs of a real machine".to_owned(),
+        Some(paid) => format!("with the costs of {}", paid.file),
+    };
     Some(Table {
-        caption: "Simulated beside measured: the same jobs, without the costs of a real machine".to_owned(),
+        caption: format!("Simulated beside measured: the same jobs, {how}"),
         columns,
         rows: besides.iter().map(row).collect(),
         notes,
@@ -289,23 +316,26 @@ impl<'a> Comparison<'a> {
     }
 
     fn differences(&self, study: &Study<'_>, beside: &Beside) -> Vec<String> {
-        let mut words = vec![laxity_words(beside)];
-        words.extend(self.miss_words(beside));
-        words.extend(beside.later_ns.and_then(earlier_words));
+        let paid = Paid::of(study).is_some();
+        let mut words = vec![laxity_words(beside, paid)];
+        words.extend(self.miss_words(beside, paid));
+        words.extend(beside.later_ns.and_then(|later| earlier_words(later, paid)));
         words.extend(self.worst_words(study));
         words.extend(rate_words("migrates", beside.migration_rate));
         words
     }
 
-    fn miss_words(&self, beside: &Beside) -> Vec<String> {
+    fn miss_words(&self, beside: &Beside, paid: bool) -> Vec<String> {
         let mut words = Vec::new();
+        // With costs, what a job was simulated to use includes what it reloads into its caches.
+        let wanted = if paid { "than simulated" } else { "than they asked for" };
         let only: u64 = self.only_measured.values().sum();
         if only > 0 {
             let why = match (self.overran, only - self.overran) {
                 (0, _) => "they waited longer than simulated".to_owned(),
-                (_, 0) => "they used more CPU time than they asked for".to_owned(),
+                (_, 0) => format!("they used more CPU time {wanted}"),
                 (overran, waited) => format!(
-                    "{} used more CPU time than they asked for, {} waited longer than simulated",
+                    "{} used more CPU time {wanted}, {} waited longer than simulated",
                     number::count(overran),
                     number::count(waited)
                 ),
@@ -318,9 +348,13 @@ impl<'a> Comparison<'a> {
         }
         let only: u64 = self.only_simulated.values().sum();
         if only > 0 {
+            let less = if paid {
+                "these used less than they asked for, or less was paid than simulated"
+            } else {
+                "or these used less than they asked for"
+            };
             words.push(format!(
-                "Missed only in the simulation: {} ({}); Linux ran other jobs first, or these used less than they \
-                 asked for.",
+                "Missed only in the simulation: {} ({}); Linux ran other jobs first, {less}.",
                 number::counted(only, "job"),
                 names(&beside.missed_only_simulated)
             ));
@@ -364,7 +398,7 @@ fn rank(values: usize, percent: usize) -> usize {
     (values * percent).div_ceil(100).max(1) - 1
 }
 
-fn laxity_words(beside: &Beside) -> String {
+fn laxity_words(beside: &Beside, paid: bool) -> String {
     let Pair { measured: Some(measured), simulated: Some(simulated) } = beside.normalized_laxity else {
         return "Laxity cannot be compared: no job completed in one of the two.".to_owned();
     };
@@ -376,22 +410,27 @@ fn laxity_words(beside: &Beside) -> String {
     }
     let direction = if difference < 0.0 { "less" } else { "more" };
     format!(
-        "Jobs have {} % of a period {direction} left than simulated.",
-        number::significant(difference.abs() * 100.0)
+        "Jobs have {} % of a period {direction} left than simulated {}.",
+        number::significant(difference.abs() * 100.0),
+        if paid { "with costs" } else { "without costs" }
     )
 }
 
 /// Linux does not run what goes first in the simulation, or its jobs take less time.
-fn earlier_words(later: Later) -> Option<String> {
+fn earlier_words(later: Later, paid: bool) -> Option<String> {
+    let why = match paid {
+        true => "they paid less than the costs file says, used less CPU time, or ran before others",
+        false => "they used less CPU time, or ran before others",
+    };
     (later.median < 0).then(|| {
         format!(
-            "Half of the jobs end {} or more earlier than simulated: they used less CPU time, or ran before others.",
+            "Half of the jobs end {} or more earlier than simulated: {why}.",
             number::span_ns(later.median.unsigned_abs())
         )
     })
 }
 
-/// What makes any real job later than its simulated twin.
+/// What makes any real job end at another time than its simulated twin.
 fn general_words(study: &Study<'_>) -> String {
     let host = match study.results.machine.facts.get("virtualization").map(String::as_str) {
         None | Some("none" | "unknown" | "") => "",
@@ -400,10 +439,22 @@ fn general_words(study: &Study<'_>) -> String {
             ", and for what the host of this virtual machine took away, which shows as waiting or as CPU time"
         }
     };
-    format!(
-        "A real job pays for release latency, scheduling, context switches and cold caches, which the simulation \
-         leaves out{host}."
-    )
+    match Paid::of(study) {
+        None => format!(
+            "Simulated without costs: a real job pays for release latency, scheduling, context switches and cold caches, \
+             which the simulation leaves out{host}."
+        ),
+        Some(Paid { file, modelled, left_out }) => {
+            let left_out = match left_out {
+                "" => String::new(),
+                some => format!(" Left out of the simulation: {some}."),
+            };
+            format!(
+                "Simulated with the costs of {file}: {modelled}.{left_out} A real job pays what this machine takes for \
+                 all of it{host}."
+            )
+        }
+    }
 }
 
 fn rate_words(verb: &str, rate: Pair<Option<f64>>) -> Option<String> {

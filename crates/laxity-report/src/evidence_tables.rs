@@ -3,7 +3,7 @@
 use crate::cells::{Cell, Layout};
 use crate::number::{self, NOT_AVAILABLE};
 use crate::recommend::Recommendation;
-use crate::study::{Configuration, Evidence, Study, TaskEvidence, shown};
+use crate::study::{Configuration, Evidence, Study, TaskEvidence, by_reason, shown};
 use crate::table::{Column, Field, Table, Tone};
 use laxity_model::{PolicyScheduler, Scope};
 use laxity_trace::{Sample, TaskSummary};
@@ -31,7 +31,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     };
     let mut configurations: Vec<&Configuration> = study.configurations.iter().collect();
     configurations.sort_by_key(|c| place(c));
-    let mut notes = Vec::new();
+    let mut incomplete = Vec::new();
     let mut rows = Vec::new();
     for configuration in configurations {
         let runs = study.runs(sets, configuration);
@@ -42,9 +42,11 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
         let best = recommendation.label.as_deref() == Some(&configuration.label);
         rows.push(glance_row(configuration, &evidence, best, runs.len()));
         let mark = if evidence.runs > 0 { "† " } else { "" };
-        let why = |why: &String| format!("{mark}{}: {why}.", configuration.label);
-        notes.extend(evidence.incomplete.iter().map(why));
+        let why = |why: &String| (format!("{mark}{}", configuration.label), why.clone());
+        incomplete.extend(evidence.incomplete.iter().map(why));
     }
+    let together = by_reason(incomplete).into_iter();
+    let mut notes: Vec<String> = together.map(|(who, why)| format!("{who}: {why}.")).collect();
     notes.extend(not_measured(study, sets));
     Table {
         caption: "Schedulers at a glance, best first".to_owned(),
@@ -249,7 +251,8 @@ fn by_scope<'s>(study: &'s Study<'_>) -> Vec<(&'static str, Vec<&'s Configuratio
         ("Partitioned scheduling", Some(Scope::Partitioned)),
         ("Other schedulers", None),
     ];
-    let members = |wanted| study.configurations.iter().filter(|&c| scope(c) == wanted).collect::<Vec<_>>();
+    let shown = || study.configurations.iter().filter(|c| study.is_shown(c));
+    let members = |wanted| shown().filter(|&c| scope(c) == wanted).collect::<Vec<_>>();
     groups
         .into_iter()
         .map(|(words, wanted)| (words, members(wanted)))

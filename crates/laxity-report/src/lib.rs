@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+mod background;
 mod beside;
 mod cells;
 mod evidence_tables;

@@ -18,6 +18,9 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     if let Some(beside) = crate::beside::table(study, report.beside()) {
         out += &format!("## {}\n\n{}\n", beside.caption, beside.markdown());
     }
+    if let Some(background) = crate::background::table(study) {
+        out += &format!("## {}\n\n{}\n", background.caption, background.markdown());
+    }
     for table in evidence_tables::table_4(study, &report.layout) {
         out += &format!("### {}\n\n{}\n", table.caption, table.markdown());
     }

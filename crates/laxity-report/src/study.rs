@@ -13,7 +13,7 @@ pub struct Configuration {
     pub scheduler: String,
     /// Who scheduled.
     pub host: Host,
-    /// What it is called in tables and plots: the scheduler, and the host where results mix hosts.
+    /// What it is called in tables and plots: the scheduler, and the host where several had it.
     pub label: String,
 }
 
@@ -76,6 +76,13 @@ impl<'a> Study<'a> {
         self.select(sets, |run| run.scheduler == configuration.scheduler && run.host == configuration.host)
     }
 
+    /// Whether there is anything to show of it: a policy of laxity's own that is only simulated has no measured run.
+    pub(crate) fn is_shown(&self, configuration: &Configuration) -> bool {
+        let made = |one: &Measured<'_>| !matches!(one.run.status, RunStatus::NotRun { .. });
+        configuration.host != Host::KernelPolicy
+            || self.runs(&self.all_sets(), configuration).iter().any(made)
+    }
+
     /// The runs in which the tasks of this set ran alone.
     pub(crate) fn alone(&self, set: usize) -> Vec<Measured<'_>> {
         self.select(&[set], |run| run.scheduler == ALONE)
@@ -111,8 +118,9 @@ fn configurations(runs: &[Run]) -> (Vec<Configuration>, Vec<Configuration>) {
     if real.is_empty() {
         std::mem::swap(&mut simulated, &mut real);
     }
-    let several_hosts = real.iter().any(|(_, host)| *host != real[0].1);
+    let names: Vec<String> = real.iter().map(|(scheduler, _)| scheduler.clone()).collect();
     let shown = |(scheduler, host): (String, Host)| {
+        let several_hosts = names.iter().filter(|name| **name == scheduler).count() > 1;
         let label = if several_hosts { format!("{scheduler} ({})", host.name()) } else { scheduler.clone() };
         Configuration { scheduler, host, label }
     };
@@ -191,6 +199,18 @@ fn incomplete(runs: &[Measured<'_>]) -> Vec<String> {
         }
     }
     reasons
+}
+
+/// Who has the same reason, together: names in their order, and the reason.
+pub(crate) fn by_reason(reasons: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
+    let mut together: Vec<(String, String)> = Vec::new();
+    for (who, why) in reasons {
+        match together.iter_mut().find(|(_, known)| *known == why) {
+            Some((names, _)) => *names += &format!(", {who}"),
+            None => together.push((who, why)),
+        }
+    }
+    together
 }
 
 /// A duration to three digits.

@@ -78,6 +78,36 @@ impl Table {
         groups
     }
 
+    /// The same with what stands side by side under every heading in rows: one row for each label, in a column `label`
+    /// after the leading ones, and one column for each group. Nothing unless there are groups and all have the same labels.
+    pub(crate) fn stacked(&self, label: &str) -> Option<Table> {
+        let lead = self.columns.iter().take_while(|column| column.group.is_empty()).count();
+        let groups: Vec<&[Column]> = self.columns[lead..].chunk_by(|a, b| a.group == b.group).collect();
+        let labels: Vec<&str> = groups
+            .first()
+            .filter(|_| self.columns[lead..].iter().all(|c| !c.group.is_empty()))?
+            .iter()
+            .map(|column| column.label.as_str())
+            .collect();
+        let same =
+            |group: &&[Column]| group.iter().map(|column| column.label.as_str()).eq(labels.iter().copied());
+        if !groups.iter().all(same) {
+            return None;
+        }
+        let mut columns = self.columns[..lead].to_vec();
+        columns.push(Column::text(label));
+        columns.extend(groups.iter().map(|group| Column::number(&group[0].group)));
+        let row = |row: &[Field], place: usize| -> Vec<Field> {
+            // What leads stands once, in the first of its rows.
+            let own =
+                row[..lead].iter().map(|field| if place == 0 { field.clone() } else { Field::default() });
+            let values = (0..groups.len()).map(|group| row[lead + group * labels.len() + place].clone());
+            own.chain([labels[place].into()]).chain(values).collect()
+        };
+        let rows = self.rows.iter().flat_map(|of| (0..labels.len()).map(|place| row(of, place))).collect();
+        Some(Table { caption: self.caption.clone(), columns, rows, notes: self.notes.clone() })
+    }
+
     /// As a Markdown table; group headings are joined with the column's own.
     pub(crate) fn markdown(&self) -> String {
         let cell = |text: &str| {

@@ -2,17 +2,20 @@
 
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
-use crate::{beside, evidence_tables};
+use crate::{background, beside, evidence_tables};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 
 /// Where the text goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextStyle {
-    /// Columns of the terminal; `None` for text that nobody wraps (a file, a pipe).
+    /// Columns of the terminal; `None` for a file or a pipe: 100, and no lines around cells.
     pub width: Option<u16>,
     /// Colours and bold, by escape sequences.
     pub color: bool,
 }
+
+/// Columns of text that goes to no terminal.
+const WIDTH_DEFAULT: u16 = 100;
 
 /// Lines of words are not made longer than this, however wide the terminal.
 const WORDS_WIDTH_MOST: usize = 100;
@@ -38,7 +41,7 @@ pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
         }
     }
     out.push('\n');
-    for table_4 in evidence_tables::table_4(study, &report.layout) {
+    for table_4 in alike(evidence_tables::table_4(study, &report.layout), style) {
         out += &format!("{}\n", table(&table_4, style));
     }
     let all = study.all_sets();
@@ -49,8 +52,8 @@ pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
             None => out += &format!("{}\n\n", evidence_tables::no_misses(study)),
         }
     }
-    if let Some(beside) = beside::table(study, &report.beside) {
-        out += &format!("{}\n", table(&beside, style));
+    for more in beside::table(study, &report.beside).into_iter().chain(background::table(study)) {
+        out += &format!("{}\n", table(&more, style));
     }
     out + &recommendation(&report.recommendation, style)
 }
@@ -123,84 +126,146 @@ fn wrapped(text: &str, lead: &str, style: TextStyle) -> String {
     out + &line + "\n"
 }
 
-/// The table, cut into several with the same leading columns where the terminal is too narrow.
+/// Tables of schedulers side by side, as they are if all of them fit; else with the schedulers in rows, all of them.
+fn alike(tables: Vec<Table>, style: TextStyle) -> Vec<Table> {
+    let too_wide = |table: &Table| !Drawing { table, style, compact: false }.fits();
+    match tables.iter().any(too_wide) {
+        true => tables.into_iter().map(|table| table.stacked("Scheduler").unwrap_or(table)).collect(),
+        false => tables,
+    }
+}
+
+/// The table. Where the width does not suffice, headings take two lines; where that does not, it is cut into several, each
+/// with the names of the rows.
 fn table(table: &Table, style: TextStyle) -> String {
+    let compact = !Drawing { table, style, compact: false }.fits();
+    let drawing = Drawing { table, style, compact };
     let caption = wrapped(&table.caption, "", style);
     let mut out = if style.color { format!("\x1b[1m{}\x1b[0m\n", caption.trim_end()) } else { caption };
-    for columns in column_chunks(table, style.width) {
-        out += &format!("{}\n", grid(table, &columns, style));
+    for columns in drawing.chunks() {
+        out += &format!("{}\n", drawing.grid(&columns));
     }
     table.notes.iter().for_each(|note| out += &wrapped(note, "  ", style));
     out
 }
 
-/// Which columns stand side by side: all if they fit, else as many as fit after the leading ones. Columns of a
-/// group stay together where that fits.
-fn column_chunks(table: &Table, width: Option<u16>) -> Vec<Vec<usize>> {
-    let all: Vec<usize> = (0..table.columns.len()).collect();
-    let Some(width) = width.map(usize::from) else {
-        return vec![all];
-    };
-    let wide =
-        |columns: &[usize]| columns.iter().map(|&column| column_width(table, column) + 3).sum::<usize>();
-    let grouped = table.columns.iter().position(|column| !column.group.is_empty());
-    let (lead, rest) = all.split_at(grouped.unwrap_or(1).min(all.len()));
-    let lead_width = wide(lead) + 1;
-    let same_group = |&a: &usize, &b: &usize| {
-        !table.columns[a].group.is_empty() && table.columns[a].group == table.columns[b].group
-    };
-    let fits_alone = |group: &[usize]| lead_width + wide(group) <= width;
-    let units = rest.chunk_by(same_group);
-    let units = units.flat_map(|group| group.chunks(if fits_alone(group) { group.len() } else { 1 }));
-    let mut chunks: Vec<Vec<usize>> = Vec::new();
-    let mut used = usize::MAX;
-    for unit in units {
-        if used.saturating_add(wide(unit)) > width {
-            chunks.push(lead.to_vec());
-            used = lead_width;
-        }
-        if let Some(chunk) = chunks.last_mut() {
-            chunk.extend(unit);
-        }
-        used += wide(unit);
+/// A table as it is drawn.
+#[derive(Clone, Copy)]
+struct Drawing<'t> {
+    table: &'t Table,
+    style: TextStyle,
+    /// Headings wider than what stands under them take two lines.
+    compact: bool,
+}
+
+impl Drawing<'_> {
+    /// Width of these columns side by side, with borders.
+    fn width(&self, columns: &[usize]) -> usize {
+        // A blank on both sides of a column; lines between columns and around all of them.
+        let (between, around) = if self.style.width.is_some() { (3, 1) } else { (2, 0) };
+        columns.iter().map(|&column| self.column_width(column) + between).sum::<usize>() + around
     }
-    if chunks.is_empty() { vec![all] } else { chunks }
-}
 
-fn column_width(table: &Table, column: usize) -> usize {
-    let head = &table.columns[column];
-    let cells = table.rows.iter().filter_map(|row| row.get(column)).map(|field| field.text.chars().count());
-    cells.chain([head.label.chars().count(), head.group.chars().count()]).max().unwrap_or(0)
-}
+    fn column_width(&self, column: usize) -> usize {
+        let heading = self.heading(column);
+        let heading = heading.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+        heading.max(cells_width(self.table, column))
+    }
 
-fn grid(table: &Table, columns: &[usize], style: TextStyle) -> Grid {
-    let mut grid = Grid::new();
-    grid.load_style(if style.width.is_some() { presets::UTF8_FULL_CONDENSED } else { presets::NOTHING });
-    grid.set_content_arrangement(ContentArrangement::Dynamic);
-    match style.width {
-        Some(width) => grid.set_width(width),
-        None => grid.set_width(u16::MAX),
-    };
-    if style.color {
-        grid.enforce_styling()
-    } else {
-        grid.force_no_tty()
-    };
-    let grouped = columns.iter().any(|&column| !table.columns[column].group.is_empty());
-    let head = |&column: &usize| {
-        let head = &table.columns[column];
-        let words = if grouped { format!("{}\n{}", head.group, head.label) } else { head.label.clone() };
-        aligned(Cell::new(words), head.number)
-    };
-    grid.set_header(columns.iter().map(head));
-    for row in &table.rows {
-        let cell = |&column: &usize| {
-            row.get(column)
-                .map_or_else(|| Cell::new(""), |field| toned(field, table.columns[column].number, style))
+    /// The lines over a column.
+    fn heading(&self, column: usize) -> Vec<String> {
+        let (head, cells) = (&self.table.columns[column], cells_width(self.table, column));
+        if self.grouped() {
+            return vec![head.group.clone(), head.label.clone()];
+        }
+        match broken(&head.label) {
+            Some((first, second)) if self.compact && head.label.chars().count() > cells => {
+                vec![first.to_owned(), second.to_owned()]
+            }
+            _ => vec![head.label.clone()],
+        }
+    }
+
+    fn grouped(&self) -> bool {
+        self.table.columns.iter().any(|column| !column.group.is_empty())
+    }
+
+    /// The columns of what it is drawn on.
+    fn room(&self) -> usize {
+        usize::from(self.style.width.unwrap_or(WIDTH_DEFAULT))
+    }
+
+    fn fits(&self) -> bool {
+        self.width(&self.all()) <= self.room()
+    }
+
+    fn all(&self) -> Vec<usize> {
+        (0..self.table.columns.len()).collect()
+    }
+
+    /// Which columns stand side by side: all if they fit, else as many as fit after the names of the rows. Columns of a
+    /// group stay together where that fits.
+    fn chunks(&self) -> Vec<Vec<usize>> {
+        let (lead, rest) = match self.fits() {
+            true => (self.all(), Vec::new()),
+            false => self.all().into_iter().partition(|&column| !self.table.columns[column].number),
         };
-        grid.add_row(columns.iter().map(cell));
+        let fits = |columns: &[usize]| self.width(columns) <= self.room();
+        let group = |column: usize| &self.table.columns[column].group;
+        let same_group = |&a: &usize, &b: &usize| !group(a).is_empty() && group(a) == group(b);
+        let whole = |unit: &[usize]| fits(&[&lead, unit].concat());
+        let units = rest.chunk_by(same_group);
+        let units = units.flat_map(|unit| unit.chunks(if whole(unit) { unit.len() } else { 1 }));
+        let mut chunks: Vec<Vec<usize>> = Vec::new();
+        for unit in units {
+            match chunks.last_mut().filter(|chunk| fits(&[chunk, unit].concat())) {
+                Some(chunk) => chunk.extend(unit),
+                None => chunks.push([&lead, unit].concat()),
+            }
+        }
+        if chunks.is_empty() { vec![lead] } else { chunks }
     }
-    grid
+
+    fn grid(&self, columns: &[usize]) -> Grid {
+        let style = self.style;
+        let mut grid = Grid::new();
+        grid.load_style(if style.width.is_some() { presets::UTF8_FULL_CONDENSED } else { presets::NOTHING });
+        grid.set_content_arrangement(ContentArrangement::Dynamic);
+        grid.set_width(style.width.unwrap_or(u16::MAX));
+        if style.color {
+            grid.enforce_styling()
+        } else {
+            grid.force_no_tty()
+        };
+        let headings: Vec<Vec<String>> = columns.iter().map(|&column| self.heading(column)).collect();
+        let lines = headings.iter().map(Vec::len).max().unwrap_or(0);
+        let head = |(heading, &column): (&Vec<String>, &usize)| {
+            let words = format!("{}{}", "\n".repeat(lines - heading.len()), heading.join("\n"));
+            aligned(Cell::new(words), self.table.columns[column].number)
+        };
+        grid.set_header(headings.iter().zip(columns).map(head));
+        for row in &self.table.rows {
+            let cell = |&column: &usize| {
+                let number = self.table.columns[column].number;
+                row.get(column).map_or_else(|| Cell::new(""), |field| toned(field, number, style))
+            };
+            grid.add_row(columns.iter().map(cell));
+        }
+        grid
+    }
+}
+
+/// The widest cell of a column, without its heading.
+fn cells_width(table: &Table, column: usize) -> usize {
+    let cells = table.rows.iter().filter_map(|row| row.get(column)).map(|field| field.text.chars().count());
+    cells.max().unwrap_or(0)
+}
+
+/// Two lines, the longer as short as can be: broken after a blank or before a slash.
+fn broken(heading: &str) -> Option<(&str, &str)> {
+    let places = heading.char_indices().filter(|(at, c)| *at > 0 && [' ', '/'].contains(c));
+    let halves = places.map(|(at, _)| (&heading[..at], heading[at..].trim_start()));
+    halves.min_by_key(|(first, second)| first.chars().count().max(second.chars().count()))
 }
 
 fn aligned(cell: Cell, number: bool) -> Cell {
@@ -218,5 +283,89 @@ fn toned(field: &Field, number: bool, style: TextStyle) -> Cell {
         Tone::Bad => cell.fg(Color::Red),
         Tone::Faint => cell.fg(Color::DarkGrey),
         Tone::Strong => cell.add_attribute(comfy_table::Attribute::Bold),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Column;
+
+    /// As many schedulers as there are, each with two metrics, in the shape of lelli2012's Table 4.
+    fn side_by_side(schedulers: usize) -> Table {
+        let names: Vec<String> = (0..schedulers).map(|i| format!("scheduler-{i}")).collect();
+        let mut columns = vec![Column::text("Set"), Column::number("U/m")];
+        let mut row: Vec<Field> = vec!["avionics".into(), "0.232".into()];
+        for (index, metric) in ["Norm. Laxity", "Migr. Rate"].into_iter().enumerate() {
+            columns.extend(names.iter().map(|name| Column::grouped(metric, name)));
+            row.extend((0..schedulers).map(|i| Field::from(format!("{index}.{i}"))));
+        }
+        Table { caption: "Global".into(), columns, rows: vec![row], notes: vec!["n".into()] }
+    }
+
+    fn widest(text: &str) -> usize {
+        text.lines().map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+
+    #[test]
+    fn many_schedulers_go_into_rows() {
+        let style = TextStyle::default();
+        let drawn = |schedulers: &[usize]| -> Vec<String> {
+            let tables = schedulers.iter().map(|&n| side_by_side(n)).collect();
+            alike(tables, style).iter().map(|one| table(one, style)).collect()
+        };
+        let few = &drawn(&[2])[0];
+        assert!(few.contains("Norm. Laxity  Norm. Laxity"), "two stand side by side:\n{few}");
+        let [many, one] = &drawn(&[11, 1])[..] else { panic!("two tables") };
+        assert!(one.contains(" Scheduler    Norm. Laxity  Migr. Rate "), "and what stands beside:\n{one}");
+        let expected = "\
+Global
+ Set         U/m  Scheduler     Norm. Laxity  Migr. Rate 
+ avionics  0.232  scheduler-0            0.0         1.0 
+                  scheduler-1            0.1         1.1 
+";
+        assert!(many.starts_with(expected), "{many}");
+        assert_eq!(many.lines().count(), 2 + 11 + 1, "{many}");
+    }
+
+    #[test]
+    fn no_table_is_wider_than_what_it_is_for() {
+        let numbers = |n: usize| Table {
+            caption: "At a glance".into(),
+            columns: [Column::text("Scheduler")]
+                .into_iter()
+                .chain((0..n).map(|_| Column::number("Max. tardiness")))
+                .collect(),
+            rows: vec![(0..=n).map(|i| Field::from(format!("{i}.25"))).collect()],
+            notes: vec![],
+        };
+        for width in [None, Some(40), Some(80), Some(132)] {
+            let style = TextStyle { width, color: false };
+            let most = usize::from(width.unwrap_or(WIDTH_DEFAULT));
+            for n in 1..16 {
+                let stacked = alike(vec![side_by_side(n)], style).remove(0);
+                for text in
+                    [table(&numbers(n), style), table(&side_by_side(n), style), table(&stacked, style)]
+                {
+                    assert!(widest(&text) <= most, "{n} in {most} columns:\n{text}");
+                }
+                let text = table(&numbers(n), style);
+                assert!((0..=n).all(|i| text.contains(&format!(" {i}.25"))), "all are there:\n{text}");
+            }
+        }
+        let narrow = TextStyle { width: Some(40), color: false };
+        let cut = table(&alike(vec![side_by_side(3)], narrow)[0], narrow);
+        assert_eq!(cut.matches("scheduler-2").count(), cut.matches("avionics").count(), "{cut}");
+        let seven = table(&numbers(7), TextStyle::default());
+        assert!(seven.contains("Max.") && !seven.contains("Max. tardiness"), "in two lines:\n{seven}");
+        assert_eq!(seven.matches("Scheduler").count(), 1, "in one piece:\n{seven}");
+    }
+
+    #[test]
+    fn headings_break_where_that_is_shortest() {
+        assert_eq!(broken("Max. tardiness"), Some(("Max.", "tardiness")));
+        assert_eq!(broken("Switches/task"), Some(("Switches", "/task")));
+        assert_eq!(broken("Cont. Switch Rate"), Some(("Cont.", "Switch Rate")));
+        assert_eq!(broken("Missed"), None);
     }
 }

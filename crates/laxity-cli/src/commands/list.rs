@@ -140,7 +140,9 @@ fn policy(policy: Policy) -> PolicyAnswer {
 
 /// The policies: what each is, then what makes a name.
 fn policies_text(policies: &[PolicyAnswer]) -> String {
-    let mut text = String::from("\nPOLICIES OF LAXITY'S OWN (laxity simulate)\n");
+    let mut text = String::from(
+        "\nPOLICIES OF LAXITY'S OWN (laxity simulate; laxity compare simulates them beside what it measures)\n",
+    );
     for policy in policies {
         text += &format!("  {:<22} {}\n", policy.name, policy.description);
     }

@@ -19,7 +19,7 @@
 mod caveats;
 
 use crate::number;
-use crate::study::{Configuration, Evidence, Measured, Study};
+use crate::study::{Configuration, Evidence, Measured, Study, by_reason};
 use laxity_model::{PolicyScheduler, Scope};
 use laxity_trace::{Host, RunSummary, Sample};
 use schemars::JsonSchema;
@@ -104,13 +104,11 @@ pub(crate) fn recommend(study: &Study<'_>, sets: &[usize]) -> Recommendation {
         })
         .filter(|(_, runs, _)| !runs.is_empty())
         .collect();
-    let left_out: Vec<String> = all
-        .iter()
-        .filter(|(_, _, evidence)| !evidence.complete())
-        .map(|(configuration, _, evidence)| {
-            format!("{} ({})", configuration.label, evidence.incomplete.join("; "))
-        })
-        .collect();
+    let incomplete = all.iter().filter(|(_, _, evidence)| !evidence.complete());
+    let incomplete = incomplete
+        .map(|(configuration, _, evidence)| (configuration.label.clone(), evidence.incomplete.join("; ")));
+    let left_out: Vec<String> =
+        by_reason(incomplete).into_iter().map(|(who, why)| format!("{who} ({why})")).collect();
     let real = |c: &Configuration| c.host != Host::Simulator;
     let any_real = all.iter().any(|(configuration, ..)| real(configuration));
     let candidates: Vec<Candidate<'_>> = all

@@ -42,6 +42,66 @@ fn the_same_jobs_are_equal() {
 }
 
 #[test]
+fn costs_that_were_modelled_are_named() {
+    let slower = |job: &mut Job| job.finish_ns = job.finish_ns.map(|finish| finish + 3_000_000);
+    let report = |results: &Results| Report::of(results).expect("valid").text(TextStyle::default());
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut results = twins(slower);
+    let without = flat(report(&results));
+    for words in ["without the costs of a real machine", "left than simulated without costs", "leaves out"] {
+        assert!(without.contains(words), "{words}: {without}");
+    }
+    for (name, value) in [
+        ("costs", "bench.toml"),
+        ("modelled", "context switches, cold caches"),
+        ("not-modelled", "release latency, timer ticks"),
+    ] {
+        results.options.insert(name.to_owned(), value.to_owned());
+    }
+    let with = flat(report(&results));
+    for words in [
+        "the same jobs, with the costs of bench.toml",
+        "left than simulated with costs",
+        "Simulated with the costs of bench.toml: context switches, cold caches.",
+        "Left out of the simulation: release latency, timer ticks.",
+    ] {
+        assert!(with.contains(words), "{words}: {with}");
+    }
+    assert!(!with.contains("without costs") && !with.contains("leaves out"), "{with}");
+    let earlier = only(&Results {
+        options: results.options.clone(),
+        ..twins(|job| job.finish_ns = job.finish_ns.map(|finish| finish - 1_000))
+    });
+    assert!(words(&earlier).contains("paid less than the costs file says"), "{}", words(&earlier));
+}
+
+#[test]
+fn what_can_only_be_simulated_stands_beside_with_the_reason() {
+    let mut results = twins(|_| ());
+    let why = "a policy of laxity's own";
+    let simulated = Run { scheduler: "edf-bh".into(), id: 2, ..results.runs[1].clone() };
+    let asked = Run {
+        host: Host::KernelPolicy,
+        status: RunStatus::NotRun { reason: why.into() },
+        jobs: vec![],
+        id: 3,
+        ..simulated.clone()
+    };
+    results.runs.extend([simulated, asked]);
+    let report = Report::of(&results).expect("valid");
+    let labels: Vec<&str> = report.configurations().iter().map(|c| c.label.as_str()).collect();
+    assert_eq!(labels, ["p-edf", "edf-bh"], "no host is named where every scheduler has one");
+    assert_eq!(report.recommendation().ranking, ["p-edf"], "what was not measured is not ranked");
+    let table_4 = report.text(TextStyle::default());
+    let table_4 = table_4.split("Schedulers at a glance").next().expect("what stands before");
+    assert!(table_4.contains("p-edf") && !table_4.contains("edf-bh"), "nothing to show: {table_4}");
+    let edf_bh = report.beside().iter().find(|one| one.scheduler == "edf-bh").expect("it is there");
+    assert_eq!(words(edf_bh), format!("Not measured: not run: {why}."));
+    assert_eq!((edf_bh.misses.measured, edf_bh.misses.simulated), (None, Some(0)));
+    assert!(edf_bh.normalized_laxity.simulated.is_some() && edf_bh.normalized_laxity.measured.is_none());
+}
+
+#[test]
 fn a_job_that_waited_and_one_that_ran_longer_are_told_apart() {
     let late = |task: u32, index: u32, cpu: bool| {
         move |job: &mut Job| {
