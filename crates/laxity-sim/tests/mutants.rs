@@ -3,37 +3,13 @@
 
 mod common;
 
+use common::broken::{Mutant, OFF, build, mutant};
 use common::{Case, definition_of};
 use laxity_model::{Demand, Policy, PolicyScheduler, PriorityRule, Scope};
 use laxity_oracle::{Oracle, verify};
 use laxity_policy::Table;
 use laxity_sim::BudgetMode;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// One change to one file of `policy/`.
-struct Mutant {
-    what: &'static str,
-    policy: Policy,
-    file: &'static str,
-    from: &'static str,
-    to: &'static str,
-    budgets: BudgetMode,
-}
-
-const OFF: BudgetMode = BudgetMode::Off;
-
-const fn mutant(
-    what: &'static str,
-    policy: Policy,
-    file: &'static str,
-    from: &'static str,
-    to: &'static str,
-) -> Mutant {
-    Mutant { what, policy, file, from, to, budgets: OFF }
-}
 
 const MUTANTS: [Mutant; 16] = [
     mutant(
@@ -155,68 +131,6 @@ const MUTANTS: [Mutant; 16] = [
         )
     },
 ];
-
-/// The directory of the policies' sources.
-fn sources() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy")
-}
-
-fn copy_tree(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a directory");
-    for entry in std::fs::read_dir(from).expect("sources") {
-        let entry = entry.expect("sources");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("sources").is_dir() {
-            copy_tree(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("copied");
-        }
-    }
-}
-
-unsafe extern "C" {
-    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
-    fn dlsym(handle: *mut c_void, symbol: *const c_char) -> *mut c_void;
-    fn dlerror() -> *const c_char;
-}
-
-/// Builds the policies with the change and gives the table of the policy; with none, the policies as they are.
-fn build(directory: &Path, number: usize, mutant: Option<&Mutant>, policy: Policy) -> Table {
-    let tree = directory.join(format!("policy-{number}"));
-    copy_tree(&sources(), &tree);
-    if let Some(mutant) = mutant {
-        let path = tree.join(mutant.file);
-        let text = std::fs::read_to_string(&path).expect("source");
-        assert_eq!(text.matches(mutant.from).count(), 1, "`{}`: {} has changed", mutant.what, mutant.file);
-        std::fs::write(&path, text.replace(mutant.from, mutant.to)).expect("written");
-    }
-    let library = directory.join(format!("policy-{number}.so"));
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "clang-19".to_owned());
-    let run = |compiler: &str| {
-        Command::new(compiler)
-            .args(["-std=gnu11", "-O1", "-w", "-shared", "-fPIC", "-o"])
-            .arg(&library)
-            .arg(tree.join("native.c"))
-            .status()
-    };
-    let built = run(&compiler).or_else(|_| run("cc")).expect("a C compiler");
-    assert!(built.success(), "{:?} does not compile", mutant.map(|mutant| mutant.what));
-    let path = CString::new(library.to_str().expect("text")).expect("no zero byte");
-    let symbol = CString::new(format!("lx_policy_{}", symbol_of(policy))).expect("no zero byte");
-    // SAFETY: a library just built from the same native.h, never closed; RTLD_NOW (2), symbols local to it.
-    unsafe {
-        let handle = dlopen(path.as_ptr(), 2);
-        assert!(!handle.is_null(), "{}", CStr::from_ptr(dlerror()).to_string_lossy());
-        let table = dlsym(handle, symbol.as_ptr());
-        assert!(!table.is_null(), "{symbol:?} is missing");
-        Table::from_raw(table)
-    }
-}
-
-fn symbol_of(policy: Policy) -> String {
-    let name = if policy == Policy::GsnEdfDi { Policy::GsnEdf } else { policy }.name();
-    name.replace('-', "_")
-}
 
 /// What the oracles say of the broken policy's schedules of some random sets: violations by oracle.
 fn sightings(table: Table, policy: Policy, budgets: BudgetMode) -> BTreeMap<&'static str, u64> {

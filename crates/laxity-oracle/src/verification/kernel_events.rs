@@ -22,16 +22,18 @@ impl Verification<'_> {
         }
     }
 
-    /// A push that is given up leaves behind what waits behind its job, too: all that waits in the cluster is excused.
+    /// A push that is given up leaves behind what waits behind its job, too: all that waits in the cluster and goes after
+    /// that is excused.
     pub(super) fn push_abandoned(&mut self, event: &Event) {
-        if let Some(cpu) = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu)) {
-            let cluster = self.trace.cpus[cpu].cluster as usize;
-            for &task in &self.trace.definition.clusters()[cluster].tasks {
-                self.order.abandoned(&self.trace, task);
+        self.with_task(event, |v, task| {
+            let rank = v.order.rank(task);
+            let cluster = v.trace.tasks[task as usize].cluster as usize;
+            for &other in &v.trace.definition.clusters()[cluster].tasks {
+                if v.order.rank(other) >= rank {
+                    v.order.abandoned(&v.trace, other);
+                }
             }
-        } else {
-            self.with_task(event, |v, task| v.order.abandoned(&v.trace, task));
-        }
+        });
     }
 
     pub(super) fn kernel_work(&mut self, event: &Event) {

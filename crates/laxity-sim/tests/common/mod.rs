@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "every test uses its part")]
 
+pub mod broken;
 pub mod costly;
 
 use laxity_model::{Arrival, Demand, Duration, Platform, PolicyScheduler, Scope, Task, TaskSet};

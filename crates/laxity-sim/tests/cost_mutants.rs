@@ -1,0 +1,140 @@
+//! Broken policies on 16 and 64 cores, with costs: somewhere the kernel is at work almost always, and what it does for
+//! other jobs must not hide that a job waits for nothing.
+
+mod common;
+
+use common::Case;
+use common::broken::{Mutant, build, mutant};
+use common::costly::{verdict, windows};
+use laxity_model::{Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet};
+use laxity_policy::Table;
+use laxity_sim::costs::{Costs, read_costs};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use std::path::Path;
+
+const SEEDS: u64 = 4;
+
+const MUTANTS: [Mutant; 10] = [
+    mutant(
+        "no job ever preempts",
+        Policy::EdfBh,
+        "linking.h",
+        "\tif (lx_preempts(lx_task(s, task)->key, task, first))\n\t\tLX_P(preempt)",
+        "\tif (lx_entry_task(first) == LX_NONE)\n\t\tLX_P(preempt)",
+    ),
+    mutant(
+        "the earliest deadline is preempted",
+        Policy::EdfRbt,
+        "cpu_heap.h",
+        "return (a.key > b.key) | ((a.key == b.key) & (a.tie > b.tie));",
+        "return a.key == LX_NEVER || (b.key != LX_NEVER && a.key && (a.key < b.key || !b.key));",
+    ),
+    mutant(
+        "released jobs wait for a completion",
+        Policy::GsnEdf,
+        "linking.h",
+        "if (task == LX_NONE || !lx_preempts(",
+        "if (task == LX_NONE || lx_entry_task(first) != LX_NONE || !lx_preempts(",
+    ),
+    mutant(
+        "released jobs wait for a completion",
+        Policy::GsnEdfDi,
+        "linking.h",
+        "if (task == LX_NONE || !lx_preempts(",
+        "if (task == LX_NONE || lx_entry_task(first) != LX_NONE || !lx_preempts(",
+    ),
+    mutant(
+        "a preempting core is not told",
+        Policy::EdfBh,
+        "linking.h",
+        "\t\tlx_kick(s, cpu);",
+        "\t\tif (c->scheduled == LX_NONE) lx_kick(s, cpu);",
+    ),
+    mutant(
+        "a preempted job goes to its own list",
+        Policy::Fpp,
+        "queues/promotions.h",
+        "u32 list = t->level < first ? t->level : first;",
+        "u32 list = t->level;",
+    ),
+    mutant(
+        "nothing is ever offered to another core",
+        Policy::PushPull,
+        "push_pull/run_queue.h",
+        "\tif (next == LX_NONE)\n\t\treturn 0;",
+        "\tif (next != LX_NEVER)\n\t\treturn 0;",
+    ),
+    mutant(
+        "a core that ends a job pulls nothing",
+        Policy::PushPull,
+        "push_pull.h",
+        "\tlx_operation(s, cpu)->source = 0;\n",
+        "\tlx_operation(s, cpu)->source = LX_NONE;\n",
+    ),
+    mutant(
+        "the DSP only fills idle clients",
+        Policy::GEdfMp,
+        "g_edf_mp/dsp.h",
+        "if (!lx_preempts(",
+        "if (lx_entry_task(first) != LX_NONE || !lx_preempts(",
+    ),
+    mutant(
+        "a preempting client is not told",
+        Policy::GEdfMp,
+        "g_edf_mp/dsp.h",
+        "\tif (c->scheduled != task)\n\t\tlx_kick(s, cpu);",
+        "\tif (c->scheduled == LX_NONE)\n\t\tlx_kick(s, cpu);",
+    ),
+];
+
+/// Three tasks per core with periods of 1 ms to 10 ms and a utilization of 0.9 per core, under the example's costs.
+fn busy(seed: u64, cores: u32, costs: &Costs) -> Case {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let tasks = (0..3 * cores).map(|id| {
+        let period = rng.random_range(100..=1_000u64) * 10_000;
+        let wcet = period * rng.random_range(15..=45) / 100;
+        let phase = rng.random_range(0..1_000_000);
+        let task = Task::periodic(format!("T{id}"), Duration::from_ns(wcet), Duration::from_ns(period));
+        Task { phase: Duration::from_ns(phase), ..task }
+    });
+    let set = TaskSet::new("busy", tasks.collect()).expect("valid");
+    let duration = Duration::from_ms(if cores > 16 { 8 } else { 24 });
+    let (costs, demand) = (costs.clone(), Demand::Uniform(800_000, 1_000_000));
+    Case { seed, set, cores, costs, demand, duration, ..Case::plain() }
+}
+
+/// How many of the seeds' schedules are noticed to be wrong.
+fn caught(table: Table, policy: Policy, cores: u32, costs: &Costs) -> u64 {
+    let scheduler =
+        PolicyScheduler { policy, scope: Scope::Global, rule: PriorityRule::EarliestDeadlineFirst };
+    let all = cores + u32::from(policy.dedicates_a_core());
+    let is_caught = |&seed: &u64| {
+        let case = busy(seed, cores, costs);
+        let transitions = windows(policy, costs, 3 * cores);
+        !verdict(&case, scheduler, all, transitions, |setup| setup.table = Some(table)).clean
+    };
+    (0..SEEDS).filter(is_caught).count() as u64
+}
+
+#[test]
+fn broken_policies_are_caught_on_many_cores() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/costs");
+    let costs = read_costs(&examples.join("constant.toml")).expect("an example");
+    let costs = Costs { cache: None, ..costs };
+    let mut unseen = Vec::new();
+    for (number, mutant) in MUTANTS.iter().enumerate() {
+        let table = build(directory.path(), number, Some(mutant), mutant.policy);
+        let seen = [16, 64].map(|cores| caught(table, mutant.policy, cores, &costs));
+        println!("{} ({}): {seen:?} of {SEEDS} seeds on 16 and 64 cores", mutant.what, mutant.policy);
+        if seen.iter().any(|&count| 2 * count < SEEDS) {
+            unseen.push(mutant.what);
+        }
+    }
+    assert!(unseen.is_empty(), "mostly unnoticed: {unseen:?}");
+    for policy in Policy::ALL {
+        let seen = [16, 64].map(|cores| caught(Table::of(policy), policy, cores, &costs));
+        assert_eq!(seen, [0, 0], "{policy} as it is");
+    }
+}
