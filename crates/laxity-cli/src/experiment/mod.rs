@@ -16,9 +16,9 @@ pub use work::{DemandModel, expected_jobs};
 
 use crate::output;
 use crate::progress::Steps;
-use crate::simulation::{Beside, Conditions, Mechanics, NamedScheduler, simulate_beside};
+use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
-use laxity_model::{Core, Demand, Duration, Platform, PriorityRule, Result, Scheduler, Speed, TaskSet};
+use laxity_model::{Core, Demand, Duration, Platform, PriorityRule, Result, Speed, TaskSet};
 use laxity_place::{Method, Overload};
 use laxity_run::{BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, Progress};
 use laxity_trace::{Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
@@ -177,9 +177,12 @@ impl Laboratory<'_> {
                 grace => grace,
             };
             let seed = self.settings.seed.wrapping_add(u64::from(run.repetition));
-            let exceeds = work::may_exceed_wcet(set, self.settings.demand);
-            let deadline_class = |linux: Scheduler| linux.rule == PriorityRule::EarliestDeadlineFirst;
-            let budgets = scheduler.linux().is_some_and(deadline_class) && exceeds;
+            let budgets = match scheduler.linux().map(|linux| linux.rule) {
+                _ if !work::may_exceed_wcet(set, self.settings.demand) => Budgets::None,
+                Some(PriorityRule::EarliestDeadlineFirst) => Budgets::Throttled,
+                Some(_) => Budgets::None,
+                None => Budgets::NotEnforced,
+            };
             cases.push(Beside { run, set, scheduler: scheduler.scheduler, placed, grace, budgets, seed });
         }
         let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");

@@ -26,10 +26,21 @@ pub struct Beside<'a> {
     pub placed: &'a Placed,
     /// How much longer than `run.duration` jobs may run.
     pub grace: Duration,
-    /// Whether SCHED_DEADLINE enforced budgets that jobs may exceed.
-    pub budgets: bool,
+    /// What becomes of jobs that exceed their WCET.
+    pub budgets: Budgets,
     /// Seed of its jobs.
     pub seed: u64,
+}
+
+/// What becomes of jobs that exceed their WCET.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Budgets {
+    /// They run on, as under SCHED_FIFO; or there are none.
+    None,
+    /// They are throttled, as under SCHED_DEADLINE.
+    Throttled,
+    /// They run on, though the policy could enforce budgets.
+    NotEnforced,
 }
 
 /// What all runs have in common.
@@ -66,7 +77,7 @@ pub fn simulate_beside(
             grace: beside.grace,
             seed: beside.seed,
             demand: conditions.demand,
-            mechanics: if beside.budgets { &throttling } else { &free },
+            mechanics: if beside.budgets == Budgets::Throttled { &throttling } else { &free },
         };
         let id = first_id + u32::try_from(index).expect("runs are far fewer than 2^32");
         simulated(id, beside, &case, &control)
@@ -82,9 +93,15 @@ pub fn simulate_beside(
 fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -> Run {
     let mut notes = case.mechanics.notes();
     notes.extend(case.mechanics.costs.notes(tasks_of(case.set)));
-    if beside.budgets {
-        notes.push("simulated with budgets of exactly the WCET; Linux had them with a margin".to_owned());
-    }
+    notes.extend(match beside.budgets {
+        Budgets::None => None,
+        Budgets::Throttled => {
+            Some("simulated with budgets of exactly the WCET; Linux had them with a margin".to_owned())
+        }
+        Budgets::NotEnforced => {
+            Some("simulated without budgets: a job that exceeds its WCET runs on".to_owned())
+        }
+    });
     let mut run = Run {
         id,
         host: Host::Simulator,

@@ -74,7 +74,8 @@ impl Mechanics {
         if !self.costs.is_zero() {
             options.insert(COSTS_TOML.to_owned(), self.costs.to_toml());
             options.insert("modelled".to_owned(), self.modelled().join(", "));
-            options.insert("not-modelled".to_owned(), self.left_out().join(", "));
+            let left_out = Some(self.left_out()).filter(|left_out| !left_out.is_empty());
+            options.extend(left_out.map(|words| ("not-modelled".to_owned(), words.join(", "))));
         }
         options
     }

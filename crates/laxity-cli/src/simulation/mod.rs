@@ -15,7 +15,7 @@ mod progress;
 mod runs;
 pub mod views;
 
-pub use beside::{Beside, Conditions, simulate_beside};
+pub use beside::{Beside, Budgets, Conditions, simulate_beside};
 pub use case::{Case, Control, Wanted};
 pub use checks::check_capacity;
 pub use definition::{set_of, verifiable};
