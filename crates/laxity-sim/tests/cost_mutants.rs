@@ -1,5 +1,7 @@
 //! Broken policies on 16 and 64 cores, with costs: somewhere the kernel is at work almost always, and what it does for
-//! other jobs must not hide that a job waits for nothing.
+//! other jobs must not hide that a job waits for nothing. Windows that excuse the time of all kernel work in the cluster
+//! and ten times the sum of all mean costs see of each of these at most 2 of 20 schedules on 16 cores and, but for
+//! push-pull, at most 8 of 20 on 64.
 
 mod common;
 
@@ -13,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::path::Path;
 
-const SEEDS: u64 = 4;
+const SEEDS: u64 = 3;
 
 const MUTANTS: [Mutant; 10] = [
     mutant(
@@ -88,18 +90,19 @@ const MUTANTS: [Mutant; 10] = [
     ),
 ];
 
-/// Three tasks per core with periods of 1 ms to 10 ms and a utilization of 0.9 per core, under the example's costs.
+/// Three tasks per core with a utilization of about 0.9 of it, and so many jobs that the one lock is held most of the time
+/// under the example's costs: about 92 000 per second.
 fn busy(seed: u64, cores: u32, costs: &Costs) -> Case {
     let mut rng = Pcg64::seed_from_u64(seed);
     let tasks = (0..3 * cores).map(|id| {
-        let period = rng.random_range(100..=1_000u64) * 10_000;
-        let wcet = period * rng.random_range(15..=45) / 100;
-        let phase = rng.random_range(0..1_000_000);
+        let period = u64::from(cores) * rng.random_range(15_000..=50_000);
+        let wcet = period * rng.random_range(if cores > 16 { 20..=45 } else { 15..=40 }) / 100;
+        let phase = rng.random_range(0..period);
         let task = Task::periodic(format!("T{id}"), Duration::from_ns(wcet), Duration::from_ns(period));
         Task { phase: Duration::from_ns(phase), ..task }
     });
     let set = TaskSet::new("busy", tasks.collect()).expect("valid");
-    let duration = Duration::from_ms(if cores > 16 { 8 } else { 24 });
+    let duration = Duration::from_ms(8);
     let (costs, demand) = (costs.clone(), Demand::Uniform(800_000, 1_000_000));
     Case { seed, set, cores, costs, demand, duration, ..Case::plain() }
 }
@@ -128,11 +131,11 @@ fn broken_policies_are_caught_on_many_cores() {
         let table = build(directory.path(), number, Some(mutant), mutant.policy);
         let seen = [16, 64].map(|cores| caught(table, mutant.policy, cores, &costs));
         println!("{} ({}): {seen:?} of {SEEDS} seeds on 16 and 64 cores", mutant.what, mutant.policy);
-        if seen.iter().any(|&count| 2 * count < SEEDS) {
+        if seen.iter().any(|&count| count < SEEDS) {
             unseen.push(mutant.what);
         }
     }
-    assert!(unseen.is_empty(), "mostly unnoticed: {unseen:?}");
+    assert!(unseen.is_empty(), "sometimes unnoticed: {unseen:?}");
     for policy in Policy::ALL {
         let seen = [16, 64].map(|cores| caught(Table::of(policy), policy, cores, &costs));
         assert_eq!(seen, [0, 0], "{policy} as it is");

@@ -64,7 +64,8 @@ pub(super) struct Waiting {
 
 impl Waiting {
     fn is_explained_by(&self, piece: &Piece) -> bool {
-        let by_timer = |(_, latest): (u64, u64)| piece.busy_since <= latest && self.timer_cpus.contains(piece.cpu);
+        let by_timer =
+            |(_, latest): (u64, u64)| piece.busy_since <= latest && self.timer_cpus.contains(piece.cpu);
         let by_news = match piece.why {
             Why::Timer => false,
             Why::Reschedules(ran) => {
@@ -166,7 +167,10 @@ mod tests {
         let mut here = CpuSet::default();
         here.insert(3);
         let timed = Waiting { timer: Some((2, 4)), timer_cpus: here.clone(), ..job.clone() };
-        assert!(timed.is_explained_by(&piece(4, 9, Why::Timer)), "busy when the interrupt comes at the latest");
+        assert!(
+            timed.is_explained_by(&piece(4, 9, Why::Timer)),
+            "busy when the interrupt comes at the latest"
+        );
         assert!(!timed.is_explained_by(&piece(5, 9, Why::Timer)), "busy later");
         let before = Why::Reschedules(Some((10, 0)));
         for queues in [None, Some(here)] {

@@ -112,7 +112,9 @@ impl<'de> Deserialize<'de> for WrittenDelays {
             type Value = WrittenDelays;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a CSV file, or points by place such as { memory = [[4096, \"1us\"]] }")
+                f.write_str(
+                    "the name of a CSV file, or points by place such as { memory = [[4096, \"1us\"]] }",
+                )
             }
 
             fn visit_str<E: de::Error>(self, name: &str) -> std::result::Result<WrittenDelays, E> {
@@ -193,8 +195,10 @@ impl WrittenDelays {
                 Some(level @ 1..=4) => _ = levels.insert(level, function),
                 None if place == "memory" => memory = Some(function),
                 _ => {
-                    return Err(Diagnostic::usage(format!("`{place}` is no place where a working set may be"))
-                        .hint("known are l1, l2, l3, l4 and memory"));
+                    return Err(Diagnostic::usage(format!(
+                        "`{place}` is no place where a working set may be"
+                    ))
+                    .hint("known are l1, l2, l3, l4 and memory"));
                 }
             }
         }
