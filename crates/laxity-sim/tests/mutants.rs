@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::broken::{Mutant, OFF, build, mutant};
+use common::broken::{Mutant, build, mutant};
 use common::{Case, definition_of};
 use laxity_model::{Demand, Policy, PolicyScheduler, PriorityRule, Scope};
 use laxity_oracle::{Oracle, verify};

@@ -1,8 +1,10 @@
 //! Transition windows: what costs explain is tolerated, and not more. What kernel work and cold caches take is not work.
 
 use crate::written::{edf, trace};
-use laxity_model::{Demand, Duration};
-use laxity_oracle::{BudgetMode, Definition, KernelWindows, Oracle, Structure, Transitions, Verdict, verify};
+use laxity_model::{Demand, Duration, Platform, PriorityRule};
+use laxity_oracle::{
+    BudgetMode, Cluster, Definition, KernelWindows, Oracle, Structure, Transitions, Verdict, verify,
+};
 
 const END: u64 = 20_000;
 
@@ -59,6 +61,94 @@ fn kernel_work_excuses_only_its_own_time() {
     let verdict = verdict(&definition, &late);
     assert_eq!(verdict.count(Oracle::WorkConservation), 1, "{verdict}");
     assert_eq!((verdict.violations[0].from_ns, verdict.violations[0].to_ns), (0, 4_000));
+}
+
+/// A job waits while a CPU that runs another one is at work: that may be for a job that goes before what runs there, and
+/// never for one that goes after it.
+#[test]
+fn work_on_a_cpu_that_runs_what_goes_before_explains_nothing() {
+    for (period, bound_us, violations) in [(20, 0, 1), (20, 2, 1), (20, 3, 0), (5, 0, 1), (5, 1, 0)] {
+        let text = format!(
+            "
+            0 release 0.0 10
+            0 release 1.0 {period}
+            0 start 0.0 on 0
+            1 scheduling-overhead - 2 on 0
+            3 start 1.0 on 1
+            5 complete 1.0 {period} on 1
+            7 complete 0.0 10 on 0"
+        );
+        let definition = edf(&[(5, 10), (2, period)], 2, 5).with_transitions(tolerating(bound_us, true));
+        let verdict = verdict(&definition, &text);
+        assert_eq!(verdict.count(Oracle::WorkConservation), violations, "{period}, {bound_us}: {verdict}");
+    }
+}
+
+fn latencies(structure: Structure, release_us: u64, ipi_us: u64, mailbox_us: u64) -> Transitions {
+    let us = Duration::from_us;
+    let (release_latency, ipi, mailbox) = (us(release_us), us(ipi_us), us(mailbox_us));
+    let kernel = Some(KernelWindows { structure, release_latency, ipi, mailbox });
+    Transitions { kernel, ..Transitions::NONE }
+}
+
+/// The interrupt of a release takes 1 us to come and 2 us, the one to the other CPU 4 us more.
+#[test]
+fn what_is_on_its_way_explains_for_as_long_as_it_may_take() {
+    let text = "
+        0 release 0.0 20
+        1 release-overhead - 2 on 0
+        7 ipi - 0 on 1
+        7 scheduling-overhead - 1 on 1
+        8 start 0.0 on 1
+        13 complete 0.0 20 on 1";
+    let on_two = edf(&[(5, 20)], 2, 20);
+    let arrives_nowhere = text.replace("7 ipi - 0 on 1", "");
+    for (release_us, ipi_us, text, clean) in [
+        (1, 4, text, true),
+        (0, 4, text, false),
+        (1, 3, text, false),
+        (1, 4, arrives_nowhere.as_str(), false),
+    ] {
+        let definition = on_two.clone().with_transitions(latencies(Structure::Linked, release_us, ipi_us, 0));
+        let verdict = verdict(&definition, text);
+        assert_eq!(verdict.clean, clean, "release {release_us} us, IPI {ipi_us} us: {verdict}");
+    }
+    // At the end of a trace, an interrupt may still be on its way.
+    let cut: String = text.lines().take(3).map(|line| format!("{line}\n")).collect();
+    for (ipi_us, clean) in [(4, true), (3, false)] {
+        let definition = on_two.clone().with_transitions(latencies(Structure::Linked, 1, ipi_us, 0));
+        let verdict = verify(&definition, &trace(&cut), 7_000);
+        assert_eq!(verdict.clean, clean, "{ipi_us} us: {verdict}");
+    }
+}
+
+/// CPU 1 decides for CPU 0, which tells it that a job has ended.
+#[test]
+fn messages_explain_until_the_dedicated_cpu_has_heard() {
+    let text = "
+        0 release 0.0 15
+        0 release 1.0 20
+        0 start 0.0 on 0
+        5 complete 0.0 15 on 0
+        5 scheduling-overhead - 1 on 0
+        8 dsp-message - 0 on 1
+        8 dsp-overhead - 1 on 1
+        10 ipi - 1 on 0
+        10 scheduling-overhead - 1 on 0
+        11 start 1.0 on 0
+        16 complete 1.0 20 on 0";
+    let set = edf(&[(5, 15), (5, 20)], 2, 15).set().clone();
+    let cpus = |cpu: u32| [cpu].into_iter().collect();
+    let cluster = Cluster { cpus: (0..2).collect(), dedicated: cpus(1), tasks: vec![0, 1] };
+    let platform = Platform::symmetric(2).expect("cores");
+    let rule = PriorityRule::EarliestDeadlineFirst;
+    let definition = Definition::clustered(set, &platform, rule, vec![cluster], Duration::from_us(15));
+    let definition = definition.expect("valid");
+    for (ipi_us, mailbox_us, clean) in [(1, 2, true), (0, 2, false), (1, 1, false)] {
+        let transitions = latencies(Structure::Messages, 0, ipi_us, mailbox_us);
+        let verdict = verdict(&definition.clone().with_transitions(transitions), text);
+        assert_eq!(verdict.clean, clean, "IPI {ipi_us} us, mailbox {mailbox_us} us: {verdict}");
+    }
 }
 
 #[test]
