@@ -79,7 +79,7 @@ fn costs_that_were_modelled_are_named() {
 fn what_can_only_be_simulated_stands_beside_with_the_reason() {
     let mut results = twins(|_| ());
     let why = "a policy of laxity's own";
-    let simulated = Run { scheduler: "edf-bh".into(), id: 2, ..results.runs[1].clone() };
+    let simulated = Run { scheduler: "p-edf-bh".into(), id: 2, ..results.runs[1].clone() };
     let asked = Run {
         host: Host::KernelPolicy,
         status: RunStatus::NotRun { reason: why.into() },
@@ -90,12 +90,12 @@ fn what_can_only_be_simulated_stands_beside_with_the_reason() {
     results.runs.extend([simulated, asked]);
     let report = Report::of(&results).expect("valid");
     let labels: Vec<&str> = report.configurations().iter().map(|c| c.label.as_str()).collect();
-    assert_eq!(labels, ["p-edf", "edf-bh"], "no host is named where every scheduler has one");
+    assert_eq!(labels, ["p-edf", "p-edf-bh"], "no host is named where every scheduler has one");
     assert_eq!(report.recommendation().ranking, ["p-edf"], "what was not measured is not ranked");
     let table_4 = report.text(TextStyle::default());
     let table_4 = table_4.split("Schedulers at a glance").next().expect("what stands before");
-    assert!(table_4.contains("p-edf") && !table_4.contains("edf-bh"), "nothing to show: {table_4}");
-    let edf_bh = report.beside().iter().find(|one| one.scheduler == "edf-bh").expect("it is there");
+    assert!(table_4.contains(" p-edf ") && !table_4.contains("p-edf-bh"), "nothing to show: {table_4}");
+    let edf_bh = report.beside().iter().find(|one| one.scheduler == "p-edf-bh").expect("it is there");
     assert_eq!(words(edf_bh), format!("Not measured: not run: {why}."));
     assert_eq!((edf_bh.misses.measured, edf_bh.misses.simulated), (None, Some(0)));
     assert!(edf_bh.normalized_laxity.simulated.is_some() && edf_bh.normalized_laxity.measured.is_none());
