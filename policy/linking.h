@@ -204,7 +204,7 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
  * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
  * The CPU calls reschedule next.
  */
-LX_FN void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_HOT void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
 	u32 freed = LX_P(unlink)(s, cpu, task);
@@ -221,6 +221,16 @@ LX_FN void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now
 	}
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
+}
+
+/* Complete, and reschedule at once: for a host that would call the two one after the other, under one lock. */
+LX_FN u32 LX_P(finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+
+	LX_P(complete)(s, cpu, next_release, now);
+	c->kicked = 0;
+	return lx_switch_to(s, cpu, c->linked);
 }
 
 /* The job that `cpu` runs waits for something. The CPU calls reschedule next. */

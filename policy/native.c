@@ -15,7 +15,9 @@
 	.reschedule = lx_##policy##_reschedule, .consume = lx_##policy##_consume,                                      \
 	.exhaust = lx_##policy##_exhaust, .suspend = lx_##policy##_suspend, .resume = lx_##policy##_resume
 
-#define LX_TABLE(policy) const struct lx_policy lx_policy_##policy = {LX_ENTRIES(policy)}
+/* A policy whose operations are in one piece, under the instance's one lock. */
+#define LX_TABLE(policy)                                                                                               \
+	const struct lx_policy lx_policy_##policy = {LX_ENTRIES(policy), .finish = lx_##policy##_finish}
 
 /* A policy whose operations run in several steps, under locks of their own. */
 #define LX_STEPS(policy)                                                                                               \

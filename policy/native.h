@@ -20,8 +20,10 @@ struct lx_policy {
 	void (*release_group)(struct lx_state *s, u32 group, u64 now);
 	/* The job that `cpu` runs has ended; the next one of its task arrives at `next_release`, or LX_NEVER. */
 	void (*complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
-	/* `cpu` follows its link. */
+	/* `cpu` follows its link: the task that it runs from now on, or LX_NONE. */
 	u32 (*reschedule)(struct lx_state *s, u32 cpu, u64 now);
+	/* Complete and reschedule in one; null: the policy's operations have several steps. */
+	u32 (*finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
 	/* The task used `used` ns of its budget. */
 	void (*consume)(struct lx_state *s, u32 task, u64 used);
 	/* The job that `cpu` runs has no budget left. */

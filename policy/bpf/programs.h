@@ -5,7 +5,7 @@
  *
  *   LX_POLICY    prefix of its entry points, such as lx_edf_bh
  *   LX_QUEUE     prefix of its ready queue, if that is one of queues/
- *   LX_STEPS     if it has step
+ *   LX_STEPS     if it has step; it has finish otherwise
  *   LX_MESSAGES  if it has message
  *
  * `setup` and `events` replay sequences of events. The other programs are one entry point each, under a spin lock as in
@@ -67,6 +67,9 @@ LX_PROGRAM(consume, LX_P(consume)(&state, task, time))
 LX_PROGRAM(exhaust, LX_P(exhaust)(&state, cpu, now))
 LX_PROGRAM(suspend, LX_P(suspend)(&state, cpu, now))
 LX_PROGRAM(resume, LX_P(resume)(&state, task, cpu, now))
+#ifndef LX_STEPS
+LX_PROGRAM(finish, state.forget = LX_P(finish)(&state, cpu, time, now))
+#endif
 #ifdef LX_STEPS
 LX_PROGRAM(step, LX_P(step)(&state, cpu, now))
 #endif
@@ -168,6 +171,11 @@ LX_INLINE void handle(const struct lx_rig_event *e)
 	case LX_RIG_EXHAUST:
 		events_exhaust(cpu, task, time, now);
 		break;
+#ifndef LX_STEPS
+	case LX_RIG_FINISH:
+		events_finish(cpu, task, time, now);
+		break;
+#endif
 #ifdef LX_STEPS
 	case LX_RIG_STEP:
 		events_step(cpu, task, time, now);
@@ -187,6 +195,12 @@ LX_INLINE void handle(const struct lx_rig_event *e)
 	}
 }
 
+/* Whether the entry point gives a value. */
+LX_INLINE int returns(u32 kind)
+{
+	return kind == LX_RIG_TAKE_DUE || kind == LX_RIG_RESCHEDULE || kind == LX_RIG_FINISH;
+}
+
 /* Copies the decision just made to the output. */
 LX_FN void record(const struct lx_rig_event *e, u32 event)
 {
@@ -194,7 +208,7 @@ LX_FN void record(const struct lx_rig_event *e, u32 event)
 	u32 from = 0;
 	u32 to = output.actions;
 
-	result->value = e->kind == LX_RIG_TAKE_DUE || e->kind == LX_RIG_RESCHEDULE ? state.forget : 0;
+	result->value = returns(e->kind) ? state.forget : 0;
 	result->actions = state.actions;
 	result->next_due = state.next_due;
 	result->deadline_abs = 0;

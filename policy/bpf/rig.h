@@ -24,6 +24,7 @@ enum lx_rig_kind {
 	LX_RIG_MESSAGE = 9,
 	LX_RIG_SUSPEND = 10,
 	LX_RIG_RESUME = 11,
+	LX_RIG_FINISH = 12,
 };
 
 /* The arguments of an entry point; `time` is the release, the next release, or the time used; `task` may be a group. */
@@ -39,7 +40,7 @@ struct lx_rig_event {
 /* What can be seen of the decision beside the actions. */
 struct lx_rig_result {
 	u32 actions;
-	/* take_due: the group; reschedule: the task. */
+	/* take_due: the group; reschedule, finish: the task. */
 	u32 value;
 	u64 next_due;
 	/* Of the event's task, if that is one. */

@@ -28,6 +28,8 @@ pub enum Kind {
     Suspend = 10,
     /// What a suspended job waited for has happened.
     Resume = 11,
+    /// The job on a CPU has ended, and the CPU follows its link.
+    Finish = 12,
 }
 
 /// The arguments of an entry point (`struct lx_rig_event`).
@@ -70,7 +72,7 @@ impl Event {
 pub struct Decision {
     /// The actions, each as its bytes in C.
     pub actions: Vec<[u8; ACTION_BYTES]>,
-    /// What take_due (a group) or reschedule (a task) returned; 0 for other events.
+    /// What take_due (a group), reschedule or finish (a task) returned; 0 for other events.
     pub value: u32,
     /// The earliest pending release.
     pub next_due: u64,

@@ -52,6 +52,8 @@ struct Host {
     releases: Vec<u64>,
     taken: Vec<u32>,
     messages: u32,
+    /// The policy has finish.
+    finishes: bool,
     recording: Recording,
 }
 
@@ -68,6 +70,7 @@ impl Recording {
             releases: vec![0; scenario.tasks.len()],
             taken: Vec::new(),
             messages: 0,
+            finishes: !table.has_steps(),
             recording: Recording { scenario, events: Vec::new(), decisions: Vec::new() },
         };
         host.begin();
@@ -163,7 +166,11 @@ impl Host {
             } else {
                 self.releases[task as usize] = next;
             }
-            self.leave(Kind::Complete, cpu, task, next);
+            if self.finishes && self.random.random_bool(0.5) {
+                self.finish(cpu, task, next);
+            } else {
+                self.leave(Kind::Complete, cpu, task, next);
+            }
         } else if self.random.random_bool(0.3) {
             self.jobs[task as usize] = Job::Suspended;
             self.leave(Kind::Suspend, cpu, task, 0);
@@ -248,6 +255,11 @@ impl Host {
         self.event(Event { kind, cpu, task, time, now: self.now });
     }
 
+    fn finish(&mut self, cpu: u32, task: u32, next: u64) {
+        self.cpus[cpu as usize].kicked = false;
+        self.event(Event { kind: Kind::Finish, cpu, task, time: next, now: self.now });
+    }
+
     fn reschedule(&mut self, cpu: u32) {
         let state = &mut self.cpus[cpu as usize];
         state.kicked = false;
@@ -271,7 +283,7 @@ impl Host {
         self.recording.events.push(event);
         match event.kind {
             Kind::Step => self.cpus[event.cpu as usize].stepping = false,
-            Kind::Reschedule => self.runs(event.cpu, value),
+            Kind::Reschedule | Kind::Finish => self.runs(event.cpu, value),
             _ => {}
         }
         if event.kind == Kind::TakeDue && value != NONE {
@@ -300,7 +312,7 @@ impl Host {
     }
 }
 
-/// Calls the entry point of an event; what take_due or reschedule returns, or 0.
+/// Calls the entry point of an event; what it returns, or 0.
 fn call(instance: &mut Instance, event: &Event) -> u32 {
     let &Event { kind, cpu, task, time, now } = event;
     match kind {
@@ -309,6 +321,7 @@ fn call(instance: &mut Instance, event: &Event) -> u32 {
         Kind::ReleaseGroup => instance.release_group(task, now),
         Kind::Complete => instance.complete(cpu, time, now),
         Kind::Reschedule => return instance.reschedule(cpu, now),
+        Kind::Finish => return instance.finish(cpu, time, now),
         Kind::Consume => instance.consume(task, time),
         Kind::Exhaust => instance.exhaust(cpu, now),
         Kind::Step => instance.step(cpu, now),

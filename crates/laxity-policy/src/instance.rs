@@ -139,6 +139,7 @@ struct Entries {
     release_group: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64),
     complete: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64, u64),
     reschedule: unsafe extern "C" fn(*mut ffi::lx_state, u32, u64) -> u32,
+    finish: Option<unsafe extern "C" fn(*mut ffi::lx_state, u32, u64, u64) -> u32>,
     table: Table,
 }
 
@@ -180,6 +181,7 @@ impl Instance {
                 release_group: entries.release_group.expect("every policy has it"),
                 complete: entries.complete.expect("every policy has it"),
                 reschedule: entries.reschedule.expect("every policy has it"),
+                finish: entries.finish,
                 table,
             },
         };
@@ -287,6 +289,14 @@ impl Instance {
     pub fn reschedule(&mut self, cpu: u32, now: u64) -> u32 {
         // SAFETY: as above.
         unsafe { (self.entries.reschedule)(self.state.as_ptr(), cpu, now) }
+    }
+
+    /// [`Instance::complete`] and [`Instance::reschedule`] in one, for policies without steps ([`Table::has_steps`]).
+    #[inline]
+    pub fn finish(&mut self, cpu: u32, next_release: u64, now: u64) -> u32 {
+        let finish = self.entries.finish.expect("a policy without steps has it");
+        // SAFETY: as above.
+        unsafe { finish(self.state.as_ptr(), cpu, next_release, now) }
     }
 
     /// The task used `used` ns of its budget.

@@ -85,6 +85,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     timers: Calendar,
     /// Cores that reschedule at the end of this instant.
     pending: Vec<u32>,
+    /// So many of them, the first ones, have decided already.
+    decided: usize,
     budget_mode: BudgetMode,
     /// The last core of each cell runs no task.
     dedicated: bool,
@@ -197,6 +199,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             cpus,
             tasks,
             pending: Vec::new(),
+            decided: 0,
             budget_mode: setup.budget_mode,
             dedicated,
             has_steps: table.has_steps(),
@@ -291,9 +294,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         if O::EVENTS {
             self.watch_until(self.now, false);
         }
-        if self.clocks.next_instant() == self.now {
-            self.clocks_of_cores();
-        }
+        self.clocks_of_cores();
         while self.timers.next_instant() == self.now {
             let (timer, _) = self.timers.next_slot();
             if IDEAL || timer < self.cells.len() {

@@ -9,33 +9,33 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The clocks of the cores that have come, in the order of the cores.
     #[inline]
     pub(super) fn clocks_of_cores(&mut self) {
-        let (core, alone) = self.clocks.next_slot();
-        if alone {
-            // The core gets another clock, or none, when it reschedules or the kernel takes it: before the instant is over.
-            self.clock_of_core(index_u32(core));
-            return;
-        }
         while self.clocks.next_instant() == self.now {
-            let (core, _) = self.clocks.next_slot();
-            self.clocks.set(core, NEVER);
-            self.clock_of_core(index_u32(core));
+            let (core, last) = self.clocks.next_slot();
+            if !last {
+                self.clocks.set(core, NEVER);
+            }
+            self.clock_of_core(index_u32(core), last);
+            if last {
+                // It gets another clock, or none, when it reschedules or the kernel takes it: before the instant is over.
+                break;
+            }
         }
     }
 
     /// The clock of a core has come: its job has ended, or its budget has.
-    #[inline]
-    fn clock_of_core(&mut self, cpu: u32) {
+    #[inline(always)]
+    fn clock_of_core(&mut self, cpu: u32, last: bool) {
         self.account(cpu as usize);
         if self.has_budgets() && self.cpus[cpu as usize].exhausts {
             self.clocks.set(cpu as usize, NEVER);
             self.exhausted(cpu);
         } else {
-            self.completed(cpu);
+            self.completed(cpu, last);
         }
     }
 
-    #[inline]
-    fn completed(&mut self, cpu: u32) {
+    #[inline(always)]
+    fn completed(&mut self, cpu: u32, last: bool) {
         let CpuState { running: task, cell, local, .. } = self.cpus[cpu as usize];
         if O::EVENTS {
             let deadline = self.tasks[task as usize].deadline();
@@ -51,8 +51,24 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.kernel_completed(cpu, next_release);
             return;
         }
-        self.cells[cell as usize].instance.complete(local, next_release, self.now);
+        if last && self.is_alone() {
+            self.cpus[cpu as usize].decided = self.cells[cell as usize].finish(local, next_release, self.now);
+            self.decided = 1;
+        } else {
+            self.cells[cell as usize].instance.complete(local, next_release, self.now);
+        }
         self.decided_on(cell, cpu);
+    }
+
+    /// Whether the last job that ends in this instant is the only one, nobody is released, and nobody watches: then its core
+    /// may decide at once.
+    #[inline]
+    fn is_alone(&self) -> bool {
+        IDEAL
+            && !O::EVENTS
+            && !self.has_steps
+            && self.pending.is_empty()
+            && self.timers.next_instant() > self.now
     }
 
     fn exhausted(&mut self, cpu: u32) {
@@ -167,10 +183,13 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         {
             // Most instants concern one core.
             self.pending.clear();
+            if std::mem::take(&mut self.decided) == 0 {
+                self.decide(cpu);
+            }
             self.follow_link(cpu);
             return;
         }
-        let mut next = 0;
+        let mut next = std::mem::take(&mut self.decided);
         while next < self.pending.len() {
             self.decide(self.pending[next]);
             next += 1;
@@ -197,15 +216,13 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// [`Engine::follow_links`] of one core that nobody watches, under a policy whose decisions are made in one step: the
-    /// same in one piece.
+    /// A core that nobody watches follows its decision: what it ran stops, and what it decided on begins or goes on.
     #[inline]
     fn follow_link(&mut self, cpu: u32) {
         let (now, tasks) = (self.now, &mut self.tasks[..]);
         let core = &mut self.cpus[cpu as usize];
-        let task = self.cells[core.cell as usize].reschedule(core.local, now);
+        let task = core.decided;
         let before = std::mem::replace(&mut core.running, task);
-        core.decided = task;
         if before != task && before != NONE {
             let state = &mut tasks[before as usize];
             core.account(state, now);
@@ -373,6 +390,15 @@ impl CellState {
     #[inline]
     fn reschedule(&mut self, local: u32, now: u64) -> u32 {
         match self.instance.reschedule(local, now) {
+            NONE => NONE,
+            task => self.tasks[task as usize],
+        }
+    }
+
+    /// The job on `local` has ended: which task is to run there from now on.
+    #[inline]
+    fn finish(&mut self, local: u32, next_release: u64, now: u64) -> u32 {
+        match self.instance.finish(local, next_release, now) {
             NONE => NONE,
             task => self.tasks[task as usize],
         }
