@@ -4,62 +4,15 @@
 //! The damage is a function of the file's name, the target and the round, so a failure repeats. `fuzz/`
 //! searches deeper with the same properties.
 
+mod damage;
+
+use damage::Damage;
 use laxity_model::*;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Damaged copies of each file for each reader.
 const ROUNDS: u64 = 4_000;
-
-/// SplitMix64: enough to pick positions and bytes.
-struct Damage(u64);
-
-impl Damage {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(limit.max(1)).expect("64 bits")).expect("below a usize")
-    }
-
-    /// One to four wounds.
-    fn inflict(&mut self, bytes: &mut Vec<u8>) {
-        const TOKENS: [&str; 16] = [
-            "\"",
-            "'",
-            "[[",
-            "}",
-            "-",
-            "0",
-            "18446744073709551615",
-            "99999999999999999999999",
-            "1e400",
-            "nan",
-            ",",
-            "\u{0}",
-            "\u{feff}",
-            "/*",
-            "&#0;",
-            "\n",
-        ];
-        for _ in 0..=self.below(4) {
-            let (from, to) = (self.below(bytes.len() + 1), self.below(bytes.len() + 1));
-            let (low, high) = (from.min(to), from.max(to).min(from.min(to) + 40));
-            match self.below(5) {
-                0 if low < bytes.len() => bytes[low] = u8::try_from(self.below(256)).expect("a byte"),
-                1 => drop(bytes.drain(low..high)),
-                2 => bytes.splice(low..low, bytes[low..high].to_vec()).for_each(drop),
-                3 => bytes.splice(low..high, TOKENS[self.below(16)].bytes()).for_each(drop),
-                _ => bytes.truncate(high),
-            }
-        }
-    }
-}
 
 /// Asserts what must hold for any text, whoever reads it.
 fn check<T>(result: Result<T>, accepted: impl FnOnce(T)) {
@@ -109,7 +62,7 @@ fn damage(files: &[&str], reader: Reader) {
         for round in 0..ROUNDS {
             let seed = file.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
             let mut bytes = whole.clone();
-            Damage(seed).inflict(&mut bytes);
+            Damage::of(seed).inflict(&mut bytes);
             let text = String::from_utf8_lossy(&bytes).into_owned();
             let outcome = std::panic::catch_unwind(|| reader(&text));
             assert!(outcome.is_ok(), "round {round} of {file} fails on:\n{text}");
@@ -156,7 +109,7 @@ fn damaged_times_and_cpu_lists() {
     for text in ["1.5ms", "18446744073709551615ns", "0-3,8", "0-8191", "normal:0.8,0.1", "3/4", "16KiB"] {
         for round in 0..ROUNDS {
             let mut bytes = text.as_bytes().to_vec();
-            Damage(round).inflict(&mut bytes);
+            Damage::of(round).inflict(&mut bytes);
             let text = String::from_utf8_lossy(&bytes).into_owned();
             check(text.parse::<Duration>(), |time| assert_eq!(time.to_string().parse(), Ok(time)));
             check(text.parse::<CpuList>(), |cpus| assert_eq!(cpus.to_string().parse(), Ok(cpus)));

@@ -4,19 +4,21 @@ use super::cache_costs::{CacheCosts, LineLatencies, Reload};
 use super::decimal::scaled_up;
 use super::given::{WrittenCost, WrittenDelays};
 use super::{Costs, field_csv};
-use laxity_model::{ByteSize, Diagnostic, Duration, Failure, Result};
+use laxity_model::{ByteSize, Diagnostic, DocumentKind, Duration, Result, read_file};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// The version of costs files that this library reads.
 pub const COSTS_VERSION: u64 = 1;
 
-/// The largest file that is read: 64 MiB.
-const FILE_BYTES_MAX: u64 = 64 << 20;
+const KIND: DocumentKind = DocumentKind {
+    what: "costs",
+    schema: "schemas/costs.schema.json",
+    version: COSTS_VERSION,
+    entries: None,
+};
 
 /// A line where neither the platform nor the file says how long one is.
 const LINE_BYTES: u32 = 64;
@@ -113,7 +115,7 @@ struct CacheFile {
 /// cannot be read.
 pub fn read_costs(path: &Path) -> Result<Costs> {
     let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
-    read(path, |text| {
+    read_file(path, |text| {
         if is_csv {
             return field_csv::overheads(text);
         }
@@ -138,37 +140,16 @@ impl Costs {
     ///
     /// What is wrong, by the name of the cost; see [`read_costs`].
     pub fn from_toml(text: &str, folder: &Path) -> Result<Costs> {
-        let file: CostsFile = toml::from_str(text).map_err(|e| syntax(text, &e))?;
-        file.read(folder)
-    }
-}
-
-fn syntax(text: &str, error: &toml::de::Error) -> Diagnostic {
-    let diagnostic = Diagnostic::usage(printable(error.message()))
-        .hint("the format is described in schemas/costs.schema.json; examples/costs has examples");
-    match error.span() {
-        Some(span) => {
-            let before = text.get(..span.start).unwrap_or(text);
-            let line = before.matches('\n').count() + 1;
-            let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
-            diagnostic.context(format!("line {line}, column {column}"))
-        }
-        None => diagnostic,
+        KIND.from_toml::<CostsFile>(text)?.read(folder)
     }
 }
 
 impl CostsFile {
     fn read(self, folder: &Path) -> Result<Costs> {
-        if self.version != COSTS_VERSION {
-            return Err(Diagnostic::usage(format!(
-                "costs version {} is not known; this laxity reads version {COSTS_VERSION}",
-                self.version
-            ))
-            .hint(format!("write `version = {COSTS_VERSION}` and follow schemas/costs.schema.json")));
-        }
+        KIND.check_version(self.version)?;
         let mut costs = match &self.overheads {
             Some(name) => {
-                read(&folder.join(name), field_csv::overheads).map_err(|e| e.context("overheads"))?
+                read_file(&folder.join(name), field_csv::overheads).map_err(|e| e.context("overheads"))?
             }
             None => Costs::default(),
         };
@@ -277,53 +258,6 @@ fn evicted_ppm(text: &str) -> Result<u32> {
         Diagnostic::usage(format!("evicted: `{text}` is not a share from 0 to 1"))
             .hint("write \"1\" or \"0.5\"")
     })
-}
-
-pub(super) fn read<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
-    let shown = printable(&path.display().to_string());
-    let text = read_text(path).map_err(|e| e.context(&shown))?;
-    parse(&text).map_err(|e| Diagnostic { message: printable(&e.message), ..e }.context(&shown))
-}
-
-fn read_text(path: &Path) -> Result<String> {
-    let unreadable = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            Diagnostic::usage("no such file").hint("check the path")
-        }
-        ErrorKind::IsADirectory => Diagnostic::usage("is a directory, not a file").hint("name a file in it"),
-        ErrorKind::PermissionDenied => Diagnostic::usage("no permission to read it")
-            .hint("check the owner and mode of the file and its folders"),
-        _ => Diagnostic {
-            failure: Failure::Environment,
-            ..Diagnostic::usage(format!("cannot be read: {error}"))
-        },
-    };
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(unreadable)?;
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(Diagnostic::usage(format!("is larger than {} MiB, the limit", FILE_BYTES_MAX >> 20))
-            .hint("thin the samples out"));
-    }
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Diagnostic::usage("is not UTF-8 text").hint("save it as UTF-8"))?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
-}
-
-/// Messages quote the input; a broken file must not fill the terminal with it.
-fn printable(text: &str) -> String {
-    let shown = text.chars().take(600);
-    shown
-        .map(|c| {
-            if c == '\n' {
-                ' '
-            } else if c.is_control() {
-                '\u{fffd}'
-            } else {
-                c
-            }
-        })
-        .collect()
 }
 
 /// The JSON Schema (draft 2020-12) of costs files; published as `schemas/costs.schema.json`.

@@ -1,9 +1,8 @@
 //! What a costs file may give: a cost, or the delays of cold caches, in the file itself or in one that it names.
 
 use super::cache_costs::MeasuredDelays;
-use super::file::read;
 use super::{Cost, Distribution, PiecewiseLinear, field_csv};
-use laxity_model::{Diagnostic, Duration, Result};
+use laxity_model::{Diagnostic, Duration, Result, read_file};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, de};
 use serde_json::{Value, json};
@@ -168,7 +167,9 @@ impl WrittenCost {
     pub(super) fn read(self, folder: &Path) -> Result<Cost> {
         match self {
             WrittenCost::Text(text) => match text.trim().strip_prefix("empirical:") {
-                Some(name) => read(&folder.join(name.trim()), field_csv::samples).map(Cost::Distribution),
+                Some(name) => {
+                    read_file(&folder.join(name.trim()), field_csv::samples).map(Cost::Distribution)
+                }
                 None => text.parse(),
             },
             WrittenCost::Points(points) => function(points, "tasks").map(Cost::PiecewiseLinear),
@@ -185,7 +186,7 @@ impl WrittenDelays {
     /// The delays; a file is looked for in `folder`.
     pub(super) fn read(self, folder: &Path) -> Result<MeasuredDelays> {
         let by_place = match self {
-            WrittenDelays::File(name) => return read(&folder.join(name), field_csv::cache_delays),
+            WrittenDelays::File(name) => return read_file(&folder.join(name), field_csv::cache_delays),
             WrittenDelays::Points(by_place) => by_place,
         };
         let (mut levels, mut memory) = (BTreeMap::new(), None);
