@@ -30,25 +30,25 @@ fn check_all(cores: u32, usual: Range<u64>) {
 
 #[test]
 fn on_1_core() {
-    check_all(1, 0..400);
+    check_all(1, 0..200);
 }
 
 #[test]
 fn on_2_cores() {
-    check_all(2, 0..300);
+    check_all(2, 0..150);
 }
 
 #[test]
 fn on_4_cores() {
-    check_all(4, 0..200);
+    check_all(4, 0..100);
 }
 
 #[test]
 fn on_16_cores() {
-    check_all(16, 0..60);
+    check_all(16, 0..25);
 }
 
 #[test]
 fn on_64_cores() {
-    check_all(64, 0..15);
+    check_all(64, 0..6);
 }
