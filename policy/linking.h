@@ -204,7 +204,7 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
  * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
  * The CPU calls reschedule next.
  */
-LX_HOT void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
 	u32 freed = LX_P(unlink)(s, cpu, task);

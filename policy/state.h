@@ -139,7 +139,8 @@ struct lx_cpu {
 	u32 scheduled;
 	/* It is going to call reschedule, or a kick that asks for it is on its way. */
 	u32 kicked;
-	u32 reserved;
+	/* The mailbox that it writes to (g-edf-mp): its socket, below config.sockets. The host says, before init. */
+	u32 socket;
 };
 
 /* A CPU in the order of who yields first (cpu_heap.h): the key of the job that it is linked to; task and CPU. */

@@ -103,6 +103,12 @@ LX_SECTION("syscall") int setup(void *context)
 		i++;
 		LX_FORGET(&state, i);
 	}
+	i = 0;
+	while (i < config->cpus && LX_MAY_LOOP) {
+		LX_AT(state.cpu, i, LX_CPUS_MAX)->socket = *LX_AT(setup_data.socket, i, LX_CPUS_MAX);
+		i++;
+		LX_FORGET(&state, i);
+	}
 	init_policy();
 	return 0;
 }

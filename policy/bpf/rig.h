@@ -59,6 +59,8 @@ struct lx_rig_task {
 /* An instance to set up. */
 struct lx_rig_setup {
 	struct lx_config config;
+	/* Of each CPU. */
+	u32 socket[LX_CPUS_MAX];
 	struct lx_rig_task task[LX_TASKS_MAX];
 };
 

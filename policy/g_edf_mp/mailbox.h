@@ -2,8 +2,8 @@
 /*
  * g-edf-mp: mailboxes, in which clients leave messages for the DSP (cerqueira2014, III-B): one per socket, a FIFO ring
  * with many writers and one reader. As with Feather-Trace buffers, writing is wait-free: a writer takes a slot by one
- * atomic addition, fills it, and publishes it through its kind; it waits for nobody. The clients are spread over the
- * mailboxes in blocks of equal size, by number.
+ * atomic addition, fills it, and publishes it through its kind; it waits for nobody. Which socket a client is on, the host
+ * says.
  *
  * A mailbox never overflows: at most two messages per task are on the way, and it has 2n slots or more. For a task's
  * client says once that its job has left (complete, suspend, exhaust), and the job cannot leave again before the DSP
@@ -50,7 +50,7 @@ LX_INLINE struct lx_message *lx_mailbox_slot(struct lx_state *s, u32 socket, u32
 /* Leaves a message of `sender` and tells the DSP. */
 LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 task, u64 release)
 {
-	u32 socket = sender * s->config.sockets / s->config.cpus;
+	u32 socket = lx_cpu(s, sender)->socket;
 	u32 n = LX_FETCH_ADD(lx_mailbox(s, socket)->written, 1);
 	struct lx_message *m = lx_mailbox_slot(s, socket, n);
 

@@ -29,6 +29,8 @@ include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// Tasks that an instance in BPF has room for (`LX_TASKS_MAX`).
 pub const TASKS_MAX: usize = 4096;
+/// CPUs that the BPF build has room for (`LX_CPUS_MAX`).
+const CPUS_MAX: usize = 256;
 const SETUP_TASK_BYTES: usize = 32;
 
 /// Whether BPF can be used here; if not, why not. A policy that the verifier refuses is no reason.
@@ -149,7 +151,7 @@ impl Programs {
     /// # Errors
     ///
     /// More tasks than [`TASKS_MAX`], or what the kernel says.
-    pub fn set_up(&self, config: &Config, tasks: &[TaskParameters]) -> Result<(), String> {
+    pub fn set_up(&self, config: &Config, tasks: &[TaskParameters], sockets: &[u32]) -> Result<(), String> {
         if tasks.len() > TASKS_MAX {
             return Err(format!("{} tasks are more than {TASKS_MAX}", tasks.len()));
         }
@@ -169,9 +171,11 @@ impl Programs {
             config.batching.into(),
             dedicated,
             config.retries_max,
-            config.sockets,
+            sockets.iter().max().map_or(1, |last| last + 1),
         ];
         words.iter().for_each(|word| bytes.extend_from_slice(&word.to_ne_bytes()));
+        let sockets = sockets.iter().copied().chain(std::iter::repeat(0)).take(CPUS_MAX);
+        sockets.for_each(|socket| bytes.extend_from_slice(&socket.to_ne_bytes()));
         for task in tasks {
             for long in [task.deadline_rel_ns, task.period_ns, task.budget_ns] {
                 bytes.extend_from_slice(&long.to_ne_bytes());
@@ -202,7 +206,8 @@ impl Programs {
     ///
     /// What the kernel says.
     pub fn replay(&self, recording: &Recording) -> Result<Vec<Decision>, String> {
-        self.set_up(&recording.scenario.config, &recording.scenario.tasks)?;
+        let scenario = &recording.scenario;
+        self.set_up(&scenario.config, &scenario.tasks, &scenario.sockets)?;
         let mut decisions = Vec::with_capacity(recording.events.len());
         while decisions.len() < recording.events.len() {
             let start = decisions.len();

@@ -159,7 +159,6 @@ fn fill_bpf(programs: &Programs, tasks: &[Task]) -> Result<(), String> {
         batching: false,
         dedicated_cpu: false,
         retries_max: 1,
-        sockets: 1,
     };
     let parameters: Vec<TaskParameters> = tasks
         .iter()
@@ -170,7 +169,7 @@ fn fill_bpf(programs: &Programs, tasks: &[Task]) -> Result<(), String> {
             priority: 0,
         })
         .collect();
-    programs.set_up(&config, &parameters)?;
+    programs.set_up(&config, &parameters, &[0])?;
     programs.fill()
 }
 

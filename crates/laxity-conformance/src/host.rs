@@ -62,7 +62,7 @@ impl Recording {
     pub fn make(scenario: Scenario, table: Table, events: usize) -> Recording {
         seed_set(scenario.seed);
         let mut host = Host {
-            instance: Instance::new(table, scenario.config, &scenario.tasks),
+            instance: Instance::new(table, scenario.config, &scenario.tasks, &scenario.sockets),
             random: stream(!scenario.seed),
             now: 0,
             cpus: vec![Cpu::default(); scenario.config.cpus as usize],

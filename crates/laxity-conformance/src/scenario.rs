@@ -16,6 +16,8 @@ pub struct Scenario {
     pub config: Config,
     /// The tasks.
     pub tasks: Vec<TaskParameters>,
+    /// The socket of each CPU.
+    pub sockets: Vec<u32>,
 }
 
 impl Scenario {
@@ -42,7 +44,6 @@ impl Scenario {
             batching: random.random_bool(0.5),
             dedicated_cpu: dedicated,
             retries_max: 3,
-            sockets: random.random_range(1..=3),
         };
         let period_max = if random.random_bool(0.3) { 6 } else { 60 };
         let tasks = (0..random.random_range(1..=tasks_max))
@@ -60,7 +61,9 @@ impl Scenario {
                 }
             })
             .collect();
-        Scenario { policy, seed, config, tasks }
+        let sockets_max = random.random_range(1..=3);
+        let sockets = (0..cpus).map(|_| random.random_range(0..sockets_max)).collect();
+        Scenario { policy, seed, config, tasks, sockets }
     }
 }
 

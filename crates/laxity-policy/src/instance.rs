@@ -99,8 +99,6 @@ pub struct Config {
     pub dedicated_cpu: bool,
     /// push-pull: after how many failures a push is given up.
     pub retries_max: u32,
-    /// Sockets that the CPUs are spread over.
-    pub sockets: u32,
 }
 
 /// What a policy knows of a task.
@@ -147,8 +145,14 @@ struct Entries {
 unsafe impl Send for Instance {}
 
 impl Instance {
-    /// An instance without jobs.
-    pub fn new(table: Table, config: Config, tasks: &[TaskParameters]) -> Instance {
+    /// An instance without jobs. `sockets` are the numbers, from 0, of the sockets that the CPUs are on: each has a mailbox
+    /// in g-edf-mp.
+    ///
+    /// # Panics
+    ///
+    /// There must be as many sockets as CPUs.
+    pub fn new(table: Table, config: Config, tasks: &[TaskParameters], sockets: &[u32]) -> Instance {
+        assert_eq!(sockets.len(), config.cpus as usize, "every CPU is on a socket");
         let count = u32::try_from(tasks.len()).expect("task sets are far smaller");
         let c_config = ffi::lx_config {
             tasks: count.max(1),
@@ -162,7 +166,7 @@ impl Instance {
             batching: config.batching.into(),
             dedicated_cpu: if config.dedicated_cpu { config.cpus - 1 } else { NONE },
             retries_max: config.retries_max,
-            sockets: config.sockets,
+            sockets: sockets.iter().max().map_or(1, |last| last + 1),
         };
         // SAFETY: reads the configuration only.
         let size = unsafe { ffi::lx_policy_size(&raw const c_config) };
@@ -192,6 +196,10 @@ impl Instance {
             slot.period = task.period_ns;
             slot.budget = task.budget_ns;
             slot.priority = task.priority;
+        }
+        for (cpu, &socket) in sockets.iter().enumerate() {
+            // SAFETY: the array holds `cpus` elements, as many as there are sockets.
+            unsafe { (*instance.state.as_ref().cpu.add(cpu)).socket = socket };
         }
         let init = entries.init.expect("every policy has it");
         // SAFETY: laid out above, parameters in place.

@@ -89,6 +89,7 @@ void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode,
 	for (u32 cpu = 0; cpu < h->cpus; cpu++) {
 		memset(&h->cpu[cpu], 0, sizeof(h->cpu[cpu]));
 		h->cpu[cpu].running = LX_NONE;
+		h->s->cpu[cpu].socket = (u32)draw(h, config.sockets);
 	}
 	policy->init(h->s);
 	for (u32 i = 0; i < h->tasks; i++) {

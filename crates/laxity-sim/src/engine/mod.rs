@@ -24,7 +24,7 @@ use calendar::{Calendar, NEVER};
 use idle::Idle;
 use kernel::Kernel;
 use laxity_generate::jobs_of;
-use laxity_model::{Diagnostic, PriorityRule, Result};
+use laxity_model::{CpuList, Diagnostic, PriorityRule, Result};
 use laxity_policy::{Action, BudgetMode, Config, Instance, NONE, Table, TaskParameters, action, note};
 use laxity_trace::{Event, EventKind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -165,7 +165,12 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             }
             let config = config_of(setup, members.len());
             cells.push(CellState {
-                instance: Instance::new(table, config, &parameters(setup, &cell.tasks)),
+                instance: Instance::new(
+                    table,
+                    config,
+                    &parameters(setup, &cell.tasks),
+                    &sockets(setup, &cell.cpus),
+                ),
                 cpus: members,
                 tasks: cell.tasks.iter().map(|&task| index_u32(task)).collect(),
             });
@@ -363,8 +368,22 @@ fn config_of(setup: &Setup<'_>, cpus: usize) -> Config {
         batching: setup.batching,
         dedicated_cpu: setup.scheduler.policy.dedicates_a_core(),
         retries_max: setup.retries_max,
-        sockets: index_u32(setup.platform.numa_nodes().len().max(setup.platform.clusters().len()).max(1)),
     }
+}
+
+/// The socket of each of the cell's cores, numbered from 0 within the cell: its NUMA node, or where none are known its
+/// cluster.
+fn sockets(setup: &Setup<'_>, cores: &CpuList) -> Vec<u32> {
+    let nodes = setup.platform.numa_nodes();
+    let socket_of = |cpu: u32| match nodes.is_empty() {
+        true => setup.platform.clusters().iter().position(|cluster| cluster.contains(cpu)),
+        false => nodes.iter().position(|node| node.cpus.contains(cpu)),
+    };
+    let of_cores: Vec<Option<usize>> = cores.iter().map(socket_of).collect();
+    let mut used = of_cores.clone();
+    used.sort_unstable();
+    used.dedup();
+    of_cores.iter().map(|socket| index_u32(used.partition_point(|other| other < socket))).collect()
 }
 
 /// What the policy knows of the cell's tasks. Priorities are ranks: 0 is the highest, equals share one.

@@ -1,6 +1,8 @@
 //! Jobs on cores: completions, releases, switches.
 
-use super::{Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, TaskState, action, index_u32, note};
+use super::{
+    Action, CellState, CpuState, Engine, EventKind, NEVER, NONE, TaskState, action, index_u32, note,
+};
 use crate::observer::Observer;
 use laxity_policy::{BudgetMode, Replenishment};
 use laxity_trace::Event;
