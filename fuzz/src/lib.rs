@@ -2,7 +2,12 @@
 //! whatever is accepted survives being written and read again.
 
 use laxity_model::{Platform, Result, TaskSet};
+use laxity_sim::costs::{COST_MAX, Costs};
+use laxity_trace::{Event, EventsReader, EventsWriter};
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
 use std::fmt::{Debug, Display};
+use std::path::Path;
 use std::str::FromStr;
 
 /// Checks a refusal or hands on what was accepted.
@@ -38,4 +43,39 @@ where
     if let Some(value) = accepted(text.parse::<T>()) {
         assert_eq!(value.to_string().parse::<T>().as_ref(), Ok(&value));
     }
+}
+
+/// Costs that were accepted can be drawn from, say what migrations cost, and survive TOML.
+pub fn costs_survive(costs: &Costs) {
+    let mut rng = Pcg64::seed_from_u64(1);
+    let all =
+        [&costs.release, &costs.scheduling, &costs.context_switch, &costs.ipi, &costs.tick, &costs.step];
+    for cost in all {
+        for tasks in [0, 1, 7, 1000, u32::MAX] {
+            assert!(cost.prepare(tasks).draw(&mut rng) <= COST_MAX.as_ns(), "{cost:?} at {tasks} tasks");
+        }
+    }
+    let platform = Platform::from_toml("version = 1\ncores = 2", "x").expect("a platform");
+    let _ = costs.cache_delay(&platform);
+    assert_eq!(Costs::from_toml(&costs.to_toml(), Path::new("")).as_ref(), Ok(costs));
+}
+
+/// Events that were accepted survive being written and read again.
+pub fn events_survive(events: &[Event], run: u32) {
+    let mut writer = EventsWriter::new(Vec::new(), run).expect("starts");
+    events.iter().for_each(|event| writer.write(event).expect("was read, so it fits"));
+    let bytes = writer.finish().expect("finishes");
+    let reader = EventsReader::new(bytes::Bytes::from(bytes), "events").expect("opens");
+    let read: Result<Vec<Event>> = reader.events().collect();
+    assert_eq!(read.as_deref(), Ok(events));
+}
+
+/// The Parquet library panics on some damaged files, which the readers catch: the fuzzer must not end with it. Other
+/// panics are shown, and end it where nobody catches them.
+pub fn let_readers_panic() {
+    std::panic::set_hook(Box::new(|panic| {
+        if !panic.location().is_some_and(|place| place.file().contains("/parquet-")) {
+            eprintln!("{panic}");
+        }
+    }));
 }
