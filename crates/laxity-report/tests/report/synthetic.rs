@@ -1,29 +1,15 @@
 //! Synthetic results: what a comparison looks like, with every kind of run, from a fixed seed.
 
+#[path = "../../../laxity-trace/tests/noise/mod.rs"]
+mod noise;
+
 use laxity_model::{CpuList, Duration, Provenance, Task, TaskSet, WorkingSet};
 use laxity_trace::{
     ALONE, Counters, Host, Job, Machine, Outcome, PlacedBin, PlacementRecord, RESULTS_VERSION, Results, Run,
     RunStatus,
 };
+pub use noise::Noise;
 use std::collections::BTreeMap;
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): enough randomness for numbers that only have to look real.
-pub struct Noise(pub u64);
-
-impl Noise {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in `[low, high)`.
-    pub fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low).max(1)
-    }
-}
 
 pub const NAMES: [&str; 12] = [
     "imu",

@@ -2,28 +2,14 @@
 //! as possible (it looks at every job at every instant), so that one can see that its events are right.
 #![allow(dead_code, reason = "every test program uses its own part of these")]
 
+#[path = "../noise/mod.rs"]
+mod noise;
+
 use laxity_model::{Duration, Task, TaskSet};
 use laxity_trace::{Event, EventKind};
+pub use noise::Noise;
 
 pub const MS: u64 = 1_000_000;
-
-/// SplitMix64 (Steele, Lea and Flood, 2014).
-pub struct Noise(pub u64);
-
-impl Noise {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// Uniform in `[low, high)`.
-    pub fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low).max(1)
-    }
-}
 
 /// A set of tasks T1, T2, ... with these WCETs and periods in ns.
 pub fn set_of(rows: &[(u64, u64)]) -> TaskSet {
