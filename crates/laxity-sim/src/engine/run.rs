@@ -38,7 +38,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     #[inline(always)]
     fn completed(&mut self, cpu: u32, last: bool) {
-        let CpuState { running: task, cell, local, .. } = self.cpus[cpu as usize];
+        let cpus = &self.cpus[..];
+        let CpuState { running: task, cell, local, .. } = cpus[cpu as usize];
         if O::EVENTS {
             let deadline = self.tasks[task as usize].deadline();
             self.emit(EventKind::Complete, Some(cpu), task, Some(deadline));
@@ -46,31 +47,52 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         let cpus = &self.cpus[..];
         let state = &mut self.tasks[task as usize];
-        let job = state.record(task, Some(self.now), |cpu| cpus[cpu as usize].number);
+        let number = |cpu: u32| cpus.get(cpu as usize).map_or(NONE, |core| core.number);
+        let job = state.record(task, Some(self.now), number);
         self.observer.job(&job);
         let next_release = state.advance();
         if self.has_kernel() {
             self.kernel_completed(cpu, next_release);
-            return;
-        }
-        if last && self.is_alone() {
-            self.cpus[cpu as usize].decided = self.cells[cell as usize].finish(local, next_release, self.now);
-            self.decided = 1;
+        } else if last && self.is_alone() {
+            self.finish_on(cpu, next_release);
         } else {
             self.cells[cell as usize].instance.complete(local, next_release, self.now);
+            self.decided_on(cell, cpu);
         }
-        self.decided_on(cell, cpu);
+    }
+
+    /// The job on `cpu` has ended, and the core decides at once.
+    #[inline]
+    fn finish_on(&mut self, cpu: u32, next_release: u64) {
+        let core = &mut self.cpus[cpu as usize];
+        let (cell, before) = (core.cell, core.running);
+        let state = &mut self.cells[cell as usize];
+        core.decided = state.finish(core.local, next_release, self.now);
+        let asks_others = !state.instance.actions().is_empty();
+        self.timers.set(cell as usize, state.instance.next_due());
+        if asks_others {
+            self.pending.push(cpu);
+            self.decided = 1;
+            self.carry_out(cell);
+        } else {
+            if core.decided != before {
+                self.tasks[before as usize].switched_out();
+            }
+            self.begin(cpu, before);
+        }
     }
 
     /// Whether the last job that ends in this instant is the only one, nobody is released, and nobody watches: then its core
     /// may decide at once.
     #[inline]
     fn is_alone(&self) -> bool {
-        IDEAL
-            && !O::EVENTS
-            && !self.has_steps
-            && self.pending.is_empty()
-            && self.timers.next_instant() > self.now
+        self.goes_straight() && self.pending.is_empty() && self.timers.next_instant() > self.now
+    }
+
+    /// Whether nobody watches a policy whose decisions are made in one step.
+    #[inline]
+    fn goes_straight(&self) -> bool {
+        IDEAL && !O::EVENTS && !self.has_steps
     }
 
     fn exhausted(&mut self, cpu: u32) {
@@ -179,15 +201,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     #[inline]
     pub(super) fn follow_links(&mut self) {
         if let [cpu] = self.pending[..]
-            && IDEAL
-            && !O::EVENTS
-            && !self.has_steps
+            && self.goes_straight()
+            && self.decided == 0
         {
             // Most instants concern one core.
             self.pending.clear();
-            if std::mem::take(&mut self.decided) == 0 {
-                self.decide(cpu);
-            }
+            self.decide(cpu);
             self.follow_link(cpu);
             return;
         }
@@ -221,24 +240,31 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// A core that nobody watches follows its decision: what it ran stops, and what it decided on begins or goes on.
     #[inline]
     fn follow_link(&mut self, cpu: u32) {
-        let (now, tasks) = (self.now, &mut self.tasks[..]);
         let core = &mut self.cpus[cpu as usize];
-        let task = core.decided;
-        let before = std::mem::replace(&mut core.running, task);
-        if before != task && before != NONE {
-            let state = &mut tasks[before as usize];
-            core.account(state, now);
+        let before = core.running;
+        if before != core.decided && before != NONE {
+            let state = &mut self.tasks[before as usize];
+            core.account(state, self.now);
             state.switched_out();
         }
+        self.begin(cpu, before);
+    }
+
+    /// What a core that nobody watches has decided on begins there after `before`, unless it only goes on.
+    #[inline(always)]
+    fn begin(&mut self, cpu: u32, before: u32) {
+        let core = &mut self.cpus[cpu as usize];
+        let task = core.decided;
+        core.running = task;
         let mut clock = NEVER;
         if task != NONE {
-            let state = &mut tasks[task as usize];
+            let state = &mut self.tasks[task as usize];
             if before == task && state.goes_on() {
                 return;
             }
-            state.begin(cpu, now);
-            core.since = now;
-            clock = now + core.lasts(state);
+            state.begin(cpu, self.now);
+            core.since = self.now;
+            clock = self.now + core.lasts(state);
         }
         self.clocks.set(cpu as usize, clock);
     }
