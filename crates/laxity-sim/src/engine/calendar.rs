@@ -8,10 +8,11 @@ pub const NEVER: u64 = u64::MAX;
 
 /// The clocks.
 pub struct Calendar {
-    /// Node k is the minimum of nodes 2k and 2k + 1; the leaves, from `leaves` on, are the slots.
-    tree: Box<[u64]>,
+    /// Element k holds nodes 2k and 2k + 1 of a tree in which node k is the minimum of nodes 2k and 2k + 1. The leaves, from
+    /// `leaves` on, are the slots.
+    pairs: Box<[[u64; 2]]>,
     leaves: usize,
-    /// The root's.
+    /// Node 1, the root.
     first: u64,
 }
 
@@ -19,7 +20,7 @@ impl Calendar {
     /// All clocks off.
     pub fn new(slots: usize) -> Self {
         let leaves = slots.next_power_of_two();
-        Calendar { tree: vec![NEVER; 2 * leaves].into_boxed_slice(), leaves, first: NEVER }
+        Calendar { pairs: vec![[NEVER; 2]; leaves].into_boxed_slice(), leaves, first: NEVER }
     }
 
     /// The first instant.
@@ -33,7 +34,7 @@ impl Calendar {
     pub fn next_slot(&self) -> (usize, bool) {
         let (mut node, mut alone) = (1, true);
         while node < self.leaves {
-            let [left, right] = self.tree[node << 1..][..2] else { unreachable!("two children") };
+            let [left, right] = self.pairs[node];
             alone &= left != right;
             node = node << 1 | usize::from(left != self.first);
         }
@@ -43,20 +44,20 @@ impl Calendar {
     /// Whether a clock is off.
     #[inline]
     pub fn is_off(&self, slot: usize) -> bool {
-        self.tree[self.leaves + slot] == NEVER
+        let node = self.leaves | slot;
+        if node == 1 { self.first == NEVER } else { self.pairs[node >> 1][node & 1] == NEVER }
     }
 
     /// Sets one clock.
     #[inline]
     pub fn set(&mut self, slot: usize, time: u64) {
-        let tree = &mut self.tree[..];
         let mut node = self.leaves | slot;
         let mut least = time;
-        tree[node] = time;
         while node > 1 {
-            least = least.min(tree[node ^ 1]);
+            let pair = &mut self.pairs[node >> 1];
+            pair[node & 1] = least;
+            least = least.min(pair[node & 1 ^ 1]);
             node >>= 1;
-            tree[node] = least;
         }
         self.first = least;
     }

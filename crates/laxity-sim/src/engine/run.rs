@@ -27,7 +27,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The clock of a core has come: its job has ended, or its budget has.
     #[inline(always)]
     fn clock_of_core(&mut self, cpu: u32, last: bool) {
-        self.account(cpu as usize);
+        if IDEAL {
+            // The job is about to go: only what its record says matters.
+            let core = &mut self.cpus[cpu as usize];
+            self.tasks[core.running as usize].held(self.now - core.since, 0);
+            core.since = self.now;
+        } else {
+            self.account(cpu as usize);
+        }
         if self.has_budgets() && self.cpus[cpu as usize].exhausts {
             self.clocks.set(cpu as usize, NEVER);
             self.exhausted(cpu);
