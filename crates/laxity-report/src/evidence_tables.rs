@@ -243,6 +243,23 @@ pub(crate) fn table_4(study: &Study<'_>, layout: &Layout) -> Vec<Table> {
     tables
 }
 
+/// Columns that fit next to each other on a page.
+const PAGE_COLUMNS_MAX: usize = 19;
+
+/// [`table_4`] for a page: where many schedulers would stand side by side, all tables have them in rows.
+pub(crate) fn table_4_on_page(study: &Study<'_>, layout: &Layout) -> Vec<Table> {
+    let tables = table_4(study, layout);
+    match tables.iter().any(|table| table.columns.len() > PAGE_COLUMNS_MAX) {
+        true => stacked(tables),
+        false => tables,
+    }
+}
+
+/// The tables with their schedulers in rows.
+pub(crate) fn stacked(tables: Vec<Table>) -> Vec<Table> {
+    tables.into_iter().map(|table| table.stacked("Scheduler").unwrap_or(table)).collect()
+}
+
 fn by_scope<'s>(study: &'s Study<'_>) -> Vec<(&'static str, Vec<&'s Configuration>)> {
     let scope = |c: &Configuration| c.scheduler.parse::<PolicyScheduler>().ok().map(|s| s.scope);
     let groups = [

@@ -21,7 +21,7 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     if let Some(background) = crate::background::table(study) {
         out += &format!("## {}\n\n{}\n", background.caption, background.markdown());
     }
-    for table in evidence_tables::table_4(study, &report.layout) {
+    for table in evidence_tables::table_4_on_page(study, &report.layout) {
         out += &format!("### {}\n\n{}\n", table.caption, table.markdown());
     }
     out

@@ -130,7 +130,7 @@ fn wrapped(text: &str, lead: &str, style: TextStyle) -> String {
 fn alike(tables: Vec<Table>, style: TextStyle) -> Vec<Table> {
     let too_wide = |table: &Table| !Drawing { table, style, compact: false }.fits();
     match tables.iter().any(too_wide) {
-        true => tables.into_iter().map(|table| table.stacked("Scheduler").unwrap_or(table)).collect(),
+        true => evidence_tables::stacked(tables),
         false => tables,
     }
 }

@@ -169,7 +169,10 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         per_cell: several.then(|| TableView::of(sections::per_cell_table(report))),
         deploy: &report.deploy,
         table_4_words: method::table_4_words(&report.layout),
-        table_4: evidence_tables::table_4(study, &report.layout).into_iter().map(TableView::of).collect(),
+        table_4: evidence_tables::table_4_on_page(study, &report.layout)
+            .into_iter()
+            .map(TableView::of)
+            .collect(),
         alone_grid: evidence_tables::alone_grid(study, &report.layout).map(TableView::of),
         overview_plots,
         sets_heading: if several { "Task sets" } else { "Task set" },

@@ -3,7 +3,7 @@
 use crate::synthetic::{Noise, SIX, generated, grid, jobs_of, results, rover, run};
 use laxity_model::{Duration, Task, TaskSet};
 use laxity_report::{DeployText, HTML_FILE, MARKDOWN_FILE, PLOTS_DIRECTORY, Report, TextStyle};
-use laxity_trace::{Results, RunStatus};
+use laxity_trace::{Results, Run, RunStatus};
 
 fn deploy() -> Vec<DeployText> {
     vec![DeployText {
@@ -185,6 +185,21 @@ fn a_grid_is_reported_like_table_4() {
     let markdown = report.markdown();
     assert!(markdown.contains("| U/m | # | Norm. Laxity g-edf | Norm. Laxity g-rm |"), "{markdown}");
     assert_eq!(report.set_recommendations().len(), 36);
+}
+
+#[test]
+fn many_schedulers_stand_in_rows_on_a_page() {
+    let mut results = rover();
+    let first = results.runs[0].clone();
+    let names = ["g-edf", "g-rm", "edf-bh", "edf-rbt", "fpp"];
+    results.runs =
+        (0..).zip(names).map(|(id, name)| Run { id, scheduler: name.into(), ..first.clone() }).collect();
+    let rows = Report::of(&results).expect("valid results").markdown();
+    assert!(rows.contains("| Set | U/m | # | Scheduler | Norm. Laxity | Exp. U |"), "{rows}");
+    assert!(page_of(&results).contains(">Scheduler</th>"), "the page has them in rows, too");
+    results.runs.pop();
+    let columns = Report::of(&results).expect("valid results").markdown();
+    assert!(columns.contains("| Set | U/m | # | Norm. Laxity g-edf | Norm. Laxity g-rm |"), "{columns}");
 }
 
 #[test]
