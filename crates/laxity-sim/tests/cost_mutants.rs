@@ -17,7 +17,7 @@ use std::path::Path;
 
 const SEEDS: u64 = 3;
 
-const MUTANTS: [Mutant; 10] = [
+const MUTANTS: [Mutant; 11] = [
     mutant(
         "no job ever preempts",
         Policy::EdfBh,
@@ -73,6 +73,13 @@ const MUTANTS: [Mutant; 10] = [
         "push_pull.h",
         "\tlx_operation(s, cpu)->source = 0;\n",
         "\tlx_operation(s, cpu)->source = LX_NONE;\n",
+    ),
+    mutant(
+        "a core never yields to a pushed job",
+        Policy::PushPull,
+        "push_pull/run_queue.h",
+        "return first == LX_NONE || lx_before(lx_task(s, task)->key, task, LX_READ(q->first_key), first);",
+        "return first == LX_NONE;",
     ),
     mutant(
         "the DSP only fills idle clients",

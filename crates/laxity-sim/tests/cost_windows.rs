@@ -1,7 +1,8 @@
 //! With costs, every policy's schedule deviates from its definition only where costs explain that, to the ns: random
 //! systems and costs of every kind, with and without interleaving, budgets, batching and ticks.
 //!
-//! `LAXITY_SEEDS=1000..9000 cargo test --release -p laxity-sim --test cost_windows` tries others.
+//! `LAXITY_SEEDS=1000..9000 cargo test --release -p laxity-sim --test cost_windows` tries others, with
+//! `LAXITY_POLICY=push-pull` under one policy.
 
 mod common;
 
@@ -16,10 +17,18 @@ fn seeds(usual: Range<u64>) -> Range<u64> {
     bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
 }
 
+/// The policy asked for, or all.
+fn policies() -> Vec<Policy> {
+    let Ok(name) = std::env::var("LAXITY_POLICY") else { return Policy::ALL.to_vec() };
+    let policies: Vec<Policy> = Policy::ALL.into_iter().filter(|policy| policy.name() == name).collect();
+    assert!(!policies.is_empty(), "LAXITY_POLICY={name} is no policy");
+    policies
+}
+
 fn check_all(cores: u32, usual: Range<u64>) {
-    let (mut runs, mut tolerated) = (0u64, 0u64);
+    let (mut runs, mut tolerated, policies) = (0u64, 0u64, policies());
     for seed in seeds(usual) {
-        for policy in Policy::ALL {
+        for &policy in &policies {
             tolerated += check(seed, cores, policy).tolerated.count;
             runs += 1;
         }

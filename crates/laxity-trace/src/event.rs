@@ -85,7 +85,7 @@ event_kinds! {
     Push = "push",
     /// A push found that its target had changed and is tried again. Argument: the target CPU.
     PushFailed = "push-failed",
-    /// A push was given up.
+    /// A push was given up. Argument: the CPU that it was to go to in the end.
     PushAbandoned = "push-abandoned",
     /// A waiting job was fetched from another CPU's queue. Argument: that CPU.
     Pull = "pull",

@@ -1,6 +1,8 @@
 //! Events of the kernel: its work, what is on its way, and what cold caches cost.
 
 use super::Verification;
+use super::order::Rank;
+use super::pushes::Push;
 use laxity_trace::{Event, EventKind};
 
 impl Verification<'_> {
@@ -27,6 +29,7 @@ impl Verification<'_> {
     pub(super) fn push_abandoned(&mut self, event: &Event) {
         self.with_task(event, |v, task| {
             let rank = v.order.rank(task);
+            v.check_push(task, rank, event);
             let cluster = v.trace.tasks[task as usize].cluster as usize;
             for &other in &v.trace.definition.clusters()[cluster].tasks {
                 if v.order.rank(other) >= rank {
@@ -34,6 +37,28 @@ impl Verification<'_> {
                 }
             }
         });
+    }
+
+    /// Whether a push that is given up has a reason.
+    fn check_push(&mut self, task: u32, rank: Rank, event: &Event) {
+        if self.pushes.is_none() {
+            return;
+        }
+        let target = event.argument.and_then(|cpu| u32::try_from(cpu).ok());
+        let ends = event.cpu.zip(target).zip(target.and_then(|cpu| self.trace.cpu_index(cpu)));
+        let Some(((cpu, target), index)) = ends else {
+            self.incomplete(event);
+            return;
+        };
+        let runs = self.trace.cpus[index].occupant.map(|runs| {
+            let rank = self.order.rank(runs.task);
+            (rank, self.trace.name(runs.task, runs.job))
+        });
+        let job = self.trace.name(task, self.trace.tasks[task as usize].first);
+        if let Some(pushes) = &mut self.pushes {
+            let push = Push { cpu, target, index, rank, job };
+            pushes.abandoned(push, runs, self.now, &mut self.report);
+        }
     }
 
     pub(super) fn kernel_work(&mut self, event: &Event) {
@@ -45,6 +70,9 @@ impl Verification<'_> {
         let of = &mut self.trace.cpus[index];
         let interval = of.kernel_work.add(self.now, length);
         let (cpu, cluster) = (of.cpu, of.cluster);
+        if let Some(pushes) = &mut self.pushes {
+            pushes.section(index, interval);
+        }
         if let Some(windows) = &mut self.order.windows {
             windows.section(index, event.kind, interval, self.now);
         }
@@ -67,6 +95,9 @@ impl Verification<'_> {
         let next = next.map_or_else(|| self.deadlines.of(task, self.now), |next| next.deadline_abs);
         let first = (self.definition.key(task, next), task);
         let rank = self.order.rank(task).min(first);
+        if let Some(pushes) = &mut self.pushes {
+            pushes.leaves(cpu, rank, self.now);
+        }
         match &mut self.order.windows {
             Some(windows) if stopped => windows.stops(cpu, task, self.now),
             Some(windows) => windows.ends(cpu, task, rank, self.now),
@@ -88,8 +119,13 @@ impl Verification<'_> {
 
     /// A decision reaches a CPU, or is about to be another one.
     pub(super) fn decision_travels(&mut self, event: &Event) {
-        let Some(windows) = &mut self.order.windows else { return };
         let Some(cpu) = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu)) else { return };
+        if let Some(pushes) = &mut self.pushes
+            && event.kind == EventKind::Ipi
+        {
+            pushes.interrupt(cpu, self.now);
+        }
+        let Some(windows) = &mut self.order.windows else { return };
         match event.kind {
             EventKind::Ipi => windows.interrupt(cpu, self.now),
             EventKind::DspMessage => windows.message(cpu, self.now),

@@ -13,6 +13,7 @@ mod one_cpu;
 mod order;
 mod periods;
 mod pieces;
+mod pushes;
 mod sequence;
 mod trace_state;
 mod well_formed;
@@ -27,6 +28,7 @@ use demand::Demand;
 use laxity_trace::{Event, EventKind};
 use order::Order;
 use periods::Periods;
+use pushes::Pushes;
 use trace_state::{Finished, NONE, Occupant, Pending, Progress, State, TraceState};
 
 /// Verifies a trace while it is read.
@@ -39,6 +41,7 @@ pub struct Verification<'a> {
     periods: Periods,
     deadlines: Deadlines,
     batching: Batching,
+    pushes: Option<Pushes>,
     report: Report,
     now: u64,
     events: u64,
@@ -65,6 +68,7 @@ impl<'a> Verification<'a> {
             periods: Periods::new(definition),
             deadlines: Deadlines::new(definition),
             batching: Batching::new(definition),
+            pushes: Pushes::new(definition.transitions(), trace.cpus.len()),
             trace,
             report: Report::default(),
             now: 0,
@@ -120,6 +124,9 @@ impl<'a> Verification<'a> {
             }
         }
         self.order.finish(&self.trace, end, &mut self.report);
+        if let Some(pushes) = &mut self.pushes {
+            pushes.finish(end, &mut self.report);
+        }
         self.budgets.finish(&self.trace, end, &mut self.report);
         self.periods.finish(&self.trace, end, &mut self.report);
         for task in (0..).take(self.trace.tasks.len()) {
@@ -306,6 +313,9 @@ impl<'a> Verification<'a> {
         let ready_at = now;
         self.follow(job.0, Grant { ready_at, ..grant });
         let rank = self.order.rank(job.0);
+        if let Some(pushes) = &mut self.pushes {
+            pushes.leaves(cpu, before, now);
+        }
         if let Some(windows) = &mut self.order.windows {
             windows.postponed(cpu, before, rank, now);
         }
@@ -348,6 +358,9 @@ impl<'a> Verification<'a> {
             self.batching.begins(of.cluster, name, now);
         }
         let rank = self.order.rank(task);
+        if let Some(pushes) = &mut self.pushes {
+            pushes.begins(cpu, rank, self.now, &mut self.report);
+        }
         if let Some(windows) = &mut self.order.windows {
             windows.begins(cpu, task, rank, self.now);
         }

@@ -182,7 +182,7 @@ fn a_job_may_wait_after_an_abandoned_push_until_it_runs() {
         0 release 0.0 10
         0 release 1.0 12
         0 start 0.0 on 0
-        0 push-abandoned 1.0 on 0
+        0 push-abandoned 1.0 0 on 1
         3 complete 0.0 10 on 0
         3 start 1.0 on 0
         7 preempt 1.0 on 0
@@ -198,6 +198,89 @@ fn a_job_may_wait_after_an_abandoned_push_until_it_runs() {
     assert_eq!(verdict.count(Oracle::WorkConservation), 1, "{verdict}");
     assert_eq!(verdict.violations[0].from_ns, 7_000);
     assert_eq!(verdict.tolerated.abandoned_pushes, 1);
+}
+
+/// T1.0 waits on CPU 0 behind T0.0, while CPU 1 runs T2.0, whose deadline is later.
+const GIVEN_UP: &str = "
+        0 release 0.0 10
+        0 release 1.0 12
+        0 release 2.0 20
+        0 start 0.0 on 0
+        0 start 2.0 on 1
+        2 push-abandoned 1.0 1 on 0
+        3 complete 0.0 10 on 0
+        3 start 1.0 on 0
+        7 complete 1.0 12 on 0
+        8 complete 2.0 20 on 1
+        10 release 0.1 20
+        10 start 0.1 on 0";
+
+#[test]
+fn a_push_is_given_up_for_a_reason() {
+    let definition = edf(&[(3, 10), (4, 12), (8, 20)], 2, 11);
+    let kernel = KernelWindows { structure: Structure::Queues, ipi: Duration::from_us(1), ..KERNEL };
+    let transitions = Transitions { bound: Duration::ZERO, kernel: Some(kernel), abandoned_pushes: true };
+    let definition = definition.with_transitions(transitions);
+    let wrong = |text: &str| {
+        let verdict = verify(&definition, &trace(text), 11_000);
+        assert!(verdict.violated().all(|oracle| oracle == Oracle::GlobalInvariant), "{verdict}");
+        let reasons = verdict.violations.iter().filter(|violation| violation.text.contains("gave up"));
+        assert_eq!(reasons.clone().count(), verdict.violations.len(), "{verdict}");
+        reasons.map(|violation| violation.text.clone()).collect::<Vec<_>>()
+    };
+    let text = "t=2us cpu0 gave up pushing T1.0 (deadline 12us) to cpu1, which ran T2.0 (deadline 20us), without a \
+                reason [global invariant]";
+    assert_eq!(wrong(GIVEN_UP), [text]);
+    let instead = |line: &str| GIVEN_UP.replace("2 push-abandoned 1.0 1 on 0", line);
+    assert_eq!(wrong(&instead("2 push-abandoned 1.0 0 on 1")), Vec::<String>::new(), "runs a job before it");
+    let nowhere = verify(&definition, &trace(&instead("2 push-abandoned 1.0 9 on 0")), 11_000);
+    assert_eq!(nowhere.violated().collect::<Vec<_>>(), [Oracle::WellFormed], "{nowhere}");
+}
+
+#[test]
+fn what_a_target_is_about_to_run_is_a_reason() {
+    // T0.0 enters CPU 1's queue unseen when it is released, and CPU 1 switches to it.
+    let text = "
+        0 release 1.0 12
+        0 release 2.0 20
+        0 start 2.0 on 0
+        0 start 1.0 on 1
+        1 push-failed 2.0 1 on 0
+        1 push-abandoned 2.0 1 on 0
+        4 complete 1.0 12 on 1
+        5 release 3.0 30
+        5 start 3.0 on 1
+        6 release 0.0 16
+        7 push-abandoned 2.0 1 on 0
+        8 ipi - 0 on 1
+        8 preempt 3.0 on 1
+        8 scheduling-overhead - 2 on 1
+        10 start 0.0 on 1";
+    let phases = [6, 0, 0, 5];
+    let us = Duration::from_us;
+    let tasks = [(3, 10), (4, 12), (8, 20), (9, 25)].into_iter().zip(phases).enumerate();
+    let task = |(id, ((wcet, period), phase)): (usize, ((u64, u64), u64))| laxity_model::Task {
+        phase: us(phase),
+        ..laxity_model::Task::periodic(format!("t{id}"), us(wcet), us(period))
+    };
+    let set = laxity_model::TaskSet::new("written", tasks.map(task).collect()).expect("valid");
+    let platform = Platform::symmetric(2).expect("valid");
+    let verdict_of = |text: &str, ipi: u64| {
+        let kernel = KernelWindows { structure: Structure::Queues, ipi: us(ipi), ..KERNEL };
+        let transitions = Transitions { bound: Duration::ZERO, kernel: Some(kernel), abandoned_pushes: true };
+        let rule = PriorityRule::EarliestDeadlineFirst;
+        let definition = Definition::global(set.clone(), &platform, rule, us(12)).expect("valid");
+        let verdict = verify(&definition.with_transitions(transitions), &trace(text), 11_000);
+        verdict.violations.iter().filter(|violation| violation.text.contains("gave up")).count()
+    };
+    assert_eq!(verdict_of(text, 1), 0);
+    assert_eq!(verdict_of(text, 0), 1, "the interrupt comes too late");
+    assert_eq!(verdict_of(&text.replace("10 start", "11 start"), 1), 1, "CPU 1 pauses");
+    assert_eq!(
+        verdict_of(&text.replace("10 start 0.0", "10 resume 3.0"), 1),
+        1,
+        "it goes on with a later job"
+    );
 }
 
 #[test]
