@@ -245,6 +245,43 @@ fn kept_events_verify_and_tampered_ones_do_not() {
     assert_eq!(verify(&["--run", "7"]).status.code(), Some(2));
 }
 
+/// Costs are kept with the results, whatever their file is called; results that have only its name cannot be judged.
+#[test]
+fn costs_are_read_from_the_results() {
+    let directory = tempfile::tempdir().expect("directory");
+    let set = write(directory.path(), "pair.toml", PAIR);
+    let costs =
+        write(directory.path(), "none", "version = 1\nscheduling = \"20us\"\nrelease = \"30us\"\n");
+    let out = directory.path().join("results");
+    let call = [
+        "simulate",
+        "pair.toml",
+        "--cpus",
+        "1",
+        "--duration",
+        "100ms",
+        "--costs",
+        "none",
+        "--events",
+        "--out",
+    ];
+    let simulated = output(laxity().args(call).arg(&out).current_dir(directory.path()));
+    assert!(simulated.status.success(), "{}", words(&simulated));
+    fs::remove_file(costs).and(fs::remove_file(set)).expect("removed");
+    let verify = || output(laxity().arg("verify").arg(&out));
+    assert_eq!(verify().status.code(), Some(0), "{}", words(&verify()));
+    let manifest = out.join("manifest.json");
+    let mut document = json(&fs::read_to_string(&manifest).expect("the manifest"));
+    let options = document["options"].as_object_mut().expect("options");
+    options.insert("costs".to_owned(), "other.toml".into());
+    assert!(options.remove("costs-toml").is_some());
+    fs::write(&manifest, document.to_string()).expect("written");
+    let refused = verify();
+    let said = words(&refused);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("`other.toml`") && said.contains("simulate again"), "{said}");
+}
+
 #[test]
 fn a_report_shows_kept_schedules() {
     let directory = tempfile::tempdir().expect("directory");

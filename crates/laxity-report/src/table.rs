@@ -99,9 +99,9 @@ impl Table {
         columns.extend(groups.iter().map(|group| Column::number(&group[0].group)));
         let row = |row: &[Field], place: usize| -> Vec<Field> {
             // What leads stands once, in the first of its rows.
-            let own =
-                row[..lead].iter().map(|field| if place == 0 { field.clone() } else { Field::default() });
-            let values = (0..groups.len()).map(|group| row[lead + group * labels.len() + place].clone());
+            let field = |index: usize| row.get(index).cloned().unwrap_or_default();
+            let own = (0..lead).map(|index| if place == 0 { field(index) } else { Field::default() });
+            let values = (0..groups.len()).map(|group| field(lead + group * labels.len() + place));
             own.chain([labels[place].into()]).chain(values).collect()
         };
         let rows = self.rows.iter().flat_map(|of| (0..labels.len()).map(|place| row(of, place))).collect();

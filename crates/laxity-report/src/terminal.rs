@@ -175,14 +175,15 @@ impl Drawing<'_> {
     /// The lines over a column.
     fn heading(&self, column: usize) -> Vec<String> {
         let (head, cells) = (&self.table.columns[column], cells_width(self.table, column));
+        let label = printable(&head.label);
         if self.grouped() {
-            return vec![head.group.clone(), head.label.clone()];
+            return vec![printable(&head.group), label];
         }
-        match broken(&head.label) {
-            Some((first, second)) if self.compact && head.label.chars().count() > cells => {
+        match broken(&label) {
+            Some((first, second)) if self.compact && label.chars().count() > cells => {
                 vec![first.to_owned(), second.to_owned()]
             }
-            _ => vec![head.label.clone()],
+            _ => vec![label],
         }
     }
 

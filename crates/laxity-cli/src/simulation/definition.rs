@@ -119,13 +119,12 @@ pub fn set_of(manifest: &Manifest, run: &Run) -> Result<TaskSet> {
 
 /// The costs of a simulation.
 fn costs_of(manifest: &Manifest) -> Result<Costs> {
-    if option::<String>(manifest, "costs")? == "none" {
-        return Ok(Costs::default());
-    }
-    match manifest.options.get(COSTS_TOML) {
-        Some(text) => Costs::from_toml(text, Path::new("")).map_err(|e| lacks(COSTS_TOML, &e.message)),
-        None if manifest.options.contains_key("modelled") => Err(lacks(COSTS_TOML, "there is none")),
-        None => Ok(Costs::default()),
+    match (manifest.options.get(COSTS_TOML), option::<String>(manifest, "costs")?.as_str()) {
+        (Some(text), _) => Costs::from_toml(text, Path::new("")).map_err(|e| lacks(COSTS_TOML, &e.message)),
+        (None, "none") => Ok(Costs::default()),
+        // Results of a version that kept the file's name only.
+        (None, file) => Err(lacks(COSTS_TOML, &format!("only the name of the file is there, `{file}`"))
+            .hint("simulate again: `laxity simulate ... --costs FILE --events --out DIR` keeps the costs themselves")),
     }
 }
 

@@ -71,8 +71,10 @@ impl Mechanics {
         let costs =
             self.costs_file.as_ref().map_or_else(|| "none".to_owned(), |file| file.display().to_string());
         let mut options = BTreeMap::from([("costs".to_owned(), costs)]);
-        if !self.costs.is_zero() {
+        if self.costs_file.is_some() {
             options.insert(COSTS_TOML.to_owned(), self.costs.to_toml());
+        }
+        if !self.costs.is_zero() {
             options.insert("modelled".to_owned(), self.modelled().join(", "));
             let left_out = Some(self.left_out()).filter(|left_out| !left_out.is_empty());
             options.extend(left_out.map(|words| ("not-modelled".to_owned(), words.join(", "))));

@@ -158,6 +158,7 @@ fn text_for_a_file_has_no_escape_sequences_and_text_for_a_terminal_fits_it() {
 fn a_name_with_escape_sequences_cannot_write_to_the_terminal() {
     let mut results = rover();
     results.runs[1].status = RunStatus::NotRun { reason: "\u{1b}]0;owned\u{7}".into() };
+    results.runs[0].scheduler = "g-\u{1b}[31medf".into();
     let text =
         Report::of(&results).expect("valid results").text(TextStyle { width: Some(100), color: false });
     assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'));
