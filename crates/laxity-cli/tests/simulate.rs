@@ -250,8 +250,7 @@ fn kept_events_verify_and_tampered_ones_do_not() {
 fn costs_are_read_from_the_results() {
     let directory = tempfile::tempdir().expect("directory");
     let set = write(directory.path(), "pair.toml", PAIR);
-    let costs =
-        write(directory.path(), "none", "version = 1\nscheduling = \"20us\"\nrelease = \"30us\"\n");
+    let costs = write(directory.path(), "none", "version = 1\nscheduling = \"20us\"\nrelease = \"30us\"\n");
     let out = directory.path().join("results");
     let call = [
         "simulate",

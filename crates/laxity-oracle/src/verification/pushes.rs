@@ -6,9 +6,9 @@
 //! 2. So at the instant at which the last try failed, one of these is true:
 //!    a) The target runs a job that goes before the pushed one.
 //!    b) Such a job has ended there, or was throttled or postponed, and the target has been at work since: it has yet to
-//!       say so.
+//!    say so.
 //!    c) The target is about to run such a job: it is at work, or an interrupt is on the way to it. Until it pauses after
-//!       that, such a job begins there, because of the interrupt or because the target decides for itself before.
+//!    that, such a job begins there, because of the interrupt or because the target decides for itself before.
 //! 3. Only the last try is checked. The tries before it are recorded like those that were overtaken, whose reason is in the
 //!    queue that they come from, and a trace does not show all that enters a queue; they excuse nothing.
 //!
