@@ -14,6 +14,7 @@ mod results;
 mod schema;
 mod segments;
 mod timestamp;
+mod whole_file;
 
 pub use directory::{
     EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, create_events,

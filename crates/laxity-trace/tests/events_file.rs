@@ -3,6 +3,7 @@
 mod fixtures;
 mod schedule;
 
+use bytes::Bytes;
 use fixtures::{manifest, run};
 use laxity_trace::{
     EVENTS_DIRECTORY, Event, EventKind, EventsFile, EventsReader, EventsWriter, Existing, ResultsDirectory,
@@ -100,6 +101,19 @@ proptest! {
             prop_assert!(error.hint.is_some());
         }
     }
+}
+
+/// Found by fuzzing: the library took 21 s to skip them all.
+#[test]
+fn a_page_that_is_to_skip_more_values_than_the_file_has_is_refused() {
+    let mut bytes = bytes_of(&long_schedule()[..1_000], 0);
+    let file = SerializedFileReader::new(Bytes::from(bytes.clone())).expect("opens");
+    let (start, _) = file.metadata().row_group(0).column(1).byte_range();
+    let start = usize::try_from(start).expect("small");
+    // Where the header of its first page is: an unknown field, a list of 2^31 - 1 numbers of 8 bytes.
+    bytes[start..start + 7].copy_from_slice(&[0x99, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07]);
+    let error = read(&bytes).expect_err("damaged");
+    assert!(error.message.contains("it ends where more should follow"), "{}", error.message);
 }
 
 #[test]

@@ -66,6 +66,21 @@ proptest! {
     }
 }
 
+/// Found by fuzzing events: the library takes long to skip them all.
+#[test]
+fn a_page_that_is_to_skip_more_values_than_the_file_has_is_refused() {
+    let file = write(&[(0, (0..100).map(|index| job(0, index, 5, 9, Some(7))).collect())]);
+    let mut bytes = bytes_of(&file);
+    let columns = SerializedFileReader::new(file).expect("opens");
+    let columns = columns.metadata().row_group(0).columns();
+    let run = columns.iter().find(|column| column.column_descr().name() == "run").expect("a column");
+    let start = usize::try_from(run.byte_range().0).expect("small");
+    // Where the header of its first page is: an unknown field, a list of 2^31 - 1 numbers of 8 bytes.
+    bytes[start..start + 7].copy_from_slice(&[0x99, 0xf7, 0xff, 0xff, 0xff, 0xff, 0x07]);
+    let error = JobsReader::new(file_of(&bytes)).and_then(|reader| reader.read_all()).expect_err("damaged");
+    assert!(error.to_string().contains("it ends where more should follow"), "{error}");
+}
+
 #[test]
 fn many_jobs_come_in_several_row_groups() {
     let jobs: Vec<Job> = (0..300_000u32)

@@ -2,6 +2,7 @@
 
 use super::columns::{EVENTS_VERSION, RUN_KEY, VERSION_KEY};
 use crate::jobs_file::{damaged, without_panic};
+use crate::whole_file::WholeFile;
 use crate::{Event, EventKind};
 use laxity_model::Diagnostic;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
@@ -34,7 +35,7 @@ impl EventsReader {
     }
 
     fn open(source: impl ChunkReader + 'static, name: &str) -> Result<Self> {
-        let file = without_panic(|| SerializedFileReader::new(source))?;
+        let file = without_panic(|| SerializedFileReader::new(WholeFile(source)))?;
         let about = file.metadata().file_metadata();
         let pairs = about.key_value_metadata().into_iter().flatten();
         let number = |key: &str| {

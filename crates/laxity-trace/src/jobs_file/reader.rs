@@ -1,6 +1,7 @@
 //! Reads `jobs.parquet`, a row group at a time.
 
 use super::columns::{JOBS_VERSION, VERSION_KEY};
+use crate::whole_file::WholeFile;
 use crate::{Counters, Job, Outcome};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
@@ -32,7 +33,7 @@ impl JobsReader {
     ///
     /// Errors: a damaged file, one that laxity did not write, one of another version.
     pub fn new(source: impl ChunkReader + 'static) -> Result<Self> {
-        let file = without_panic(|| SerializedFileReader::new(source))?;
+        let file = without_panic(|| SerializedFileReader::new(WholeFile(source)))?;
         let about = file.metadata().file_metadata();
         let pairs = about.key_value_metadata().into_iter().flatten();
         let metadata: BTreeMap<String, String> =
