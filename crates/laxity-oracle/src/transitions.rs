@@ -41,7 +41,7 @@ pub struct Transitions {
     /// Whether the kernel's work and what is on its way explain a deviation: that time does not count towards `bound`.
     pub kernel: Option<KernelWindows>,
     /// Whether the jobs that wait when a push is given up (push-pull, after its bounded number of failures) may wait until
-    /// they run next: its own job, and those queued behind it.
+    /// they run next: its own job, and those queued behind it. That the push had a reason is checked.
     pub abandoned_pushes: bool,
 }
 
