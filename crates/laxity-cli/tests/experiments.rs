@@ -5,7 +5,7 @@ mod host;
 mod patience;
 
 use calls::{json, json_file, prints, text, utf8};
-use host::{laxity, machine, output, small_set, words};
+use host::{laxity, output, small_set, words};
 use patience::real_run;
 use serde_json::Value;
 use std::fs;
