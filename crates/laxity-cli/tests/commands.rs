@@ -4,8 +4,8 @@ mod calls;
 mod host;
 mod patience;
 
-use calls::{json, json_file, prints, text, utf8};
-use host::{SMALL_SET, laxity, machine, small_set};
+use calls::{json, json_file, prints, utf8};
+use host::{SMALL_SET, small_set};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
