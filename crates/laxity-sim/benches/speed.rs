@@ -33,7 +33,7 @@ impl Watching {
 
     fn name(self) -> &'static str {
         match self {
-            Watching::Jobs => "count of jobs",
+            Watching::Jobs => "jobs and tardiness",
             Watching::Metrics => "metrics",
             Watching::Events => "count of events",
             Watching::Trace => "metrics, binary trace",
@@ -64,7 +64,9 @@ impl Row {
             Watching::Jobs => {
                 let mut observer = CountJobs::default();
                 let ns = self.run(duration, &mut observer);
-                (self.jobs, self.note) = (observer.jobs, format!("{} late", observer.late));
+                let worst = observer.tardiness_ns_max;
+                (self.jobs, self.note) =
+                    (observer.jobs, format!("{} late, at most {worst} ns", observer.late));
                 ns
             }
             Watching::Metrics => {

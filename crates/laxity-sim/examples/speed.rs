@@ -50,9 +50,11 @@ fn repeat(scheduler: PolicyScheduler, m: u32, jobs: u64, repetitions: u32, metri
         } else {
             let mut observer = CountJobs::default();
             let ns = measure(&set, m, scheduler, duration, &mut observer);
-            (observer.jobs, Some(observer.late), ns)
+            (observer.jobs, Some((observer.late, observer.tardiness_ns, observer.tardiness_ns_max)), ns)
         };
-        let late = late.map_or("-".to_owned(), |late| late.to_string());
+        let late = late.map_or("-".to_owned(), |(late, total, max)| {
+            format!("{late} tardiness_ns={total} tardiness_ns_max={max}")
+        });
         println!("{scheduler} m={m} duration_ns={} jobs={jobs} late={late} cpu_ns={ns}", duration.as_ns());
     }
 }

@@ -73,11 +73,13 @@ pub fn cpu_time_ns() -> u64 {
         + u64::try_from(time.tv_nsec).expect("below 1e9")
 }
 
-/// An observer that does next to nothing: what remains is the simulator.
+/// An observer that does next to nothing: what remains is the simulator. It knows what SchedCAT's simulator tells of a run.
 #[derive(Default)]
 pub struct CountJobs {
     pub jobs: u64,
     pub late: u64,
+    pub tardiness_ns: u128,
+    pub tardiness_ns_max: u64,
 }
 
 impl Observer for CountJobs {
@@ -86,7 +88,16 @@ impl Observer for CountJobs {
     #[inline]
     fn job(&mut self, job: &Job) {
         self.jobs += 1;
-        self.late += u64::from(job.finish_ns.is_none_or(|finish| finish > job.deadline_ns));
+        let Some(finish) = job.finish_ns else {
+            self.late += 1;
+            return;
+        };
+        if finish > job.deadline_ns {
+            let tardiness = finish - job.deadline_ns;
+            self.late += 1;
+            self.tardiness_ns += u128::from(tardiness);
+            self.tardiness_ns_max = self.tardiness_ns_max.max(tardiness);
+        }
     }
 
     fn event(&mut self, _: Event) {}

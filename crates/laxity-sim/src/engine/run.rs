@@ -145,11 +145,16 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.kernel_release_timer(cell);
             return;
         }
-        while self.cells[cell].instance.next_due() <= self.now {
+        let now = self.now;
+        loop {
             let instance = &mut self.cells[cell].instance;
-            let Some(group) = instance.take_due(self.now) else { break };
-            instance.release_group(group, self.now);
+            let Some(group) = instance.take_due(now) else { break };
+            instance.release_group(group, now);
+            let more = instance.next_due() <= now;
             self.carry_out(index_u32(cell));
+            if !more {
+                break;
+            }
         }
         self.arm(cell);
     }
@@ -207,17 +212,11 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// their cores, then jobs begin. So no job runs for no time, and none begins before it has left another core.
     #[inline]
     pub(super) fn follow_links(&mut self) {
-        if let [cpu] = self.pending[..]
-            && self.goes_straight()
-            && self.decided == 0
-        {
-            // Most instants concern one core.
-            self.pending.clear();
-            self.decide(cpu);
-            self.follow_link(cpu);
+        if self.goes_straight() {
+            self.follow_straight();
             return;
         }
-        let mut next = std::mem::take(&mut self.decided);
+        let mut next = 0;
         while next < self.pending.len() {
             self.decide(self.pending[next]);
             next += 1;
@@ -232,6 +231,28 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.pending.clear();
     }
 
+    /// [`Engine::follow_links`] that nobody watches, under a policy whose decisions are made in one step: core by core. A
+    /// decision asks no further core then, and no job begins on one core while another still runs it, for links do not
+    /// move away from where a task is scheduled.
+    #[inline]
+    fn follow_straight(&mut self) {
+        let decided = std::mem::take(&mut self.decided);
+        for index in 0..self.pending.len() {
+            let core = &mut self.cpus[self.pending[index] as usize];
+            if index >= decided {
+                core.decided = self.cells[core.cell as usize].reschedule(core.local, self.now);
+            }
+            let before = core.running;
+            if before != core.decided && before != NONE {
+                let state = &mut self.tasks[before as usize];
+                core.account(state, self.now);
+                state.switched_out();
+            }
+            self.begin(self.pending[index], before);
+        }
+        self.pending.clear();
+    }
+
     #[inline]
     fn decide(&mut self, cpu: u32) {
         let core = &mut self.cpus[cpu as usize];
@@ -242,19 +263,6 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if !state.instance.actions().is_empty() {
             self.carry_out(cell);
         }
-    }
-
-    /// A core that nobody watches follows its decision: what it ran stops, and what it decided on begins or goes on.
-    #[inline]
-    fn follow_link(&mut self, cpu: u32) {
-        let core = &mut self.cpus[cpu as usize];
-        let before = core.running;
-        if before != core.decided && before != NONE {
-            let state = &mut self.tasks[before as usize];
-            core.account(state, self.now);
-            state.switched_out();
-        }
-        self.begin(cpu, before);
     }
 
     /// What a core that nobody watches has decided on begins there after `before`, unless it only goes on.
