@@ -22,7 +22,7 @@ pub struct JobSpec {
     pub demand: Duration,
 }
 
-/// The jobs of one task, without end; see [`jobs_of`].
+/// The jobs of one task, without end unless it leaves; see [`jobs_of`].
 pub struct Jobs {
     arrival: Arrival,
     wcet: Duration,
@@ -87,6 +87,12 @@ fn share_of(wcet: Duration, share_ppm: u32) -> Duration {
 }
 
 impl Jobs {
+    /// Those of them that are released before `end`.
+    #[must_use]
+    pub fn before(self, end: Duration) -> Jobs {
+        Jobs { leave: self.leave.min(end.as_ns()), ..self }
+    }
+
     #[inline]
     fn share_ppm(&mut self) -> u32 {
         match self.demand {
@@ -180,6 +186,15 @@ mod tests {
         assert_eq!(draw(3, 7), draw(3, 7));
         assert_ne!(draw(3, 7), draw(4, 7));
         assert_ne!(draw(3, 7), draw(3, 8));
+    }
+
+    #[test]
+    fn an_end_ends_the_jobs_before_it() {
+        let released = |end| jobs_of(&task(), 0, 1, Demand::Wcet).before(Duration::from_ms(end)).count();
+        assert_eq!([3, 4, 13, 14].map(released), [0, 1, 1, 2]);
+        let leaving = Task { leave: Some(Duration::from_ms(20)), ..task() };
+        let jobs = jobs_of(&leaving, 0, 1, Demand::Wcet).before(Duration::from_ms(1000));
+        assert_eq!(jobs.count(), 2, "the task leaves earlier");
     }
 
     #[test]

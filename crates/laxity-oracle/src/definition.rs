@@ -228,9 +228,7 @@ impl Definition {
     pub fn jobs(&self) -> Vec<Vec<JobSpec>> {
         let source = self.jobs.unwrap_or(JobSource { seed: 0, demand: Demand::Wcet });
         let of_task = |(id, task): (usize, &Task)| match self.cluster_of[id] {
-            Some(_) => jobs_of(task, id, source.seed, source.demand)
-                .take_while(|job| job.release < self.duration)
-                .collect(),
+            Some(_) => jobs_of(task, id, source.seed, source.demand).before(self.duration).collect(),
             None => Vec::new(),
         };
         self.set.tasks().iter().enumerate().map(of_task).collect()

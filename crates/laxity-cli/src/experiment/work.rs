@@ -123,7 +123,7 @@ impl Workload {
     /// The jobs that task `id` releases in `[0, duration)`.
     pub fn orders(&self, set: &TaskSet, id: usize, seed: u64, duration: Duration) -> Vec<JobOrder> {
         let task = &set.tasks()[id];
-        let jobs = jobs_of(task, id, seed, self.demand).take_while(|job| job.release < duration);
+        let jobs = jobs_of(task, id, seed, self.demand).before(duration);
         jobs.map(|job| self.order(task, job.release, job.demand)).collect()
     }
 

@@ -177,7 +177,6 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                 tasks: cell.tasks.iter().map(|&task| index_u32(task)).collect(),
             });
         }
-        let end = setup.duration.as_ns();
         let tasks = setup
             .set
             .tasks()
@@ -185,8 +184,8 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             .enumerate()
             .map(|(id, task)| {
                 let (cell, local) = homes[id];
-                let jobs = jobs_of(task, id, setup.seed, setup.demand);
-                TaskState::new(cell, local, task.deadline_rel.as_ns(), scale, end, jobs)
+                let jobs = jobs_of(task, id, setup.seed, setup.demand).before(setup.duration);
+                TaskState::new(cell, local, task.deadline_rel.as_ns(), scale, jobs)
             })
             .collect();
         let kernel = Kernel::of(setup, &cells, &cpus);
@@ -199,7 +198,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         Ok(Engine {
             observer,
             now: 0,
-            horizon: end + setup.grace.as_ns(),
+            horizon: setup.duration.as_ns() + setup.grace.as_ns(),
             clocks: Calendar::new(cpus.len()),
             timers: Calendar::new(cells.len() + usize::from(idle.is_some())),
             cells,

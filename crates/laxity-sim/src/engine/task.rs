@@ -37,14 +37,12 @@ pub struct TaskState {
     switches: u32,
     deadline_rel: u64,
     scale: u64,
-    /// Jobs arrive before this instant.
-    end: u64,
     jobs: Jobs,
 }
 
 impl TaskState {
     /// A task before its first job; [`TaskState::advance`] gives it that.
-    pub fn new(cell: u32, local: u32, deadline_rel: u64, scale: u64, end: u64, jobs: Jobs) -> Self {
+    pub fn new(cell: u32, local: u32, deadline_rel: u64, scale: u64, jobs: Jobs) -> Self {
         TaskState {
             work_left: 0,
             last_cpu: NOWHERE,
@@ -65,7 +63,6 @@ impl TaskState {
             switches: 0,
             deadline_rel,
             scale,
-            end,
             jobs,
         }
     }
@@ -81,7 +78,7 @@ impl TaskState {
     pub fn advance(&mut self) -> u64 {
         self.started = false;
         self.cpu_time = 0;
-        let Some(job) = self.jobs.next().filter(|job| job.release.as_ns() < self.end) else {
+        let Some(job) = self.jobs.next() else {
             self.alive = false;
             return NEVER;
         };

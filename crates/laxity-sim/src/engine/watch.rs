@@ -34,20 +34,19 @@ struct Seen {
 pub(super) struct Watch {
     tasks: Vec<Seen>,
     coming: BinaryHeap<Reverse<(u64, Coming, u32)>>,
-    /// Jobs arrive before this instant.
-    end: u64,
 }
 
 impl Watch {
     /// Nothing to watch unless `wanted`.
     pub fn new(setup: &Setup<'_>, wanted: bool) -> Self {
-        let mut watch = Watch { tasks: Vec::new(), coming: BinaryHeap::new(), end: setup.duration.as_ns() };
+        let mut watch = Watch { tasks: Vec::new(), coming: BinaryHeap::new() };
+        let end = setup.duration.as_ns();
         if !wanted {
             return watch;
         }
         for (id, task) in setup.set.tasks().iter().enumerate() {
             watch.tasks.push(Seen {
-                jobs: jobs_of(task, id, setup.seed, setup.demand),
+                jobs: jobs_of(task, id, setup.seed, setup.demand).before(setup.duration),
                 deadline_rel: task.deadline_rel.as_ns(),
                 next: NONE,
                 arrival: 0,
@@ -58,10 +57,10 @@ impl Watch {
             let number = index_u32(id);
             watch.next_arrival(number);
             let phase = task.phase.as_ns();
-            if phase > 0 && phase < watch.end {
+            if phase > 0 && phase < end {
                 watch.coming.push(Reverse((phase, Coming::Enter, number)));
             }
-            if let Some(leave) = task.leave.filter(|leave| leave.as_ns() < watch.end) {
+            if let Some(leave) = task.leave.filter(|leave| leave.as_ns() < end) {
                 watch.coming.push(Reverse((leave.as_ns(), Coming::Leave, number)));
             }
         }
@@ -80,7 +79,7 @@ impl Watch {
 
     fn next_arrival(&mut self, task: u32) {
         let seen = &mut self.tasks[task as usize];
-        if let Some(job) = seen.jobs.next().filter(|job| job.release.as_ns() < self.end) {
+        if let Some(job) = seen.jobs.next() {
             seen.next = seen.next.wrapping_add(1);
             seen.arrival = job.release.as_ns();
             self.coming.push(Reverse((seen.arrival, Coming::Arrival, task)));
