@@ -6,7 +6,10 @@
 mod common;
 
 use common::Case;
-use common::broken::{Mutant, build, mutant};
+use common::broken::{
+    FILLS_IDLE_CLIENTS, GOES_TO_ITS_OWN_LIST, Mutant, NEVER_PREEMPTS, NEVER_YIELDS, OFFERS_NOTHING,
+    PREEMPTS_THE_EARLIEST, RELEASED_JOBS_WAIT, build, mutant,
+};
 use common::costly::{verdict, windows};
 use laxity_model::{Demand, Duration, Policy, PolicyScheduler, PriorityRule, Scope, Task, TaskSet};
 use laxity_policy::Table;
@@ -18,34 +21,10 @@ use std::path::Path;
 const SEEDS: u64 = 3;
 
 const MUTANTS: [Mutant; 11] = [
-    mutant(
-        "no job ever preempts",
-        Policy::EdfBh,
-        "linking.h",
-        "\tif (lx_preempts(lx_task(s, task)->key, task, first))\n\t\tLX_P(preempt)",
-        "\tif (lx_entry_task(first) == LX_NONE)\n\t\tLX_P(preempt)",
-    ),
-    mutant(
-        "the earliest deadline is preempted",
-        Policy::EdfRbt,
-        "cpu_heap.h",
-        "return (a.key > b.key) | ((a.key == b.key) & (a.tie > b.tie));",
-        "return a.key == LX_NEVER || (b.key != LX_NEVER && a.key && (a.key < b.key || !b.key));",
-    ),
-    mutant(
-        "released jobs wait for a completion",
-        Policy::GsnEdf,
-        "linking.h",
-        "if (task == LX_NONE || !lx_preempts(",
-        "if (task == LX_NONE || lx_entry_task(first) != LX_NONE || !lx_preempts(",
-    ),
-    mutant(
-        "released jobs wait for a completion",
-        Policy::GsnEdfDi,
-        "linking.h",
-        "if (task == LX_NONE || !lx_preempts(",
-        "if (task == LX_NONE || lx_entry_task(first) != LX_NONE || !lx_preempts(",
-    ),
+    NEVER_PREEMPTS,
+    PREEMPTS_THE_EARLIEST,
+    RELEASED_JOBS_WAIT,
+    Mutant { policy: Policy::GsnEdfDi, ..RELEASED_JOBS_WAIT },
     mutant(
         "a preempting core is not told",
         Policy::EdfBh,
@@ -53,20 +32,8 @@ const MUTANTS: [Mutant; 11] = [
         "\t\tlx_kick(s, cpu);",
         "\t\tif (c->scheduled == LX_NONE) lx_kick(s, cpu);",
     ),
-    mutant(
-        "a preempted job goes to its own list",
-        Policy::Fpp,
-        "queues/promotions.h",
-        "u32 list = t->level < first ? t->level : first;",
-        "u32 list = t->level;",
-    ),
-    mutant(
-        "nothing is ever offered to another core",
-        Policy::PushPull,
-        "push_pull/run_queue.h",
-        "\tif (next == LX_NONE)\n\t\treturn 0;",
-        "\tif (next != LX_NEVER)\n\t\treturn 0;",
-    ),
+    GOES_TO_ITS_OWN_LIST,
+    OFFERS_NOTHING,
     mutant(
         "a core that ends a job pulls nothing",
         Policy::PushPull,
@@ -74,20 +41,8 @@ const MUTANTS: [Mutant; 11] = [
         "\tlx_operation(s, cpu)->source = 0;\n",
         "\tlx_operation(s, cpu)->source = LX_NONE;\n",
     ),
-    mutant(
-        "a core never yields to a pushed job",
-        Policy::PushPull,
-        "push_pull/run_queue.h",
-        "return first == LX_NONE || lx_before(lx_task(s, task)->key, task, LX_READ(q->first_key), first);",
-        "return first == LX_NONE;",
-    ),
-    mutant(
-        "the DSP only fills idle clients",
-        Policy::GEdfMp,
-        "g_edf_mp/dsp.h",
-        "if (!lx_preempts(",
-        "if (lx_entry_task(first) != LX_NONE || !lx_preempts(",
-    ),
+    NEVER_YIELDS,
+    FILLS_IDLE_CLIENTS,
     mutant(
         "a preempting client is not told",
         Policy::GEdfMp,

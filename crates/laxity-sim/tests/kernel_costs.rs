@@ -64,40 +64,30 @@ fn on_one_core_every_cost_delays_the_job_or_follows_it() {
     assert_eq!(recording.jobs[0].cpu_time_ns, Some(10_000));
 }
 
+/// Where another core takes the release interrupt and decides.
+const RELEASED_ELSEWHERE: [(u64, &str, Option<u32>); 9] = [
+    (0, "release", None),
+    (0, "release-overhead", Some(1)),
+    (6, "ipi", Some(0)),
+    (6, "scheduling-overhead", Some(0)),
+    (9, "switch-overhead", Some(0)),
+    (10, "start", Some(0)),
+    (20, "complete", Some(0)),
+    (20, "scheduling-overhead", Some(0)),
+    (23, "switch-overhead", Some(0)),
+];
+
 #[test]
 fn dedicated_interrupt_handling_pays_for_releases_elsewhere_and_an_ipi() {
     let recording = one_task(Policy::GsnEdfDi, 2);
-    let expected = [
-        (0, "release", None),
-        (0, "release-overhead", Some(1)),
-        (6, "ipi", Some(0)),
-        (6, "scheduling-overhead", Some(0)),
-        (9, "switch-overhead", Some(0)),
-        (10, "start", Some(0)),
-        (20, "complete", Some(0)),
-        (20, "scheduling-overhead", Some(0)),
-        (23, "switch-overhead", Some(0)),
-    ];
-    assert_eq!(early(&recording.events), expected);
+    assert_eq!(early(&recording.events), RELEASED_ELSEWHERE);
 }
 
 #[test]
 fn message_passing_pays_for_the_way_to_the_dsp() {
     let recording = one_task(Policy::GEdfMp, 2);
-    let expected = [
-        (0, "release", None),
-        (0, "release-overhead", Some(1)),
-        (6, "ipi", Some(0)),
-        (6, "scheduling-overhead", Some(0)),
-        (9, "switch-overhead", Some(0)),
-        (10, "start", Some(0)),
-        (20, "complete", Some(0)),
-        (20, "scheduling-overhead", Some(0)),
-        (23, "switch-overhead", Some(0)),
-        (28, "dsp-message", Some(1)),
-        (28, "dsp-overhead", Some(1)),
-    ];
-    assert_eq!(early(&recording.events), expected);
+    let to_the_dsp = [(28, "dsp-message", Some(1)), (28, "dsp-overhead", Some(1))];
+    assert_eq!(early(&recording.events), [&RELEASED_ELSEWHERE[..], &to_the_dsp].concat());
 }
 
 /// Two cores complete at once: the second waits for the one lock as long as the first holds it.

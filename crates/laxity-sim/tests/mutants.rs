@@ -3,7 +3,10 @@
 
 mod common;
 
-use common::broken::{Mutant, build, mutant};
+use common::broken::{
+    FILLS_IDLE_CLIENTS, GOES_TO_ITS_OWN_LIST, Mutant, NEVER_PREEMPTS, NEVER_YIELDS, OFFERS_NOTHING,
+    PREEMPTS_THE_EARLIEST, RELEASED_JOBS_WAIT, build, mutant,
+};
 use common::{Case, definition_of};
 use laxity_model::{Demand, Policy, PolicyScheduler, PriorityRule, Scope};
 use laxity_oracle::{Oracle, verify};
@@ -26,13 +29,7 @@ const MUTANTS: [Mutant; 16] = [
         "return (key_a < key_b) |",
         "return (key_a > key_b) |",
     ),
-    mutant(
-        "no job ever preempts",
-        Policy::EdfBh,
-        "linking.h",
-        "\tif (lx_preempts(lx_task(s, task)->key, task, first))\n\t\tLX_P(preempt)",
-        "\tif (lx_entry_task(first) == LX_NONE)\n\t\tLX_P(preempt)",
-    ),
+    NEVER_PREEMPTS,
     mutant(
         "the preempted job is forgotten",
         Policy::EdfBh,
@@ -47,13 +44,7 @@ const MUTANTS: [Mutant; 16] = [
         "\tif (top == LX_NONE) {",
         "\tif (top != LX_NEVER) {",
     ),
-    mutant(
-        "the earliest deadline is preempted",
-        Policy::EdfRbt,
-        "cpu_heap.h",
-        "return (a.key > b.key) | ((a.key == b.key) & (a.tie > b.tie));",
-        "return a.key == LX_NEVER || (b.key != LX_NEVER && a.key && (a.key < b.key || !b.key));",
-    ),
+    PREEMPTS_THE_EARLIEST,
     mutant(
         "deadlines count from 0",
         Policy::GsnEdf,
@@ -61,13 +52,7 @@ const MUTANTS: [Mutant; 16] = [
         "\tt->deadline_abs = release + t->deadline_rel;",
         "\tt->deadline_abs = t->deadline_rel;",
     ),
-    mutant(
-        "released jobs wait for a completion",
-        Policy::GsnEdf,
-        "linking.h",
-        "if (task == LX_NONE || !lx_preempts(",
-        "if (task == LX_NONE || lx_entry_task(first) != LX_NONE || !lx_preempts(",
-    ),
+    RELEASED_JOBS_WAIT,
     mutant(
         "promotions are forgotten",
         Policy::Fpp,
@@ -75,13 +60,7 @@ const MUTANTS: [Mutant; 16] = [
         "\tlx_promotions_promote(s, level, key, task);",
         "\t(void)key;",
     ),
-    mutant(
-        "a preempted job goes to its own list",
-        Policy::Fpp,
-        "queues/promotions.h",
-        "u32 list = t->level < first ? t->level : first;",
-        "u32 list = t->level;",
-    ),
+    GOES_TO_ITS_OWN_LIST,
     mutant(
         "tardy jobs are queued as punctual ones",
         Policy::Fpp,
@@ -89,27 +68,9 @@ const MUTANTS: [Mutant; 16] = [
         "if (LX_UNLIKELY(lx_promotions_is_late(s, list, key, task))) {",
         "if (0 && list) {",
     ),
-    mutant(
-        "nothing is ever offered to another core",
-        Policy::PushPull,
-        "push_pull/run_queue.h",
-        "\tif (next == LX_NONE)\n\t\treturn 0;",
-        "\tif (next != LX_NEVER)\n\t\treturn 0;",
-    ),
-    mutant(
-        "a core never yields to a pushed job",
-        Policy::PushPull,
-        "push_pull/run_queue.h",
-        "return first == LX_NONE || lx_before(lx_task(s, task)->key, task, LX_READ(q->first_key), first);",
-        "return first == LX_NONE;",
-    ),
-    mutant(
-        "the DSP only fills idle clients",
-        Policy::GEdfMp,
-        "g_edf_mp/dsp.h",
-        "if (!lx_preempts(",
-        "if (lx_entry_task(first) != LX_NONE || !lx_preempts(",
-    ),
+    OFFERS_NOTHING,
+    NEVER_YIELDS,
+    FILLS_IDLE_CLIENTS,
     Mutant {
         budgets: BudgetMode::Throttle,
         ..mutant(

@@ -30,6 +30,64 @@ pub const fn mutant(
     Mutant { what, policy, file, from, to, budgets: OFF }
 }
 
+// Broken in ways that show with and without costs.
+
+pub const NEVER_PREEMPTS: Mutant = mutant(
+    "no job ever preempts",
+    Policy::EdfBh,
+    "linking.h",
+    "\tif (lx_preempts(lx_task(s, task)->key, task, first))\n\t\tLX_P(preempt)",
+    "\tif (lx_entry_task(first) == LX_NONE)\n\t\tLX_P(preempt)",
+);
+
+pub const PREEMPTS_THE_EARLIEST: Mutant = mutant(
+    "the earliest deadline is preempted",
+    Policy::EdfRbt,
+    "cpu_heap.h",
+    "return (a.key > b.key) | ((a.key == b.key) & (a.tie > b.tie));",
+    "return a.key == LX_NEVER || (b.key != LX_NEVER && a.key && (a.key < b.key || !b.key));",
+);
+
+pub const RELEASED_JOBS_WAIT: Mutant = mutant(
+    "released jobs wait for a completion",
+    Policy::GsnEdf,
+    "linking.h",
+    "if (task == LX_NONE || !lx_preempts(",
+    "if (task == LX_NONE || lx_entry_task(first) != LX_NONE || !lx_preempts(",
+);
+
+pub const GOES_TO_ITS_OWN_LIST: Mutant = mutant(
+    "a preempted job goes to its own list",
+    Policy::Fpp,
+    "queues/promotions.h",
+    "u32 list = t->level < first ? t->level : first;",
+    "u32 list = t->level;",
+);
+
+pub const OFFERS_NOTHING: Mutant = mutant(
+    "nothing is ever offered to another core",
+    Policy::PushPull,
+    "push_pull/run_queue.h",
+    "\tif (next == LX_NONE)\n\t\treturn 0;",
+    "\tif (next != LX_NEVER)\n\t\treturn 0;",
+);
+
+pub const NEVER_YIELDS: Mutant = mutant(
+    "a core never yields to a pushed job",
+    Policy::PushPull,
+    "push_pull/run_queue.h",
+    "return first == LX_NONE || lx_before(lx_task(s, task)->key, task, LX_READ(q->first_key), first);",
+    "return first == LX_NONE;",
+);
+
+pub const FILLS_IDLE_CLIENTS: Mutant = mutant(
+    "the DSP only fills idle clients",
+    Policy::GEdfMp,
+    "g_edf_mp/dsp.h",
+    "if (!lx_preempts(",
+    "if (lx_entry_task(first) != LX_NONE || !lx_preempts(",
+);
+
 /// The directory of the policies' sources.
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy")
