@@ -201,6 +201,20 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
 }
 
 /*
+ * The task, which has been unlinked from `freed`, has a job that may run from `ready` on: it waits, or competes for a CPU. If
+ * it had a link it goes through the queue, for that CPU takes the first job there.
+ */
+LX_INLINE void LX_P(ready_from)(struct lx_state *s, u32 task, u64 ready, u32 freed, u32 cpu, u64 now)
+{
+	if (ready > now)
+		LX_P(release_later)(s, task, ready, cpu);
+	else if (freed == LX_NONE)
+		LX_P(release_job)(s, task);
+	else
+		LX_P(ready_add)(s, task);
+}
+
+/*
  * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
  * The CPU calls reschedule next.
  */
@@ -209,16 +223,8 @@ LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64
 	u32 task = lx_cpu(s, cpu)->scheduled;
 	u32 freed = LX_P(unlink)(s, cpu, task);
 
-	if (next_release != LX_NEVER) {
-		u64 ready = lx_next_job(s, task, next_release);
-
-		if (ready > now)
-			LX_P(release_later)(s, task, ready, cpu);
-		else if (freed == LX_NONE)
-			LX_P(release_job)(s, task);
-		else
-			LX_P(ready_add)(s, task);
-	}
+	if (next_release != LX_NEVER)
+		LX_P(ready_from)(s, task, lx_next_job(s, task, next_release), freed, cpu, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
 }
@@ -280,14 +286,8 @@ LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
 	u32 freed = LX_P(unlink)(s, cpu, task);
-	u64 ready = lx_replenish(s, task, now);
 
-	if (ready > now)
-		LX_P(release_later)(s, task, ready, cpu);
-	else if (freed == LX_NONE)
-		LX_P(release_job)(s, task);
-	else
-		LX_P(ready_add)(s, task);
+	LX_P(ready_from)(s, task, lx_replenish(s, task, now), freed, cpu, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
 }

@@ -45,8 +45,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     #[inline(always)]
     fn completed(&mut self, cpu: u32, last: bool) {
-        let cpus = &self.cpus[..];
-        let CpuState { running: task, cell, local, .. } = cpus[cpu as usize];
+        let CpuState { running: task, cell, local, .. } = self.cpus[cpu as usize];
         if O::EVENTS {
             let deadline = self.tasks[task as usize].deadline();
             self.emit(EventKind::Complete, Some(cpu), task, Some(deadline));
@@ -74,15 +73,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let core = &mut self.cpus[cpu as usize];
         let (cell, before) = (core.cell, core.running);
         let state = &mut self.cells[cell as usize];
-        core.decided = state.finish(core.local, next_release, self.now);
-        let asks_others = !state.instance.actions().is_empty();
-        self.timers.set(cell as usize, state.instance.next_due());
-        if asks_others {
-            self.pending.push(cpu);
+        let task = state.finish(core.local, next_release, self.now);
+        core.decided = task;
+        if !state.instance.actions().is_empty() {
             self.decided = 1;
-            self.carry_out(cell);
+            self.decided_on(cell, cpu);
         } else {
-            if core.decided != before {
+            self.arm(cell as usize);
+            if task != before {
                 self.tasks[before as usize].switched_out();
             }
             self.begin(cpu, before);
@@ -432,16 +430,21 @@ impl CellState {
     /// Asks the policy which task, as the set numbers them, `local` is to run from now on.
     #[inline]
     fn reschedule(&mut self, local: u32, now: u64) -> u32 {
-        match self.instance.reschedule(local, now) {
-            NONE => NONE,
-            task => self.tasks[task as usize],
-        }
+        let task = self.instance.reschedule(local, now);
+        self.of_the_set(task)
     }
 
     /// The job on `local` has ended: which task is to run there from now on.
     #[inline]
     fn finish(&mut self, local: u32, next_release: u64, now: u64) -> u32 {
-        match self.instance.finish(local, next_release, now) {
+        let task = self.instance.finish(local, next_release, now);
+        self.of_the_set(task)
+    }
+
+    /// The task, or [`NONE`], as the set numbers it.
+    #[inline]
+    fn of_the_set(&self, task: u32) -> u32 {
+        match task {
             NONE => NONE,
             task => self.tasks[task as usize],
         }
