@@ -86,13 +86,26 @@ LX_INLINE void lx_go_on(struct lx_state *s, u32 cpu, u32 locks)
 	lx_act(s, LX_STEP, cpu, locks, 0);
 }
 
+/* For assertions: whether a CPU other than `cpu` has the task as what it runs. O(m). */
+LX_INLINE int lx_is_scheduled_beside(struct lx_state *s, u32 cpu, u32 task)
+{
+	u32 other = 0;
+	int found = 0;
+
+	while (other < s->config.cpus && LX_MAY_LOOP) {
+		found |= other != cpu && lx_cpu(s, other)->scheduled == task;
+		other++;
+	}
+	return found;
+}
+
 /* `cpu` runs `task`, or nothing if that is LX_NONE, from now on; which it returns. */
 LX_INLINE u32 lx_switch_to(struct lx_state *s, u32 cpu, u32 task)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
 
 	if (task != LX_NONE) {
-		LX_ASSERT(c->scheduled == task || lx_scheduled_on(s, task) == LX_NONE);
+		LX_ASSERT(!lx_is_scheduled_beside(s, cpu, task));
 		lx_task(s, task)->last_cpu = cpu;
 	}
 	c->scheduled = task;
@@ -138,6 +151,26 @@ LX_INLINE u64 lx_replenish(struct lx_state *s, u32 task, u64 now)
 	if (s->config.rule == LX_RULE_EDF)
 		t->key = t->deadline_abs;
 	return s->config.budget_mode == LX_BUDGET_POSTPONE || t->replenished < now ? now : t->replenished;
+}
+
+/*
+ * The task becomes one of the instance. It has never been, or the one that had its number has left, which is in no link and
+ * no queue any more, or will not be when its last message has been read (g-edf-mp).
+ *
+ * One thing of that one may still be there: the CPU where it ended has yet to reschedule, and has it as what it runs.
+ * `last_cpu` stays then, for it is how lx_scheduled_on finds that CPU: to the policy the new task is scheduled there, and its
+ * first job is linked there or waits, as one of a task that wakes up before its CPU has switched away from it. Were it
+ * forgotten, two CPUs could have the same task as what they run.
+ */
+LX_INLINE void lx_task_enter(struct lx_state *s, u32 task)
+{
+	struct lx_task *t = lx_task(s, task);
+
+	if (lx_scheduled_on(s, task) == LX_NONE)
+		t->last_cpu = LX_NONE;
+	LX_ASSERT(!lx_is_scheduled_beside(s, t->last_cpu, task));
+	t->replenished = LX_NEVER;
+	t->budget_left = t->budget;
 }
 
 /* Tasks without jobs. */

@@ -24,7 +24,7 @@
  *   2. After complete, suspend and exhaust the CPU calls reschedule; no kick says so.
  *   3. Reschedule of a CPU is called some time after every LX_KICK for it, and message some time after every LX_NOTIFY.
  *   4. A suspended job is resumed once, after suspend was called for it; a task arrives only if it has no job and
- *      complete, if it was called, was called with LX_NEVER.
+ *      complete, if it was called, was called with LX_NEVER, or if its job is suspended: that one is given up.
  *   5. The list of actions belongs to the call. The state has one: a host where calls under different locks run at the
  *      same time needs one per CPU.
  *
@@ -151,7 +151,7 @@ LX_FN void lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 		if (kind == LX_MESSAGE_COMPLETE)
 			lx_dsp_completed(s, m.task, m.release, now);
 		else if (kind == LX_MESSAGE_SUSPEND)
-			lx_dsp_suspended(s, m.task);
+			lx_dsp_suspended(s, m.task, now);
 		else
 			lx_dsp_release(s, m.task, lx_replenish(s, m.task, now), now);
 	}
@@ -176,6 +176,19 @@ LX_FN void lx_g_edf_mp_step(struct lx_state *s, u32 cpu, u64 now)
 		lx_dsp_swap_step(s);
 	else if (phase == LX_DSP_LINK)
 		lx_dsp_link_step(s);
+}
+
+/*
+ * The task, whose parameters are in place, becomes one of the instance: it has no job yet. Before it, nothing was ever said of
+ * it, or it has left: complete with LX_NEVER or suspend was its last event. Makes no actions and needs no lock, on any
+ * CPU: the message that says that its predecessor left may still be on its way, so what that will change is not touched.
+ */
+LX_FN void lx_g_edf_mp_enter(struct lx_state *s, u32 task)
+{
+	LX_ASSERT(!lx_flight(s, task)->early);
+	LX_ASSERT(lx_flight(s, task)->ended ||
+		  (lx_task(s, task)->linked_on == LX_NONE && lx_task(s, task)->place == LX_PLACE_NOWHERE));
+	lx_task_enter(s, task);
 }
 
 /* An instance without jobs. The configuration and the tasks' parameters are in place. */

@@ -292,6 +292,17 @@ LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
 		LX_P(link_top)(s, freed);
 }
 
+/*
+ * The task, whose parameters are in place, becomes one of the instance: it has no job yet. Before it, nothing was ever said of
+ * it, or it has left: complete with LX_NEVER or suspend was its last event. Makes no actions.
+ */
+LX_FN void LX_P(enter)(struct lx_state *s, u32 task)
+{
+	LX_ASSERT(lx_task(s, task)->linked_on == LX_NONE && lx_task(s, task)->place == LX_PLACE_NOWHERE);
+	lx_task_enter(s, task);
+	LX_Q(entered)(s);
+}
+
 /* An instance without jobs. The configuration and the tasks' parameters are in place. */
 LX_FN void LX_P(init)(struct lx_state *s)
 {

@@ -14,6 +14,8 @@
 struct lx_policy {
 	const char *name;
 	void (*init)(struct lx_state *s);
+	/* The task, whose parameters are in place, becomes one of the instance. No actions. */
+	void (*enter)(struct lx_state *s, u32 task);
 	/* A task's job arrives at `release`, now or later. */
 	void (*arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now);
 	/* The jobs of a group that lx_policy_take_due returned are released. */

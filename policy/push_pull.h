@@ -194,6 +194,17 @@ LX_FN void lx_push_pull_step(struct lx_state *s, u32 cpu, u64 now)
 		lx_release_next(s, cpu);
 }
 
+/*
+ * The task, whose parameters are in place, becomes one of the instance: it has no job yet. Before it, nothing was ever said of
+ * it, or it has left: complete with LX_NEVER or suspend was its last event. Makes no actions and needs no lock: nobody else
+ * looks at a task without a job.
+ */
+LX_FN void lx_push_pull_enter(struct lx_state *s, u32 task)
+{
+	LX_ASSERT(lx_task(s, task)->place == LX_PLACE_NOWHERE);
+	lx_task_enter(s, task);
+}
+
 /* An instance without jobs. The configuration and the tasks' parameters are in place. */
 LX_FN void lx_push_pull_init(struct lx_state *s)
 {

@@ -53,11 +53,13 @@ char _license[] LX_SECTION("license") = "GPL";
 	/* For the events: the verifier looks at a global function once, whoever calls it. */                          \
 	LX_GLOBAL int events_##name(u32 cpu, u32 task, u64 time, u64 now)                                              \
 	{                                                                                                              \
-		(void)cpu, (void)task, (void)time, (void)now;                                                          \
+		/* The verifier wants all arguments of the caller, also those that clang could leave out. */           \
+		asm volatile("" : : "r"(cpu), "r"(task), "r"(time), "r"(now));                                         \
 		call;                                                                                                  \
 		return 0;                                                                                              \
 	}
 
+LX_PROGRAM(enter, LX_P(enter)(&state, task))
 LX_PROGRAM(arrive, LX_P(arrive)(&state, task, time, cpu, now))
 LX_PROGRAM(take_due, state.forget = lx_take_due(&state, now))
 LX_PROGRAM(release_group, LX_P(release_group)(&state, task, now))
@@ -77,6 +79,16 @@ LX_PROGRAM(step, LX_P(step)(&state, cpu, now))
 LX_PROGRAM(message, LX_P(message)(&state, cpu, now))
 #endif
 
+LX_INLINE void set_parameters(u32 task, const struct lx_rig_task *from)
+{
+	struct lx_task *to = LX_AT(state.task, task, LX_TASKS_MAX);
+
+	to->deadline_rel = from->deadline_rel;
+	to->period = from->period;
+	to->budget = from->budget;
+	to->priority = from->priority;
+}
+
 LX_GLOBAL int init_policy(void)
 {
 	LX_P(init)(&state);
@@ -93,13 +105,7 @@ LX_SECTION("syscall") int setup(void *context)
 	/* What lx_policy_lay_out does natively. */
 	state.bucket_mask = config->batching ? LX_BUCKETS_MAX - 1 : 0;
 	while (i < config->tasks && LX_MAY_LOOP) {
-		const struct lx_rig_task *from = LX_AT(setup_data.task, i, LX_TASKS_MAX);
-		struct lx_task *to = LX_AT(state.task, i, LX_TASKS_MAX);
-
-		to->deadline_rel = from->deadline_rel;
-		to->period = from->period;
-		to->budget = from->budget;
-		to->priority = from->priority;
+		set_parameters(i, LX_AT(setup_data.task, i, LX_TASKS_MAX));
 		i++;
 		LX_FORGET(&state, i);
 	}
@@ -156,6 +162,10 @@ LX_INLINE void handle(const struct lx_rig_event *e)
 	u64 time = e->time, now = e->now;
 
 	switch (e->kind) {
+	case LX_RIG_ENTER:
+		set_parameters(task, &e->parameters);
+		events_enter(cpu, task, time, now);
+		break;
 	case LX_RIG_ARRIVE:
 		events_arrive(cpu, task, time, now);
 		break;
@@ -244,7 +254,7 @@ LX_SECTION("syscall") int events(void *context)
 	while (i < input.events && i < LX_RIG_EVENTS && LX_MAY_LOOP) {
 		const struct lx_rig_event *e = LX_AT(input.event, i, LX_RIG_EVENTS);
 
-		/* Take_due and consume make no actions. */
+		/* Take_due, consume and enter make no actions. */
 		state.actions = 0;
 		handle(e);
 		record(e, i);

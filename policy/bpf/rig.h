@@ -25,6 +25,15 @@ enum lx_rig_kind {
 	LX_RIG_SUSPEND = 10,
 	LX_RIG_RESUME = 11,
 	LX_RIG_FINISH = 12,
+	LX_RIG_ENTER = 13,
+};
+
+struct lx_rig_task {
+	u64 deadline_rel;
+	u64 period;
+	u64 budget;
+	u32 priority;
+	u32 reserved;
 };
 
 /* The arguments of an entry point; `time` is the release, the next release, or the time used; `task` may be a group. */
@@ -35,6 +44,8 @@ struct lx_rig_event {
 	u32 reserved;
 	u64 time;
 	u64 now;
+	/* Of the task that enters. */
+	struct lx_rig_task parameters;
 };
 
 /* What can be seen of the decision beside the actions. */
@@ -46,14 +57,6 @@ struct lx_rig_result {
 	/* Of the event's task, if that is one. */
 	u64 deadline_abs;
 	u64 budget_left;
-};
-
-struct lx_rig_task {
-	u64 deadline_rel;
-	u64 period;
-	u64 budget;
-	u32 priority;
-	u32 reserved;
 };
 
 /* An instance to set up. */

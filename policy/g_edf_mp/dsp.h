@@ -69,7 +69,7 @@ LX_INLINE void lx_dsp_go_on(struct lx_state *s, u32 phase, u32 cpu)
  */
 LX_INLINE u32 lx_dsp_client_for(struct lx_state *s, u32 task, struct lx_cpu_entry first)
 {
-	u32 last = lx_task(s, task)->last_cpu;
+	u32 last = LX_READ(lx_task(s, task)->last_cpu);
 
 	if (lx_entry_task(first) == LX_NONE && last != LX_NONE && lx_dsp_copy(s, last) == LX_NONE)
 		return last;
@@ -248,15 +248,17 @@ LX_FN void lx_dsp_completed(struct lx_state *s, u32 task, u64 next_release, u64 
 		lx_dsp_release(s, task, lx_next_job(s, task, next_release), now);
 }
 
-/* The job of a discarded task is suspended, unless it has been resumed already. */
-LX_FN void lx_dsp_suspended(struct lx_state *s, u32 task)
+/* The job of a discarded task is suspended, unless it has been resumed, or the next one has arrived, already. */
+LX_FN void lx_dsp_suspended(struct lx_state *s, u32 task, u64 now)
 {
 	struct lx_flight *flight = lx_flight(s, task);
+	u32 early = flight->early;
 
-	if (flight->early) {
-		flight->early = 0;
+	flight->early = 0;
+	if (early == LX_MESSAGE_RESUME)
 		lx_dsp_ready(s, task);
-	}
+	else if (early == LX_MESSAGE_ARRIVE)
+		lx_dsp_release(s, task, lx_next_job(s, task, flight->release), now);
 }
 
 #endif

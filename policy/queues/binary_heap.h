@@ -105,4 +105,10 @@ LX_INLINE void lx_binary_heap_group_add(struct lx_state *s, u32 group, u32 task)
 	lx_list_group_add(s, group, task);
 }
 
+/* Tasks that enter change nothing here. */
+LX_INLINE void lx_binary_heap_entered(struct lx_state *s)
+{
+	(void)s;
+}
+
 #endif

@@ -15,7 +15,7 @@
  * j <= k went there no later, as a job of level j or before one, so its deadline is at most that of a job of D_j <= D_k
  * that arrives now. But it fails for a tardy task's next job, whose arrival has passed long ago; behind a job whose deadline a
  * constant bandwidth server has postponed; behind a job with the same deadline and a larger task id; and when levels
- * change because a task is admitted. Nothing in the sources covers these, so there is a step 0 of our own before the
+ * change because a task enters. Nothing in the sources covers these, so there is a step 0 of our own before the
  * paper's four, for all of them: if the last job of the lists up to k goes after the new one, the new one's place is in
  * front of that job, and it is looked for list by list, backwards.
  *
@@ -68,8 +68,9 @@ LX_INLINE void lx_chain_insert(struct lx_state *s, u32 before, u32 first, u32 la
 }
 
 /*
- * Gives every task its level. To be called again when a task is admitted; jobs may wait meanwhile, as the lists stay
- * sorted. O(n log n): the heap of edf-bh, which is not in use here, sorts.
+ * Gives every task its level. To be called again when a task enters; jobs may wait meanwhile, as the lists stay
+ * sorted. O(n log n), without those numbers that nobody has, whose relative deadline is 0: the heap of edf-bh, which is not in
+ * use here, sorts.
  */
 LX_FN void lx_promotions_levels(struct lx_state *s)
 {
@@ -82,8 +83,10 @@ LX_FN void lx_promotions_levels(struct lx_state *s)
 		struct lx_task *t = lx_task(s, task);
 		u32 hole = s->ready_count;
 
-		s->ready_count = hole + 1;
-		lx_ready_rise(s, hole, s->config.rule == LX_RULE_EDF ? t->deadline_rel : t->priority, task);
+		if (t->deadline_rel) {
+			s->ready_count = hole + 1;
+			lx_ready_rise(s, hole, s->config.rule == LX_RULE_EDF ? t->deadline_rel : t->priority, task);
+		}
 		task++;
 		LX_FORGET(s, task);
 	}
@@ -256,6 +259,12 @@ LX_INLINE void lx_promotions_pop(struct lx_state *s, u32 task)
 LX_INLINE void lx_promotions_group_add(struct lx_state *s, u32 group, u32 task)
 {
 	lx_list_group_add(s, group, task);
+}
+
+/* A task has entered: its relative deadline may be one that none had. */
+LX_INLINE void lx_promotions_entered(struct lx_state *s)
+{
+	lx_promotions_levels(s);
 }
 
 #endif

@@ -1,8 +1,8 @@
 //! A policy as BPF programs in this kernel.
 
 use crate::event::{
-    ACTION_BYTES, ACTIONS_MAX, Decision, EVENT_BYTES, EVENTS_MAX, Event, RESULT_BYTES, decode_order,
-    decode_output,
+    ACTION_BYTES, ACTIONS_MAX, Decision, EVENT_BYTES, EVENTS_MAX, Event, RESULT_BYTES, TASK_BYTES,
+    decode_order, decode_output, encode_parameters,
 };
 use crate::host::Recording;
 use laxity_model::Policy;
@@ -31,7 +31,6 @@ include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 pub const TASKS_MAX: usize = 4096;
 /// CPUs that the BPF build has room for (`LX_CPUS_MAX`).
 const CPUS_MAX: usize = 256;
-const SETUP_TASK_BYTES: usize = 32;
 
 /// Whether BPF can be used here; if not, why not. A policy that the verifier refuses is no reason.
 pub fn available() -> Result<(), String> {
@@ -160,7 +159,7 @@ impl Programs {
             BudgetMode::Throttle => 1,
             BudgetMode::Postpone => 2,
         };
-        let mut bytes = Vec::with_capacity(32 + tasks.len() * SETUP_TASK_BYTES);
+        let mut bytes = Vec::with_capacity(32 + tasks.len() * TASK_BYTES);
         let count = u32::try_from(tasks.len()).expect("checked above");
         let dedicated = if config.dedicated_cpu { config.cpus - 1 } else { NONE };
         let words = [
@@ -176,13 +175,7 @@ impl Programs {
         words.iter().for_each(|word| bytes.extend_from_slice(&word.to_ne_bytes()));
         let sockets = sockets.iter().copied().chain(std::iter::repeat(0)).take(CPUS_MAX);
         sockets.for_each(|socket| bytes.extend_from_slice(&socket.to_ne_bytes()));
-        for task in tasks {
-            for long in [task.deadline_rel_ns, task.period_ns, task.budget_ns] {
-                bytes.extend_from_slice(&long.to_ne_bytes());
-            }
-            bytes.extend_from_slice(&task.priority.to_ne_bytes());
-            bytes.extend_from_slice(&[0; 4]);
-        }
+        tasks.iter().for_each(|task| encode_parameters(task, &mut bytes));
         self.write(".bss", &[])?;
         self.write(".data.setup", &bytes)?;
         self.run("setup", None)
@@ -234,7 +227,7 @@ impl Programs {
     pub fn hold(&self, operations: u32, slack_ns: u64) -> Result<(), String> {
         let mut context = Vec::with_capacity(EVENT_BYTES);
         // As an event: only `task` and `time` are read.
-        Event { kind: crate::Kind::Step, cpu: 0, task: operations, time: slack_ns, now: 0 }
+        Event { kind: crate::Kind::Step, cpu: 0, task: operations, time: slack_ns, now: 0, parameters: None }
             .encode(&mut context);
         self.run("hold", Some(&mut context))
     }

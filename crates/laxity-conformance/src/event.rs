@@ -1,6 +1,6 @@
 //! Events and decisions, as `policy/bpf/rig.h` has them: change both.
 
-use laxity_policy::Action;
+use laxity_policy::{Action, TaskParameters};
 
 /// Which entry point an event calls (`enum lx_rig_kind`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +30,8 @@ pub enum Kind {
     Resume = 11,
     /// The job on a CPU has ended, and the CPU follows its link.
     Finish = 12,
+    /// A task becomes one of the instance.
+    Enter = 13,
 }
 
 /// The arguments of an entry point (`struct lx_rig_event`).
@@ -45,10 +47,14 @@ pub struct Event {
     pub time: u64,
     /// The present instant, in ns.
     pub now: u64,
+    /// Of the task that enters.
+    pub parameters: Option<TaskParameters>,
 }
 
 /// Bytes of an event in C.
-pub(crate) const EVENT_BYTES: usize = 32;
+pub(crate) const EVENT_BYTES: usize = 64;
+/// Bytes of a task's parameters in C.
+pub(crate) const TASK_BYTES: usize = 32;
 /// Bytes of a result in C, and of an action.
 pub(crate) const RESULT_BYTES: usize = 32;
 pub(crate) const ACTION_BYTES: usize = 24;
@@ -64,7 +70,20 @@ impl Event {
         }
         bytes.extend_from_slice(&self.time.to_ne_bytes());
         bytes.extend_from_slice(&self.now.to_ne_bytes());
+        match &self.parameters {
+            Some(parameters) => encode_parameters(parameters, bytes),
+            None => bytes.extend_from_slice(&[0; TASK_BYTES]),
+        }
     }
+}
+
+/// Appends a task's parameters as C has them (`struct lx_rig_task`).
+pub(crate) fn encode_parameters(task: &TaskParameters, bytes: &mut Vec<u8>) {
+    for number in [task.deadline_rel_ns, task.period_ns, task.budget_ns] {
+        bytes.extend_from_slice(&number.to_ne_bytes());
+    }
+    bytes.extend_from_slice(&task.priority.to_ne_bytes());
+    bytes.extend_from_slice(&[0; 4]);
 }
 
 /// Everything that can be seen of a decision.

@@ -3,13 +3,16 @@
 //! 1. A CPU runs what its last reschedule says. It may take any time to follow a kick.
 //! 2. After complete, suspend and exhaust the CPU does nothing but reschedule; other CPUs go on meanwhile.
 //! 3. While an operation of several steps is in progress on a CPU, that CPU does nothing but step.
-//! 4. A task arrives only if it has no job and runs nowhere. Its release may have passed, or be to come.
+//! 4. A task arrives only if it has no job, or a suspended one, which it gives up; the CPU where its last job ended may have
+//!    yet to reschedule. Its release may have passed, or be to come.
 //! 5. A group that was taken is released later, by the CPU whose timer it is, in any order with others.
 //! 6. Budgets are charged to running tasks; a job without budget is exhausted next.
+//! 7. A task that has no job, or a suspended one, may leave for good; another one with other parameters then enters with
+//!    its number, perhaps at once.
 
 use crate::event::{Decision, Event, Kind, action_bytes};
 use crate::queue::seed_set;
-use crate::scenario::{Scenario, stream};
+use crate::scenario::{Scenario, draw_task, stream};
 use laxity_policy::{BudgetMode, Instance, NEVER, NONE, Table, action};
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -50,6 +53,8 @@ struct Host {
     jobs: Vec<Job>,
     /// Of the last job of each task.
     releases: Vec<u64>,
+    /// Of each task, in ns.
+    periods: Vec<u64>,
     taken: Vec<u32>,
     messages: u32,
     /// The policy has finish.
@@ -68,6 +73,7 @@ impl Recording {
             cpus: vec![Cpu::default(); scenario.config.cpus as usize],
             jobs: vec![Job::Absent; scenario.tasks.len()],
             releases: vec![0; scenario.tasks.len()],
+            periods: scenario.tasks.iter().map(|task| task.period_ns).collect(),
             taken: Vec::new(),
             messages: 0,
             finishes: !table.has_steps(),
@@ -116,7 +122,8 @@ impl Host {
         match self.random.random_range(0..100_u32) {
             0..10 => self.now += self.random.random_range(0..4),
             10..12 => self.now += self.random.random_range(0..80),
-            12..30 => self.arrive_any(),
+            12..28 => self.arrive_any(),
+            28..30 => self.enter_any(),
             30..40 => self.take_due(),
             40..55 => self.release_any(),
             55..65 => self.message(),
@@ -132,7 +139,7 @@ impl Host {
     fn at(&mut self, cpu: u32) {
         let state = self.cpus[cpu as usize];
         if state.stepping {
-            self.event(Event { kind: Kind::Step, cpu, task: NONE, time: 0, now: self.now });
+            self.event(Event { kind: Kind::Step, cpu, task: NONE, time: 0, now: self.now, parameters: None });
         } else if state.leaving {
             self.reschedule(cpu);
         } else if let (true, Some(task)) = (state.exhausted, state.running) {
@@ -157,7 +164,7 @@ impl Host {
         let budgets = self.recording.scenario.config.budget_mode != BudgetMode::Off;
         if budgets && self.random.random_bool(0.5) {
             let time = self.random.random_range(0..6);
-            self.event(Event { kind: Kind::Consume, cpu, task, time, now: self.now });
+            self.event(Event { kind: Kind::Consume, cpu, task, time, now: self.now, parameters: None });
             self.cpus[cpu as usize].exhausted = self.instance.budget_left(task) == 0;
         } else if self.random.random_bool(0.7) {
             let next = self.next_release(task);
@@ -180,7 +187,7 @@ impl Host {
     /// Periodic as often as not; otherwise sporadic, or not known yet. May have passed, if the job was late.
     fn next_release(&mut self, task: u32) -> u64 {
         let last = self.releases[task as usize];
-        let period = self.recording.scenario.tasks[task as usize].period_ns;
+        let period = self.periods[task as usize];
         match self.random.random_range(0..10_u32) {
             0..5 => last + period,
             5..7 => self.now.max(last) + self.random.random_range(0..10),
@@ -196,17 +203,16 @@ impl Host {
         } else {
             self.random.random_range(0..self.cpu_count())
         };
-        let runs = self.cpus.iter().any(|c| c.running == Some(task));
-        if runs || self.cpus[cpu as usize].stepping || self.cpus[cpu as usize].leaving {
+        if self.cpus[cpu as usize].stepping || self.cpus[cpu as usize].leaving {
             return;
         }
         match self.jobs[task as usize] {
             Job::Present => {}
-            Job::Suspended => {
+            Job::Suspended if self.random.random_bool(0.7) => {
                 self.jobs[task as usize] = Job::Present;
-                self.event(Event { kind: Kind::Resume, cpu, task, time: 0, now: self.now });
+                self.event(Event { kind: Kind::Resume, cpu, task, time: 0, now: self.now, parameters: None });
             }
-            Job::Absent => {
+            Job::Absent | Job::Suspended => {
                 let earliest = self.releases[task as usize];
                 let release = match self.random.random_range(0..4_u32) {
                     0 => self.now.saturating_sub(self.random.random_range(0..30)),
@@ -218,15 +224,28 @@ impl Host {
         }
     }
 
+    /// A task without a job leaves, and another one enters in its place.
+    fn enter_any(&mut self) {
+        let task = self.random.random_range(0..self.task_count());
+        if self.jobs[task as usize] == Job::Present {
+            return;
+        }
+        let parameters = Some(draw_task(&mut self.random, 60));
+        self.jobs[task as usize] = Job::Absent;
+        self.releases[task as usize] = 0;
+        self.periods[task as usize] = parameters.map_or(0, |p| p.period_ns);
+        self.event(Event { kind: Kind::Enter, cpu: NONE, task, time: 0, now: self.now, parameters });
+    }
+
     fn arrive(&mut self, task: u32, release: u64, cpu: u32, now: u64) {
         self.jobs[task as usize] = Job::Present;
         self.releases[task as usize] = release;
-        self.event(Event { kind: Kind::Arrive, cpu, task, time: release, now });
+        self.event(Event { kind: Kind::Arrive, cpu, task, time: release, now, parameters: None });
     }
 
     fn take_due(&mut self) {
         let now = self.now;
-        self.event(Event { kind: Kind::TakeDue, cpu: NONE, task: NONE, time: 0, now });
+        self.event(Event { kind: Kind::TakeDue, cpu: NONE, task: NONE, time: 0, now, parameters: None });
     }
 
     fn release_any(&mut self) {
@@ -239,38 +258,52 @@ impl Host {
             return;
         }
         let task = self.taken.swap_remove(index);
-        self.event(Event { kind: Kind::ReleaseGroup, cpu, task, time: 0, now: self.now });
+        self.event(Event { kind: Kind::ReleaseGroup, cpu, task, time: 0, now: self.now, parameters: None });
     }
 
     fn message(&mut self) {
         let cpu = self.cpu_count() - 1;
         if self.messages > 0 && !self.cpus[cpu as usize].stepping {
             self.messages -= 1;
-            self.event(Event { kind: Kind::Message, cpu, task: NONE, time: 0, now: self.now });
+            self.event(Event {
+                kind: Kind::Message,
+                cpu,
+                task: NONE,
+                time: 0,
+                now: self.now,
+                parameters: None,
+            });
         }
     }
 
     fn leave(&mut self, kind: Kind, cpu: u32, task: u32, time: u64) {
         self.cpus[cpu as usize].leaving = true;
-        self.event(Event { kind, cpu, task, time, now: self.now });
+        self.event(Event { kind, cpu, task, time, now: self.now, parameters: None });
     }
 
     fn finish(&mut self, cpu: u32, task: u32, next: u64) {
         self.cpus[cpu as usize].kicked = false;
-        self.event(Event { kind: Kind::Finish, cpu, task, time: next, now: self.now });
+        self.event(Event { kind: Kind::Finish, cpu, task, time: next, now: self.now, parameters: None });
     }
 
     fn reschedule(&mut self, cpu: u32) {
         let state = &mut self.cpus[cpu as usize];
         state.kicked = false;
         state.leaving = false;
-        self.event(Event { kind: Kind::Reschedule, cpu, task: NONE, time: 0, now: self.now });
+        self.event(Event {
+            kind: Kind::Reschedule,
+            cpu,
+            task: NONE,
+            time: 0,
+            now: self.now,
+            parameters: None,
+        });
     }
 
     /// Calls the entry point, writes down the decision, and carries it out.
     fn event(&mut self, event: Event) {
         let value = call(&mut self.instance, &event);
-        let acts = !matches!(event.kind, Kind::TakeDue | Kind::Consume);
+        let acts = !matches!(event.kind, Kind::TakeDue | Kind::Consume | Kind::Enter);
         let actions = if acts { self.instance.actions().to_vec() } else { Vec::new() };
         let task = (event.task < self.task_count()).then_some(event.task);
         self.recording.decisions.push(Decision {
@@ -314,8 +347,9 @@ impl Host {
 
 /// Calls the entry point of an event; what it returns, or 0.
 fn call(instance: &mut Instance, event: &Event) -> u32 {
-    let &Event { kind, cpu, task, time, now } = event;
+    let &Event { kind, cpu, task, time, now, parameters } = event;
     match kind {
+        Kind::Enter => instance.enter(task, &parameters.expect("a task enters with them")),
         Kind::Arrive => instance.arrive(task, time, cpu, now),
         Kind::TakeDue => return instance.take_due(now).unwrap_or(NONE),
         Kind::ReleaseGroup => instance.release_group(task, now),

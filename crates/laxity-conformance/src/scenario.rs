@@ -46,24 +46,26 @@ impl Scenario {
             retries_max: 3,
         };
         let period_max = if random.random_bool(0.3) { 6 } else { 60 };
-        let tasks = (0..random.random_range(1..=tasks_max))
-            .map(|_| {
-                let period_ns = random.random_range(1..=period_max);
-                TaskParameters {
-                    deadline_rel_ns: if random.random_bool(0.5) {
-                        period_ns
-                    } else {
-                        random.random_range(1..=2 * period_ns)
-                    },
-                    period_ns,
-                    budget_ns: random.random_range(1..=period_ns),
-                    priority: random.random_range(0..8),
-                }
-            })
-            .collect();
+        let tasks =
+            (0..random.random_range(1..=tasks_max)).map(|_| draw_task(&mut random, period_max)).collect();
         let sockets_max = random.random_range(1..=3);
         let sockets = (0..cpus).map(|_| random.random_range(0..sockets_max)).collect();
         Scenario { policy, seed, config, tasks, sockets }
+    }
+}
+
+/// A task with a period of at most `period_max`.
+pub(crate) fn draw_task(random: &mut Pcg64, period_max: u64) -> TaskParameters {
+    let period_ns = random.random_range(1..=period_max);
+    TaskParameters {
+        deadline_rel_ns: if random.random_bool(0.5) {
+            period_ns
+        } else {
+            random.random_range(1..=2 * period_ns)
+        },
+        period_ns,
+        budget_ns: random.random_range(1..=period_ns),
+        priority: random.random_range(0..8),
     }
 }
 

@@ -102,7 +102,7 @@ pub struct Config {
 }
 
 /// What a policy knows of a task.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskParameters {
     /// D, in ns.
     pub deadline_rel_ns: u64,
@@ -177,7 +177,7 @@ impl Instance {
         // SAFETY: zeroed memory of the size asked for, aligned.
         let state = unsafe { ffi::lx_policy_lay_out(memory.as_ptr().cast(), &raw const c_config) };
         let entries = table.entries();
-        let instance = Instance {
+        let mut instance = Instance {
             state: NonNull::new(state).expect("it is the memory given"),
             layout,
             entries: Entries {
@@ -189,13 +189,8 @@ impl Instance {
                 table,
             },
         };
-        for (id, task) in tasks.iter().enumerate() {
-            // SAFETY: the array holds `tasks` elements.
-            let slot = unsafe { &mut *instance.state.as_ref().task.add(id) };
-            slot.deadline_rel = task.deadline_rel_ns;
-            slot.period = task.period_ns;
-            slot.budget = task.budget_ns;
-            slot.priority = task.priority;
+        for (id, task) in (0..).zip(tasks) {
+            instance.set_parameters(id, task);
         }
         for (cpu, &socket) in sockets.iter().enumerate() {
             // SAFETY: the array holds `cpus` elements, as many as there are sockets.
@@ -242,6 +237,25 @@ impl Instance {
     /// The absolute deadline under which the task is scheduled.
     pub fn deadline_abs(&self, task: u32) -> u64 {
         self.task(task).deadline_abs
+    }
+
+    /// A task that has never had a job, or has left, becomes one of the instance, with these parameters. A task leaves by
+    /// completing with [`crate::NEVER`] or by suspending, and not coming back.
+    pub fn enter(&mut self, task: u32, parameters: &TaskParameters) {
+        self.set_parameters(task, parameters);
+        let enter = self.entries.table.entries().enter.expect("every policy has it");
+        // SAFETY: the state is valid and ours alone.
+        unsafe { enter(self.state.as_ptr(), task) }
+    }
+
+    fn set_parameters(&mut self, task: u32, parameters: &TaskParameters) {
+        let _ = self.task(task);
+        // SAFETY: the task is of this instance (checked above), and the state is ours alone.
+        let slot = unsafe { &mut *self.state.as_ref().task.add(task as usize) };
+        slot.deadline_rel = parameters.deadline_rel_ns;
+        slot.period = parameters.period_ns;
+        slot.budget = parameters.budget_ns;
+        slot.priority = parameters.priority;
     }
 
     fn task(&self, task: u32) -> &ffi::lx_task {

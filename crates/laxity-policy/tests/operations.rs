@@ -1,4 +1,4 @@
-//! push-pull and g-edf-mp, whose operations run in several steps, under a host that interleaves them.
+//! All policies under a host that interleaves what may happen, step by step where operations have several; tasks come and go.
 //!
 //! The host (`tests/operations/`) is C, so that it sees the whole state: it checks the lock discipline of every call, that no
 //! task is on two CPUs, that every operation ends, and, whenever nothing is under way, that the schedule is that of
@@ -91,14 +91,14 @@ fn passes(program: &Path, policy: &str, mode: Mode, count: u32) -> BTreeMap<Stri
 fn push_pull_is_global_and_only_abandoned_pushes_end_that() {
     let program = build(&policy_sources(), "operations-push-pull", &["-O2"]);
     for mode in [Mode::Ordered, Mode::Delayed] {
-        let counts = passes(&program, "push-pull", mode, 4000);
+        let counts = passes(&program, "push_pull", mode, 4000);
         println!("{counts:?}");
         assert!(counts["push"] > 1000 && counts["pull"] > 1000);
         for never in ["push_failed", "push_abandoned", "push_overtaken", "pull_failed", "inversions"] {
             assert_eq!(counts[never], 0, "{never} without overlapping operations");
         }
     }
-    let counts = passes(&program, "push-pull", Mode::Interleaved, 8000);
+    let counts = passes(&program, "push_pull", Mode::Interleaved, 8000);
     println!("{counts:?}");
     for happens in ["push_failed", "push_abandoned", "push_overtaken", "pull_failed", "inversions"] {
         assert!(counts[happens] > 100, "{happens}: {}", counts[happens]);
@@ -110,7 +110,7 @@ fn push_pull_is_global_and_only_abandoned_pushes_end_that() {
 fn g_edf_mp_is_global_once_all_messages_are_handled() {
     let program = build(&policy_sources(), "operations-g-edf-mp", &["-O2"]);
     for mode in [Mode::Ordered, Mode::Delayed, Mode::Interleaved] {
-        let counts = passes(&program, "g-edf-mp", mode, 5000);
+        let counts = passes(&program, "g_edf_mp", mode, 5000);
         println!("{counts:?}");
         assert_eq!(counts["inversions"], 0);
         for race in ["link_swap", "stale_message", "stale_job"] {
@@ -139,6 +139,60 @@ const fn mistake(
 ) -> Mistake {
     Mistake { name, file, right, wrong }
 }
+
+#[test]
+fn policies_under_one_lock_are_global() {
+    let program = build(&policy_sources(), "operations-one-lock", &["-O2"]);
+    for policy in ["edf_bh", "edf_rbt", "fpp", "gsn_edf"] {
+        for mode in [Mode::Ordered, Mode::Delayed] {
+            let counts = passes(&program, policy, mode, 2000);
+            println!("{policy}: {counts:?}");
+            assert_eq!(counts["inversions"], 0);
+            assert!(counts["entered"] > 1000, "tasks come and go");
+        }
+    }
+}
+
+/// Mistakes about tasks that enter, each under one policy that has them.
+const ENTERING: [(&str, Mistake); 6] = [
+    ("edf_bh", FORGETS_THE_CPU),
+    ("push_pull", FORGETS_THE_CPU),
+    ("g_edf_mp", FORGETS_THE_CPU),
+    (
+        "edf_rbt",
+        mistake(
+            "a task that enters lives on the server period of the one before",
+            "core.h",
+            "\tLX_ASSERT(!lx_is_scheduled_beside(s, t->last_cpu, task));\n\tt->replenished = LX_NEVER;\n",
+            "",
+        ),
+    ),
+    (
+        "fpp",
+        mistake(
+            "levels are not made anew",
+            "queues/promotions.h",
+            "entered(struct lx_state *s)\n{\n\tlx_promotions_levels(s);\n",
+            "entered(struct lx_state *s)\n{\n\t(void)s;\n",
+        ),
+    ),
+    (
+        "g_edf_mp",
+        mistake(
+            "the message that a task has left is forgotten when its number is used again",
+            "g_edf_mp.h",
+            "\tlx_task_enter(s, task);\n",
+            "\tlx_task_enter(s, task);\n\tlx_flight(s, task)->ended = 0;\n",
+        ),
+    ),
+];
+
+const FORGETS_THE_CPU: Mistake = mistake(
+    "a task that enters is not looked for where the one before has yet to be switched away from",
+    "core.h",
+    "\tif (lx_scheduled_on(s, task) == LX_NONE)\n\t\tt->last_cpu = LX_NONE;\n",
+    "\tt->last_cpu = LX_NONE;\n",
+);
 
 const PUSH_PULL: [Mistake; 11] = [
     mistake(
@@ -204,7 +258,13 @@ const PUSH_PULL: [Mistake; 11] = [
     ),
 ];
 
-const G_EDF_MP: [Mistake; 11] = [
+const G_EDF_MP: [Mistake; 12] = [
+    mistake(
+        "an arrival that overtakes the suspension resumes the job that was given up",
+        "g_edf_mp/dsp.h",
+        "\tif (early == LX_MESSAGE_RESUME)\n",
+        "\tif (early)\n",
+    ),
     mistake(
         "a stale job stays in the ready queue",
         "g_edf_mp/dsp.h",
@@ -287,8 +347,8 @@ fn copy_tree(from: &Path, to: &Path) {
 }
 
 /// Whether the host notices the mistake, and how.
-fn noticed(policy: &str, number: usize, mistake: &Mistake) -> Option<String> {
-    let name = format!("operations-{policy}-mistake-{number}");
+fn noticed(policy: &str, list: &str, number: usize, mistake: &Mistake) -> Option<String> {
+    let name = format!("operations-{list}-mistake-{number}");
     let sources = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-policy"));
     let _ = std::fs::remove_dir_all(&sources);
     copy_tree(&policy_sources(), &sources);
@@ -318,7 +378,7 @@ fn noticed(policy: &str, number: usize, mistake: &Mistake) -> Option<String> {
 
 fn all_noticed(policy: &str, mistakes: &[Mistake]) {
     for (number, mistake) in mistakes.iter().enumerate() {
-        let how = noticed(policy, number, mistake);
+        let how = noticed(policy, policy, number, mistake);
         println!("{policy}, {}: {how:?}", mistake.name);
         assert!(how.is_some(), "{policy}: nobody notices that {}", mistake.name);
     }
@@ -326,10 +386,19 @@ fn all_noticed(policy: &str, mistakes: &[Mistake]) {
 
 #[test]
 fn mistakes_in_push_pull_are_noticed() {
-    all_noticed("push-pull", &PUSH_PULL);
+    all_noticed("push_pull", &PUSH_PULL);
 }
 
 #[test]
 fn mistakes_in_g_edf_mp_are_noticed() {
-    all_noticed("g-edf-mp", &G_EDF_MP);
+    all_noticed("g_edf_mp", &G_EDF_MP);
+}
+
+#[test]
+fn mistakes_about_tasks_that_enter_are_noticed() {
+    for (number, (policy, mistake)) in ENTERING.iter().enumerate() {
+        let how = noticed(policy, "entering", number, mistake);
+        println!("{policy}, {}: {how:?}", mistake.name);
+        assert!(how.is_some(), "{policy}: nobody notices that {}", mistake.name);
+    }
 }

@@ -7,13 +7,29 @@
 /* An operation that makes no progress is found by this many calls in one instant. */
 #define CALLS_MAX 20000
 
-static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume"};
+static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume", "enter"};
 
 int fail(struct host *h, const char *what, u64 a, u64 b)
 {
 	snprintf(h->failure, sizeof(h->failure), "t=%llu: %s (%lld, %lld)", (unsigned long long)h->now, what,
 		 (long long)a, (long long)b);
 	return -1;
+}
+
+/* fpp: levels are in the order of the tasks' relative deadlines, or of their priorities. */
+static int check_levels(struct host *h)
+{
+	const struct lx_task *t = h->s->task;
+	int fixed = h->s->config.rule == LX_RULE_FIXED;
+
+	if (h->policy != &lx_policy_fpp)
+		return 0;
+	for (u32 a = 0; a < h->tasks; a++)
+		for (u32 b = 0; b < h->tasks; b++)
+			if ((fixed ? t[a].priority < t[b].priority : t[a].deadline_rel < t[b].deadline_rel) !=
+			    (t[a].level < t[b].level))
+				return fail(h, "levels", a, b);
+	return 0;
 }
 
 static void add_event(struct host *h, u32 cpu, enum event_kind kind, u32 subject)
@@ -97,7 +113,7 @@ static int called(struct host *h, u32 cpu, const struct written *before, u32 loc
 
 static u32 lock_of(const struct host *h, u32 event, u32 cpu)
 {
-	return h->policy->lock_of(h->s, event, cpu);
+	return h->policy->lock_of ? h->policy->lock_of(h->s, event, cpu) : ONE_LOCK;
 }
 
 static int step(struct host *h, u32 cpu)
@@ -126,6 +142,30 @@ static int handle_message(struct host *h, u32 cpu)
 	return mailboxes_fair(h, read);
 }
 
+/* Arranges for the task to arrive, be resumed or enter after up to `delay`, on any CPU. */
+static void wake_later(struct host *h, u32 task, enum event_kind by, u64 earliest, u64 delay)
+{
+	struct model_task *t = &h->task[task];
+
+	t->wakes_at = (earliest > h->now ? earliest : h->now) + draw(h, delay + 1);
+	t->wakes_on = (u32)draw(h, h->cpus);
+	t->wakes_by = by;
+	t->arrival = t->wakes_at + (draw(h, 3) == 0 ? draw(h, 4) : 0);
+}
+
+/* Another task, with parameters of its own, enters in place of the one that has left. Its first job comes later. */
+static int enter(struct host *h, u32 task)
+{
+	struct written before;
+
+	host_draw_task(h, task);
+	h->entered++;
+	wake_later(h, task, EVENT_ARRIVE, h->now, 3);
+	locks_before(h, &before);
+	h->policy->enter(h->s, task);
+	return locks_kept(h, &before, lock_of(h, LX_EVENT_RELEASE, 0)) ? -1 : check_levels(h);
+}
+
 static int handle(struct host *h, u32 cpu, u32 index)
 {
 	struct model_cpu *c = &h->cpu[cpu];
@@ -150,19 +190,10 @@ static int handle(struct host *h, u32 cpu, u32 index)
 	case EVENT_RESUME:
 		h->task[e.subject].state = JOB_THERE;
 		return CALL(h, cpu, none, resume(h->s, e.subject, cpu, h->now));
+	case EVENT_ENTER:
+		return enter(h, e.subject);
 	}
 	return -1;
-}
-
-/* Arranges for the task to arrive or be resumed after up to `delay`, on any CPU. */
-static void wake_later(struct host *h, u32 task, enum event_kind by, u64 earliest, u64 delay)
-{
-	struct model_task *t = &h->task[task];
-
-	t->wakes_at = (earliest > h->now ? earliest : h->now) + draw(h, delay + 1);
-	t->wakes_on = (u32)draw(h, h->cpus);
-	t->wakes_by = by;
-	t->arrival = t->wakes_at + (draw(h, 3) == 0 ? draw(h, 4) : 0);
 }
 
 /* Timers and other interrupts whose instant has come. */
@@ -191,7 +222,9 @@ static int complete(struct host *h, u32 cpu)
 
 	h->jobs++;
 	t->state = JOB_NONE;
-	if (next < h->horizon && t->sporadic) {
+	if (next < h->horizon && draw(h, 10) == 0) {
+		wake_later(h, task, EVENT_ENTER, h->now, 3);
+	} else if (next < h->horizon && t->sporadic) {
 		wake_later(h, task, EVENT_ARRIVE, next, 3);
 	} else if (next < h->horizon) {
 		told = next;
@@ -205,8 +238,12 @@ static int suspend(struct host *h, u32 cpu)
 	u32 task = h->cpu[cpu].running;
 
 	h->task[task].suspends_at = 0;
-	h->task[task].state = JOB_SUSPENDED;
-	wake_later(h, task, EVENT_RESUME, h->now, 4);
+	/* It goes on later, or gives up its job for a new one, or never comes back. */
+	h->task[task].state = draw(h, 3) ? JOB_SUSPENDED : JOB_NONE;
+	if (h->task[task].state == JOB_SUSPENDED)
+		wake_later(h, task, EVENT_RESUME, h->now, 4);
+	else if (h->now < h->horizon)
+		wake_later(h, task, draw(h, 2) ? EVENT_ARRIVE : EVENT_ENTER, h->now, 4);
 	if (CALL(h, cpu, lock_of(h, LX_EVENT_COMPLETE, cpu), suspend(h->s, cpu, h->now)))
 		return -1;
 	collect_due(h);

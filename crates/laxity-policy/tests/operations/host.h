@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A host for policies whose operations run in several steps. It keeps its own account of tasks and jobs, chooses what
+ * A host for all policies, those whose operations run in several steps among them. It keeps its own account of tasks and jobs, chooses what
  * happens next on which CPU, and checks after every call what must always hold, and when nothing is under way, that the
  * schedule is that of global EDF or fixed priorities.
  *
@@ -27,7 +27,10 @@ enum mode {
 	MODES,
 };
 
-enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME };
+enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME, EVENT_ENTER };
+
+/* The locks of a policy that has one for all. */
+#define ONE_LOCK (LX_NO_LOCKS - 1)
 
 struct event {
 	enum event_kind kind;
@@ -89,6 +92,9 @@ struct host {
 	u64 events;
 	u64 calls_now;
 	u32 tasks, cpus, clients;
+	/* How tasks are drawn: so many permille of a CPU at most, with periods that divide each other. */
+	u64 share;
+	int harmonic;
 	int trace;
 	int abandoned;
 	struct model_task task[TASKS_MAX];
@@ -98,7 +104,7 @@ struct host {
 	 * push.
 	 */
 	u64 notes[NOTES_MAX];
-	u64 checks, inversions, jobs;
+	u64 checks, inversions, jobs, entered;
 	/* g-edf-mp: how often another mailbox was served since this one was, or was empty. */
 	u32 passed_over[CPUS_MAX];
 	char failure[256];
@@ -106,6 +112,8 @@ struct host {
 
 /* A number below n. */
 u64 draw(struct host *h, u64 n);
+/* Parameters of a task that enters, in the host's account and the policy's. */
+void host_draw_task(struct host *h, u32 id);
 /* Sets the host up for a seed; `memory` is for the instance, and freed by the caller. */
 void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode, u64 seed);
 /* Runs to the end. 0, or h->failure says what was wrong. */

@@ -24,12 +24,13 @@ u64 draw(struct host *h, u64 n)
 	return next_random(&h->random) % n;
 }
 
-static void draw_task(struct host *h, u32 id, u64 share_permille, int harmonic)
+void host_draw_task(struct host *h, u32 id)
 {
 	struct model_task *t = &h->task[id];
+	struct lx_task *task = &h->s->task[id];
 
-	t->period = harmonic ? 4ull << draw(h, 3) : 3 + draw(h, 20);
-	t->wcet = 1 + t->period * share_permille / 1000;
+	t->period = h->harmonic ? 4ull << draw(h, 3) : 3 + draw(h, 20);
+	t->wcet = 1 + t->period * (1 + draw(h, h->share)) / 1000;
 	t->budget = draw(h, 2) ? t->wcet : 1 + draw(h, t->wcet);
 	t->deadline_rel = draw(h, 3) ? t->period : 1 + draw(h, 2 * t->period);
 	t->priority = (u32)draw(h, 6);
@@ -38,6 +39,15 @@ static void draw_task(struct host *h, u32 id, u64 share_permille, int harmonic)
 	t->replenished = LX_NEVER;
 	t->budget_left = t->budget;
 	t->running_on = LX_NONE;
+	task->deadline_rel = t->deadline_rel;
+	task->period = t->period;
+	task->budget = t->budget;
+	task->priority = t->priority;
+}
+
+/* Its first job. */
+static void draw_arrival(struct host *h, struct model_task *t)
+{
 	t->wakes_at = draw(h, 2) ? 0 : draw(h, 12);
 	t->wakes_on = (u32)draw(h, h->cpus);
 	t->wakes_by = EVENT_ARRIVE;
@@ -49,7 +59,6 @@ void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode,
 	struct lx_config config = {0};
 	int dsp = policy == &lx_policy_g_edf_mp;
 	void *memory;
-	int harmonic;
 	u64 load;
 
 	h->policy = policy;
@@ -75,16 +84,12 @@ void *host_begin(struct host *h, const struct lx_policy *policy, enum mode mode,
 	memory = aligned_alloc(64, lx_policy_size(&config));
 	memset(memory, 0, lx_policy_size(&config));
 	h->s = lx_policy_lay_out(memory, &config);
-	harmonic = draw(h, 2) == 0;
+	h->harmonic = draw(h, 2) == 0;
 	load = 300 + draw(h, 900);
+	h->share = 2 * load * h->clients / h->tasks;
 	for (u32 i = 0; i < h->tasks; i++) {
-		struct lx_task *task = &h->s->task[i];
-
-		draw_task(h, i, 1 + draw(h, 2 * load * h->clients / h->tasks), harmonic);
-		task->deadline_rel = h->task[i].deadline_rel;
-		task->period = h->task[i].period;
-		task->budget = h->task[i].budget;
-		task->priority = h->task[i].priority;
+		host_draw_task(h, i);
+		draw_arrival(h, &h->task[i]);
 	}
 	for (u32 cpu = 0; cpu < h->cpus; cpu++) {
 		memset(&h->cpu[cpu], 0, sizeof(h->cpu[cpu]));
@@ -114,12 +119,26 @@ static void print_counts(const struct host *h, u64 seeds)
 		[LX_NOTE_PULL_FAILED] = "pull_failed",
 	};
 
-	printf("seeds=%llu jobs=%llu checks=%llu inversions=%llu", (unsigned long long)seeds,
-	       (unsigned long long)h->jobs, (unsigned long long)h->checks, (unsigned long long)h->inversions);
+	printf("seeds=%llu jobs=%llu checks=%llu inversions=%llu entered=%llu", (unsigned long long)seeds,
+	       (unsigned long long)h->jobs, (unsigned long long)h->checks, (unsigned long long)h->inversions,
+	       (unsigned long long)h->entered);
 	for (u32 i = 0; i < NOTES_MAX; i++)
 		if (names[i])
 			printf(" %s=%llu", names[i], (unsigned long long)h->notes[i]);
 	printf("\n");
+}
+
+static const struct lx_policy *policy_named(const char *name)
+{
+	static const struct lx_policy *const all[] = {
+		&lx_policy_edf_bh, &lx_policy_edf_rbt,	 &lx_policy_fpp,
+		&lx_policy_gsn_edf, &lx_policy_push_pull, &lx_policy_g_edf_mp,
+	};
+
+	for (u32 i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(name, all[i]->name))
+			return all[i];
+	return NULL;
 }
 
 int main(int argc, char **argv)
@@ -130,7 +149,9 @@ int main(int argc, char **argv)
 
 	if (argc < 5)
 		return 2;
-	policy = strcmp(argv[1], "push-pull") ? &lx_policy_g_edf_mp : &lx_policy_push_pull;
+	policy = policy_named(argv[1]);
+	if (!policy)
+		return 2;
 	first = strtoull(argv[3], NULL, 10);
 	count = strtoull(argv[4], NULL, 10);
 	host.trace = argc > 5;
