@@ -1,5 +1,7 @@
 //! The policies in a stock kernel.
 
+pub mod rings;
+
 #[repr(align(16))]
 struct Aligned<T: ?Sized>(T);
 

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What a record is (crates/laxity-kernel/src/rings/kinds.rs has the same, and a test that they agree). */
+#ifndef LAXITY_TRACE_KINDS_H
+#define LAXITY_TRACE_KINDS_H
+
+/* Schedule events: the code of laxity_trace::EventKind + 1. The argument is what that says. */
+enum lx_event {
+	LX_EVENT_RELEASE = 1,
+	LX_EVENT_START,
+	LX_EVENT_PREEMPT,
+	LX_EVENT_RESUME,
+	LX_EVENT_MIGRATE,
+	LX_EVENT_BLOCK,
+	LX_EVENT_WAKE,
+	LX_EVENT_COMPLETE,
+	LX_EVENT_THROTTLE,
+	LX_EVENT_REPLENISH,
+	LX_EVENT_POSTPONE,
+	LX_EVENT_DEADLINE_MISS,
+	LX_EVENT_ENTER,
+	LX_EVENT_LEAVE,
+	LX_EVENT_IPI,
+	LX_EVENT_RELEASE_OVERHEAD,
+	LX_EVENT_SCHEDULING_OVERHEAD,
+	LX_EVENT_SWITCH_OVERHEAD,
+	LX_EVENT_TICK_OVERHEAD,
+	LX_EVENT_DSP_OVERHEAD,
+	LX_EVENT_LOCK_WAIT,
+	LX_EVENT_CACHE_DELAY,
+	LX_EVENT_DSP_MESSAGE,
+	LX_EVENT_STALE_MESSAGE,
+	LX_EVENT_LINK_SWAP,
+	LX_EVENT_PUSH,
+	LX_EVENT_PUSH_FAILED,
+	LX_EVENT_PUSH_ABANDONED,
+	LX_EVENT_PULL,
+	LX_EVENT_PULL_FAILED,
+	LX_EVENT_BACKGROUND_START,
+	LX_EVENT_BACKGROUND_STOP,
+};
+
+/* Samples of overheads: the argument is a length in ns, the time when it began. cerqueira2014, IV-A, unless said. */
+enum lx_sample {
+	/* From the nominal release until the handler that releases runs. */
+	LX_SAMPLE_RELEASE_LATENCY = 64,
+	/* That handler: until the job is queued and preemptions are asked for. */
+	LX_SAMPLE_RELEASE,
+	/* From sending a reschedule interrupt until its handler runs. */
+	LX_SAMPLE_IPI_LATENCY,
+	/* Scheduling before a switch: from the scheduler's entry until the next thread is chosen. */
+	LX_SAMPLE_SCHEDULE,
+	/* Scheduling after a switch, until the scheduler is left. argument2: the part before it, in ns; 0: unknown. */
+	LX_SAMPLE_SCHEDULE2,
+	/* Between the two. */
+	LX_SAMPLE_CONTEXT_SWITCH,
+	/* The handler of a timer tick. */
+	LX_SAMPLE_TICK,
+	/* From sending a message to the dedicated scheduling processor until it takes it. */
+	LX_SAMPLE_REQUEST_LATENCY,
+	/* The dedicated scheduling processor's handling of a message. */
+	LX_SAMPLE_DSP_HANDLER,
+	/* A scheduler's run that keeps the running thread, from entry to exit. */
+	LX_SAMPLE_SCHEDULE_KEPT,
+	/* The scheduler's part of a tick. */
+	LX_SAMPLE_SCHEDULER_TICK,
+	/* A throttled thread's budget is replenished. */
+	LX_SAMPLE_REPLENISH,
+
+	/* Functions of a scheduling class (lelli2012, 6.4, Table 6). `policy` says whose. */
+	LX_SAMPLE_ENQUEUE = 80,
+	LX_SAMPLE_DEQUEUE,
+	LX_SAMPLE_PICK,
+	LX_SAMPLE_PUSH,
+	LX_SAMPLE_PULL,
+	LX_SAMPLE_SELECT_CPU,
+	LX_SAMPLE_WAKE_UP,
+	LX_SAMPLE_KICK,
+
+	/* A pair of time stamps around a function that does next to nothing: what tracing itself adds to a sample. */
+	LX_SAMPLE_EMPTY = 127,
+};
+
+#define LX_SAMPLE_FIRST 64u
+
+#endif

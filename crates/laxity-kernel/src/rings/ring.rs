@@ -1,0 +1,120 @@
+//! The reading side of `bpf/trace/ring.h`.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Records of a ring (`LX_RING_RECORDS`).
+pub const RECORDS: u64 = 16_384;
+
+/// Bytes of a ring.
+#[expect(clippy::cast_possible_truncation, reason = "1 MiB")]
+pub const RING_BYTES: usize = RECORDS_AT + RECORDS as usize * size_of::<Record>();
+
+/// No task, no job (`LX_NONE`).
+pub const NONE: u32 = u32::MAX;
+
+const HEAD_AT: usize = 0;
+const LOST_AT: usize = 8;
+const INTERRUPTS_AT: usize = 16;
+const TAIL_AT: usize = 64;
+const RECORDS_AT: usize = 4_096;
+
+/// One record (`struct lx_record`). Times are CLOCK_MONOTONIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(C)]
+pub struct Record {
+    /// When, in ns; of a sample: when what it measures began.
+    pub time_ns: u64,
+    /// Of an event what its kind says; of a sample its length in ns.
+    pub argument: u64,
+    /// What its kind says.
+    pub argument2: u64,
+    /// What it is: see [`super::Kind::of`].
+    pub kind: u32,
+    /// On which CPU.
+    pub cpu: u32,
+    /// The thread's id in the kernel.
+    pub pid: u32,
+    /// Index in the task set, or [`NONE`].
+    pub task: u32,
+    /// Number of the job in its task, or [`NONE`].
+    pub job: u32,
+    /// The thread's scheduling policy (`SCHED_*`), 0 where it has no meaning.
+    pub policy: u32,
+    /// Interrupts of this CPU so far.
+    pub interrupts: u32,
+    /// How many of them came while what it measures went on.
+    pub disturbing: u32,
+    /// Its number in its ring, from 1.
+    pub sequence: u64,
+}
+
+const _: () = assert!(size_of::<Record>() == 64);
+const SEQUENCE_AT: usize = std::mem::offset_of!(Record, sequence);
+
+/// One ring in shared memory.
+pub struct Ring<'a> {
+    start: *mut u8,
+    records: u64,
+    memory: PhantomData<&'a ()>,
+}
+
+impl Ring<'_> {
+    /// The ring at an address.
+    ///
+    /// # Safety
+    ///
+    /// There is a `struct lx_ring` of `records` records (a power of two), aligned to 8 bytes, for as long as `'a`, and
+    /// nobody else reads it meanwhile.
+    pub unsafe fn at(start: *mut u8, records: u64) -> Self {
+        assert!(records.is_power_of_two(), "{records} records");
+        Ring { start, records, memory: PhantomData }
+    }
+
+    fn word(&self, offset: usize) -> &AtomicU64 {
+        // SAFETY: callers give offsets of 8-byte words of `struct lx_ring`, which `at` promises to be there.
+        unsafe { AtomicU64::from_ptr(self.start.add(offset).cast()) }
+    }
+
+    fn slot(&self, position: u64) -> usize {
+        let slot = usize::try_from(position & (self.records - 1)).expect("few records");
+        RECORDS_AT + slot * size_of::<Record>()
+    }
+
+    /// Takes every record up to the first that is not published yet; gives how many.
+    pub fn drain(&self, mut each: impl FnMut(&Record)) -> usize {
+        let first = self.word(TAIL_AT).load(Ordering::Relaxed);
+        let mut tail = first;
+        loop {
+            let slot = self.slot(tail);
+            // Pairs with lx_ring_publish: whoever sees the sequence sees the whole record.
+            if self.word(slot + SEQUENCE_AT).load(Ordering::Acquire) != tail + 1 {
+                break;
+            }
+            // SAFETY: a whole record lies there, and the kernel does not write it again before `tail` is past it.
+            let record = unsafe { self.start.add(slot).cast::<Record>().read_volatile() };
+            each(&record);
+            tail += 1;
+            // After the copy: from here on the kernel may use the slot.
+            self.word(TAIL_AT).store(tail, Ordering::Release);
+        }
+        usize::try_from(tail - first).expect("64-bit addresses")
+    }
+
+    /// Records that are claimed and not taken yet, published or not.
+    pub fn waiting(&self) -> u64 {
+        self.word(HEAD_AT).load(Ordering::Acquire) - self.word(TAIL_AT).load(Ordering::Relaxed)
+    }
+
+    /// How many records found no place.
+    pub fn lost(&self) -> u64 {
+        self.word(LOST_AT).load(Ordering::Relaxed)
+    }
+
+    /// How many interrupts have been counted.
+    pub fn interrupts(&self) -> u32 {
+        // SAFETY: a 4-byte word of `struct lx_ring`, which `at` promises to be there.
+        let word = unsafe { AtomicU32::from_ptr(self.start.add(INTERRUPTS_AT).cast()) };
+        word.load(Ordering::Relaxed)
+    }
+}
