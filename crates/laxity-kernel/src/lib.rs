@@ -1,26 +1,21 @@
-//! The policies in a stock kernel.
+//! The policies in a stock kernel: `bpf/` loaded as a sched_ext scheduler, attached until it is dropped.
+//!
+//! A [`Scheduler`] is one policy on one set of cells. Whatever ends it (dropped, its process killed, thrown out by the
+//! kernel), the kernel's own scheduler goes on with all tasks.
 
+mod counters;
+mod kernel;
+mod messages;
+mod object;
 pub mod rings;
+mod scheduler;
 
-#[repr(align(16))]
-struct Aligned<T: ?Sized>(T);
+pub use counters::Counters;
+pub use kernel::{Support, support};
+pub use object::object;
+pub use scheduler::{BudgetMode, Cell, Exit, Options, Reserve, Scheduler};
 
-macro_rules! aligned {
-    ($path:literal) => {{
-        static ALIGNED: &Aligned<[u8]> = &Aligned(*include_bytes!($path));
-        &ALIGNED.0
-    }};
-}
-
-include!(concat!(env!("OUT_DIR"), "/objects.rs"));
-
-/// The object file of `bpf/NAME.bpf.c`.
-///
-/// # Errors
-///
-/// Why this program was built without it.
-pub fn object(name: &str) -> Result<&'static [u8], String> {
-    let objects = COMPILED.map_err(String::from)?;
-    let found = objects.iter().find(|(n, _)| *n == name);
-    found.map(|(_, bytes)| *bytes).ok_or_else(|| format!("there is no bpf/{name}.bpf.c"))
+#[allow(non_camel_case_types, missing_docs, clippy::all)]
+mod ffi {
+    include!(concat!(env!("OUT_DIR"), "/setup.rs"));
 }

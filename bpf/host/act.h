@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Actions: taken out of the policy's state under its lock, carried out when that has been dropped. */
+#ifndef LX_HOST_ACT_H
+#define LX_HOST_ACT_H
+
+#include "maps.h"
+
+/* Under the instance's lock, after every entry point. */
+static __noinline void lx_collect(struct lx_state *s, struct lx_actions *to)
+{
+	u32 n = s->actions;
+	u32 i = 0;
+
+	while (i < n && to->count < LX_ACTIONS_MAX && LX_MAY_LOOP) {
+		*LX_AT(to->action, to->count, LX_ACTIONS_MAX) = *LX_AT(s->action, i, LX_ACTIONS_MAX);
+		to->count++;
+		i++;
+		LX_FORGET(to, i);
+	}
+	s->actions = 0;
+}
+
+static int lx_release_due(void *map, u32 *key, struct lx_instance *in);
+
+/*
+ * Sets the release timer to the earliest pending instant. Two CPUs may do so at once, and the one with the later instant
+ * last: so each looks again at what is pending after it has set the timer.
+ */
+static __noinline void lx_arm(struct lx_instance *in)
+{
+	u32 tries = 0;
+
+	if (!has_timers)
+		return;
+	while (tries < 8 && LX_MAY_LOOP) {
+		u64 due = LX_READ(in->state.next_due);
+
+		if (due == LX_NEVER)
+			return;
+		in->armed = due;
+		bpf_timer_start(&in->timer, due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+		__sync_fetch_and_add(&in->armed, 0);
+		if (LX_READ(in->state.next_due) >= due)
+			return;
+		tries++;
+	}
+}
+
+/* Makes a CPU decide anew. A kernel thread there stays (callbacks.h). */
+static __always_inline void lx_kick_cpu(u32 cpu)
+{
+	LX_COUNT(kicks);
+	scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
+}
+
+static __noinline void lx_act_all(struct lx_instance *in, struct lx_actions *list)
+{
+	u32 i = 0;
+
+	while (i < list->count && LX_MAY_LOOP) {
+		struct lx_action *a = LX_AT(list->action, i, LX_ACTIONS_MAX);
+
+		if (a->kind == LX_KICK || a->kind == LX_NOTIFY) {
+			lx_kick_cpu(lx_kernel_cpu(in, a->cpu));
+		} else if (a->kind == LX_ARM) {
+			u32 cpu = lx_kernel_cpu(in, a->cpu);
+
+			/* A timer fires where it was set: another CPU sets its own when it decides next. */
+			if (cpu == bpf_get_smp_processor_id())
+				lx_arm(in);
+			else
+				lx_kick_cpu(cpu);
+		}
+		i++;
+		LX_FORGET(list, i);
+	}
+	list->count = 0;
+}
+
+#endif

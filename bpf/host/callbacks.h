@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's callbacks, translated. Order on a CPU: dispatch (while the previous task is still current), stopping,
+ * enqueue, running; a task that goes to sleep has stopping and quiescent before dispatch.
+ *
+ * Kernel threads go first: straight to the CPU's own queue. A real-time task is inserted into that queue in one place,
+ * dispatch, by the CPU that the policy has linked it to; so there is at most one, and it is what the policy says. Until
+ * then it is in custody: with the policy, not in any queue of the kernel's. Everything else shares one queue by virtual
+ * time.
+ */
+#ifndef LX_HOST_CALLBACKS_H
+#define LX_HOST_CALLBACKS_H
+
+#include "timers.h"
+
+u64 background_now;
+
+static __always_inline bool lx_is_kernel_thread(const struct task_struct *p)
+{
+	return p->flags & PF_KTHREAD;
+}
+
+/* Whether the task's scheduling is the policy's. */
+static __always_inline struct lx_member *lx_real_time(struct task_struct *p)
+{
+	struct lx_member *member = lx_member_of(p);
+
+	return member && p->policy == SCHED_EXT_POLICY ? member : NULL;
+}
+
+/* An insertion that the kernel will not refuse: else the CPU would try again and again. */
+static __always_inline bool lx_may_run(struct lx_instance *in, u32 index, struct task_struct *p, u32 cpu)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+
+	/* Ordered after the decision, which the task's own enqueue looks at after it has set this. */
+	if (!__sync_fetch_and_add(&slot->custody, 0))
+		return false;
+	if (!bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
+		return false;
+	/* It is not the current task, so nothing of this program's own is counted there. */
+	return !p->migration_disabled || scx_bpf_task_cpu(p) == cpu;
+}
+
+/* The task that the policy has chosen for `cpu` runs there next: true if there is nothing more to do. */
+static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct task_struct *prev)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	u32 pid = slot->pid;
+	struct task_struct *p;
+	bool runs = false;
+
+	if (prev && prev->pid == pid) {
+		if (!(prev->scx.flags & SCX_TASK_QUEUED))
+			return false;
+		scx_bpf_task_set_slice(prev, SCX_SLICE_INF);
+		return true;
+	}
+	p = bpf_task_from_pid(pid);
+	if (!p)
+		return false;
+	if (lx_may_run(in, index, p, cpu)) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, 0);
+		runs = true;
+		LX_COUNT(dispatches);
+	} else {
+		LX_COUNT(retries);
+	}
+	bpf_task_release(p);
+	return runs;
+}
+
+/* Real-time work first, as the policy says, as long as the reserve for the rest is not touched. */
+static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *prev)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in;
+	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
+	u64 now = bpf_ktime_get_ns();
+	u32 task;
+
+	if (!c || !list || c->instance == LX_NONE)
+		return false;
+	in = lx_instance_at(c->instance);
+	if (!in)
+		return false;
+	bpf_spin_lock(&in->lock);
+	if (c->running != LX_NONE)
+		lx_charge_until(in, c, now);
+	task = lx_decide(in, c->index, now, list);
+	bpf_spin_unlock(&in->lock);
+	LX_COUNT(decisions);
+	lx_act_all(in, list);
+	/* A release timer that another CPU wants to be set here. */
+	if (LX_READ(in->state.next_due) < LX_READ(in->armed))
+		lx_arm(in);
+	if (task == LX_NONE)
+		return false;
+	if (LX_READ(lx_slot(in, task)->standing) >= LX_ABSENT) {
+		lx_kick_cpu(cpu);
+		return false;
+	}
+	if (!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND)) {
+		LX_COUNT(reserved);
+		return false;
+	}
+	return lx_run(in, task, cpu, prev);
+}
+
+void BPF_STRUCT_OPS(lx_dispatch, s32 cpu, struct task_struct *prev)
+{
+	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED);
+
+	if (goes_on && lx_is_kernel_thread(prev)) {
+		scx_bpf_task_set_slice(prev, SCX_SLICE_DFL);
+		return;
+	}
+	if (lx_dispatch_real_time(cpu, prev))
+		return;
+	if (scx_bpf_dsq_move_to_local(LX_BACKGROUND, 0))
+		return;
+	if (goes_on && !lx_real_time(prev))
+		scx_bpf_task_set_slice(prev, background_slice);
+}
+
+s32 BPF_STRUCT_OPS(lx_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+{
+	bool idle = false;
+	s32 cpu;
+
+	if (lx_real_time(p))
+		return prev_cpu;
+	cpu = scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
+	if (idle)
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, lx_is_kernel_thread(p) ? SCX_SLICE_DFL : background_slice, 0);
+	return cpu;
+}
+
+static __always_inline void lx_enqueue_kernel_thread(struct task_struct *p, u64 enq_flags)
+{
+	/* One that wakes goes before what runs; one that had its slice waits behind others of its kind. */
+	u64 preempt = enq_flags & SCX_ENQ_WAKEUP ? SCX_ENQ_PREEMPT : 0;
+
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_DFL, enq_flags | preempt);
+}
+
+static __always_inline void lx_enqueue_background(struct task_struct *p, u64 enq_flags)
+{
+	u64 vtime = p->scx.dsq_vtime;
+	s32 cpu;
+
+	/* What a task saved by sleeping is limited to one slice. */
+	if (time_before(vtime, background_now - background_slice))
+		vtime = background_now - background_slice;
+	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND, background_slice, vtime, enq_flags);
+	cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
+	if (cpu >= 0)
+		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+}
+
+/* The CPU that is to run the task looks again: it was not here when that CPU decided, or it is not any more. */
+static __always_inline void lx_remind(struct lx_instance *in, u32 index)
+{
+	u32 cpu = lx_scheduled_on(&in->state, index);
+
+	if (cpu != LX_NONE)
+		scx_bpf_kick_cpu(lx_kernel_cpu(in, cpu), 0);
+}
+
+static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct lx_member *member)
+{
+	u32 index = member->index;
+	struct lx_instance *in = lx_instance_at(member->instance);
+	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
+	struct lx_slot *slot;
+
+	if (!in || !list)
+		return;
+	slot = lx_slot(in, index);
+	__sync_lock_test_and_set(&slot->custody, 1);
+	if (LX_READ(slot->standing) != LX_PRESENT) {
+		u64 now = bpf_ktime_get_ns();
+		u32 here = lx_here(in, member->instance);
+
+		bpf_spin_lock(&in->lock);
+		lx_appear(in, here, index, now, list);
+		bpf_spin_unlock(&in->lock);
+		lx_act_all(in, list);
+	}
+	lx_remind(in, index);
+}
+
+void BPF_STRUCT_OPS(lx_enqueue, struct task_struct *p, u64 enq_flags)
+{
+	struct lx_member *member;
+
+	if (lx_is_kernel_thread(p)) {
+		lx_enqueue_kernel_thread(p, enq_flags);
+		return;
+	}
+	member = lx_real_time(p);
+	if (member)
+		lx_enqueue_real_time(p, member);
+	else
+		lx_enqueue_background(p, enq_flags);
+}
+
+/* It leaves custody; a decision for it that is under way will find nothing. */
+void BPF_STRUCT_OPS(lx_dequeue, struct task_struct *p, u64 deq_flags)
+{
+	struct lx_member *member = lx_member_of(p);
+	struct lx_instance *in;
+
+	(void)deq_flags;
+	if (!member)
+		return;
+	in = lx_instance_at(member->instance);
+	if (in)
+		LX_WRITE(lx_slot(in, member->index)->custody, 0);
+}
+
+void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
+{
+	u32 cpu = scx_bpf_task_cpu(p);
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_member *member;
+	struct lx_instance *in;
+
+	if (!c)
+		return;
+	c->running = LX_NONE;
+	in = c->instance == LX_NONE ? NULL : lx_instance_at(c->instance);
+	if (!in)
+		return;
+	member = lx_real_time(p);
+	if (member && member->instance == c->instance) {
+		u64 now = bpf_ktime_get_ns();
+
+		LX_WRITE(lx_slot(in, member->index)->custody, 0);
+		c->running = member->index;
+		c->since = now;
+		lx_watch_budget(in, c, now);
+		/* It has just become one of ours, while it ran. */
+		if (LX_READ(lx_slot(in, member->index)->standing) != LX_PRESENT)
+			lx_kick_cpu(cpu);
+	} else if (!member && !lx_is_kernel_thread(p)) {
+		LX_COUNT(background);
+		if (time_before(background_now, p->scx.dsq_vtime))
+			background_now = p->scx.dsq_vtime;
+	}
+	/* A decision was asked for after this CPU had made its last one. */
+	if (!lx_is_kernel_thread(p) && LX_READ(lx_cpu(&in->state, c->index)->kicked))
+		lx_kick_cpu(cpu);
+}
+
+void BPF_STRUCT_OPS(lx_stopping, struct task_struct *p, bool runnable)
+{
+	struct lx_host_cpu *c = lx_host_cpu(scx_bpf_task_cpu(p));
+	struct lx_instance *in;
+	u64 now;
+
+	(void)runnable;
+	if (!c)
+		return;
+	if (c->running == LX_NONE) {
+		/* Background: time in inverse proportion to its weight. */
+		if (!lx_is_kernel_thread(p) && p->scx.slice < background_slice)
+			scx_bpf_task_set_dsq_vtime(p, p->scx.dsq_vtime +
+							      (background_slice - p->scx.slice) * 100 / p->scx.weight);
+		return;
+	}
+	in = lx_instance_at(c->instance);
+	if (!in)
+		return;
+	now = bpf_ktime_get_ns();
+	bpf_spin_lock(&in->lock);
+	lx_charge_until(in, c, now);
+	bpf_spin_unlock(&in->lock);
+	c->running = LX_NONE;
+}
+
+void BPF_STRUCT_OPS(lx_quiescent, struct task_struct *p, u64 deq_flags)
+{
+	struct lx_member *member;
+	struct lx_instance *in;
+	struct lx_host_cpu *c;
+	struct lx_actions *list;
+	u64 now;
+
+	if (!(deq_flags & SCX_DEQ_SLEEP))
+		return;
+	member = lx_member_of(p);
+	if (!member)
+		return;
+	in = lx_instance_at(member->instance);
+	c = lx_host_cpu(scx_bpf_task_cpu(p));
+	list = lx_actions(LX_IN_CALLBACK);
+	if (!in || !c || !list)
+		return;
+	now = bpf_ktime_get_ns();
+	bpf_spin_lock(&in->lock);
+	lx_vanish(in, c->instance == member->instance ? c->index : 0, member->index, now, list);
+	bpf_spin_unlock(&in->lock);
+	lx_act_all(in, list);
+	lx_remind(in, member->index);
+}
+
+/* The end of a job; for others, the end of the slice. */
+bool BPF_STRUCT_OPS(lx_yield, struct task_struct *p, struct task_struct *to)
+{
+	struct lx_member *member = lx_real_time(p);
+
+	if (to)
+		return false;
+	if (member) {
+		struct lx_instance *in = lx_instance_at(member->instance);
+
+		if (in && LX_READ(lx_slot(in, member->index)->standing) == LX_PRESENT) {
+			LX_WRITE(lx_slot(in, member->index)->yielded, 1);
+			LX_COUNT(completions);
+		}
+	}
+	scx_bpf_task_set_slice(p, 0);
+	return false;
+}
+
+/* What the timers do where there are none, and the reserve, which is as coarse as sched_rt_runtime_us is. */
+void BPF_STRUCT_OPS(lx_tick, struct task_struct *p)
+{
+	struct lx_host_cpu *c = lx_host_cpu(scx_bpf_task_cpu(p));
+	struct lx_instance *in;
+	u64 now = bpf_ktime_get_ns();
+	u64 left;
+
+	if (!c || c->running == LX_NONE)
+		return;
+	in = lx_instance_at(c->instance);
+	if (!in)
+		return;
+	bpf_spin_lock(&in->lock);
+	lx_charge_until(in, c, now);
+	left = lx_task(&in->state, c->running)->budget_left;
+	bpf_spin_unlock(&in->lock);
+	if (!lx_reserve_admits(&c->reserve, now) ||
+	    (in->state.config.budget_mode != LX_BUDGET_OFF && left == 0))
+		scx_bpf_task_set_slice(p, 0);
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sched_ext host: a policy of policy/ in the kernel. A file that includes this has included the policy, and defined
+ * LX_POLICY, the prefix of its entry points. Nothing in here decides what runs among real-time tasks.
+ */
+#ifndef LX_HOST_H
+#define LX_HOST_H
+
+#include "interface.h"
+
+char _license[] SEC("license") = "GPL";
+
+UEI_DEFINE(uei);
+
+/* Written by user space before it runs set_up. */
+struct lx_host_setup setup_data SEC(".data.setup");
+
+/* An instance, before the scheduler is attached. */
+SEC("syscall") int set_up(void *context)
+{
+	struct lx_host_setup *setup = &setup_data;
+	u32 instance = setup->instance;
+	struct lx_instance *in = lx_instance_at(instance);
+	u32 cpus = setup->config.cpus;
+	u32 i = 0;
+
+	(void)context;
+	if (!in)
+		return -LX_EINVAL;
+	in->state.config = setup->config;
+	in->state.bucket_mask = setup->config.batching ? LX_BUCKETS_MAX - 1 : 0;
+	in->cpus = cpus;
+	in->armed = LX_NEVER;
+	lx_admission_init(&in->admission, setup->share, cpus - (setup->config.dedicated_cpu != LX_NONE));
+	while (i < cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
+		u32 cpu = *LX_AT(setup->cpu, i, LX_CPUS_MAX);
+		struct lx_host_cpu *c = lx_host_cpu(cpu);
+
+		*LX_AT(in->cpu, i, LX_CPUS_MAX) = cpu;
+		LX_AT(in->state.cpu, i, LX_CPUS_MAX)->socket = *LX_AT(setup->socket, i, LX_CPUS_MAX);
+		if (c) {
+			c->instance = instance;
+			c->index = i;
+			c->running = LX_NONE;
+			c->reserve.period = setup->reserve_period;
+			c->reserve.runtime = setup->reserve_runtime;
+		}
+		i++;
+		LX_FORGET(&in->state, i);
+	}
+	in->free = LX_NONE;
+	i = setup->config.tasks;
+	while (i > 0 && LX_MAY_LOOP) {
+		i--;
+		lx_slot_free(in, i);
+		LX_FORGET(&in->state, i);
+	}
+	LX_P(init)(&in->state);
+	return 0;
+}
+
+/* Where there are no timers: releases what is due. The time of the next release comes back through the state. */
+SEC("syscall") int release_due(u32 *instance)
+{
+	struct lx_instance *in = lx_instance_at(*instance);
+	struct lx_actions *list = lx_actions(LX_IN_TIMER);
+
+	return in && list ? lx_release_pending(in, list) : 0;
+}
+
+static __noinline int lx_start_timers(void)
+{
+	u32 i = 0;
+
+	while (i < online_cpus && LX_MAY_LOOP) {
+		struct lx_host_cpu *c = lx_host_cpu(i);
+
+		if (c) {
+			bpf_timer_init(&c->timer, &host_cpus, CLOCK_MONOTONIC);
+			bpf_timer_set_callback(&c->timer, lx_budget_due);
+			if (c->instance != LX_NONE && c->index == 0) {
+				struct lx_instance *in = lx_instance_at(c->instance);
+
+				if (in) {
+					bpf_timer_init(&in->timer, &instances, CLOCK_MONOTONIC);
+					bpf_timer_set_callback(&in->timer, lx_release_due);
+				}
+			}
+		}
+		i++;
+	}
+	return 0;
+}
+
+s32 BPF_STRUCT_OPS_SLEEPABLE(lx_init)
+{
+	if (has_timers)
+		lx_start_timers();
+	return scx_bpf_create_dsq(LX_BACKGROUND, -1);
+}
+
+void BPF_STRUCT_OPS(lx_exit, struct scx_exit_info *info)
+{
+	UEI_RECORD(uei, info);
+}
+
+SCX_OPS_DEFINE(laxity, .select_cpu = (void *)lx_select_cpu, .enqueue = (void *)lx_enqueue,
+	       .dequeue = (void *)lx_dequeue, .dispatch = (void *)lx_dispatch, .running = (void *)lx_running,
+	       .stopping = (void *)lx_stopping, .quiescent = (void *)lx_quiescent, .yield = (void *)lx_yield,
+	       .tick = (void *)lx_tick, .set_cpumask = (void *)lx_set_cpumask, .init_task = (void *)lx_init_task,
+	       .exit_task = (void *)lx_exit_task, .enable = (void *)lx_enable, .disable = (void *)lx_disable,
+	       .init = (void *)lx_init, .exit = (void *)lx_exit, .flags = SCX_OPS_ENQ_LAST, .timeout_ms = 30000,
+	       .name = "laxity");
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How a task becomes one of ours: sched_setattr with policy SCHED_EXT and runtime, deadline and period, as for
+ * SCHED_DEADLINE. The kernel drops deadline and period for that policy, so they are read where it sets a policy:
+ *
+ *   __sched_setscheduler, entry   what is asked for is noted
+ *   security_task_setscheduler    the kernel asks whether it may: admission, with the answer as the call's result
+ *   __sched_setscheduler, exit    refused after all, or another policy: the task is none of ours
+ *
+ * The task joins at its next enqueue, or where it runs (callbacks.h). Without parameters SCHED_EXT means background.
+ */
+#ifndef LX_HOST_INTERFACE_H
+#define LX_HOST_INTERFACE_H
+
+#include "callbacks.h"
+
+#define LX_EPERM 1
+#define LX_EBUSY 16
+#define LX_EINVAL 22
+#define LX_EAGAIN 11
+/* CAP_SYS_NICE, as SCHED_DEADLINE asks for. */
+#define LX_CAP_SYS_NICE 23
+
+/* Ends the task's membership; the policy hears of it when its turn comes. */
+static __noinline int lx_leave(struct task_struct *p)
+{
+	struct lx_member *member = p ? bpf_task_storage_get(&members, p, NULL, 0) : NULL;
+	struct lx_instance *in;
+	u32 index;
+
+	if (!member || !member->joined)
+		return 0;
+	index = member->index;
+	in = lx_instance_at(member->instance);
+	member->joined = 0;
+	if (!in)
+		return 0;
+	bpf_spin_lock(&in->lock);
+	lx_depart(in, index);
+	bpf_spin_unlock(&in->lock);
+	LX_COUNT(departed);
+	lx_remind(in, index);
+	return 0;
+}
+
+/* The instance whose CPUs are the ones the task may use, or more of them. */
+static __noinline u32 lx_instance_for(struct task_struct *p)
+{
+	u32 first = bpf_cpumask_first(p->cpus_ptr);
+	struct lx_host_cpu *c = lx_host_cpu(first);
+
+	/* A task that may run anywhere belongs to the cluster that it is in, if it is in one. */
+	if (p->nr_cpus_allowed > 1) {
+		struct lx_host_cpu *own = lx_host_cpu(scx_bpf_task_cpu(p));
+
+		if (own && own->instance != LX_NONE)
+			c = own;
+	}
+	return c ? c->instance : LX_NONE;
+}
+
+/* Whether the task may run on all CPUs of the instance. */
+static __noinline bool lx_covers(struct task_struct *p, struct lx_instance *in)
+{
+	u32 i = 0;
+	bool covers = true;
+
+	while (i < in->cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
+		if (!bpf_cpumask_test_cpu(lx_kernel_cpu(in, i), p->cpus_ptr))
+			covers = false;
+		i++;
+	}
+	return covers;
+}
+
+static __always_inline bool lx_is_capable(void)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+
+	return BPF_CORE_READ(self, cred, cap_effective.val) & (1ull << LX_CAP_SYS_NICE);
+}
+
+/* Makes the task one of the instance, or says why not. Under no lock. */
+static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, u32 instance)
+{
+	struct lx_instance *in = lx_instance_at(instance);
+	u32 pid = p->pid;
+	u64 *first = bpf_map_lookup_elem(&first_releases, &pid);
+	u64 first_release = first ? *first : 0;
+	u64 bandwidth = 0;
+	u32 index = LX_NONE;
+	int refused;
+
+	if (!in)
+		return -LX_EBUSY;
+	if (!lx_covers(p, in))
+		return -LX_EPERM;
+	bpf_spin_lock(&in->lock);
+	refused = lx_admission_enter(&in->admission, member->runtime, member->deadline, member->period, &bandwidth);
+	if (!refused)
+		index = lx_slot_take(in, pid);
+	if (index != LX_NONE) {
+		struct lx_task *t = lx_task(&in->state, index);
+
+		t->deadline_rel = member->deadline;
+		t->period = member->period;
+		t->budget = member->runtime;
+		t->priority = lx_priority_of(member->deadline);
+		LX_P(enter)(&in->state, index);
+		lx_slot(in, index)->bandwidth = bandwidth;
+		lx_slot(in, index)->first_release = first_release;
+		in->members++;
+	} else if (!refused) {
+		lx_admission_leave(&in->admission, bandwidth);
+	}
+	bpf_spin_unlock(&in->lock);
+	if (refused)
+		return refused;
+	if (index == LX_NONE)
+		return -LX_EBUSY;
+	member->instance = instance;
+	member->index = index;
+	member->joined = 1;
+	return 0;
+}
+
+SEC("fentry/__sched_setscheduler")
+int BPF_PROG(lx_asked, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi)
+{
+	struct lx_member *member;
+
+	(void)pi;
+	if (!user || attr->sched_policy != SCHED_EXT_POLICY || !attr->sched_runtime || !attr->sched_period)
+		return 0;
+	member = bpf_task_storage_get(&members, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!member)
+		return 0;
+	member->asks = 1;
+	member->runtime = attr->sched_runtime;
+	member->period = attr->sched_period;
+	member->deadline = attr->sched_deadline ?: attr->sched_period;
+	return 0;
+}
+
+SEC("fmod_ret/security_task_setscheduler")
+int BPF_PROG(lx_may_enter, struct task_struct *p, int ret)
+{
+	struct lx_member *member;
+	struct task_struct *trusted;
+	u32 instance;
+
+	if (ret)
+		return ret;
+	member = bpf_task_storage_get(&members, p, NULL, 0);
+	if (!member || !member->asks)
+		return 0;
+	member->asks = 0;
+	if (!lx_is_capable())
+		return -LX_EPERM;
+	/* New parameters: as if it left and came again. */
+	lx_leave(p);
+	/* The same task, as the verifier wants to have it for a look at its affinity. */
+	trusted = bpf_task_from_pid(p->pid);
+	if (!trusted)
+		return -LX_EPERM;
+	instance = lx_instance_for(trusted);
+	ret = instance == LX_NONE ? -LX_EPERM : lx_admit(trusted, member, instance);
+	bpf_task_release(trusted);
+	if (ret)
+		LX_COUNT(refused);
+	else
+		LX_COUNT(admitted);
+	return ret;
+}
+
+SEC("fexit/__sched_setscheduler")
+int BPF_PROG(lx_answered, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi, int ret)
+{
+	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
+
+	(void)pi;
+	if (!member)
+		return 0;
+	member->asks = 0;
+	if (!member->joined)
+		return 0;
+	if (ret ? attr->sched_policy == SCHED_EXT_POLICY && user :
+		  attr->sched_policy != SCHED_EXT_POLICY || !attr->sched_period)
+		lx_leave(p);
+	return 0;
+}
+
+/* A child is not one of ours: fork fails as SCHED_DEADLINE's does, unless it was to be reset. */
+s32 BPF_STRUCT_OPS(lx_init_task, struct task_struct *p, struct scx_init_task_args *args)
+{
+	struct task_struct *parent = bpf_get_current_task_btf();
+	struct lx_member *member;
+
+	if (!args->fork)
+		return 0;
+	member = bpf_task_storage_get(&members, parent, NULL, 0);
+	if (member && member->joined && !BPF_CORE_READ_BITFIELD(parent, sched_reset_on_fork))
+		return -LX_EAGAIN;
+	return 0;
+}
+
+void BPF_STRUCT_OPS(lx_enable, struct task_struct *p)
+{
+	scx_bpf_task_set_dsq_vtime(p, background_now);
+}
+
+void BPF_STRUCT_OPS(lx_disable, struct task_struct *p)
+{
+	lx_leave(p);
+}
+
+void BPF_STRUCT_OPS(lx_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
+{
+	(void)args;
+	lx_leave(p);
+}
+
+/* One of ours may not be kept from a CPU of its instance; it goes on as background then. */
+void BPF_STRUCT_OPS(lx_set_cpumask, struct task_struct *p, const struct cpumask *mask)
+{
+	struct lx_member *member = lx_member_of(p);
+	struct lx_instance *in;
+
+	(void)mask;
+	if (!member)
+		return;
+	in = lx_instance_at(member->instance);
+	if (in && !lx_covers(p, in))
+		lx_leave(p);
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the host keeps beside the policy's own state: who is who (kernel tasks and CPUs, tasks and CPUs of an instance),
+ * and what the kernel has said of a task that the policy does not know yet.
+ */
+#ifndef LX_HOST_MAPS_H
+#define LX_HOST_MAPS_H
+
+#include "setup.h"
+#include "temporary.h"
+
+/* DSQ of everything that is not real-time. */
+#define LX_BACKGROUND 0
+
+/* Where a task stands between the kernel and the policy. */
+enum lx_standing {
+	/* No task has this number. */
+	LX_FREE = 0,
+	/* Admitted; its first job has yet to arrive. */
+	LX_ENTERED = 1,
+	/* The policy has a job of it: running, ready, or waiting for its release. */
+	LX_PRESENT = 2,
+	/* It sleeps; the policy knows. */
+	LX_BLOCKED = 3,
+	/* It sleeps, but the policy has its job still: it stopped where the policy had not put it. */
+	LX_ABSENT = 4,
+	/* It has left; the policy has its job still. The number becomes free when that job's turn comes. */
+	LX_DEPARTED = 5,
+};
+
+/* A task of an instance, by its number there. */
+struct lx_slot {
+	u32 pid;
+	/* enum lx_standing. Under the instance's lock. */
+	u32 standing;
+	/* It has called sched_yield: its job ends when its CPU decides next. */
+	u32 yielded;
+	/* It is in this scheduler's hands: enqueued, and not yet on a CPU. */
+	u32 custody;
+	/* LX_FREE: the next free number. */
+	u32 next_free;
+	/* Number of its present job, from 0. */
+	u32 job;
+	/* Where its job ends the first time it yields, if not 0: the synchronous release. */
+	u64 first_release;
+	u64 bandwidth;
+};
+
+struct lx_instance {
+	struct bpf_spin_lock lock;
+	u32 cpus;
+	struct bpf_timer timer;
+	/* The instant that the release timer was last set to. */
+	u64 armed;
+	u32 free;
+	u32 members;
+	struct lx_admission admission;
+	/* The kernel's numbers of the CPUs. */
+	u32 cpu[LX_CPUS_MAX];
+	struct lx_slot slot[LX_TASKS_MAX];
+	struct lx_state state;
+};
+
+/* A CPU, by the kernel's number. */
+struct lx_host_cpu {
+	/* Its budget timer. */
+	struct bpf_timer timer;
+	/* LX_NONE: no real-time tasks run here. */
+	u32 instance;
+	/* Its number in the instance. */
+	u32 index;
+	/* The real-time task on it, or LX_NONE; since when its time has not been charged. */
+	u32 running;
+	u32 reserved;
+	u64 since;
+	struct lx_reserve reserve;
+};
+
+/* A kernel task's place; in its task storage. */
+struct lx_member {
+	u32 instance;
+	u32 index;
+	/* Whether the two above have meaning. */
+	u32 joined;
+	/* What sched_setattr is asking for. */
+	u32 asks;
+	u64 runtime;
+	u64 deadline;
+	u64 period;
+};
+
+/* Actions of a decision, out of the lock's reach. One list per CPU for callbacks with interrupts off, one for timers. */
+struct lx_actions {
+	u32 count;
+	u32 forget;
+	struct lx_action action[LX_ACTIONS_MAX];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct lx_instance);
+} instances SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct lx_host_cpu);
+} host_cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct lx_member);
+} members SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, u32);
+	__type(value, struct lx_actions);
+} actions SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct lx_counters);
+} counters SEC(".maps");
+
+/* Synchronous release: what a task's first job ends with, ns of CLOCK_MONOTONIC, by thread id. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LX_TASKS_MAX);
+	__type(key, u32);
+	__type(value, u64);
+} first_releases SEC(".maps");
+
+/* Set by the loader. */
+const volatile u32 online_cpus = 1;
+/* bpf_timer is there (not on PREEMPT_RT, where a thread of the loader calls release_due). */
+const volatile bool has_timers = true;
+/* Slice of what is not real-time. */
+const volatile u64 background_slice = 5000000;
+
+_Static_assert(LX_TASKS_MAX == LX_HOST_TASKS && LX_CPUS_MAX == LX_HOST_CPUS, "user space is told other capacities");
+
+#define LX_IN_CALLBACK 0
+#define LX_IN_TIMER 1
+
+static __always_inline struct lx_instance *lx_instance_at(u32 index)
+{
+	return bpf_map_lookup_elem(&instances, &index);
+}
+
+static __always_inline struct lx_host_cpu *lx_host_cpu(u32 cpu)
+{
+	return bpf_map_lookup_elem(&host_cpus, &cpu);
+}
+
+static __always_inline struct lx_actions *lx_actions(u32 context)
+{
+	return bpf_map_lookup_elem(&actions, &context);
+}
+
+static __always_inline struct lx_slot *lx_slot(struct lx_instance *in, u32 index)
+{
+	return LX_AT(in->slot, index, LX_TASKS_MAX);
+}
+
+/* The kernel's number of an instance's CPU. */
+static __always_inline u32 lx_kernel_cpu(struct lx_instance *in, u32 index)
+{
+	return *LX_AT(in->cpu, index, LX_CPUS_MAX);
+}
+
+/* The task's place if it is one of ours, else NULL. */
+static __always_inline struct lx_member *lx_member_of(struct task_struct *p)
+{
+	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
+
+	return member && member->joined ? member : NULL;
+}
+
+#define LX_COUNT(name)                                                                                                 \
+	({                                                                                                             \
+		u32 zero_ = 0;                                                                                         \
+		struct lx_counters *c_ = bpf_map_lookup_elem(&counters, &zero_);                                       \
+                                                                                                                       \
+		if (c_)                                                                                                \
+			c_->name++;                                                                                    \
+	})
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What user space and the host tell each other. The Rust side is made from this file (crates/laxity-kernel/build.rs). */
+#ifndef LX_HOST_SETUP_H
+#define LX_HOST_SETUP_H
+
+#include "state.h"
+
+/* Capacities of the kernel's build. */
+#define LX_HOST_TASKS 2048
+#define LX_HOST_CPUS 256
+
+/* An instance, as user space sets it up before the scheduler is attached. */
+struct lx_host_setup {
+	u32 instance;
+	u32 reserved;
+	struct lx_config config;
+	/* What real-time tasks may be admitted for, in 1/1000000 of a CPU. */
+	u64 share;
+	/* sched_rt_period_us and sched_rt_runtime_us, in ns. */
+	u64 reserve_period;
+	u64 reserve_runtime;
+	u32 cpu[LX_HOST_CPUS];
+	u32 socket[LX_HOST_CPUS];
+};
+
+/* What happened since the scheduler was attached; per CPU. */
+struct lx_counters {
+	/* Release interrupts that released something. */
+	u64 releases;
+	/* Jobs that ended. */
+	u64 completions;
+	/* Budgets that ran out. */
+	u64 exhaustions;
+	/* CPUs asked to decide anew. */
+	u64 kicks;
+	/* Decisions of CPUs, and how many of them put a task on the CPU. */
+	u64 decisions;
+	u64 dispatches;
+	/* Decisions whose task was still on its way off another CPU. */
+	u64 retries;
+	/* Decisions where the reserve for ordinary work stopped real-time tasks. */
+	u64 reserved;
+	/* Times that ordinary work was put on a CPU. */
+	u64 background;
+	/* Calls of sched_setattr that were granted and refused; tasks that left. */
+	u64 admitted;
+	u64 refused;
+	u64 departed;
+};
+
+#endif

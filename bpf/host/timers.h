@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Interrupts: releases at their instants, budgets finer than the tick. */
+#ifndef LX_HOST_TIMERS_H
+#define LX_HOST_TIMERS_H
+
+#include "decide.h"
+
+/* The instance's number of the CPU that this runs on, or of its first one. */
+static __always_inline u32 lx_here(struct lx_instance *in, u32 instance)
+{
+	struct lx_host_cpu *c = lx_host_cpu(bpf_get_smp_processor_id());
+
+	return c && c->instance == instance ? c->index : 0;
+}
+
+/* Releases what is due. With batching one group is all jobs of an instant, without it one job. */
+static __noinline int lx_release_pending(struct lx_instance *in, struct lx_actions *list)
+{
+	u32 groups = 0;
+
+	while (groups < LX_TASKS_MAX && LX_MAY_LOOP) {
+		u64 now = bpf_ktime_get_ns();
+		u32 group;
+
+		bpf_spin_lock(&in->lock);
+		group = lx_take_due(&in->state, now);
+		if (group != LX_NONE) {
+			LX_P(release_group)(&in->state, group, now);
+			lx_collect(&in->state, list);
+		}
+		bpf_spin_unlock(&in->lock);
+		if (group == LX_NONE)
+			break;
+		lx_act_all(in, list);
+		LX_COUNT(releases);
+		groups++;
+		LX_FORGET(list, groups);
+	}
+	return 0;
+}
+
+static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
+{
+	struct lx_actions *list = lx_actions(LX_IN_TIMER);
+
+	(void)map;
+	(void)key;
+	if (!list)
+		return 0;
+	lx_release_pending(in, list);
+	lx_arm(in);
+	return 0;
+}
+
+/*
+ * The budget timer of a CPU: nothing but a reason to decide. What the budget is, is looked at then, so a timer that has
+ * been set for a task that is gone does no harm, and none has to be cancelled.
+ */
+static int lx_budget_due(void *map, u32 *key, struct lx_host_cpu *c)
+{
+	(void)map;
+	(void)c;
+	lx_kick_cpu(*key);
+	return 0;
+}
+
+/* Sets the budget timer of the CPU, on which the task begins to run. */
+static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	struct lx_state *s = &in->state;
+	u64 left;
+
+	if (!has_timers || s->config.budget_mode == LX_BUDGET_OFF)
+		return;
+	left = LX_READ(lx_task(s, c->running)->budget_left);
+	bpf_timer_start(&c->timer, now + left, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+}
+
+#endif

@@ -1,0 +1,72 @@
+//! What happened since a scheduler was attached.
+
+use crate::ffi;
+use serde::Serialize;
+
+/// Declares the counters once, with what they count.
+macro_rules! counters {
+    ($($(#[$documentation:meta])* $name:ident,)*) => {
+        /// Sums over all CPUs.
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+        pub struct Counters {
+            $($(#[$documentation])* pub $name: u64,)*
+        }
+
+        impl Counters {
+            /// Names and values, in the order of `bpf/host/setup.h`.
+            pub fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+                [$((stringify!($name), self.$name)),*].into_iter()
+            }
+
+            /// Adds what one CPU counted.
+            fn add(&mut self, cpu: &ffi::lx_counters) {
+                $(self.$name += cpu.$name;)*
+            }
+
+            /// What happened since `before`.
+            #[must_use]
+            pub fn since(&self, before: &Counters) -> Counters {
+                Counters { $($name: self.$name.saturating_sub(before.$name)),* }
+            }
+        }
+    };
+}
+
+counters! {
+    /// Release interrupts that released something.
+    releases,
+    /// Jobs that ended.
+    completions,
+    /// Budgets that ran out.
+    exhaustions,
+    /// CPUs asked to decide anew.
+    kicks,
+    /// Decisions of CPUs.
+    decisions,
+    /// Decisions that put a real-time task on the CPU.
+    dispatches,
+    /// Decisions whose task was still on its way off another CPU.
+    retries,
+    /// Decisions where the reserve for ordinary work stopped real-time tasks.
+    reserved,
+    /// Times that ordinary work was put on a CPU.
+    background,
+    /// Calls of sched_setattr that were granted.
+    admitted,
+    /// Calls of sched_setattr that were refused.
+    refused,
+    /// Tasks that left.
+    departed,
+}
+
+impl Counters {
+    /// From the values of a per-CPU map.
+    pub(crate) fn from_cpus(values: &[Vec<u8>]) -> Counters {
+        let mut sum = Counters::default();
+        for value in values.iter().filter(|value| value.len() >= size_of::<ffi::lx_counters>()) {
+            // SAFETY: long enough, and any bytes are counters.
+            sum.add(&unsafe { std::ptr::read_unaligned(value.as_ptr().cast::<ffi::lx_counters>()) });
+        }
+        sum
+    }
+}

@@ -1,0 +1,76 @@
+//! Whether the running kernel takes schedulers, and what it lacks if not.
+
+use std::fs;
+use std::path::Path;
+
+/// Kernel functions without which no scheduler here can be loaded.
+const NEEDED: [&str; 5] =
+    ["scx_bpf_create_dsq", "scx_bpf_dsq_insert", "scx_bpf_kick_cpu", "scx_bpf_task_cpu", "bpf_task_from_pid"];
+
+/// What the running kernel can do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Support {
+    /// It takes schedulers.
+    Yes,
+    /// It does not: why, and what helps.
+    No {
+        /// What is missing.
+        reason: String,
+        /// What to do about it.
+        hint: String,
+    },
+}
+
+/// Looks at the running kernel; loads nothing.
+pub fn support() -> Support {
+    let version = rustix::system::uname().release().to_string_lossy().into_owned();
+    let no = |reason: String, hint: &str| Support::No { reason, hint: hint.to_owned() };
+    if !Path::new("/sys/kernel/sched_ext").exists() {
+        return no(
+            format!(
+                "the running kernel {version} has no sched_ext (CONFIG_SCHED_CLASS_EXT, Linux 6.12 and later)"
+            ),
+            "run the same command in a virtual machine: laxity vm -- ...",
+        );
+    }
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return no(
+            format!("the running kernel {version} has no BTF (/sys/kernel/btf/vmlinux)"),
+            "use a kernel with CONFIG_DEBUG_INFO_BTF, or: laxity vm -- ...",
+        );
+    }
+    match lacking() {
+        Err(why) => {
+            no(format!("the types of the running kernel {version} cannot be read: {why}"), "laxity vm -- ...")
+        }
+        Ok(missing) if !missing.is_empty() => no(
+            format!(
+                "the BTF of the running kernel {version} does not mark {} as callable from BPF: a known fault of some \
+                 builds (Debian's 7.1.7, 7.1.8, 7.1.13, 7.2.9 and 7.2.12)",
+                missing.join(", ")
+            ),
+            "boot another kernel (6.18, 7.0, 7.2.13, 7.3.4 are good), or: laxity vm -- ...",
+        ),
+        Ok(_) => Support::Yes,
+    }
+}
+
+/// The needed functions that have no `bpf_kfunc` mark.
+fn lacking() -> Result<Vec<&'static str>, String> {
+    use libbpf_rs::btf::types::{DeclTag, Func};
+    use libbpf_rs::btf::{Btf, ReferencesType as _};
+    let btf = Btf::from_vmlinux().map_err(|error| error.to_string())?;
+    let marked: std::collections::HashSet<_> = btf
+        .type_by_kind::<DeclTag<'_>>()
+        .filter(|tag| tag.name().is_some_and(|name| name == "bpf_kfunc"))
+        .map(|tag| tag.referenced_type().type_id())
+        .collect();
+    let is_marked =
+        |name: &str| btf.type_by_name::<Func<'_>>(name).is_some_and(|f| marked.contains(&f.type_id()));
+    Ok(NEEDED.into_iter().filter(|name| !is_marked(name)).collect())
+}
+
+/// Whether the running kernel is PREEMPT_RT, which refuses BPF timers.
+pub(crate) fn is_preempt_rt() -> bool {
+    fs::read_to_string("/sys/kernel/realtime").is_ok_and(|text| text.trim() == "1")
+}

@@ -1,0 +1,128 @@
+//! The object files of `bpf/`, and the kernel's constants in them.
+
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{DataSec, Enum, Enum64, Var};
+use libbpf_rs::{AsRawLibbpf as _, ObjectBuilder, OpenObject};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+
+#[repr(align(16))]
+struct Aligned<T: ?Sized>(T);
+
+macro_rules! aligned {
+    ($path:literal) => {{
+        static ALIGNED: &Aligned<[u8]> = &Aligned(*include_bytes!($path));
+        &ALIGNED.0
+    }};
+}
+
+include!(concat!(env!("OUT_DIR"), "/objects.rs"));
+
+/// The object file of `bpf/NAME.bpf.c`.
+///
+/// # Errors
+///
+/// Why this program was built without it.
+pub fn object(name: &str) -> Result<&'static [u8], String> {
+    let objects = COMPILED.map_err(String::from)?;
+    let found = objects.iter().find(|(n, _)| *n == name);
+    found.map(|(_, bytes)| *bytes).ok_or_else(|| format!("there is no bpf/{name}.bpf.c"))
+}
+
+/// Where the variables of a section are: name, offset, size.
+fn variables(name: &str, object: &OpenObject, section: &str) -> Result<Vec<(String, usize, usize)>, String> {
+    // SAFETY: the object lives as long as the types that are read here, and is not changed meanwhile.
+    let object = unsafe { object.as_libbpf_object().as_ref() };
+    let btf = Btf::from_bpf_object(object)
+        .map_err(|error| format!("{name}: {error}"))?
+        .ok_or_else(|| format!("{name} was built without types"))?;
+    let section: DataSec<'_> =
+        btf.type_by_name(section).ok_or_else(|| format!("{name} has no section {section}"))?;
+    let mut found = Vec::new();
+    for variable in section.iter() {
+        let of_type: Var<'_> = btf.type_by_id(variable.ty).ok_or("a constant without a type")?;
+        if let Some(name) = of_type.name() {
+            let offset = variable.offset as usize;
+            found.push((name.to_string_lossy().into_owned(), offset, variable.size));
+        }
+    }
+    Ok(found)
+}
+
+/// The values of all `SCX_` constants of this kernel, which differ between versions.
+fn kernel_constants() -> Result<HashMap<String, u64>, String> {
+    let btf = Btf::from_vmlinux().map_err(|error| format!("the kernel's types cannot be read: {error}"))?;
+    let mut values = HashMap::new();
+    let mut keep = |name: Option<&OsStr>, value: i128| {
+        if let Some(name) = name.and_then(OsStr::to_str).filter(|name| name.starts_with("SCX_")) {
+            // Negative ones are none of ours.
+            values.insert(name.to_owned(), u64::try_from(value).unwrap_or(0));
+        }
+    };
+    for of_type in btf.type_by_kind::<Enum<'_>>() {
+        of_type.iter().for_each(|member| keep(member.name, member.value.into()));
+    }
+    for of_type in btf.type_by_kind::<Enum64<'_>>() {
+        of_type.iter().for_each(|member| keep(member.name, member.value));
+    }
+    Ok(values)
+}
+
+/// An object opened, not loaded yet.
+pub(crate) struct Opened {
+    pub(crate) object: OpenObject,
+    constants: Vec<(String, usize, usize)>,
+}
+
+impl Opened {
+    pub(crate) fn new(name: &str) -> Result<Opened, String> {
+        let bytes = object(name)?;
+        let object =
+            ObjectBuilder::default().open_memory(bytes).map_err(|error| format!("{name}: {error}"))?;
+        let constants = variables(name, &object, ".rodata")?;
+        let mut opened = Opened { object, constants };
+        opened.fill_kernel_constants()?;
+        Ok(opened)
+    }
+
+    /// `__SCX_X` becomes what this kernel's SCX_X is; 0 if it has none.
+    fn fill_kernel_constants(&mut self) -> Result<(), String> {
+        let values = kernel_constants()?;
+        for (name, offset, size) in self.constants.clone() {
+            if let Some(kernels) = name.strip_prefix("__")
+                && kernels.starts_with("SCX_")
+                && size == 8
+            {
+                self.write(offset, &values.get(kernels).copied().unwrap_or(0).to_ne_bytes())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a variable of `.data` is.
+    pub(crate) fn place_in_data(&self, variable: &str) -> Result<usize, String> {
+        let all = variables("the object", &self.object, ".data")?;
+        let found = all.iter().find(|(name, ..)| name == variable);
+        found.map(|(_, offset, _)| *offset).ok_or_else(|| format!("there is no {variable} in .data"))
+    }
+
+    /// Sets a constant of the object.
+    pub(crate) fn set(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
+        let found = self.constants.iter().find(|(n, _, size)| n == name && *size == value.len());
+        let (_, offset, _) =
+            found.ok_or_else(|| format!("there is no constant {name} of {} bytes", value.len()))?;
+        let offset = *offset;
+        self.write(offset, value)
+    }
+
+    fn write(&mut self, offset: usize, value: &[u8]) -> Result<(), String> {
+        let mut map = self
+            .object
+            .maps_mut()
+            .find(|map| map.name().to_string_lossy().ends_with(".rodata"))
+            .ok_or("there is no .rodata")?;
+        let bytes = map.initial_value_mut().ok_or(".rodata has no value")?;
+        bytes[offset..offset + value.len()].copy_from_slice(value);
+        Ok(())
+    }
+}

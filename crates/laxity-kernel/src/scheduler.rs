@@ -1,0 +1,292 @@
+//! A policy as the scheduler of the running kernel.
+
+use crate::object::Opened;
+use crate::{Counters, ffi, kernel, messages};
+use laxity_model::{Diagnostic, Policy, Result};
+use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput};
+
+/// What happens to a job that has used up its budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BudgetMode {
+    /// Nothing.
+    Off,
+    /// It waits for the next replenishment.
+    Throttle,
+    /// It goes on with a deadline one period later.
+    Postpone,
+}
+
+/// The CPUs of one instance of the policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// The kernel's numbers. With a dedicated CPU, that is the last one.
+    pub cpus: Vec<u32>,
+    /// The socket of each, from 0.
+    pub sockets: Vec<u32>,
+}
+
+/// What real-time tasks leave to everything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reserve {
+    /// Length of the period, in ns.
+    pub period_ns: u64,
+    /// What real-time tasks may use of a CPU in a period while other work waits for it, in ns.
+    pub runtime_ns: u64,
+}
+
+/// How a policy is set up.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Which policy.
+    pub policy: Policy,
+    /// Fixed priorities (deadline-monotonic) instead of EDF.
+    pub fixed_priorities: bool,
+    /// One instance each; CPUs in none of them run no real-time tasks.
+    pub cells: Vec<Cell>,
+    /// Budget enforcement.
+    pub budget: BudgetMode,
+    /// Whether jobs of one instant are released together.
+    pub batching: bool,
+    /// push-pull: after how many failures a push is given up.
+    pub retries_max: u32,
+    /// Tasks that a cell has room for.
+    pub tasks: u32,
+    /// What admitted tasks may use of each CPU, in millionths.
+    pub share_ppm: u64,
+    /// What is left to everything else.
+    pub reserve: Reserve,
+}
+
+/// Why the kernel has thrown a scheduler out, or how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// The kernel's kind of exit.
+    pub kind: i32,
+    /// The exit code, as the sched_ext tools define it.
+    pub code: i64,
+    /// The reason, in the kernel's words.
+    pub reason: String,
+    /// More about it, or nothing.
+    pub message: String,
+}
+
+impl Exit {
+    /// Whether the kernel asks that the scheduler be started again: a CPU came or went.
+    pub fn wants_restart(&self) -> bool {
+        self.code & (1 << 48) != 0
+    }
+}
+
+/// An attached scheduler. It ends when this is dropped.
+pub struct Scheduler {
+    object: Object,
+    link: Option<Link>,
+    interface: Vec<Link>,
+    /// Where in `.data` the kernel's reason for an exit is.
+    exit_place: usize,
+}
+
+fn environment(what: String) -> Diagnostic {
+    let said = messages::last_lines(30);
+    if said.is_empty() {
+        Diagnostic::environment(what)
+    } else {
+        Diagnostic::environment(format!("{what}\n{said}"))
+    }
+}
+
+/// The file in `bpf/`.
+fn object_name(policy: Policy) -> &'static str {
+    match policy {
+        Policy::EdfBh => "edf_bh",
+        Policy::EdfRbt => "edf_rbt",
+        Policy::Fpp => "fpp",
+        Policy::GsnEdf | Policy::GsnEdfDi => "gsn_edf",
+        Policy::PushPull => "push_pull",
+        Policy::GEdfMp => "g_edf_mp",
+    }
+}
+
+impl Scheduler {
+    /// Loads the policy and attaches it: from now on it schedules this machine.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel lacks or refuses, with the verifier's words.
+    pub fn attach(options: &Options) -> Result<Scheduler> {
+        messages::listen();
+        if let kernel::Support::No { reason, hint } = kernel::support() {
+            return Err(Diagnostic::environment(reason).hint(hint));
+        }
+        let opened = prepare(options).map_err(environment)?;
+        let exit_place = opened.place_in_data("uei").map_err(environment)?;
+        let object = opened.object.load().map_err(|error| {
+            environment(format!("the kernel refuses the policy {}: {error}", options.policy.name()))
+        })?;
+        let mut scheduler = Scheduler { object, link: None, interface: Vec::new(), exit_place };
+        for (number, cell) in options.cells.iter().enumerate() {
+            scheduler.set_up(options, number, cell).map_err(environment)?;
+        }
+        scheduler.attach_interface()?;
+        let mut map = scheduler
+            .object
+            .maps_mut()
+            .find(|map| map.name() == "laxity")
+            .ok_or_else(|| Diagnostic::environment("the object has no scheduler".to_owned()))?;
+        let link = map.attach_struct_ops().map_err(|error| {
+            environment(format!("the kernel does not take the scheduler {}: {error}", options.policy.name()))
+        })?;
+        scheduler.link = Some(link);
+        Ok(scheduler)
+    }
+
+    fn set_up(&self, options: &Options, number: usize, cell: &Cell) -> std::result::Result<(), String> {
+        let setup = setup_of(options, number, cell)?;
+        // SAFETY: plain numbers, all of them initialized.
+        let bytes = unsafe {
+            std::slice::from_raw_parts((&raw const setup).cast::<u8>(), size_of::<ffi::lx_host_setup>())
+        };
+        let map =
+            self.object.maps().find(|map| map.name() == ".data.setup").ok_or("there is no .data.setup")?;
+        let mut value = bytes.to_vec();
+        value.resize(map.value_size() as usize, 0);
+        map.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| format!("setup: {error}"))?;
+        self.run("set_up", None)
+    }
+
+    fn run(&self, name: &str, context: Option<&mut [u8]>) -> std::result::Result<(), String> {
+        let program = self.object.progs_mut().find(|p| p.name() == name);
+        let program = program.ok_or_else(|| format!("there is no program {name}"))?;
+        let input = ProgramInput { context_in: context, ..Default::default() };
+        match program.test_run(input) {
+            Ok(output) if output.return_value == 0 => Ok(()),
+            Ok(output) => Err(format!("{name}: {}", output.return_value)),
+            Err(error) => Err(format!("{name}: {error}")),
+        }
+    }
+
+    /// How tasks become the scheduler's: before it is attached, so that none is missed.
+    fn attach_interface(&mut self) -> Result<()> {
+        for name in ["lx_asked", "lx_may_enter", "lx_answered"] {
+            let program = self.object.progs_mut().find(|p| p.name() == name);
+            let program = program
+                .ok_or_else(|| Diagnostic::environment(format!("the object has no program {name}")))?;
+            let link = program.attach().map_err(|error| {
+                environment(format!("the kernel does not let sched_setattr be watched ({name}): {error}"))
+            })?;
+            self.interface.push(link);
+        }
+        Ok(())
+    }
+
+    /// What the verifier went through for each program, in instructions.
+    pub fn verified(&self) -> Vec<(String, u32)> {
+        let ours: Vec<String> =
+            self.object.progs().map(|p| p.name().to_string_lossy().into_owned()).collect();
+        let all = libbpf_rs::query::ProgInfoIter::default();
+        all.map(|info| (info.name.to_string_lossy().into_owned(), info.verified_insns))
+            .filter(|(name, _)| ours.iter().any(|own| own.starts_with(name.as_str())))
+            .collect()
+    }
+
+    /// What happened since it was attached.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn counters(&self) -> Result<Counters> {
+        let map = self.object.maps().find(|map| map.name() == "counters");
+        let map = map.ok_or_else(|| Diagnostic::environment("the object has no counters".to_owned()))?;
+        let values = map
+            .lookup_percpu(&0_u32.to_ne_bytes(), MapFlags::ANY)
+            .map_err(|error| Diagnostic::environment(format!("the counters cannot be read: {error}")))?;
+        Ok(Counters::from_cpus(&values.unwrap_or_default()))
+    }
+
+    /// Whether it has ended, and why.
+    pub fn exited(&self) -> Option<Exit> {
+        let map = self.object.maps().find(|map| map.name().to_string_lossy().ends_with(".data"))?;
+        let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
+        exit_of(value.get(self.exit_place..)?)
+    }
+}
+
+/// As `struct user_exit_info` of the sched_ext tools: kind, CPU, code, 128 bytes reason, 1024 bytes message.
+fn exit_of(data: &[u8]) -> Option<Exit> {
+    let number = |from: usize| data.get(from..from + 4).map(|b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]]));
+    let kind = number(0)?;
+    if kind == 0 {
+        return None;
+    }
+    let code = data.get(8..16)?.try_into().ok().map(i64::from_ne_bytes)?;
+    let text = |from: usize, length: usize| {
+        let bytes = data.get(from..from + length).unwrap_or_default();
+        let end = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+        String::from_utf8_lossy(&bytes[..end]).trim().to_owned()
+    };
+    Some(Exit { kind, code, reason: text(16, 128), message: text(144, 1024) })
+}
+
+fn setup_of(
+    options: &Options,
+    number: usize,
+    cell: &Cell,
+) -> std::result::Result<ffi::lx_host_setup, String> {
+    let capacity = ffi::LX_HOST_CPUS as usize;
+    if cell.cpus.len() > capacity || cell.cpus.is_empty() {
+        return Err(format!("a cell has {} CPUs; from 1 to {capacity} are possible", cell.cpus.len()));
+    }
+    let count = u32::try_from(cell.cpus.len()).expect("at most the capacity");
+    let dedicated = matches!(options.policy, Policy::GsnEdfDi | Policy::GEdfMp);
+    let mut setup = ffi::lx_host_setup {
+        instance: u32::try_from(number).map_err(|_| "too many cells".to_owned())?,
+        reserved: 0,
+        config: ffi::lx_config {
+            tasks: options.tasks,
+            cpus: count,
+            rule: options.fixed_priorities.into(),
+            budget_mode: match options.budget {
+                BudgetMode::Off => 0,
+                BudgetMode::Throttle => 1,
+                BudgetMode::Postpone => 2,
+            },
+            batching: options.batching.into(),
+            dedicated_cpu: if dedicated { count - 1 } else { u32::MAX },
+            retries_max: options.retries_max,
+            sockets: cell.sockets.iter().max().map_or(1, |last| last + 1),
+        },
+        share: options.share_ppm,
+        reserve_period: options.reserve.period_ns,
+        reserve_runtime: options.reserve.runtime_ns,
+        cpu: [0; ffi::LX_HOST_CPUS as usize],
+        socket: [0; ffi::LX_HOST_CPUS as usize],
+    };
+    setup.cpu[..cell.cpus.len()].copy_from_slice(&cell.cpus);
+    setup.socket[..cell.sockets.len()].copy_from_slice(&cell.sockets);
+    Ok(setup)
+}
+
+/// Opens the policy's object with its maps as large as this machine needs.
+fn prepare(options: &Options) -> std::result::Result<Opened, String> {
+    let mut opened = Opened::new(object_name(options.policy))?;
+    let cpus = libbpf_rs::num_possible_cpus().map_err(|error| error.to_string())?;
+    let cpus = u32::try_from(cpus).map_err(|error| error.to_string())?;
+    opened.set("online_cpus", &cpus.to_ne_bytes())?;
+    opened.set("has_timers", &[u8::from(!kernel::is_preempt_rt())])?;
+    let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
+    for mut map in opened.object.maps_mut() {
+        let entries = match map.name().to_str() {
+            Some("instances") => instances,
+            Some("host_cpus") => cpus,
+            _ => continue,
+        };
+        map.set_max_entries(entries).map_err(|error| error.to_string())?;
+    }
+    for mut program in opened.object.progs_mut() {
+        // Of the sched_ext tools' headers; our use of what it finds out is on the safe side without it.
+        if program.name() == "scx_lib_init_probe" {
+            program.set_autoload(false);
+        }
+    }
+    Ok(opened)
+}
