@@ -53,7 +53,7 @@ static __always_inline void lx_charge_until(struct lx_instance *in, struct lx_ho
 }
 
 /* Its job goes, and it sleeps or has left: what the policy held until its turn came. */
-static __noinline void lx_drop(struct lx_instance *in, u32 cpu, u32 index, u64 now)
+static __always_inline void lx_drop(struct lx_instance *in, u32 cpu, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 
@@ -78,7 +78,7 @@ static __always_inline u64 lx_following_release(struct lx_instance *in, u32 inde
 }
 
 /* The policy hears of what has ended on the CPU: the job of `index`, which it has scheduled there. */
-static __noinline void lx_say_end(struct lx_instance *in, u32 cpu, u32 index, u64 now)
+static __always_inline void lx_say_end(struct lx_instance *in, u32 cpu, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 	struct lx_state *s = &in->state;
@@ -98,7 +98,7 @@ static __noinline void lx_say_end(struct lx_instance *in, u32 cpu, u32 index, u6
  * `cpu` decides. Returns the task that it runs from now on, or LX_NONE. That may be one that is not there any more: then the
  * CPU is to decide again.
  */
-static __noinline u32 lx_decide(struct lx_instance *in, u32 cpu, u64 now, struct lx_actions *out)
+static __always_inline u32 lx_decide(struct lx_instance *in, u32 cpu, u64 now, struct lx_actions *out)
 {
 	struct lx_state *s = &in->state;
 	u32 index = lx_cpu(s, cpu)->scheduled;
@@ -113,7 +113,7 @@ static __noinline u32 lx_decide(struct lx_instance *in, u32 cpu, u64 now, struct
 }
 
 /* The task is runnable: its first job, its next one, or the one that it was at arrives, if the policy does not have it. */
-static __noinline void lx_appear(struct lx_instance *in, u32 cpu, u32 index, u64 now, struct lx_actions *out)
+static __always_inline void lx_appear(struct lx_instance *in, u32 cpu, u32 index, u64 now, struct lx_actions *out)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 	struct lx_state *s = &in->state;
@@ -139,7 +139,7 @@ static __noinline void lx_appear(struct lx_instance *in, u32 cpu, u32 index, u64
 }
 
 /* The task sleeps. `cpu` is where it ran. */
-static __noinline void lx_vanish(struct lx_instance *in, u32 cpu, u32 index, u64 now, struct lx_actions *out)
+static __always_inline void lx_vanish(struct lx_instance *in, u32 cpu, u32 index, u64 now, struct lx_actions *out)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 
@@ -154,7 +154,7 @@ static __noinline void lx_vanish(struct lx_instance *in, u32 cpu, u32 index, u64
 }
 
 /* The task is none of ours from now on. */
-static __noinline void lx_depart(struct lx_instance *in, u32 index)
+static __always_inline void lx_depart(struct lx_instance *in, u32 index)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 

@@ -46,7 +46,7 @@ static __noinline int lx_leave(struct task_struct *p)
 /* The instance whose CPUs are the ones the task may use, or more of them. */
 static __noinline u32 lx_instance_for(struct task_struct *p)
 {
-	u32 first = bpf_cpumask_first(p->cpus_ptr);
+	u32 first = bpf_cpumask_first(&p->cpus_mask);
 	struct lx_host_cpu *c = lx_host_cpu(first);
 
 	/* A task that may run anywhere belongs to the cluster that it is in, if it is in one. */
@@ -59,14 +59,17 @@ static __noinline u32 lx_instance_for(struct task_struct *p)
 	return c ? c->instance : LX_NONE;
 }
 
-/* Whether the task may run on all CPUs of the instance. */
+/*
+ * Whether the task may run on all CPUs of the instance. Its own mask is asked, not the present one (cpus_ptr): while migration
+ * is disabled, as it is in the very program that asks, that one has a single CPU.
+ */
 static __noinline bool lx_covers(struct task_struct *p, struct lx_instance *in)
 {
 	u32 i = 0;
 	bool covers = true;
 
 	while (i < in->cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
-		if (!bpf_cpumask_test_cpu(lx_kernel_cpu(in, i), p->cpus_ptr))
+		if (!bpf_cpumask_test_cpu(lx_kernel_cpu(in, i), &p->cpus_mask))
 			covers = false;
 		i++;
 	}
