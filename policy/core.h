@@ -169,6 +169,8 @@ LX_INLINE void lx_task_enter(struct lx_state *s, u32 task)
 	if (lx_scheduled_on(s, task) == LX_NONE)
 		t->last_cpu = LX_NONE;
 	LX_ASSERT(!lx_is_scheduled_beside(s, t->last_cpu, task));
+	/* A deadline that is past: there is no job that could go on. */
+	t->deadline_abs = 0;
 	t->replenished = LX_NEVER;
 	t->budget_left = t->budget;
 }
@@ -184,6 +186,7 @@ LX_INLINE void lx_tasks_init(struct lx_state *s)
 		t->linked_on = LX_NONE;
 		t->last_cpu = LX_NONE;
 		t->place = LX_PLACE_NOWHERE;
+		t->deadline_abs = 0;
 		t->replenished = LX_NEVER;
 		t->budget_left = t->budget;
 		i++;
@@ -217,6 +220,9 @@ LX_INLINE u64 lx_next_job(struct lx_state *s, u32 task, u64 release)
 		}
 		if (t->replenished > release)
 			t->deadline_abs = t->replenished + t->deadline_rel;
+	} else {
+		/* Not enforced, but counted, for lx_wake_up. */
+		t->budget_left = t->budget;
 	}
 	t->key = s->config.rule == LX_RULE_EDF ? t->deadline_abs : t->priority;
 	return ready;

@@ -8,6 +8,7 @@
 #include "g_edf_mp.h"
 #include "gsn_edf.h"
 #include "push_pull.h"
+#include "wake_up.h"
 
 #define LX_ENTRIES(policy)                                                                                             \
 	.name = #policy, .init = lx_##policy##_init, .enter = lx_##policy##_enter, .arrive = lx_##policy##_arrive,     \
@@ -133,4 +134,9 @@ u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs
 
 	*deadline_abs = next.deadline_abs;
 	return next.time;
+}
+
+u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now)
+{
+	return lx_wake_up(s, task, now);
 }

@@ -55,6 +55,8 @@ size_t lx_policy_size(const struct lx_config *config);
 struct lx_state *lx_policy_lay_out(void *memory, const struct lx_config *config);
 /* When the next server period of a task begins; its deadline then is stored at `deadline_abs` (core.h). */
 u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs);
+/* What it means that the task wakes up: LX_NEVER, or the release of a new job (wake_up.h). */
+u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now);
 /* The first release group that is due, or LX_NONE (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);
 

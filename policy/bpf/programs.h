@@ -11,6 +11,7 @@
  * `setup` and `events` replay sequences of events. The other programs are one entry point each, under a spin lock as in
  * the kernel's scheduler: what the verifier says of them is the cost of that entry point.
  */
+#include "../wake_up.h"
 #include "rig.h"
 #ifdef LX_QUEUE
 #include "hold.h"
@@ -34,6 +35,8 @@ struct lx_state state;
 struct lx_rig_setup setup_data LX_SECTION(".data.setup");
 struct lx_rig_input input LX_SECTION(".data.input");
 struct lx_rig_output output LX_SECTION(".data.output");
+/* What wake_up returned. */
+u64 woken LX_SECTION(".data.woken");
 
 char _license[] LX_SECTION("license") = "GPL";
 
@@ -60,6 +63,7 @@ char _license[] LX_SECTION("license") = "GPL";
 	}
 
 LX_PROGRAM(enter, LX_P(enter)(&state, task))
+LX_PROGRAM(wake_up, woken = lx_wake_up(&state, task, now))
 LX_PROGRAM(arrive, LX_P(arrive)(&state, task, time, cpu, now))
 LX_PROGRAM(take_due, state.forget = lx_take_due(&state, now))
 LX_PROGRAM(release_group, LX_P(release_group)(&state, task, now))
@@ -166,6 +170,9 @@ LX_INLINE void handle(const struct lx_rig_event *e)
 		set_parameters(task, &e->parameters);
 		events_enter(cpu, task, time, now);
 		break;
+	case LX_RIG_WAKE_UP:
+		events_wake_up(cpu, task, time, now);
+		break;
 	case LX_RIG_ARRIVE:
 		events_arrive(cpu, task, time, now);
 		break;
@@ -227,6 +234,7 @@ LX_FN void record(const struct lx_rig_event *e, u32 event)
 	result->value = returns(e->kind) ? state.forget : 0;
 	result->actions = state.actions;
 	result->next_due = state.next_due;
+	result->release = e->kind == LX_RIG_WAKE_UP ? woken : 0;
 	result->deadline_abs = 0;
 	result->budget_left = 0;
 	if (e->task < state.config.tasks) {
@@ -254,7 +262,7 @@ LX_SECTION("syscall") int events(void *context)
 	while (i < input.events && i < LX_RIG_EVENTS && LX_MAY_LOOP) {
 		const struct lx_rig_event *e = LX_AT(input.event, i, LX_RIG_EVENTS);
 
-		/* Take_due, consume and enter make no actions. */
+		/* Take_due, consume, enter and wake_up make no actions. */
 		state.actions = 0;
 		handle(e);
 		record(e, i);

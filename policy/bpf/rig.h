@@ -26,6 +26,7 @@ enum lx_rig_kind {
 	LX_RIG_RESUME = 11,
 	LX_RIG_FINISH = 12,
 	LX_RIG_ENTER = 13,
+	LX_RIG_WAKE_UP = 14,
 };
 
 struct lx_rig_task {
@@ -57,6 +58,8 @@ struct lx_rig_result {
 	/* Of the event's task, if that is one. */
 	u64 deadline_abs;
 	u64 budget_left;
+	/* wake_up: what it returned. */
+	u64 release;
 };
 
 /* An instance to set up. */

@@ -32,6 +32,8 @@ pub enum Kind {
     Finish = 12,
     /// A task becomes one of the instance.
     Enter = 13,
+    /// What it means that a task wakes up.
+    WakeUp = 14,
 }
 
 /// The arguments of an entry point (`struct lx_rig_event`).
@@ -56,7 +58,7 @@ pub(crate) const EVENT_BYTES: usize = 64;
 /// Bytes of a task's parameters in C.
 pub(crate) const TASK_BYTES: usize = 32;
 /// Bytes of a result in C, and of an action.
-pub(crate) const RESULT_BYTES: usize = 32;
+pub(crate) const RESULT_BYTES: usize = 40;
 pub(crate) const ACTION_BYTES: usize = 24;
 /// `LX_RIG_EVENTS`, `LX_RIG_ACTIONS`.
 pub(crate) const EVENTS_MAX: usize = 4096;
@@ -99,6 +101,8 @@ pub struct Decision {
     pub deadline_abs: u64,
     /// See `deadline_abs`.
     pub budget_left: u64,
+    /// What wake_up returned; 0 for other events.
+    pub release: u64,
 }
 
 /// An action as its bytes in C.
@@ -146,6 +150,7 @@ pub(crate) fn decode_output(bytes: &[u8], events: usize) -> Result<Vec<Decision>
             next_due: u64_at(bytes, at + 8),
             deadline_abs: u64_at(bytes, at + 16),
             budget_left: u64_at(bytes, at + 24),
+            release: u64_at(bytes, at + 32),
         });
         next += count;
     }

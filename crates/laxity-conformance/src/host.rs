@@ -209,6 +209,12 @@ impl Host {
         match self.jobs[task as usize] {
             Job::Present => {}
             Job::Suspended if self.random.random_bool(0.7) => {
+                let woken = Event { kind: Kind::WakeUp, cpu, task, time: 0, now: self.now, parameters: None };
+                let release = self.event(woken).release;
+                if release != NEVER {
+                    self.arrive(task, release, cpu, self.now);
+                    return;
+                }
                 self.jobs[task as usize] = Job::Present;
                 self.event(Event { kind: Kind::Resume, cpu, task, time: 0, now: self.now, parameters: None });
             }
@@ -300,10 +306,11 @@ impl Host {
         });
     }
 
-    /// Calls the entry point, writes down the decision, and carries it out.
-    fn event(&mut self, event: Event) {
-        let value = call(&mut self.instance, &event);
-        let acts = !matches!(event.kind, Kind::TakeDue | Kind::Consume | Kind::Enter);
+    /// Calls the entry point, writes down the decision, and carries it out; what it returned.
+    fn event(&mut self, event: Event) -> Returned {
+        let returned = call(&mut self.instance, &event);
+        let value = returned.value;
+        let acts = !matches!(event.kind, Kind::TakeDue | Kind::Consume | Kind::Enter | Kind::WakeUp);
         let actions = if acts { self.instance.actions().to_vec() } else { Vec::new() };
         let task = (event.task < self.task_count()).then_some(event.task);
         self.recording.decisions.push(Decision {
@@ -312,6 +319,7 @@ impl Host {
             next_due: self.instance.next_due(),
             deadline_abs: task.map_or(0, |t| self.instance.deadline_abs(t)),
             budget_left: task.map_or(0, |t| self.instance.budget_left(t)),
+            release: returned.release,
         });
         self.recording.events.push(event);
         match event.kind {
@@ -325,6 +333,7 @@ impl Host {
         for action in actions {
             self.carry_out(&action);
         }
+        returned
     }
 
     fn runs(&mut self, cpu: u32, task: u32) {
@@ -345,17 +354,30 @@ impl Host {
     }
 }
 
-/// Calls the entry point of an event; what it returns, or 0.
-fn call(instance: &mut Instance, event: &Event) -> u32 {
+/// What an entry point returned, or 0.
+#[derive(Clone, Copy, Default)]
+struct Returned {
+    /// A group or a task.
+    value: u32,
+    /// The release instant of a new job.
+    release: u64,
+}
+
+/// Calls the entry point of an event.
+fn call(instance: &mut Instance, event: &Event) -> Returned {
     let &Event { kind, cpu, task, time, now, parameters } = event;
+    let value = |value| Returned { value, release: 0 };
     match kind {
+        Kind::WakeUp => {
+            return Returned { value: 0, release: instance.wake_up(task, now).unwrap_or(NEVER) };
+        }
         Kind::Enter => instance.enter(task, &parameters.expect("a task enters with them")),
         Kind::Arrive => instance.arrive(task, time, cpu, now),
-        Kind::TakeDue => return instance.take_due(now).unwrap_or(NONE),
+        Kind::TakeDue => return value(instance.take_due(now).unwrap_or(NONE)),
         Kind::ReleaseGroup => instance.release_group(task, now),
         Kind::Complete => instance.complete(cpu, time, now),
-        Kind::Reschedule => return instance.reschedule(cpu, now),
-        Kind::Finish => return instance.finish(cpu, time, now),
+        Kind::Reschedule => return value(instance.reschedule(cpu, now)),
+        Kind::Finish => return value(instance.finish(cpu, time, now)),
         Kind::Consume => instance.consume(task, time),
         Kind::Exhaust => instance.exhaust(cpu, now),
         Kind::Step => instance.step(cpu, now),
@@ -363,5 +385,5 @@ fn call(instance: &mut Instance, event: &Event) -> u32 {
         Kind::Suspend => instance.suspend(cpu, now),
         Kind::Resume => instance.resume(task, cpu, now),
     }
-    0
+    Returned::default()
 }

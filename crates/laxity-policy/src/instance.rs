@@ -349,6 +349,16 @@ impl Instance {
         unsafe { resume(self.state.as_ptr(), task, cpu, now) }
     }
 
+    /// What it means that the task, whose job is suspended or which has had none, wakes up at `now`: `None` if its job goes on
+    /// ([`Instance::resume`]), or when a new one arrives, `now` or later ([`Instance::arrive`]). `policy/wake_up.h` has the
+    /// rule.
+    pub fn wake_up(&mut self, task: u32, now: u64) -> Option<u64> {
+        let _ = self.task(task);
+        // SAFETY: the task is of this instance, and the state is ours alone.
+        let release = unsafe { ffi::lx_policy_wake_up(self.state.as_ptr(), task, now) };
+        (release != crate::NEVER).then_some(release)
+    }
+
     /// The locks to hold when the entry point for an event on `cpu` is called.
     #[inline]
     pub fn locks_of(&self, event: Event, cpu: u32) -> Locks {

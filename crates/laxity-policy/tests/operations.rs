@@ -153,8 +153,8 @@ fn policies_under_one_lock_are_global() {
     }
 }
 
-/// Mistakes about tasks that enter, each under one policy that has them.
-const ENTERING: [(&str, Mistake); 6] = [
+/// Mistakes about tasks that come and go, each under one policy that has them.
+const COMING_AND_GOING: [(&str, Mistake); 8] = [
     ("edf_bh", FORGETS_THE_CPU),
     ("push_pull", FORGETS_THE_CPU),
     ("g_edf_mp", FORGETS_THE_CPU),
@@ -163,8 +163,8 @@ const ENTERING: [(&str, Mistake); 6] = [
         mistake(
             "a task that enters lives on the server period of the one before",
             "core.h",
-            "\tLX_ASSERT(!lx_is_scheduled_beside(s, t->last_cpu, task));\n\tt->replenished = LX_NEVER;\n",
-            "",
+            "\tt->deadline_abs = 0;\n\tt->replenished = LX_NEVER;\n",
+            "\tt->deadline_abs = 0;\n",
         ),
     ),
     (
@@ -183,6 +183,24 @@ const ENTERING: [(&str, Mistake); 6] = [
             "g_edf_mp.h",
             "\tlx_task_enter(s, task);\n",
             "\tlx_task_enter(s, task);\n\tlx_flight(s, task)->ended = 0;\n",
+        ),
+    ),
+    (
+        "edf_bh",
+        mistake(
+            "a job with a constrained deadline that wakes up too late is replaced",
+            "wake_up.h",
+            "\t\tif (t->deadline_rel < t->period) {\n",
+            "\t\tif (t->deadline_rel < t->period && span == 0) {\n",
+        ),
+    ),
+    (
+        "edf_bh",
+        mistake(
+            "a constrained task that wakes up has two budgets in one period",
+            "wake_up.h",
+            "return t->deadline_rel < t->period && next > now ? next : now;",
+            "return next > LX_NEVER / 2 ? next : now;",
         ),
     ),
 ];
@@ -395,9 +413,9 @@ fn mistakes_in_g_edf_mp_are_noticed() {
 }
 
 #[test]
-fn mistakes_about_tasks_that_enter_are_noticed() {
-    for (number, (policy, mistake)) in ENTERING.iter().enumerate() {
-        let how = noticed(policy, "entering", number, mistake);
+fn mistakes_about_tasks_that_come_and_go_are_noticed() {
+    for (number, (policy, mistake)) in COMING_AND_GOING.iter().enumerate() {
+        let how = noticed(policy, "coming", number, mistake);
         println!("{policy}, {}: {how:?}", mistake.name);
         assert!(how.is_some(), "{policy}: nobody notices that {}", mistake.name);
     }

@@ -7,7 +7,7 @@
 /* An operation that makes no progress is found by this many calls in one instant. */
 #define CALLS_MAX 20000
 
-static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume", "enter"};
+static const char *const event_names[] = {"kick", "message", "group", "arrive", "resume", "enter", "wake up"};
 
 int fail(struct host *h, const char *what, u64 a, u64 b)
 {
@@ -166,6 +166,26 @@ static int enter(struct host *h, u32 task)
 	return locks_kept(h, &before, lock_of(h, LX_EVENT_RELEASE, 0)) ? -1 : check_levels(h);
 }
 
+/* The task wakes up: its job goes on, or it has a new one. */
+static int wake_up(struct host *h, u32 cpu, u32 task)
+{
+	u32 none = lock_of(h, LX_EVENT_RELEASE, cpu);
+	u64 expected = model_wake_up(h, task);
+	u64 release = lx_policy_wake_up(h->s, task, h->now);
+
+	if (release != expected)
+		return fail(h, "wake-up", release, expected);
+	if (h->s->task[task].budget_left != h->task[task].budget_left)
+		return fail(h, "budget after a wake-up", h->s->task[task].budget_left, h->task[task].budget_left);
+	h->woken[release != LX_NEVER]++;
+	if (release == LX_NEVER) {
+		h->task[task].state = JOB_THERE;
+		return CALL(h, cpu, none, resume(h->s, task, cpu, h->now));
+	}
+	model_next_job(h, task, release);
+	return CALL(h, cpu, none, arrive(h->s, task, release, cpu, h->now));
+}
+
 static int handle(struct host *h, u32 cpu, u32 index)
 {
 	struct model_cpu *c = &h->cpu[cpu];
@@ -187,6 +207,8 @@ static int handle(struct host *h, u32 cpu, u32 index)
 	case EVENT_ARRIVE:
 		model_next_job(h, e.subject, h->task[e.subject].arrival);
 		return CALL(h, cpu, none, arrive(h->s, e.subject, h->task[e.subject].arrival, cpu, h->now));
+	case EVENT_WAKE_UP:
+		return wake_up(h, cpu, e.subject);
 	case EVENT_RESUME:
 		h->task[e.subject].state = JOB_THERE;
 		return CALL(h, cpu, none, resume(h->s, e.subject, cpu, h->now));
@@ -241,7 +263,7 @@ static int suspend(struct host *h, u32 cpu)
 	/* It goes on later, or gives up its job for a new one, or never comes back. */
 	h->task[task].state = draw(h, 3) ? JOB_SUSPENDED : JOB_NONE;
 	if (h->task[task].state == JOB_SUSPENDED)
-		wake_later(h, task, EVENT_RESUME, h->now, 4);
+		wake_later(h, task, draw(h, 2) ? EVENT_RESUME : EVENT_WAKE_UP, h->now, 4);
 	else if (h->now < h->horizon)
 		wake_later(h, task, draw(h, 2) ? EVENT_ARRIVE : EVENT_ENTER, h->now, 4);
 	if (CALL(h, cpu, lock_of(h, LX_EVENT_COMPLETE, cpu), suspend(h->s, cpu, h->now)))
@@ -369,10 +391,8 @@ static void pass_time(struct host *h, u64 span)
 		t = &h->task[h->cpu[cpu].running];
 		work = work_to_go(h, cpu) < span ? work_to_go(h, cpu) : span;
 		t->work_left -= work;
-		if (h->s->config.budget_mode != LX_BUDGET_OFF) {
-			t->budget_left -= work;
-			h->policy->consume(h->s, h->cpu[cpu].running, work);
-		}
+		t->budget_left -= work < t->budget_left ? work : t->budget_left;
+		h->policy->consume(h->s, h->cpu[cpu].running, work);
 	}
 	h->now += span;
 	h->calls_now = 0;

@@ -27,7 +27,7 @@ enum mode {
 	MODES,
 };
 
-enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME, EVENT_ENTER };
+enum event_kind { EVENT_KICK, EVENT_MESSAGE, EVENT_GROUP, EVENT_ARRIVE, EVENT_RESUME, EVENT_ENTER, EVENT_WAKE_UP };
 
 /* The locks of a policy that has one for all. */
 #define ONE_LOCK (LX_NO_LOCKS - 1)
@@ -105,6 +105,8 @@ struct host {
 	 */
 	u64 notes[NOTES_MAX];
 	u64 checks, inversions, jobs, entered;
+	/* Jobs that went on when their task woke up, and new ones. */
+	u64 woken[2];
 	/* g-edf-mp: how often another mailbox was served since this one was, or was empty. */
 	u32 passed_over[CPUS_MAX];
 	char failure[256];
@@ -122,6 +124,8 @@ int fail(struct host *h, const char *what, u64 a, u64 b);
 
 /* model.c: the host's account of jobs. */
 void model_next_job(struct host *h, u32 task, u64 release);
+/* What lx_wake_up returns; sets what is left of the budget. */
+u64 model_wake_up(struct host *h, u32 task);
 void model_replenish(struct host *h, u32 task);
 int model_is_ready(const struct host *h, u32 task);
 u64 model_key(const struct host *h, u32 task);

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* For one seed; they take less than a hundredth. */
+#define SECONDS_MAX 5
 
 /* splitmix64 */
 static u64 next_random(u64 *state)
@@ -119,9 +123,10 @@ static void print_counts(const struct host *h, u64 seeds)
 		[LX_NOTE_PULL_FAILED] = "pull_failed",
 	};
 
-	printf("seeds=%llu jobs=%llu checks=%llu inversions=%llu entered=%llu", (unsigned long long)seeds,
+	printf("seeds=%llu jobs=%llu checks=%llu inversions=%llu entered=%llu woken=%llu renewed=%llu", (unsigned long long)seeds,
 	       (unsigned long long)h->jobs, (unsigned long long)h->checks, (unsigned long long)h->inversions,
-	       (unsigned long long)h->entered);
+	       (unsigned long long)h->entered, (unsigned long long)h->woken[0],
+	       (unsigned long long)h->woken[1]);
 	for (u32 i = 0; i < NOTES_MAX; i++)
 		if (names[i])
 			printf(" %s=%llu", names[i], (unsigned long long)h->notes[i]);
@@ -157,8 +162,11 @@ int main(int argc, char **argv)
 	host.trace = argc > 5;
 	for (seed = first; seed < first + count; seed++) {
 		void *memory = host_begin(&host, policy, (enum mode)atoi(argv[2]), seed);
-		int failed = host_run(&host);
+		int failed;
 
+		/* A broken policy may not end: then a signal says so. */
+		alarm(SECONDS_MAX);
+		failed = host_run(&host);
 		free(memory);
 		if (failed) {
 			printf("seed %llu: %s\n", (unsigned long long)seed, host.failure);

@@ -14,8 +14,10 @@ void model_next_job(struct host *h, u32 task, u64 release)
 	t->deadline_abs = release + t->deadline_rel;
 	t->work_left = 1 + draw(h, t->wcet);
 	t->suspends_at = draw(h, 4) == 0 ? draw(h, t->work_left) : 0;
-	if (mode == LX_BUDGET_OFF)
+	if (mode == LX_BUDGET_OFF) {
+		t->budget_left = t->budget;
 		return;
+	}
 	if (t->replenished == LX_NEVER || t->replenished + t->period <= release) {
 		/* The server period before is over. */
 		t->replenished = release;
@@ -30,6 +32,32 @@ void model_next_job(struct host *h, u32 task, u64 release)
 	}
 	if (t->replenished > release)
 		t->deadline_abs = t->replenished + t->deadline_rel;
+}
+
+/* The rule of wake_up.h. */
+u64 model_wake_up(struct host *h, u32 task)
+{
+	struct model_task *t = &h->task[task];
+	u32 mode = h->s->config.budget_mode;
+	int constrained = t->deadline_rel < t->period;
+	u64 span = constrained ? t->deadline_rel : t->period;
+	u64 over = mode == LX_BUDGET_THROTTLE && constrained && t->replenished != LX_NEVER ?
+			   t->replenished + t->period : 0;
+
+	if (t->deadline_abs > h->now) {
+		/* Numbers are small. */
+		u64 fits = (t->deadline_abs - h->now) * t->budget;
+
+		if (t->budget_left * span <= fits)
+			return LX_NEVER;
+		if (constrained) {
+			t->budget_left = fits / span;
+			return LX_NEVER;
+		}
+		over = 0;
+	}
+	t->replenished = LX_NEVER;
+	return over > h->now ? over : h->now;
 }
 
 /* The budget is used up. */
