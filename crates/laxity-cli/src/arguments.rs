@@ -55,6 +55,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Schedulers, generators, placements, and what this machine can run.
     List(ListArguments),
+    /// Do any of this inside a virtual machine whose kernel has sched_ext.
+    Vm(crate::commands::vm::VmArguments),
 }
 
 /// Parses an option value, keeping the hint.

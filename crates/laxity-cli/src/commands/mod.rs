@@ -8,6 +8,7 @@ mod report;
 mod run;
 mod simulate;
 mod verify;
+pub mod vm;
 
 pub use report::DEPLOY_DIRECTORY;
 
@@ -33,6 +34,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Generate(arguments) => generate::generate(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::List(arguments) => list::list(&arguments),
+        Command::Vm(arguments) => vm::vm(&arguments),
     }
 }
 

@@ -1,0 +1,135 @@
+//! Who executes the machine's instructions: the processor (KVM) or QEMU's emulation (TCG).
+//!
+//! That /dev/kvm opens does not mean that a stock kernel boots with it: some hosts offer a KVM that executes only
+//! prepared guests. So it is tried, and the outcome is kept for this host kernel and this QEMU.
+
+use crate::cache::Cache;
+use crate::qemu;
+use laxity_model::{Diagnostic, Result};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::path::Path;
+use std::str::FromStr;
+
+const DEVICE: &str = "/dev/kvm";
+const OUTCOME: &str = "kvm.json";
+
+/// Who executes instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accelerator {
+    /// The processor.
+    Kvm,
+    /// QEMU, by translation.
+    Tcg,
+}
+
+/// Who is to execute instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Acceleration {
+    /// KVM where it works, else TCG.
+    #[default]
+    Auto,
+    /// KVM or nothing.
+    Kvm,
+    /// TCG.
+    Tcg,
+}
+
+impl FromStr for Acceleration {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Acceleration::Auto),
+            "kvm" => Ok(Acceleration::Kvm),
+            "tcg" => Ok(Acceleration::Tcg),
+            _ => Err(Diagnostic::usage(format!("`{text}` is not a way to execute a machine"))
+                .hint("auto (KVM where it works), kvm or tcg (emulation)")),
+        }
+    }
+}
+
+/// Whether KVM boots a kernel on this host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Outcome {
+    /// The host kernel and QEMU that it was found with.
+    host: String,
+    works: bool,
+}
+
+/// Finds out and remembers whether KVM works.
+pub struct Experience {
+    /// Without a cache every call finds out anew.
+    cache: Option<Cache>,
+    host: String,
+}
+
+impl Experience {
+    /// What is known about this host with this QEMU.
+    pub fn with(qemu: &Path) -> Self {
+        let system = rustix::system::uname();
+        let kernel = system.release().to_string_lossy().into_owned();
+        Experience { cache: Cache::open().ok(), host: format!("{kernel}, {}", qemu::version(qemu)) }
+    }
+
+    /// What to try first.
+    ///
+    /// # Errors
+    /// KVM is insisted on and cannot be opened.
+    pub fn first(&self, wanted: Acceleration) -> Result<Accelerator> {
+        match wanted {
+            Acceleration::Tcg => Ok(Accelerator::Tcg),
+            Acceleration::Kvm => match File::options().read(true).write(true).open(DEVICE) {
+                Ok(_) => Ok(Accelerator::Kvm),
+                Err(error) => Err(Diagnostic::environment(format!("cannot open {DEVICE}: {error}")).hint(
+                    "leave --accel out to have the machine emulated; access needs root or the group kvm",
+                )),
+            },
+            Acceleration::Auto if self.known() == Some(false) || !openable() => Ok(Accelerator::Tcg),
+            Acceleration::Auto => Ok(Accelerator::Kvm),
+        }
+    }
+
+    /// Whether KVM is known to work here, or not to.
+    pub fn known(&self) -> Option<bool> {
+        let outcome: Outcome = self.cache.as_ref()?.recall(OUTCOME)?;
+        (outcome.host == self.host).then_some(outcome.works)
+    }
+
+    /// Keeps an outcome. Failing to keep it costs time only.
+    pub fn keep(&self, works: bool) {
+        if self.known() != Some(works)
+            && let Some(cache) = &self.cache
+        {
+            let _ = cache.remember(OUTCOME, &Outcome { host: self.host.clone(), works });
+        }
+    }
+}
+
+fn openable() -> bool {
+    File::options().read(true).write(true).open(DEVICE).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_found_out_holds_for_this_host_only() {
+        let directory = tempfile::tempdir().expect("directory");
+        let experience = |host: &str| Experience {
+            cache: Some(Cache::at(directory.path()).expect("a cache")),
+            host: host.into(),
+        };
+        let here = experience("6.18, QEMU 7.2");
+        assert_eq!(here.known(), None);
+        here.keep(false);
+        assert_eq!(here.known(), Some(false));
+        assert_eq!(here.first(Acceleration::Auto), Ok(Accelerator::Tcg));
+        assert_eq!(experience("6.19, QEMU 7.2").known(), None);
+        here.keep(true);
+        assert_eq!(here.known(), Some(true));
+        assert_eq!(here.first(Acceleration::Tcg), Ok(Accelerator::Tcg));
+        assert!("fast".parse::<Acceleration>().is_err());
+    }
+}

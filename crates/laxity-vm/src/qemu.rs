@@ -1,0 +1,199 @@
+//! QEMU: its command line, and the process.
+
+use crate::accelerator::Accelerator;
+use crate::agent::{AGENT_COMMAND, AGENT_FILE, PORT_NAME};
+use crate::archive::find_program;
+use crate::process::Tied;
+use laxity_model::{Diagnostic, Result};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+use std::fs::File;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+const PROGRAM: &str = "qemu-system-x86_64";
+/// Always given. The machine ends with its kernel; what only slows the start is switched off; mitigations protect
+/// nobody here; an emulated timestamp counter is one clock for all processors.
+const KERNEL_OPTIONS: &str = "console=ttyS0 panic=-1 nokaslr mitigations=off audit=0 apparmor=0 selinux=0 \
+    random.trust_cpu=on tsc=reliable no_timer_check cryptomgr.notests";
+/// When a counted machine thinks it is: 2026-01-01.
+const COUNTED_CLOCK: &str = "base=2026-01-01T00:00:00,clock=vm";
+
+/// A machine to be started.
+pub struct Hardware<'a> {
+    /// Processors.
+    pub cpus: u32,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// Who executes its instructions.
+    pub accelerator: Accelerator,
+    /// Count instructions instead of time.
+    pub counted: bool,
+    /// The kernel image.
+    pub kernel: &'a Path,
+    /// More for the kernel's command line.
+    pub append: &'a [String],
+    /// Kernel messages while it boots.
+    pub verbose: bool,
+    /// The first file system.
+    pub initramfs: &'a File,
+}
+
+/// The host's ends of what leads into the machine.
+pub struct Lines {
+    /// The virtio port.
+    pub port: UnixStream,
+    /// The second UART, for kernels without virtio.
+    pub uart: UnixStream,
+}
+
+/// Finds QEMU.
+///
+/// # Errors
+/// It is not installed.
+pub fn find() -> Result<PathBuf> {
+    find_program(PROGRAM).ok_or_else(|| {
+        Diagnostic::environment(format!("{PROGRAM} is not here: virtual machines need QEMU"))
+            .hint("apt-get install --no-install-recommends qemu-system-x86")
+    })
+}
+
+/// What QEMU says of its version, for telling versions apart.
+pub fn version(qemu: &Path) -> String {
+    let said = Command::new(qemu).arg("--version").stdin(Stdio::null()).output();
+    said.map_or_else(
+        |error| error.to_string(),
+        |output| String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned(),
+    )
+}
+
+/// Starts a machine. Its console is on QEMU's standard output.
+///
+/// # Errors
+/// QEMU cannot be started.
+pub fn start(qemu: &Path, hardware: &Hardware) -> Result<(Tied, Lines)> {
+    let cannot =
+        |error: std::io::Error| Diagnostic::environment(format!("cannot start {}: {error}", qemu.display()));
+    let pair = || {
+        let flags = SocketFlags::CLOEXEC;
+        socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(|error| cannot(error.into()))
+    };
+    let ((port, port_inside), (uart, uart_inside)) = (pair()?, pair()?);
+    let mut command = Command::new(qemu);
+    command.args(arguments(hardware, port_inside.as_raw_fd(), uart_inside.as_raw_fd()));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    inherit(
+        &mut command,
+        vec![port_inside.as_raw_fd(), uart_inside.as_raw_fd(), hardware.initramfs.as_raw_fd()],
+    );
+    let tied = Tied::spawn(&mut command).map_err(cannot)?;
+    let stream = |end: OwnedFd| UnixStream::from(end);
+    Ok((tied, Lines { port: stream(port), uart: stream(uart) }))
+}
+
+/// Leaves descriptors open for the program.
+fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
+    let keep = move || {
+        for &fd in &descriptors {
+            // SAFETY: a system call on a descriptor that the parent holds while this runs.
+            if unsafe { libc::fcntl(fd, libc::F_SETFD, 0) } != 0 {
+                return Err(std::io::Error::last_os_error());
+            }
+        }
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made; the list was allocated before.
+    unsafe { command.pre_exec(keep) };
+}
+
+fn arguments(hardware: &Hardware, port: RawFd, uart: RawFd) -> Vec<String> {
+    let mut words: Vec<String> = [
+        "-name",
+        "laxity-vm",
+        "-no-user-config",
+        "-nodefaults",
+        "-display",
+        "none",
+        "-no-reboot",
+        // The console, the second UART, and the port.
+        "-chardev",
+        "stdio,id=console,signal=off",
+        "-serial",
+        "chardev:console",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let mut add = |more: &[&str]| words.extend(more.iter().map(|&word| word.to_owned()));
+    add(&["-chardev", &format!("socket,id=uart,fd={uart}"), "-serial", "chardev:uart"]);
+    add(&["-chardev", &format!("socket,id=port,fd={port}"), "-device", "virtio-serial-pci"]);
+    add(&["-device", &format!("virtserialport,chardev=port,name={PORT_NAME}")]);
+    add(&["-smp", &hardware.cpus.to_string(), "-m", &format!("{}M", hardware.memory_mib)]);
+    match (hardware.counted, hardware.accelerator) {
+        (true, _) => {
+            // Two nanoseconds an instruction; idle time passes at once. The same random numbers every time.
+            add(&["-accel", "tcg,thread=single", "-icount", "shift=1,sleep=off"]);
+            add(&["-rtc", COUNTED_CLOCK, "-seed", "1", "-cpu", "max,-rdrand,-rdseed"]);
+        }
+        (false, Accelerator::Kvm) => add(&["-accel", "kvm", "-cpu", "host"]),
+        (false, Accelerator::Tcg) => add(&["-accel", "tcg,thread=multi", "-cpu", "max"]),
+    }
+    add(&["-kernel", &hardware.kernel.display().to_string()]);
+    add(&["-initrd", &format!("/proc/self/fd/{}", hardware.initramfs.as_raw_fd())]);
+    add(&["-append", &kernel_command_line(hardware)]);
+    words
+}
+
+/// What follows `--` goes to the first process.
+fn kernel_command_line(hardware: &Hardware) -> String {
+    let loudness = if hardware.verbose { "loglevel=6" } else { "quiet" };
+    let mut line = format!("{KERNEL_OPTIONS} {loudness} rdinit={AGENT_FILE}");
+    for more in hardware.append {
+        line.push(' ');
+        line.push_str(more);
+    }
+    format!("{line} -- {AGENT_COMMAND}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(counted: bool, accelerator: Accelerator, append: &[String]) -> String {
+        let initramfs = tempfile::tempfile().expect("a file");
+        let hardware = Hardware {
+            cpus: 3,
+            memory_mib: 512,
+            accelerator,
+            counted,
+            kernel: Path::new("/k/vmlinuz"),
+            append,
+            verbose: false,
+            initramfs: &initramfs,
+        };
+        arguments(&hardware, 7, 8).join(" ")
+    }
+
+    #[test]
+    fn the_machine_is_what_was_asked_for() {
+        let append = ["cgroup_disable=cpuset".to_owned(), "loglevel=7".to_owned()];
+        let said = line(false, Accelerator::Tcg, &append);
+        for part in ["-smp 3 -m 512M", "tcg,thread=multi", "-kernel /k/vmlinuz", "-no-reboot", "fd=7", "fd=8"]
+        {
+            assert!(said.contains(part), "{part} in {said}");
+        }
+        assert!(said.ends_with("rdinit=/init cgroup_disable=cpuset loglevel=7 -- __vm_agent"), "{said}");
+        assert!(!said.contains("icount"));
+        assert!(line(false, Accelerator::Kvm, &[]).contains("-accel kvm -cpu host"));
+    }
+
+    #[test]
+    fn counting_needs_emulation_whatever_is_there() {
+        let said = line(true, Accelerator::Kvm, &[]);
+        assert!(
+            said.contains("tcg,thread=single -icount shift=1,sleep=off") && !said.contains("kvm"),
+            "{said}"
+        );
+    }
+}
