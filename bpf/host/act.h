@@ -35,15 +35,24 @@ static __noinline void lx_arm(struct lx_instance *in)
 	while (tries < 8 && LX_MAY_LOOP) {
 		u64 due = LX_READ(in->state.next_due);
 
+		in->armed = due;
 		if (due == LX_NEVER)
 			return;
-		in->armed = due;
 		bpf_timer_start(&in->timer, due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 		__sync_fetch_and_add(&in->armed, 0);
 		if (LX_READ(in->state.next_due) >= due)
 			return;
 		tries++;
 	}
+}
+
+/* A release that another CPU wants this one to take the interrupt of: it was kicked for that (lx_act_all). */
+static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
+{
+	u32 dedicated = in->state.config.dedicated_cpu;
+
+	if (LX_READ(in->state.next_due) < LX_READ(in->armed) && (dedicated == LX_NONE || dedicated == index))
+		lx_arm(in);
 }
 
 /* Makes a CPU decide anew. A kernel thread there stays (callbacks.h). */

@@ -91,9 +91,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	bpf_spin_unlock(&in->lock);
 	LX_COUNT(decisions);
 	lx_act_all(in, list);
-	/* A release timer that another CPU wants to be set here. */
-	if (LX_READ(in->state.next_due) < LX_READ(in->armed))
-		lx_arm(in);
+	lx_arm_if_asked(in, c->index);
 	if (task == LX_NONE)
 		return false;
 	if (LX_READ(lx_slot(in, task)->standing) >= LX_ABSENT) {
@@ -112,6 +110,11 @@ void BPF_STRUCT_OPS(lx_dispatch, s32 cpu, struct task_struct *prev)
 	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 
 	if (goes_on && lx_is_kernel_thread(prev)) {
+		struct lx_host_cpu *c = lx_host_cpu(cpu);
+		struct lx_instance *in = c && c->instance != LX_NONE ? lx_instance_at(c->instance) : NULL;
+
+		if (in)
+			lx_arm_if_asked(in, c->index);
 		scx_bpf_task_set_slice(prev, SCX_SLICE_DFL);
 		return;
 	}
@@ -232,6 +235,7 @@ void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
 	in = c->instance == LX_NONE ? NULL : lx_instance_at(c->instance);
 	if (!in)
 		return;
+	lx_arm_if_asked(in, c->index);
 	member = lx_real_time(p);
 	if (member && member->instance == c->instance) {
 		u64 now = bpf_ktime_get_ns();

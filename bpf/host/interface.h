@@ -14,10 +14,14 @@
 
 #include "callbacks.h"
 
+void bpf_preempt_disable(void) __ksym;
+void bpf_preempt_enable(void) __ksym;
+
 #define LX_EPERM 1
 #define LX_EBUSY 16
 #define LX_EINVAL 22
 #define LX_EAGAIN 11
+#define LX_ENOMEM 12
 /* CAP_SYS_NICE, as SCHED_DEADLINE asks for. */
 #define LX_CAP_SYS_NICE 23
 
@@ -127,34 +131,28 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	return 0;
 }
 
-SEC("fentry/__sched_setscheduler")
-int BPF_PROG(lx_asked, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi)
+/* What is asked for, noted until the kernel asks whether it may be. */
+static __noinline int lx_note_asked(struct task_struct *p, const struct sched_attr *attr)
 {
-	struct lx_member *member;
+	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
 
-	(void)pi;
-	if (!user || attr->sched_policy != SCHED_EXT_POLICY || !attr->sched_runtime || !attr->sched_period)
+	if (!member || attr->sched_policy != SCHED_EXT_POLICY || !attr->sched_runtime || !attr->sched_period)
 		return 0;
-	member = bpf_task_storage_get(&members, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!member)
-		return 0;
-	member->asks = 1;
 	member->runtime = attr->sched_runtime;
 	member->period = attr->sched_period;
 	member->deadline = attr->sched_deadline ?: attr->sched_period;
+	member->asks = 1;
 	return 0;
 }
 
-SEC("fmod_ret/security_task_setscheduler")
-int BPF_PROG(lx_may_enter, struct task_struct *p, int ret)
+/* Whether the task may become one of ours, if it asks. */
+static __noinline int lx_answer(struct task_struct *p)
 {
-	struct lx_member *member;
+	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
 	struct task_struct *trusted;
 	u32 instance;
+	int refused;
 
-	if (ret)
-		return ret;
-	member = bpf_task_storage_get(&members, p, NULL, 0);
 	if (!member || !member->asks)
 		return 0;
 	member->asks = 0;
@@ -167,31 +165,39 @@ int BPF_PROG(lx_may_enter, struct task_struct *p, int ret)
 	if (!trusted)
 		return -LX_EPERM;
 	instance = lx_instance_for(trusted);
-	ret = instance == LX_NONE ? -LX_EPERM : lx_admit(trusted, member, instance);
+	refused = instance == LX_NONE ? -LX_EPERM : lx_admit(trusted, member, instance);
 	bpf_task_release(trusted);
-	if (ret)
+	if (refused)
 		LX_COUNT(refused);
 	else
 		LX_COUNT(admitted);
-	return ret;
+	return refused;
 }
 
-SEC("fexit/__sched_setscheduler")
-int BPF_PROG(lx_answered, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi, int ret)
+/* The kernel has refused what we have granted, or the task has another policy now: it is none of ours. */
+static __noinline int lx_note_outcome(struct task_struct *p, const struct sched_attr *attr, int ret)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
+	bool ours;
 
-	(void)pi;
 	if (!member)
 		return 0;
+	ours = attr->sched_policy == SCHED_EXT_POLICY && attr->sched_period;
 	member->asks = 0;
-	if (!member->joined)
-		return 0;
-	if (ret ? attr->sched_policy == SCHED_EXT_POLICY && user :
-		  attr->sched_policy != SCHED_EXT_POLICY || !attr->sched_period)
+	if (member->joined && ours == !!ret)
 		lx_leave(p);
 	return 0;
 }
+
+/*
+ * A tracing program is passed over while it is already running on the same CPU, for a task that was preempted in it. So
+ * each is there three times, and does not let itself be preempted: only the first that is reached has something to do.
+ */
+#define LX_INTERFACE(n)                                                                                                	SEC("fentry/__sched_setscheduler")                                                                             	int BPF_PROG(lx_asked_##n, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi)           	{                                                                                                              		(void)pi;                                                                                              		if (!user)                                                                                             			return 0;                                                                                      		bpf_preempt_disable();                                                                                 		lx_note_asked(p, attr);                                                                                		bpf_preempt_enable();                                                                                  		return 0;                                                                                              	}                                                                                                              	SEC("fmod_ret/security_task_setscheduler")                                                                     	int BPF_PROG(lx_may_enter_##n, struct task_struct *p, int ret)                                                 	{                                                                                                              		if (ret)                                                                                               			return ret;                                                                                    		bpf_preempt_disable();                                                                                 		ret = lx_answer(p);                                                                                    		bpf_preempt_enable();                                                                                  		return ret;                                                                                            	}                                                                                                              	SEC("fexit/__sched_setscheduler")                                                                              	int BPF_PROG(lx_answered_##n, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi, int ret)	{                                                                                                              		(void)pi;                                                                                              		(void)user;                                                                                            		bpf_preempt_disable();                                                                                 		lx_note_outcome(p, attr, ret);                                                                         		bpf_preempt_enable();                                                                                  		return 0;                                                                                              	}
+
+LX_INTERFACE(1)
+LX_INTERFACE(2)
+LX_INTERFACE(3)
 
 /* A child is not one of ours: fork fails as SCHED_DEADLINE's does, unless it was to be reset. */
 s32 BPF_STRUCT_OPS(lx_init_task, struct task_struct *p, struct scx_init_task_args *args)
@@ -199,6 +205,8 @@ s32 BPF_STRUCT_OPS(lx_init_task, struct task_struct *p, struct scx_init_task_arg
 	struct task_struct *parent = bpf_get_current_task_btf();
 	struct lx_member *member;
 
+	if (!bpf_task_storage_get(&members, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		return -LX_ENOMEM;
 	if (!args->fork)
 		return 0;
 	member = bpf_task_storage_get(&members, parent, NULL, 0);

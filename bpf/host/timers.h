@@ -47,6 +47,7 @@ static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 	(void)key;
 	if (!list)
 		return 0;
+	in->armed = LX_NEVER;
 	lx_release_pending(in, list);
 	lx_arm(in);
 	return 0;

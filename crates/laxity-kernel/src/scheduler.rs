@@ -167,11 +167,12 @@ impl Scheduler {
 
     /// How tasks become the scheduler's: before it is attached, so that none is missed.
     fn attach_interface(&mut self) -> Result<()> {
-        for name in ["lx_asked", "lx_may_enter", "lx_answered"] {
-            let program = self.object.progs_mut().find(|p| p.name() == name);
-            let program = program
-                .ok_or_else(|| Diagnostic::environment(format!("the object has no program {name}")))?;
+        for program in self.object.progs_mut() {
+            if !matches!(program.prog_type(), libbpf_rs::ProgramType::Tracing) || !program.autoload() {
+                continue;
+            }
             let link = program.attach().map_err(|error| {
+                let name = program.name().to_string_lossy();
                 environment(format!("the kernel does not let sched_setattr be watched ({name}): {error}"))
             })?;
             self.interface.push(link);
@@ -187,6 +188,19 @@ impl Scheduler {
         all.map(|info| (info.name.to_string_lossy().into_owned(), info.verified_insns))
             .filter(|(name, _)| ours.iter().any(|own| own.starts_with(name.as_str())))
             .collect()
+    }
+
+    /// When the job after the first one of a task arrives, in ns of CLOCK_MONOTONIC: the synchronous release. To be said
+    /// before the thread enters; its first job ends with its first sched_yield.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn set_first_release(&self, tid: u32, release_ns: u64) -> Result<()> {
+        let map = self.object.maps().find(|map| map.name() == "first_releases");
+        let map = map.ok_or_else(|| Diagnostic::environment("the object has no first_releases".to_owned()))?;
+        map.update(&tid.to_ne_bytes(), &release_ns.to_ne_bytes(), MapFlags::ANY)
+            .map_err(|error| Diagnostic::environment(format!("the release of thread {tid}: {error}")))
     }
 
     /// What happened since it was attached.
