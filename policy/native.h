@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "admission.h"
+#include "reserve.h"
 #include "state.h"
 
 /*
@@ -59,5 +61,14 @@ u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs
 u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now);
 /* The first release group that is due, or LX_NONE (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);
+
+/* What is in admission.h and reserve.h, as functions (arithmetic.c). */
+u64 lx_policy_bandwidth(u64 runtime, u64 period);
+u32 lx_policy_admits(const struct lx_admission *a, u64 before, u64 runtime, u64 deadline_rel, u64 period);
+void lx_policy_admission_replace(struct lx_admission *a, u64 before, u64 after);
+void lx_policy_reserve_charge(struct lx_reserve *r, u64 used, u64 now);
+u32 lx_policy_reserve_admits(const struct lx_reserve *r, u64 now);
+u64 lx_policy_reserve_left(const struct lx_reserve *r, u64 now);
+u64 lx_policy_reserve_next(const struct lx_reserve *r, u64 now);
 
 #endif

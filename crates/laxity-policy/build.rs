@@ -33,6 +33,7 @@ fn compile(policy: &Path) {
     }
     build
         .file(policy.join("native.c"))
+        .file(policy.join("arithmetic.c"))
         .std("gnu11")
         .opt_level(3)
         .force_frame_pointer(false)

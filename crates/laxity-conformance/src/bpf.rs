@@ -102,6 +102,32 @@ impl Programs {
         Programs::open(object_named(object_name(policy))?)
     }
 
+    /// Loads what hosts compute beside a policy (`policy/bpf/arithmetic.bpf.c`), for [`Programs::compute`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Programs::load`].
+    pub fn load_arithmetic() -> Result<Programs, String> {
+        Programs::open(object_named("arithmetic")?)
+    }
+
+    /// Runs `admission` or `reserve` on numbers; what comes out.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn compute(&self, program: &str, numbers: [u64; 6]) -> Result<[u64; 4], String> {
+        let mut context = Vec::with_capacity(80);
+        numbers.iter().for_each(|number| context.extend_from_slice(&number.to_ne_bytes()));
+        context.resize(80, 0);
+        self.run(program, Some(&mut context))?;
+        let mut out = [0; 4];
+        for (slot, bytes) in out.iter_mut().zip(context[48..].chunks_exact(8)) {
+            *slot = u64::from_ne_bytes(bytes.try_into().expect("eight bytes"));
+        }
+        Ok(out)
+    }
+
     fn open(object: &[u8]) -> Result<Programs, String> {
         set_print(Some((PrintLevel::Warn, keep_message)));
         let object = ObjectBuilder::default()

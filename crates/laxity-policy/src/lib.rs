@@ -4,7 +4,9 @@
 //! makes one decision and leaves its [`Action`]s, which the host carries out. What the entry points mean is written in
 //! `policy/native.h` and `policy/linking.h`; nothing is decided here.
 
+mod admission;
 mod instance;
+mod reserve;
 mod table;
 
 /// The C types as they are.
@@ -21,7 +23,9 @@ mod ffi {
     include!(concat!(env!("OUT_DIR"), "/policy.rs"));
 }
 
+pub use admission::{Admission, Refused, bandwidth};
 pub use instance::{Action, Config, Event, Instance, Locks, Replenishment, TaskParameters, action, note};
+pub use reserve::Reserve;
 pub use table::Table;
 
 /// No task, no CPU.

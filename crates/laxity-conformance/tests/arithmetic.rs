@@ -1,0 +1,65 @@
+//! What hosts compute beside a policy, natively and as BPF.
+
+use laxity_conformance::{Programs, available};
+use laxity_policy::{Admission, Refused, Reserve, TaskParameters};
+use rand::RngExt;
+use rand_pcg::Pcg64;
+
+fn with_programs(test: impl Fn(&Programs)) {
+    match available() {
+        Err(reason) => eprintln!("SKIPPED: {reason}"),
+        Ok(()) => test(&Programs::load_arithmetic().expect("the kernel has taken the probe")),
+    }
+}
+
+/// All lengths alike.
+fn draw(random: &mut Pcg64, bits_max: u32) -> u64 {
+    random.random::<u64>() >> (64 - random.random_range(1..=bits_max))
+}
+
+#[test]
+fn admission_is_the_same() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(1, 1);
+        let mut seen = [0; 3];
+        for _ in 0..5000 {
+            let period_ns = draw(&mut random, 43);
+            let deadline_rel_ns = if random.random_bool(0.9) { period_ns } else { draw(&mut random, 43) };
+            let budget_ns =
+                draw(&mut random, 43).min(if random.random_bool(0.9) { deadline_rel_ns } else { !0 });
+            let limit = random.random_range(0..=1 << 20);
+            let cpus = random.random_range(1..5);
+            let mut native = Admission::new(limit, cpus);
+            let task = TaskParameters { deadline_rel_ns, period_ns, budget_ns, priority: 0 };
+            let admitted = native.admit(0, &task);
+            let expected = match admitted {
+                Ok(bandwidth) => [0, bandwidth, native.total(), 0],
+                Err(Refused::Parameters) => [1, 0, 0, 0],
+                Err(Refused::Bandwidth) => [2, 0, 0, 0],
+            };
+            seen[usize::try_from(expected[0]).expect("small")] += 1;
+            let numbers = [limit, 0, cpus.into(), budget_ns, deadline_rel_ns, period_ns];
+            assert_eq!(programs.compute("admission", numbers), Ok(expected), "{numbers:?}");
+        }
+        assert!(seen.iter().all(|&times| times > 100), "{seen:?}");
+    });
+}
+
+#[test]
+fn reserves_are_the_same() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(2, 1);
+        for _ in 0..5000 {
+            let bits = random.random_range(2..40);
+            let [start, period, used] = [bits; 3].map(|bits| draw(&mut random, bits));
+            let runtime = random.random_range(0..=period + 1);
+            let charged_at = start + draw(&mut random, bits);
+            let now = charged_at + draw(&mut random, bits);
+            let mut native = Reserve::new(start, runtime, period);
+            native.charge(used, charged_at);
+            let expected = [native.admits(now).into(), native.left(now), native.next(now), 0];
+            let numbers = [start, period, runtime, used, charged_at, now];
+            assert_eq!(programs.compute("reserve", numbers), Ok(expected), "{numbers:?}");
+        }
+    });
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What hosts compute beside a policy (admission.h, reserve.h), for the conformance rig: numbers in, numbers out. */
+#include "../admission.h"
+#include "../reserve.h"
+
+char _license[] __attribute__((section("license"), used)) = "GPL";
+
+struct lx_rig_numbers {
+	u64 in[6];
+	u64 out[4];
+};
+
+__attribute__((section("syscall"), used)) int admission(struct lx_rig_numbers *n)
+{
+	struct lx_admission a = {.limit = n->in[0], .total = n->in[1], .cpus = (u32)n->in[2]};
+
+	n->out[0] = lx_admission_admits(&a, 0, n->in[3], n->in[4], n->in[5]);
+	n->out[1] = n->out[0] == LX_ADMITTED ? lx_admission_bandwidth(n->in[3], n->in[5]) : 0;
+	lx_admission_replace(&a, 0, n->out[1]);
+	n->out[2] = a.total;
+	return 0;
+}
+
+__attribute__((section("syscall"), used)) int reserve(struct lx_rig_numbers *n)
+{
+	struct lx_reserve r = {.period_start = n->in[0], .period = n->in[1], .runtime = n->in[2]};
+
+	lx_reserve_charge(&r, n->in[3], n->in[4]);
+	n->out[0] = (u64)lx_reserve_admits(&r, n->in[5]);
+	n->out[1] = lx_reserve_left(&r, n->in[5]);
+	n->out[2] = lx_reserve_next(&r, n->in[5]);
+	return 0;
+}
