@@ -3,7 +3,8 @@
 //! `LAXITY_VM_CACHE`, else `$XDG_CACHE_HOME/laxity/vm`, else `~/.cache/laxity/vm`. Everything appears whole or not at
 //! all, by renaming; `lock` is held while something is added.
 
-use crate::preflight::{Preflight, preflight};
+use crate::elf::Elf;
+use crate::preflight::{Preflight, examine};
 use crate::process::{LOOK_EVERY, interrupted};
 use crate::version::KernelVersion;
 use crate::{Audience, Flavour};
@@ -18,12 +19,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const ROOM_BYTES: u64 = 900 << 20;
 const PREFLIGHT_FILE: &str = "preflight.json";
 const KERNEL_FILE: &str = "vmlinuz";
+const UNPACKED_FILE: &str = "vmlinux";
 
 /// A kernel that can be booted.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     /// The image.
     pub path: PathBuf,
+    /// The same, unpacked, if it boots like that: an emulated processor takes a second to unpack it.
+    pub unpacked: Option<PathBuf>,
     /// What is known of it.
     pub preflight: Preflight,
 }
@@ -124,7 +128,8 @@ impl Cache {
     /// # Errors
     /// The file is no kernel, or the cache cannot be written.
     pub fn add(&self, image: &Path) -> Result<Kernel> {
-        let known = preflight(image)?;
+        let (known, vmlinux) = examine(image)?;
+        let vmlinux = vmlinux.filter(|bytes| Elf::new(bytes).is_some_and(|elf| elf.boots_as_it_is()));
         let directory = image.parent().unwrap_or(Path::new(".")).join("kernel");
         let place = self.place(&known.release)?;
         let text = serde_json::to_string_pretty(&known)
@@ -132,6 +137,10 @@ impl Cache {
         fs::create_dir(&directory)
             .and_then(|()| fs::rename(image, directory.join(KERNEL_FILE)))
             .and_then(|()| fs::write(directory.join(PREFLIGHT_FILE), text))
+            .and_then(|()| match &vmlinux {
+                Some(bytes) => fs::write(directory.join(UNPACKED_FILE), bytes),
+                None => Ok(()),
+            })
             .and_then(|()| match place.exists() {
                 // Damaged, or it would not have been fetched again.
                 true => fs::remove_dir_all(&place),
@@ -139,7 +148,11 @@ impl Cache {
             })
             .and_then(|()| fs::rename(&directory, &place))
             .map_err(|error| cannot(&place, &error))?;
-        Ok(Kernel { path: place.join(KERNEL_FILE), preflight: known })
+        Ok(Kernel {
+            path: place.join(KERNEL_FILE),
+            unpacked: vmlinux.is_some().then(|| place.join(UNPACKED_FILE)),
+            preflight: known,
+        })
     }
 
     fn place(&self, release: &str) -> Result<PathBuf> {
@@ -185,8 +198,8 @@ fn known_kernel(directory: &Path) -> Option<(KernelVersion, Kernel)> {
     let preflight: Preflight =
         serde_json::from_slice(&fs::read(directory.join(PREFLIGHT_FILE)).ok()?).ok()?;
     let version = preflight.release.parse().ok()?;
-    let path = directory.join(KERNEL_FILE);
-    path.is_file().then_some((version, Kernel { path, preflight }))
+    let file = |name: &str| Some(directory.join(name)).filter(|path| path.is_file());
+    Some((version, Kernel { path: file(KERNEL_FILE)?, unpacked: file(UNPACKED_FILE), preflight }))
 }
 
 fn cannot(path: &Path, error: &std::io::Error) -> Diagnostic {

@@ -148,7 +148,8 @@ mod tests {
             .stderr(Stdio::null())
             .spawn()
             .expect("it starts");
-        child.stdin.take().expect("a pipe").write_all(archive).expect("it reads");
+        // It leaves at the first trailer, and may not take what follows.
+        let _ = child.stdin.take().expect("a pipe").write_all(archive);
         assert!(child.wait().expect("it ends").success(), "{command:?}");
         directory
     }

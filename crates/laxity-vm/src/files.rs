@@ -9,8 +9,12 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
-/// The machine has its own.
-const OF_THE_SYSTEM: [&str; 3] = ["/proc", "/sys", "/dev"];
+/// The machine has its own: what the kernel provides, where programs put what is only for themselves, and laxity's lock.
+const OF_THE_SYSTEM: [&str; 6] = ["/proc", "/sys", "/dev", SCRATCH, HOME, "/run/laxity"];
+/// Temporary files of the machine.
+pub const SCRATCH: &str = "/run/tmp";
+/// The home directory in the machine.
+pub const HOME: &str = "/run/home";
 /// A directory with more entries is not what anyone wants to copy into memory.
 const ENTRIES_MAX: usize = 100_000;
 
@@ -29,7 +33,9 @@ impl Travel {
     /// # Errors
     /// A path of `with` does not exist.
     pub fn of(cwd: &Path, arguments: &[String], with: &[PathBuf]) -> Result<Self> {
-        let mut travel = Travel { inward: Vec::new(), watched: vec![cwd.to_owned()] };
+        // Below / is everything; there, results are only where arguments point.
+        let own = (cwd != Path::new("/")).then(|| cwd.to_owned());
+        let mut travel = Travel { inward: Vec::new(), watched: own.into_iter().collect() };
         for path in with {
             let path = resolve(cwd, path);
             if fs::symlink_metadata(&path).is_err() {
@@ -60,7 +66,8 @@ impl Travel {
     }
 
     fn watch(&mut self, path: &Path) {
-        if is_of_the_system(path) || self.watched.iter().any(|known| path.starts_with(known)) {
+        let pointless = is_of_the_system(path) || path == Path::new("/");
+        if pointless || self.watched.iter().any(|known| path.starts_with(known)) {
             return;
         }
         self.watched.retain(|known| !known.starts_with(path));
@@ -74,7 +81,8 @@ impl Travel {
     }
 }
 
-fn is_of_the_system(path: &Path) -> bool {
+/// Whether a path is the machine's own business.
+pub fn is_of_the_system(path: &Path) -> bool {
     OF_THE_SYSTEM.iter().any(|system| path.starts_with(system))
 }
 
@@ -231,6 +239,13 @@ mod tests {
         assert!(!found.may_return(&here.path().join("other")));
         assert!(!found.may_return(&cwd.join("../other")));
         assert!(!found.may_return(Path::new("relative")) && !found.may_return(Path::new("/proc/x")));
+    }
+
+    #[test]
+    fn from_the_root_results_are_where_arguments_point() {
+        let found = travel(Path::new("/"), &["/", "tmp/new", "--x=/run/laxity/lock", "/run/tmp"]);
+        assert_eq!(found.watched, [Path::new("/tmp/new")]);
+        assert_eq!(found.inward, Vec::<PathBuf>::new());
     }
 
     #[test]

@@ -169,8 +169,6 @@ fn unpack_with(program: &str, payload: &[u8]) -> std::result::Result<Vec<u8>, St
 /// Images for tests.
 #[cfg(test)]
 pub mod forge {
-    use super::*;
-
     /// An ELF file for x86-64 with the given sections.
     pub fn vmlinux(sections: &[(&str, &[u8])]) -> Vec<u8> {
         let mut names = vec![0];

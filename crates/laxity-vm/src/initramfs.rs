@@ -7,7 +7,7 @@ use crate::agent::{AGENT_FILE, Errand, ORDERS_FILE};
 use crate::archive::find_program;
 use crate::cpio::Archive;
 use crate::elf::Elf;
-use crate::files::{ItemKind, Travel, items, unreadable};
+use crate::files::{HOME, ItemKind, SCRATCH, Travel, items, unreadable};
 use laxity_model::{Diagnostic, Result};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ use std::process::Command;
 
 /// Programs of the machine are all in one directory.
 const SAME_AS_BIN: [&str; 3] = ["/sbin", "/usr/bin", "/usr/sbin"];
-const DIRECTORIES: [&str; 7] = ["/bin", "/dev", "/proc", "/sys", "/run/tmp", "/root", "/var"];
+const DIRECTORIES: [&str; 7] = ["/bin", "/dev", "/proc", "/sys", SCRATCH, HOME, "/var"];
 const LOADER_CACHE: &str = "/etc/ld.so.cache";
 /// Where laxity is, in the machine.
 pub const LAXITY: &str = "/bin/laxity";
@@ -96,7 +96,7 @@ impl Root {
         }
         // The kernel opens it for the first process, before there are devices.
         self.archive.device(Path::new("/dev/console"), 0o600, 5, 1)?;
-        self.archive.file(Path::new("/etc/passwd"), 0o644, 0, b"root:x:0:0:root:/root:/bin/sh\n")?;
+        self.archive.file(Path::new("/etc/passwd"), 0o644, 0, b"root:x:0:0:root:/run/home:/bin/sh\n")?;
         // Where the host's libraries are, for its programs.
         if let Ok(cache) = fs::read(LOADER_CACHE) {
             self.archive.file(Path::new(LOADER_CACHE), 0o644, 0, &cache)?;

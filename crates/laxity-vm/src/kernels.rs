@@ -46,7 +46,9 @@ pub fn find(
     audience: &mut dyn Audience,
 ) -> Result<Kernel> {
     let kernel = match choice {
-        KernelChoice::File(path) => Kernel { path: path.clone(), preflight: preflight(path)? },
+        KernelChoice::File(path) => {
+            Kernel { path: path.clone(), unpacked: None, preflight: preflight(path)? }
+        }
         KernelChoice::Line { line, flavour, offline } => {
             let cache = Cache::open()?;
             let search = Search { cache: &cache, line, flavour: *flavour, any };

@@ -12,7 +12,7 @@ use crate::session::{BootFailure, Session};
 use crate::{Audience, files};
 use laxity_model::{Diagnostic, Result};
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -163,9 +163,9 @@ fn errand(order: &Order, settings: &Settings, kernel: &Kernel, travel: &Travel) 
     };
     let defaults = [
         ("PATH", "/bin"),
-        ("HOME", "/root"),
+        ("HOME", files::HOME),
         ("USER", "root"),
-        ("TMPDIR", "/run/tmp"),
+        ("TMPDIR", files::SCRATCH),
         ("LANG", "C.UTF-8"),
         ("NO_COLOR", "1"),
         ("LAXITY_VM", "1"),
@@ -173,7 +173,7 @@ fn errand(order: &Order, settings: &Settings, kernel: &Kernel, travel: &Travel) 
     let defaults = defaults.map(|(name, value)| (name.to_owned(), value.to_owned()));
     Errand {
         argv,
-        cwd: files::resolve(&order.cwd, std::path::Path::new(".")),
+        cwd: files::resolve(&order.cwd, Path::new(".")),
         environment: defaults.into_iter().chain(order.environment.iter().cloned()).collect(),
         watched: travel.watched.clone(),
         examine: kernel.preflight.not_examined.is_some() && !settings.any_kernel,
@@ -218,7 +218,7 @@ impl Machine<'_> {
                 Some(true) => self.settings.boot_timeout,
                 _ => KVM_BOOTS_WITHIN.min(self.settings.boot_timeout),
             };
-            match self.boot_once(Accelerator::Kvm, limit, audience, interrupt)? {
+            match self.boot_once(Accelerator::Kvm, &self.kernel.path, limit, audience, interrupt)? {
                 Ok(session) => {
                     experience.keep(true);
                     return Ok((session, Accelerator::Kvm));
@@ -242,10 +242,16 @@ impl Machine<'_> {
         let mut tried = 0;
         loop {
             tried += 1;
-            match self.boot_once(Accelerator::Tcg, self.settings.boot_timeout, audience, interrupt)? {
+            // A kernel that does not start as it is may do so in the usual way.
+            let image = self.kernel.unpacked.as_ref().filter(|_| tried == 1).unwrap_or(&self.kernel.path);
+            match self.boot_once(Accelerator::Tcg, image, self.settings.boot_timeout, audience, interrupt)? {
                 Ok(session) => return Ok(session),
                 // With one processor the emulation is not to blame.
-                Err(failure) if tried < BOOTS && failure.may_pass && self.settings.cpus > 1 => {
+                Err(failure)
+                    if tried < BOOTS
+                        && failure.may_pass
+                        && (self.settings.cpus > 1 || *image != self.kernel.path) =>
+                {
                     audience.words(&format!("vm: {}; trying again ({} of {BOOTS})", failure.why, tried + 1));
                 }
                 Err(failure) => return Err(self.refuse(&failure, Accelerator::Tcg)),
@@ -256,6 +262,7 @@ impl Machine<'_> {
     fn boot_once(
         &self,
         accelerator: Accelerator,
+        image: &Path,
         limit: Duration,
         audience: &mut dyn Audience,
         interrupt: &AtomicBool,
@@ -268,7 +275,7 @@ impl Machine<'_> {
             memory_mib: self.settings.memory_mib,
             accelerator,
             counted: self.settings.deterministic,
-            kernel: &self.kernel.path,
+            kernel: image,
             append: &self.settings.append,
             verbose: self.settings.verbose,
             initramfs: self.initramfs,

@@ -13,6 +13,14 @@ pub const KNOWN_GOOD: &str =
 
 /// Builds of trixie-backports known to lack tags in their BTF. Saves downloading them; [`examine`] needs no list.
 const KNOWN_BAD: [[u32; 3]; 5] = [[7, 1, 7], [7, 1, 8], [7, 1, 13], [7, 2, 9], [7, 2, 12]];
+/// The best known functions, to name first.
+const EVERY_SCHEDULER_CALLS: [&str; 5] = [
+    "scx_bpf_create_dsq",
+    "scx_bpf_dsq_insert",
+    "scx_bpf_kick_cpu",
+    "scx_bpf_pick_idle_cpu",
+    "scx_bpf_select_cpu_dfl",
+];
 /// Debian builds with sched_ext from here on.
 const FIRST_WITH_SCHED_EXT: [u32; 3] = [6, 16, 0];
 
@@ -43,10 +51,12 @@ impl Problem {
             Problem::NoSchedExt => "was built without sched_ext (CONFIG_SCHED_CLASS_EXT)".into(),
             Problem::NoBtf => "has no BTF (CONFIG_DEBUG_INFO_BTF), which sched_ext needs".into(),
             Problem::UntaggedFunctions { functions } => {
-                let examples: Vec<&str> = functions.iter().take(3).map(String::as_str).collect();
+                let mut examples: Vec<&str> = functions.iter().map(String::as_str).collect();
+                examples.sort_by_key(|function| !EVERY_SCHEDULER_CALLS.contains(function));
+                examples.truncate(3);
                 format!(
-                    "cannot load sched_ext schedulers: its BTF lacks the tag bpf_kfunc on {} functions ({}, ...), so \
-                     that loading fails with EINVAL. This is a fault of the build, not of the scheduler",
+                    "cannot load sched_ext schedulers that call one of {} functions ({}, ...): its BTF lacks their tag \
+                     bpf_kfunc, and loading fails with EINVAL. This is a fault of the build, not of a scheduler",
                     functions.len(),
                     examples.join(", ")
                 )
@@ -96,15 +106,20 @@ pub fn refusal(release: &str, problem: &Problem) -> Diagnostic {
 /// # Errors
 /// The file is no kernel.
 pub fn preflight(path: &Path) -> Result<Preflight> {
-    Ok(examine(&Image::read(path)?))
+    Ok(examine(path)?.0)
 }
 
-fn examine(image: &Image) -> Preflight {
-    let (problem, not_examined) = match image.unpacked() {
-        Ok(vmlinux) => (problem_of(&vmlinux), None),
-        Err(why) => (None, Some(why)),
+/// Looks into a kernel image; also the kernel in it, if it could be unpacked.
+///
+/// # Errors
+/// The file is no kernel.
+pub fn examine(path: &Path) -> Result<(Preflight, Option<Vec<u8>>)> {
+    let image = Image::read(path)?;
+    let (problem, not_examined, vmlinux) = match image.unpacked() {
+        Ok(vmlinux) => (problem_of(&vmlinux), None, Some(vmlinux)),
+        Err(why) => (None, Some(why), None),
     };
-    Preflight { release: image.release.clone(), problem, not_examined }
+    Ok((Preflight { release: image.release, problem, not_examined }, vmlinux))
 }
 
 fn problem_of(vmlinux: &[u8]) -> Option<Problem> {

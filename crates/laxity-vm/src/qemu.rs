@@ -14,10 +14,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const PROGRAM: &str = "qemu-system-x86_64";
-/// Always given. The machine ends with its kernel; what only slows the start is switched off; mitigations protect
-/// nobody here; an emulated timestamp counter is one clock for all processors.
+/// Always given. The machine ends with its kernel; what only slows the start is switched off (certificates, a random
+/// number generator, encrypted keys: a second under emulation); mitigations protect nobody here; a virtual timestamp
+/// counter is one clock for all processors.
 const KERNEL_OPTIONS: &str = "console=ttyS0 panic=-1 nokaslr mitigations=off audit=0 apparmor=0 selinux=0 \
-    random.trust_cpu=on tsc=reliable no_timer_check cryptomgr.notests";
+    random.trust_cpu=on tsc=reliable no_timer_check cryptomgr.notests \
+    initcall_blacklist=load_system_certificate_list,jent_mod_init,init_encrypted";
+/// For emulated machines: measuring how long a loop takes takes long, and would measure the host's load.
+const EMULATED_OPTIONS: &str = "lpj=4000000";
 /// When a counted machine thinks it is: 2026-01-01.
 const COUNTED_CLOCK: &str = "base=2026-01-01T00:00:00,clock=vm";
 
@@ -149,6 +153,10 @@ fn arguments(hardware: &Hardware, port: RawFd, uart: RawFd) -> Vec<String> {
 fn kernel_command_line(hardware: &Hardware) -> String {
     let loudness = if hardware.verbose { "loglevel=6" } else { "quiet" };
     let mut line = format!("{KERNEL_OPTIONS} {loudness} rdinit={AGENT_FILE}");
+    if hardware.counted || hardware.accelerator == Accelerator::Tcg {
+        line.push(' ');
+        line.push_str(EMULATED_OPTIONS);
+    }
     for more in hardware.append {
         line.push(' ');
         line.push_str(more);
@@ -183,7 +191,10 @@ mod tests {
         {
             assert!(said.contains(part), "{part} in {said}");
         }
-        assert!(said.ends_with("rdinit=/init cgroup_disable=cpuset loglevel=7 -- __vm_agent"), "{said}");
+        assert!(
+            said.ends_with("rdinit=/init lpj=4000000 cgroup_disable=cpuset loglevel=7 -- __vm_agent"),
+            "{said}"
+        );
         assert!(!said.contains("icount"));
         assert!(line(false, Accelerator::Kvm, &[]).contains("-accel kvm -cpu host"));
     }

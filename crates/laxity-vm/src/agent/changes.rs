@@ -1,6 +1,7 @@
 //! What the command has made or changed.
 
 use super::Port;
+use crate::files::is_of_the_system;
 use crate::protocol::{Frame, PAYLOAD_BYTES_MAX};
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -45,7 +46,7 @@ fn walk(root: &Path, visit: &mut impl FnMut(&Path, &Metadata)) {
     let mut pending = vec![root.to_owned()];
     while let Some(path) = pending.pop() {
         let Ok(found) = fs::symlink_metadata(&path) else { continue };
-        if found.dev() != top.dev() {
+        if found.dev() != top.dev() || is_of_the_system(&path) {
             continue;
         }
         visit(&path, &found);
