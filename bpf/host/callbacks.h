@@ -13,6 +13,9 @@
 
 #include "timers.h"
 
+/* For how long a task that must not migrate runs where it is, in ns. */
+#define LX_MOMENT 1000000
+
 u64 background_now;
 
 static __always_inline bool lx_is_kernel_thread(const struct task_struct *p)
@@ -28,18 +31,54 @@ static __always_inline struct lx_member *lx_real_time(struct task_struct *p)
 	return member && p->policy == SCHED_EXT_POLICY ? member : NULL;
 }
 
-/* An insertion that the kernel will not refuse: else the CPU would try again and again. */
-static __always_inline bool lx_may_run(struct lx_instance *in, u32 index, struct task_struct *p, u32 cpu)
+/* The CPU that is to run the task looks again: it was not here when that CPU decided, or it is not any more. */
+static __always_inline void lx_remind(struct lx_instance *in, u32 index)
 {
-	struct lx_slot *slot = lx_slot(in, index);
+	u32 cpu = lx_scheduled_on(&in->state, index);
 
-	/* Ordered after the decision, which the task's own enqueue looks at after it has set this. */
-	if (!__sync_fetch_and_add(&slot->custody, 0))
+	if (cpu != LX_NONE)
+		lx_kick_cpu(lx_kernel_cpu(in, cpu));
+}
+
+/* Ends the task's membership; the policy hears of it when its turn comes. */
+static __noinline int lx_leave(struct task_struct *p)
+{
+	struct lx_member *member = p ? bpf_task_storage_get(&members, p, NULL, 0) : NULL;
+	struct lx_instance *in;
+	u32 index;
+
+	if (!member || !member->joined)
+		return 0;
+	index = member->index;
+	in = lx_instance_at(member->instance);
+	member->joined = 0;
+	if (!in)
+		return 0;
+	bpf_spin_lock(&in->lock);
+	lx_depart(in, index);
+	bpf_spin_unlock(&in->lock);
+	LX_COUNT(departed);
+	lx_remind(in, index);
+	return 0;
+}
+
+/*
+ * A task in custody goes to the CPU that the policy has put it on, or first to its own if it must not migrate now: it comes
+ * back when it has run there for a moment, and that CPU is then told.
+ */
+static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
+{
+	u32 own = scx_bpf_task_cpu(p);
+
+	/* It is not the current task, so nothing of this program's own is counted there. */
+	if (p->migration_disabled && own != cpu) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | own, LX_MOMENT, SCX_ENQ_PREEMPT);
 		return false;
+	}
 	if (!bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
 		return false;
-	/* It is not the current task, so nothing of this program's own is counted there. */
-	return !p->migration_disabled || scx_bpf_task_cpu(p) == cpu;
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, 0);
+	return true;
 }
 
 /* The task that the policy has chosen for `cpu` runs there next: true if there is nothing more to do. */
@@ -56,17 +95,18 @@ static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct
 		scx_bpf_task_set_slice(prev, SCX_SLICE_INF);
 		return true;
 	}
+	/* Ordered after the decision, which the task's own enqueue looks at after it has set this. */
+	if (!__sync_fetch_and_add(&slot->custody, 0)) {
+		LX_COUNT(retries);
+		return false;
+	}
 	p = bpf_task_from_pid(pid);
 	if (!p)
 		return false;
-	if (lx_may_run(in, index, p, cpu)) {
-		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, 0);
-		runs = true;
-		LX_COUNT(dispatches);
-	} else {
-		LX_COUNT(retries);
-	}
+	runs = lx_insert(p, cpu);
 	bpf_task_release(p);
+	if (runs)
+		LX_COUNT(dispatches);
 	return runs;
 }
 
@@ -87,14 +127,15 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	bpf_spin_lock(&in->lock);
 	if (c->running != LX_NONE)
 		lx_charge_until(in, c, now);
-	task = lx_decide(in, c->index, now, list);
+	task = lx_decide(in, c, now, list);
 	bpf_spin_unlock(&in->lock);
 	LX_COUNT(decisions);
 	lx_act_all(in, list);
 	lx_arm_if_asked(in, c->index);
 	if (task == LX_NONE)
 		return false;
-	if (LX_READ(lx_slot(in, task)->standing) >= LX_ABSENT) {
+	/* Not there any more, or its job ended where the policy had not put it: the policy hears of it first. */
+	if (LX_READ(lx_slot(in, task)->standing) >= LX_ABSENT || LX_READ(lx_slot(in, task)->yielded)) {
 		lx_kick_cpu(cpu);
 		return false;
 	}
@@ -161,15 +202,6 @@ static __always_inline void lx_enqueue_background(struct task_struct *p, u64 enq
 		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
 }
 
-/* The CPU that is to run the task looks again: it was not here when that CPU decided, or it is not any more. */
-static __always_inline void lx_remind(struct lx_instance *in, u32 index)
-{
-	u32 cpu = lx_scheduled_on(&in->state, index);
-
-	if (cpu != LX_NONE)
-		scx_bpf_kick_cpu(lx_kernel_cpu(in, cpu), 0);
-}
-
 static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct lx_member *member)
 {
 	u32 index = member->index;
@@ -202,6 +234,11 @@ void BPF_STRUCT_OPS(lx_enqueue, struct task_struct *p, u64 enq_flags)
 		return;
 	}
 	member = lx_real_time(p);
+	/* One that exits may have no number any more by which a CPU could find it. */
+	if (member && p->flags & PF_EXITING) {
+		lx_leave(p);
+		member = NULL;
+	}
 	if (member)
 		lx_enqueue_real_time(p, member);
 	else
@@ -220,6 +257,24 @@ void BPF_STRUCT_OPS(lx_dequeue, struct task_struct *p, u64 deq_flags)
 	in = lx_instance_at(member->instance);
 	if (in)
 		LX_WRITE(lx_slot(in, member->index)->custody, 0);
+}
+
+/*
+ * Whether this CPU came to run a task past a decision it owes: what waited in its own queue (a kernel thread, a task that had
+ * to run here) went first.
+ */
+static __always_inline bool lx_has_to_decide(struct lx_instance *in, u32 index)
+{
+	struct lx_cpu *own = lx_cpu(&in->state, index);
+	u32 scheduled = LX_READ(own->scheduled);
+	struct lx_slot *slot;
+
+	if (LX_READ(own->kicked))
+		return true;
+	if (scheduled == LX_NONE)
+		return false;
+	slot = lx_slot(in, scheduled);
+	return LX_READ(slot->yielded) || LX_READ(slot->standing) >= LX_ABSENT;
 }
 
 void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
@@ -252,8 +307,7 @@ void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
 		if (time_before(background_now, p->scx.dsq_vtime))
 			background_now = p->scx.dsq_vtime;
 	}
-	/* A decision was asked for after this CPU had made its last one. */
-	if (!lx_is_kernel_thread(p) && LX_READ(lx_cpu(&in->state, c->index)->kicked))
+	if (!lx_is_kernel_thread(p) && lx_has_to_decide(in, c->index))
 		lx_kick_cpu(cpu);
 }
 
@@ -303,7 +357,7 @@ void BPF_STRUCT_OPS(lx_quiescent, struct task_struct *p, u64 deq_flags)
 		return;
 	now = bpf_ktime_get_ns();
 	bpf_spin_lock(&in->lock);
-	lx_vanish(in, c->instance == member->instance ? c->index : 0, member->index, now, list);
+	lx_vanish(in, c->instance == member->instance ? c : NULL, member->index, now, list);
 	bpf_spin_unlock(&in->lock);
 	lx_act_all(in, list);
 	lx_remind(in, member->index);
@@ -345,6 +399,7 @@ void BPF_STRUCT_OPS(lx_tick, struct task_struct *p)
 	lx_charge_until(in, c, now);
 	left = lx_task(&in->state, c->running)->budget_left;
 	bpf_spin_unlock(&in->lock);
+	/* The reserve only counts while something waits for it: dispatch looks. */
 	if (!lx_reserve_admits(&c->reserve, now) ||
 	    (in->state.config.budget_mode != LX_BUDGET_OFF && left == 0))
 		scx_bpf_task_set_slice(p, 0);

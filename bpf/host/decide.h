@@ -7,6 +7,7 @@
 #define LX_HOST_DECIDE_H
 
 #include "act.h"
+#include "wake_up.h"
 
 #define LX_JOIN_HOST_(a, b) a##_##b
 #define LX_JOIN_HOST(a, b) LX_JOIN_HOST_(a, b)
@@ -39,6 +40,7 @@ static __always_inline u32 lx_slot_take(struct lx_instance *in, u32 pid)
 	slot->custody = 0;
 	slot->job = 0;
 	slot->first_release = 0;
+	slot->bandwidth = 0;
 	return index;
 }
 
@@ -53,15 +55,18 @@ static __always_inline void lx_charge_until(struct lx_instance *in, struct lx_ho
 }
 
 /* Its job goes, and it sleeps or has left: what the policy held until its turn came. */
-static __always_inline void lx_drop(struct lx_instance *in, u32 cpu, u32 index, u64 now)
+static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 
-	LX_P(suspend)(&in->state, cpu, now);
+	LX_P(suspend)(&in->state, c->index, now);
+	c->ended = 1;
 	if (slot->standing == LX_DEPARTED)
 		lx_slot_free(in, index);
 	else
 		slot->standing = LX_BLOCKED;
+	if (c->running == index)
+		c->running = LX_NONE;
 }
 
 /* When the job after the present one arrives. */
@@ -78,36 +83,39 @@ static __always_inline u64 lx_following_release(struct lx_instance *in, u32 inde
 }
 
 /* The policy hears of what has ended on the CPU: the job of `index`, which it has scheduled there. */
-static __always_inline void lx_say_end(struct lx_instance *in, u32 cpu, u32 index, u64 now)
+static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 	struct lx_state *s = &in->state;
 
 	if (slot->standing >= LX_ABSENT) {
-		lx_drop(in, cpu, index, now);
+		lx_drop(in, c, index, now);
 	} else if (slot->yielded) {
 		slot->yielded = 0;
 		slot->job++;
-		LX_P(complete)(s, cpu, lx_following_release(in, index), now);
+		LX_P(complete)(s, c->index, lx_following_release(in, index), now);
 	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left == 0) {
-		LX_P(exhaust)(s, cpu, now);
+		LX_P(exhaust)(s, c->index, now);
+		c->exhaustions++;
 	}
 }
 
 /*
- * `cpu` decides. Returns the task that it runs from now on, or LX_NONE. That may be one that is not there any more: then the
+ * The CPU decides. Returns the task that it runs from now on, or LX_NONE. That may be one that is not there any more: then the
  * CPU is to decide again.
  */
-static __always_inline u32 lx_decide(struct lx_instance *in, u32 cpu, u64 now, struct lx_actions *out)
+static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now, struct lx_actions *out)
 {
 	struct lx_state *s = &in->state;
-	u32 index = lx_cpu(s, cpu)->scheduled;
+	u32 index = lx_cpu(s, c->index)->scheduled;
 
 	s->actions = 0;
-	if (index != LX_NONE)
-		lx_say_end(in, cpu, index, now);
+	/* After an end, what is scheduled there is history: its job may be anywhere by now. */
+	if (index != LX_NONE && !c->ended)
+		lx_say_end(in, c, index, now);
 	lx_collect(s, out);
-	index = LX_P(reschedule)(s, cpu, now);
+	c->ended = 0;
+	index = LX_P(reschedule)(s, c->index, now);
 	lx_collect(s, out);
 	return index;
 }
@@ -138,18 +146,18 @@ static __always_inline void lx_appear(struct lx_instance *in, u32 cpu, u32 index
 	}
 }
 
-/* The task sleeps. `cpu` is where it ran. */
-static __always_inline void lx_vanish(struct lx_instance *in, u32 cpu, u32 index, u64 now, struct lx_actions *out)
+/* The task sleeps. `c` is where it ran, if that is a CPU of the instance. */
+static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now,
+				      struct lx_actions *out)
 {
 	struct lx_slot *slot = lx_slot(in, index);
 
 	in->state.actions = 0;
 	if (slot->standing != LX_PRESENT)
 		return;
-	/* It blocks on its way out of sched_yield at most: the job has ended either way. */
 	slot->standing = LX_ABSENT;
-	if (lx_cpu(&in->state, cpu)->scheduled == index)
-		lx_drop(in, cpu, index, now);
+	if (c && !c->ended && lx_cpu(&in->state, c->index)->scheduled == index)
+		lx_drop(in, c, index, now);
 	lx_collect(&in->state, out);
 }
 
@@ -160,7 +168,7 @@ static __always_inline void lx_depart(struct lx_instance *in, u32 index)
 
 	if (slot->standing == LX_FREE || slot->standing == LX_DEPARTED)
 		return;
-	lx_admission_leave(&in->admission, slot->bandwidth);
+	lx_admission_replace(&in->admission, slot->bandwidth, 0);
 	in->members--;
 	if (slot->standing == LX_ENTERED || slot->standing == LX_BLOCKED)
 		lx_slot_free(in, index);

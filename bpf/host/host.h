@@ -6,6 +6,7 @@
 #ifndef LX_HOST_H
 #define LX_HOST_H
 
+#include "dump.h"
 #include "interface.h"
 
 char _license[] SEC("license") = "GPL";
@@ -31,7 +32,9 @@ SEC("syscall") int set_up(void *context)
 	in->state.bucket_mask = setup->config.batching ? LX_BUCKETS_MAX - 1 : 0;
 	in->cpus = cpus;
 	in->armed = LX_NEVER;
-	lx_admission_init(&in->admission, setup->share, cpus - (setup->config.dedicated_cpu != LX_NONE));
+	in->admission.limit = setup->share;
+	in->admission.total = 0;
+	in->admission.cpus = cpus - (setup->config.dedicated_cpu != LX_NONE);
 	while (i < cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
 		u32 cpu = *LX_AT(setup->cpu, i, LX_CPUS_MAX);
 		struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -109,7 +112,8 @@ SCX_OPS_DEFINE(laxity, .select_cpu = (void *)lx_select_cpu, .enqueue = (void *)l
 	       .stopping = (void *)lx_stopping, .quiescent = (void *)lx_quiescent, .yield = (void *)lx_yield,
 	       .tick = (void *)lx_tick, .set_cpumask = (void *)lx_set_cpumask, .init_task = (void *)lx_init_task,
 	       .exit_task = (void *)lx_exit_task, .enable = (void *)lx_enable, .disable = (void *)lx_disable,
-	       .init = (void *)lx_init, .exit = (void *)lx_exit, .flags = SCX_OPS_ENQ_LAST, .timeout_ms = 30000,
+	       .dump_cpu = (void *)lx_dump_cpu, .dump_task = (void *)lx_dump_task, .init = (void *)lx_init,
+	       .exit = (void *)lx_exit, .flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED, .timeout_ms = 30000,
 	       .name = "laxity");
 
 #endif

@@ -25,27 +25,8 @@ void bpf_preempt_enable(void) __ksym;
 /* CAP_SYS_NICE, as SCHED_DEADLINE asks for. */
 #define LX_CAP_SYS_NICE 23
 
-/* Ends the task's membership; the policy hears of it when its turn comes. */
-static __noinline int lx_leave(struct task_struct *p)
-{
-	struct lx_member *member = p ? bpf_task_storage_get(&members, p, NULL, 0) : NULL;
-	struct lx_instance *in;
-	u32 index;
-
-	if (!member || !member->joined)
-		return 0;
-	index = member->index;
-	in = lx_instance_at(member->instance);
-	member->joined = 0;
-	if (!in)
-		return 0;
-	bpf_spin_lock(&in->lock);
-	lx_depart(in, index);
-	bpf_spin_unlock(&in->lock);
-	LX_COUNT(departed);
-	lx_remind(in, index);
-	return 0;
-}
+/* Under fixed priorities: by deadline rather than by period. */
+const volatile bool by_deadline = true;
 
 /* The instance whose CPUs are the ones the task may use, or more of them. */
 static __noinline u32 lx_instance_for(struct task_struct *p)
@@ -87,6 +68,52 @@ static __always_inline bool lx_is_capable(void)
 	return BPF_CORE_READ(self, cred, cap_effective.val) & (1ull << LX_CAP_SYS_NICE);
 }
 
+/* What a task has to do with its deadline or its period under fixed priorities: the shorter, the higher. */
+static __always_inline u32 lx_priority_of(const struct lx_member *member)
+{
+	u64 span = by_deadline ? member->deadline : member->period;
+
+	/* In ns it fits: LX_HOST_PERIOD_MAX. */
+	return span;
+}
+
+/* Under the instance's lock: the task's parameters, from its next job on. */
+static __always_inline void lx_set_parameters(struct lx_instance *in, u32 index, const struct lx_member *member)
+{
+	struct lx_task *t = lx_task(&in->state, index);
+	u64 bandwidth = lx_admission_bandwidth(member->runtime, member->period);
+
+	t->deadline_rel = member->deadline;
+	t->period = member->period;
+	t->budget = member->runtime;
+	t->priority = lx_priority_of(member);
+	lx_admission_replace(&in->admission, lx_slot(in, index)->bandwidth, bandwidth);
+	lx_slot(in, index)->bandwidth = bandwidth;
+}
+
+static __always_inline int lx_errno_of(u32 refused)
+{
+	return refused == LX_ADMITTED ? 0 : refused == LX_REFUSED_BANDWIDTH ? -LX_EBUSY : -LX_EINVAL;
+}
+
+/* A task that is one of the instance gets other parameters, or keeps its own. Under no lock. */
+static __noinline int lx_readmit(struct lx_member *member)
+{
+	struct lx_instance *in = lx_instance_at(member->instance);
+	u32 index = member->index;
+	u32 refused;
+
+	if (!in)
+		return -LX_EBUSY;
+	bpf_spin_lock(&in->lock);
+	refused = lx_admission_admits(&in->admission, lx_slot(in, index)->bandwidth, member->runtime, member->deadline,
+				      member->period);
+	if (refused == LX_ADMITTED)
+		lx_set_parameters(in, index, member);
+	bpf_spin_unlock(&in->lock);
+	return lx_errno_of(refused);
+}
+
 /* Makes the task one of the instance, or says why not. Under no lock. */
 static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, u32 instance)
 {
@@ -94,35 +121,26 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	u32 pid = p->pid;
 	u64 *first = bpf_map_lookup_elem(&first_releases, &pid);
 	u64 first_release = first ? *first : 0;
-	u64 bandwidth = 0;
 	u32 index = LX_NONE;
-	int refused;
+	u32 refused;
 
 	if (!in)
 		return -LX_EBUSY;
 	if (!lx_covers(p, in))
 		return -LX_EPERM;
 	bpf_spin_lock(&in->lock);
-	refused = lx_admission_enter(&in->admission, member->runtime, member->deadline, member->period, &bandwidth);
-	if (!refused)
+	refused = lx_admission_admits(&in->admission, 0, member->runtime, member->deadline, member->period);
+	if (refused == LX_ADMITTED)
 		index = lx_slot_take(in, pid);
 	if (index != LX_NONE) {
-		struct lx_task *t = lx_task(&in->state, index);
-
-		t->deadline_rel = member->deadline;
-		t->period = member->period;
-		t->budget = member->runtime;
-		t->priority = lx_priority_of(member->deadline);
+		lx_set_parameters(in, index, member);
 		LX_P(enter)(&in->state, index);
-		lx_slot(in, index)->bandwidth = bandwidth;
 		lx_slot(in, index)->first_release = first_release;
 		in->members++;
-	} else if (!refused) {
-		lx_admission_leave(&in->admission, bandwidth);
 	}
 	bpf_spin_unlock(&in->lock);
-	if (refused)
-		return refused;
+	if (refused != LX_ADMITTED)
+		return lx_errno_of(refused);
 	if (index == LX_NONE)
 		return -LX_EBUSY;
 	member->instance = instance;
@@ -158,8 +176,10 @@ static __noinline int lx_answer(struct task_struct *p)
 	member->asks = 0;
 	if (!lx_is_capable())
 		return -LX_EPERM;
-	/* New parameters: as if it left and came again. */
-	lx_leave(p);
+	if (member->period > LX_HOST_PERIOD_MAX)
+		return -LX_EINVAL;
+	if (member->joined)
+		return lx_readmit(member);
 	/* The same task, as the verifier wants to have it for a look at its affinity. */
 	trusted = bpf_task_from_pid(p->pid);
 	if (!trusted)
@@ -174,17 +194,24 @@ static __noinline int lx_answer(struct task_struct *p)
 	return refused;
 }
 
-/* The kernel has refused what we have granted, or the task has another policy now: it is none of ours. */
+/*
+ * The kernel has refused what we have granted, or the task has another policy now: it is none of ours. One that waits in our
+ * hands stays, with its new parameters: the kernel takes it out of them only for a change that it makes.
+ */
 static __noinline int lx_note_outcome(struct task_struct *p, const struct sched_attr *attr, int ret)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
+	struct lx_instance *in;
 	bool ours;
 
 	if (!member)
 		return 0;
 	ours = attr->sched_policy == SCHED_EXT_POLICY && attr->sched_period;
 	member->asks = 0;
-	if (member->joined && ours == !!ret)
+	if (!member->joined || ours != !!ret)
+		return 0;
+	in = lx_instance_at(member->instance);
+	if (in && (!ret || !LX_READ(lx_slot(in, member->index)->custody)))
 		lx_leave(p);
 	return 0;
 }

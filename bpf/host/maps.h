@@ -7,7 +7,6 @@
 #define LX_HOST_MAPS_H
 
 #include "setup.h"
-#include "temporary.h"
 
 /* DSQ of everything that is not real-time. */
 #define LX_BACKGROUND 0
@@ -71,8 +70,10 @@ struct lx_host_cpu {
 	u32 index;
 	/* The real-time task on it, or LX_NONE; since when its time has not been charged. */
 	u32 running;
-	u32 reserved;
+	/* The policy has heard of the end of what it has scheduled here, and this CPU has not decided since. */
+	u32 ended;
 	u64 since;
+	u64 exhaustions;
 	struct lx_reserve reserve;
 };
 
@@ -89,7 +90,10 @@ struct lx_member {
 	u64 period;
 };
 
-/* Actions of a decision, out of the lock's reach. One list per CPU for callbacks with interrupts off, one for timers. */
+/*
+ * Actions of a decision, out of the lock's reach. A CPU has one list for callbacks, which have interrupts off, one for timers
+ * and one for system calls, which callbacks may interrupt.
+ */
 struct lx_actions {
 	u32 count;
 	u32 forget;
@@ -119,7 +123,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, 3);
 	__type(key, u32);
 	__type(value, struct lx_actions);
 } actions SEC(".maps");
@@ -150,6 +154,7 @@ _Static_assert(LX_TASKS_MAX == LX_HOST_TASKS && LX_CPUS_MAX == LX_HOST_CPUS, "us
 
 #define LX_IN_CALLBACK 0
 #define LX_IN_TIMER 1
+#define LX_IN_CALL 2
 
 static __always_inline struct lx_instance *lx_instance_at(u32 index)
 {

@@ -3,18 +3,25 @@
 #ifndef LX_HOST_SETUP_H
 #define LX_HOST_SETUP_H
 
+#include "admission.h"
+#include "reserve.h"
 #include "state.h"
 
 /* Capacities of the kernel's build. */
 #define LX_HOST_TASKS 2048
 #define LX_HOST_CPUS 256
+/*
+ * The longest period, in ns: SCHED_DEADLINE's default (sched_deadline_period_max_us). A task that waits for its release counts
+ * as runnable, and the kernel throws out a scheduler that leaves one waiting for half a minute.
+ */
+#define LX_HOST_PERIOD_MAX 4194304000ull
 
 /* An instance, as user space sets it up before the scheduler is attached. */
 struct lx_host_setup {
 	u32 instance;
 	u32 reserved;
 	struct lx_config config;
-	/* What real-time tasks may be admitted for, in 1/1000000 of a CPU. */
+	/* What real-time tasks may be admitted for, of each CPU: as lx_admission.limit. */
 	u64 share;
 	/* sched_rt_period_us and sched_rt_runtime_us, in ns. */
 	u64 reserve_period;

@@ -269,7 +269,7 @@ fn setup_of(
             retries_max: options.retries_max,
             sockets: cell.sockets.iter().max().map_or(1, |last| last + 1),
         },
-        share: options.share_ppm,
+        share: (options.share_ppm << 20) / 1_000_000,
         reserve_period: options.reserve.period_ns,
         reserve_runtime: options.reserve.runtime_ns,
         cpu: [0; ffi::LX_HOST_CPUS as usize],
