@@ -25,13 +25,13 @@
 #define LX_RUNTIME_MIN 1024ull
 #define LX_PERIOD_MAX (1ull << 42)
 
-/* The errno that Linux has for it: none, EINVAL, EBUSY. */
+/* With the errno that Linux has for it: none, EINVAL, EBUSY. */
 enum lx_admission_result {
 	LX_ADMITTED = 0,
 	/* The parameters are not those of a task. */
-	LX_REFUSED_PARAMETERS = 1,
+	LX_REFUSED_PARAMETERS = 22,
 	/* There is not so much left. */
-	LX_REFUSED_BANDWIDTH = 2,
+	LX_REFUSED_BANDWIDTH = 16,
 };
 
 /* What has been admitted to an instance. The host keeps it, under a lock of its own. */
@@ -75,6 +75,32 @@ LX_INLINE void lx_admission_replace(struct lx_admission *a, u64 before, u64 afte
 {
 	LX_ASSERT(a->total >= before);
 	a->total += after - before;
+}
+
+/* Nothing has been admitted. Tasks may have `share_ppm` millionths of each of `cpus` CPUs; all of it, if that is more. */
+LX_INLINE void lx_admission_init(struct lx_admission *a, u64 share_ppm, u32 cpus)
+{
+	a->limit = (share_ppm < 1000000 ? share_ppm : 1000000) * LX_BANDWIDTH_ONE / 1000000;
+	a->total = 0;
+	a->cpus = cpus;
+}
+
+/* A task enters: 0, and its bandwidth at `bandwidth`; or a negative errno, and nothing has changed. */
+LX_INLINE int lx_admission_enter(struct lx_admission *a, u64 runtime, u64 deadline_rel, u64 period, u64 *bandwidth)
+{
+	u32 refused = lx_admission_admits(a, 0, runtime, deadline_rel, period);
+
+	if (refused)
+		return -(int)refused;
+	*bandwidth = lx_admission_bandwidth(runtime, period);
+	lx_admission_replace(a, 0, *bandwidth);
+	return 0;
+}
+
+/* A task of this bandwidth leaves. */
+LX_INLINE void lx_admission_leave(struct lx_admission *a, u64 bandwidth)
+{
+	lx_admission_replace(a, bandwidth, 0);
 }
 
 #endif

@@ -30,16 +30,12 @@ LX_INLINE int lx_task_before(struct lx_state *s, u32 a, u32 b)
 	return lx_before(lx_task(s, a)->key, a, lx_task(s, b)->key, b);
 }
 
+/* An action of a policy with one lock. */
 LX_INLINE void lx_act(struct lx_state *s, u32 kind, u32 cpu, u32 task, u64 time)
 {
 	u32 n = s->actions;
-	struct lx_action *action = LX_AT(s->action, n, LX_ACTIONS_MAX);
 
-	action->kind = kind;
-	action->cpu = cpu;
-	action->task = task;
-	action->reserved = 0;
-	action->time = time;
+	*LX_AT(s->action, n, LX_ACTIONS_MAX) = (struct lx_action){kind, cpu, task, 0, time};
 	s->actions = n + 1;
 }
 
@@ -62,14 +58,6 @@ LX_INLINE void lx_kick(struct lx_state *s, u32 cpu)
 	}
 }
 
-/* For the trace: `note` (enum lx_note) happened on `cpu`, towards `other` (or LX_NONE), about `task`. */
-LX_INLINE void lx_note(struct lx_state *s, u32 note, u32 cpu, u32 other, u32 task)
-{
-	struct lx_action *action = LX_AT(s->action, s->actions, LX_ACTIONS_MAX);
-
-	lx_act(s, LX_NOTE, cpu, note, task);
-	action->reserved = other;
-}
 
 /* Two locks, or one and LX_NO_LOCK, as LX_STEP and lock_of give them: the lower CPU first, which is the order to take them in. */
 LX_INLINE u32 lx_locks(u32 a, u32 b)
@@ -78,12 +66,6 @@ LX_INLINE u32 lx_locks(u32 a, u32 b)
 	u32 second = a < b ? b : a;
 
 	return first | second << 16;
-}
-
-/* The operation in progress on `cpu` goes on, under these locks. */
-LX_INLINE void lx_go_on(struct lx_state *s, u32 cpu, u32 locks)
-{
-	lx_act(s, LX_STEP, cpu, locks, 0);
 }
 
 /* For assertions: whether a CPU other than `cpu` has the task as what it runs. O(m). */
@@ -106,9 +88,9 @@ LX_INLINE u32 lx_switch_to(struct lx_state *s, u32 cpu, u32 task)
 
 	if (task != LX_NONE) {
 		LX_ASSERT(!lx_is_scheduled_beside(s, cpu, task));
-		lx_task(s, task)->last_cpu = cpu;
+		LX_WRITE(lx_task(s, task)->last_cpu, cpu);
 	}
-	c->scheduled = task;
+	LX_WRITE(c->scheduled, task);
 	return task;
 }
 

@@ -25,8 +25,14 @@
  *   3. Reschedule of a CPU is called some time after every LX_KICK for it, and message some time after every LX_NOTIFY.
  *   4. A suspended job is resumed once, after suspend was called for it; a task arrives only if it has no job and
  *      complete, if it was called, was called with LX_NEVER, or if its job is suspended: that one is given up.
- *   5. The list of actions belongs to the call. The state has one: a host where calls under different locks run at the
- *      same time needs one per CPU.
+ *   5. Calls of different CPUs may run at once. Each leaves its actions in the list of the CPU that makes it: `cpu`, or of
+ *      release_group the DSP. Interrupts are off there until the host has read them.
+ *   6. After LX_NOTIFY the DSP calls message until that returns 0, and finishes the operation of each before the next: a
+ *      message whose slot was taken earlier may be published later, and then only its own LX_NOTIFY tells of what is behind it.
+ *   7. Consume is called by the CPU that has the task scheduled, before that reschedules.
+ *
+ * No more locks than these: the release queue, the ready queue, the copy and s->forget are the DSP's; a mailbox is written by
+ * clients without a lock; `ended` and the link are written before the message is published, and so seen by the DSP that reads it.
  *
  * Once all messages are handled and all kicks followed, the schedule is that of global EDF, or global fixed priorities,
  * on the clients.
@@ -48,7 +54,7 @@ LX_INLINE u32 lx_g_edf_mp_lock_of(const struct lx_state *s, u32 event, u32 cpu)
 LX_FN void lx_g_edf_mp_release_group(struct lx_state *s, u32 group, u64 now)
 {
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, s->config.dedicated_cpu);
 	lx_binomial_heap_group_release(s, group);
 	lx_dsp_settle(s);
 }
@@ -56,7 +62,7 @@ LX_FN void lx_g_edf_mp_release_group(struct lx_state *s, u32 group, u64 now)
 /* A task's first job, or its next one after a time without, arrives at `release`, now or later. */
 LX_FN void lx_g_edf_mp_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 now)
 {
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	if (cpu != s->config.dedicated_cpu) {
 		lx_mailbox_post(s, cpu, LX_MESSAGE_ARRIVE, task, release);
 	} else {
@@ -69,7 +75,7 @@ LX_FN void lx_g_edf_mp_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu
 LX_FN void lx_g_edf_mp_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
 {
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	if (cpu != s->config.dedicated_cpu) {
 		lx_mailbox_post(s, cpu, LX_MESSAGE_RESUME, task, 0);
 	} else {
@@ -88,7 +94,7 @@ LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 rele
 	u32 task = c->scheduled;
 
 	LX_ASSERT(!lx_flight(s, task)->ended);
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	LX_WRITE(lx_flight(s, task)->ended, 1);
 	/* It is going to call reschedule. */
 	c->kicked = 1;
@@ -126,22 +132,21 @@ LX_FN u32 lx_g_edf_mp_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	struct lx_cpu *c = lx_cpu(s, cpu);
 
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	c->kicked = 0;
 	LX_ASSERT(c->linked == LX_NONE || !lx_flight(s, c->linked)->ended);
 	return lx_switch_to(s, cpu, c->linked);
 }
 
-/* The DSP handles one message. If there is none, nothing happens. */
-LX_FN void lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
+/* The DSP, `cpu`, handles one message: 1, or 0 if it found none. */
+LX_FN u32 lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_message m;
 	u32 kind = lx_mailbox_take(s, &m);
 
-	(void)cpu;
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	if (kind == LX_MESSAGE_NONE)
-		return;
+		return 0;
 	if (kind == LX_MESSAGE_ARRIVE) {
 		lx_dsp_arrive(s, m.task, m.release, now);
 	} else if (kind == LX_MESSAGE_RESUME) {
@@ -156,6 +161,7 @@ LX_FN void lx_g_edf_mp_message(struct lx_state *s, u32 cpu, u64 now)
 			lx_dsp_release(s, m.task, lx_replenish(s, m.task, now), now);
 	}
 	lx_dsp_settle(s);
+	return 1;
 }
 
 /* The task used `used` ns of its budget. */
@@ -169,9 +175,8 @@ LX_FN void lx_g_edf_mp_step(struct lx_state *s, u32 cpu, u64 now)
 {
 	u32 phase = lx_dsp(s)->phase;
 
-	(void)cpu;
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	if (phase == LX_DSP_SWAP)
 		lx_dsp_swap_step(s);
 	else if (phase == LX_DSP_LINK)
@@ -196,13 +201,18 @@ LX_FN void lx_g_edf_mp_init(struct lx_state *s)
 {
 	u32 i = 0;
 
-	s->actions = 0;
 	lx_tasks_init(s);
 	lx_release_init(s);
 	lx_cpu_heap_init(s);
 	lx_binomial_heap_init(s);
 	lx_mailboxes_init(s);
 	lx_dsp(s)->phase = LX_DSP_IDLE;
+	while (i < s->config.cpus && LX_MAY_LOOP) {
+		lx_list_begin(s, i);
+		i++;
+		LX_FORGET(s, i);
+	}
+	i = 0;
 	while (i < s->config.tasks && LX_MAY_LOOP) {
 		lx_flight(s, i)->ended = 0;
 		lx_flight(s, i)->early = 0;

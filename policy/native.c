@@ -28,7 +28,9 @@ LX_TABLE(edf_bh);
 LX_TABLE(edf_rbt);
 LX_TABLE(gsn_edf);
 LX_TABLE(fpp);
-const struct lx_policy lx_policy_push_pull = {LX_ENTRIES(push_pull), LX_STEPS(push_pull)};
+const struct lx_policy lx_policy_push_pull = {
+	LX_ENTRIES(push_pull), LX_STEPS(push_pull), .complete_here = lx_push_pull_complete_here,
+	.exhaust_here = lx_push_pull_exhaust_here, .await = lx_push_pull_await};
 const struct lx_policy lx_policy_g_edf_mp = {LX_ENTRIES(g_edf_mp), LX_STEPS(g_edf_mp), .message = lx_g_edf_mp_message};
 
 /* The smallest power of two that is at least n. */

@@ -10,7 +10,8 @@
 #include "state.h"
 
 /*
- * The entry points of a policy. Each leaves its actions in s->action[0 .. s->actions). `step` and `message` are null where
+ * The entry points of a policy. Each leaves its actions in s->action[0 .. s->actions), or with LX_LISTS, where there are
+ * several locks (lock_of), in s->list[cpu], where `cpu` makes the call; of release_group that is the group's. `step` and `message` are null where
  * the policy has no operations in several steps, or no messages.
  */
 struct lx_policy {
@@ -34,12 +35,19 @@ struct lx_policy {
 	void (*exhaust)(struct lx_state *s, u32 cpu, u64 now);
 	/* The operation in progress on `cpu` goes on, under the locks that LX_STEP asked for. */
 	void (*step)(struct lx_state *s, u32 cpu, u64 now);
-	/* `cpu`, the DSP, handles one message. */
-	void (*message)(struct lx_state *s, u32 cpu, u64 now);
+	/* `cpu`, the DSP, handles one message: 1, or 0 if there is none. */
+	u32 (*message)(struct lx_state *s, u32 cpu, u64 now);
 	/* The job that `cpu` runs waits for something. */
 	void (*suspend)(struct lx_state *s, u32 cpu, u64 now);
 	/* What the suspended job waited for has happened, on `cpu`. */
 	void (*resume)(struct lx_state *s, u32 task, u32 cpu, u64 now);
+	/*
+	 * Where the release queue has a lock of its own (push_pull.h), complete and exhaust in two parts, of which the first returns
+	 * when the task's job is to be released, for the second, or LX_NEVER; null otherwise.
+	 */
+	u64 (*complete_here)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
+	u64 (*exhaust_here)(struct lx_state *s, u32 cpu, u64 now);
+	void (*await)(struct lx_state *s, u32 task, u64 time, u32 cpu);
 	/* The locks to take before the entry point for an event on `cpu` (lx_locks); null: the instance has one lock. */
 	u32 (*lock_of)(const struct lx_state *s, u32 event, u32 cpu);
 };

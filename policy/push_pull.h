@@ -17,10 +17,20 @@
  *      are off, and events for it wait.
  *   3. After complete, suspend and exhaust, when their operation has ended, the CPU calls reschedule; no kick says so.
  *   4. Reschedule of a CPU is called some time after every LX_KICK for it.
- *   5. The release queue is the timers': the host makes lx_take_due and the entry points with event RELEASE,
- *      COMPLETE and EXHAUST exclude each other where they touch it.
- *   6. The list of actions belongs to the call. The state has one: a host where calls under different locks run at the
- *      same time needs one per CPU.
+ *   5. Calls of different CPUs may run at once. Each leaves its actions in the list of the CPU that makes it: `cpu`, or of
+ *      release_group the group's. Interrupts are off there until the host has read them.
+ *
+ * Locks: one per CPU, and one of the release queue (s->due, s->group, s->bucket, s->next_due, s->due_count, s->forget), which
+ * is never held together with another. What the entry points touch beside their own CPU's operation and list, and the task:
+ *
+ *      enter, resume, release_group, consume          nothing; scans read what is published
+ *      arrive, await, lx_take_due                     the release queue: under its lock
+ *      suspend, reschedule, complete_here, exhaust_here    their CPU's queue: under its lock
+ *      step                                           the queues of the CPUs that its LX_STEP names: under their locks
+ *      complete, exhaust                              their CPU's queue and the release queue: `here`, and then await
+ *
+ * So a kernel host calls complete_here or exhaust_here, drops the CPU's lock, calls await under the release lock if an instant
+ * was returned, and then carries out the list, to which await has added.
  *
  * If operations do not overlap, the schedule at the end of each cascade of operations and kicks is that of global EDF,
  * or of global fixed priorities. Nothing but an abandoned push ends that if they do.
@@ -39,10 +49,13 @@ LX_INLINE u32 lx_push_pull_lock_of(const struct lx_state *s, u32 event, u32 cpu)
 	return lx_locks(cpu, LX_NO_LOCK);
 }
 
-/* The task's job is released at `time`, by the timer of `cpu`. */
-LX_FN void lx_push_pull_release_later(struct lx_state *s, u32 task, u64 time, u32 cpu)
+/*
+ * The task's job is released at `time`, by the timer of `cpu`, which adds to its list. Nothing but the release queue and the
+ * task, which nobody else looks at, is written: under the release lock, and no other.
+ */
+LX_FN void lx_push_pull_await(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
-	lx_list_group_add(s, lx_await_release(s, task, time, cpu), task);
+	lx_list_group_add(s, lx_list_await_release(s, cpu, task, time), task);
 }
 
 /* Starts an operation on `cpu` that releases the jobs of the list at `task`. */
@@ -58,7 +71,7 @@ LX_FN void lx_push_pull_release_group(struct lx_state *s, u32 group, u64 now)
 	struct lx_group *g = lx_group(s, group);
 
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, g->cpu);
 	lx_push_pull_release(s, g->head, g->cpu);
 }
 
@@ -69,9 +82,9 @@ LX_FN void lx_push_pull_arrive(struct lx_state *s, u32 task, u64 release, u32 cp
 {
 	u64 ready = lx_next_job(s, task, release);
 
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	if (lx_is_later(ready, now)) {
-		lx_push_pull_release_later(s, task, ready, cpu);
+		lx_push_pull_await(s, task, ready, cpu);
 	} else {
 		lx_task(s, task)->right = LX_NONE;
 		lx_push_pull_release(s, task, cpu);
@@ -82,7 +95,7 @@ LX_FN void lx_push_pull_arrive(struct lx_state *s, u32 task, u64 release, u32 cp
 LX_FN void lx_push_pull_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
 {
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	lx_task(s, task)->right = LX_NONE;
 	lx_push_pull_release(s, task, cpu);
 }
@@ -96,7 +109,7 @@ LX_FN void lx_push_pull_vacate(struct lx_state *s, u32 cpu, u32 task)
 	lx_run_queue(s, cpu)->current = LX_NONE;
 	lx_cpu(s, cpu)->kicked = 1;
 	if (task != LX_NONE)
-		lx_run_queue_add(s, cpu, task);
+		lx_run_queue_add(s, cpu, cpu, task);
 	else
 		lx_run_queue_publish(s, cpu);
 	lx_operation(s, cpu)->source = 0;
@@ -104,46 +117,57 @@ LX_FN void lx_push_pull_vacate(struct lx_state *s, u32 cpu, u32 task)
 }
 
 /*
- * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none).
+ * The job that `cpu` runs has ended. The next job of its task arrives at `next_release` (LX_NEVER: not known, or none). All of
+ * complete but the release queue, under the CPU's lock: returns when the next job is to be released, for await, or LX_NEVER.
  */
-LX_FN void lx_push_pull_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+LX_FN u64 lx_push_pull_complete_here(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
-	u32 tardy = LX_NONE;
+	u64 ready = LX_NEVER;
 
 	LX_ASSERT(lx_run_queue(s, cpu)->current == task);
-	s->actions = 0;
-	if (next_release != LX_NEVER) {
-		u64 ready = lx_next_job(s, task, next_release);
+	lx_list_begin(s, cpu);
+	if (next_release != LX_NEVER)
+		ready = lx_next_job(s, task, next_release);
+	lx_push_pull_vacate(s, cpu, ready > now ? LX_NONE : task);
+	return ready > now ? ready : LX_NEVER;
+}
 
-		if (ready > now)
-			lx_push_pull_release_later(s, task, ready, cpu);
-		else
-			tardy = task;
-	}
-	lx_push_pull_vacate(s, cpu, tardy);
+/* The same with the release queue, for a host that needs no locks, or holds both. */
+LX_FN void lx_push_pull_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
+{
+	u64 ready = lx_push_pull_complete_here(s, cpu, next_release, now);
+
+	if (ready != LX_NEVER)
+		lx_push_pull_await(s, lx_cpu(s, cpu)->scheduled, ready, cpu);
 }
 
 /* The job that `cpu` runs waits for something. */
 LX_FN void lx_push_pull_suspend(struct lx_state *s, u32 cpu, u64 now)
 {
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	lx_push_pull_vacate(s, cpu, LX_NONE);
 }
 
-/* The job that `cpu` runs has no budget left. */
-LX_FN void lx_push_pull_exhaust(struct lx_state *s, u32 cpu, u64 now)
+/* The job that `cpu` runs has no budget left. As complete_here: when it goes on, for await, or LX_NEVER. */
+LX_FN u64 lx_push_pull_exhaust_here(struct lx_state *s, u32 cpu, u64 now)
 {
 	u32 task = lx_cpu(s, cpu)->scheduled;
 	u64 ready = lx_replenish(s, task, now);
 
-	s->actions = 0;
-	if (ready > now) {
-		lx_push_pull_release_later(s, task, ready, cpu);
-		task = LX_NONE;
-	}
-	lx_push_pull_vacate(s, cpu, task);
+	lx_list_begin(s, cpu);
+	lx_push_pull_vacate(s, cpu, ready > now ? LX_NONE : task);
+	return ready > now ? ready : LX_NEVER;
+}
+
+/* The same with the release queue. */
+LX_FN void lx_push_pull_exhaust(struct lx_state *s, u32 cpu, u64 now)
+{
+	u64 ready = lx_push_pull_exhaust_here(s, cpu, now);
+
+	if (ready != LX_NEVER)
+		lx_push_pull_await(s, lx_cpu(s, cpu)->scheduled, ready, cpu);
 }
 
 /* `cpu` runs the first job of its queue from now on, which it returns; then it pushes what waits. */
@@ -154,7 +178,7 @@ LX_FN u32 lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	u32 first = q->first;
 
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	lx_cpu(s, cpu)->kicked = 0;
 	if (first != current) {
 		/* Published once, when both have changed places. */
@@ -185,7 +209,7 @@ LX_FN void lx_push_pull_step(struct lx_state *s, u32 cpu, u64 now)
 	u32 phase = lx_operation(s, cpu)->phase;
 
 	(void)now;
-	s->actions = 0;
+	lx_list_begin(s, cpu);
 	if (phase == LX_PHASE_ENQUEUE)
 		lx_enqueue_step(s, cpu);
 	else if (phase == LX_PHASE_PULL)
@@ -210,13 +234,13 @@ LX_FN void lx_push_pull_init(struct lx_state *s)
 {
 	u32 cpu = 0;
 
-	s->actions = 0;
 	lx_tasks_init(s);
 	lx_release_init(s);
 	lx_cpu_heap_init(s);
 	while (cpu < s->config.cpus && LX_MAY_LOOP) {
 		struct lx_operation *op = lx_operation(s, cpu);
 
+		lx_list_begin(s, cpu);
 		op->phase = LX_PHASE_NONE;
 		op->rest = LX_NONE;
 		if (cpu < s->cpus_linkable) {

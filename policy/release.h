@@ -133,16 +133,19 @@ LX_HOT u32 lx_group_for(struct lx_state *s, u32 task, u64 time, u32 cpu)
 	return task;
 }
 
-/*
- * The task's job waits for `time`, when `cpu`'s timer releases it: the group that the caller adds the task to. LX_ARM says
- * so if this is now the earliest instant.
- */
+/* The task's job waits for `time`, when `cpu`'s timer releases it: the group that the caller adds the task to. */
+LX_INLINE u32 lx_wait_for(struct lx_state *s, u32 task, u64 time, u32 cpu)
+{
+	lx_task(s, task)->place = LX_PLACE_RELEASE;
+	return lx_group_for(s, task, time, cpu);
+}
+
+/* The same under one lock; LX_ARM says so if this is now the earliest instant. */
 LX_INLINE u32 lx_await_release(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
 	u64 due = s->next_due;
-	u32 group = lx_group_for(s, task, time, cpu);
+	u32 group = lx_wait_for(s, task, time, cpu);
 
-	lx_task(s, task)->place = LX_PLACE_RELEASE;
 	if (s->next_due < due)
 		lx_act(s, LX_ARM, lx_group(s, group)->cpu, LX_NONE, s->next_due);
 	return group;

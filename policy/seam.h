@@ -35,6 +35,14 @@ typedef int64_t s64;
 /* Levels of the bitmap of fpp: enough for 64^4 tasks. */
 #define LX_MAP_LEVELS_MAX 4
 
+/*
+ * Policies with several locks leave their actions in the list of the CPU that calls (s->list); where calls do not run at the
+ * same time, as natively, one list is enough (s->action), and quicker. The tests define it to see who writes whose.
+ */
+#ifdef __bpf__
+#define LX_LISTS
+#endif
+
 #ifdef __bpf__
 
 /* Capacities of the BPF build; powers of two. */
@@ -109,9 +117,17 @@ typedef int64_t s64;
 /* One access to memory that another CPU may write or read meanwhile. */
 #define LX_READ(member) (*(volatile __typeof__(member) *)&(member))
 #define LX_WRITE(member, value) ((void)(*(volatile __typeof__(member) *)&(member) = (value)))
-/* Atomic, and ordered with all accesses before and after. */
+/*
+ * Atomic, and ordered with all accesses before and after. In BPF every atomic operation that returns a value is; natively
+ * __sync_lock_test_and_set would be a barrier in one direction only.
+ */
+#ifdef __bpf__
 #define LX_FETCH_ADD(member, value) __sync_fetch_and_add(&(member), (value))
 #define LX_EXCHANGE(member, value) __sync_lock_test_and_set(&(member), (value))
+#else
+#define LX_FETCH_ADD(member, value) __atomic_fetch_add(&(member), (value), __ATOMIC_SEQ_CST)
+#define LX_EXCHANGE(member, value) __atomic_exchange_n(&(member), (value), __ATOMIC_SEQ_CST)
+#endif
 
 /* Hides from the compiler what the value is: else it turns arithmetic that avoids a branch into one. */
 #define LX_OPAQUE(value) asm("" : "+r"(value))

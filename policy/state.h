@@ -99,6 +99,22 @@ struct lx_action {
 	u64 time;
 };
 
+/* What one call of a policy with several locks decides at most; a power of two (push_pull.h, g_edf_mp.h). */
+#define LX_LIST_ACTIONS 4u
+
+/*
+ * The actions of the call that a CPU has made last, for policies with several locks: calls of several CPUs may run at once
+ * (LX_LISTS). Those with one lock have one list, which may be longer: s->action.
+ */
+struct lx_list {
+	u32 actions;
+	/* See LX_FORGET: for the host that reads the list. */
+	u32 forget;
+	/* Two cache lines in all: no other CPU's is on them. */
+	u32 reserved[6];
+	struct lx_action action[LX_LIST_ACTIONS];
+};
+
 /* Where a task that is not linked waits. */
 enum lx_place {
 	LX_PLACE_NOWHERE = 0,
@@ -277,6 +293,7 @@ struct lx_group {
 	ARRAY(struct lx_flight, flight, TASKS)                                                                         \
 	ARRAY(struct lx_mailbox, mailbox, SOCKETS)                                                                     \
 	ARRAY(struct lx_message, message, MESSAGES)                                                                    \
+	ARRAY(struct lx_list, list, CPUS)                                                                                     \
 	ARRAY(struct lx_action, action, ACTIONS)
 
 #ifdef __bpf__
@@ -289,9 +306,12 @@ struct lx_state {
 	struct lx_config config;
 	/* The earliest pending release instant, or LX_NEVER. The host may read it. */
 	u64 next_due;
-	/* Actions of the decision just made: the host reads them and calls nothing before it has. */
+	/*
+	 * Actions of the decision just made: the host reads them and calls nothing before it has. Where calls run at once
+	 * (LX_LISTS), policies with several locks have s->list[cpu] instead, of the CPU that made it.
+	 */
 	u32 actions;
-	/* See LX_FORGET. */
+	/* See LX_FORGET: of those with one lock; of the release queue (push-pull); of the DSP. */
 	u32 forget;
 	/* Waiting tasks, pending release groups. */
 	u32 ready_count;

@@ -7,6 +7,7 @@
  *   LX_QUEUE     prefix of its ready queue, if that is one of queues/
  *   LX_STEPS     if it has step; it has finish otherwise
  *   LX_MESSAGES  if it has message
+ *   LX_PARTS     if it has complete and exhaust in two parts
  *
  * `setup` and `events` replay sequences of events. The other programs are one entry point each, under a spin lock as in
  * the kernel's scheduler: what the verifier says of them is the cost of that entry point.
@@ -79,8 +80,13 @@ LX_PROGRAM(finish, state.forget = LX_P(finish)(&state, cpu, time, now))
 #ifdef LX_STEPS
 LX_PROGRAM(step, LX_P(step)(&state, cpu, now))
 #endif
+#ifdef LX_PARTS
+LX_PROGRAM(complete_here, woken = LX_P(complete_here)(&state, cpu, time, now))
+LX_PROGRAM(exhaust_here, woken = LX_P(exhaust_here)(&state, cpu, now))
+LX_PROGRAM(await, LX_P(await)(&state, task, time, cpu))
+#endif
 #ifdef LX_MESSAGES
-LX_PROGRAM(message, LX_P(message)(&state, cpu, now))
+LX_PROGRAM(message, state.forget = LX_P(message)(&state, cpu, now))
 #endif
 
 LX_INLINE void set_parameters(u32 task, const struct lx_rig_task *from)
@@ -221,8 +227,23 @@ LX_INLINE void handle(const struct lx_rig_event *e)
 /* Whether the entry point gives a value. */
 LX_INLINE int returns(u32 kind)
 {
-	return kind == LX_RIG_TAKE_DUE || kind == LX_RIG_RESCHEDULE || kind == LX_RIG_FINISH;
+	return kind == LX_RIG_TAKE_DUE || kind == LX_RIG_RESCHEDULE || kind == LX_RIG_FINISH || kind == LX_RIG_MESSAGE;
 }
+
+/* Whether the entry point makes actions. */
+LX_INLINE int acts(u32 kind)
+{
+	return kind != LX_RIG_TAKE_DUE && kind != LX_RIG_CONSUME && kind != LX_RIG_ENTER && kind != LX_RIG_WAKE_UP;
+}
+
+/* The actions of `cpu`. */
+#ifdef LX_STEPS
+#define ACTIONS_OF(cpu) (LX_AT(state.list, cpu, LX_CPUS_MAX)->actions)
+#define ACTION_OF(cpu, n) LX_AT(LX_AT(state.list, cpu, LX_CPUS_MAX)->action, n, LX_LIST_ACTIONS)
+#else
+#define ACTIONS_OF(cpu) state.actions
+#define ACTION_OF(cpu, n) LX_AT(state.action, n, LX_ACTIONS_MAX)
+#endif
 
 /* Copies the decision just made to the output. */
 LX_FN void record(const struct lx_rig_event *e, u32 event)
@@ -230,9 +251,10 @@ LX_FN void record(const struct lx_rig_event *e, u32 event)
 	struct lx_rig_result *result = LX_AT(output.result, event, LX_RIG_EVENTS);
 	u32 from = 0;
 	u32 to = output.actions;
+	u32 actions = acts(e->kind) ? ACTIONS_OF(e->cpu) : 0;
 
 	result->value = returns(e->kind) ? state.forget : 0;
-	result->actions = state.actions;
+	result->actions = actions;
 	result->next_due = state.next_due;
 	result->release = e->kind == LX_RIG_WAKE_UP ? woken : 0;
 	result->deadline_abs = 0;
@@ -243,8 +265,8 @@ LX_FN void record(const struct lx_rig_event *e, u32 event)
 		result->deadline_abs = t->deadline_abs;
 		result->budget_left = t->budget_left;
 	}
-	while (from < state.actions && to < LX_RIG_ACTIONS && LX_MAY_LOOP) {
-		*LX_AT(output.action, to, LX_RIG_ACTIONS) = *LX_AT(state.action, from, LX_ACTIONS_MAX);
+	while (from < actions && to < LX_RIG_ACTIONS && LX_MAY_LOOP) {
+		*LX_AT(output.action, to, LX_RIG_ACTIONS) = *ACTION_OF(e->cpu, from);
 		from++;
 		to++;
 		LX_FORGET(&state, from);
@@ -262,8 +284,6 @@ LX_SECTION("syscall") int events(void *context)
 	while (i < input.events && i < LX_RIG_EVENTS && LX_MAY_LOOP) {
 		const struct lx_rig_event *e = LX_AT(input.event, i, LX_RIG_EVENTS);
 
-		/* Take_due, consume, enter and wake_up make no actions. */
-		state.actions = 0;
 		handle(e);
 		record(e, i);
 		i++;

@@ -4,4 +4,5 @@
 
 #define LX_POLICY lx_push_pull
 #define LX_STEPS
+#define LX_PARTS
 #include "programs.h"

@@ -52,7 +52,7 @@ struct lx_rig_event {
 /* What can be seen of the decision beside the actions. */
 struct lx_rig_result {
 	u32 actions;
-	/* take_due: the group; reschedule, finish: the task. */
+	/* take_due: the group; reschedule, finish: the task; message: 0 or 1. */
 	u32 value;
 	u64 next_due;
 	/* Of the event's task, if that is one. */

@@ -109,7 +109,7 @@ LX_INLINE void lx_dsp_drop(struct lx_state *s)
 {
 	struct lx_operation *op = lx_dsp(s);
 
-	lx_note(s, LX_NOTE_STALE_JOB, op->target, LX_NONE, op->task);
+	lx_note(s, s->config.dedicated_cpu, LX_NOTE_STALE_JOB, op->target, LX_NONE, op->task);
 	lx_dsp_settle(s);
 }
 
@@ -122,7 +122,7 @@ LX_INLINE void lx_dsp_set_link(struct lx_state *s, u32 cpu, u32 task)
 	lx_task(s, task)->linked_on = cpu;
 	lx_cpu_enter(s, lx_cpu_busy(cpu, task, lx_task(s, task)->key));
 	if (c->scheduled != task)
-		lx_kick(s, cpu);
+		lx_list_kick(s, s->config.dedicated_cpu, cpu);
 }
 
 /*
@@ -146,7 +146,7 @@ LX_FN void lx_dsp_swap_step(struct lx_state *s)
 		/* An idle client would have been chosen itself. */
 		LX_ASSERT(other != LX_NONE && lx_cpu(s, source)->linked == other);
 		LX_ASSERT(lx_scheduled_on(s, other) == LX_NONE);
-		lx_note(s, LX_NOTE_LINK_SWAP, source, op->target, task);
+		lx_note(s, s->config.dedicated_cpu, LX_NOTE_LINK_SWAP, source, op->target, task);
 		lx_dsp_set_link(s, source, task);
 		op->task = other;
 	}
@@ -183,7 +183,7 @@ LX_FN void lx_dsp_release(struct lx_state *s, u32 task, u64 ready, u64 now)
 	u32 dsp = s->config.dedicated_cpu;
 
 	if (lx_is_later(ready, now))
-		lx_binomial_heap_group_add(s, lx_await_release(s, task, ready, dsp), task);
+		lx_binomial_heap_group_add(s, lx_list_await_release(s, dsp, task, ready), task);
 	else
 		lx_dsp_ready(s, task);
 }
@@ -201,7 +201,7 @@ LX_FN void lx_dsp_discard(struct lx_state *s, u32 task, u32 sender)
 		return;
 	}
 	/* The client was given another link while the message was on its way. */
-	lx_note(s, LX_NOTE_STALE_MESSAGE, sender, LX_NONE, task);
+	lx_note(s, s->config.dedicated_cpu, LX_NOTE_STALE_MESSAGE, sender, LX_NONE, task);
 	if (t->place == LX_PLACE_READY) {
 		lx_binomial_heap_remove(s, task);
 		t->place = LX_PLACE_NOWHERE;

@@ -17,7 +17,7 @@
 #ifndef LX_MAILBOX_H
 #define LX_MAILBOX_H
 
-#include "../core.h"
+#include "../list.h"
 
 enum lx_message_kind {
 	LX_MESSAGE_NONE = 0,
@@ -59,7 +59,7 @@ LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 tas
 	m->sender = sender;
 	m->task = task;
 	(void)LX_EXCHANGE(m->kind, kind);
-	lx_act(s, LX_NOTIFY, s->config.dedicated_cpu, LX_NONE, 0);
+	lx_list_add(s, sender, (struct lx_action){LX_NOTIFY, s->config.dedicated_cpu, LX_NONE, 0, 0});
 }
 
 /*

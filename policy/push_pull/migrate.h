@@ -29,11 +29,11 @@ enum lx_migrate_phase {
 	LX_PHASE_PULL = 3,
 };
 
-/* Moves a waiting job. Under both locks. */
-LX_INLINE void lx_migrate(struct lx_state *s, u32 task, u32 source, u32 target)
+/* `by` moves a waiting job. Under both locks. */
+LX_INLINE void lx_migrate(struct lx_state *s, u32 by, u32 task, u32 source, u32 target)
 {
 	lx_run_queue_remove(s, source, task);
-	lx_run_queue_add(s, target, task);
+	lx_run_queue_add(s, by, target, task);
 }
 
 /*
@@ -76,16 +76,16 @@ LX_FN u32 lx_push_step(struct lx_state *s, u32 cpu)
 	u32 task = op->task;
 
 	if (lx_run_queue(s, source)->next != task) {
-		lx_note(s, LX_NOTE_PUSH_OVERTAKEN, source, target, task);
+		lx_note(s, cpu, LX_NOTE_PUSH_OVERTAKEN, source, target, task);
 	} else if (lx_run_queue_yields(s, target, task)) {
-		lx_note(s, LX_NOTE_PUSH, source, target, task);
-		lx_migrate(s, task, source, target);
+		lx_note(s, cpu, LX_NOTE_PUSH, source, target, task);
+		lx_migrate(s, cpu, task, source, target);
 		op->task = LX_NONE;
 	} else {
-		lx_note(s, LX_NOTE_PUSH_FAILED, source, target, task);
+		lx_note(s, cpu, LX_NOTE_PUSH_FAILED, source, target, task);
 		op->failures++;
 		if (op->failures >= s->config.retries_max) {
-			lx_note(s, LX_NOTE_PUSH_ABANDONED, source, target, task);
+			lx_note(s, cpu, LX_NOTE_PUSH_ABANDONED, source, target, task);
 			return 0;
 		}
 	}
@@ -128,7 +128,7 @@ LX_INLINE void lx_enqueue_step(struct lx_state *s, u32 cpu)
 {
 	struct lx_operation *op = lx_operation(s, cpu);
 
-	lx_run_queue_add(s, op->target, op->task);
+	lx_run_queue_add(s, cpu, op->target, op->task);
 	lx_push_from(s, cpu, op->target);
 }
 
@@ -163,10 +163,10 @@ LX_FN void lx_pull_step(struct lx_state *s, u32 cpu)
 	if (lx_run_queue_offers(s, source, cpu)) {
 		u32 task = lx_run_queue(s, source)->next;
 
-		lx_note(s, LX_NOTE_PULL, cpu, source, task);
-		lx_migrate(s, task, source, cpu);
+		lx_note(s, cpu, LX_NOTE_PULL, cpu, source, task);
+		lx_migrate(s, cpu, task, source, cpu);
 	} else {
-		lx_note(s, LX_NOTE_PULL_FAILED, cpu, source, LX_NONE);
+		lx_note(s, cpu, LX_NOTE_PULL_FAILED, cpu, source, LX_NONE);
 	}
 	op->source = source + 1;
 	lx_pull_seek(s, cpu);

@@ -17,6 +17,7 @@
 #ifndef LX_RUN_QUEUE_H
 #define LX_RUN_QUEUE_H
 
+#include "../list.h"
 #include "../queues/red_black_tree.h"
 
 LX_INLINE struct lx_run_queue *lx_run_queue(struct lx_state *s, u32 cpu)
@@ -57,14 +58,14 @@ LX_FN void lx_run_queue_publish(struct lx_state *s, u32 cpu)
 	lx_cpu(s, cpu)->linked = first;
 }
 
-/* Adds a waiting job; the CPU is asked to reschedule if it is to run. Under the CPU's lock. */
-LX_INLINE void lx_run_queue_add(struct lx_state *s, u32 cpu, u32 task)
+/* Adds a waiting job; the CPU is asked, by `by`, to reschedule if it is to run. Under the CPU's lock. */
+LX_INLINE void lx_run_queue_add(struct lx_state *s, u32 by, u32 cpu, u32 task)
 {
 	lx_task(s, task)->place = LX_PLACE_READY;
 	lx_tree_insert(s, lx_cpu_tree(s, cpu), task);
 	lx_run_queue_publish(s, cpu);
 	if (lx_run_queue(s, cpu)->first == task)
-		lx_kick(s, cpu);
+		lx_list_kick(s, by, cpu);
 }
 
 /* Takes a waiting job out. Under the CPU's lock. */

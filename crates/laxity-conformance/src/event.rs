@@ -93,7 +93,7 @@ pub(crate) fn encode_parameters(task: &TaskParameters, bytes: &mut Vec<u8>) {
 pub struct Decision {
     /// The actions, each as its bytes in C.
     pub actions: Vec<[u8; ACTION_BYTES]>,
-    /// What take_due (a group), reschedule or finish (a task) returned; 0 for other events.
+    /// What take_due (a group), reschedule or finish (a task), or message (0 or 1) returned; 0 for other events.
     pub value: u32,
     /// The earliest pending release.
     pub next_due: u64,

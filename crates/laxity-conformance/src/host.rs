@@ -381,7 +381,7 @@ fn call(instance: &mut Instance, event: &Event) -> Returned {
         Kind::Consume => instance.consume(task, time),
         Kind::Exhaust => instance.exhaust(cpu, now),
         Kind::Step => instance.step(cpu, now),
-        Kind::Message => instance.message(cpu, now),
+        Kind::Message => return value(instance.message(cpu, now).into()),
         Kind::Suspend => instance.suspend(cpu, now),
         Kind::Resume => instance.resume(task, cpu, now),
     }

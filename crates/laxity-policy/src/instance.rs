@@ -374,11 +374,11 @@ impl Instance {
         unsafe { step(self.state.as_ptr(), cpu, now) }
     }
 
-    /// `cpu`, the dedicated scheduling processor, handles one message.
-    pub fn message(&mut self, cpu: u32, now: u64) {
+    /// `cpu`, the dedicated scheduling processor, handles one message; whether there was one.
+    pub fn message(&mut self, cpu: u32, now: u64) -> bool {
         let message = self.entries.table.entries().message.expect("a policy that notifies has it");
         // SAFETY: as above.
-        unsafe { message(self.state.as_ptr(), cpu, now) }
+        unsafe { message(self.state.as_ptr(), cpu, now) != 0 }
     }
 }
 

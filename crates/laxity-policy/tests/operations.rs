@@ -31,7 +31,7 @@ fn policy_sources() -> PathBuf {
 fn compile(arguments: impl FnOnce(&mut Command)) {
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let mut command = Command::new(compiler);
-    command.args(["-std=gnu11", "-DLX_CHECKED"]);
+    command.args(["-std=gnu11", "-DLX_CHECKED", "-DLX_LISTS"]);
     arguments(&mut command);
     let output = command.output().expect("the compiler that built the library");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -212,7 +212,19 @@ const FORGETS_THE_CPU: Mistake = mistake(
     "\tt->last_cpu = LX_NONE;\n",
 );
 
-const PUSH_PULL: [Mistake; 11] = [
+const PUSH_PULL: [Mistake; 13] = [
+    mistake(
+        "the release queue is written under the lock of a CPU",
+        "push_pull.h",
+        "\tlx_list_begin(s, cpu);\n\tif (next_release != LX_NEVER)\n\t\tready = lx_next_job(s, task, next_release);\n",
+        "\tlx_list_begin(s, cpu);\n\tif (next_release != LX_NEVER)\n\t\tready = lx_next_job(s, task, next_release);\n\tif (ready > now && ready != LX_NEVER)\n\t\tlx_due_push(s, ready, task);\n",
+    ),
+    mistake(
+        "actions are in the list of the CPU that they are about",
+        "push_pull/run_queue.h",
+        "\t\tlx_list_kick(s, by, cpu);\n",
+        "\t\tlx_list_kick(s, cpu, cpu);\n",
+    ),
     mistake(
         "a push does not look again at the target",
         "push_pull/migrate.h",
@@ -246,7 +258,7 @@ const PUSH_PULL: [Mistake; 11] = [
     mistake(
         "a push is given up in silence",
         "push_pull/migrate.h",
-        "\t\t\tlx_note(s, LX_NOTE_PUSH_ABANDONED, source, target, task);\n",
+        "\t\t\tlx_note(s, cpu, LX_NOTE_PUSH_ABANDONED, source, target, task);\n",
         "",
     ),
     mistake(

@@ -86,15 +86,21 @@ static int carry_out(struct host *h, u32 cpu, const struct lx_action *a)
 	return fail(h, "unknown action", a->kind, cpu);
 }
 
+/* How many actions the last call of `cpu` made. */
+static u32 actions_of(const struct host *h, u32 cpu)
+{
+	return h->policy->lock_of ? h->s->list[cpu].actions : h->s->actions;
+}
+
 /* Brackets a call of the policy: `before` it, and after it, under these locks. */
 static int called(struct host *h, u32 cpu, const struct written *before, u32 locks)
 {
 	if (h->calls_now++ > CALLS_MAX)
 		return fail(h, "no end", cpu, 0);
-	if (locks_kept(h, before, locks))
+	if (locks_kept(h, before, locks) || lists_kept(h, before, cpu))
 		return -1;
-	for (u32 i = 0; i < h->s->actions; i++)
-		if (carry_out(h, cpu, &h->s->action[i]))
+	for (u32 i = 0; i < actions_of(h, cpu); i++)
+		if (carry_out(h, cpu, h->policy->lock_of ? &h->s->list[cpu].action[i] : &h->s->action[i]))
 			return -1;
 	return 0;
 }
@@ -135,11 +141,12 @@ static int reschedule(struct host *h, u32 cpu)
 static int handle_message(struct host *h, u32 cpu)
 {
 	u32 read[CPUS_MAX];
+	u32 found;
 
 	mailboxes_before(h, read);
-	if (CALL(h, cpu, lock_of(h, LX_EVENT_MESSAGE, cpu), message(h->s, cpu, h->now)))
+	if (CALLED(h, cpu, lock_of(h, LX_EVENT_MESSAGE, cpu), found = h->policy->message(h->s, cpu, h->now)))
 		return -1;
-	return mailboxes_fair(h, read);
+	return found == 1 ? mailboxes_fair(h, read) : fail(h, "no message", found, cpu);
 }
 
 /* Arranges for the task to arrive, be resumed or enter after up to `delay`, on any CPU. */
@@ -235,6 +242,51 @@ static void collect_due(struct host *h)
 	}
 }
 
+/* The first part of complete or exhaust has returned `ready`. The second is what the CPU does next; others may come before. */
+static int left_here(struct host *h, u32 cpu, const struct written *before, u64 ready)
+{
+	if (locks_kept(h, before, lock_of(h, LX_EVENT_COMPLETE, cpu)) || lists_kept(h, before, cpu))
+		return -1;
+	if (h->s->next_due != before->next_due || h->s->due_count != before->due_count)
+		return fail(h, "release queue without its lock", cpu, h->s->due_count);
+	h->cpu[cpu].awaiting = 1;
+	h->cpu[cpu].ready = ready;
+	return 0;
+}
+
+static int complete_here(struct host *h, u32 cpu, u64 told)
+{
+	struct written before;
+
+	locks_before(h, &before);
+	return left_here(h, cpu, &before, h->policy->complete_here(h->s, cpu, told, h->now));
+}
+
+static int exhaust_here(struct host *h, u32 cpu)
+{
+	struct written before;
+
+	locks_before(h, &before);
+	return left_here(h, cpu, &before, h->policy->exhaust_here(h->s, cpu, h->now));
+}
+
+/* The second part, under the lock of the release queue alone; then all actions are carried out. */
+static int await(struct host *h, u32 cpu)
+{
+	struct written before;
+	u64 ready = h->cpu[cpu].ready;
+
+	h->cpu[cpu].awaiting = 0;
+	locks_before(h, &before);
+	if (ready != LX_NEVER)
+		h->policy->await(h->s, h->s->cpu[cpu].scheduled, ready, cpu);
+	if (called(h, cpu, &before, LX_NO_LOCKS))
+		return -1;
+	/* Time may have passed meanwhile. */
+	collect_due(h);
+	return 0;
+}
+
 static int complete(struct host *h, u32 cpu)
 {
 	u32 task = h->cpu[cpu].running;
@@ -252,6 +304,8 @@ static int complete(struct host *h, u32 cpu)
 		told = next;
 		model_next_job(h, task, next);
 	}
+	if (h->policy->complete_here && draw(h, 2))
+		return complete_here(h, cpu, told);
 	return CALL(h, cpu, lock_of(h, LX_EVENT_COMPLETE, cpu), complete(h->s, cpu, told, h->now));
 }
 
@@ -275,6 +329,8 @@ static int suspend(struct host *h, u32 cpu)
 static int exhaust(struct host *h, u32 cpu)
 {
 	model_replenish(h, h->cpu[cpu].running);
+	if (h->policy->exhaust_here && draw(h, 2))
+		return exhaust_here(h, cpu);
 	return CALL(h, cpu, lock_of(h, LX_EVENT_EXHAUST, cpu), exhaust(h->s, cpu, h->now));
 }
 
@@ -315,11 +371,13 @@ static int job_over(struct host *h, u32 cpu)
 /* What the CPU must do next, if it must do something: 1, or 0 if it is free for events. */
 static int goes_on(const struct host *h, u32 cpu)
 {
-	return h->cpu[cpu].stepping || h->cpu[cpu].must_reschedule;
+	return h->cpu[cpu].awaiting || h->cpu[cpu].stepping || h->cpu[cpu].must_reschedule;
 }
 
 static int go_on(struct host *h, u32 cpu)
 {
+	if (h->cpu[cpu].awaiting)
+		return await(h, cpu);
 	return h->cpu[cpu].stepping ? step(h, cpu) : reschedule(h, cpu);
 }
 

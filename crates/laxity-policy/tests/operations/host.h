@@ -75,6 +75,9 @@ struct model_cpu {
 	/* An operation is in progress, whose next step is under these locks. */
 	int stepping;
 	u32 locks;
+	/* A job has left, and waits for its release from `ready` on; the release queue has yet to be told (LX_NEVER: nothing). */
+	int awaiting;
+	u64 ready;
 	/* What it does next is to reschedule. */
 	int must_reschedule;
 	struct event event[EVENTS_MAX];
@@ -137,8 +140,14 @@ struct written {
 	struct lx_cpu cpu[CPUS_MAX];
 	struct lx_run_queue run_queue[CPUS_MAX];
 	struct lx_tree tree[CPUS_MAX];
+	struct lx_operation operation[CPUS_MAX];
+	struct lx_list list[CPUS_MAX];
+	u64 next_due;
+	u32 due_count;
 };
 void locks_before(const struct host *h, struct written *before);
+/* Whether the list and the operation of no CPU but `cpu` has changed. */
+int lists_kept(struct host *h, const struct written *before, u32 cpu);
 /* Whether nothing has changed that belongs to another lock. */
 int locks_kept(struct host *h, const struct written *before, u32 locks);
 

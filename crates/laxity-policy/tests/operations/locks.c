@@ -9,6 +9,23 @@ void locks_before(const struct host *h, struct written *before)
 	memcpy(before->cpu, h->s->cpu, h->clients * sizeof(before->cpu[0]));
 	memcpy(before->run_queue, h->s->run_queue, h->clients * sizeof(before->run_queue[0]));
 	memcpy(before->tree, h->s->tree, h->clients * sizeof(before->tree[0]));
+	memcpy(before->operation, h->s->operation, h->cpus * sizeof(before->operation[0]));
+	memcpy(before->list, h->s->list, h->cpus * sizeof(before->list[0]));
+	before->next_due = h->s->next_due;
+	before->due_count = h->s->due_count;
+}
+
+int lists_kept(struct host *h, const struct written *before, u32 cpu)
+{
+	for (u32 i = 0; i < h->cpus; i++) {
+		if (i == cpu)
+			continue;
+		if (memcmp(&h->s->list[i], &before->list[i], sizeof(before->list[0])))
+			return fail(h, "list of another CPU", cpu, i);
+		if (memcmp(&h->s->operation[i], &before->operation[i], sizeof(before->operation[0])))
+			return fail(h, "operation of another CPU", cpu, i);
+	}
+	return 0;
 }
 
 int locks_kept(struct host *h, const struct written *before, u32 locks)

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* For one seed; they take less than a hundredth. */
-#define SECONDS_MAX 5
+#define SECONDS_MAX 2
 
 /* splitmix64 */
 static u64 next_random(u64 *state)

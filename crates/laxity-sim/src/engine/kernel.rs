@@ -335,7 +335,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
                 self.exhaust(cpu);
                 self.kernel().cores[cpu as usize].decides = true;
             }
-            Work::Message => instance.message(local, now),
+            Work::Message => {
+                instance.message(local, now);
+            }
             Work::Step(_) => instance.step(local, now),
             Work::Reschedule => return self.kernel_decides(cpu),
             Work::Switch | Work::Tick => return self.leave(cpu),

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Actions of policies with several locks: each CPU has a list of its own, so that calls of several CPUs may run at once
+ * (LX_LISTS). `by` is the CPU that makes the call: interrupts are off there, and nobody else writes its list.
+ */
+#ifndef LX_LIST_H
+#define LX_LIST_H
+
+#include "release.h"
+
+LX_INLINE struct lx_list *lx_list(struct lx_state *s, u32 by)
+{
+	LX_ASSERT(by < s->config.cpus);
+	return LX_AT(s->list, by, LX_CPUS_MAX);
+}
+
+/* A call begins. */
+LX_INLINE void lx_list_begin(struct lx_state *s, u32 by)
+{
+#ifdef LX_LISTS
+	lx_list(s, by)->actions = 0;
+#else
+	(void)by;
+	s->actions = 0;
+#endif
+}
+
+LX_INLINE void lx_list_add(struct lx_state *s, u32 by, struct lx_action action)
+{
+#ifdef LX_LISTS
+	struct lx_list *list = lx_list(s, by);
+	u32 n = list->actions;
+
+	*LX_AT(list->action, n, LX_LIST_ACTIONS) = action;
+	list->actions = n + 1;
+#else
+	u32 n = s->actions;
+
+	(void)by;
+	s->action[n] = action;
+	s->actions = n + 1;
+#endif
+	LX_ASSERT(n < LX_LIST_ACTIONS);
+}
+
+/* Asks `cpu`, whose lock is held, to call reschedule, unless it is going to. */
+LX_INLINE void lx_list_kick(struct lx_state *s, u32 by, u32 cpu)
+{
+	struct lx_cpu *c = lx_cpu(s, cpu);
+
+	if (!c->kicked) {
+		c->kicked = 1;
+		lx_list_add(s, by, (struct lx_action){LX_KICK, cpu, LX_NONE, 0, 0});
+	}
+}
+
+/* For the trace: `note` (enum lx_note) happened on `cpu`, towards `other` (or LX_NONE), about `task`. */
+LX_INLINE void lx_note(struct lx_state *s, u32 by, u32 note, u32 cpu, u32 other, u32 task)
+{
+	lx_list_add(s, by, (struct lx_action){LX_NOTE, cpu, note, other, task});
+}
+
+/* The operation in progress on `by` goes on, under these locks. */
+LX_INLINE void lx_go_on(struct lx_state *s, u32 by, u32 locks)
+{
+	lx_list_add(s, by, (struct lx_action){LX_STEP, by, locks, 0, 0});
+}
+
+/* As lx_await_release. */
+LX_INLINE u32 lx_list_await_release(struct lx_state *s, u32 by, u32 task, u64 time)
+{
+	u64 due = s->next_due;
+	u32 group = lx_wait_for(s, task, time, by);
+
+	if (s->next_due < due)
+		lx_list_add(s, by, (struct lx_action){LX_ARM, lx_group(s, group)->cpu, LX_NONE, 0, s->next_due});
+	return group;
+}
+
+#endif
