@@ -65,6 +65,8 @@ enum lx_sample {
 	LX_SAMPLE_SCHEDULER_TICK,
 	/* A throttled thread's budget is replenished. */
 	LX_SAMPLE_REPLENISH,
+	/* Both parts of a scheduling around a switch: made by the reader, never written in the kernel. */
+	LX_SAMPLE_SCHEDULE_BOTH,
 
 	/* Functions of a scheduling class (lelli2012, 6.4, Table 6). `policy` says whose. */
 	LX_SAMPLE_ENQUEUE = 80,
@@ -73,7 +75,6 @@ enum lx_sample {
 	LX_SAMPLE_PUSH,
 	LX_SAMPLE_PULL,
 	LX_SAMPLE_SELECT_CPU,
-	LX_SAMPLE_WAKE_UP,
 	LX_SAMPLE_KICK,
 
 	/* A pair of time stamps around a function that does next to nothing: what tracing itself adds to a sample. */

@@ -61,6 +61,8 @@ sample_kinds! {
     SchedulerTick = 74 "scheduler-tick",
     /// A throttled thread's budget is replenished.
     Replenish = 75 "replenish",
+    /// Both parts of a scheduling around a switch: made by the reader, never written in the kernel.
+    ScheduleBoth = 76 "schedule",
     /// A thread is put into a scheduling class's queue (lelli2012, 6.4, as the next four).
     Enqueue = 80 "enqueue",
     /// It is taken out.
@@ -73,10 +75,8 @@ sample_kinds! {
     Pull = 84 "pull",
     /// The CPU of a waking thread is chosen.
     SelectCpu = 85 "select-cpu",
-    /// A sleeping thread is woken.
-    WakeUp = 86 "wake-up",
     /// Other CPUs are asked to reschedule, under sched_ext.
-    Kick = 87 "kick",
+    Kick = 86 "kick",
     /// A function that does next to nothing: what tracing itself adds to a sample.
     Empty = 127 "empty",
 }

@@ -1,0 +1,15 @@
+//! Compiles the writing side of the trace rings natively, for the tests.
+
+fn main() {
+    for watched in ["../../bpf/trace", "tests/ring.c"] {
+        println!("cargo::rerun-if-changed={watched}");
+    }
+    cc::Build::new()
+        .file("tests/ring.c")
+        .include("../../bpf")
+        .define("LX_RING_RECORDS", "256u")
+        .std("c11")
+        .warnings(true)
+        .warnings_into_errors(true)
+        .compile("laxity_ring_writer");
+}
