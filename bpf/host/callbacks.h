@@ -62,6 +62,19 @@ static __noinline int lx_leave(struct task_struct *p)
 	return 0;
 }
 
+/* task_struct before Linux 7: on_cpu is an int there. */
+struct task_struct___wide {
+	int on_cpu;
+} __attribute__((preserve_access_index));
+
+/* Whether a CPU is still at it, if only to leave it. */
+static __always_inline bool lx_is_on_cpu(struct task_struct *p)
+{
+	if (bpf_core_field_size(p->on_cpu) == sizeof(int))
+		return ((struct task_struct___wide *)p)->on_cpu;
+	return p->on_cpu;
+}
+
 /*
  * A task in custody goes to the CPU that the policy has put it on, or first to its own if it must not migrate now: it comes
  * back when it has run there for a moment, and that CPU is then told.
@@ -70,6 +83,15 @@ static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
 {
 	u32 own = scx_bpf_task_cpu(p);
 
+	/*
+	 * Its CPU has not quite left it yet, and counts the programs that run there as its own: the kernel would take it for one
+	 * that must not migrate.
+	 */
+	if (own != cpu && lx_is_on_cpu(p)) {
+		lx_kick_cpu(cpu);
+		LX_COUNT(retries);
+		return false;
+	}
 	/* It is not the current task, so nothing of this program's own is counted there. */
 	if (p->migration_disabled && own != cpu) {
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | own, LX_MOMENT, SCX_ENQ_PREEMPT);
