@@ -46,7 +46,7 @@ struct lx_record {
 	u64 time_ns;    /* when; of a sample: when what it measures began */
 	u64 argument;   /* of an event what its kind says; of a sample its length in ns */
 	u64 argument2;  /* what its kind says */
-	u32 kind;       /* LX_EVENT_* or LX_SAMPLE_* (kinds.h) */
+	u32 kind;       /* LX_TRACE_* or LX_SAMPLE_* (kinds.h) */
 	u32 cpu;
 	u32 pid;        /* the thread's id in the kernel */
 	u32 task;       /* index in the task set, or LX_NONE */

@@ -6,7 +6,7 @@
  * (laxity_kernel::rings::Rings), and switches with `lx_trace_switch` while the programs run. What is off costs a load
  * and a branch.
  *
- *   lx_trace_event(LX_EVENT_RELEASE, now, pid, task, job, deadline_abs);
+ *   lx_trace_event(LX_TRACE_RELEASE, now, pid, task, job, deadline_abs);
  *
  *   u64 begin = lx_trace_begin(&span);         // 0 when samples are off
  *   ...
