@@ -19,6 +19,8 @@
  *   4. Reschedule of a CPU is called some time after every LX_KICK for it.
  *   5. Calls of different CPUs may run at once. Each leaves its actions in the list of the CPU that makes it: `cpu`, or of
  *      release_group the group's. Interrupts are off there until the host has read them.
+ *   6. A job is suspended before it is resumed: suspend has returned. All its use has been charged (consume) before complete,
+ *      suspend, exhaust, or the reschedule that takes it off its CPU.
  *
  * Locks: one per CPU, and one of the release queue (s->due, s->group, s->bucket, s->next_due, s->due_count, s->forget), which
  * is never held together with another. What the entry points touch beside their own CPU's operation and list, and the task:

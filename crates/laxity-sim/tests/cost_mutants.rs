@@ -47,8 +47,8 @@ const MUTANTS: [Mutant; 11] = [
         "a preempting client is not told",
         Policy::GEdfMp,
         "g_edf_mp/dsp.h",
-        "\tif (c->scheduled != task)\n\t\tlx_kick(s, cpu);",
-        "\tif (c->scheduled == LX_NONE)\n\t\tlx_kick(s, cpu);",
+        "\tif (c->scheduled != task)\n\t\tlx_list_kick(s, s->config.dedicated_cpu, cpu);",
+        "\tif (c->scheduled == LX_NONE)\n\t\tlx_list_kick(s, s->config.dedicated_cpu, cpu);",
     ),
 ];
 
