@@ -3,7 +3,7 @@
 #ifndef LX_HOST_ACT_H
 #define LX_HOST_ACT_H
 
-#include "maps.h"
+#include "trace.h"
 
 /* Under the instance's lock, after every entry point. */
 static __noinline void lx_collect(struct lx_state *s, struct lx_actions *to)
@@ -58,7 +58,13 @@ static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
 /* Makes a CPU decide anew. A kernel thread there stays (callbacks.h). */
 static __always_inline void lx_kick_cpu(u32 cpu)
 {
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
 	LX_COUNT(kicks);
+	if (c && (lx_tracing(LX_TRACE_EVENTS) || lx_tracing(LX_TRACE_SAMPLES)) && !c->kicked_at) {
+		c->kicked_by = bpf_get_smp_processor_id();
+		c->kicked_at = bpf_ktime_get_ns();
+	}
 	scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 }
 

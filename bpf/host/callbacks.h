@@ -58,6 +58,7 @@ static __noinline int lx_leave(struct task_struct *p)
 	lx_depart(in, index);
 	bpf_spin_unlock(&in->lock);
 	LX_COUNT(departed);
+	lx_trace_task(LX_TRACE_LEAVE, LX_NONE, bpf_ktime_get_ns(), member->instance, index, p->pid, LX_NONE, 0);
 	lx_remind(in, index);
 	return 0;
 }
@@ -132,6 +133,45 @@ static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct
 	return runs;
 }
 
+/* A decision that began at `begin`: what it was asked for by, what it ended, and how long it took. */
+static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 begin, u32 next)
+{
+	u32 ended = c->ending_task;
+	u64 end = bpf_ktime_get_ns();
+	struct lx_ring *ring = lx_trace_ring();
+
+	c->decided = end;
+	if (c->kicked_at) {
+		lx_trace_task(LX_TRACE_IPI, cpu, begin, c->instance, LX_NONE, 0, LX_NONE, c->kicked_by);
+		if (ring && lx_tracing(LX_TRACE_SAMPLES) && begin > c->kicked_at && c->kicked_by != cpu)
+			lx_trace_write(ring, LX_SAMPLE_IPI_LATENCY, cpu, c->kicked_at, 0, LX_NONE, LX_NONE,
+				       begin - c->kicked_at, 0);
+		c->kicked_at = 0;
+	}
+	if (ended != LX_NONE && c->ending == LX_ENDED_JOB) {
+		lx_trace_job(in, c->instance, ended);
+		/* Its next job goes on where this one was: there is no other sign of that. */
+		if (next == ended)
+			lx_trace_task(LX_TRACE_RESUME, cpu, end, c->instance, ended, lx_slot(in, ended)->pid,
+				      lx_slot(in, ended)->job, 0);
+	} else if (ended != LX_NONE && c->ending == LX_ENDED_BUDGET) {
+		struct lx_task *t = lx_task(&in->state, ended);
+		u32 pid = lx_slot(in, ended)->pid;
+		u32 job = lx_slot(in, ended)->job;
+
+		if (in->state.config.budget_mode == LX_BUDGET_POSTPONE) {
+			lx_trace_task(LX_TRACE_POSTPONE, cpu, begin, c->instance, ended, pid, job, t->deadline_abs);
+		} else {
+			lx_trace_task(LX_TRACE_THROTTLE, cpu, begin, c->instance, ended, pid, job, 0);
+			lx_trace_task(LX_TRACE_REPLENISH, LX_NONE, t->replenished > begin ? t->replenished : begin,
+				      c->instance, ended, pid, job, t->deadline_abs);
+		}
+	}
+	lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, begin, end, c->instance);
+	if (ring && lx_tracing(LX_TRACE_SAMPLES))
+		lx_trace_write(ring, LX_SAMPLE_SCHEDULE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
+}
+
 /* Real-time work first, as the policy says, as long as the reserve for the rest is not touched. */
 static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *prev)
 {
@@ -152,8 +192,12 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	task = lx_decide(in, c, now, list);
 	bpf_spin_unlock(&in->lock);
 	LX_COUNT(decisions);
+	if (c->ending == LX_ENDED_BUDGET)
+		LX_COUNT(exhaustions);
 	lx_act_all(in, list);
 	lx_arm_if_asked(in, c->index);
+	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
+		lx_trace_decision(in, c, cpu, now, task);
 	if (task == LX_NONE)
 		return false;
 	/* Not there any more, or its job ended where the policy had not put it: the policy hears of it first. */
@@ -238,11 +282,19 @@ static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct l
 	if (LX_READ(slot->standing) != LX_PRESENT) {
 		u64 now = bpf_ktime_get_ns();
 		u32 here = lx_here(in, member->instance);
+		u32 job = slot->job;
+		bool entered = slot->standing == LX_ENTERED;
 
 		bpf_spin_lock(&in->lock);
 		lx_appear(in, here, index, now, list);
 		bpf_spin_unlock(&in->lock);
 		lx_act_all(in, list);
+		if (lx_tracing(LX_TRACE_EVENTS)) {
+			if (entered || slot->job != job)
+				lx_trace_job(in, member->instance, index);
+			else
+				lx_trace_task(LX_TRACE_WAKE, scx_bpf_task_cpu(p), now, member->instance, index, p->pid, job, 0);
+		}
 	}
 	lx_remind(in, index);
 }
@@ -312,6 +364,9 @@ void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
 	in = c->instance == LX_NONE ? NULL : lx_instance_at(c->instance);
 	if (!in)
 		return;
+	if (lx_tracing(LX_TRACE_EVENTS) && !lx_real_time(p))
+		lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, bpf_ktime_get_ns(), lx_is_kernel_thread(p), LX_NONE, p->pid,
+			      LX_NONE, p->pid);
 	lx_arm_if_asked(in, c->index);
 	member = lx_real_time(p);
 	if (member && member->instance == c->instance) {
@@ -321,6 +376,12 @@ void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
 		c->running = member->index;
 		c->since = now;
 		lx_watch_budget(in, c, now);
+		if (lx_tracing(LX_TRACE_EVENTS)) {
+			lx_trace_task(LX_TRACE_RESUME, cpu, now, c->instance, member->index, p->pid,
+				      lx_slot(in, member->index)->job, 0);
+			if (c->decided && c->decided < now)
+				lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided, now, c->instance);
+		}
 		/* It has just become one of ours, while it ran. */
 		if (LX_READ(lx_slot(in, member->index)->standing) != LX_PRESENT)
 			lx_kick_cpu(cpu);
@@ -343,6 +404,9 @@ void BPF_STRUCT_OPS(lx_stopping, struct task_struct *p, bool runnable)
 	if (!c)
 		return;
 	if (c->running == LX_NONE) {
+		if (lx_tracing(LX_TRACE_EVENTS) && c->instance != LX_NONE)
+			lx_trace_task(LX_TRACE_BACKGROUND_STOP, scx_bpf_task_cpu(p), bpf_ktime_get_ns(),
+				      lx_is_kernel_thread(p), LX_NONE, p->pid, LX_NONE, p->pid);
 		/* Background: time in inverse proportion to its weight. */
 		if (!lx_is_kernel_thread(p) && p->scx.slice < background_slice)
 			scx_bpf_task_set_dsq_vtime(p, p->scx.dsq_vtime +
@@ -356,6 +420,8 @@ void BPF_STRUCT_OPS(lx_stopping, struct task_struct *p, bool runnable)
 	bpf_spin_lock(&in->lock);
 	lx_charge_until(in, c, now);
 	bpf_spin_unlock(&in->lock);
+	lx_trace_task(LX_TRACE_PREEMPT, scx_bpf_task_cpu(p), now, c->instance, c->running, p->pid,
+		      lx_slot(in, c->running)->job, 0);
 	c->running = LX_NONE;
 }
 
@@ -383,6 +449,8 @@ void BPF_STRUCT_OPS(lx_quiescent, struct task_struct *p, u64 deq_flags)
 	bpf_spin_unlock(&in->lock);
 	lx_act_all(in, list);
 	lx_remind(in, member->index);
+	lx_trace_task(LX_TRACE_BLOCK, scx_bpf_task_cpu(p), now, member->instance, member->index, p->pid,
+		      lx_slot(in, member->index)->job, 0);
 }
 
 /* The end of a job; for others, the end of the slice. */
@@ -398,6 +466,9 @@ bool BPF_STRUCT_OPS(lx_yield, struct task_struct *p, struct task_struct *to)
 		if (in && LX_READ(lx_slot(in, member->index)->standing) == LX_PRESENT) {
 			LX_WRITE(lx_slot(in, member->index)->yielded, 1);
 			LX_COUNT(completions);
+			lx_trace_task(LX_TRACE_COMPLETE, scx_bpf_task_cpu(p), bpf_ktime_get_ns(), member->instance,
+				      member->index, p->pid, lx_slot(in, member->index)->job,
+				      lx_task(&in->state, member->index)->deadline_abs);
 		}
 	}
 	scx_bpf_task_set_slice(p, 0);

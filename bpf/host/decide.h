@@ -92,11 +92,12 @@ static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cp
 		lx_drop(in, c, index, now);
 	} else if (slot->yielded) {
 		slot->yielded = 0;
+		c->ending = LX_ENDED_JOB;
 		slot->job++;
 		LX_P(complete)(s, c->index, lx_following_release(in, index), now);
 	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left == 0) {
+		c->ending = LX_ENDED_BUDGET;
 		LX_P(exhaust)(s, c->index, now);
-		c->exhaustions++;
 	}
 }
 
@@ -110,6 +111,8 @@ static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu 
 	u32 index = lx_cpu(s, c->index)->scheduled;
 
 	s->actions = 0;
+	c->ending = LX_ENDED_NOTHING;
+	c->ending_task = index;
 	/* After an end, what is scheduled there is history: its job may be anywhere by now. */
 	if (index != LX_NONE && !c->ended)
 		lx_say_end(in, c, index, now);

@@ -146,6 +146,7 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	member->instance = instance;
 	member->index = index;
 	member->joined = 1;
+	lx_trace_task(LX_TRACE_ENTER, LX_NONE, bpf_ktime_get_ns(), instance, index, pid, LX_NONE, 0);
 	return 0;
 }
 

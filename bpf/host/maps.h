@@ -7,6 +7,7 @@
 #define LX_HOST_MAPS_H
 
 #include "setup.h"
+#include "../trace/rings.bpf.h"
 
 /* DSQ of everything that is not real-time. */
 #define LX_BACKGROUND 0
@@ -25,6 +26,13 @@ enum lx_standing {
 	LX_ABSENT = 4,
 	/* It has left; the policy has its job still. The number becomes free when that job's turn comes. */
 	LX_DEPARTED = 5,
+};
+
+/* What ended when a CPU decided. */
+enum lx_ending {
+	LX_ENDED_NOTHING = 0,
+	LX_ENDED_JOB = 1,
+	LX_ENDED_BUDGET = 2,
 };
 
 /* A task of an instance, by its number there. */
@@ -73,7 +81,15 @@ struct lx_host_cpu {
 	/* The policy has heard of the end of what it has scheduled here, and this CPU has not decided since. */
 	u32 ended;
 	u64 since;
-	u64 exhaustions;
+	/* When a kick was sent to it last, and not taken yet; 0: none. By which CPU. */
+	u64 kicked_at;
+	u32 kicked_by;
+	/* What the last decision was about, for the trace: enum lx_ending, whose, and its job. */
+	u32 ending;
+	u32 ending_task;
+	u32 ending_job;
+	/* When the last decision ended. */
+	u64 decided;
 	struct lx_reserve reserve;
 };
 

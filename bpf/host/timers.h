@@ -39,17 +39,39 @@ static __noinline int lx_release_pending(struct lx_instance *in, struct lx_actio
 	return 0;
 }
 
+/* A release interrupt that began at `begin`, for the instant `due`. */
+static __noinline void lx_trace_released(u64 due, u64 begin)
+{
+	u64 end = bpf_ktime_get_ns();
+	struct lx_ring *ring = lx_trace_ring();
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (!ring)
+		return;
+	lx_trace_work(LX_TRACE_RELEASE_OVERHEAD, begin, end, 0);
+	if (!lx_tracing(LX_TRACE_SAMPLES))
+		return;
+	lx_trace_write(ring, LX_SAMPLE_RELEASE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
+	if (due < begin)
+		lx_trace_write(ring, LX_SAMPLE_RELEASE_LATENCY, cpu, due, 0, LX_NONE, LX_NONE, begin - due, 0);
+}
+
 static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 {
 	struct lx_actions *list = lx_actions(LX_IN_TIMER);
+	u64 begin, due;
 
 	(void)map;
 	(void)key;
 	if (!list)
 		return 0;
+	begin = bpf_ktime_get_ns();
+	due = LX_READ(in->armed);
 	in->armed = LX_NEVER;
 	lx_release_pending(in, list);
 	lx_arm(in);
+	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
+		lx_trace_released(due, begin);
 	return 0;
 }
 

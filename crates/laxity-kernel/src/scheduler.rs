@@ -1,6 +1,7 @@
 //! A policy as the scheduler of the running kernel.
 
 use crate::object::Opened;
+use crate::rings::{Rings, Switch};
 use crate::{Counters, ffi, kernel, messages};
 use laxity_model::{Diagnostic, Policy, Result};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput};
@@ -180,6 +181,24 @@ impl Scheduler {
         Ok(())
     }
 
+    /// The rings that trace records come in.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be mapped.
+    pub fn rings(&self) -> Result<Rings> {
+        Rings::of(&self.object)
+    }
+
+    /// What turns trace records on and off.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be mapped.
+    pub fn trace_switch(&self) -> Result<Switch> {
+        Switch::of(&self.object)
+    }
+
     /// What the verifier went through for each program, in instructions.
     pub fn verified(&self) -> Vec<(String, u32)> {
         let ours: Vec<String> =
@@ -288,6 +307,7 @@ fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     opened.set("online_cpus", &cpus.to_ne_bytes())?;
     opened.set("has_timers", &[u8::from(!kernel::is_preempt_rt())])?;
     let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
+    Rings::prepare(&mut opened.object).map_err(|error| error.message)?;
     for mut map in opened.object.maps_mut() {
         let entries = match map.name().to_str() {
             Some("instances") => instances,

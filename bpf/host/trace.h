@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What happened, for the oracles and the statistics: records in the rings of bpf/trace/, while someone has switched them on.
+ * `task` is the number in the instance, argument2 the instance. What each kind means beyond laxity_trace::EventKind:
+ *
+ *   RELEASE     written when the job becomes known: its time may be still to come
+ *   RESUME      a task is on a CPU from now on, or the one there has its next job; the reader knows if it started or migrated
+ *   PREEMPT     it is not any more; after a COMPLETE, THROTTLE or BLOCK that is no news
+ *   REPLENISH   written together with THROTTLE: its time is to come
+ *   BACKGROUND  argument: the thread; argument2: 1 for a kernel thread
+ *
+ * Times are taken where they say: a decision's are those at which it began.
+ */
+#ifndef LX_HOST_TRACE_H
+#define LX_HOST_TRACE_H
+
+#include "maps.h"
+
+/* A record about a task of an instance. Under no lock. */
+static __always_inline void lx_trace_task(u32 kind, u32 cpu, u64 time, u32 instance, u32 index, u32 pid, u32 job, u64 argument)
+{
+	struct lx_ring *ring;
+
+	if (!lx_tracing(LX_TRACE_EVENTS))
+		return;
+	ring = lx_trace_ring();
+	if (ring)
+		lx_trace_write(ring, kind, cpu, time, pid, index, job, argument, instance);
+}
+
+/* The present job of a task: its release and deadline. */
+static __always_inline void lx_trace_job(struct lx_instance *in, u32 instance, u32 index)
+{
+	struct lx_task *t = lx_task(&in->state, index);
+	struct lx_slot *slot = lx_slot(in, index);
+
+	lx_trace_task(LX_TRACE_RELEASE, LX_NONE, t->release, instance, index, slot->pid, slot->job, t->deadline_abs);
+}
+
+/* Kernel work on this CPU from `begin` to `end`. */
+static __always_inline void lx_trace_work(u32 kind, u64 begin, u64 end, u32 instance)
+{
+	lx_trace_task(kind, bpf_get_smp_processor_id(), begin, instance, LX_NONE, 0, LX_NONE, end - begin);
+}
+
+#endif
