@@ -285,7 +285,7 @@ fn a_kernel_that_panics_is_reported() {
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(3), "{said}");
     assert!(said.contains("its kernel panicked") && said.contains("sysrq triggered crash"), "{said}");
-    assert!(said.contains("\n  | "), "the end of its console: {said}");
+    assert!(said.contains("\n  | "), "its console: {said}");
     assert!(names(here.path()).is_empty());
 }
 

@@ -82,7 +82,7 @@ impl<'a> Elf<'a> {
     pub fn boots_as_it_is(&self) -> bool {
         let mut notes = self.section(".notes").unwrap_or_default();
         while let Some((note, rest)) = split_note(notes) {
-            if note == (b"Xen\0", PHYS32_ENTRY) {
+            if note.name == b"Xen\0" && note.kind == PHYS32_ENTRY {
                 return true;
             }
             notes = rest;
@@ -106,13 +106,20 @@ impl<'a> Elf<'a> {
     }
 }
 
-/// Name and type of the first note, and what follows it. Each part is padded to four bytes.
-fn split_note(notes: &[u8]) -> Option<((&[u8], u32), &[u8])> {
+/// A remark in an ELF file.
+struct Note<'a> {
+    name: &'a [u8],
+    kind: u32,
+}
+
+/// The first note, and what follows it. Each part is padded to four bytes.
+fn split_note(notes: &[u8]) -> Option<(Note<'_>, &[u8])> {
     let length = |at| usize::try_from(u32_at(notes, at)?).ok();
     let padded = |length: usize| length.checked_next_multiple_of(4);
     let (name, description) = (length(0)?, length(4)?);
     let rest = 12usize.checked_add(padded(name)?)?.checked_add(padded(description)?)?;
-    Some(((notes.get(12..12usize.checked_add(name)?)?, u32_at(notes, 8)?), notes.get(rest..)?))
+    let note = Note { name: notes.get(12..12usize.checked_add(name)?)?, kind: u32_at(notes, 8)? };
+    Some((note, notes.get(rest..)?))
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

@@ -20,6 +20,9 @@ use std::time::{Duration, Instant, SystemTime};
 const TAIL_BYTES: usize = 32 << 10;
 /// How much of it is shown when something fails.
 const TAIL_LINES: usize = 15;
+/// Signs of trouble on a console, and how many lines before the first one are shown.
+const TROUBLE: [&str; 3] = ["BUG: ", "Oops: ", "Kernel panic"];
+const LINES_BEFORE_TROUBLE: usize = 7;
 /// How long a command that was asked to end may take to write down what it has.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 /// How long the machine may be silent while it sends its files.
@@ -441,15 +444,19 @@ impl Tail {
         self.lines().pop()
     }
 
-    /// Its last lines, indented, as an appendix to a message.
+    /// Its last lines, or those around the first sign of trouble, indented, as an appendix to a message.
     fn shown(&self) -> String {
-        let lines = self.lines();
+        let mut lines = self.lines();
+        let is_trouble = |line: &String| TROUBLE.iter().any(|sign| line.contains(sign));
+        if let Some(trouble) = lines.iter().position(is_trouble) {
+            lines.truncate((trouble + TAIL_LINES).saturating_sub(LINES_BEFORE_TROUBLE));
+        }
         let begin = lines.len().saturating_sub(TAIL_LINES);
         if lines.is_empty() {
             return String::new();
         }
         let shown: String = lines[begin..].iter().map(|line| format!("\n  | {line}")).collect();
-        format!("\nthe end of its console:{shown}")
+        format!("\non its console:{shown}")
     }
 }
 
@@ -477,6 +484,16 @@ mod tests {
             "{shown}"
         );
         assert!(tail.has("line 9998") && !tail.has("line 1 "));
+        let mut trouble = Tail::default();
+        for number in 0..100 {
+            let sign = if number == 50 || number == 70 { "Kernel panic " } else { "" };
+            trouble.add(format!("{sign}{number}\n").as_bytes());
+        }
+        let shown = trouble.shown();
+        assert!(
+            shown.contains("| Kernel panic 50\n") && shown.contains("| 43\n") && shown.ends_with("| 57"),
+            "{shown}"
+        );
         assert_eq!(without_time("[   12.345] Kernel panic"), "Kernel panic");
         assert_eq!(without_time("Kernel panic"), "Kernel panic");
     }

@@ -49,10 +49,13 @@ pub struct Errand {
 
 /// Becomes the agent if the command line says so and this is the first process of a machine.
 pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
-    if arguments.get(1).map(String::as_str) != Some(AGENT_COMMAND) {
+    // What the kernel does not understand of its own command line precedes it.
+    let is_first = std::process::id() == 1 && Path::new(ORDERS_FILE).is_file();
+    let at = arguments.iter().position(|argument| argument == AGENT_COMMAND)?;
+    if !is_first && at != 1 {
         return None;
     }
-    if std::process::id() != 1 || !Path::new(ORDERS_FILE).is_file() {
+    if !is_first {
         eprintln!("error: {AGENT_COMMAND} is for the first process of a virtual machine");
         return Some(ExitCode::from(2));
     }
@@ -73,7 +76,7 @@ fn serve() -> Result<(), String> {
     let (port, receiver) = port::open()?;
     let (to_command, signals) = mpsc::channel();
     let (clock_set, clock) = mpsc::channel();
-    listen(receiver, clock_set, to_command);
+    listen(receiver, errand.alone, clock_set, to_command);
     port.send(&Frame::Hello)?;
     if !errand.alone {
         // Without an answer the clock stays as the machine has it.
@@ -117,13 +120,13 @@ fn linger() -> Result<(), String> {
     Err("the host does not stop this machine".into())
 }
 
-/// Takes what the host says.
-fn listen(mut receiver: Receiver, clock_set: mpsc::Sender<()>, signals: mpsc::Sender<u32>) {
+/// Takes what the host says; about the time, unless the machine is to be alone.
+fn listen(mut receiver: Receiver, alone: bool, clock_set: mpsc::Sender<()>, signals: mpsc::Sender<u32>) {
     std::thread::spawn(move || {
         system::come_first();
         while let Some(frame) = receiver.next() {
             match frame {
-                Frame::Clock(ns) => {
+                Frame::Clock(ns) if !alone => {
                     system::set_clock(ns);
                     let _ = clock_set.send(());
                 }
