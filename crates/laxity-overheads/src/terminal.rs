@@ -40,6 +40,13 @@ pub fn terminal(summary: &Summary) -> String {
         };
         let _ = writeln!(text, "not measured: {} ({}): {what}", missing.probe, missing.reason);
     }
+    for overhead in summary.overheads.iter().filter(|o| o.statistics.disturbed > o.statistics.number) {
+        let (kind, class) = (&overhead.kind, &overhead.class);
+        let _ = writeln!(
+            text,
+            "mostly disturbed: {kind} ({class}): the few that were not may differ from the rest"
+        );
+    }
     text += &tracing(summary);
     let lost: u64 = summary.lost.iter().sum();
     if lost > 0 {
