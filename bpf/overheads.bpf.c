@@ -93,8 +93,9 @@ struct {
 	__type(value, struct lx_sent);
 } lx_sent SEC(".maps");
 
-/* When a thread last left its CPU; at its pid mod LX_STOPPED. What another thread has overwritten is not known. */
+/* Since when a thread is off its CPU; at its pid mod LX_STOPPED. What another thread has overwritten is not known. */
 #define LX_STOPPED 65536
+#define LX_RUNS (~0ULL)
 struct lx_stopped {
 	u64 time_ns;
 	u32 pid;
@@ -220,7 +221,7 @@ static __always_inline void note_stop(u32 pid, u64 now)
 	}
 }
 
-/* The thread was off its CPU at that time. */
+/* The thread is off its CPU, and was at that time. */
 static __always_inline bool had_stopped_by(u32 pid, u64 time_ns)
 {
 	u32 slot = pid % LX_STOPPED;
@@ -249,6 +250,8 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	to = is_real_time(next);
 	if (from)
 		note_stop(prev->pid, now);
+	if (to)
+		note_stop(next->pid, LX_RUNS);
 	if (!to && !from) {
 		b->schedule.begin_ns = 0;
 		return 0;

@@ -10,8 +10,8 @@ use libbpf_rs::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -213,6 +213,9 @@ fn load(
     shared: Option<&Rings>,
     left_out: &mut LeftOut,
 ) -> Result<Object> {
+    // Its messages go to one place: one load at a time.
+    static LOADING: Mutex<()> = Mutex::new(());
+    let _alone = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
     let previous = set_print(Some((PrintLevel::Warn, keep_message)));
     let loaded = load_what_fits(bytes, selection, shared, left_out);
     set_print(previous);
@@ -243,7 +246,7 @@ fn load_what_fits(
         let Some(probe) = refused else {
             return Err(Diagnostic::environment(format!(
                 "the kernel refuses the probes: {error}; {}",
-                said.lines().last().unwrap_or("no reason given")
+                reason_of(&said)
             ))
             .hint("tracing needs root and a kernel with BTF and BPF"));
         };
@@ -259,9 +262,10 @@ fn open(bytes: &[u8], selection: Selection, left_out: &LeftOut) -> Result<OpenOb
     let mut open =
         ObjectBuilder::default().open_memory(bytes).map_err(|e| failed("the probes cannot be opened", &e))?;
     for mut program in open.progs_mut() {
-        if program.name().to_str().is_some_and(|name| left_out.contains_key(name)) {
-            program.set_autoload(false);
-        }
+        // The headers of the sched_ext tools bring a program of their own, which needs sched_ext.
+        let name = program.name().to_str().unwrap_or_default();
+        let ours = probes::all().any(|probe| probe.programs.contains(&name));
+        program.set_autoload(ours && !left_out.contains_key(name));
     }
     let mut options = open
         .maps_mut()

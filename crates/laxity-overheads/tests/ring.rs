@@ -183,7 +183,8 @@ fn threads_lose_nothing_uncounted() {
     const EACH: u64 = 200_000;
     let memory = Memory::new();
     let running = AtomicU64::new(WRITERS);
-    let mut last = [None; WRITERS as usize];
+    let mut last = [None; 3];
+    assert_eq!(last.len() as u64, WRITERS);
     let mut read = 0;
     let mut take = |record: &Record| {
         let value = value_of(record);
