@@ -264,6 +264,16 @@ fn ctrl_c_interrupts_the_command_and_a_second_one_stops_the_machine() {
 }
 
 #[test]
+fn a_reader_that_leaves_ends_the_command_as_in_a_pipe() {
+    let Some(_turn) = machine() else { return };
+    let here = directory();
+    let mut child = ready(vm(here.path(), &["--exec"], &["sh", "-c", "echo ready; exec yes"]));
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(128 + libc::SIGPIPE), "{}", text(&ended.stderr));
+}
+
+#[test]
 fn a_killed_laxity_leaves_no_machine() {
     let Some(_turn) = machine() else { return };
     let here = directory();

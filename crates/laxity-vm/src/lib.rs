@@ -47,8 +47,8 @@ use std::str::FromStr;
 pub trait Audience {
     /// A line for a person.
     fn words(&mut self, line: &str);
-    /// Standard output of the command.
-    fn out(&mut self, bytes: &[u8]);
+    /// Standard output of the command. False once nobody reads it: the command then gets SIGPIPE.
+    fn out(&mut self, bytes: &[u8]) -> bool;
     /// Standard error of the command.
     fn err(&mut self, bytes: &[u8]);
     /// What the machine's kernel says on its console.
@@ -111,7 +111,9 @@ mod tests {
 
     impl crate::Audience for Quiet {
         fn words(&mut self, _line: &str) {}
-        fn out(&mut self, _bytes: &[u8]) {}
+        fn out(&mut self, _bytes: &[u8]) -> bool {
+            true
+        }
         fn err(&mut self, _bytes: &[u8]) {}
     }
 }

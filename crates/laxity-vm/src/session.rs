@@ -20,6 +20,10 @@ use std::time::{Duration, Instant, SystemTime};
 const TAIL_BYTES: usize = 32 << 10;
 /// How much of it is shown when something fails.
 const TAIL_LINES: usize = 15;
+/// Signals as Linux numbers them on x86-64.
+const SIGINT: u32 = 2;
+const SIGPIPE: u32 = 13;
+const SIGTERM: u32 = 15;
 /// Signs of trouble on a console, and how many lines before the first one are shown.
 const TROUBLE: [&str; 3] = ["BUG: ", "Oops: ", "Kernel panic"];
 const LINES_BEFORE_TROUBLE: usize = 7;
@@ -245,7 +249,12 @@ impl Session {
             }
             let Some(event) = self.next(audience) else { continue };
             match event {
-                Event::Frame(_, Frame::Out(bytes)) => audience.out(&bytes),
+                Event::Frame(_, Frame::Out(bytes)) => {
+                    if !audience.out(&bytes) {
+                        // As if the reader had left a pipe within the machine.
+                        let _ = self.send(&Frame::Signal(SIGPIPE));
+                    }
+                }
                 Event::Frame(_, Frame::Err(bytes)) => audience.err(&bytes),
                 Event::Frame(_, Frame::Remark(words)) => {
                     audience.words(&format!("vm: {}", String::from_utf8_lossy(&words)));
@@ -326,7 +335,7 @@ impl Watch {
             self.ask(Reason::Interrupt);
             if !ended {
                 audience.words("vm: interrupting the command; once more stops the machine at once");
-                return Ok(Some(2));
+                return Ok(Some(SIGINT));
             }
         }
         if ended {
@@ -342,7 +351,7 @@ impl Watch {
         match self.asked {
             None => {
                 self.ask(Reason::Timeout);
-                Ok(Some(15))
+                Ok(Some(SIGTERM))
             }
             Some(Reason::Timeout) => {
                 Err(self.too_long("it did not end when it was told to, so its results are lost"))
@@ -502,7 +511,7 @@ mod tests {
     fn the_first_wish_to_end_is_a_signal_and_the_second_an_end() {
         let interrupt = AtomicBool::new(true);
         let mut watch = Watch::new(Duration::from_secs(1000));
-        assert_eq!(watch.look(&interrupt, false, &mut Quiet), Ok(Some(2)));
+        assert_eq!(watch.look(&interrupt, false, &mut Quiet), Ok(Some(SIGINT)));
         assert_eq!(watch.look(&interrupt, false, &mut Quiet), Ok(None), "it was heard");
         assert!(watch.conclude(End { code: 130, files: 0 }).is_ok_and(|end| end.code == 130));
         interrupt.store(true, Ordering::Relaxed);
@@ -513,7 +522,7 @@ mod tests {
     fn who_takes_too_long_is_told_and_then_ended() {
         let interrupt = AtomicBool::new(false);
         let mut watch = Watch::new(Duration::ZERO);
-        assert_eq!(watch.look(&interrupt, false, &mut Quiet), Ok(Some(15)));
+        assert_eq!(watch.look(&interrupt, false, &mut Quiet), Ok(Some(SIGTERM)));
         assert_eq!(watch.look(&interrupt, false, &mut Quiet), Ok(None), "it has time to write its results");
         let told = watch.conclude(End { code: 143, files: 1 }).err().expect("too long");
         assert!(told.message.contains("longer than 0 s") && told.message.contains("is here"), "{told}");

@@ -228,11 +228,12 @@ impl Audience for Terminal {
         }
     }
 
-    fn out(&mut self, bytes: &[u8]) {
+    fn out(&mut self, bytes: &[u8]) -> bool {
         if !self.deaf {
             let mut out = std::io::stdout().lock();
             self.deaf = out.write_all(bytes).and_then(|()| out.flush()).is_err();
         }
+        !self.deaf
     }
 
     fn err(&mut self, bytes: &[u8]) {
