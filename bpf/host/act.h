@@ -5,21 +5,6 @@
 
 #include "trace.h"
 
-/* Under the instance's lock, after every entry point. */
-static __noinline void lx_collect(struct lx_state *s, struct lx_actions *to)
-{
-	u32 n = s->actions;
-	u32 i = 0;
-
-	while (i < n && to->count < LX_ACTIONS_MAX && LX_MAY_LOOP) {
-		*LX_AT(to->action, to->count, LX_ACTIONS_MAX) = *LX_AT(s->action, i, LX_ACTIONS_MAX);
-		to->count++;
-		i++;
-		LX_FORGET(to, i);
-	}
-	s->actions = 0;
-}
-
 static int lx_release_due(void *map, u32 *key, struct lx_instance *in);
 
 /*
@@ -68,28 +53,19 @@ static __always_inline void lx_kick_cpu(u32 cpu)
 	scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 }
 
-static __noinline void lx_act_all(struct lx_instance *in, struct lx_actions *list)
+static __always_inline void lx_act_one(struct lx_instance *in, const struct lx_action *a)
 {
-	u32 i = 0;
+	if (a->kind == LX_KICK || a->kind == LX_NOTIFY) {
+		lx_kick_cpu(lx_kernel_cpu(in, a->cpu));
+	} else if (a->kind == LX_ARM) {
+		u32 cpu = lx_kernel_cpu(in, a->cpu);
 
-	while (i < list->count && LX_MAY_LOOP) {
-		struct lx_action *a = LX_AT(list->action, i, LX_ACTIONS_MAX);
-
-		if (a->kind == LX_KICK || a->kind == LX_NOTIFY) {
-			lx_kick_cpu(lx_kernel_cpu(in, a->cpu));
-		} else if (a->kind == LX_ARM) {
-			u32 cpu = lx_kernel_cpu(in, a->cpu);
-
-			/* A timer fires where it was set: another CPU sets its own when it decides next. */
-			if (cpu == bpf_get_smp_processor_id())
-				lx_arm(in);
-			else
-				lx_kick_cpu(cpu);
-		}
-		i++;
-		LX_FORGET(list, i);
+		/* A timer fires where it was set: another CPU sets its own when it decides next. */
+		if (cpu == bpf_get_smp_processor_id())
+			lx_arm(in);
+		else
+			lx_kick_cpu(cpu);
 	}
-	list->count = 0;
 }
 
 #endif

@@ -177,24 +177,19 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in;
-	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
 	u64 now = bpf_ktime_get_ns();
 	u32 task;
 
-	if (!c || !list || c->instance == LX_NONE)
+	if (!c || c->instance == LX_NONE)
 		return false;
 	in = lx_instance_at(c->instance);
 	if (!in)
 		return false;
-	bpf_spin_lock(&in->lock);
-	if (c->running != LX_NONE)
-		lx_charge_until(in, c, now);
-	task = lx_decide(in, c, now, list);
-	bpf_spin_unlock(&in->lock);
+	lx_serve(in, c);
+	task = lx_decide(in, c, now);
 	LX_COUNT(decisions);
 	if (c->ending == LX_ENDED_BUDGET)
 		LX_COUNT(exhaustions);
-	lx_act_all(in, list);
 	lx_arm_if_asked(in, c->index);
 	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
 		lx_trace_decision(in, c, cpu, now, task);
@@ -212,7 +207,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	return lx_run(in, task, cpu, prev);
 }
 
-void BPF_STRUCT_OPS(lx_dispatch, s32 cpu, struct task_struct *prev)
+void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 {
 	bool goes_on = prev && (prev->scx.flags & SCX_TASK_QUEUED);
 
@@ -220,8 +215,10 @@ void BPF_STRUCT_OPS(lx_dispatch, s32 cpu, struct task_struct *prev)
 		struct lx_host_cpu *c = lx_host_cpu(cpu);
 		struct lx_instance *in = c && c->instance != LX_NONE ? lx_instance_at(c->instance) : NULL;
 
-		if (in)
+		if (in) {
+			lx_serve(in, c);
 			lx_arm_if_asked(in, c->index);
+		}
 		scx_bpf_task_set_slice(prev, SCX_SLICE_DFL);
 		return;
 	}
@@ -233,7 +230,7 @@ void BPF_STRUCT_OPS(lx_dispatch, s32 cpu, struct task_struct *prev)
 		scx_bpf_task_set_slice(prev, background_slice);
 }
 
-s32 BPF_STRUCT_OPS(lx_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
+s32 BPF_STRUCT_OPS(on_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 {
 	bool idle = false;
 	s32 cpu;
@@ -272,23 +269,18 @@ static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct l
 {
 	u32 index = member->index;
 	struct lx_instance *in = lx_instance_at(member->instance);
-	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
 	struct lx_slot *slot;
 
-	if (!in || !list)
+	if (!in)
 		return;
 	slot = lx_slot(in, index);
 	__sync_lock_test_and_set(&slot->custody, 1);
 	if (LX_READ(slot->standing) != LX_PRESENT) {
 		u64 now = bpf_ktime_get_ns();
-		u32 here = lx_here(in, member->instance);
 		u32 job = slot->job;
 		bool entered = slot->standing == LX_ENTERED;
 
-		bpf_spin_lock(&in->lock);
-		lx_appear(in, here, index, now, list);
-		bpf_spin_unlock(&in->lock);
-		lx_act_all(in, list);
+		lx_appear(in, member->instance, index, now);
 		if (lx_tracing(LX_TRACE_EVENTS)) {
 			if (entered || slot->job != job)
 				lx_trace_job(in, member->instance, index);
@@ -299,7 +291,7 @@ static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct l
 	lx_remind(in, index);
 }
 
-void BPF_STRUCT_OPS(lx_enqueue, struct task_struct *p, u64 enq_flags)
+void BPF_STRUCT_OPS(on_enqueue, struct task_struct *p, u64 enq_flags)
 {
 	struct lx_member *member;
 
@@ -320,7 +312,7 @@ void BPF_STRUCT_OPS(lx_enqueue, struct task_struct *p, u64 enq_flags)
 }
 
 /* It leaves custody; a decision for it that is under way will find nothing. */
-void BPF_STRUCT_OPS(lx_dequeue, struct task_struct *p, u64 deq_flags)
+void BPF_STRUCT_OPS(on_dequeue, struct task_struct *p, u64 deq_flags)
 {
 	struct lx_member *member = lx_member_of(p);
 	struct lx_instance *in;
@@ -351,7 +343,7 @@ static __always_inline bool lx_has_to_decide(struct lx_instance *in, u32 index)
 	return LX_READ(slot->yielded) || LX_READ(slot->standing) >= LX_ABSENT;
 }
 
-void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
+void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 {
 	u32 cpu = scx_bpf_task_cpu(p);
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -367,6 +359,7 @@ void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
 	if (lx_tracing(LX_TRACE_EVENTS) && !lx_real_time(p))
 		lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, bpf_ktime_get_ns(), lx_is_kernel_thread(p), LX_NONE, p->pid,
 			      LX_NONE, p->pid);
+	lx_serve(in, c);
 	lx_arm_if_asked(in, c->index);
 	member = lx_real_time(p);
 	if (member && member->instance == c->instance) {
@@ -394,7 +387,7 @@ void BPF_STRUCT_OPS(lx_running, struct task_struct *p)
 		lx_kick_cpu(cpu);
 }
 
-void BPF_STRUCT_OPS(lx_stopping, struct task_struct *p, bool runnable)
+void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 {
 	struct lx_host_cpu *c = lx_host_cpu(scx_bpf_task_cpu(p));
 	struct lx_instance *in;
@@ -417,20 +410,17 @@ void BPF_STRUCT_OPS(lx_stopping, struct task_struct *p, bool runnable)
 	if (!in)
 		return;
 	now = bpf_ktime_get_ns();
-	bpf_spin_lock(&in->lock);
-	lx_charge_until(in, c, now);
-	bpf_spin_unlock(&in->lock);
+	lx_charge_running(in, c, now);
 	lx_trace_task(LX_TRACE_PREEMPT, scx_bpf_task_cpu(p), now, c->instance, c->running, p->pid,
 		      lx_slot(in, c->running)->job, 0);
 	c->running = LX_NONE;
 }
 
-void BPF_STRUCT_OPS(lx_quiescent, struct task_struct *p, u64 deq_flags)
+void BPF_STRUCT_OPS(on_quiescent, struct task_struct *p, u64 deq_flags)
 {
 	struct lx_member *member;
 	struct lx_instance *in;
 	struct lx_host_cpu *c;
-	struct lx_actions *list;
 	u64 now;
 
 	if (!(deq_flags & SCX_DEQ_SLEEP))
@@ -440,21 +430,17 @@ void BPF_STRUCT_OPS(lx_quiescent, struct task_struct *p, u64 deq_flags)
 		return;
 	in = lx_instance_at(member->instance);
 	c = lx_host_cpu(scx_bpf_task_cpu(p));
-	list = lx_actions(LX_IN_CALLBACK);
-	if (!in || !c || !list)
+	if (!in || !c)
 		return;
 	now = bpf_ktime_get_ns();
-	bpf_spin_lock(&in->lock);
-	lx_vanish(in, c->instance == member->instance ? c : NULL, member->index, now, list);
-	bpf_spin_unlock(&in->lock);
-	lx_act_all(in, list);
+	lx_vanish(in, c, c->instance == member->instance, member->index, now);
 	lx_remind(in, member->index);
 	lx_trace_task(LX_TRACE_BLOCK, scx_bpf_task_cpu(p), now, member->instance, member->index, p->pid,
 		      lx_slot(in, member->index)->job, 0);
 }
 
 /* The end of a job; for others, the end of the slice. */
-bool BPF_STRUCT_OPS(lx_yield, struct task_struct *p, struct task_struct *to)
+bool BPF_STRUCT_OPS(on_yield, struct task_struct *p, struct task_struct *to)
 {
 	struct lx_member *member = lx_real_time(p);
 
@@ -476,7 +462,7 @@ bool BPF_STRUCT_OPS(lx_yield, struct task_struct *p, struct task_struct *to)
 }
 
 /* What the timers do where there are none, and the reserve, which is as coarse as sched_rt_runtime_us is. */
-void BPF_STRUCT_OPS(lx_tick, struct task_struct *p)
+void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 {
 	struct lx_host_cpu *c = lx_host_cpu(scx_bpf_task_cpu(p));
 	struct lx_instance *in;
@@ -488,10 +474,8 @@ void BPF_STRUCT_OPS(lx_tick, struct task_struct *p)
 	in = lx_instance_at(c->instance);
 	if (!in)
 		return;
-	bpf_spin_lock(&in->lock);
-	lx_charge_until(in, c, now);
-	left = lx_task(&in->state, c->running)->budget_left;
-	bpf_spin_unlock(&in->lock);
+	lx_charge_running(in, c, now);
+	left = LX_READ(lx_task(&in->state, c->running)->budget_left);
 	/* The reserve only counts while something waits for it: dispatch looks. */
 	if (!lx_reserve_admits(&c->reserve, now) ||
 	    (in->state.config.budget_mode != LX_BUDGET_OFF && left == 0))

@@ -3,9 +3,9 @@
 #ifndef LX_HOST_DUMP_H
 #define LX_HOST_DUMP_H
 
-#include "decide.h"
+#include "slots.h"
 
-void BPF_STRUCT_OPS(lx_dump_cpu, struct scx_dump_ctx *context, s32 cpu, bool idle)
+void BPF_STRUCT_OPS(on_dump_cpu, struct scx_dump_ctx *context, s32 cpu, bool idle)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 	struct lx_instance *in;
@@ -24,7 +24,7 @@ void BPF_STRUCT_OPS(lx_dump_cpu, struct scx_dump_ctx *context, s32 cpu, bool idl
 			     in->state.due_count);
 }
 
-void BPF_STRUCT_OPS(lx_dump_task, struct scx_dump_ctx *context, struct task_struct *p)
+void BPF_STRUCT_OPS(on_dump_task, struct scx_dump_ctx *context, struct task_struct *p)
 {
 	struct lx_member *member = lx_member_of(p);
 	struct lx_instance *in = member ? lx_instance_at(member->instance) : NULL;

@@ -32,9 +32,7 @@ SEC("syscall") int set_up(void *context)
 	in->state.bucket_mask = setup->config.batching ? LX_BUCKETS_MAX - 1 : 0;
 	in->cpus = cpus;
 	in->armed = LX_NEVER;
-	in->admission.limit = setup->share;
-	in->admission.total = 0;
-	in->admission.cpus = cpus - (setup->config.dedicated_cpu != LX_NONE);
+	lx_admission_init(&in->admission, setup->share, cpus - (setup->config.dedicated_cpu != LX_NONE));
 	while (i < cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
 		u32 cpu = *LX_AT(setup->cpu, i, LX_CPUS_MAX);
 		struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -66,9 +64,8 @@ SEC("syscall") int set_up(void *context)
 SEC("syscall") int release_due(u32 *instance)
 {
 	struct lx_instance *in = lx_instance_at(*instance);
-	struct lx_actions *list = lx_actions(LX_IN_TIMER);
 
-	return in && list ? lx_release_pending(in, list) : 0;
+	return in ? lx_release_pending(in, *instance) : 0;
 }
 
 static __noinline int lx_start_timers(void)
@@ -95,25 +92,25 @@ static __noinline int lx_start_timers(void)
 	return 0;
 }
 
-s32 BPF_STRUCT_OPS_SLEEPABLE(lx_init)
+s32 BPF_STRUCT_OPS_SLEEPABLE(on_init)
 {
 	if (has_timers)
 		lx_start_timers();
 	return scx_bpf_create_dsq(LX_BACKGROUND, -1);
 }
 
-void BPF_STRUCT_OPS(lx_exit, struct scx_exit_info *info)
+void BPF_STRUCT_OPS(on_exit, struct scx_exit_info *info)
 {
 	UEI_RECORD(uei, info);
 }
 
-SCX_OPS_DEFINE(laxity, .select_cpu = (void *)lx_select_cpu, .enqueue = (void *)lx_enqueue,
-	       .dequeue = (void *)lx_dequeue, .dispatch = (void *)lx_dispatch, .running = (void *)lx_running,
-	       .stopping = (void *)lx_stopping, .quiescent = (void *)lx_quiescent, .yield = (void *)lx_yield,
-	       .tick = (void *)lx_tick, .set_cpumask = (void *)lx_set_cpumask, .init_task = (void *)lx_init_task,
-	       .exit_task = (void *)lx_exit_task, .enable = (void *)lx_enable, .disable = (void *)lx_disable,
-	       .dump_cpu = (void *)lx_dump_cpu, .dump_task = (void *)lx_dump_task, .init = (void *)lx_init,
-	       .exit = (void *)lx_exit, .flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED, .timeout_ms = 30000,
+SCX_OPS_DEFINE(laxity, .select_cpu = (void *)on_select_cpu, .enqueue = (void *)on_enqueue,
+	       .dequeue = (void *)on_dequeue, .dispatch = (void *)on_dispatch, .running = (void *)on_running,
+	       .stopping = (void *)on_stopping, .quiescent = (void *)on_quiescent, .yield = (void *)on_yield,
+	       .tick = (void *)on_tick, .set_cpumask = (void *)on_set_cpumask, .init_task = (void *)on_init_task,
+	       .exit_task = (void *)on_exit_task, .enable = (void *)on_enable, .disable = (void *)on_disable,
+	       .dump_cpu = (void *)on_dump_cpu, .dump_task = (void *)on_dump_task, .init = (void *)on_init,
+	       .exit = (void *)on_exit, .flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED, .timeout_ms = 30000,
 	       .name = "laxity");
 
 #endif

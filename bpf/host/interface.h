@@ -228,7 +228,7 @@ LX_INTERFACE(2)
 LX_INTERFACE(3)
 
 /* A child is not one of ours: fork fails as SCHED_DEADLINE's does, unless it was to be reset. */
-s32 BPF_STRUCT_OPS(lx_init_task, struct task_struct *p, struct scx_init_task_args *args)
+s32 BPF_STRUCT_OPS(on_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	struct lx_member *member;
@@ -243,24 +243,24 @@ s32 BPF_STRUCT_OPS(lx_init_task, struct task_struct *p, struct scx_init_task_arg
 	return 0;
 }
 
-void BPF_STRUCT_OPS(lx_enable, struct task_struct *p)
+void BPF_STRUCT_OPS(on_enable, struct task_struct *p)
 {
 	scx_bpf_task_set_dsq_vtime(p, background_now);
 }
 
-void BPF_STRUCT_OPS(lx_disable, struct task_struct *p)
+void BPF_STRUCT_OPS(on_disable, struct task_struct *p)
 {
 	lx_leave(p);
 }
 
-void BPF_STRUCT_OPS(lx_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
+void BPF_STRUCT_OPS(on_exit_task, struct task_struct *p, struct scx_exit_task_args *args)
 {
 	(void)args;
 	lx_leave(p);
 }
 
 /* One of ours may not be kept from a CPU of its instance; it goes on as background then. */
-void BPF_STRUCT_OPS(lx_set_cpumask, struct task_struct *p, const struct cpumask *mask)
+void BPF_STRUCT_OPS(on_set_cpumask, struct task_struct *p, const struct cpumask *mask)
 {
 	struct lx_member *member = lx_member_of(p);
 	struct lx_instance *in;

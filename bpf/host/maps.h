@@ -88,6 +88,10 @@ struct lx_host_cpu {
 	u32 ending;
 	u32 ending_task;
 	u32 ending_job;
+	/* What the policy has answered: the task that runs next, and when the one before goes on. */
+	u32 next;
+	u32 reserved;
+	u64 ready;
 	/* When the last decision ended. */
 	u64 decided;
 	struct lx_reserve reserve;

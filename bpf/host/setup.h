@@ -21,7 +21,7 @@ struct lx_host_setup {
 	u32 instance;
 	u32 reserved;
 	struct lx_config config;
-	/* What real-time tasks may be admitted for, of each CPU: as lx_admission.limit. */
+	/* What real-time tasks may be admitted for, of each CPU, in millionths. */
 	u64 share;
 	/* sched_rt_period_us and sched_rt_runtime_us, in ns. */
 	u64 reserve_period;

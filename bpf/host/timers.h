@@ -3,40 +3,20 @@
 #ifndef LX_HOST_TIMERS_H
 #define LX_HOST_TIMERS_H
 
-#include "decide.h"
+#ifdef LX_STEPS
+#include "many_locks.h"
+#else
+#include "one_lock.h"
+#endif
 
-/* The instance's number of the CPU that this runs on, or of its first one. */
-static __always_inline u32 lx_here(struct lx_instance *in, u32 instance)
+/* What is due has been released, or will be before the timer is set again (many_locks.h). */
+static __always_inline void lx_arm_next(struct lx_instance *in)
 {
-	struct lx_host_cpu *c = lx_host_cpu(bpf_get_smp_processor_id());
-
-	return c && c->instance == instance ? c->index : 0;
-}
-
-/* Releases what is due. With batching one group is all jobs of an instant, without it one job. */
-static __noinline int lx_release_pending(struct lx_instance *in, struct lx_actions *list)
-{
-	u32 groups = 0;
-
-	while (groups < LX_TASKS_MAX && LX_MAY_LOOP) {
-		u64 now = bpf_ktime_get_ns();
-		u32 group;
-
-		bpf_spin_lock(&in->lock);
-		group = lx_take_due(&in->state, now);
-		if (group != LX_NONE) {
-			LX_P(release_group)(&in->state, group, now);
-			lx_collect(&in->state, list);
-		}
-		bpf_spin_unlock(&in->lock);
-		if (group == LX_NONE)
-			break;
-		lx_act_all(in, list);
-		LX_COUNT(releases);
-		groups++;
-		LX_FORGET(list, groups);
-	}
-	return 0;
+#ifndef LX_STEPS
+	lx_arm(in);
+#else
+	(void)in;
+#endif
 }
 
 /* A release interrupt that began at `begin`, for the instant `due`. */
@@ -58,18 +38,14 @@ static __noinline void lx_trace_released(u64 due, u64 begin)
 
 static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 {
-	struct lx_actions *list = lx_actions(LX_IN_TIMER);
 	u64 begin, due;
 
 	(void)map;
-	(void)key;
-	if (!list)
-		return 0;
 	begin = bpf_ktime_get_ns();
 	due = LX_READ(in->armed);
 	in->armed = LX_NEVER;
-	lx_release_pending(in, list);
-	lx_arm(in);
+	lx_release_pending(in, *key);
+	lx_arm_next(in);
 	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
 		lx_trace_released(due, begin);
 	return 0;

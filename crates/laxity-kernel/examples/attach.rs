@@ -26,12 +26,19 @@ fn main() {
     println!("attached {:?}", s.verified());
     let mut rings = s.rings().unwrap();
     let switch = s.trace_switch().unwrap();
-    if args.len() > 3 { switch.set(3); }
+    if args.len() > 3 {
+        switch.set(3);
+    }
     let mut n = 0;
     let end = std::time::Instant::now() + std::time::Duration::from_secs(args[2].parse().unwrap());
     while std::time::Instant::now() < end {
         std::thread::sleep(std::time::Duration::from_millis(500));
-        rings.drain(|r| { n += 1; if args.len() > 4 { println!("{r:?}"); } });
+        rings.drain(|r| {
+            n += 1;
+            if args.len() > 4 {
+                println!("{r:?}");
+            }
+        });
         if let Some(e) = s.exited() {
             println!("EXIT {e:?}");
             println!("{:?}", s.counters());

@@ -217,7 +217,8 @@ impl Scheduler {
     /// What the kernel says.
     pub fn set_first_release(&self, tid: u32, release_ns: u64) -> Result<()> {
         let map = self.object.maps().find(|map| map.name() == "first_releases");
-        let map = map.ok_or_else(|| Diagnostic::environment("the object has no first_releases".to_owned()))?;
+        let map =
+            map.ok_or_else(|| Diagnostic::environment("the object has no first_releases".to_owned()))?;
         map.update(&tid.to_ne_bytes(), &release_ns.to_ne_bytes(), MapFlags::ANY)
             .map_err(|error| Diagnostic::environment(format!("the release of thread {tid}: {error}")))
     }
@@ -288,7 +289,7 @@ fn setup_of(
             retries_max: options.retries_max,
             sockets: cell.sockets.iter().max().map_or(1, |last| last + 1),
         },
-        share: (options.share_ppm << 20) / 1_000_000,
+        share: options.share_ppm,
         reserve_period: options.reserve.period_ns,
         reserve_runtime: options.reserve.runtime_ns,
         cpu: [0; ffi::LX_HOST_CPUS as usize],

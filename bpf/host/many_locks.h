@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A policy whose locks are part of it (push-pull, g-edf-mp): one per CPU, and one of the release queue. An entry point is
+ * called under the locks that it needs, they are dropped, and what it has left in the calling CPU's list is carried out; that
+ * may ask for another step, under other locks.
+ *
+ *      say(event) --> lock, entry point, unlock --> list: kick, arm, ... , STEP?
+ *                                                      ^                    |
+ *                                                      |                    v
+ *                                                      +--- lock, step, unlock
+ *
+ * Interrupts are off all along: callbacks have them off, timers turn them off. A CPU that is none of the instance's has a
+ * number of its own behind the others, for its list and its operation (push_pull.h, "assumptions").
+ *
+ * A lock that cannot be had within its time limit is tried again; the kernel says what it thinks of that.
+ */
+#ifndef LX_HOST_MANY_LOCKS_H
+#define LX_HOST_MANY_LOCKS_H
+
+#include "slots.h"
+
+/* What goes on under a task's feet (enum lx_standing), beside what `slots.h` names. */
+#define LX_DROPPING 6u
+#define LX_RETURNING 7u
+
+struct lx_cpu_lock {
+	struct bpf_res_spin_lock lock;
+};
+
+/* By the kernel's number of the CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LX_CPUS_MAX);
+	__type(key, u32);
+	__type(value, struct lx_cpu_lock);
+} cpu_locks SEC(".maps");
+
+/* By instance. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, LX_CPUS_MAX);
+	__type(key, u32);
+	__type(value, struct lx_cpu_lock);
+} release_locks SEC(".maps");
+
+/* Tries for a lock, each of a quarter of a second. */
+#define LX_LOCK_TRIES 40
+
+/* What is said to the policy under locks. */
+enum lx_saying {
+	LX_SAY_STEP = 1,
+	LX_SAY_COMPLETE = 2,
+	LX_SAY_EXHAUST = 3,
+	LX_SAY_SUSPEND = 4,
+	LX_SAY_RESCHEDULE = 5,
+};
+
+static __always_inline struct bpf_res_spin_lock *lx_lock_of_cpu(struct lx_instance *in, u32 index)
+{
+	u32 cpu = lx_kernel_cpu(in, index);
+	struct lx_cpu_lock *lock = bpf_map_lookup_elem(&cpu_locks, &cpu);
+
+	return lock ? &lock->lock : NULL;
+}
+
+/* Under the CPU's lock. What comes back is left with the CPU. */
+static __always_inline void lx_say_locked(struct lx_instance *in, struct lx_host_cpu *c, u32 what, u64 time, u64 now)
+{
+	struct lx_state *s = &in->state;
+	u32 cpu = c->index;
+
+	if (what == LX_SAY_RESCHEDULE) {
+		c->next = LX_P(reschedule)(s, cpu, now);
+	} else if (what == LX_SAY_SUSPEND) {
+		LX_P(suspend)(s, cpu, now);
+	} else if (what == LX_SAY_COMPLETE) {
+#ifdef LX_AWAITS
+		c->ready = LX_P(complete_here)(s, cpu, time, now);
+#else
+		LX_P(complete)(s, cpu, time, now);
+#endif
+	} else {
+#ifdef LX_AWAITS
+		c->ready = LX_P(exhaust_here)(s, cpu, now);
+#else
+		LX_P(exhaust)(s, cpu, now);
+#endif
+	}
+}
+
+/*
+ * Global functions: the verifier goes through each of them once, whoever calls it. They find the instance themselves. Weak,
+ * so that the compiler does not leave out arguments that only this build ignores.
+ */
+#define LX_ONCE __weak __attribute__((noinline))
+
+/* An event of this CPU, under its lock. 0, or the error of a lock that was not to be had. */
+LX_ONCE int lx_say_once(u32 instance, u32 what, u64 time, u64 now)
+{
+	struct lx_instance *in = lx_instance_at(instance);
+	struct lx_host_cpu *c = lx_host_cpu(bpf_get_smp_processor_id());
+	struct bpf_res_spin_lock *lock;
+	int failed;
+
+	if (!in || !c)
+		return 0;
+	lock = lx_lock_of_cpu(in, c->index);
+	if (!lock)
+		return 0;
+	failed = bpf_res_spin_lock(lock);
+	if (failed)
+		return failed;
+	lx_say_locked(in, c, what, time, now);
+	bpf_res_spin_unlock(lock);
+	return 0;
+}
+
+/* A step under its locks, the lower CPU first. 0, or the error of a lock that was not to be had. */
+LX_ONCE int lx_step_once(u32 instance, u32 cpu, u32 locks, u64 now)
+{
+	struct lx_instance *in = lx_instance_at(instance);
+	u32 first = locks & 0xffff, second = locks >> 16;
+	struct bpf_res_spin_lock *a, *b;
+	int failed;
+
+	if (!in || first == LX_NO_LOCK)
+		return 0;
+	a = lx_lock_of_cpu(in, first);
+	if (!a)
+		return 0;
+	if (second == LX_NO_LOCK) {
+		failed = bpf_res_spin_lock(a);
+		if (failed)
+			return failed;
+		LX_P(step)(&in->state, cpu, now);
+		bpf_res_spin_unlock(a);
+		return 0;
+	}
+	b = lx_lock_of_cpu(in, second);
+	if (!b)
+		return 0;
+	failed = bpf_res_spin_lock(a);
+	if (failed)
+		return failed;
+	failed = bpf_res_spin_lock(b);
+	if (!failed) {
+		LX_P(step)(&in->state, cpu, now);
+		bpf_res_spin_unlock(b);
+	}
+	bpf_res_spin_unlock(a);
+	return failed;
+}
+
+/* Carries out what a call has left, but for a step: that one's locks, or LX_NO_LOCKS. */
+static __always_inline u32 lx_act_listed(struct lx_instance *in, u32 cpu)
+{
+	struct lx_list *list = LX_AT(in->state.list, cpu, LX_CPUS_MAX);
+	u32 n = list->actions;
+	u32 locks = LX_NO_LOCKS;
+	u32 i = 0;
+
+	while (i < n && i < LX_LIST_ACTIONS && LX_MAY_LOOP) {
+		struct lx_action *a = LX_AT(list->action, i, LX_LIST_ACTIONS);
+
+		if (a->kind == LX_STEP)
+			locks = a->task;
+		else
+			lx_act_one(in, a);
+		i++;
+		LX_FORGET(list, i);
+	}
+	list->actions = 0;
+	return locks;
+}
+
+/* Carries out the list of the calling CPU until no step is left. */
+LX_ONCE int lx_carry_out(u32 instance, u32 cpu, u64 now)
+{
+	struct lx_instance *in = lx_instance_at(instance);
+	u32 tries = 0;
+	u32 locks;
+
+	if (!in)
+		return 0;
+	locks = lx_act_listed(in, cpu);
+	while (locks != LX_NO_LOCKS && LX_MAY_LOOP) {
+		if (!lx_step_once(instance, cpu, locks, now)) {
+			locks = lx_act_listed(in, cpu);
+		} else if (tries++ > LX_LOCK_TRIES) {
+			scx_bpf_error("a lock was not to be had");
+			locks = LX_NO_LOCKS;
+		}
+	}
+	return 0;
+}
+
+#ifdef LX_AWAITS
+#define LX_UNDER_RELEASE_LOCK(instance, call)                                                                          \
+	({                                                                                                             \
+		u32 key_ = (instance);                                                                                 \
+		struct lx_cpu_lock *lock_ = bpf_map_lookup_elem(&release_locks, &key_);                                \
+		bool had_ = lock_ && !bpf_res_spin_lock(&lock_->lock);                                                 \
+                                                                                                                       \
+		if (had_) {                                                                                            \
+			call;                                                                                          \
+			bpf_res_spin_unlock(&lock_->lock);                                                             \
+		}                                                                                                      \
+	})
+#else
+#define LX_UNDER_RELEASE_LOCK(instance, call) ({ call; })
+#endif
+
+/* The job waits for its instant. */
+LX_ONCE int lx_await(u32 instance, u32 index, u64 time, u32 cpu)
+{
+#ifdef LX_AWAITS
+	struct lx_instance *in = lx_instance_at(instance);
+
+	if (in)
+		LX_UNDER_RELEASE_LOCK(instance, LX_P(await)(&in->state, index, time, cpu));
+#endif
+	return 0;
+}
+
+/* A new job, or the old one again. */
+LX_ONCE int lx_bring(u32 instance, u32 index, u64 release, u32 cpu, u64 now)
+{
+	struct lx_instance *in = lx_instance_at(instance);
+
+	if (!in)
+		return 0;
+	if (release == LX_NEVER)
+		LX_P(resume)(&in->state, index, cpu, now);
+	else
+		LX_UNDER_RELEASE_LOCK(instance, LX_P(arrive)(&in->state, index, release, cpu, now));
+	return 0;
+}
+
+/* An event of this CPU, with all that follows from it. What reschedule gives is in c->next. */
+static __always_inline void lx_say(struct lx_instance *in, struct lx_host_cpu *c, u32 what, u64 time, u64 now)
+{
+	u32 index = LX_READ(lx_cpu(&in->state, c->index)->scheduled);
+	u32 instance = c->instance;
+	u32 tries = 0;
+
+	c->next = LX_NONE;
+	c->ready = LX_NEVER;
+	while (lx_say_once(instance, what, time, now) && LX_MAY_LOOP) {
+		if (tries++ > LX_LOCK_TRIES) {
+			scx_bpf_error("a lock was not to be had");
+			return;
+		}
+	}
+	if (c->ready != LX_NEVER)
+		lx_await(instance, index, c->ready, c->index);
+	lx_carry_out(instance, c->index, now);
+}
+
+/* The CPU's number for its list and its operation: its own, or one behind all others. */
+static __always_inline u32 lx_caller(u32 instance)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
+	return c && c->instance == instance ? c->index : LX_CPUS_MAX / 2 + cpu % (LX_CPUS_MAX / 2);
+}
+
+/* A task is runnable again: what the policy has to hear of it. */
+static __always_inline void lx_come_back(struct lx_instance *in, u32 instance, u32 index, u64 now)
+{
+	u32 cpu = lx_caller(instance);
+	u64 release = lx_wake_up(&in->state, index, now);
+
+	LX_WRITE(lx_slot(in, index)->standing, LX_PRESENT);
+	if (release != LX_NEVER)
+		lx_slot(in, index)->job++;
+	lx_bring(instance, index, release, cpu, now);
+	lx_carry_out(instance, cpu, now);
+}
+
+static __always_inline void lx_appear(struct lx_instance *in, u32 instance, u32 index, u64 now)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	u32 standing = LX_READ(slot->standing);
+
+	if (standing == LX_ENTERED) {
+		u32 cpu = lx_caller(instance);
+
+		LX_WRITE(slot->standing, LX_PRESENT);
+		lx_bring(instance, index, now, cpu, now);
+		lx_carry_out(instance, cpu, now);
+		return;
+	}
+	if (standing == LX_ABSENT && __sync_val_compare_and_swap(&slot->standing, LX_ABSENT, LX_PRESENT) == LX_ABSENT)
+		return;
+	/* The CPU that drops it will say that it is back. */
+	if (__sync_val_compare_and_swap(&slot->standing, LX_DROPPING, LX_RETURNING) == LX_DROPPING)
+		return;
+	if (LX_READ(slot->standing) == LX_BLOCKED)
+		lx_come_back(in, instance, index, now);
+}
+
+/* Its job goes, and it sleeps or has left. */
+static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	bool departed = LX_READ(slot->standing) == LX_DEPARTED;
+
+	if (!departed && __sync_val_compare_and_swap(&slot->standing, LX_ABSENT, LX_DROPPING) != LX_ABSENT)
+		return;
+	lx_say(in, c, LX_SAY_SUSPEND, 0, now);
+	c->ended = 1;
+	if (c->running == index)
+		c->running = LX_NONE;
+	if (departed) {
+		bpf_spin_lock(&in->lock);
+		lx_slot_free(in, index);
+		bpf_spin_unlock(&in->lock);
+	} else if (__sync_val_compare_and_swap(&slot->standing, LX_DROPPING, LX_BLOCKED) == LX_RETURNING) {
+		lx_come_back(in, c->instance, index, now);
+	}
+}
+
+/* The policy hears of what has ended on the CPU: the job of `index`, which it has scheduled there. */
+static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	struct lx_state *s = &in->state;
+	u32 standing = LX_READ(slot->standing);
+
+	if (standing == LX_ABSENT || standing == LX_DEPARTED) {
+		lx_drop(in, c, index, now);
+	} else if (slot->yielded) {
+		slot->yielded = 0;
+		c->ending = LX_ENDED_JOB;
+		slot->job++;
+		lx_say(in, c, LX_SAY_COMPLETE, lx_following_release(in, index), now);
+	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left == 0) {
+		c->ending = LX_ENDED_BUDGET;
+		lx_say(in, c, LX_SAY_EXHAUST, 0, now);
+	}
+}
+
+/* A CPU decides, and its time is charged; the task that it runs from now on, or LX_NONE. */
+static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	u32 index = lx_cpu(&in->state, c->index)->scheduled;
+
+	if (c->index == in->state.config.dedicated_cpu)
+		return LX_NONE;
+	if (c->running != LX_NONE)
+		lx_charge_until(in, c, now);
+	c->ending = LX_ENDED_NOTHING;
+	c->ending_task = index;
+	/* After an end, what is scheduled there is history: its job may be anywhere by now. */
+	if (index != LX_NONE && !c->ended)
+		lx_say_end(in, c, index, now);
+	c->ended = 0;
+	lx_say(in, c, LX_SAY_RESCHEDULE, 0, now);
+	return c->next;
+}
+
+static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu *c, bool own, u32 index, u64 now)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+
+	if (__sync_val_compare_and_swap(&slot->standing, LX_PRESENT, LX_ABSENT) != LX_PRESENT)
+		return;
+	if (own && !c->ended && LX_READ(lx_cpu(&in->state, c->index)->scheduled) == index)
+		lx_drop(in, c, index, now);
+}
+
+static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	lx_charge_until(in, c, now);
+}
+
+/* The group that is due is released: 1, or 0 if there is none. Its interrupt was this CPU's, whoever set the timer. */
+LX_ONCE int lx_release_next_group(u32 instance, u32 cpu, u64 now)
+{
+	struct lx_instance *in = lx_instance_at(instance);
+	u32 group = LX_NONE;
+
+	if (!in)
+		return 0;
+	LX_UNDER_RELEASE_LOCK(instance, group = lx_take_due(&in->state, now));
+	if (group == LX_NONE)
+		return 0;
+	lx_group(&in->state, group)->cpu = cpu;
+	LX_P(release_group)(&in->state, group, now);
+	return 1;
+}
+
+#ifdef LX_MESSAGES
+LX_ONCE int lx_take_message(u32 instance, u32 cpu, u64 now)
+{
+	struct lx_instance *in = lx_instance_at(instance);
+
+	return in ? LX_P(message)(&in->state, cpu, now) : 0;
+}
+#endif
+
+/*
+ * What this CPU does for others, with interrupts off: it releases what is due, and the dedicated processor handles its
+ * messages until there are none.
+ */
+static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
+{
+	u32 dedicated = in->state.config.dedicated_cpu;
+	u32 instance = c->instance;
+	u32 cpu = c->index;
+	u64 now = bpf_ktime_get_ns();
+
+	if (dedicated != LX_NONE && dedicated != cpu)
+		return;
+	while (LX_READ(in->state.next_due) <= now && LX_MAY_LOOP) {
+		if (!lx_release_next_group(instance, cpu, now))
+			break;
+		lx_carry_out(instance, cpu, now);
+		LX_COUNT(releases);
+	}
+#ifdef LX_MESSAGES
+	while (lx_take_message(instance, cpu, now) && LX_MAY_LOOP) {
+		lx_carry_out(instance, cpu, now);
+		now = bpf_ktime_get_ns();
+	}
+#endif
+	if (LX_READ(in->state.next_due) != LX_READ(in->armed))
+		lx_arm(in);
+}
+
+/* The timer has interrupts on: it makes its CPU call serve, which has them off. */
+static __always_inline int lx_release_pending(struct lx_instance *in, u32 instance)
+{
+	(void)in;
+	(void)instance;
+	lx_kick_cpu(bpf_get_smp_processor_id());
+	return 0;
+}
+
+#endif

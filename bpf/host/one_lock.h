@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A policy under its instance's one lock: what the kernel says becomes the policy's events under it, what comes of them is
+ * carried out after it.
+ */
+#ifndef LX_HOST_ONE_LOCK_H
+#define LX_HOST_ONE_LOCK_H
+
+#include "slots.h"
+
+/* Under the instance's lock, after every entry point. */
+static __noinline void lx_collect(struct lx_state *s, struct lx_actions *to)
+{
+	u32 n = s->actions;
+	u32 i = 0;
+
+	while (i < n && to->count < LX_ACTIONS_MAX && LX_MAY_LOOP) {
+		*LX_AT(to->action, to->count, LX_ACTIONS_MAX) = *LX_AT(s->action, i, LX_ACTIONS_MAX);
+		to->count++;
+		i++;
+		LX_FORGET(to, i);
+	}
+	s->actions = 0;
+}
+
+static __noinline void lx_act_all(struct lx_instance *in, struct lx_actions *list)
+{
+	u32 i = 0;
+
+	while (i < list->count && LX_MAY_LOOP) {
+		lx_act_one(in, LX_AT(list->action, i, LX_ACTIONS_MAX));
+		i++;
+		LX_FORGET(list, i);
+	}
+	list->count = 0;
+}
+
+/* Its job goes, and it sleeps or has left: what the policy held until its turn came. */
+static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+
+	LX_P(suspend)(&in->state, c->index, now);
+	c->ended = 1;
+	if (slot->standing == LX_DEPARTED)
+		lx_slot_free(in, index);
+	else
+		slot->standing = LX_BLOCKED;
+	if (c->running == index)
+		c->running = LX_NONE;
+}
+
+/* The policy hears of what has ended on the CPU: the job of `index`, which it has scheduled there. */
+static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	struct lx_state *s = &in->state;
+
+	if (slot->standing >= LX_ABSENT) {
+		lx_drop(in, c, index, now);
+	} else if (slot->yielded) {
+		slot->yielded = 0;
+		c->ending = LX_ENDED_JOB;
+		slot->job++;
+		LX_P(complete)(s, c->index, lx_following_release(in, index), now);
+	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left == 0) {
+		c->ending = LX_ENDED_BUDGET;
+		LX_P(exhaust)(s, c->index, now);
+	}
+}
+
+/*
+ * The CPU decides. Returns the task that it runs from now on, or LX_NONE. That may be one that is not there any more: then the
+ * CPU is to decide again.
+ */
+static __always_inline u32 lx_decide_locked(struct lx_instance *in, struct lx_host_cpu *c, u64 now, struct lx_actions *out)
+{
+	struct lx_state *s = &in->state;
+	u32 index = lx_cpu(s, c->index)->scheduled;
+
+	s->actions = 0;
+	c->ending = LX_ENDED_NOTHING;
+	c->ending_task = index;
+	/* After an end, what is scheduled there is history: its job may be anywhere by now. */
+	if (index != LX_NONE && !c->ended)
+		lx_say_end(in, c, index, now);
+	lx_collect(s, out);
+	c->ended = 0;
+	index = LX_P(reschedule)(s, c->index, now);
+	lx_collect(s, out);
+	return index;
+}
+
+/* The task is runnable: its first job, its next one, or the one that it was at arrives, if the policy does not have it. */
+static __always_inline void lx_appear_locked(struct lx_instance *in, u32 cpu, u32 index, u64 now, struct lx_actions *out)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	struct lx_state *s = &in->state;
+
+	if (slot->standing == LX_ENTERED) {
+		slot->standing = LX_PRESENT;
+		LX_P(arrive)(s, index, now, cpu, now);
+		lx_collect(s, out);
+	} else if (slot->standing == LX_BLOCKED) {
+		u64 release = lx_wake_up(s, index, now);
+
+		slot->standing = LX_PRESENT;
+		if (release == LX_NEVER) {
+			LX_P(resume)(s, index, cpu, now);
+		} else {
+			slot->job++;
+			LX_P(arrive)(s, index, release, cpu, now);
+		}
+		lx_collect(s, out);
+	} else if (slot->standing == LX_ABSENT) {
+		slot->standing = LX_PRESENT;
+	}
+}
+
+/* The task sleeps. `c` is where it ran; `own`: that is a CPU of the instance. */
+static __always_inline void lx_vanish_locked(struct lx_instance *in, struct lx_host_cpu *c, bool own, u32 index, u64 now,
+				      struct lx_actions *out)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+
+	in->state.actions = 0;
+	if (slot->standing != LX_PRESENT)
+		return;
+	slot->standing = LX_ABSENT;
+	if (own && !c->ended && lx_cpu(&in->state, c->index)->scheduled == index)
+		lx_drop(in, c, index, now);
+	lx_collect(&in->state, out);
+}
+
+/* A CPU decides, and its time is charged; the task that it runs from now on, or LX_NONE. */
+static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
+	u32 task;
+
+	if (!list)
+		return LX_NONE;
+	bpf_spin_lock(&in->lock);
+	if (c->running != LX_NONE)
+		lx_charge_until(in, c, now);
+	task = lx_decide_locked(in, c, now, list);
+	bpf_spin_unlock(&in->lock);
+	lx_act_all(in, list);
+	return task;
+}
+
+/* A task is runnable. */
+static __always_inline void lx_appear(struct lx_instance *in, u32 instance, u32 index, u64 now)
+{
+	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
+	u32 here = lx_here(in, instance);
+
+	if (!list)
+		return;
+	bpf_spin_lock(&in->lock);
+	lx_appear_locked(in, here, index, now, list);
+	bpf_spin_unlock(&in->lock);
+	lx_act_all(in, list);
+}
+
+/* A task sleeps; `c` is where it ran; `own`: that is a CPU of the instance. */
+static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu *c, bool own, u32 index, u64 now)
+{
+	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
+
+	if (!list)
+		return;
+	bpf_spin_lock(&in->lock);
+	lx_vanish_locked(in, c, own, index, now, list);
+	bpf_spin_unlock(&in->lock);
+	lx_act_all(in, list);
+}
+
+/* What runs on the CPU has used its time until now. */
+static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	bpf_spin_lock(&in->lock);
+	lx_charge_until(in, c, now);
+	bpf_spin_unlock(&in->lock);
+}
+
+/* Releases what is due. With batching one group is all jobs of an instant, without it one job. */
+static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
+{
+	struct lx_actions *list = lx_actions(LX_IN_TIMER);
+	u32 groups = 0;
+
+	(void)instance;
+	if (!list)
+		return 0;
+	while (groups < LX_TASKS_MAX && LX_MAY_LOOP) {
+		u64 now = bpf_ktime_get_ns();
+		u32 group;
+
+		bpf_spin_lock(&in->lock);
+		group = lx_take_due(&in->state, now);
+		if (group != LX_NONE) {
+			LX_P(release_group)(&in->state, group, now);
+			lx_collect(&in->state, list);
+		}
+		bpf_spin_unlock(&in->lock);
+		if (group == LX_NONE)
+			break;
+		lx_act_all(in, list);
+		LX_COUNT(releases);
+		groups++;
+		LX_FORGET(list, groups);
+	}
+	return 0;
+}
+
+/* Nobody decides for others here. */
+static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
+{
+	(void)in;
+	(void)c;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Numbers of tasks in an instance, and who has them. Under the instance's lock. */
+#ifndef LX_HOST_SLOTS_H
+#define LX_HOST_SLOTS_H
+
+#include "act.h"
+#include "wake_up.h"
+
+#define LX_JOIN_HOST_(a, b) a##_##b
+#define LX_JOIN_HOST(a, b) LX_JOIN_HOST_(a, b)
+#define LX_P(name) LX_JOIN_HOST(LX_POLICY, name)
+
+/* The instance's number of the CPU that this runs on, or of its first one. */
+static __always_inline u32 lx_here(struct lx_instance *in, u32 instance)
+{
+	struct lx_host_cpu *c = lx_host_cpu(bpf_get_smp_processor_id());
+
+	return c && c->instance == instance ? c->index : 0;
+}
+
+/* The number becomes free. */
+static __always_inline void lx_slot_free(struct lx_instance *in, u32 index)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+
+	slot->standing = LX_FREE;
+	slot->pid = 0;
+	slot->next_free = in->free;
+	in->free = index;
+	/* Levels of fpp leave it out. */
+	lx_task(&in->state, index)->deadline_rel = 0;
+}
+
+/* A number for a new task, or LX_NONE. */
+static __always_inline u32 lx_slot_take(struct lx_instance *in, u32 pid)
+{
+	u32 index = in->free;
+	struct lx_slot *slot;
+
+	if (index == LX_NONE)
+		return LX_NONE;
+	slot = lx_slot(in, index);
+	in->free = slot->next_free;
+	slot->pid = pid;
+	slot->standing = LX_ENTERED;
+	slot->yielded = 0;
+	slot->custody = 0;
+	slot->job = 0;
+	slot->first_release = 0;
+	slot->bandwidth = 0;
+	return index;
+}
+
+/* Charges what the task has used of its budget since `since`. */
+static __always_inline void lx_charge_until(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	u64 used = now > c->since ? now - c->since : 0;
+
+	LX_P(consume)(&in->state, c->running, used);
+	lx_reserve_charge(&c->reserve, used, now);
+	c->since = now;
+}
+
+/* When the job after the present one arrives. */
+static __always_inline u64 lx_following_release(struct lx_instance *in, u32 index)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	u64 first = slot->first_release;
+
+	if (first) {
+		slot->first_release = 0;
+		return first;
+	}
+	return lx_task(&in->state, index)->release + lx_task(&in->state, index)->period;
+}
+
+/* The task is none of ours from now on. */
+static __always_inline void lx_depart(struct lx_instance *in, u32 index)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	u32 standing = __sync_lock_test_and_set(&slot->standing, LX_DEPARTED);
+
+	if (standing == LX_DEPARTED)
+		return;
+	lx_admission_leave(&in->admission, slot->bandwidth);
+	in->members--;
+	if (standing == LX_ENTERED || standing == LX_BLOCKED)
+		lx_slot_free(in, index);
+}
+
+#endif
