@@ -8,7 +8,7 @@ use crate::experiment::DemandModel;
 use crate::simulation::NamedScheduler;
 use crate::simulation::views::Views;
 use clap::{Args, Parser, Subcommand};
-use laxity_model::{Demand, Diagnostic, Duration, Scheduler, Scope};
+use laxity_model::{Demand, Diagnostic, Duration, Scope};
 use laxity_run::BudgetMargin;
 use laxity_sim::BudgetMode;
 use std::path::PathBuf;
@@ -109,12 +109,29 @@ pub struct RunningArguments {
     /// Exit with 1 if jobs miss deadlines (compare: under the scheduler it recommends)
     #[arg(long)]
     pub fail_on_miss: bool,
+    /// Laxity's own policies
+    #[command(flatten)]
+    pub policy: PolicyArguments,
     /// Which cores
     #[command(flatten)]
     pub platform: PlatformArguments,
     /// Where tasks go
     #[command(flatten)]
     pub placement: PlacementArguments,
+}
+
+/// What laxity's own policies can be told in the kernel.
+#[derive(Args, Clone, Copy)]
+pub struct PolicyArguments {
+    /// Laxity's own policies: what happens to a job that exceeds its budget: throttle (it waits for the next period, as under SCHED_DEADLINE), postpone (its deadline moves by a period), off (nothing)
+    #[arg(long, value_name = "MODE", default_value = "throttle", value_parser = budget)]
+    pub budget: BudgetMode,
+    /// Laxity's own policies: whether jobs of one release instant are released together: on or off
+    #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
+    pub batching: bool,
+    /// push-pull: after how many failures a push is given up
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
+    pub retries: u32,
 }
 
 /// `laxity compare`.
@@ -134,7 +151,7 @@ pub struct CompareArguments {
     /// How to run
     #[command(flatten)]
     pub running: RunningArguments,
-    /// Only these schedulers, separated by commas; default: all of Linux's. Laxity's own (edf-bh, gsn-edf ...) are simulated beside them
+    /// Only these schedulers, separated by commas; default: all of Linux's. Laxity's own (edf-bh, gsn-edf ...) need a kernel with sched_ext; where it has none they are simulated, not run
     #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<NamedScheduler>)]
     pub schedulers: Vec<NamedScheduler>,
     /// Do not simulate what is measured
@@ -322,14 +339,16 @@ pub struct VerifyArguments {
 #[command(after_help = "\
 Examples:
   laxity run set.toml --scheduler p-edf
-  laxity run set.toml --scheduler g-edf,g-rm --duration 30s --json")]
+  laxity run set.toml --scheduler g-edf,g-rm --duration 30s --json
+  laxity run set.toml --scheduler edf-bh,c-gsn-edf,p-fpp:rm     laxity's own, on a kernel with sched_ext
+  laxity vm -- run set.toml --scheduler edf-bh                  and where there is none")]
 pub struct RunArguments {
     /// How to run
     #[command(flatten)]
     pub running: RunningArguments,
     /// The schedulers, separated by commas
-    #[arg(long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<Scheduler>)]
-    pub scheduler: Vec<Scheduler>,
+    #[arg(long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<NamedScheduler>)]
+    pub scheduler: Vec<NamedScheduler>,
 }
 
 /// `laxity place`.

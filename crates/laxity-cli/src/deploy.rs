@@ -153,13 +153,16 @@ fn start(task: &PlannedTask, cell: &Cell, home: Option<&str>) -> String {
 }
 
 fn chrt(policy: Policy) -> String {
+    let class = if matches!(policy, Policy::Ext { .. }) { "ext" } else { "deadline" };
     match policy {
-        Policy::Deadline { runtime, deadline, period } => format!(
-            "chrt --reset-on-fork --deadline --sched-runtime {} --sched-deadline {} --sched-period {} 0",
-            runtime.as_ns(),
-            deadline.as_ns(),
-            period.as_ns()
-        ),
+        Policy::Deadline { runtime, deadline, period } | Policy::Ext { runtime, deadline, period } => {
+            format!(
+                "chrt --reset-on-fork --{class} --sched-runtime {} --sched-deadline {} --sched-period {} 0",
+                runtime.as_ns(),
+                deadline.as_ns(),
+                period.as_ns()
+            )
+        }
         Policy::Fifo { priority } => format!("chrt --reset-on-fork --fifo {priority}"),
         Policy::Other => "chrt --other 0".into(),
     }

@@ -264,16 +264,19 @@ fn wrong_options_of_runs_are_refused() {
         bench.refuses(&["compare", "s.toml", option, value], names);
         bench.refuses(&["run", "s.toml", "--scheduler", "g-rm", option, value], names);
     }
-    bench.refuses(&["run", "s.toml", "--scheduler", "g-fifo"], &["`g-fifo`", "g-edf", "laxity list"]);
+    bench.refuses(&["run", "s.toml", "--scheduler", "g-fifo"], &["`g-fifo`", "g-edf", "edf-bh", "`p-`"]);
+    bench.refuses(&["run", "s.toml", "--scheduler", "edf-bh:xx"], &["`edf-bh:xx`", "`:rm`"]);
+    bench.refuses(&["run", "s.toml", "--scheduler", "edf-bh", "--budget", "soft"], &["`soft`", "postpone"]);
+    bench.refuses(
+        &["run", "s.toml", "--scheduler", "edf-bh", "--batching", "maybe"],
+        &["`maybe`", "on or off"],
+    );
+    bench.refuses(&["compare", "s.toml", "--retries", "0"], &["--retries"]);
     bench.refuses(&["run", "s.toml", "--scheduler", "g-rm,"], &["scheduler ``", "g-edf"]);
     bench.refuses(&["run", "s.toml"], &["--scheduler"]);
     bench.refuses(&["run", "--scheduler", "g-rm"], &["SET"]);
     bench.refuses(&["compare", "s.toml", "--schedulers", "p-edf,cfs"], &["`cfs`", "p-rm"]);
     bench.refuses(&["compare", "s.toml", "--alone", "half"], &["--alone", "`half`"]);
-    let own = ["compare", "s.toml", "--schedulers", "edf-bh,p-fpp:rm"];
-    bench.refuses(&own, &["edf-bh,p-fpp:rm", "nothing to measure", "g-edf", "laxity simulate"]);
-    let unseen = ["compare", "s.toml", "--schedulers", "g-edf,edf-bh", "--no-simulation"];
-    bench.refuses(&unseen, &["--no-simulation", "edf-bh"]);
     bench.refuses(&["compare", "s.toml", "--costs", "costs.toml", "--no-simulation"], &["--costs"]);
     bench.refuses(&["compare", "s.toml", "--costs", "missing.toml"], &["missing.toml", "no such file"]);
     bench.refuses(&["compare", "s.toml", "--costs", "busy.toml"], &["task set", "a tick costs"]);

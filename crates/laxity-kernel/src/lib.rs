@@ -13,9 +13,14 @@ mod scheduler;
 pub use counters::Counters;
 pub use kernel::{Support, support};
 pub use object::object;
-pub use scheduler::{BudgetMode, Cell, Exit, Options, Reserve, Scheduler};
+pub use scheduler::{BudgetMode, Cell, Exit, Options, Reserve, Scheduler, built};
 
-#[allow(non_camel_case_types, missing_docs, clippy::all)]
+/// Tasks for which the kernel's build has room, in a cell and in all.
+pub const TASKS_MAX: u32 = ffi::LX_HOST_TASKS;
+/// CPUs for which it has room, in a cell.
+pub const CPUS_MAX: u32 = ffi::LX_HOST_CPUS;
+
+#[allow(non_camel_case_types, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 mod ffi {
     include!(concat!(env!("OUT_DIR"), "/setup.rs"));
 }

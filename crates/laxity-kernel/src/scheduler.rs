@@ -108,6 +108,15 @@ fn object_name(policy: Policy) -> &'static str {
     }
 }
 
+/// Whether this program has been built with the policy for the kernel.
+///
+/// # Errors
+///
+/// Why not.
+pub fn built(policy: Policy) -> std::result::Result<(), String> {
+    crate::object(object_name(policy)).map(|_| ())
+}
+
 impl Scheduler {
     /// Loads the policy and attaches it: from now on it schedules this machine.
     ///

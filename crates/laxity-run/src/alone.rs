@@ -4,7 +4,7 @@
 //! window of their own, so that no other task ever competes with them. The policy has no influence then.
 
 use crate::execute::JobOrder;
-use crate::plan::{Cell, Confinement, Plan, PlannedTask, TASK_PRIORITY_MAX};
+use crate::plan::{Cell, Confinement, Pacing, Plan, PlannedTask, TASK_PRIORITY_MAX};
 use crate::sched::Policy;
 use laxity_model::{AccessPattern, CpuList, Diagnostic, Duration, Result, Task, TaskSet};
 
@@ -48,6 +48,7 @@ pub fn alone(
             id,
             name: task.name.clone(),
             policy: Policy::Fifo { priority: TASK_PRIORITY_MAX },
+            pacing: Pacing::Sleep,
             affinity: cpus.clone(),
             size_bytes: task.working_set.size_bytes,
             reads_writes: (task.working_set.reads, task.working_set.writes),
@@ -62,6 +63,7 @@ pub fn alone(
         duration: begin,
         grace: Duration::from_ms(500),
         bandwidth_linger: Duration::ZERO,
+        attachment: None,
         notes: vec![format!("each task alone on CPU {cpu} under SCHED_FIFO")],
     };
     Ok((plan, orders))

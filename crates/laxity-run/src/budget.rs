@@ -45,12 +45,33 @@ pub fn reserved_period(task: &Task) -> Duration {
 
 /// The budgets of a cell's tasks, in their order: at least the WCET, at most the deadline.
 pub fn budgets(set: &TaskSet, cell: &Cell, limits: KernelLimits, margin: BudgetMargin) -> Vec<Duration> {
-    let free_q32 = free_bandwidth_q32(set, cell, limits) / (cell.tasks.len().max(1) as u128);
+    let cpus = cell.cpus.len();
+    budgets_within(set, &Supply { tasks: &cell.tasks, cpus, period: &reserved_period }, limits, margin)
+}
+
+/// What tasks share: CPUs, for reservations of these periods.
+pub struct Supply<'a> {
+    /// Ids of the tasks.
+    pub tasks: &'a [usize],
+    /// CPUs that tasks run on.
+    pub cpus: usize,
+    /// The period of a task's reservation.
+    pub period: &'a dyn Fn(&Task) -> Duration,
+}
+
+/// The budgets of tasks, in their order: at least the WCET, at most the deadline.
+pub fn budgets_within(
+    set: &TaskSet,
+    supply: &Supply<'_>,
+    limits: KernelLimits,
+    margin: BudgetMargin,
+) -> Vec<Duration> {
+    let free_q32 = free_bandwidth_q32(set, supply, limits) / (supply.tasks.len().max(1) as u128);
     let budget = |&id: &usize| {
         let task = &set.tasks()[id];
         let extra = match margin {
             BudgetMargin::Auto => {
-                let share = (u128::from(reserved_period(task).as_ns()) * free_q32) >> 32;
+                let share = (u128::from((supply.period)(task).as_ns()) * free_q32) >> 32;
                 nanoseconds(share).min(AUTO_MOST.max(Duration::from_ns(task.wcet.as_ns() / 2)))
             }
             BudgetMargin::Fixed { share_ppm, least } => {
@@ -60,21 +81,21 @@ pub fn budgets(set: &TaskSet, cell: &Cell, limits: KernelLimits, margin: BudgetM
         };
         task.wcet.checked_add(extra).map_or(task.deadline_rel, |budget| budget.min(task.deadline_rel))
     };
-    cell.tasks.iter().map(budget).collect()
+    supply.tasks.iter().map(budget).collect()
 }
 
 fn nanoseconds(ns: u128) -> Duration {
     Duration::from_ns(u64::try_from(ns).unwrap_or(u64::MAX))
 }
 
-/// What the cell's tasks leave of its CPUs below the kernel's limit, times 2^32, rounded down.
-fn free_bandwidth_q32(set: &TaskSet, cell: &Cell, limits: KernelLimits) -> u128 {
+/// What the tasks leave of their CPUs below the kernel's limit, times 2^32, rounded down.
+fn free_bandwidth_q32(set: &TaskSet, supply: &Supply<'_>, limits: KernelLimits) -> u128 {
     let (runtime, period) = limits.share().unwrap_or((1, 1));
     let per_cpu = (u128::from(runtime) << 32) / u128::from(period);
-    let usable = per_cpu.saturating_sub((RESERVE_PERCENT << 32) / 100) * cell.cpus.len() as u128;
-    let used = cell.tasks.iter().map(|&id| {
+    let usable = per_cpu.saturating_sub((RESERVE_PERCENT << 32) / 100) * supply.cpus as u128;
+    let used = supply.tasks.iter().map(|&id| {
         let task = &set.tasks()[id];
-        (u128::from(task.wcet.as_ns()) << 32).div_ceil(u128::from(reserved_period(task).as_ns()))
+        (u128::from(task.wcet.as_ns()) << 32).div_ceil(u128::from((supply.period)(task).as_ns()))
     });
     usable.saturating_sub(used.sum())
 }

@@ -1,11 +1,21 @@
-//! What this machine, this kernel and this user can run, found out by trying.
+//! What this machine, this kernel and this user can run, found out by trying, and for sched_ext by looking.
 
 use crate::cpuset::Hierarchy;
 use crate::guardian::online_cpus;
 use crate::perf;
 use crate::sched::{self, Policy};
+use laxity_kernel::Support;
 use laxity_model::{Duration, PriorityRule, Scheduler, Scope};
 use std::collections::BTreeMap;
+
+/// Why something is not possible here, and what helps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What is missing.
+    pub reason: String,
+    /// What to do about it.
+    pub hint: String,
+}
 
 /// The answers; each `Err` says why not and what would help.
 #[derive(Debug, Clone)]
@@ -16,6 +26,8 @@ pub struct Capabilities {
     pub deadline: Result<(), String>,
     /// Exclusive cpusets.
     pub cpusets: Result<Hierarchy, String>,
+    /// Policies of laxity's own in the kernel.
+    pub sched_ext: Result<(), Refusal>,
     /// Job columns that cannot be measured.
     pub not_measured: BTreeMap<String, String>,
 }
@@ -33,8 +45,18 @@ impl Capabilities {
             fifo: try_policy(Policy::Fifo { priority: 1 }),
             deadline: try_policy(deadline),
             cpusets: Hierarchy::find().map_err(|error| error.message).and_then(writable),
+            sched_ext: sched_ext(),
             not_measured: perf::not_available(),
         }
+    }
+
+    /// Whether a policy of laxity's own can run here.
+    pub fn policy(&self, policy: laxity_model::Policy) -> Result<(), String> {
+        if let Err(refusal) = &self.sched_ext {
+            return Err(refusal.reason.clone());
+        }
+        laxity_kernel::built(policy)
+            .map_err(|why| format!("this laxity was built without {policy} for the kernel: {why}"))
     }
 
     /// Whether a scheduler can run here: over the whole machine, or confined to cells.
@@ -51,6 +73,47 @@ impl Capabilities {
         }
         Ok(())
     }
+}
+
+/// Whether the kernel would take a scheduler from this user now.
+fn sched_ext() -> Result<(), Refusal> {
+    if let Support::No { reason, hint } = laxity_kernel::support() {
+        return Err(Refusal { reason, hint });
+    }
+    if !may_load() {
+        return Err(Refusal {
+            reason: "not permitted: to load a scheduler into the kernel takes CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON, \
+                     and its tasks take CAP_SYS_NICE"
+                .into(),
+            hint: "run as root".into(),
+        });
+    }
+    match attached() {
+        None => Ok(()),
+        Some(name) => Err(Refusal {
+            reason: format!("another scheduler is attached to the kernel by sched_ext: {name}"),
+            hint: "end the program that has attached it".into(),
+        }),
+    }
+}
+
+/// The scheduler that somebody has attached by sched_ext.
+fn attached() -> Option<String> {
+    let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let state = read("/sys/kernel/sched_ext/state")?;
+    (state != "disabled").then(|| read("/sys/kernel/sched_ext/root/ops").unwrap_or(state))
+}
+
+/// Whether this process may load schedulers and make threads theirs.
+fn may_load() -> bool {
+    const SYS_ADMIN: u64 = 1 << 21;
+    const SYS_NICE: u64 = 1 << 23;
+    const PERFMON_AND_BPF: u64 = 1 << 38 | 1 << 39;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let effective = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    let loads = effective & SYS_ADMIN != 0 || effective & PERFMON_AND_BPF == PERFMON_AND_BPF;
+    loads && effective & SYS_NICE != 0
 }
 
 fn try_policy(policy: Policy) -> Result<(), String> {

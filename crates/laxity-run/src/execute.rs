@@ -7,7 +7,7 @@ use crate::perf::{self, Count};
 use crate::plan::{Plan, PlannedTask};
 use crate::runtime_dir::MachineLock;
 use crate::sched::Policy;
-use crate::shared::{NEVER, Shared, Slot};
+use crate::shared::{NEVER, Shared, Slot, TaskEntry};
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
 use laxity_trace::{Counters, Job, Outcome, RunStatus};
 use std::collections::BTreeMap;
@@ -49,6 +49,8 @@ pub struct Executed {
     pub not_measured: BTreeMap<String, String>,
     /// The plan's notes and what happened on the way.
     pub notes: Vec<String>,
+    /// What the kernel has counted while a policy was attached, by name.
+    pub counters: BTreeMap<String, u64>,
 }
 
 /// How often progress is shown and interruptions are looked for.
@@ -90,7 +92,8 @@ pub fn execute(
     let not_measured = perf::not_available();
     let jobs = collect(&shared, plan, horizon_ns, &not_measured);
     notes.extend(overruns(plan, &jobs));
-    Ok(Executed { jobs, status, not_measured, notes })
+    notes.extend(early(plan, &shared));
+    Ok(Executed { jobs, status, not_measured, notes, counters: end.counters })
 }
 
 fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration]) -> Result<Shared> {
@@ -144,10 +147,12 @@ pub fn check_memory<'a>(working_sets: impl Iterator<Item = (&'a str, u64)> + Clo
     .hint("use smaller working sets"))
 }
 
-/// Says which tasks used more CPU time than their SCHED_DEADLINE budget and were throttled for it.
+/// Says which tasks used more CPU time than their budget, and were throttled for it if budgets are enforced.
 fn overruns(plan: &Plan, jobs: &[Job]) -> Vec<String> {
     let of_task = |task: &PlannedTask| {
-        let Policy::Deadline { runtime, .. } = task.policy else { return None };
+        let (Policy::Deadline { runtime, .. } | Policy::Ext { runtime, .. }) = task.policy else {
+            return None;
+        };
         let id = u32::try_from(task.id).ok()?;
         let over = |job: &&Job| job.task == id && job.cpu_time_ns.is_some_and(|used| used > runtime.as_ns());
         let count = jobs.iter().filter(over).count();
@@ -156,6 +161,15 @@ fn overruns(plan: &Plan, jobs: &[Job]) -> Vec<String> {
         })
     };
     plan.tasks.iter().filter_map(of_task).collect()
+}
+
+/// Says which tasks were given the CPU for a job before its release, and had to wait for it themselves.
+fn early(plan: &Plan, shared: &Shared) -> Vec<String> {
+    let of_task = |(task, entry): (&PlannedTask, &TaskEntry)| {
+        let count = entry.early.load(Relaxed);
+        (count > 0).then(|| format!("the policy released {count} jobs of `{}` too early", task.name))
+    };
+    plan.tasks.iter().zip(shared.tasks()).filter_map(of_task).collect()
 }
 
 /// CPU time that the hypervisor gave to others so far.
@@ -230,6 +244,7 @@ impl Guardian {
                             ran_ns: ran_so_far(shared),
                             cut_short: Some(format!("the guardian died ({status})")),
                             notes: Vec::new(),
+                            counters: BTreeMap::new(),
                         });
                     }
                 }

@@ -3,6 +3,11 @@
 //! It is a session of its own, so that Ctrl-C reaches only the program; it sees the program's end, however
 //! that came, as the end of its connection. It runs at the highest real-time priority. SCHED_DEADLINE goes
 //! before every priority, but its admitted bandwidth leaves part of each CPU free. Workers die with it.
+//!
+//! A policy of laxity's own is attached to the kernel by the guardian (`guardian/policy.rs`): when it dies, the kernel
+//! detaches the policy by itself.
+
+mod policy;
 
 use crate::channel::{Channel, readable};
 use crate::clock::monotonic_ns;
@@ -13,10 +18,13 @@ use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
 use crate::sched::{self, Policy};
 use crate::shared::Shared;
 use laxity_model::{CpuList, Diagnostic, Result};
+use policy::Attached;
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Between admission and the synchronous release, for all threads to fall asleep until it. It is longer where a
 /// SCHED_DEADLINE task has D < T: waking up for the release time opens a period, in which the kernel would
@@ -24,6 +32,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 const SETTLE_NS: u64 = 100_000_000;
 /// How long stopped workers may take to leave before they are killed.
 const LEAVE_NS: u64 = 500_000_000;
+/// How long a thread is expected to take to become a policy's.
+const ENTER_NS: u64 = 500_000;
+/// How often it is looked whether the kernel has thrown out the policy.
+const LOOK_AT_POLICY_MS: u64 = 50;
 /// How much longer than their last period the bandwidth of tasks may stay taken: a task that overran its budget
 /// has its deadline postponed by a period for every budget it used up.
 const LINGER_SLACK_NS: u64 = 200_000_000;
@@ -50,6 +62,8 @@ pub fn guardian_main(shared: Shared, state_directory: &Path) -> ExitCode {
         workers: Vec::new(),
         cut_short: None,
         notes: Vec::new(),
+        attached: None,
+        counters: BTreeMap::new(),
         journal: Journal::create(state_directory),
     };
     let verdict = guardian.carry_out(&plan);
@@ -59,6 +73,7 @@ pub fn guardian_main(shared: Shared, state_directory: &Path) -> ExitCode {
             ran_ns,
             cut_short: guardian.cut_short.clone(),
             notes: std::mem::take(&mut guardian.notes),
+            counters: std::mem::take(&mut guardian.counters),
         }),
         Err(error) => FromGuardian::Failed(error.into()),
     };
@@ -89,6 +104,9 @@ struct Guardian {
     workers: Vec<Worker>,
     cut_short: Option<String>,
     notes: Vec<String>,
+    /// The policy in the kernel.
+    attached: Option<Attached>,
+    counters: BTreeMap<String, u64>,
     journal: Journal,
 }
 
@@ -97,20 +115,22 @@ impl Guardian {
     fn carry_out(&mut self, plan: &Plan) -> Result<u64> {
         let homes = self.confine(plan)?;
         self.settle_afterwards(plan)?;
+        if let Some(attachment) = &plan.attachment {
+            self.attached = Some(Attached::attach(attachment)?);
+        }
         for (cell, home) in plan.cells.iter().zip(&homes) {
             let tasks = cell.tasks.iter().map(|&at| (at, plan.tasks[at].clone())).collect();
             self.hire(home.as_deref(), &cell.cpus, WorkerOrders { tasks })?;
         }
-        let threads = self.wait_until_ready(plan.tasks.len())?;
+        let mut threads = self.wait_until_ready(plan.tasks.len())?;
+        // A policy in the kernel numbers tasks as they come, and its ties are by number.
+        threads.sort_unstable();
         sched::set_policy(0, Policy::Fifo { priority: GUARDIAN_PRIORITY })
             .map_err(|error| refused("the guardian", Policy::Fifo { priority: GUARDIAN_PRIORITY }, &error))?;
-        for (position, tid) in threads {
-            self.admit(plan, position, tid)?;
-        }
+        let t0_ns = self.admit_all(plan, &threads)?;
         if self.cut_short.is_some() {
             return Ok(0);
         }
-        let t0_ns = monotonic_ns() + SETTLE_NS.max(plan.constrained_period_max().as_ns());
         self.shared.release_at(t0_ns);
         let _ = self.program.send(&FromGuardian::Released { t0_ns });
         Ok(self.watch(t0_ns, t0_ns + plan.duration.as_ns() + plan.grace.as_ns()))
@@ -195,6 +215,33 @@ impl Guardian {
         Ok(threads)
     }
 
+    /// Gives all threads their CPUs and policies; when the synchronous release can be. A policy in the kernel must know
+    /// of it when a thread comes, so it may turn out to be too early: then they come anew.
+    fn admit_all(&mut self, plan: &Plan, threads: &[(usize, i32)]) -> Result<u64> {
+        let settle_ns = SETTLE_NS.max(plan.constrained_period_max().as_ns());
+        let mut span_ns = ENTER_NS * threads.len() as u64;
+        loop {
+            let began_ns = monotonic_ns();
+            let t0_ns = began_ns + span_ns + settle_ns;
+            for &(position, tid) in threads {
+                if let Some(attached) = &self.attached {
+                    let first_ns =
+                        self.shared.jobs_of(position).first().map_or(0, |job| job.release_ns.load(Relaxed));
+                    attached.announce(tid, t0_ns + first_ns)?;
+                }
+                self.admit(plan, position, tid)?;
+            }
+            let now_ns = monotonic_ns();
+            if self.attached.is_none() || self.cut_short.is_some() {
+                return Ok(now_ns + settle_ns);
+            }
+            if now_ns + settle_ns <= t0_ns {
+                return Ok(t0_ns);
+            }
+            span_ns = 2 * (now_ns - began_ns);
+        }
+    }
+
     /// Gives a waiting thread its CPUs and its policy. Bandwidth of tasks that are gone lingers in the kernel
     /// until their last deadline, so a refusal for lack of it is final only after that time.
     fn admit(&mut self, plan: &Plan, position: usize, tid: i32) -> Result<()> {
@@ -243,7 +290,8 @@ impl Guardian {
             (0..self.workers.len()).filter(|&number| !self.workers[number].gone).collect();
         let mut fds = vec![self.program.as_fd(), self.signals.as_fd()];
         fds.extend(present.iter().map(|&number| self.workers[number].channel.as_fd()));
-        let news = readable(&fds, timeout_ms).unwrap_or_else(|_| vec![false; fds.len()]);
+        let most_ms = if self.attached.is_some() { LOOK_AT_POLICY_MS } else { timeout_ms };
+        let news = readable(&fds, timeout_ms.min(most_ms)).unwrap_or_else(|_| vec![false; fds.len()]);
         if news[0] {
             self.cut_short = Some(match self.program.receive::<ToGuardian>() {
                 Ok(Some(_)) => "interrupted".into(),
@@ -252,12 +300,19 @@ impl Guardian {
         } else if news[1] {
             self.cut_short = Some("the guardian was asked to terminate".into());
         }
+        if self.cut_short.is_none() {
+            self.cut_short = self.attached.as_ref().and_then(Attached::thrown_out);
+        }
         present.into_iter().zip(&news[2..]).filter(|(_, news)| **news).map(|(number, _)| number).collect()
     }
 
     /// Stops the tasks, by force if need be, and puts the host back.
     fn clean_up(&mut self) {
         self.shared.stop();
+        // Before the workers are waited for: threads that wait for the policy to release them could not leave.
+        if let Some(attached) = self.attached.take() {
+            self.counters = attached.detach();
+        }
         let give_up = monotonic_ns() + LEAVE_NS;
         for worker in &mut self.workers {
             while !worker.gone {
@@ -294,6 +349,9 @@ fn refused(who: &str, policy: Policy, error: &std::io::Error) -> Diagnostic {
     let what = match policy {
         Policy::Deadline { runtime, deadline, period } => {
             format!("SCHED_DEADLINE with budget {runtime}, deadline {deadline}, period {period}")
+        }
+        Policy::Ext { runtime, deadline, period } => {
+            format!("SCHED_EXT with budget {runtime}, deadline {deadline}, period {period}")
         }
         Policy::Fifo { priority } => format!("SCHED_FIFO priority {priority}"),
         Policy::Other => "SCHED_OTHER".into(),

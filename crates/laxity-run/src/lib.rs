@@ -1,4 +1,5 @@
-//! Real tasks on Linux: SCHED_DEADLINE and SCHED_FIFO, exclusive cpusets, and a guardian that cleans up.
+//! Real tasks on Linux: SCHED_DEADLINE, SCHED_FIFO and laxity's own policies in sched_ext, exclusive cpusets, and a
+//! guardian that cleans up.
 //!
 //! A run is three kinds of process. The *program* makes a [`plan`](plan::plan), holds the
 //! [machine lock](MachineLock) and collects the jobs. The *guardian* changes the host (cpusets, policies), ends
@@ -28,11 +29,14 @@ mod worker;
 pub use alone::alone;
 pub use budget::BudgetMargin;
 pub use calibrate::{AccessRate, access_rate};
-pub use capability::Capabilities;
+pub use capability::{Capabilities, Refusal};
 pub use cpuset::{Hierarchy, remainder};
 pub use execute::{Executed, JobOrder, Progress, available_memory, check_memory, execute};
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
-pub use plan::{Cell, Confinement, KernelLimits, Plan, PlanOptions, PlannedTask, plan};
+pub use plan::{
+    AttachedCell, Attachment, BudgetMode, Cell, Confinement, KernelLimits, Pacing, Plan, PlanOptions,
+    PlannedTask, PolicyOptions, plan, plan_policy,
+};
 pub use runtime_dir::MachineLock;
 pub use sched::Policy;
 

@@ -3,6 +3,7 @@
 use crate::plan::{Plan, PlannedTask};
 use laxity_model::{Diagnostic, Failure};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// From the program to the guardian.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ pub struct End {
     pub cut_short: Option<String>,
     /// What a reader of the results should know.
     pub notes: Vec<String>,
+    /// What the kernel has counted while a policy was attached, by name.
+    pub counters: BTreeMap<String, u64>,
 }
 
 /// From a worker to the guardian.

@@ -8,6 +8,12 @@
 //! 2. RM is SCHED_FIFO. Priorities are ranks by (period, task id) within a cell, from 98 down to 2; a cell with
 //!    more than 97 tasks shares levels evenly between neighbouring ranks, and the plan says so.
 //! 3. Cells that do not cover the machine are exclusive cpusets.
+//!
+//! A policy of laxity's own in the kernel is planned in `plan/policy.rs`.
+
+mod policy;
+
+pub use policy::{AttachedCell, Attachment, BudgetMode, PolicyOptions, plan_policy};
 
 use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
@@ -49,6 +55,18 @@ pub enum Confinement {
     AffinityMasks,
 }
 
+/// How a task waits for its next job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pacing {
+    /// It sleeps until every release.
+    Sleep,
+    /// The policy releases the first job; the task sleeps until the later ones.
+    FirstReleased,
+    /// sched_yield ends a job, and the policy releases the next one.
+    Released,
+}
+
 /// A task as the worker sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlannedTask {
@@ -58,6 +76,8 @@ pub struct PlannedTask {
     pub name: String,
     /// Scheduling policy and parameters.
     pub policy: Policy,
+    /// How it waits for its next job.
+    pub pacing: Pacing,
     /// CPUs it may use.
     pub affinity: CpuList,
     /// Working set size.
@@ -71,6 +91,23 @@ pub struct PlannedTask {
 }
 
 impl PlannedTask {
+    /// Task `id` in its cell, asleep until its releases.
+    fn of(set: &TaskSet, id: usize, cell: &Cell, policy: Policy, seed: u64) -> Self {
+        let task = &set.tasks()[id];
+        let own = task.affinity.as_ref();
+        PlannedTask {
+            id,
+            name: task.name.clone(),
+            policy,
+            pacing: Pacing::Sleep,
+            affinity: own.map_or(cell.cpus.clone(), |own| own.intersection(&cell.cpus)),
+            size_bytes: task.working_set.size_bytes,
+            reads_writes: (task.working_set.reads, task.working_set.writes),
+            random: task.working_set.pattern == AccessPattern::Random,
+            seed: seed.wrapping_add(id as u64),
+        }
+    }
+
     /// The working set to walk.
     pub fn working_set(&self) -> WorkingSet {
         WorkingSet {
@@ -98,10 +135,15 @@ impl Plan {
         self.tasks.iter().any(|task| task.reserved_period().is_some())
     }
 
-    /// The longest period of a SCHED_DEADLINE task whose deadline is shorter.
+    /// The longest period of a task with a reservation whose deadline is shorter and that sleeps until its first release.
     pub fn constrained_period_max(&self) -> Duration {
-        let constrained = self.tasks.iter().filter_map(|task| match task.policy {
-            Policy::Deadline { deadline, period, .. } if deadline < period => Some(period),
+        let sleeping = self.tasks.iter().filter(|task| task.pacing == Pacing::Sleep);
+        let constrained = sleeping.filter_map(|task| match task.policy {
+            Policy::Deadline { deadline, period, .. } | Policy::Ext { deadline, period, .. }
+                if deadline < period =>
+            {
+                Some(period)
+            }
             _ => None,
         });
         constrained.max().unwrap_or_default()
@@ -123,6 +165,8 @@ pub struct Plan {
     pub grace: Duration,
     /// How long the kernel may keep the bandwidth of SCHED_DEADLINE tasks that are gone: one longest period.
     pub bandwidth_linger: Duration,
+    /// The policy that is to be the kernel's scheduler during the run, if it is one of laxity's own.
+    pub attachment: Option<Attachment>,
     /// What a reader of the results should know.
     pub notes: Vec<String>,
 }
@@ -207,10 +251,12 @@ pub fn plan(
         duration: options.duration,
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
         bandwidth_linger: Duration::ZERO,
+        attachment: None,
         notes: Vec::new(),
     };
     for cell in cells.iter().filter(|cell| !cell.tasks.is_empty()) {
-        check_affinities(set, scheduler, cell)?;
+        let whole = scheduler.rule == PriorityRule::EarliestDeadlineFirst;
+        check_affinities(set, &scheduler, whole.then_some("SCHED_DEADLINE"), cell)?;
         let policies = match scheduler.rule {
             PriorityRule::EarliestDeadlineFirst => reservations(set, cell, limits, options.budget_margin)?,
             _ => {
@@ -220,20 +266,7 @@ pub fn plan(
         };
         let first = plan.tasks.len();
         for (&id, policy) in cell.tasks.iter().zip(policies) {
-            let task = &set.tasks()[id];
-            plan.tasks.push(PlannedTask {
-                id,
-                name: task.name.clone(),
-                policy,
-                affinity: task
-                    .affinity
-                    .as_ref()
-                    .map_or(cell.cpus.clone(), |own| own.intersection(&cell.cpus)),
-                size_bytes: task.working_set.size_bytes,
-                reads_writes: (task.working_set.reads, task.working_set.writes),
-                random: task.working_set.pattern == AccessPattern::Random,
-                seed: options.seed.wrapping_add(id as u64),
-            });
+            plan.tasks.push(PlannedTask::of(set, id, cell, policy, options.seed));
         }
         plan.cells.push(Cell { tasks: (first..plan.tasks.len()).collect(), ..cell.clone() });
     }
@@ -256,8 +289,13 @@ fn default_grace(set: &TaskSet) -> Duration {
     longest.clamp(Duration::from_ms(50), Duration::from_secs(10))
 }
 
-/// A task's own affinity must leave it a CPU, and SCHED_DEADLINE accepts none narrower than the cell.
-fn check_affinities(set: &TaskSet, scheduler: Scheduler, cell: &Cell) -> Result<()> {
+/// A task's own affinity must leave it a CPU, and be no narrower than the cell for who accepts no such task.
+fn check_affinities(
+    set: &TaskSet,
+    scheduler: &dyn std::fmt::Display,
+    refuses_narrow: Option<&str>,
+    cell: &Cell,
+) -> Result<()> {
     for &id in &cell.tasks {
         let task = &set.tasks()[id];
         let Some(own) = &task.affinity else { continue };
@@ -268,9 +306,9 @@ fn check_affinities(set: &TaskSet, scheduler: Scheduler, cell: &Cell) -> Result<
             ))
             .hint("widen the affinity, or place the task elsewhere"));
         }
-        if scheduler.rule == PriorityRule::EarliestDeadlineFirst && !cell.cpus.is_subset(own) {
+        if let Some(who) = refuses_narrow.filter(|_| !cell.cpus.is_subset(own)) {
             return Err(Diagnostic::usage(format!(
-                "task `{}`: its affinity {own} is narrower than {}; SCHED_DEADLINE refuses that",
+                "task `{}`: its affinity {own} is narrower than {}; {who} refuses that",
                 task.name, cell.cpus
             ))
             .hint("use a partitioned or clustered scheduler whose cells fit the affinity, or a rate-monotonic one"));
@@ -323,8 +361,12 @@ const SHARE_WITHOUT_LIMIT: (u64, u64) = (95, 100);
 /// The kernel's own test, run beforehand: the sum of budget/period is at most the limit times the CPUs. (Since
 /// 6.8 the kernel also counts a small server for ordinary tasks on every CPU; it then has the last word.)
 fn check_bandwidth(total: &LoadSum, cell: &Cell, limits: KernelLimits) -> Result<()> {
+    check_total(total, cell, cell.cpus.len() as u64, limits)
+}
+
+/// The same where tasks run on `cpus` of the cell's CPUs.
+fn check_total(total: &LoadSum, cell: &Cell, cpus: u64, limits: KernelLimits) -> Result<()> {
     let (runtime, period) = limits.share().unwrap_or(SHARE_WITHOUT_LIMIT);
-    let cpus = cell.cpus.len() as u64;
     if total.cmp_ratio(runtime * cpus, period) != Ordering::Greater {
         return Ok(());
     }

@@ -26,6 +26,15 @@ pub enum Policy {
         /// Period.
         period: Duration,
     },
+    /// SCHED_EXT with the same parameters: the attached policy's (laxity-kernel).
+    Ext {
+        /// Budget.
+        runtime: Duration,
+        /// Relative deadline.
+        deadline: Duration,
+        /// Period.
+        period: Duration,
+    },
 }
 
 #[repr(C)]
@@ -44,6 +53,7 @@ struct SchedAttr {
 }
 
 const SCHED_DEADLINE: u32 = 6;
+const SCHED_EXT: u32 = 7;
 
 /// Gives thread `tid` (0: the calling thread) a policy. Children of the thread fall back to SCHED_OTHER.
 pub fn set_policy(tid: i32, policy: Policy) -> io::Result<()> {
@@ -58,8 +68,8 @@ pub fn set_policy(tid: i32, policy: Policy) -> io::Result<()> {
             attr.policy = u32::try_from(libc::SCHED_FIFO).expect("a policy number");
             attr.priority = priority;
         }
-        Policy::Deadline { runtime, deadline, period } => {
-            attr.policy = SCHED_DEADLINE;
+        Policy::Deadline { runtime, deadline, period } | Policy::Ext { runtime, deadline, period } => {
+            attr.policy = if matches!(policy, Policy::Ext { .. }) { SCHED_EXT } else { SCHED_DEADLINE };
             attr.runtime = runtime.as_ns();
             attr.deadline = deadline.as_ns();
             attr.period = period.as_ns();
@@ -112,6 +122,9 @@ const CPU_WORDS: usize = 8192 / 64;
 /// The kernel's own words for an error that a scheduling call came back with.
 pub fn explain(error: &io::Error, policy: Policy) -> String {
     let deadline = matches!(policy, Policy::Deadline { .. });
+    if matches!(policy, Policy::Ext { .. }) {
+        return explain_ext(error);
+    }
     match error.raw_os_error() {
         Some(libc::EPERM) if deadline => "not permitted: SCHED_DEADLINE needs CAP_SYS_NICE and an affinity that \
             covers the task's whole root domain"
@@ -128,6 +141,24 @@ pub fn explain(error: &io::Error, policy: Policy) -> String {
                 .into()
         }
         Some(libc::ENOSYS) => "this kernel has no sched_setattr system call".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// The same for an attached policy, whose answers are those of `bpf/host/interface.h`.
+fn explain_ext(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::EPERM) => {
+            "not permitted: it needs CAP_SYS_NICE and an affinity that covers the CPUs of its cell".into()
+        }
+        Some(libc::EBUSY) => {
+            "admission refused it: its cell has no bandwidth, or no room for a task, left".into()
+        }
+        Some(libc::EINVAL) => {
+            "refused: these are not the parameters of a task (1024 ns <= runtime <= deadline <= period <= \
+            73 min), or the kernel has no SCHED_EXT"
+                .into()
+        }
         _ => error.to_string(),
     }
 }

@@ -44,6 +44,8 @@ pub struct TaskEntry {
     pub finished: AtomicU64,
     /// Finished jobs that missed their deadline.
     pub missed: AtomicU64,
+    /// Jobs that a policy released before their time.
+    pub early: AtomicU64,
     /// Cumulative counts when the first job was about to be released.
     pub baseline: [AtomicU64; COUNTS],
 }

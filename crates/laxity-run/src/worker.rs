@@ -1,16 +1,18 @@
 //! The periodic task program (lelli2012, 5.2): one process per cell, one thread per task.
 //!
 //! 1. All memory is locked and touched before the release; a job allocates nothing and prints nothing.
-//! 2. Releases are absolute: job k waits for t0 + its nominal release, or starts at once if that has passed.
+//! 2. Releases are absolute: job k waits for t0 + its nominal release, or starts at once if that has passed. Under a
+//!    policy of laxity's own sched_yield ends a job, and the policy releases the next one (`Pacing`); the first job is
+//!    an empty one before the release, for the thread to become the policy's.
 //! 3. A job ends when it has used its demand of thread CPU time, or made its number of accesses; it looks at
 //!    the clock and at the stop flag about every 2 us.
 //! 4. The process dies with its guardian (PR_SET_PDEATHSIG).
 
 use crate::channel::Channel;
-use crate::clock::{monotonic_ns, sleep_until, thread_cpu_ns};
+use crate::clock::{monotonic_ns, sleep_precisely, sleep_until, thread_cpu_ns};
 use crate::messages::{FromWorker, WorkerOrders};
 use crate::perf::ThreadCounters;
-use crate::plan::PlannedTask;
+use crate::plan::{Pacing, PlannedTask};
 use crate::sched::{self, Policy};
 use crate::shared::{NEVER, Shared, Slot, TaskEntry};
 use crate::walk::Walk;
@@ -24,6 +26,8 @@ use std::sync::mpsc;
 
 /// Stack of a task thread; its loop needs a few hundred bytes, the standard library the rest.
 const STACK_BYTES: usize = 128 * 1024;
+/// By how much a release may seem to be early.
+const CLOCKS_DIFFER_NS: u64 = 1_000;
 /// How much CPU time may pass between two looks at the clock.
 const LOOK_EVERY_NS: u64 = 2_000;
 
@@ -153,7 +157,7 @@ fn prepare_and_run(
         .hint("use smaller working sets, or more memory")
     });
     let mut body = match walk {
-        Ok(walk) => TaskBody::new(shared, position, walk),
+        Ok(walk) => TaskBody::new(shared, position, walk, task.pacing),
         Err(error) => {
             let _ = ready.send(Err(error));
             return None;
@@ -175,26 +179,50 @@ struct TaskBody<'a> {
     walk: Walk,
     counters: ThreadCounters,
     accesses_per_look: u64,
+    pacing: Pacing,
 }
 
 impl<'a> TaskBody<'a> {
-    fn new(shared: &'a Shared, position: usize, mut walk: Walk) -> Self {
+    fn new(shared: &'a Shared, position: usize, mut walk: Walk, pacing: Pacing) -> Self {
         let slots = shared.jobs_of(position);
         // Take the page faults of the records now.
         slots.iter().for_each(|slot| slot.start_ns.store(NEVER, Relaxed));
         let accesses_per_look = accesses_within(&mut walk, LOOK_EVERY_NS);
         let entry = &shared.tasks()[position];
-        TaskBody { shared, entry, slots, walk, counters: ThreadCounters::open(), accesses_per_look }
+        sleep_precisely();
+        TaskBody { shared, entry, slots, walk, counters: ThreadCounters::open(), accesses_per_look, pacing }
     }
 
     fn run(&mut self, t0_ns: u64) {
         store_all(&self.entry.baseline, self.counters.read());
-        for slot in self.slots {
-            sleep_until(t0_ns + slot.release_ns.load(Relaxed));
+        for (index, slot) in self.slots.iter().enumerate() {
+            self.wait_for(index, t0_ns + slot.release_ns.load(Relaxed));
             if self.shared.stopped() || !self.job(slot, t0_ns) {
                 return;
             }
         }
+    }
+
+    /// Ends the job before this one and waits for its release.
+    fn wait_for(&self, index: usize, release_ns: u64) {
+        let released = match self.pacing {
+            Pacing::Sleep => false,
+            Pacing::FirstReleased => index == 0,
+            Pacing::Released => true,
+        };
+        if released {
+            // Returns with the CPU of the next job. It cannot fail.
+            std::thread::yield_now();
+            let now = monotonic_ns();
+            if now >= release_ns || self.shared.stopped() {
+                return;
+            }
+            // The clocks of two CPUs may differ by a little.
+            if release_ns - now > CLOCKS_DIFFER_NS {
+                self.entry.early.fetch_add(1, Relaxed);
+            }
+        }
+        sleep_until(release_ns);
     }
 
     /// Executes one job; false if it was stopped before its end.

@@ -98,6 +98,7 @@ fn run_of(jobs: Vec<Job>) -> Run {
         placement: None,
         not_measured: BTreeMap::new(),
         notes: vec![],
+        kernel_counters: BTreeMap::new(),
         jobs,
     }
 }

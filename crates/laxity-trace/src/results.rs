@@ -113,6 +113,9 @@ pub struct Run {
     pub not_measured: BTreeMap<String, String>,
     /// What a reader should know of this run (budget margin, shared priority levels, stolen time).
     pub notes: Vec<String>,
+    /// What the kernel counted while a policy of laxity's scheduled (jobs that ended, decisions, kicks ...), by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kernel_counters: BTreeMap<String, u64>,
     /// Its jobs, ordered by task, then index. Kept in `jobs.parquet`, not in the manifest.
     #[serde(skip)]
     pub jobs: Vec<Job>,

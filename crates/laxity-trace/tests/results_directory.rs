@@ -21,6 +21,7 @@ fn made(id: u32) -> Run {
     Run {
         placement: Some(placement()),
         notes: vec!["shared levels".to_owned()],
+        kernel_counters: [("decisions".to_owned(), 7)].into(),
         ..run(id, "g-edf", 40, jobs)
     }
 }

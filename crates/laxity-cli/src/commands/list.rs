@@ -30,7 +30,7 @@ struct SchedulerAnswer {
     why_not: Option<String>,
 }
 
-/// A policy of laxity's own, for `laxity simulate`.
+/// A policy of laxity's own.
 #[derive(Serialize)]
 struct PolicyAnswer {
     name: &'static str,
@@ -41,6 +41,9 @@ struct PolicyAnswer {
     rules: Vec<Named>,
     /// Whether one core of every cell runs no task.
     dedicates_a_core: bool,
+    /// Whether this kernel takes it now; it can be simulated anywhere.
+    runs_here: bool,
+    why_not: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -98,7 +101,7 @@ fn answer(platform: &Platform) -> Answer {
     Answer {
         version: 1,
         schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
-        policies: Policy::ALL.into_iter().map(policy).collect(),
+        policies: Policy::ALL.into_iter().map(|one| policy(one, &capabilities)).collect(),
         generators: super::generate::generators()
             .into_iter()
             .map(|(name, description)| Named { name, description })
@@ -112,13 +115,22 @@ fn answer(platform: &Platform) -> Answer {
             ("SCHED_FIFO", verdict(&capabilities.fifo)),
             ("SCHED_DEADLINE", verdict(&capabilities.deadline)),
             ("exclusive cpusets", cpusets),
+            ("sched_ext", sched_ext(&capabilities)),
             ("real-time bandwidth limit", limit),
         ]),
         not_measured: capabilities.not_measured,
     }
 }
 
-fn policy(policy: Policy) -> PolicyAnswer {
+fn sched_ext(capabilities: &Capabilities) -> String {
+    match &capabilities.sched_ext {
+        Ok(()) => "yes".to_owned(),
+        Err(refusal) => format!("no: {} ({})", refusal.reason, refusal.hint),
+    }
+}
+
+fn policy(policy: Policy, capabilities: &Capabilities) -> PolicyAnswer {
+    let why_not = capabilities.policy(policy).err();
     let edf = PriorityRule::EarliestDeadlineFirst;
     let scopes = [Scope::Global, Scope::Clustered, Scope::Partitioned];
     // A cell of one core has none to dedicate.
@@ -135,16 +147,25 @@ fn policy(policy: Policy) -> PolicyAnswer {
         scopes: scopes.into_iter().filter(possible).map(name).collect(),
         rules: rules.map(rule).into(),
         dedicates_a_core: policy.dedicates_a_core(),
+        runs_here: why_not.is_none(),
+        why_not,
     }
 }
 
 /// The policies: what each is, then what makes a name.
 fn policies_text(policies: &[PolicyAnswer]) -> String {
     let mut text = String::from(
-        "\nPOLICIES OF LAXITY'S OWN (laxity simulate; laxity compare simulates them beside what it measures)\n",
+        "\nPOLICIES OF LAXITY'S OWN (laxity simulate; laxity run and compare where the kernel has sched_ext)\n",
     );
+    let some_run = policies.iter().any(|policy| policy.runs_here);
     for policy in policies {
         text += &format!("  {:<22} {}\n", policy.name, policy.description);
+        if let Some(why) = policy.why_not.as_ref().filter(|_| some_run) {
+            text += &format!("  {:<22} not in the kernel: {why}\n", "");
+        }
+    }
+    if let Some(why) = policies.first().and_then(|policy| policy.why_not.as_ref()).filter(|_| !some_run) {
+        text += &format!("  {:<22} in the kernel, none of them here: {why}\n", "");
     }
     text += "  c-NAME, p-NAME         clustered, partitioned; without, one queue for all cores\n";
     for rule in policies.first().into_iter().flat_map(|policy| &policy.rules) {

@@ -18,6 +18,7 @@ use crate::simulation::NamedScheduler;
 use crate::{experiment, output};
 use laxity_model::{Diagnostic, Duration, Result, TaskSet, read_task_set};
 use laxity_report::Report;
+use laxity_run::{BudgetMode, PolicyOptions};
 use laxity_trace::{Existing, RunStatus};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -117,6 +118,15 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         demand: arguments.demand,
         budget_margin: arguments.budget_margin,
         grace: arguments.grace,
+        policy: PolicyOptions {
+            budget: match arguments.policy.budget {
+                laxity_sim::BudgetMode::Off => BudgetMode::Off,
+                laxity_sim::BudgetMode::Throttle => BudgetMode::Throttle,
+                laxity_sim::BudgetMode::Postpone => BudgetMode::Postpone,
+            },
+            batching: arguments.policy.batching,
+            retries_max: arguments.policy.retries,
+        },
         placement: arguments.placement.placement,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,

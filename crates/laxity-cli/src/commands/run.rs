@@ -9,8 +9,7 @@ use std::process::ExitCode;
 pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let running = &arguments.running;
     let sets = read_sets(&running.sets)?;
-    let linux = arguments.scheduler.iter().map(|&linux| linux.into()).collect();
-    let settings = settings(running, linux, "run")?;
+    let settings = settings(running, arguments.scheduler.clone(), "run")?;
     let interrupt = interrupt::flag()?;
     let finished = experiment::conduct(&sets, &settings, &interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.all_clean)

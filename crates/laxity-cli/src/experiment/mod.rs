@@ -1,6 +1,7 @@
 //! The experiment behind `run` and `compare`: place, run alone, run together, keep everything.
 
 mod checks;
+mod elsewhere;
 mod manifest;
 mod parts;
 mod placing;
@@ -20,7 +21,7 @@ use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, 
 use checks::{alone_duration, check_load};
 use laxity_model::{Core, Demand, Duration, Platform, PriorityRule, Result, Speed, TaskSet};
 use laxity_place::{Method, Overload};
-use laxity_run::{BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, Progress};
+use laxity_run::{BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress};
 use laxity_trace::{Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
 use parts::{Part, parts};
 use runs::{Work, manifest, planned_runs};
@@ -31,13 +32,13 @@ use work::Workload;
 
 /// Everything the user chose.
 pub struct Settings {
-    /// Under which schedulers. Those that are not Linux's are only simulated.
+    /// Under which schedulers.
     pub schedulers: Vec<NamedScheduler>,
     /// Releases happen in `[0, duration)`.
     pub duration: Duration,
     /// Runs per set and scheduler.
     pub repeat: u32,
-    /// What is measured is simulated, too, with these costs; budgets are those of the kernel.
+    /// What is measured is simulated, too, with these costs; budgets as they are in the kernel.
     pub simulate: Option<Mechanics>,
     /// Whether and how long each task runs alone first.
     pub alone: Option<Duration>,
@@ -47,6 +48,8 @@ pub struct Settings {
     pub demand: Demand,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
+    /// What laxity's own policies are told in the kernel.
+    pub policy: PolicyOptions,
     /// How much longer than `duration` jobs may run.
     pub grace: Option<Duration>,
     /// How tasks are placed.
@@ -113,10 +116,10 @@ pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) ->
         output::say(format_args!("note: an earlier run was killed; restored {}", path.display()));
     }
     let capabilities = Capabilities::probe();
+    elsewhere::check(&settings.schedulers, &capabilities)?;
     let parts = parts(sets, settings, &capabilities, interrupt)?;
-    let to_run = parts.iter().filter(|part| part.scheduler.linux().is_some());
     check_prospects(
-        to_run.map(|part| (part.scheduler.name.as_str(), &sets[part.set], part.plan.as_ref().err())),
+        parts.iter().map(|part| (part.scheduler.name.as_str(), &sets[part.set], part.plan.as_ref().err())),
     )?;
     let workload = Workload::new(settings.demand_model, settings.demand, sets, settings.seed)?;
     let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, lock, interrupt };
@@ -181,7 +184,7 @@ impl Laboratory<'_> {
                 _ if !work::may_exceed_wcet(set, self.settings.demand) => Budgets::None,
                 Some(PriorityRule::EarliestDeadlineFirst) => Budgets::Throttled,
                 Some(_) => Budgets::None,
-                None => Budgets::NotEnforced,
+                None => Budgets::OfPolicy,
             };
             cases.push(Beside { run, set, scheduler: scheduler.scheduler, placed, grace, budgets, seed });
         }
@@ -214,6 +217,7 @@ impl Laboratory<'_> {
                 run.status = executed.status;
                 run.not_measured = executed.not_measured;
                 run.notes = executed.notes;
+                run.kernel_counters = executed.counters;
                 run.jobs = executed.jobs;
             }
             // The others may run all the same.

@@ -1,13 +1,14 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
 use super::Settings;
-use super::placing::{Placed, Placements, Placing};
+use super::placing::{Placed, Placements};
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
 use crate::{deploy, output};
 use laxity_model::{
-    CpuList, Diagnostic, Failure, PriorityRule, Result, Scheduler, Scope, TaskKind, TaskSet, Utilization,
+    CpuList, Diagnostic, Failure, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, TaskKind, TaskSet,
+    Utilization,
 };
 use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
@@ -21,7 +22,7 @@ pub struct Part {
     pub scheduler: NamedScheduler,
     /// Where its tasks go.
     pub placed: Option<Placed>,
-    /// What is run, or why nothing is: a scheduler that is not Linux's has no plan.
+    /// What is run, or why nothing is.
     pub plan: Result<Plan>,
 }
 
@@ -58,36 +59,45 @@ impl Planner<'_> {
         let placing = self.settings.placing(self.interrupt);
         let mut placements = Placements::new(set, placing);
         let part = |scheduler: &NamedScheduler| {
-            let (placed, plan) = match scheduler.linux() {
-                None => simulated_only(set, scheduler, &placing, &mut placements),
-                Some(linux) => match placements.of(linux.scope, false) {
-                    Err(error) => (None, Err(error.clone())),
-                    Ok(placed) => self.plan_or_retry(set, linux, placed),
-                },
+            let policy = scheduler.scheduler;
+            let dedicated = policy.policy.dedicates_a_core();
+            let placed = match scheduler.linux() {
+                Some(linux) => placements.of(linux.scope, false).clone(),
+                None => check_capacity(set, scheduler, &placing)
+                    .and_then(|()| placements.of(policy.scope, dedicated).clone()),
+            };
+            let (placed, plan) = match placed {
+                Err(error) => (None, Err(error)),
+                Ok(placed) => self.plan_or_retry(set, scheduler, placed),
             };
             Part { set: index, scheduler: scheduler.clone(), placed, plan }
         };
         self.settings.schedulers.iter().map(part).collect()
     }
 
-    /// EDF and RM share a placement, so that they can be compared (lelli2012, 5.4). Only if SCHED_DEADLINE cannot
-    /// admit it, one that stays below the kernel's limit is looked for.
+    /// All schedulers of a scope share a placement, so that they can be compared (lelli2012, 5.4). Only if admission
+    /// to SCHED_DEADLINE or to a policy would refuse it, one that stays below the kernel's limit is looked for.
     fn plan_or_retry(
         &self,
         set: &TaskSet,
-        scheduler: Scheduler,
-        shared: &Placed,
+        scheduler: &NamedScheduler,
+        shared: Placed,
     ) -> (Option<Placed>, Result<Plan>) {
-        let plan = self.plan(set, scheduler, shared);
-        let retry = plan.is_err()
-            && scheduler.rule == PriorityRule::EarliestDeadlineFirst
-            && scheduler.scope != Scope::Global;
-        if retry
+        let (scope, policy) = (scheduler.scheduler.scope, scheduler.scheduler.policy);
+        let dedicated = scheduler.linux().is_none() && policy.dedicates_a_core();
+        let is_admitted = match scheduler.linux() {
+            Some(linux) => linux.rule == PriorityRule::EarliestDeadlineFirst,
+            None => self.capabilities.sched_ext.is_ok(),
+        };
+        let plan = self.plan(set, scheduler, &shared);
+        if plan.is_err()
+            && is_admitted
+            && scope != Scope::Global
             && let Some((runtime, period)) = self.limits.share()
             && let Ok(mut own) = self.settings.placing(self.interrupt).place(
                 set,
-                scheduler.scope,
-                false,
+                scope,
+                dedicated,
                 Some(Utilization::ratio(runtime, period)),
             )
             && let Ok(plan) = self.plan(set, scheduler, &own)
@@ -97,10 +107,10 @@ impl Planner<'_> {
                 .push("placed below the kernel's limit, other than for rate-monotonic scheduling".into());
             return (Some(own), Ok(plan));
         }
-        (Some(shared.clone()), plan)
+        (Some(shared), plan)
     }
 
-    fn plan(&self, set: &TaskSet, scheduler: Scheduler, placed: &Placed) -> Result<Plan> {
+    fn plan(&self, set: &TaskSet, scheduler: &NamedScheduler, placed: &Placed) -> Result<Plan> {
         let settings = self.settings;
         let options = PlanOptions {
             duration: settings.duration,
@@ -108,6 +118,27 @@ impl Planner<'_> {
             budget_margin: settings.budget_margin,
             seed: settings.seed,
         };
+        let mut plan = match scheduler.linux() {
+            Some(linux) => self.plan_of_linux(set, linux, placed, options)?,
+            None => self.plan_of_policy(set, scheduler.scheduler, placed, options)?,
+        };
+        if set.tasks().iter().any(|task| task.group.is_some()) {
+            plan.notes
+                .push("working sets are private: the runner does not share memory within groups".into());
+        }
+        if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
+            plan.notes.push("best-effort tasks are not run".into());
+        }
+        Ok(plan)
+    }
+
+    fn plan_of_linux(
+        &self,
+        set: &TaskSet,
+        scheduler: Scheduler,
+        placed: &Placed,
+        options: PlanOptions,
+    ) -> Result<Plan> {
         let mut plan = laxity_run::plan(set, scheduler, &placed.cells, &self.machine, self.limits, options)?;
         let whole_machine = plan.confinement == Confinement::WholeMachine;
         self.capabilities.scheduler(scheduler, whole_machine).map_err(Diagnostic::environment)?;
@@ -118,36 +149,28 @@ impl Planner<'_> {
             plan.confinement = Confinement::AffinityMasks;
             plan.notes.push(format!("confined by affinity masks, not by exclusive cpusets: {why}"));
         }
-        if set.tasks().iter().any(|task| task.group.is_some()) {
-            plan.notes
-                .push("working sets are private: the runner does not share memory within groups".into());
-        }
-        if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
-            plan.notes.push("best-effort tasks are not run".into());
-        }
         Ok(plan)
     }
-}
 
-/// Where a policy of laxity's own puts the tasks, and why it is not run.
-fn simulated_only(
-    set: &TaskSet,
-    scheduler: &NamedScheduler,
-    placing: &Placing<'_>,
-    placements: &mut Placements<'_>,
-) -> (Option<Placed>, Result<Plan>) {
-    let policy = scheduler.scheduler;
-    let placed = check_capacity(set, scheduler, placing)
-        .and_then(|()| placements.of(policy.scope, policy.policy.dedicates_a_core()).clone());
-    match placed {
-        Err(error) => (None, Err(error)),
-        Ok(placed) => (
-            Some(placed),
-            Err(Diagnostic::environment(
-                "a policy of laxity's own, which needs a kernel with sched_ext and laxity's scheduler in it; this \
-                 version only simulates it",
-            )),
-        ),
+    /// A policy of laxity's own. Where the kernel does not take it, that is the reason, whatever else there is.
+    fn plan_of_policy(
+        &self,
+        set: &TaskSet,
+        scheduler: PolicyScheduler,
+        placed: &Placed,
+        options: PlanOptions,
+    ) -> Result<Plan> {
+        self.capabilities.policy(scheduler.policy).map_err(Diagnostic::environment)?;
+        let settings = self.settings;
+        laxity_run::plan_policy(
+            set,
+            scheduler,
+            &placed.cells,
+            &settings.platform,
+            self.limits,
+            options,
+            settings.policy,
+        )
     }
 }
 

@@ -5,7 +5,7 @@ use super::parts::Part;
 use super::placing::Placed;
 use super::work::Workload;
 use laxity_model::{Diagnostic, Duration, TaskSet};
-use laxity_run::Capabilities;
+use laxity_run::{BudgetMode, Capabilities};
 use laxity_trace::{ALONE, Host, Machine, Manifest, Run, RunStatus};
 use std::collections::BTreeMap;
 
@@ -70,6 +70,7 @@ pub fn planned_runs(
             placement: placed.map(|placed| placed.record.clone()),
             not_measured: BTreeMap::new(),
             notes: Vec::new(),
+            kernel_counters: BTreeMap::new(),
             jobs: Vec::new(),
         };
         runs.push((run, work));
@@ -95,6 +96,9 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
         ("budget-margin".to_owned(), settings.budget_margin.to_string()),
         ("demand-model".to_owned(), settings.demand_model.to_string()),
     ]);
+    if settings.schedulers.iter().any(|scheduler| scheduler.linux().is_none()) {
+        own.extend(policy_options(settings));
+    }
     let calibration = workload.calibration();
     if !calibration.is_empty() {
         own.insert("calibration".to_owned(), calibration.join("; "));
@@ -105,4 +109,19 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
     let machine = Machine::this_machine(&settings.platform);
     let simulated = settings.simulate.is_some().then_some(&settings.platform);
     settings.common().manifest(sets, machine, simulated, own, runs)
+}
+
+/// What laxity's own policies were told, by the names of the options.
+fn policy_options(settings: &Settings) -> [(String, String); 3] {
+    let policy = settings.policy;
+    let budget = match policy.budget {
+        BudgetMode::Off => "off",
+        BudgetMode::Throttle => "throttle",
+        BudgetMode::Postpone => "postpone",
+    };
+    [
+        ("batching".to_owned(), if policy.batching { "on" } else { "off" }.to_owned()),
+        ("budget".to_owned(), budget.to_owned()),
+        ("retries".to_owned(), policy.retries_max.to_string()),
+    ]
 }

@@ -39,8 +39,8 @@ pub enum Budgets {
     None,
     /// They are throttled, as under SCHED_DEADLINE.
     Throttled,
-    /// They run on, though the policy could enforce budgets.
-    NotEnforced,
+    /// As laxity's own policies are told.
+    OfPolicy,
 }
 
 /// What all runs have in common.
@@ -49,7 +49,8 @@ pub struct Conditions<'a> {
     pub platform: &'a Platform,
     /// What jobs ask for.
     pub demand: Demand,
-    /// Costs and the rest; what happens to a job that exceeds its budget is up to [`Beside::budgets`].
+    /// Costs and the rest; what happens to a job that exceeds its budget is up to [`Beside::budgets`], and its mode is for
+    /// laxity's own policies.
     pub mechanics: &'a Mechanics,
 }
 
@@ -77,7 +78,11 @@ pub fn simulate_beside(
             grace: beside.grace,
             seed: beside.seed,
             demand: conditions.demand,
-            mechanics: if beside.budgets == Budgets::Throttled { &throttling } else { &free },
+            mechanics: match beside.budgets {
+                Budgets::None => &free,
+                Budgets::Throttled => &throttling,
+                Budgets::OfPolicy => conditions.mechanics,
+            },
         };
         let id = first_id + u32::try_from(index).expect("runs are far fewer than 2^32");
         simulated(id, beside, &case, &control)
@@ -93,13 +98,16 @@ pub fn simulate_beside(
 fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -> Run {
     let mut notes = case.mechanics.notes();
     notes.extend(case.mechanics.costs.notes(tasks_of(case.set)));
-    notes.extend(match beside.budgets {
-        Budgets::None => None,
-        Budgets::Throttled => {
+    notes.extend(match (beside.budgets, case.mechanics.budget_mode) {
+        (Budgets::None, _) => None,
+        (Budgets::Throttled, _) => {
             Some("simulated with budgets of exactly the WCET; Linux had them with a margin".to_owned())
         }
-        Budgets::NotEnforced => {
+        (Budgets::OfPolicy, BudgetMode::Off) => {
             Some("simulated without budgets: a job that exceeds its WCET runs on".to_owned())
+        }
+        (Budgets::OfPolicy, _) => {
+            Some("simulated with budgets of exactly the WCET; in the kernel they have a margin".to_owned())
         }
     });
     let mut run = Run {

@@ -34,6 +34,7 @@ pub fn run(
         placement: placed.map(|placed| placed.record.clone()),
         not_measured: not_simulated(),
         notes: settings.mechanics.notes(),
+        kernel_counters: BTreeMap::new(),
         jobs: Vec::new(),
     }
 }

@@ -46,6 +46,13 @@ pub fn can_run(schedulers: &[&str]) -> bool {
     true
 }
 
+/// Whether the kernel takes policies of laxity's own now.
+pub fn takes_policies() -> bool {
+    let listed = output(laxity().args(["list", "--json"]));
+    let answer: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    answer["can"]["sched_ext"] == "yes"
+}
+
 /// Everything laxity may change on a host.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HostState {

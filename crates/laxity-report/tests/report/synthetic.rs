@@ -145,6 +145,7 @@ pub fn run(set: u32, scheduler: &str, repetition: u32, duration: Duration, jobs:
         placement: None,
         not_measured: counters_missing(),
         notes: vec![],
+        kernel_counters: BTreeMap::new(),
         jobs,
     }
 }

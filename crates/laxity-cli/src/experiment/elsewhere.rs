@@ -1,0 +1,69 @@
+//! Where this kernel takes no policy of laxity's own: why, and the same command in a virtual machine whose kernel does.
+
+use crate::output;
+use crate::simulation::NamedScheduler;
+use laxity_model::{Diagnostic, Result};
+use laxity_run::{Capabilities, Refusal};
+
+/// How `laxity-kernel` abbreviates the command.
+const SHORT: &str = "laxity vm -- ...";
+
+/// Says which of the schedulers cannot be run here, and how they could be.
+///
+/// # Errors
+///
+/// None of them can.
+pub fn check(schedulers: &[NamedScheduler], capabilities: &Capabilities) -> Result<()> {
+    let Err(refusal) = &capabilities.sched_ext else { return Ok(()) };
+    let own: Vec<&NamedScheduler> = schedulers.iter().filter(|one| one.linux().is_none()).collect();
+    if own.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = own.iter().map(|one| one.name.as_str()).collect();
+    let what = format!("{} cannot be run here: {}", names.join(", "), refusal.reason);
+    let hint = hint(refusal, std::env::args().skip(1));
+    if own.len() == schedulers.len() {
+        return Err(Diagnostic::environment(what).hint(hint));
+    }
+    output::say(format_args!("note: {what}\nhint: {hint}"));
+    Ok(())
+}
+
+/// What helps, with the command line in full.
+pub fn hint(refusal: &Refusal, arguments: impl Iterator<Item = String>) -> String {
+    let words: Vec<String> = arguments.map(|word| quoted(&word)).collect();
+    let command = format!("laxity vm -- {}", words.join(" "));
+    if refusal.hint.contains(SHORT) {
+        refusal.hint.replace(SHORT, &command)
+    } else {
+        format!("{}, or: {command}", refusal.hint)
+    }
+}
+
+/// As a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hint_is_a_command_to_be_pasted() {
+        let refusal = |hint: &str| Refusal { reason: "why".into(), hint: hint.into() };
+        let call =
+            || ["run", "my set.toml", "--scheduler", "p-fpp:rm,edf-bh", "it's"].map(String::from).into_iter();
+        let command = "laxity vm -- run 'my set.toml' --scheduler p-fpp:rm,edf-bh 'it'\\''s'";
+        assert_eq!(
+            hint(&refusal("boot another, or: laxity vm -- ..."), call()),
+            format!("boot another, or: {command}")
+        );
+        assert_eq!(hint(&refusal("run as root"), call()), format!("run as root, or: {command}"));
+        assert_eq!(quoted(""), "''");
+    }
+}

@@ -1,0 +1,65 @@
+//! The guardian's hold on a policy in the kernel.
+
+use crate::plan::{Attachment, BudgetMode};
+use laxity_kernel::{Options, Reserve, Scheduler};
+use laxity_model::{Diagnostic, PolicyScheduler, Result};
+use std::collections::BTreeMap;
+
+/// A policy that schedules this machine until this is dropped.
+pub(super) struct Attached {
+    scheduler: Scheduler,
+}
+
+impl Attached {
+    pub(super) fn attach(attachment: &Attachment) -> Result<Self> {
+        Ok(Attached { scheduler: Scheduler::attach(&options(attachment)?)? })
+    }
+
+    /// Says when the first job of a thread that is about to come arrives, as CLOCK_MONOTONIC.
+    pub(super) fn announce(&self, tid: i32, release_ns: u64) -> Result<()> {
+        self.scheduler.set_first_release(u32::try_from(tid).expect("a thread id"), release_ns)
+    }
+
+    /// Why the kernel has ended it, if it has.
+    pub(super) fn thrown_out(&self) -> Option<String> {
+        let exit = self.scheduler.exited()?;
+        let more = if exit.message.is_empty() { String::new() } else { format!(": {}", exit.message) };
+        let why = if exit.wants_restart() { "a CPU came or went" } else { "the kernel threw the policy out" };
+        Some(format!("{why}: {}{more}", exit.reason))
+    }
+
+    /// Gives the machine back to the kernel's own scheduler; what was counted until now.
+    pub(super) fn detach(self) -> BTreeMap<String, u64> {
+        let Ok(counters) = self.scheduler.counters() else { return BTreeMap::new() };
+        counters.named().map(|(name, count)| (name.to_owned(), count)).collect()
+    }
+}
+
+fn options(attachment: &Attachment) -> Result<Options> {
+    let (runtime_ns, period_ns) = attachment.share_ns;
+    let cell = |cell: &crate::plan::AttachedCell| laxity_kernel::Cell {
+        cpus: cell.cpus.clone(),
+        sockets: cell.sockets.clone(),
+    };
+    Ok(Options {
+        policy: attachment.policy.parse::<PolicyScheduler>()?.policy,
+        fixed_priorities: attachment.fixed_priorities,
+        cells: attachment.cells.iter().map(cell).collect(),
+        budget: match attachment.budget {
+            BudgetMode::Off => laxity_kernel::BudgetMode::Off,
+            BudgetMode::Throttle => laxity_kernel::BudgetMode::Throttle,
+            BudgetMode::Postpone => laxity_kernel::BudgetMode::Postpone,
+        },
+        batching: attachment.batching,
+        retries_max: attachment.retries_max,
+        tasks: attachment.tasks,
+        share_ppm: share_ppm(runtime_ns, period_ns)?,
+        reserve: Reserve { period_ns, runtime_ns },
+    })
+}
+
+/// runtime / period in millionths, rounded down.
+fn share_ppm(runtime_ns: u64, period_ns: u64) -> Result<u64> {
+    let ppm = u128::from(runtime_ns) * 1_000_000 / u128::from(period_ns.max(1));
+    u64::try_from(ppm).map_err(|_| Diagnostic::usage("a share of real-time tasks above every CPU"))
+}
