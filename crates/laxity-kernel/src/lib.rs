@@ -19,6 +19,9 @@ pub use scheduler::{BudgetMode, Cell, Exit, Options, Reserve, Scheduler, built};
 pub const TASKS_MAX: u32 = ffi::LX_HOST_TASKS;
 /// CPUs for which it has room, in a cell.
 pub const CPUS_MAX: u32 = ffi::LX_HOST_CPUS;
+/// The longest period of a task, in ns.
+#[allow(clippy::unnecessary_cast, reason = "bindgen chooses the type")]
+pub const PERIOD_MAX_NS: u64 = ffi::LX_HOST_PERIOD_MAX as u64;
 
 #[allow(non_camel_case_types, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
 mod ffi {

@@ -156,7 +156,7 @@ fn explain_ext(error: &io::Error) -> String {
         }
         Some(libc::EINVAL) => {
             "refused: these are not the parameters of a task (1024 ns <= runtime <= deadline <= period <= \
-            73 min), or the kernel has no SCHED_EXT"
+            4.19 s), or the kernel has no SCHED_EXT"
                 .into()
         }
         _ => error.to_string(),

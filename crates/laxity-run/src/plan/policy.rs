@@ -5,8 +5,8 @@
 //! 2. A task asks for SCHED_EXT with budget, deadline and period as for SCHED_DEADLINE, and is admitted up to the same
 //!    share of the CPUs.
 //! 3. A periodic task ends its jobs by sched_yield, and the policy releases the next one exactly one period later. A
-//!    task whose jobs do not come one period apart sleeps until they do; so does one with such a long period that the
-//!    kernel would take it for forgotten.
+//!    task whose jobs do not come one period apart sleeps until they do; so does one whose first job comes so late that
+//!    the kernel would take it for forgotten.
 //! 4. Fixed priorities in the kernel follow the deadlines that tasks ask with. Rate-monotonic tasks ask with their
 //!    periods; given priorities must be in one of the two orders.
 
@@ -27,8 +27,8 @@ use serde::{Deserialize, Serialize};
 const RELEASED_WITHIN: Duration = Duration::from_secs(15);
 const TASKS_MAX: usize = laxity_kernel::TASKS_MAX as usize;
 const CPUS_MAX: usize = laxity_kernel::CPUS_MAX as usize;
-/// The longest period that it admits: 2^42 ns.
-const PERIOD_MAX: Duration = Duration::from_ns(1 << 42);
+/// The longest period that it admits.
+const PERIOD_MAX: Duration = Duration::from_ns(laxity_kernel::PERIOD_MAX_NS);
 /// The least budget that it admits.
 const RUNTIME_MIN: Duration = Duration::from_ns(1024);
 
@@ -199,7 +199,7 @@ fn pacing(task: &Task) -> Pacing {
     let periodic = matches!(task.arrival, Arrival::Periodic { .. });
     if task.phase > RELEASED_WITHIN {
         Pacing::Sleep
-    } else if periodic && task.period() <= RELEASED_WITHIN {
+    } else if periodic {
         Pacing::Released
     } else {
         Pacing::FirstReleased
