@@ -167,7 +167,10 @@ fn overruns(plan: &Plan, jobs: &[Job]) -> Vec<String> {
 fn early(plan: &Plan, shared: &Shared) -> Vec<String> {
     let of_task = |(task, entry): (&PlannedTask, &TaskEntry)| {
         let count = entry.early.load(Relaxed);
-        (count > 0).then(|| format!("the policy released {count} jobs of `{}` too early", task.name))
+        let most = Duration::from_ns(entry.early_most_ns.load(Relaxed));
+        (count > 0).then(|| {
+            format!("the policy released {count} jobs of `{}` too early, by up to {most}", task.name)
+        })
     };
     plan.tasks.iter().zip(shared.tasks()).filter_map(of_task).collect()
 }

@@ -46,6 +46,8 @@ pub struct TaskEntry {
     pub missed: AtomicU64,
     /// Jobs that a policy released before their time.
     pub early: AtomicU64,
+    /// By how many ns the earliest of them.
+    pub early_most_ns: AtomicU64,
     /// Cumulative counts when the first job was about to be released.
     pub baseline: [AtomicU64; COUNTS],
 }

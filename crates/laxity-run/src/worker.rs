@@ -220,6 +220,7 @@ impl<'a> TaskBody<'a> {
             // The clocks of two CPUs may differ by a little.
             if release_ns - now > CLOCKS_DIFFER_NS {
                 self.entry.early.fetch_add(1, Relaxed);
+                self.entry.early_most_ns.fetch_max(release_ns - now, Relaxed);
             }
         }
         sleep_until(release_ns);
