@@ -45,6 +45,7 @@ static __noinline int lx_leave(struct task_struct *p)
 {
 	struct lx_member *member = p ? bpf_task_storage_get(&members, p, NULL, 0) : NULL;
 	struct lx_instance *in;
+	u32 pid = p ? p->pid : 0;
 	u32 index;
 
 	if (!member || !member->joined)
@@ -52,6 +53,9 @@ static __noinline int lx_leave(struct task_struct *p)
 	index = member->index;
 	in = lx_instance_at(member->instance);
 	member->joined = 0;
+	/* When the scheduler ends, its tasks stay on the roster: the next one asks for them again. */
+	if (p->flags & PF_EXITING || p->policy != SCHED_EXT_POLICY)
+		bpf_map_delete_elem(&roster, &pid);
 	if (!in)
 		return 0;
 	bpf_spin_lock(&in->lock);

@@ -60,12 +60,34 @@ SEC("syscall") int set_up(void *context)
 	return 0;
 }
 
-/* Where there are no timers: releases what is due. The time of the next release comes back through the state. */
-SEC("syscall") int release_due(u32 *instance)
-{
-	struct lx_instance *in = lx_instance_at(*instance);
+/* Where there are no timers: when something is released next, in any instance; written by release_due. */
+u64 next_release SEC(".data.release") = LX_NEVER;
 
-	return in ? lx_release_pending(in, *instance) : 0;
+/* Where there are no timers: a thread of user space calls this at that time, and every now and then. */
+SEC("syscall") int release_due(void *context)
+{
+	u64 next = LX_NEVER;
+	u32 i = 0;
+
+	(void)context;
+	while (i < instance_count && LX_MAY_LOOP) {
+		struct lx_instance *in = lx_instance_at(i);
+
+		if (in) {
+			u64 due = LX_READ(in->state.next_due);
+
+			if (due <= bpf_ktime_get_ns()) {
+				lx_release_pending(in, i);
+				due = LX_READ(in->state.next_due);
+			}
+			if (due < next)
+				next = due;
+		}
+		i++;
+		LX_FORGET(&lx_loop, i);
+	}
+	next_release = next;
+	return 0;
 }
 
 static __noinline int lx_start_timers(void)

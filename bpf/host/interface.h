@@ -164,6 +164,13 @@ static __noinline int lx_note_asked(struct task_struct *p, const struct sched_at
 	return 0;
 }
 
+static __always_inline void lx_enroll(u32 pid, const struct lx_member *member)
+{
+	struct lx_parameters parameters = {member->runtime, member->deadline, member->period};
+
+	bpf_map_update_elem(&roster, &pid, &parameters, BPF_ANY);
+}
+
 /* Whether the task may become one of ours, if it asks. */
 static __noinline int lx_answer(struct task_struct *p)
 {
@@ -179,8 +186,12 @@ static __noinline int lx_answer(struct task_struct *p)
 		return -LX_EPERM;
 	if (member->period > LX_HOST_PERIOD_MAX)
 		return -LX_EINVAL;
-	if (member->joined)
-		return lx_readmit(member);
+	if (member->joined) {
+		refused = lx_readmit(member);
+		if (!refused)
+			lx_enroll(p->pid, member);
+		return refused;
+	}
 	/* The same task, as the verifier wants to have it for a look at its affinity. */
 	trusted = bpf_task_from_pid(p->pid);
 	if (!trusted)
@@ -188,6 +199,8 @@ static __noinline int lx_answer(struct task_struct *p)
 	instance = lx_instance_for(trusted);
 	refused = instance == LX_NONE ? -LX_EPERM : lx_admit(trusted, member, instance);
 	bpf_task_release(trusted);
+	if (!refused)
+		lx_enroll(p->pid, member);
 	if (refused)
 		LX_COUNT(refused);
 	else

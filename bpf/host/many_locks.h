@@ -429,12 +429,12 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 		lx_arm(in);
 }
 
-/* The timer has interrupts on: it makes its CPU call serve, which has them off. */
+/* The timer has interrupts on: it makes its CPU, or the dedicated one, call serve, which has them off. */
 static __always_inline int lx_release_pending(struct lx_instance *in, u32 instance)
 {
-	(void)in;
-	(void)instance;
-	lx_kick_cpu(bpf_get_smp_processor_id());
+	u32 dedicated = in->state.config.dedicated_cpu;
+
+	lx_kick_cpu(lx_kernel_cpu(in, dedicated != LX_NONE ? dedicated : lx_here(in, instance)));
 	return 0;
 }
 

@@ -163,14 +163,29 @@ struct {
 	__type(value, u64);
 } first_releases SEC(".maps");
 
+/* Who has been admitted with which parameters, by thread id: for a scheduler that is started anew. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LX_TASKS_MAX * 4);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, struct lx_parameters);
+} roster SEC(".maps");
+
 /* Set by the loader. */
 const volatile u32 online_cpus = 1;
+const volatile u32 instance_count = 1;
 /* bpf_timer is there (not on PREEMPT_RT, where a thread of the loader calls release_due). */
 const volatile bool has_timers = true;
 /* Slice of what is not real-time. */
 const volatile u64 background_slice = 5000000;
 
 _Static_assert(LX_TASKS_MAX == LX_HOST_TASKS && LX_CPUS_MAX == LX_HOST_CPUS, "user space is told other capacities");
+
+/* See LX_FORGET: for loops of system calls. */
+struct {
+	u32 forget;
+} lx_loop;
 
 #define LX_IN_CALLBACK 0
 #define LX_IN_TIMER 1

@@ -30,6 +30,13 @@ struct lx_host_setup {
 	u32 socket[LX_HOST_CPUS];
 };
 
+/* What a task has asked for, in ns. */
+struct lx_parameters {
+	u64 runtime;
+	u64 deadline;
+	u64 period;
+};
+
 /* What happened since the scheduler was attached; per CPU. */
 struct lx_counters {
 	/* Release interrupts that released something. */

@@ -1,6 +1,6 @@
 //! The command line. Options mean the same everywhere.
 
-mod platform;
+pub mod platform;
 
 pub use platform::{PlacementArguments, PlatformArguments};
 
@@ -55,6 +55,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Schedulers, generators, placements, and what this machine can run.
     List(ListArguments),
+    /// Attach a policy to this kernel until stopped.
+    Load(Box<crate::commands::load::LoadArguments>),
     /// Do any of this inside a virtual machine whose kernel has sched_ext.
     Vm(crate::commands::vm::VmArguments),
 }

@@ -70,6 +70,25 @@ fn lacking() -> Result<Vec<&'static str>, String> {
     Ok(NEEDED.into_iter().filter(|name| !is_marked(name)).collect())
 }
 
+/// The scheduler that somebody has attached by sched_ext.
+pub fn attached() -> Option<String> {
+    let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let state = read("/sys/kernel/sched_ext/state")?;
+    (state != "disabled").then(|| read("/sys/kernel/sched_ext/root/ops").unwrap_or(state))
+}
+
+/// Waits for one that is on its way out.
+pub(crate) fn wait_until_free() -> Option<String> {
+    for _ in 0..40 {
+        let name = attached()?;
+        if !["disabling", "enabling"].contains(&name.as_str()) {
+            return Some(name);
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    attached()
+}
+
 /// Whether the running kernel is PREEMPT_RT, which refuses BPF timers.
 pub(crate) fn is_preempt_rt() -> bool {
     fs::read_to_string("/sys/kernel/realtime").is_ok_and(|text| text.trim() == "1")

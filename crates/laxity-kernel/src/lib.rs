@@ -7,13 +7,14 @@ mod counters;
 mod kernel;
 mod messages;
 mod object;
+mod releaser;
 pub mod rings;
 mod scheduler;
 
 pub use counters::Counters;
-pub use kernel::{Support, support};
+pub use kernel::{Support, attached, support};
 pub use object::object;
-pub use scheduler::{BudgetMode, Cell, Exit, Options, Reserve, Scheduler, built};
+pub use scheduler::{BudgetMode, Cell, Enrolled, Exit, Options, Reserve, Scheduler, built};
 
 /// Tasks for which the kernel's build has room, in a cell and in all.
 pub const TASKS_MAX: u32 = ffi::LX_HOST_TASKS;

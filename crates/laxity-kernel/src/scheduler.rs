@@ -2,6 +2,7 @@
 
 use crate::object::Opened;
 use crate::rings::{Rings, Switch};
+use crate::releaser::Releaser;
 use crate::{Counters, ffi, kernel, messages};
 use laxity_model::{Diagnostic, Policy, Result};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput};
@@ -40,8 +41,10 @@ pub struct Reserve {
 pub struct Options {
     /// Which policy.
     pub policy: Policy,
-    /// Fixed priorities (deadline-monotonic) instead of EDF.
+    /// Fixed priorities instead of EDF.
     pub fixed_priorities: bool,
+    /// Which: by period (rate-monotonic) rather than by deadline.
+    pub by_period: bool,
     /// One instance each; CPUs in none of them run no real-time tasks.
     pub cells: Vec<Cell>,
     /// Budget enforcement.
@@ -78,11 +81,50 @@ impl Exit {
     }
 }
 
+/// A task that a scheduler has admitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Enrolled {
+    /// Its thread id.
+    pub tid: i32,
+    /// Budget in ns.
+    pub runtime_ns: u64,
+    /// Relative deadline in ns.
+    pub deadline_ns: u64,
+    /// Period in ns.
+    pub period_ns: u64,
+}
+
+impl Enrolled {
+    /// Asks again that the task be admitted, on its behalf.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel, or the scheduler that is attached now, has against it; it may have ended meanwhile.
+    pub fn ask_again(&self) -> std::io::Result<()> {
+        const SCHED_EXT: u32 = 7;
+        let attributes = libc::sched_attr {
+            size: u32::try_from(size_of::<libc::sched_attr>()).expect("a small structure"),
+            sched_policy: SCHED_EXT,
+            sched_flags: 0,
+            sched_nice: 0,
+            sched_priority: 0,
+            sched_runtime: self.runtime_ns,
+            sched_deadline: self.deadline_ns,
+            sched_period: self.period_ns,
+        };
+        // SAFETY: the structure is what the kernel expects, of the size it states, and lives across the call.
+        let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, self.tid, &raw const attributes, 0_u32) } != 0;
+        if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
 /// An attached scheduler. It ends when this is dropped.
 pub struct Scheduler {
     object: Object,
     link: Option<Link>,
     interface: Vec<Link>,
+    /// What releases jobs where the kernel has no BPF timers.
+    releaser: Option<Releaser>,
     /// Where in `.data` the kernel's reason for an exit is.
     exit_place: usize,
 }
@@ -125,15 +167,25 @@ impl Scheduler {
     /// What the kernel lacks or refuses, with the verifier's words.
     pub fn attach(options: &Options) -> Result<Scheduler> {
         messages::listen();
+        if options.tasks == 0 || options.tasks > ffi::LX_HOST_TASKS {
+            return Err(Diagnostic::usage(format!("room for {} tasks in a cell", options.tasks))
+                .hint(format!("ask for 1 to {}", ffi::LX_HOST_TASKS)));
+        }
         if let kernel::Support::No { reason, hint } = kernel::support() {
             return Err(Diagnostic::environment(reason).hint(hint));
+        }
+        if let Some(name) = kernel::wait_until_free() {
+            return Err(Diagnostic::environment(format!(
+                "another scheduler is attached to this kernel by sched_ext: {name}"
+            ))
+            .hint("there can be one at a time: end the program that has attached it"));
         }
         let opened = prepare(options).map_err(environment)?;
         let exit_place = opened.place_in_data("uei").map_err(environment)?;
         let object = opened.object.load().map_err(|error| {
             environment(format!("the kernel refuses the policy {}: {error}", options.policy.name()))
         })?;
-        let mut scheduler = Scheduler { object, link: None, interface: Vec::new(), exit_place };
+        let mut scheduler = Scheduler { object, link: None, interface: Vec::new(), releaser: None, exit_place };
         for (number, cell) in options.cells.iter().enumerate() {
             scheduler.set_up(options, number, cell).map_err(environment)?;
         }
@@ -147,6 +199,9 @@ impl Scheduler {
             environment(format!("the kernel does not take the scheduler {}: {error}", options.policy.name()))
         })?;
         scheduler.link = Some(link);
+        if kernel::is_preempt_rt() {
+            scheduler.releaser = Some(Releaser::start(&scheduler.object)?);
+        }
         Ok(scheduler)
     }
 
@@ -232,6 +287,27 @@ impl Scheduler {
             .map_err(|error| Diagnostic::environment(format!("the release of thread {tid}: {error}")))
     }
 
+    /// The tasks it has admitted, for the one that comes after it. To be asked also when it has ended.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn roster(&self) -> Result<Vec<Enrolled>> {
+        let map = self.object.maps().find(|map| map.name() == "roster");
+        let map = map.ok_or_else(|| Diagnostic::environment("the object has no roster".to_owned()))?;
+        let of_key = |key: Vec<u8>| {
+            let value = map.lookup(&key, MapFlags::ANY).ok()??;
+            let number = |from: usize| value.get(from..from + 8)?.try_into().ok().map(u64::from_ne_bytes);
+            Some(Enrolled {
+                tid: i32::from_ne_bytes(key.try_into().ok()?),
+                runtime_ns: number(0)?,
+                deadline_ns: number(8)?,
+                period_ns: number(16)?,
+            })
+        };
+        Ok(map.keys().filter_map(of_key).collect())
+    }
+
     /// What happened since it was attached.
     ///
     /// # Errors
@@ -315,8 +391,10 @@ fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     let cpus = libbpf_rs::num_possible_cpus().map_err(|error| error.to_string())?;
     let cpus = u32::try_from(cpus).map_err(|error| error.to_string())?;
     opened.set("online_cpus", &cpus.to_ne_bytes())?;
+    opened.set("by_deadline", &[u8::from(!options.by_period)])?;
     opened.set("has_timers", &[u8::from(!kernel::is_preempt_rt())])?;
     let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
+    opened.set("instance_count", &instances.to_ne_bytes())?;
     Rings::prepare(&mut opened.object).map_err(|error| error.message)?;
     for mut map in opened.object.maps_mut() {
         let entries = match map.name().to_str() {

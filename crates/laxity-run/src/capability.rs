@@ -88,20 +88,13 @@ fn sched_ext() -> Result<(), Refusal> {
             hint: "run as root".into(),
         });
     }
-    match attached() {
+    match laxity_kernel::attached() {
         None => Ok(()),
         Some(name) => Err(Refusal {
             reason: format!("another scheduler is attached to the kernel by sched_ext: {name}"),
             hint: "end the program that has attached it".into(),
         }),
     }
-}
-
-/// The scheduler that somebody has attached by sched_ext.
-fn attached() -> Option<String> {
-    let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let state = read("/sys/kernel/sched_ext/state")?;
-    (state != "disabled").then(|| read("/sys/kernel/sched_ext/root/ops").unwrap_or(state))
 }
 
 /// Whether this process may load schedulers and make threads theirs.

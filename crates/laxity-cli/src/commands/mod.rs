@@ -3,6 +3,7 @@
 mod compare;
 pub mod generate;
 mod list;
+pub mod load;
 mod place;
 mod report;
 mod run;
@@ -35,6 +36,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Generate(arguments) => generate::generate(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::List(arguments) => list::list(&arguments),
+        Command::Load(arguments) => load::load(&arguments),
         Command::Vm(arguments) => vm::vm(&arguments),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::plan::{Attachment, BudgetMode};
 use laxity_kernel::{Options, Reserve, Scheduler};
-use laxity_model::{Diagnostic, PolicyScheduler, Result};
+use laxity_model::{Diagnostic, PolicyScheduler, PriorityRule, Result};
 use std::collections::BTreeMap;
 
 /// A policy that schedules this machine until this is dropped.
@@ -41,8 +41,10 @@ fn options(attachment: &Attachment) -> Result<Options> {
         cpus: cell.cpus.clone(),
         sockets: cell.sockets.clone(),
     };
+    let scheduler = attachment.policy.parse::<PolicyScheduler>()?;
     Ok(Options {
-        policy: attachment.policy.parse::<PolicyScheduler>()?.policy,
+        policy: scheduler.policy,
+        by_period: scheduler.rule == PriorityRule::RateMonotonic,
         fixed_priorities: attachment.fixed_priorities,
         cells: attachment.cells.iter().map(cell).collect(),
         budget: match attachment.budget {

@@ -1,0 +1,245 @@
+//! `laxity load`: a policy schedules this machine until it is stopped.
+
+use crate::arguments::value;
+use crate::{interrupt, output};
+use clap::Args;
+use laxity_kernel::{BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler};
+use laxity_model::{
+    CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope,
+};
+use serde::Serialize;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration as Span, Instant};
+
+/// How often it is looked whether the scheduler still is one.
+const LOOK_EVERY: Span = Span::from_millis(50);
+/// Restarts within this time of the start before are counted.
+const CALM: Span = Span::from_secs(10);
+/// More of them in a row mean that something is wrong.
+const RESTARTS_MAX: u32 = 20;
+
+/// Attach a policy to this kernel until stopped.
+///
+/// From then on it schedules the whole machine: kernel threads first; threads that have asked for it (`sched_setattr` with
+/// policy SCHED_EXT, 7, and runtime, deadline and period, as for SCHED_DEADLINE) by the policy; everything else shares what
+/// is left by virtual time, at least the reserve. It ends with Ctrl-C, and in any case with this process; the kernel's own
+/// scheduler then goes on with all tasks.
+#[derive(Args)]
+pub struct LoadArguments {
+    /// The policy: edf-bh, edf-rbt, fpp, gsn-edf, gsn-edf-di, g-edf-mp, push-pull; `c-` or `p-` before it: a scheduler per
+    /// cluster or per core; `:rm` or `:dm` behind it: fixed priorities
+    #[arg(value_name = "POLICY", value_parser = value::<PolicyScheduler>)]
+    pub policy: PolicyScheduler,
+    #[command(flatten)]
+    pub platform: crate::arguments::platform::PlatformArguments,
+    /// What happens to a job that has used up its runtime: off, throttle, or postpone its deadline
+    #[arg(long, value_name = "MODE", default_value = "throttle", value_parser = budget_mode)]
+    pub budget: BudgetMode,
+    /// Release every job by an interrupt of its own, not those of one instant together
+    #[arg(long)]
+    pub no_batching: bool,
+    /// What real-time tasks leave of every CPU to everything else, in percent; also what is not admitted
+    #[arg(long, value_name = "PERCENT", default_value_t = 5)]
+    pub reserve: u8,
+    /// The time within which the reserve is granted
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = value::<Duration>)]
+    pub reserve_period: Duration,
+    /// Real-time tasks that a cell has room for
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub tasks: u32,
+    /// push-pull: after how many failures a push is given up
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub retries: u32,
+    /// Stop after this time
+    #[arg(long, value_name = "TIME", value_parser = value::<Duration>)]
+    pub duration: Option<Duration>,
+    /// Print what happened, this often
+    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s", value_parser = value::<Duration>)]
+    pub stats: Option<Duration>,
+    /// Statistics as one JSON object per line, with the sums at the end
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn budget_mode(text: &str) -> std::result::Result<BudgetMode, String> {
+    match text {
+        "off" => Ok(BudgetMode::Off),
+        "throttle" => Ok(BudgetMode::Throttle),
+        "postpone" => Ok(BudgetMode::Postpone),
+        _ => Err("there are off, throttle and postpone".to_owned()),
+    }
+}
+
+/// A line of `--json`.
+#[derive(Serialize)]
+struct Line {
+    policy: String,
+    seconds: f64,
+    /// Whether these are the sums since the beginning rather than since the line before.
+    total: bool,
+    #[serde(flatten)]
+    counters: Counters,
+}
+
+pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
+    let stop = interrupt::flag()?;
+    let mut tasks: Vec<Enrolled> = Vec::new();
+    let mut restarts = 0;
+    let mut first = None;
+    loop {
+        let options = options(arguments)?;
+        let scheduler = Scheduler::attach(&options)?;
+        // The verifier may take seconds; they are none of the schedule's.
+        let started = Instant::now();
+        let begin = *first.get_or_insert(started);
+        announce(arguments, &options);
+        ask_again(&tasks);
+        let end = watch(arguments, &scheduler, begin, &stop)?;
+        let sums = scheduler.counters()?;
+        report(arguments, begin, &sums, true)?;
+        let Some(exit) = end else {
+            drop(scheduler);
+            output::say(format!("{}: stopped; the kernel's own scheduler goes on", arguments.policy));
+            return Ok(if stop.load(Ordering::SeqCst) && arguments.duration.is_some() {
+                ExitCode::from(output::INTERRUPTED)
+            } else {
+                ExitCode::SUCCESS
+            });
+        };
+        if !exit.wants_restart() {
+            return Err(thrown_out(arguments, &exit));
+        }
+        tasks = scheduler.roster()?;
+        drop(scheduler);
+        restarts = if started.elapsed() < CALM { restarts + 1 } else { 1 };
+        if restarts > RESTARTS_MAX {
+            return Err(thrown_out(arguments, &exit));
+        }
+        output::say(format!("{}: {}: starting anew with {} tasks", arguments.policy, words(&exit), tasks.len()));
+    }
+}
+
+/// Until it is to stop: `None`; or until the kernel ends it: how.
+fn watch(
+    arguments: &LoadArguments,
+    scheduler: &Scheduler,
+    begin: Instant,
+    stop: &AtomicBool,
+) -> Result<Option<Exit>> {
+    let mut before = Counters::default();
+    let mut reported = Instant::now();
+    loop {
+        if let Some(exit) = scheduler.exited() {
+            return Ok(Some(exit));
+        }
+        let over = arguments.duration.is_some_and(|time| begin.elapsed() >= Span::from_nanos(time.as_ns()));
+        if stop.load(Ordering::SeqCst) || over {
+            return Ok(None);
+        }
+        if arguments.stats.is_some_and(|every| reported.elapsed() >= Span::from_nanos(every.as_ns())) {
+            reported = Instant::now();
+            let now = scheduler.counters()?;
+            report(arguments, begin, &now.since(&before), false)?;
+            before = now;
+        }
+        sleep(LOOK_EVERY);
+    }
+}
+
+fn report(arguments: &LoadArguments, begin: Instant, counters: &Counters, total: bool) -> Result<()> {
+    let seconds = begin.elapsed().as_secs_f64();
+    if arguments.json {
+        let line = Line { policy: arguments.policy.to_string(), seconds, total, counters: *counters };
+        let text = serde_json::to_string(&line)
+            .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
+        return output::print(&(text + "\n"));
+    }
+    if arguments.stats.is_none() && !total {
+        return Ok(());
+    }
+    let counts: Vec<String> =
+        counters.named().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
+    let what = if total { "in all" } else { "since then" };
+    output::print(&format!("{seconds:9.1} s, {what}: {}\n", counts.join(", ")))
+}
+
+fn announce(arguments: &LoadArguments, options: &Options) {
+    let cells: Vec<String> = options
+        .cells
+        .iter()
+        .map(|cell| cell.cpus.iter().copied().collect::<CpuList>().to_string())
+        .collect();
+    output::say(format!(
+        "{}: schedules this machine; real-time tasks on CPUs {}, {} % for all else (Ctrl-C ends it)",
+        arguments.policy,
+        cells.join(" | "),
+        arguments.reserve
+    ));
+}
+
+/// Tasks of a scheduler that a CPU's coming or going has ended.
+fn ask_again(tasks: &[Enrolled]) {
+    for task in tasks {
+        if let Err(error) = task.ask_again() {
+            output::say(format!("thread {} is not one of the scheduler's any more: {error}", task.tid));
+        }
+    }
+}
+
+fn words(exit: &Exit) -> String {
+    if exit.message.is_empty() { exit.reason.clone() } else { format!("{} ({})", exit.reason, exit.message) }
+}
+
+fn thrown_out(arguments: &LoadArguments, exit: &Exit) -> Diagnostic {
+    Diagnostic::environment(format!("the kernel has ended {}: {}", arguments.policy, words(exit)))
+        .hint("all tasks go on under the kernel's own scheduler; `dmesg` may say more")
+}
+
+fn options(arguments: &LoadArguments) -> Result<Options> {
+    let platform = arguments.platform.resolve()?;
+    let scheduler = arguments.policy;
+    let (period_ns, share) = (arguments.reserve_period.as_ns(), 100 - u64::from(arguments.reserve));
+    if arguments.reserve > 90 {
+        return Err(Diagnostic::usage(format!("--reserve {}: no more than 90 percent", arguments.reserve))
+            .hint("5 is what the kernel leaves beside SCHED_DEADLINE and SCHED_FIFO"));
+    }
+    let cells = cells(&platform, scheduler.scope);
+    let least = if scheduler.policy.dedicates_a_core() { 2 } else { 1 };
+    if let Some(small) = cells.iter().find(|cell| cell.cpus.len() < least) {
+        return Err(Diagnostic::usage(format!(
+            "{scheduler}: a cell has CPU {} only, and one core of each is dedicated to scheduling",
+            small.cpus[0]
+        ))
+        .hint("use larger cells (--clusters), or another policy"));
+    }
+    Ok(Options {
+        policy: scheduler.policy,
+        fixed_priorities: scheduler.rule != PriorityRule::EarliestDeadlineFirst,
+        by_period: scheduler.rule == PriorityRule::RateMonotonic,
+        cells,
+        budget: arguments.budget,
+        batching: !arguments.no_batching,
+        retries_max: arguments.retries,
+        tasks: arguments.tasks,
+        share_ppm: share * 10_000,
+        reserve: Reserve { period_ns, runtime_ns: period_ns / 100 * share },
+    })
+}
+
+/// One scheduler each.
+fn cells(platform: &Platform, scope: Scope) -> Vec<Cell> {
+    let of = |cpus: &CpuList| {
+        let socket = |cpu: u32| {
+            let at = platform.numa_nodes().iter().position(|node| node.cpus.contains(cpu));
+            at.map_or(0, |at| u32::try_from(at).expect("few nodes"))
+        };
+        Cell { cpus: cpus.iter().collect(), sockets: cpus.iter().map(socket).collect() }
+    };
+    match scope {
+        Scope::Global => vec![of(&platform.cpus())],
+        Scope::Clustered => platform.clusters().iter().map(of).collect(),
+        Scope::Partitioned => platform.cpus().iter().map(|cpu| of(&CpuList::from_iter([cpu]))).collect(),
+    }
+}
