@@ -64,7 +64,8 @@ fn release(program: &OwnedFd, map: &MapHandle, stop: &AtomicBool) {
         // SAFETY: the descriptor is a program's, and the options say their size.
         unsafe { libbpf_sys::bpf_prog_test_run_opts(program.as_raw_fd(), &raw mut options) };
         let next = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
-        let next = next.and_then(|value| value.get(..8)?.try_into().ok()).map_or(u64::MAX, u64::from_ne_bytes);
+        let next =
+            next.and_then(|value| value.get(..8)?.try_into().ok()).map_or(u64::MAX, u64::from_ne_bytes);
         sleep(Duration::from_nanos(next.saturating_sub(monotonic_ns()).clamp(1, LOOK_EVERY_NS)));
     }
 }

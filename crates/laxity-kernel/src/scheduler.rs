@@ -1,8 +1,8 @@
 //! A policy as the scheduler of the running kernel.
 
 use crate::object::Opened;
-use crate::rings::{Rings, Switch};
 use crate::releaser::Releaser;
+use crate::rings::{Rings, Switch};
 use crate::{Counters, ffi, kernel, messages};
 use laxity_model::{Diagnostic, Policy, Result};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput};
@@ -113,7 +113,8 @@ impl Enrolled {
             sched_period: self.period_ns,
         };
         // SAFETY: the structure is what the kernel expects, of the size it states, and lives across the call.
-        let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, self.tid, &raw const attributes, 0_u32) } != 0;
+        let failed =
+            unsafe { libc::syscall(libc::SYS_sched_setattr, self.tid, &raw const attributes, 0_u32) } != 0;
         if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
     }
 }
@@ -185,7 +186,8 @@ impl Scheduler {
         let object = opened.object.load().map_err(|error| {
             environment(format!("the kernel refuses the policy {}: {error}", options.policy.name()))
         })?;
-        let mut scheduler = Scheduler { object, link: None, interface: Vec::new(), releaser: None, exit_place };
+        let mut scheduler =
+            Scheduler { object, link: None, interface: Vec::new(), releaser: None, exit_place };
         for (number, cell) in options.cells.iter().enumerate() {
             scheduler.set_up(options, number, cell).map_err(environment)?;
         }

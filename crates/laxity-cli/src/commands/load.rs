@@ -4,9 +4,7 @@ use crate::arguments::value;
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_kernel::{BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler};
-use laxity_model::{
-    CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope,
-};
+use laxity_model::{CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope};
 use serde::Serialize;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -117,7 +115,12 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
         if restarts > RESTARTS_MAX {
             return Err(thrown_out(arguments, &exit));
         }
-        output::say(format!("{}: {}: starting anew with {} tasks", arguments.policy, words(&exit), tasks.len()));
+        output::say(format!(
+            "{}: {}: starting anew with {} tasks",
+            arguments.policy,
+            words(&exit),
+            tasks.len()
+        ));
     }
 }
 
@@ -159,18 +162,18 @@ fn report(arguments: &LoadArguments, begin: Instant, counters: &Counters, total:
     if arguments.stats.is_none() && !total {
         return Ok(());
     }
-    let counts: Vec<String> =
-        counters.named().filter(|(_, count)| *count > 0).map(|(name, count)| format!("{count} {name}")).collect();
+    let counts: Vec<String> = counters
+        .named()
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
     let what = if total { "in all" } else { "since then" };
     output::print(&format!("{seconds:9.1} s, {what}: {}\n", counts.join(", ")))
 }
 
 fn announce(arguments: &LoadArguments, options: &Options) {
-    let cells: Vec<String> = options
-        .cells
-        .iter()
-        .map(|cell| cell.cpus.iter().copied().collect::<CpuList>().to_string())
-        .collect();
+    let cells: Vec<String> =
+        options.cells.iter().map(|cell| cell.cpus.iter().copied().collect::<CpuList>().to_string()).collect();
     output::say(format!(
         "{}: schedules this machine; real-time tasks on CPUs {}, {} % for all else (Ctrl-C ends it)",
         arguments.policy,
