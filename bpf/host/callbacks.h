@@ -443,6 +443,20 @@ void BPF_STRUCT_OPS(on_quiescent, struct task_struct *p, u64 deq_flags)
 		      lx_slot(in, member->index)->job, 0);
 }
 
+/* The synchronous release: when the job arrives that follows a task's first one, if user space has said so (maps.h). */
+static __always_inline void lx_note_first_release(struct lx_slot *slot, u32 pid)
+{
+	u64 *first;
+
+	if (slot->job != 0)
+		return;
+	first = bpf_map_lookup_elem(&first_releases, &pid);
+	if (!first)
+		return;
+	slot->first_release = *first;
+	bpf_map_delete_elem(&first_releases, &pid);
+}
+
 /* The end of a job; for others, the end of the slice. */
 bool BPF_STRUCT_OPS(on_yield, struct task_struct *p, struct task_struct *to)
 {
@@ -454,6 +468,7 @@ bool BPF_STRUCT_OPS(on_yield, struct task_struct *p, struct task_struct *to)
 		struct lx_instance *in = lx_instance_at(member->instance);
 
 		if (in && LX_READ(lx_slot(in, member->index)->standing) == LX_PRESENT) {
+			lx_note_first_release(lx_slot(in, member->index), p->pid);
 			LX_WRITE(lx_slot(in, member->index)->yielded, 1);
 			LX_COUNT(completions);
 			lx_trace_task(LX_TRACE_COMPLETE, scx_bpf_task_cpu(p), bpf_ktime_get_ns(), member->instance,

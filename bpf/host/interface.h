@@ -119,8 +119,6 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 {
 	struct lx_instance *in = lx_instance_at(instance);
 	u32 pid = p->pid;
-	u64 *first = bpf_map_lookup_elem(&first_releases, &pid);
-	u64 first_release = first ? *first : 0;
 	u32 index = LX_NONE;
 	u32 refused;
 
@@ -135,7 +133,6 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	if (index != LX_NONE) {
 		lx_set_parameters(in, index, member);
 		LX_P(enter)(&in->state, index);
-		lx_slot(in, index)->first_release = first_release;
 		in->members++;
 	}
 	bpf_spin_unlock(&in->lock);

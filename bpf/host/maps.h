@@ -155,7 +155,7 @@ struct {
 	__type(value, struct lx_counters);
 } counters SEC(".maps");
 
-/* Synchronous release: what a task's first job ends with, ns of CLOCK_MONOTONIC, by thread id. */
+/* Synchronous release: when the job after a task's first one arrives, ns of CLOCK_MONOTONIC, by thread id. Read when that ends. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LX_TASKS_MAX);

@@ -276,7 +276,7 @@ impl Scheduler {
     }
 
     /// When the job after the first one of a task arrives, in ns of CLOCK_MONOTONIC: the synchronous release. To be said
-    /// before the thread enters; its first job ends with its first sched_yield.
+    /// before its first job ends, with its first sched_yield.
     ///
     /// # Errors
     ///
