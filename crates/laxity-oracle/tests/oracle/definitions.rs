@@ -31,6 +31,7 @@ fn run(scheduler: &str, bins: &[(&str, &[&str])]) -> Run {
         status: RunStatus::Completed,
         placement: Some(record).filter(|record| !record.bins.is_empty()),
         not_measured: Default::default(),
+        kernel_counters: Default::default(),
         notes: vec![],
         jobs: vec![],
     }
