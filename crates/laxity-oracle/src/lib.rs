@@ -27,6 +27,7 @@
 //! The [`reference()`] scheduler makes the schedule that a definition describes, slowly and obviously, and a
 //! [`Timeline`] compares it with any other. [`tiny`] enumerates task sets that are small enough to try them all.
 
+mod activity;
 mod definition;
 mod reference;
 mod schema;
@@ -35,6 +36,7 @@ mod transitions;
 mod verdict;
 mod verification;
 
+pub use activity::{Activity, Cause};
 pub use definition::{BudgetMode, Cluster, Definition, JobSource};
 pub use reference::{
     ActiveJob, Decisions, Difference, Schedule, Textbook, Timeline, TimelineBuilder, first_difference,
@@ -43,6 +45,6 @@ pub use reference::{
 pub use schema::verdict_schema;
 pub use transitions::{KernelWindows, Structure, Transitions};
 pub use verdict::{
-    Finding, JobName, Oracle, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict, Violation,
+    Excuse, Finding, JobName, Oracle, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict, Violation,
 };
-pub use verification::{Verification, verify};
+pub use verification::{Verification, verify, verify_measured};

@@ -1,5 +1,6 @@
 //! What the oracles say: clean, or which one saw what, when, where.
 
+use crate::Cause;
 use laxity_model::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,6 +113,9 @@ pub struct Violation {
     pub ran: Option<JobName>,
     /// The job that should have run.
     pub should_have_run: Option<JobName>,
+    /// Where the run's own activities excuse: for how long nothing did, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unexplained_ns: Option<u64>,
     /// All of it in one line.
     pub text: String,
 }
@@ -133,6 +137,19 @@ pub struct Tolerated {
     pub total_ns: u64,
     /// How many of them waited after an abandoned push, whatever they lasted.
     pub abandoned_pushes: u64,
+}
+
+/// What one cause explains of the deviations that were excused by the run's own activities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Excuse {
+    /// The cause.
+    pub cause: Cause,
+    /// In how many deviations it took part.
+    pub count: u64,
+    /// The longest part of one that it explains, in ns.
+    pub longest_ns: u64,
+    /// All together, in ns.
+    pub total_ns: u64,
 }
 
 /// What one oracle says.
@@ -165,6 +182,9 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Deviations from the global invariant and work conservation that were tolerated.
     pub tolerated: Tolerated,
+    /// By what they were excused, where the run's own activities are known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub excused: Vec<Excuse>,
     /// The first violations, in the order in which they were noticed: at most [`VIOLATIONS_KEPT`].
     pub violations: Vec<Violation>,
 }
@@ -211,6 +231,7 @@ pub(crate) struct Report {
     pub checked: [u64; Oracle::ALL.len()],
     violated: [u64; Oracle::ALL.len()],
     pub tolerated: Tolerated,
+    excused: [Option<Excuse>; Cause::ALL.len()],
     pub violations: Vec<Violation>,
 }
 
@@ -222,12 +243,13 @@ pub(crate) struct Sighting {
     pub cpu: Option<u32>,
     pub ran: Option<JobName>,
     pub should_have_run: Option<JobName>,
+    pub unexplained: Option<u64>,
 }
 
 impl Sighting {
     /// At one instant.
     pub fn at(oracle: Oracle, now: u64) -> Self {
-        Sighting { oracle, from: now, to: now, cpu: None, ran: None, should_have_run: None }
+        Sighting { oracle, from: now, to: now, cpu: None, ran: None, should_have_run: None, unexplained: None }
     }
 
     pub fn on(self, cpu: Option<u32>) -> Self {
@@ -250,7 +272,7 @@ impl Report {
     pub fn violation(&mut self, sighting: Sighting, what: impl FnOnce() -> String) {
         self.violated[sighting.oracle as usize] += 1;
         if self.violations.len() < VIOLATIONS_KEPT {
-            let Sighting { oracle, from, to, cpu, ran, should_have_run } = sighting;
+            let Sighting { oracle, from, to, cpu, ran, should_have_run, unexplained } = sighting;
             let mut text = format!("t={}", Duration::from_ns(from));
             if to > from {
                 text += &format!("..{}", Duration::from_ns(to));
@@ -259,9 +281,33 @@ impl Report {
                 text += &format!(" cpu{cpu}");
             }
             text += &format!(" {} [{}]", what(), oracle.name());
-            let violation = Violation { oracle, from_ns: from, to_ns: to, cpu, ran, should_have_run, text };
-            self.violations.push(violation);
+            self.violations.push(Violation {
+                oracle,
+                from_ns: from,
+                to_ns: to,
+                cpu,
+                ran,
+                should_have_run,
+                unexplained_ns: unexplained,
+                text,
+            });
         }
+    }
+
+    /// A deviation was excused: by cause, for how long in ns.
+    pub fn excuse(&mut self, explained: &[u64; Cause::ALL.len()]) {
+        for (cause, &ns) in Cause::ALL.into_iter().zip(explained).filter(|(_, ns)| **ns > 0) {
+            let none = Excuse { cause, count: 0, longest_ns: 0, total_ns: 0 };
+            let excuse = self.excused[cause as usize].get_or_insert(none);
+            excuse.count += 1;
+            excuse.longest_ns = excuse.longest_ns.max(ns);
+            excuse.total_ns = excuse.total_ns.saturating_add(ns);
+        }
+    }
+
+    /// What excused deviations, cause by cause.
+    pub fn excuses(&self) -> Vec<Excuse> {
+        self.excused.iter().flatten().copied().collect()
     }
 
     pub fn findings(&self, limited: impl Fn(Oracle) -> Option<String>) -> Vec<Finding> {

@@ -92,6 +92,11 @@ impl Budgets {
         }
     }
 
+    /// Budgets may be enforced this late, in ns.
+    pub fn may_be_late(&mut self, late: u64) {
+        self.bound = self.bound.max(late);
+    }
+
     pub fn enforced(&self) -> bool {
         self.mode != BudgetMode::Off
     }

@@ -86,6 +86,9 @@ impl Verification<'_> {
         if let Some(windows) = &mut self.order.windows {
             windows.timer(cluster, task, self.now);
         }
+        if let Some(measured) = &mut self.order.measured {
+            measured.becomes_ready(task, self.now);
+        }
     }
 
     /// The task's first job leaves a CPU: stopped, or for a reason of its own.
@@ -101,6 +104,11 @@ impl Verification<'_> {
         match &mut self.order.windows {
             Some(windows) if stopped => windows.stops(cpu, task, self.now),
             Some(windows) => windows.ends(cpu, task, rank, self.now),
+            None => {}
+        }
+        match &mut self.order.measured {
+            Some(measured) if stopped => measured.stops(cpu),
+            Some(measured) => measured.ends(cpu, self.now),
             None => {}
         }
     }

@@ -9,6 +9,7 @@ mod deadlines;
 mod demand;
 mod kernel_events;
 mod kernel_work;
+mod measured;
 mod one_cpu;
 mod order;
 mod periods;
@@ -20,11 +21,12 @@ mod well_formed;
 mod windows;
 
 use crate::verdict::{Report, Sighting};
-use crate::{BudgetMode, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
+use crate::{Activity, BudgetMode, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
 use batching::Batching;
 use budgets::{Budgets, Grant};
 use deadlines::Deadlines;
 use demand::Demand;
+use laxity_model::Duration;
 use laxity_trace::{Event, EventKind};
 use order::Order;
 use periods::Periods;
@@ -52,6 +54,27 @@ pub struct Verification<'a> {
 pub fn verify(definition: &Definition, events: &[Event], end: u64) -> Verdict {
     let mut verification = Verification::new(definition);
     events.iter().for_each(|event| verification.event(event));
+    verification.finish(end)
+}
+
+/// Verifies a trace of a real kernel that is in memory: `activities`, in the order of their beginnings, are all that excuses
+/// a deviation, and budgets may be enforced `late`.
+pub fn verify_measured(
+    definition: &Definition,
+    events: &[Event],
+    activities: &[Activity],
+    late: Duration,
+    end: u64,
+) -> Verdict {
+    let mut verification = Verification::new(definition).measured(late);
+    let mut activities = activities.iter().peekable();
+    for event in events {
+        while let Some(activity) = activities.next_if(|activity| activity.from_ns <= event.time_ns) {
+            verification.activity(activity);
+        }
+        verification.event(event);
+    }
+    activities.filter(|activity| activity.from_ns < end).for_each(|activity| verification.activity(activity));
     verification.finish(end)
 }
 
@@ -149,6 +172,7 @@ impl<'a> Verification<'a> {
             end_ns: end,
             findings,
             tolerated: self.report.tolerated,
+            excused: self.report.excuses(),
             violations: self.report.violations,
         }
     }
@@ -279,6 +303,9 @@ impl<'a> Verification<'a> {
         if let Some(windows) = &mut self.order.windows {
             windows.wakes(cluster, task, self.now);
         }
+        if let Some(measured) = &mut self.order.measured {
+            measured.becomes_ready(task, self.now);
+        }
     }
 
     fn replenished(&mut self, job: (u32, u32), argument: Option<u64>) {
@@ -319,6 +346,9 @@ impl<'a> Verification<'a> {
         if let Some(windows) = &mut self.order.windows {
             windows.postponed(cpu, before, rank, now);
         }
+        if let Some(measured) = &mut self.order.measured {
+            measured.runs(cpu, rank, now);
+        }
         let name = JobName { task: job.0, job: job.1, deadline_ns: Some(grant.deadline_abs), priority: None };
         self.check_postponed(name, argument);
     }
@@ -328,7 +358,7 @@ impl<'a> Verification<'a> {
             let sighting = Sighting::at(Oracle::Budgets, self.now).of(name);
             self.report.violation(sighting, || {
                 let given = argument
-                    .map_or("nothing".to_owned(), |ns| laxity_model::Duration::from_ns(ns).to_string());
+                    .map_or("nothing".to_owned(), |ns| Duration::from_ns(ns).to_string());
                 format!("postpones the deadline of {name} to {given} instead")
             });
         }
@@ -363,6 +393,9 @@ impl<'a> Verification<'a> {
         }
         if let Some(windows) = &mut self.order.windows {
             windows.begins(cpu, task, rank, self.now);
+        }
+        if let Some(measured) = &mut self.order.measured {
+            measured.runs(cpu, rank, self.now);
         }
         let now = self.now;
         let of = &mut self.trace.cpus[cpu];

@@ -10,6 +10,7 @@
 //!    `bound` is explained, at each instant, by something that the kernel does or that is on its way (`windows.rs`). What
 //!    was on its way shows only when it arrives, so deviations are judged that much later; at the end of a trace, what may
 //!    still be on its way explains as much.
+//!    In a trace with measured activities, they alone explain, and all is known at once (`measured.rs`).
 //! 5. Where a task may not run on all task CPUs of its cluster, the top m are not defined. There the oracle checks that
 //!    no job waits while a CPU on which it may run is idle or runs a job of lower priority (weak invariant).
 //!
@@ -18,12 +19,14 @@
 //! Source: ackelman2018, 6.1 (its script checks that whatever runs is among the m earliest deadlines, and not that all m
 //! run); cerqueira2014, II-A.
 
+use super::measured::{Account, Measured};
 use super::pieces::Waiting;
 use super::trace_state::{NONE, State, TraceState};
 use super::windows::Windows;
 use crate::definition::task_id;
 use crate::verdict::{Report, Sighting};
 use crate::{Definition, JobName, Oracle, Transitions};
+use laxity_model::Duration;
 use std::collections::{BTreeSet, VecDeque};
 
 /// Key and task: the total order.
@@ -80,6 +83,8 @@ pub(super) struct Order {
     transitions: Transitions,
     /// Present where kernel work explains deviations.
     pub windows: Option<Windows>,
+    /// Present where activities that were measured do.
+    pub measured: Option<Measured>,
     /// By when they ended.
     ended: VecDeque<Ended>,
 }
@@ -99,6 +104,7 @@ impl Order {
             touched: Vec::new(),
             transitions: definition.transitions(),
             windows: definition.transitions().kernel.map(|kernel| Windows::new(kernel, trace)),
+            measured: None,
             ended: VecDeque::new(),
         }
     }
@@ -264,7 +270,7 @@ impl Order {
             waited: trace.name(task, of.first),
         };
         self.tasks[task as usize].deviation = Some(Box::new(deviation));
-        if self.windows.is_some() {
+        if self.windows.is_some() || self.measured.is_some() {
             self.clusters[of.cluster as usize].deviating.push(task);
         }
     }
@@ -274,6 +280,10 @@ impl Order {
         let order = &mut self.tasks[task as usize];
         let Some(deviation) = order.deviation.take() else { return };
         let abandoned = self.transitions.abandoned_pushes && order.abandoned;
+        if self.measured.is_some() {
+            self.end_measured((cluster, task, rank), *deviation, now, report);
+            return;
+        }
         let Some(windows) = &self.windows else {
             let unexplained = now - deviation.since;
             self.judge(&Deviation { unexplained, ..*deviation }, now, abandoned, report);
@@ -282,6 +292,28 @@ impl Order {
         self.clusters[cluster as usize].deviating.retain(|&other| other != task);
         let waiting = windows.waiting(task, rank);
         self.ended.push_back(Ended { deviation: *deviation, cluster, to: now, abandoned, waiting });
+    }
+
+    /// Accounts for a deviation and judges it.
+    fn end_measured(
+        &mut self,
+        (cluster, task, rank): (u32, u32, Rank),
+        deviation: Deviation,
+        now: u64,
+        report: &mut Report,
+    ) {
+        let Some(measured) = &mut self.measured else { return };
+        let account = measured.account(cluster, (task, rank), (deviation.since, now));
+        let deviating = &mut self.clusters[cluster as usize].deviating;
+        deviating.retain(|&other| other != task);
+        let since = deviating.iter().filter_map(|&other| self.tasks[other as usize].deviation.as_ref());
+        let oldest = since.map(|other| other.since).min().unwrap_or(now);
+        measured.forget(cluster, oldest);
+        let Account { unexplained, explained } = account;
+        if unexplained <= self.transitions.bound.as_ns() {
+            report.excuse(&explained);
+        }
+        self.judge(&Deviation { unexplained, ..deviation }, now, false, report);
     }
 
     /// Judges a deviation whose unexplained time is known.
@@ -302,11 +334,19 @@ impl Order {
             }
             return;
         }
-        let sighting = Sighting { oracle, from: since, to, cpu, ran, should_have_run: Some(waited) };
-        report.violation(sighting, || match ran {
-            Some(ran) => format!("ran {ran} while {waited} waited"),
-            None if cpu.is_some() => format!("was idle while {waited} waited"),
-            None => format!("{waited} waited"),
+        let waited_for = self.measured.is_some().then_some(unexplained);
+        let should_have_run = Some(waited);
+        let sighting = Sighting { oracle, from: since, to, cpu, ran, should_have_run, unexplained: waited_for };
+        report.violation(sighting, || {
+            let what = match ran {
+                Some(ran) => format!("ran {ran} while {waited} waited"),
+                None if cpu.is_some() => format!("was idle while {waited} waited"),
+                None => format!("{waited} waited"),
+            };
+            match waited_for {
+                Some(ns) if ns < length => format!("{what}, {} of it without a reason", Duration::from_ns(ns)),
+                _ => what,
+            }
         });
     }
 

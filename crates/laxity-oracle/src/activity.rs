@@ -1,0 +1,70 @@
+//! What a real kernel was at, as measured in the run that is verified. There it is the only thing that excuses.
+//!
+//! 1. An activity of a CPU takes `[from, to)` there. It explains that a job waits unless that CPU runs, or ran last before it
+//!    was taken away, a job that goes before the waiting one: then that is not the CPU which the job waits for.
+//! 2. An activity of a release explains the waiting of the jobs that became ready in `released`, and of no others.
+//! 3. Nothing here has a length that was given beforehand: every interval was seen, its beginning and its end.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the kernel was at. In the order in which time is accounted for where several explain it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// A kernel thread had the CPU.
+    KernelThread,
+    /// A thread of a scheduling class above had the CPU.
+    HigherClass,
+    /// The CPU was on its way from one thread to the next.
+    Switch,
+    /// The CPU decided, or had left a thread and was on its way to a decision.
+    Decision,
+    /// The CPU had been asked to decide, and had not begun to.
+    Interrupt,
+    /// A release or wake-up was handled.
+    ReleaseHandler,
+    /// The timer of a release was due, and its handler had not begun.
+    ReleaseLatency,
+}
+
+impl Cause {
+    /// All causes.
+    pub const ALL: [Cause; 7] = [
+        Cause::KernelThread,
+        Cause::HigherClass,
+        Cause::Switch,
+        Cause::Decision,
+        Cause::Interrupt,
+        Cause::ReleaseHandler,
+        Cause::ReleaseLatency,
+    ];
+
+    /// In words, as in texts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::KernelThread => "kernel thread",
+            Cause::HigherClass => "higher class",
+            Cause::Switch => "switch",
+            Cause::Decision => "decision",
+            Cause::Interrupt => "interrupt on its way",
+            Cause::ReleaseHandler => "release handler",
+            Cause::ReleaseLatency => "release timer late",
+        }
+    }
+}
+
+/// One interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Activity {
+    /// From when, in ns since the synchronous release.
+    pub from_ns: u64,
+    /// Until when.
+    pub to_ns: u64,
+    /// On which CPU, or on the way to which.
+    pub cpu: u32,
+    /// What.
+    pub cause: Cause,
+    /// Of a release: the instants, both included, at which the jobs became ready that it is about.
+    pub released: Option<(u64, u64)>,
+}

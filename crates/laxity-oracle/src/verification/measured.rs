@@ -1,0 +1,254 @@
+//! How much of a job's waiting the activities of the run itself explain (`activity.rs` says which explain what).
+//!
+//! Complexity: O(1) per event and activity, amortized; O(k^2) per deviation with k activities that overlap it.
+
+use super::order::Rank;
+use super::trace_state::{NONE, TraceState};
+use crate::{Activity, Cause};
+
+/// A part of an activity during which its CPU has not changed hands.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    from: u64,
+    to: u64,
+    cause: Cause,
+    /// What the CPU runs, or was taken from.
+    ran: Option<Rank>,
+    released: Option<(u64, u64)>,
+}
+
+#[derive(Default)]
+struct CpuMeasured {
+    cluster: u32,
+    ran: Option<Rank>,
+    /// Whether it runs that.
+    runs: bool,
+    open: Vec<Piece>,
+}
+
+/// Of a deviation: what remains unexplained, and what each cause explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Account {
+    pub unexplained: u64,
+    pub explained: [u64; Cause::ALL.len()],
+}
+
+pub(super) struct Measured {
+    cpus: Vec<CpuMeasured>,
+    /// By cluster, in the order in which they ended.
+    closed: Vec<Vec<Piece>>,
+    /// At how many it is worth forgetting some.
+    limits: Vec<usize>,
+    /// By task: when its job became ready by a timer or a wake-up.
+    ready_at: Vec<Option<u64>>,
+}
+
+/// Fewer are not worth forgetting.
+const PIECES_MIN: usize = 1024;
+
+impl Measured {
+    pub fn new(trace: &TraceState) -> Self {
+        let clusters = trace.definition.clusters().len();
+        let cpus = trace.cpus.iter().map(|cpu| CpuMeasured { cluster: cpu.cluster, ..CpuMeasured::default() });
+        Measured {
+            cpus: cpus.collect(),
+            closed: vec![Vec::new(); clusters],
+            limits: vec![PIECES_MIN; clusters],
+            ready_at: vec![None; trace.tasks.len()],
+        }
+    }
+
+    /// The task's job becomes ready now, by a timer or a wake-up.
+    pub fn becomes_ready(&mut self, task: u32, now: u64) {
+        self.ready_at[task as usize] = Some(now);
+    }
+
+    /// An activity begins on a CPU.
+    pub fn begins(&mut self, cpu: usize, activity: &Activity) {
+        let &Activity { from_ns: from, to_ns: to, cause, released, .. } = activity;
+        let of = &mut self.cpus[cpu];
+        let ran = of.ran;
+        if released.is_some() {
+            self.closed[of.cluster as usize].push(Piece { from, to, cause, ran, released });
+        } else {
+            of.open.push(Piece { from, to, cause, ran, released });
+        }
+    }
+
+    /// From now on the CPU runs a job.
+    pub fn runs(&mut self, cpu: usize, rank: Rank, now: u64) {
+        for other in 0..self.cpus.len() {
+            let of = &self.cpus[other];
+            if other != cpu && !of.runs && of.ran.is_some_and(|(_, task)| task == rank.1) {
+                self.changes(other, None, now);
+            }
+        }
+        self.changes(cpu, Some(rank), now);
+        self.cpus[cpu].runs = true;
+    }
+
+    /// The job is taken off the CPU.
+    pub fn stops(&mut self, cpu: usize) {
+        self.cpus[cpu].runs = false;
+    }
+
+    /// The job on the CPU has ended, or cannot go on.
+    pub fn ends(&mut self, cpu: usize, now: u64) {
+        self.changes(cpu, None, now);
+        self.cpus[cpu].runs = false;
+    }
+
+    fn changes(&mut self, cpu: usize, ran: Option<Rank>, now: u64) {
+        self.close(cpu, now);
+        let of = &mut self.cpus[cpu];
+        of.ran = ran;
+        of.open.iter_mut().for_each(|piece| piece.ran = ran);
+    }
+
+    /// What has been open until now is a piece; what ends later goes on as another.
+    fn close(&mut self, cpu: usize, now: u64) {
+        let CpuMeasured { cluster, open, .. } = &mut self.cpus[cpu];
+        let closed = &mut self.closed[*cluster as usize];
+        open.retain_mut(|piece| {
+            let to = piece.to.min(now);
+            if piece.from < to {
+                closed.push(Piece { to, ..*piece });
+                piece.from = to;
+            }
+            piece.to > now
+        });
+    }
+
+    /// Accounts for `[from, to)`, during which a job waited.
+    pub fn account(&mut self, cluster: u32, (task, rank): (u32, Rank), (from, to): (u64, u64)) -> Account {
+        for cpu in 0..self.cpus.len() {
+            if self.cpus[cpu].cluster == cluster {
+                self.close(cpu, to);
+            }
+        }
+        let ready_at = self.ready_at[task as usize];
+        let explains = |piece: &&Piece| match piece.released {
+            Some((first, last)) => ready_at.is_some_and(|at| first <= at && at <= last),
+            None => piece.ran.is_none_or(|ran| rank <= ran),
+        };
+        let closed = &self.closed[cluster as usize];
+        let overlapping = closed.iter().filter(|piece| piece.from < to && piece.to > from);
+        let mut pieces: Vec<&Piece> = overlapping.filter(explains).collect();
+        pieces.sort_by_key(|piece| piece.cause);
+        let mut account = Account::default();
+        let mut left = vec![(from, to)];
+        for piece in pieces {
+            let before: u64 = left.iter().map(|(from, to)| to - from).sum();
+            left = left.into_iter().flat_map(|rest| without(rest, (piece.from, piece.to))).collect();
+            let after: u64 = left.iter().map(|(from, to)| to - from).sum();
+            account.explained[piece.cause as usize] += before - after;
+        }
+        account.unexplained = left.iter().map(|(from, to)| to - from).sum();
+        account
+    }
+
+    /// Forgets what ended before `oldest`, if that is much.
+    pub fn forget(&mut self, cluster: u32, oldest: u64) {
+        let closed = &mut self.closed[cluster as usize];
+        if closed.len() > self.limits[cluster as usize] {
+            closed.retain(|piece| piece.to > oldest);
+            self.limits[cluster as usize] = PIECES_MIN.max(2 * closed.len());
+        }
+    }
+}
+
+/// The parts of an interval that are not in another one.
+fn without((from, to): (u64, u64), (start, end): (u64, u64)) -> impl Iterator<Item = (u64, u64)> {
+    [(from, to.min(start)), (from.max(end), to)].into_iter().filter(|(from, to)| from < to)
+}
+
+impl super::Verification<'_> {
+    /// From now on only activities excuse deviations (the definition's transitions should be none), and budgets may be
+    /// enforced up to `late` after they are used up.
+    #[must_use]
+    pub fn measured(mut self, late: laxity_model::Duration) -> Self {
+        self.order.measured = Some(Measured::new(&self.trace));
+        self.budgets.may_be_late(late.as_ns());
+        self
+    }
+
+    /// Takes an activity: in the order of their beginnings among themselves and the events, before events of its instant.
+    /// CPUs that are not of the definition are passed over.
+    pub fn activity(&mut self, activity: &Activity) {
+        if activity.from_ns >= activity.to_ns {
+            return;
+        }
+        self.advance(activity.from_ns);
+        if let Some(cpu) = self.trace.cpu_index(activity.cpu).filter(|&cpu| self.trace.cpus[cpu].cluster != NONE)
+            && let Some(measured) = &mut self.order.measured
+        {
+            measured.begins(cpu, activity);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn piece(from: u64, to: u64, cause: Cause, ran: Option<Rank>) -> Piece {
+        Piece { from, to, cause, ran, released: None }
+    }
+
+    fn one_cpu() -> Measured {
+        Measured {
+            cpus: vec![CpuMeasured::default()],
+            closed: vec![Vec::new()],
+            limits: vec![PIECES_MIN],
+            ready_at: vec![None; 4],
+        }
+    }
+
+    fn activity(from_ns: u64, to_ns: u64, cause: Cause) -> Activity {
+        Activity { from_ns, to_ns, cpu: 0, cause, released: None }
+    }
+
+    #[test]
+    fn time_is_accounted_for_once_by_the_first_cause() {
+        let mut measured = one_cpu();
+        measured.closed[0] = vec![
+            piece(10, 30, Cause::Interrupt, None),
+            piece(20, 25, Cause::KernelThread, None),
+            piece(28, 35, Cause::Decision, None),
+            piece(0, 100, Cause::Switch, Some((3, 3))),
+        ];
+        let account = measured.account(0, (1, (5, 1)), (5, 40));
+        assert_eq!(account.unexplained, 5 + 5);
+        assert_eq!(account.explained[Cause::KernelThread as usize], 5);
+        assert_eq!(account.explained[Cause::Decision as usize], 7);
+        assert_eq!(account.explained[Cause::Interrupt as usize], 13);
+        assert_eq!(account.explained[Cause::Switch as usize], 0, "that CPU has a job that goes before");
+    }
+
+    #[test]
+    fn a_cpu_that_changes_hands_explains_by_turns() {
+        let mut measured = one_cpu();
+        measured.runs(0, (3, 3), 0);
+        measured.begins(0, &activity(10, 50, Cause::Interrupt));
+        measured.ends(0, 20);
+        measured.runs(0, (9, 2), 40);
+        assert_eq!(measured.account(0, (1, (5, 1)), (10, 60)).unexplained, 10 + 10);
+        let mut measured = one_cpu();
+        measured.runs(0, (3, 3), 0);
+        measured.stops(0);
+        measured.begins(0, &activity(10, 50, Cause::KernelThread));
+        assert_eq!(measured.account(0, (1, (5, 1)), (10, 20)).unexplained, 10, "the one taken off goes before");
+        assert_eq!(measured.account(0, (3, (3, 3)), (10, 20)).unexplained, 0, "it waits itself");
+    }
+
+    #[test]
+    fn a_release_explains_only_its_jobs() {
+        let mut measured = one_cpu();
+        measured.becomes_ready(1, 12);
+        measured.becomes_ready(2, 9);
+        let release = Activity { released: Some((10, 30)), ..activity(10, 25, Cause::ReleaseLatency) };
+        measured.begins(0, &release);
+        assert_eq!(measured.account(0, (1, (5, 1)), (12, 27)).unexplained, 2);
+        assert_eq!(measured.account(0, (2, (5, 2)), (12, 27)).unexplained, 15);
+    }
+}
