@@ -146,7 +146,8 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 
 	c->decided = end;
 	if (c->kicked_at) {
-		lx_trace_task(LX_TRACE_IPI, cpu, begin, c->instance, LX_NONE, 0, LX_NONE, c->kicked_by);
+		if (ring && lx_tracing(LX_TRACE_EVENTS))
+			lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->kicked_by, c->kicked_at);
 		if (ring && lx_tracing(LX_TRACE_SAMPLES) && begin > c->kicked_at && c->kicked_by != cpu)
 			lx_trace_write(ring, LX_SAMPLE_IPI_LATENCY, cpu, c->kicked_at, 0, LX_NONE, LX_NONE,
 				       begin - c->kicked_at, 0);
@@ -169,9 +170,12 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 			lx_trace_task(LX_TRACE_THROTTLE, cpu, begin, c->instance, ended, pid, job, 0);
 			lx_trace_task(LX_TRACE_REPLENISH, LX_NONE, t->replenished > begin ? t->replenished : begin,
 				      c->instance, ended, pid, job, t->deadline_abs);
+			/* It has had its new budget for some time, and goes on at once. */
+			if (next == ended)
+				lx_trace_task(LX_TRACE_RESUME, cpu, end, c->instance, ended, pid, job, 0);
 		}
 	}
-	lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, begin, end, c->instance);
+	lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, begin, end, next, 0);
 	if (ring && lx_tracing(LX_TRACE_SAMPLES))
 		lx_trace_write(ring, LX_SAMPLE_SCHEDULE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
 }
@@ -290,6 +294,7 @@ static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct l
 				lx_trace_job(in, member->instance, index);
 			else
 				lx_trace_task(LX_TRACE_WAKE, scx_bpf_task_cpu(p), now, member->instance, index, p->pid, job, 0);
+			lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, now, bpf_ktime_get_ns(), LX_NONE, now);
 		}
 	}
 	lx_remind(in, index);
@@ -377,7 +382,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 			lx_trace_task(LX_TRACE_RESUME, cpu, now, c->instance, member->index, p->pid,
 				      lx_slot(in, member->index)->job, 0);
 			if (c->decided && c->decided < now)
-				lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided, now, c->instance);
+				lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided, now, member->index, 0);
 		}
 		/* It has just become one of ours, while it ran. */
 		if (LX_READ(lx_slot(in, member->index)->standing) != LX_PRESENT)

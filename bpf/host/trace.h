@@ -8,6 +8,10 @@
  *   PREEMPT     it is not any more; after a COMPLETE, THROTTLE or BLOCK that is no news
  *   REPLENISH   written together with THROTTLE: its time is to come
  *   BACKGROUND  argument: the thread; argument2: 1 for a kernel thread
+ *   IPI         argument2: when it was sent
+ *   RELEASE_OVERHEAD     argument2: the instant that the timer was set to
+ *   SCHEDULING_OVERHEAD  task: the one that the CPU is to run, LX_NONE: none. Where argument2 is not 0, it is a wake-up, at
+ *               that instant, that was handled
  *
  * Times are taken where they say: a decision's are those at which it began.
  */
@@ -37,10 +41,16 @@ static __always_inline void lx_trace_job(struct lx_instance *in, u32 instance, u
 	lx_trace_task(LX_TRACE_RELEASE, LX_NONE, t->release, instance, index, slot->pid, slot->job, t->deadline_abs);
 }
 
-/* Kernel work on this CPU from `begin` to `end`. */
-static __always_inline void lx_trace_work(u32 kind, u64 begin, u64 end, u32 instance)
+/* Kernel work on this CPU from `begin` to `end`, for a task or LX_NONE; `what` as its kind says. */
+static __always_inline void lx_trace_work(u32 kind, u64 begin, u64 end, u32 index, u64 what)
 {
-	lx_trace_task(kind, bpf_get_smp_processor_id(), begin, instance, LX_NONE, 0, LX_NONE, end - begin);
+	struct lx_ring *ring;
+
+	if (!lx_tracing(LX_TRACE_EVENTS))
+		return;
+	ring = lx_trace_ring();
+	if (ring)
+		lx_trace_write(ring, kind, bpf_get_smp_processor_id(), begin, 0, index, LX_NONE, end - begin, what);
 }
 
 #endif
