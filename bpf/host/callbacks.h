@@ -145,7 +145,8 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 	struct lx_ring *ring = lx_trace_ring();
 
 	c->decided = end;
-	if (c->kicked_at) {
+	/* One that was sent while this decision went on is for the next. */
+	if (c->kicked_at && c->kicked_at <= begin) {
 		if (ring && lx_tracing(LX_TRACE_EVENTS))
 			lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->kicked_by, c->kicked_at);
 		if (ring && lx_tracing(LX_TRACE_SAMPLES) && begin > c->kicked_at && c->kicked_by != cpu)
@@ -195,6 +196,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 		return false;
 	lx_serve(in, c);
 	task = lx_decide(in, c, now);
+	c->over = c->ending != LX_ENDED_NOTHING && task != c->ending_task;
 	LX_COUNT(decisions);
 	if (c->ending == LX_ENDED_BUDGET)
 		LX_COUNT(exhaustions);
@@ -377,6 +379,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		LX_WRITE(lx_slot(in, member->index)->custody, 0);
 		c->running = member->index;
 		c->since = now;
+		c->over = 0;
 		lx_watch_budget(in, c, now);
 		if (lx_tracing(LX_TRACE_EVENTS)) {
 			lx_trace_task(LX_TRACE_RESUME, cpu, now, c->instance, member->index, p->pid,
@@ -419,7 +422,8 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 	if (!in)
 		return;
 	now = bpf_ktime_get_ns();
-	lx_charge_running(in, c, now);
+	if (!c->over)
+		lx_charge_running(in, c, now);
 	lx_trace_task(LX_TRACE_PREEMPT, scx_bpf_task_cpu(p), now, c->instance, c->running, p->pid,
 		      lx_slot(in, c->running)->job, 0);
 	c->running = LX_NONE;

@@ -92,6 +92,8 @@ struct lx_host_cpu {
 	u32 next;
 	u32 reserved;
 	u64 ready;
+	/* The job of the task on it is over, and the task has not quite left it: that time is nobody's. */
+	u32 over;
 	/* When the last decision ended. */
 	u64 decided;
 	struct lx_reserve reserve;

@@ -9,6 +9,7 @@ mod messages;
 mod object;
 mod releaser;
 pub mod rings;
+pub mod schedule;
 mod scheduler;
 
 pub use counters::Counters;

@@ -1,0 +1,220 @@
+//! Records of all CPUs into one schedule.
+
+use super::cpus::{CpuRecords, Found};
+use super::tasks::{Placed, TaskRecords, placed};
+use super::{MeasuredWindows, Recorded};
+use crate::rings::{Kind, NONE, Record};
+use laxity_oracle::{Activity, Cause};
+use laxity_trace::{Event, EventKind};
+use std::collections::BTreeMap;
+
+/// A thread and its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// The thread's id as the kernel has it.
+    pub tid: u32,
+    /// The task's id in its set.
+    pub task: u32,
+    /// Its relative deadline, in ns. (Where a budget was used up, hosts know the deadline of the next one only.)
+    pub deadline_rel_ns: u64,
+}
+
+/// What the records are about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The instant of CLOCK_MONOTONIC that becomes time 0: the synchronous release, in ns.
+    pub t0_ns: u64,
+    /// The threads.
+    pub tasks: Vec<Member>,
+    /// The number that the host gives to what is to be job 0: 1 where the first job only waits for the synchronous release.
+    pub first_job: u32,
+    /// The CPUs of the schedule; records about others are passed over.
+    pub cpus: Vec<u32>,
+    /// Where the schedule ends at the latest, in ns of CLOCK_MONOTONIC; without it where the records do.
+    pub end_ns: Option<u64>,
+}
+
+/// A schedule of the kernel. Times are in ns since the origin.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// What the kernel was at, in the order of beginnings.
+    pub activities: Vec<Activity>,
+    /// Where it ends: a task left, records were lost, or the recording ended.
+    pub end_ns: u64,
+    /// What was measured on the way.
+    pub windows: MeasuredWindows,
+    /// Decisions of CPUs.
+    pub decisions: u64,
+    /// What a reader should know: losses, records that contradict each other.
+    pub notes: Vec<String>,
+}
+
+struct Conversion<'a> {
+    origin: &'a Origin,
+    tasks: BTreeMap<u32, TaskRecords>,
+    cpus: BTreeMap<u32, CpuRecords>,
+    events: Vec<Placed>,
+    found: Found,
+    decisions: u64,
+}
+
+/// Makes a schedule of what was recorded.
+pub fn convert(recorded: &Recorded, origin: &Origin) -> Schedule {
+    let mut records: Vec<&Record> =
+        recorded.records.iter().filter(|record| matches!(Kind::of(record.kind), Some(Kind::Event(_)))).collect();
+    // Stable: records of one CPU and one instant stay in the order of their writing.
+    records.sort_by_key(|record| record.time_ns);
+    let mut end = records.iter().filter(|r| !is_to_come(r)).map(|r| r.time_ns).max().unwrap_or(origin.t0_ns);
+    let limits = [recorded.complete_until_ns, origin.end_ns, first_departure(&records, origin)];
+    end = limits.into_iter().flatten().fold(end, u64::min).max(origin.t0_ns);
+    let task = |member: &Member| (member.tid, TaskRecords::of(member.task, member.deadline_rel_ns));
+    let mut conversion = Conversion {
+        origin,
+        tasks: origin.tasks.iter().map(task).collect(),
+        cpus: origin.cpus.iter().map(|&cpu| (cpu, CpuRecords::default())).collect(),
+        events: Vec::new(),
+        found: Found { activities: Vec::new(), windows: MeasuredWindows::default(), t0_ns: origin.t0_ns },
+        decisions: 0,
+    };
+    for record in records.into_iter().take_while(|record| record.time_ns < end) {
+        conversion.record(record);
+    }
+    conversion.finish(end, recorded)
+}
+
+/// Written before its time.
+fn is_to_come(record: &Record) -> bool {
+    let early = [EventKind::Release, EventKind::Replenish];
+    early.into_iter().any(|kind| Kind::of(record.kind) == Some(Kind::Event(kind)))
+}
+
+fn first_departure(records: &[&Record], origin: &Origin) -> Option<u64> {
+    let leaves = Kind::Event(EventKind::Leave).code();
+    let ours = |record: &&&Record| origin.tasks.iter().any(|member| member.tid == record.pid);
+    records.iter().filter(|record| record.kind == leaves).find(ours).map(|record| record.time_ns)
+}
+
+impl Conversion<'_> {
+    fn record(&mut self, record: &Record) {
+        let Some(Kind::Event(kind)) = Kind::of(record.kind) else { return };
+        match kind {
+            EventKind::Ipi
+            | EventKind::ReleaseOverhead
+            | EventKind::SchedulingOverhead
+            | EventKind::SwitchOverhead
+            | EventKind::BackgroundStart
+            | EventKind::BackgroundStop => self.of_cpu(kind, record),
+            _ => self.of_task(kind, record),
+        }
+    }
+
+    fn of_cpu(&mut self, kind: EventKind, record: &Record) {
+        let Some(cpu) = self.cpus.get_mut(&record.cpu) else { return };
+        let found = &mut self.found;
+        let (begin, end) = (record.time_ns, record.time_ns.saturating_add(record.argument));
+        match kind {
+            EventKind::Ipi => {
+                found.push(record.cpu, Cause::Interrupt, (record.argument2, begin), None);
+                found.windows.interrupt.add(begin.saturating_sub(record.argument2));
+            }
+            EventKind::ReleaseOverhead => {
+                let due = record.argument2;
+                let released = Some((due, end));
+                found.push(record.cpu, Cause::ReleaseLatency, (due, begin), released);
+                found.push(record.cpu, Cause::ReleaseHandler, (begin, end), released);
+                found.windows.release_latency.add(begin.saturating_sub(due));
+                found.windows.release.add(record.argument);
+            }
+            EventKind::SchedulingOverhead if record.argument2 != 0 => {
+                let released = Some((record.argument2, end));
+                found.push(record.cpu, Cause::ReleaseHandler, (begin, end), released);
+                found.windows.wake_up.add(record.argument);
+            }
+            EventKind::SchedulingOverhead => {
+                self.decisions += 1;
+                cpu.decides(record, found);
+            }
+            EventKind::SwitchOverhead => cpu.switches(record, found),
+            EventKind::BackgroundStart => cpu.other_begins(record, found),
+            _ => cpu.other_stops(record, found),
+        }
+        if let Some(time_ns) = begin.checked_sub(self.origin.t0_ns) {
+            let (cpu, argument) = (Some(record.cpu), Some(record.argument));
+            self.events.push(placed(Event { time_ns, kind, cpu, task: None, job: None, argument }));
+        }
+    }
+
+    fn of_task(&mut self, kind: EventKind, record: &Record) {
+        let t0 = self.origin.t0_ns;
+        let Some(task) = self.tasks.get_mut(&record.pid) else { return };
+        let cpu = self.cpus.get_mut(&record.cpu);
+        let events = &mut self.events;
+        let job = record.job.checked_sub(self.origin.first_job).filter(|_| record.job != NONE);
+        let Some((job, now)) = job.zip(record.time_ns.checked_sub(t0)) else {
+            // A job that does not count leaves its CPU all the same.
+            if let Some(cpu) = cpu {
+                match kind {
+                    EventKind::Resume => cpu.runs(record.task),
+                    EventKind::Preempt => cpu.stopped(record.time_ns),
+                    EventKind::Complete | EventKind::Throttle => cpu.ended(record.time_ns),
+                    _ => {}
+                }
+            }
+            return;
+        };
+        let argument = record.argument.saturating_sub(t0);
+        match kind {
+            EventKind::Release => task.released(now, job, argument, events),
+            EventKind::Wake => task.wakes(now, job, events),
+            EventKind::Replenish => task.replenished(now, job, argument, events),
+            EventKind::Postpone => task.postponed(now, job, argument, events),
+            EventKind::Start | EventKind::Resume | EventKind::Migrate => {
+                task.runs(now, record.cpu, job, events);
+                cpu.into_iter().for_each(|cpu| cpu.runs(record.task));
+            }
+            EventKind::Preempt => {
+                task.stopped(now, record.cpu, events);
+                cpu.into_iter().for_each(|cpu| cpu.stopped(record.time_ns));
+            }
+            EventKind::Complete | EventKind::Throttle => {
+                task.ends(now, kind, job, events);
+                cpu.into_iter().for_each(|cpu| cpu.ended(record.time_ns));
+            }
+            EventKind::Block => {
+                let since = task.blocks(events).map_or(record.time_ns, |since| since + t0);
+                cpu.into_iter().for_each(|cpu| cpu.slept(since));
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(mut self, end: u64, recorded: &Recorded) -> Schedule {
+        let end_ns = end - self.origin.t0_ns;
+        for (&cpu, of) in &mut self.cpus {
+            of.finish(cpu, end, &mut self.found);
+        }
+        let mut notes = Vec::new();
+        for task in self.tasks.values_mut() {
+            task.finish(end_ns, &mut self.events);
+            notes.extend(task.strange.iter().map(|what| format!("task {} {what}", task.id)));
+            if task.jobs.is_empty() {
+                notes.push(format!("task {} has no job", task.id));
+            }
+        }
+        if recorded.lost > 0 {
+            notes.push(format!("{} records were lost: the schedule ends before the first of them", recorded.lost));
+        }
+        self.events.sort_by_key(|placed| (placed.event.time_ns, placed.class));
+        self.found.activities.sort_by_key(|activity| activity.from_ns);
+        Schedule {
+            events: self.events.into_iter().map(|placed| placed.event).collect(),
+            activities: self.found.activities,
+            end_ns,
+            windows: self.found.windows,
+            decisions: self.decisions,
+            notes,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What a CPU was at while it ran no task: the intervals that excuse.
+//!
+//! ```text
+//!   task ---COMPLETE/BLOCK/sleep---> [ decision: on the way ) [begin decision end) [ switch ) ---RESUME---> task
+//!   task <--PREEMPT in the switch after a decision                                  it is recorded, with its ends
+//!   task ---PREEMPT----------------> [ switch ) ---START---> kernel thread ---STOP---> [ on the way to a decision ...
+//! ```
+//!
+//! A CPU that has left a thread without a decision is in the scheduler until it decides or runs the next one: it was not idle
+//! in between. After a decision it may have been, so there only what was recorded counts.
+
+use super::MeasuredWindows;
+use crate::rings::{NONE, Record};
+use laxity_oracle::{Activity, Cause};
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct CpuRecords {
+    /// When it left a thread, if it has not decided or run another since.
+    left: Option<u64>,
+    /// It runs this task, by its number in the instance.
+    runs: Option<u32>,
+    /// It has decided to leave what it runs.
+    decided: bool,
+    /// When its last decision ended, if that chose a task.
+    chose: Option<u64>,
+    /// What it runs that is none of the tasks: since when, and why it may.
+    other: Option<(u64, Option<Cause>)>,
+}
+
+/// Where activities go.
+pub(super) struct Found {
+    pub activities: Vec<Activity>,
+    pub windows: MeasuredWindows,
+    /// CLOCK_MONOTONIC of time 0.
+    pub t0_ns: u64,
+}
+
+impl Found {
+    pub fn push(&mut self, cpu: u32, cause: Cause, (from, to): (u64, u64), released: Option<(u64, u64)>) {
+        let since = |time: u64| time.saturating_sub(self.t0_ns);
+        let (from_ns, to_ns) = (since(from), since(to));
+        let released = released.map(|(first, last)| (since(first), since(last)));
+        if from_ns < to_ns {
+            self.activities.push(Activity { from_ns, to_ns, cpu, cause, released });
+        }
+    }
+}
+
+impl CpuRecords {
+    /// A task begins to run.
+    pub fn runs(&mut self, task: u32) {
+        (self.left, self.decided) = (None, false);
+        self.runs = Some(task).filter(|&task| task != NONE);
+    }
+
+    /// A task is taken off.
+    pub fn stopped(&mut self, now: u64) {
+        if !self.decided {
+            self.left.get_or_insert(now);
+        }
+    }
+
+    /// The job on it has ended: the scheduler comes next, whatever was decided before.
+    pub fn ended(&mut self, now: u64) {
+        self.left.get_or_insert(now);
+        self.decided = false;
+    }
+
+    /// The task that was taken off at `now` sleeps: nothing had been decided.
+    pub fn slept(&mut self, stopped: u64) {
+        self.left.get_or_insert(stopped);
+        self.decided = false;
+    }
+
+    /// A thread that is none of the tasks begins to run.
+    pub fn other_begins(&mut self, record: &Record, found: &mut Found) {
+        let now = record.time_ns;
+        if let Some(left) = self.left.take() {
+            found.push(record.cpu, Cause::Switch, (left, now), None);
+        }
+        self.decided = false;
+        let cause = match record.argument2 {
+            0 => None,
+            1 => Some(Cause::KernelThread),
+            _ => Some(Cause::HigherClass),
+        };
+        self.other = Some((now, cause));
+        self.runs = None;
+    }
+
+    /// It is taken off.
+    pub fn other_stops(&mut self, record: &Record, found: &mut Found) {
+        let now = record.time_ns;
+        if let Some((since, Some(cause))) = self.other.take() {
+            found.push(record.cpu, cause, (since, now), None);
+            let of = match cause {
+                Cause::KernelThread => &mut found.windows.kernel_thread,
+                _ => &mut found.windows.higher_class,
+            };
+            of.add(now - since);
+        }
+        if !self.decided {
+            self.left = Some(now);
+        }
+    }
+
+    /// What still runs at the end of the trace.
+    pub fn finish(&mut self, cpu: u32, end: u64, found: &mut Found) {
+        if let Some((since, Some(cause))) = self.other.take() {
+            found.push(cpu, cause, (since, end), None);
+        }
+    }
+
+    pub fn decides(&mut self, record: &Record, found: &mut Found) {
+        let (begin, end) = (record.time_ns, record.time_ns + record.argument);
+        let from = self.left.take().filter(|&left| left < begin).unwrap_or(begin);
+        found.push(record.cpu, Cause::Decision, (from, end), None);
+        found.windows.decision.add(record.argument);
+        let chose = Some(record.task).filter(|&task| task != NONE);
+        self.decided = chose.is_none() || chose != self.runs;
+        self.chose = chose.map(|_| end);
+    }
+
+    pub fn switches(&mut self, record: &Record, found: &mut Found) {
+        // It begins with the last decision. If that chose nothing, the CPU was idle since.
+        if self.chose == Some(record.time_ns) {
+            found.push(record.cpu, Cause::Switch, (record.time_ns, record.time_ns + record.argument), None);
+            found.windows.switch.add(record.argument);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What the kernel did, as a schedule that the oracles understand: from the records of a host (`bpf/host/trace.h`) to
+//! [`laxity_trace::Event`]s, and to the intervals in which the kernel was at something ([`laxity_oracle::Activity`]).
+//!
+//! 1. [`Recording`] drains the rings while the tasks run, and knows until when nothing is missing. It keeps a record of 64
+//!    bytes each: about 10 for every job, so 10 000 jobs per second take 6.4 MB per second.
+//! 2. [`convert()`] makes a [`Schedule`] of them. Time counts from the [`Origin`]; what was before is dropped. Tasks are known
+//!    by their thread ids and get their ids of the task set. A job before the first one that counts (a thread that enters
+//!    waits for the synchronous release that way) is dropped.
+//! 3. [`verify`] puts it before the oracles. Nothing but an interval of the run itself excuses a deviation.
+
+mod convert;
+mod cpus;
+mod recording;
+mod tasks;
+#[cfg(test)]
+mod tests;
+mod windows;
+
+pub use convert::{Member, Origin, Schedule, convert};
+pub use recording::{Recorded, Recording};
+pub use windows::{MeasuredWindows, Span};
+
+use laxity_model::{Arrival, Duration};
+use laxity_oracle::{Definition, Verdict, verify_measured};
+use laxity_trace::{Event, EventKind};
+
+/// The releases that the host has not made known because their predecessors are not over when the schedule ends, and the
+/// misses of those jobs.
+fn with_those_behind(definition: &Definition, schedule: &Schedule) -> Vec<Event> {
+    let mut events = schedule.events.clone();
+    let tasks = definition.set().tasks();
+    let mut last: Vec<Option<(Event, bool)>> = vec![None; tasks.len()];
+    for event in &schedule.events {
+        let Some(of) = event.task.and_then(|task| last.get_mut(task as usize)) else { continue };
+        match event.kind {
+            EventKind::Release => *of = Some((*event, false)),
+            EventKind::Complete if of.is_some_and(|(release, _)| release.job == event.job) => {
+                *of = of.map(|(release, _)| (release, true));
+            }
+            _ => {}
+        }
+    }
+    let end = schedule.end_ns.min(definition.duration().as_ns());
+    for (task, last) in tasks.iter().zip(last) {
+        let Some((mut event, false)) = last else { continue };
+        if !matches!(task.arrival, Arrival::Periodic { .. }) {
+            continue;
+        }
+        loop {
+            event.time_ns = event.time_ns.saturating_add(task.period().as_ns());
+            if event.time_ns >= end {
+                break;
+            }
+            let deadline_abs = event.time_ns.saturating_add(task.deadline_rel.as_ns());
+            event.job = event.job.map(|job| job + 1);
+            event.argument = Some(deadline_abs);
+            events.push(event);
+            if deadline_abs < end {
+                let kind = EventKind::DeadlineMiss;
+                events.push(Event { time_ns: deadline_abs, kind, argument: None, ..event });
+            }
+        }
+    }
+    events.sort_by_key(|event| (event.time_ns, tasks::class_of(event.kind)));
+    events
+}
+
+/// Checks a schedule against what it claims to be. The definition's releases should end where the schedule does
+/// ([`Schedule::end_ns`]); what it says of transitions should be nothing.
+pub fn verify(definition: &Definition, schedule: &Schedule) -> Verdict {
+    let late = Duration::from_ns(schedule.windows.enforcement_late_ns());
+    verify_measured(definition, &with_those_behind(definition, schedule), &schedule.activities, late, schedule.end_ns)
+}

@@ -1,0 +1,73 @@
+//! Records, drained while the tasks run.
+
+use crate::rings::{Record, Rings, Switch};
+
+/// Drains rings. To be asked often: a ring has room for 16384 records.
+pub struct Recording {
+    rings: Rings,
+    switch: Switch,
+    records: Vec<Record>,
+    /// Losses of earlier recordings from the same rings.
+    lost_before: u64,
+    complete_until_ns: Option<u64>,
+}
+
+/// What was recorded.
+#[derive(Debug, Clone, Default)]
+pub struct Recorded {
+    /// The records, of each CPU in the order of their writing.
+    pub records: Vec<Record>,
+    /// Records that found no place.
+    pub lost: u64,
+    /// Where some were lost: the time of CLOCK_MONOTONIC in ns until which none is missing.
+    pub complete_until_ns: Option<u64>,
+}
+
+fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let part = |value: i64| u64::try_from(value).unwrap_or(0);
+    part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec)
+}
+
+impl Recording {
+    /// Switches the events of an attached scheduler on, and its samples too if asked for.
+    pub fn start(mut rings: Rings, switch: Switch, samples: bool) -> Recording {
+        rings.drain(|_| ());
+        let lost_before = rings.lost().iter().sum();
+        switch.set(Switch::EVENTS | if samples { Switch::SAMPLES } else { 0 });
+        Recording { rings, switch, records: Vec::new(), lost_before, complete_until_ns: None }
+    }
+
+    /// Takes what is there; gives how many records that were.
+    pub fn drain(&mut self) -> usize {
+        let before = now_ns();
+        let records = &mut self.records;
+        let count = self.rings.drain(|record| records.push(*record));
+        if self.complete_until_ns.is_none() && self.lost() > 0 {
+            // What was lost was written after the drain before this one: at the latest record of that.
+            let known = self.records.len() - count;
+            let last = self.records[..known].iter().map(|record| record.time_ns).filter(|&time| time < before);
+            self.complete_until_ns = Some(last.max().unwrap_or(0));
+        }
+        count
+    }
+
+    /// What has been drained so far.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    fn lost(&self) -> u64 {
+        self.rings.lost().iter().sum::<u64>() - self.lost_before
+    }
+
+    /// Switches off and takes the rest.
+    pub fn finish(mut self) -> Recorded {
+        self.switch.set(0);
+        // What had begun by then is written within this time.
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        self.drain();
+        let lost = self.lost();
+        Recorded { records: self.records, lost, complete_until_ns: self.complete_until_ns }
+    }
+}

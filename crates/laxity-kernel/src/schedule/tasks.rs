@@ -1,0 +1,195 @@
+//! One task's records into events: `[RESUME, PREEMPT)` and what ends a job or stops it.
+//!
+//! ```text
+//!              RESUME                       PREEMPT
+//!    off a CPU ------> on a CPU (job, cpu) --------> off a CPU        start, resume or migrate; preempt
+//!                          |  COMPLETE, THROTTLE
+//!                          +--------------------> off a CPU           a PREEMPT that follows is no news
+//!    a PREEMPT that is followed by a BLOCK of the task is that block
+//!    a job without COMPLETE whose task has a next one has ended where it blocked last
+//! ```
+
+use laxity_trace::{Event, EventKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An event and its place among those of its instant: releases and replenishments, then ends, then the rest.
+pub(super) struct Placed {
+    pub event: Event,
+    pub class: u8,
+}
+
+/// Of what kind comes first in an instant.
+pub(super) fn class_of(kind: EventKind) -> u8 {
+    match kind {
+        EventKind::Release | EventKind::Wake => 0,
+        kind if kind.ends_running() => 1,
+        // A budget that ran out too late may be there again in the same instant.
+        EventKind::DeadlineMiss | EventKind::Replenish => 2,
+        kind if kind.begins_running() => 4,
+        _ => 3,
+    }
+}
+
+pub(super) fn placed(event: Event) -> Placed {
+    Placed { event, class: class_of(event.kind) }
+}
+
+/// What is known of a job.
+#[derive(Default)]
+pub(super) struct JobRecords {
+    pub deadline_ns: Option<u64>,
+    pub complete_ns: Option<u64>,
+    /// Index of its last block among the events.
+    blocked: Option<usize>,
+}
+
+/// What a task is at.
+#[derive(Default)]
+pub(super) struct TaskRecords {
+    pub id: u32,
+    deadline_rel_ns: u64,
+    running: Option<(u32, u32)>,
+    last_cpu: Option<u32>,
+    started: Option<u32>,
+    /// Index of the preemption that was its last event.
+    preempted: Option<usize>,
+    blocked: bool,
+    pub jobs: BTreeMap<u32, JobRecords>,
+    /// What contradicts, in words.
+    pub strange: BTreeSet<&'static str>,
+}
+
+impl TaskRecords {
+    /// A task of which nothing else is known yet.
+    pub fn of(id: u32, deadline_rel_ns: u64) -> Self {
+        TaskRecords { id, deadline_rel_ns, ..TaskRecords::default() }
+    }
+
+    fn event(&self, time_ns: u64, kind: EventKind, cpu: Option<u32>, job: u32, argument: Option<u64>) -> Placed {
+        placed(Event { time_ns, kind, cpu, task: Some(self.id), job: Some(job), argument })
+    }
+
+    /// A job whose predecessor has used budget of a later period is scheduled by a later deadline than its own.
+    pub fn released(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
+        let deadline_ns = scheduled_by_ns.min(now.saturating_add(self.deadline_rel_ns));
+        self.jobs.entry(job).or_default().deadline_ns = Some(deadline_ns);
+        events.push(self.event(now, EventKind::Release, None, job, Some(deadline_ns)));
+    }
+
+    pub fn runs(&mut self, now: u64, cpu: u32, job: u32, events: &mut Vec<Placed>) {
+        if self.running == Some((cpu, job)) {
+            return;
+        }
+        if self.running.is_some() {
+            self.strange.insert("runs anew where nothing had stopped it");
+        }
+        let from = self.last_cpu.filter(|&last| last != cpu).map(u64::from);
+        let kind = match (self.started == Some(job), from) {
+            (false, _) => EventKind::Start,
+            (true, None) => EventKind::Resume,
+            (true, Some(_)) => EventKind::Migrate,
+        };
+        events.push(self.event(now, kind, Some(cpu), job, from));
+        (self.running, self.last_cpu, self.started) = (Some((cpu, job)), Some(cpu), Some(job));
+        (self.preempted, self.blocked) = (None, false);
+    }
+
+    /// It is off its CPU; whether that was news.
+    pub fn stopped(&mut self, now: u64, cpu: u32, events: &mut Vec<Placed>) -> bool {
+        let Some((on, job)) = self.running else { return false };
+        if on != cpu {
+            self.strange.insert("is taken off a CPU that it was not on");
+        }
+        self.running = None;
+        self.preempted = Some(events.len());
+        events.push(self.event(now, EventKind::Preempt, Some(on), job, None));
+        true
+    }
+
+    /// Its job is over or out of budget; whether that was news.
+    pub fn ends(&mut self, now: u64, kind: EventKind, job: u32, events: &mut Vec<Placed>) -> bool {
+        let Some((cpu, running)) = self.running else {
+            if kind != EventKind::Throttle || !self.was_throttled(job, events) {
+                self.strange.insert("ends a job that did not run");
+            }
+            return false;
+        };
+        if running != job {
+            self.strange.insert("ends another job than the one that ran");
+        }
+        self.running = None;
+        self.preempted = None;
+        let of = self.jobs.entry(running).or_default();
+        let argument = match kind {
+            EventKind::Complete => {
+                of.complete_ns = Some(now);
+                of.deadline_ns
+            }
+            _ => None,
+        };
+        events.push(self.event(now, kind, Some(cpu), running, argument));
+        true
+    }
+
+    /// It had used up its budget when it was taken off its CPU last, and the host has noticed now.
+    fn was_throttled(&mut self, job: u32, events: &mut [Placed]) -> bool {
+        let Some(index) = self.preempted.take_if(|&mut index| events[index].event.job == Some(job)) else {
+            return false;
+        };
+        events[index].event.kind = EventKind::Throttle;
+        true
+    }
+
+    /// It sleeps: since when, if it was at a job.
+    pub fn blocks(&mut self, events: &mut [Placed]) -> Option<u64> {
+        let index = self.preempted.take()?;
+        events[index].event.kind = EventKind::Block;
+        self.blocked = true;
+        if let Some(job) = events[index].event.job {
+            self.jobs.entry(job).or_default().blocked = Some(index);
+        }
+        Some(events[index].event.time_ns)
+    }
+
+    pub fn wakes(&mut self, now: u64, job: u32, events: &mut Vec<Placed>) {
+        if std::mem::take(&mut self.blocked) {
+            events.push(self.event(now, EventKind::Wake, None, job, None));
+        }
+    }
+
+    pub fn replenished(&mut self, now: u64, job: u32, deadline_ns: u64, events: &mut Vec<Placed>) {
+        events.push(self.event(now, EventKind::Replenish, None, job, Some(deadline_ns)));
+    }
+
+    pub fn postponed(&mut self, now: u64, job: u32, deadline_ns: u64, events: &mut Vec<Placed>) {
+        match self.running {
+            Some((cpu, running)) if running == job => {
+                events.push(self.event(now, EventKind::Postpone, Some(cpu), job, Some(deadline_ns)));
+            }
+            _ => {
+                self.strange.insert("has its deadline postponed while it does not run");
+            }
+        }
+    }
+
+    /// All records are there: jobs that ended by blocking, and misses until `end`.
+    pub fn finish(&mut self, end: u64, events: &mut Vec<Placed>) {
+        let Some((&last, _)) = self.jobs.last_key_value() else { return };
+        for (&job, of) in &mut self.jobs {
+            if of.complete_ns.is_none()
+                && job < last
+                && let Some(index) = of.blocked
+            {
+                let event = &mut events[index].event;
+                (event.kind, event.argument) = (EventKind::Complete, of.deadline_ns);
+                of.complete_ns = Some(event.time_ns);
+            }
+        }
+        for (&job, of) in &self.jobs {
+            let Some(deadline_ns) = of.deadline_ns.filter(|&deadline| deadline < end) else { continue };
+            if of.complete_ns.is_none_or(|complete| complete > deadline_ns) {
+                events.push(self.event(deadline_ns, EventKind::DeadlineMiss, None, job, None));
+            }
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! Records made by hand, and schedules of the oracle's reference that go through records and come back.
+
+use super::*;
+use crate::rings::{Kind, NONE, Record};
+use laxity_model::{Demand, Platform, PriorityRule, Task, TaskSet};
+use laxity_oracle::{Activity, Cause, Oracle, reference};
+
+const T0: u64 = 1_000_000;
+
+fn record(time: u64, kind: EventKind, cpu: u32, tid: u32, job: u32, argument: u64) -> Record {
+    Record {
+        time_ns: T0 + time,
+        kind: Kind::Event(kind).code(),
+        cpu,
+        pid: tid,
+        job,
+        argument,
+        task: NONE,
+        ..Record::default()
+    }
+}
+
+/// A record of kernel work, or of a kick: for a task or `NONE`, with its second argument.
+fn work(time: u64, kind: EventKind, cpu: u32, task: u32, length: u64, argument2: u64) -> Record {
+    Record { task, argument2, ..record(time, kind, cpu, 0, NONE, length) }
+}
+
+fn origin(tasks: u32, cpus: u32) -> Origin {
+    Origin {
+        t0_ns: T0,
+        tasks: (0..tasks).map(|id| Member { tid: 100 + id, task: id, deadline_rel_ns: 1_000 }).collect(),
+        first_job: 1,
+        cpus: (0..cpus).collect(),
+        end_ns: None,
+    }
+}
+
+fn converted(records: Vec<Record>, origin: &Origin) -> Schedule {
+    convert(&Recorded { records, ..Recorded::default() }, origin)
+}
+
+/// As text: `time kind cpu task.job argument`.
+fn lines(schedule: &Schedule) -> Vec<String> {
+    let number = |value: Option<u64>| value.map_or("-".to_owned(), |value| value.to_string());
+    let line = |event: &Event| {
+        let (cpu, task, job) = (event.cpu.map(u64::from), event.task.map(u64::from), event.job.map(u64::from));
+        let parts = [number(cpu), number(task), number(job), number(event.argument)];
+        format!("{} {} cpu{} T{}.{} {}", event.time_ns, event.kind.name(), parts[0], parts[1], parts[2], parts[3])
+    };
+    schedule.events.iter().map(line).collect()
+}
+
+#[test]
+fn a_task_enters_yields_moves_and_sleeps() {
+    use EventKind::*;
+    let records = vec![
+        record(0, Release, NONE, 100, 0, T0 + 20),
+        record(1, Resume, 0, 100, 0, 0),
+        record(2, Complete, 0, 100, 0, T0 + 20),
+        record(3, Preempt, 0, 100, 1, 0),
+        record(10, Release, NONE, 100, 1, T0 + 20),
+        record(11, Resume, 0, 100, 1, 0),
+        record(12, Preempt, 0, 100, 1, 0),
+        record(13, Resume, 1, 100, 1, 0),
+        record(15, Preempt, 1, 100, 1, 0),
+        record(16, Block, 1, 100, 1, 0),
+        record(17, Wake, NONE, 100, 1, 0),
+        record(18, Resume, 1, 100, 1, 0),
+        record(19, Complete, 1, 100, 1, T0 + 20),
+        // Its next job goes on at once: it is on the CPU still.
+        record(19, Release, NONE, 100, 2, T0 + 22),
+        record(20, Resume, 1, 100, 2, 0),
+        record(23, Preempt, 1, 100, 2, 0),
+        // That job ended by sleeping; nobody said so.
+        record(24, Block, 1, 100, 2, 0),
+        record(30, Release, NONE, 100, 3, T0 + 40),
+        record(31, Resume, 0, 100, 3, 0),
+        record(35, Leave, NONE, 100, NONE, 0),
+        record(36, Preempt, 0, 100, 3, 0),
+    ];
+    let schedule = converted(records, &origin(1, 2));
+    assert_eq!(
+        lines(&schedule),
+        [
+            "10 release cpu- T0.0 20",
+            "11 start cpu0 T0.0 -",
+            "12 preempt cpu0 T0.0 -",
+            "13 migrate cpu1 T0.0 0",
+            "15 block cpu1 T0.0 -",
+            "17 wake cpu- T0.0 -",
+            "18 resume cpu1 T0.0 -",
+            "19 release cpu- T0.1 22",
+            "19 complete cpu1 T0.0 20",
+            "20 start cpu1 T0.1 -",
+            "22 deadline-miss cpu- T0.1 -",
+            "23 complete cpu1 T0.1 22",
+            "30 release cpu- T0.2 40",
+            "31 start cpu0 T0.2 1",
+        ]
+    );
+    assert_eq!((schedule.end_ns, schedule.notes.as_slice()), (35, &[] as &[String]));
+}
+
+#[test]
+fn a_budget_that_is_there_again_at_once_comes_after_its_end() {
+    use EventKind::*;
+    let records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 10),
+        record(1, Resume, 0, 100, 1, 0),
+        record(12, Throttle, 0, 100, 1, 0),
+        record(12, Replenish, NONE, 100, 1, T0 + 20),
+        record(13, Resume, 0, 100, 1, 0),
+        record(14, Complete, 0, 100, 1, 0),
+        record(15, Preempt, 0, 100, 2, 0),
+    ];
+    // What is noticed only when the job is off its CPU happened there.
+    let mut late = records.clone();
+    late.insert(2, record(11, Preempt, 0, 100, 1, 0));
+    let schedule = converted(late, &origin(1, 1));
+    assert!(lines(&schedule).contains(&"11 throttle cpu0 T0.0 -".to_owned()), "{:?}", lines(&schedule));
+    let kinds: Vec<EventKind> = converted(records, &origin(1, 1)).events.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Release, Start, DeadlineMiss, Throttle, Replenish, Resume, Complete]);
+}
+
+#[test]
+fn lost_records_end_the_schedule_with_a_note() {
+    use EventKind::*;
+    let records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 10),
+        record(1, Resume, 0, 100, 1, 0),
+        record(8, Preempt, 0, 100, 1, 0),
+    ];
+    let recorded = Recorded { records, lost: 3, complete_until_ns: Some(T0 + 5) };
+    let schedule = convert(&recorded, &origin(1, 1));
+    assert_eq!((schedule.end_ns, schedule.events.len(), schedule.notes.len()), (5, 2, 1));
+    assert!(schedule.notes[0].contains("3 records were lost"), "{:?}", schedule.notes);
+}
+
+fn activity(from_ns: u64, to_ns: u64, cause: Cause) -> Activity {
+    Activity { from_ns, to_ns, cpu: 0, cause, released: None }
+}
+
+#[test]
+fn a_cpu_is_in_the_scheduler_from_what_it_leaves_to_what_it_runs() {
+    use EventKind::*;
+    let records = vec![
+        record(1, Resume, 0, 100, 1, 0),
+        record(5, Complete, 0, 100, 1, 0),
+        work(8, SchedulingOverhead, 0, 3, 2, 0),
+        work(10, SwitchOverhead, 0, 3, 4, 0),
+        record(12, Preempt, 0, 100, 2, 0),
+        record(14, Resume, 0, 101, 1, 0),
+        // A kernel thread, before any decision; it sleeps, and the CPU decides.
+        record(20, Preempt, 0, 101, 1, 0),
+        work(21, BackgroundStart, 0, NONE, 7, 1),
+        work(30, BackgroundStop, 0, NONE, 7, 1),
+        work(33, SchedulingOverhead, 0, NONE, 1, 0),
+        // It chose nothing: idle. A kernel thread comes, then a task from elsewhere, whose switch did not begin at 34.
+        work(50, BackgroundStart, 0, NONE, 7, 1),
+        work(51, BackgroundStop, 0, NONE, 7, 1),
+        work(34, SwitchOverhead, 0, 3, 26, 0),
+        record(60, Resume, 0, 101, 1, 0),
+        work(70, Ipi, 0, NONE, 1, T0 + 66),
+        record(80, Preempt, 0, 101, 1, 0),
+    ];
+    let schedule = converted(records, &origin(2, 1));
+    assert_eq!(
+        schedule.activities,
+        [
+            activity(5, 10, Cause::Decision),
+            activity(10, 14, Cause::Switch),
+            activity(20, 21, Cause::Switch),
+            activity(21, 30, Cause::KernelThread),
+            activity(30, 34, Cause::Decision),
+            activity(50, 51, Cause::KernelThread),
+            activity(66, 70, Cause::Interrupt),
+        ]
+    );
+    assert_eq!(schedule.decisions, 2);
+    assert_eq!(schedule.windows.interrupt.longest_ns, 4);
+    assert_eq!(schedule.windows.kernel_thread.total_ns, 10);
+}
+
+fn set_of(parameters: &[(u64, u64)]) -> TaskSet {
+    let task = |(id, &(wcet, period)): (usize, &(u64, u64))| {
+        Task::periodic(format!("t{id}"), Duration::from_ns(wcet), Duration::from_ns(period))
+    };
+    TaskSet::new("set", parameters.iter().enumerate().map(task).collect()).expect("valid")
+}
+
+fn definition_of(set: TaskSet, cpus: u32, end: u64) -> Definition {
+    let platform = Platform::symmetric(cpus).expect("valid");
+    let rule = PriorityRule::EarliestDeadlineFirst;
+    Definition::global(set, &platform, rule, Duration::from_ns(end)).expect("valid").with_jobs(1, Demand::Wcet)
+}
+
+/// A schedule as a host would have recorded it, ring by ring.
+fn records_of(events: &[Event], cpus: u32) -> Vec<Record> {
+    let mut rings: Vec<Vec<Record>> = vec![Vec::new(); cpus as usize];
+    for event in events {
+        let (Some(task), Some(job)) = (event.task, event.job) else { continue };
+        let cpu = event.cpu.unwrap_or(NONE);
+        let ring = &mut rings[event.cpu.unwrap_or(task % cpus) as usize];
+        let of = |kind, argument| record(event.time_ns, kind, cpu, 100 + task, job + 1, argument);
+        match event.kind {
+            // Made known before its time.
+            EventKind::Release => ring.insert(0, of(EventKind::Release, T0 + event.argument.unwrap_or(0))),
+            kind if kind.begins_running() => ring.push(of(EventKind::Resume, 0)),
+            EventKind::Preempt => ring.push(of(EventKind::Preempt, 0)),
+            EventKind::Complete => {
+                ring.push(of(EventKind::Complete, 0));
+                ring.push(Record { job: job + 2, ..of(EventKind::Preempt, 0) });
+            }
+            _ => {}
+        }
+    }
+    rings.concat()
+}
+
+fn sorted(events: &[Event]) -> Vec<(u64, u8, u8, Option<u32>, Option<u32>, Option<u32>, Option<u64>)> {
+    let key = |event: &Event| {
+        let class = tasks::class_of(event.kind);
+        (event.time_ns, class, event.kind.code(), event.cpu, event.task, event.job, event.argument)
+    };
+    let mut sorted: Vec<_> = events.iter().map(key).collect();
+    sorted.sort_unstable();
+    sorted
+}
+
+struct Draws(u64);
+
+impl Draws {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// A schedule of the reference, and its definition.
+fn drawn(seed: u64) -> (Definition, Vec<Event>, u32, u64) {
+    let mut draws = Draws(seed);
+    let cpus = 1 + u32::try_from(draws.below(3)).expect("small");
+    let parameters: Vec<(u64, u64)> = (0..2 + draws.below(5))
+        .map(|_| {
+            let period = 5 + draws.below(30);
+            (1 + draws.below(period), period)
+        })
+        .collect();
+    let end = 100 + draws.below(100);
+    let definition = definition_of(set_of(&parameters), cpus, end);
+    let schedule = reference(&definition, &definition.jobs(), end).expect("it can be scheduled");
+    (definition, schedule.events, cpus, end)
+}
+
+#[test]
+fn a_schedule_that_goes_through_records_comes_back() {
+    for seed in 0..2_000 {
+        let (definition, events, cpus, end) = drawn(seed);
+        let origin = Origin {
+            end_ns: Some(T0 + end),
+            ..self::origin(u32::try_from(definition.set().tasks().len()).expect("few"), cpus)
+        };
+        let mut records = records_of(&events, cpus);
+        // The recording ends a little later than the schedule.
+        records.push(work(end + 5, EventKind::SchedulingOverhead, 0, NONE, 1, 0));
+        let schedule = converted(records, &origin);
+        let before_end: Vec<Event> = events.into_iter().filter(|event| event.time_ns < end).collect();
+        assert_eq!(sorted(&schedule.events), sorted(&before_end), "seed {seed}");
+        let verdict = verify(&definition, &schedule);
+        assert!(verdict.clean, "seed {seed}: {verdict}");
+        assert!(verdict.tolerated.count == 0 && verdict.excused.is_empty(), "seed {seed}");
+    }
+}
+
+/// Two tasks on one CPU; the second waits from 10 to 14 although the first is over.
+fn late_by_four() -> Vec<Record> {
+    use EventKind::*;
+    vec![
+        record(0, Release, NONE, 100, 1, T0 + 50),
+        record(0, Release, NONE, 101, 1, T0 + 60),
+        record(0, Resume, 0, 100, 1, 0),
+        record(10, Complete, 0, 100, 1, 0),
+        record(14, Resume, 0, 101, 1, 0),
+        record(20, Complete, 0, 101, 1, 0),
+        record(49, Preempt, 0, 101, 1, 0),
+    ]
+}
+
+#[test]
+fn only_what_the_kernel_was_at_excuses() {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(10, 50), (6, 60)]), 1, 49);
+    let verdict_with = |more: &[Record]| {
+        let mut records = late_by_four();
+        records.extend_from_slice(more);
+        verify(&definition, &converted(records, &origin(2, 1)))
+    };
+    let alone = verdict_with(&[]);
+    assert_eq!(alone.count(Oracle::WorkConservation), 1, "{alone}");
+    let violation = &alone.violations[0];
+    assert_eq!((violation.from_ns, violation.to_ns, violation.unexplained_ns), (10, 14, Some(4)));
+    let decision = work(11, SchedulingOverhead, 0, 1, 2, 0);
+    let nearly = verdict_with(&[decision]);
+    assert_eq!(nearly.violations[0].unexplained_ns, Some(1), "{nearly}");
+    let all = verdict_with(&[decision, work(13, SwitchOverhead, 0, 1, 1, 0)]);
+    assert!(all.clean, "{all}");
+    assert_eq!((all.tolerated.count, all.tolerated.longest_ns), (1, 4));
+    let causes: Vec<(Cause, u64)> = all.excused.iter().map(|excuse| (excuse.cause, excuse.total_ns)).collect();
+    assert_eq!(causes, [(Cause::Switch, 1), (Cause::Decision, 3)]);
+    // Another CPU's work is no reason.
+    assert!(!verdict_with(&[work(10, SchedulingOverhead, 1, 1, 4, 0)]).clean);
+}
+
+#[test]
+fn a_release_timer_excuses_the_jobs_it_releases() {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(5, 50)]), 1, 49);
+    let with_timer = |due: u64| {
+        let records = vec![
+            record(0, Release, NONE, 100, 1, T0 + 50),
+            work(4, ReleaseOverhead, 0, NONE, 2, T0 + due),
+            work(6, SchedulingOverhead, 0, 0, 1, 0),
+            work(7, SwitchOverhead, 0, 0, 1, 0),
+            record(8, Resume, 0, 100, 1, 0),
+            record(13, Complete, 0, 100, 1, 0),
+            record(49, Preempt, 0, 100, 1, 0),
+        ];
+        verify(&definition, &converted(records, &origin(1, 1)))
+    };
+    let verdict = with_timer(0);
+    // What the handler takes is not the job's, which had not begun; demand is exact.
+    assert!(verdict.clean, "{verdict}");
+    // A timer that was set for later is the scheduler's fault.
+    assert_eq!(with_timer(2).violations[0].unexplained_ns, Some(6));
+}
+
+#[test]
+fn jobs_behind_one_that_is_not_over_are_released_all_the_same() {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(8, 10)]), 1, 25);
+    let records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 10),
+        record(0, Resume, 0, 100, 1, 0),
+        record(25, Preempt, 0, 100, 1, 0),
+    ];
+    let verdict = verify(&definition, &converted(records, &origin(1, 1)));
+    assert_eq!(verdict.count(Oracle::Periods), 0, "{verdict}");
+    assert_eq!(verdict.count(Oracle::Deadlines), 0, "{verdict}");
+}

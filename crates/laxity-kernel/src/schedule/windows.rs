@@ -1,0 +1,51 @@
+//! What the run itself measured of the ways by which decisions travel.
+
+use serde::Serialize;
+
+/// Intervals of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Span {
+    /// How many.
+    pub count: u64,
+    /// The longest, in ns.
+    pub longest_ns: u64,
+    /// All together, in ns.
+    pub total_ns: u64,
+}
+
+impl Span {
+    pub(super) fn add(&mut self, ns: u64) {
+        self.count += 1;
+        self.longest_ns = self.longest_ns.max(ns);
+        self.total_ns = self.total_ns.saturating_add(ns);
+    }
+}
+
+/// Everything that was measured in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct MeasuredWindows {
+    /// From the instant that the release timer was set to until its handler began.
+    pub release_latency: Span,
+    /// That handler.
+    pub release: Span,
+    /// From a wake-up until its handling was over.
+    pub wake_up: Span,
+    /// From asking a CPU to decide until it began to.
+    pub interrupt: Span,
+    /// Decisions of CPUs.
+    pub decision: Span,
+    /// From a decision until the task that it chose ran.
+    pub switch: Span,
+    /// Times that a kernel thread had a CPU.
+    pub kernel_thread: Span,
+    /// Times that a thread of a class above had a CPU, where that was recorded.
+    pub higher_class: Span,
+}
+
+impl MeasuredWindows {
+    /// How late a budget may be enforced: a timer late, and an interrupt on its way from there, at most as long as either was
+    /// in this run.
+    pub fn enforcement_late_ns(&self) -> u64 {
+        self.release_latency.longest_ns.saturating_add(self.interrupt.longest_ns)
+    }
+}
