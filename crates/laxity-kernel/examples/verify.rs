@@ -154,7 +154,11 @@ fn record(scheduler: &Scheduler, set: &TaskSet, cpus: u32, length_ns: u64) -> Re
             let sent = r.argument2.checked_sub(t0_ns);
             println!(
                 "R {at:>12} cpu{} {kind:?} tid{} task{} job{} {} {sent:?}",
-                place(r.cpu), r.pid, place(r.task), place(r.job), r.argument
+                place(r.cpu),
+                r.pid,
+                place(r.task),
+                place(r.job),
+                r.argument
             );
         }
     }
@@ -184,11 +188,20 @@ fn print(verdict: &Verdict, schedule: &Schedule) {
     }
     println!("{} decisions of CPUs", schedule.decisions);
     for finding in &verdict.findings {
-        println!("  {:18} checked {:6}  violated {}", finding.oracle.name(), finding.checked, finding.violations);
+        println!(
+            "  {:18} checked {:6}  violated {}",
+            finding.oracle.name(),
+            finding.checked,
+            finding.violations
+        );
     }
     for excuse in &verdict.excused {
         let (longest, total) = (Duration::from_ns(excuse.longest_ns), Duration::from_ns(excuse.total_ns));
-        println!("  excused by {:20} {:5} times, longest {longest}, all {total}", excuse.cause.name(), excuse.count);
+        println!(
+            "  excused by {:20} {:5} times, longest {longest}, all {total}",
+            excuse.cause.name(),
+            excuse.count
+        );
     }
     let w = &schedule.windows;
     for (name, span) in [
@@ -200,13 +213,18 @@ fn print(verdict: &Verdict, schedule: &Schedule) {
         ("switch", w.switch),
         ("kernel threads", w.kernel_thread),
     ] {
-        println!("  measured {name:16} {:6} times, longest {}", span.count, Duration::from_ns(span.longest_ns));
+        println!(
+            "  measured {name:16} {:6} times, longest {}",
+            span.count,
+            Duration::from_ns(span.longest_ns)
+        );
     }
 }
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().collect();
-    let policy = Policy::ALL.into_iter().find(|policy| policy.name() == arguments[1]).ok_or("no such policy")?;
+    let policy =
+        Policy::ALL.into_iter().find(|policy| policy.name() == arguments[1]).ok_or("no such policy")?;
     let length_ns = arguments[2].parse::<u64>()? * 1_000_000_000;
     let seed = arguments.get(3).map_or(Ok(1), |text| text.parse())?;
     let cpus = u32::try_from(thread::available_parallelism()?.get())?;

@@ -249,7 +249,15 @@ pub(crate) struct Sighting {
 impl Sighting {
     /// At one instant.
     pub fn at(oracle: Oracle, now: u64) -> Self {
-        Sighting { oracle, from: now, to: now, cpu: None, ran: None, should_have_run: None, unexplained: None }
+        Sighting {
+            oracle,
+            from: now,
+            to: now,
+            cpu: None,
+            ran: None,
+            should_have_run: None,
+            unexplained: None,
+        }
     }
 
     pub fn on(self, cpu: Option<u32>) -> Self {

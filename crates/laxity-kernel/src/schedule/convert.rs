@@ -62,10 +62,14 @@ struct Conversion<'a> {
 
 /// Makes a schedule of what was recorded.
 pub fn convert(recorded: &Recorded, origin: &Origin) -> Schedule {
-    let mut records: Vec<&Record> =
-        recorded.records.iter().filter(|record| matches!(Kind::of(record.kind), Some(Kind::Event(_)))).collect();
-    // Stable: records of one CPU and one instant stay in the order of their writing.
-    records.sort_by_key(|record| record.time_ns);
+    let mut records: Vec<&Record> = recorded
+        .records
+        .iter()
+        .filter(|record| matches!(Kind::of(record.kind), Some(Kind::Event(_))))
+        .collect();
+    // Stable: records of one CPU and one instant stay in the order of their writing. What begins on a CPU may have ended on
+    // another in the same instant.
+    records.sort_by_key(|record| (record.time_ns, begins(record)));
     let mut end = records.iter().filter(|r| !is_to_come(r)).map(|r| r.time_ns).max().unwrap_or(origin.t0_ns);
     let limits = [recorded.complete_until_ns, origin.end_ns, first_departure(&records, origin)];
     end = limits.into_iter().flatten().fold(end, u64::min).max(origin.t0_ns);
@@ -82,6 +86,14 @@ pub fn convert(recorded: &Recorded, origin: &Origin) -> Schedule {
         conversion.record(record);
     }
     conversion.finish(end, recorded)
+}
+
+/// A thread begins to run.
+fn begins(record: &Record) -> bool {
+    match Kind::of(record.kind) {
+        Some(Kind::Event(kind)) => kind.begins_running() || kind == EventKind::BackgroundStart,
+        _ => false,
+    }
 }
 
 /// Written before its time.
@@ -204,7 +216,10 @@ impl Conversion<'_> {
             }
         }
         if recorded.lost > 0 {
-            notes.push(format!("{} records were lost: the schedule ends before the first of them", recorded.lost));
+            notes.push(format!(
+                "{} records were lost: the schedule ends before the first of them",
+                recorded.lost
+            ));
         }
         self.events.sort_by_key(|placed| (placed.event.time_ns, placed.class));
         self.found.activities.sort_by_key(|activity| activity.from_ns);

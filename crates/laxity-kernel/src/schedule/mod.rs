@@ -69,5 +69,11 @@ fn with_those_behind(definition: &Definition, schedule: &Schedule) -> Vec<Event>
 /// ([`Schedule::end_ns`]); what it says of transitions should be nothing.
 pub fn verify(definition: &Definition, schedule: &Schedule) -> Verdict {
     let late = Duration::from_ns(schedule.windows.enforcement_late_ns());
-    verify_measured(definition, &with_those_behind(definition, schedule), &schedule.activities, late, schedule.end_ns)
+    verify_measured(
+        definition,
+        &with_those_behind(definition, schedule),
+        &schedule.activities,
+        late,
+        schedule.end_ns,
+    )
 }

@@ -46,7 +46,8 @@ impl Recording {
         if self.complete_until_ns.is_none() && self.lost() > 0 {
             // What was lost was written after the drain before this one: at the latest record of that.
             let known = self.records.len() - count;
-            let last = self.records[..known].iter().map(|record| record.time_ns).filter(|&time| time < before);
+            let last =
+                self.records[..known].iter().map(|record| record.time_ns).filter(|&time| time < before);
             self.complete_until_ns = Some(last.max().unwrap_or(0));
         }
         count

@@ -65,7 +65,14 @@ impl TaskRecords {
         TaskRecords { id, deadline_rel_ns, ..TaskRecords::default() }
     }
 
-    fn event(&self, time_ns: u64, kind: EventKind, cpu: Option<u32>, job: u32, argument: Option<u64>) -> Placed {
+    fn event(
+        &self,
+        time_ns: u64,
+        kind: EventKind,
+        cpu: Option<u32>,
+        job: u32,
+        argument: Option<u64>,
+    ) -> Placed {
         placed(Event { time_ns, kind, cpu, task: Some(self.id), job: Some(job), argument })
     }
 

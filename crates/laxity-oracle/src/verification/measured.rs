@@ -49,7 +49,8 @@ const PIECES_MIN: usize = 1024;
 impl Measured {
     pub fn new(trace: &TraceState) -> Self {
         let clusters = trace.definition.clusters().len();
-        let cpus = trace.cpus.iter().map(|cpu| CpuMeasured { cluster: cpu.cluster, ..CpuMeasured::default() });
+        let cpus =
+            trace.cpus.iter().map(|cpu| CpuMeasured { cluster: cpu.cluster, ..CpuMeasured::default() });
         Measured {
             cpus: cpus.collect(),
             closed: vec![Vec::new(); clusters],
@@ -179,7 +180,8 @@ impl super::Verification<'_> {
             return;
         }
         self.advance(activity.from_ns);
-        if let Some(cpu) = self.trace.cpu_index(activity.cpu).filter(|&cpu| self.trace.cpus[cpu].cluster != NONE)
+        if let Some(cpu) =
+            self.trace.cpu_index(activity.cpu).filter(|&cpu| self.trace.cpus[cpu].cluster != NONE)
             && let Some(measured) = &mut self.order.measured
         {
             measured.begins(cpu, activity);
@@ -237,7 +239,11 @@ mod tests {
         measured.runs(0, (3, 3), 0);
         measured.stops(0);
         measured.begins(0, &activity(10, 50, Cause::KernelThread));
-        assert_eq!(measured.account(0, (1, (5, 1)), (10, 20)).unexplained, 10, "the one taken off goes before");
+        assert_eq!(
+            measured.account(0, (1, (5, 1)), (10, 20)).unexplained,
+            10,
+            "the one taken off goes before"
+        );
         assert_eq!(measured.account(0, (3, (3, 3)), (10, 20)).unexplained, 0, "it waits itself");
     }
 

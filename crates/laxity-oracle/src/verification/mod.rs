@@ -357,8 +357,7 @@ impl<'a> Verification<'a> {
         if argument != name.deadline_ns {
             let sighting = Sighting::at(Oracle::Budgets, self.now).of(name);
             self.report.violation(sighting, || {
-                let given = argument
-                    .map_or("nothing".to_owned(), |ns| Duration::from_ns(ns).to_string());
+                let given = argument.map_or("nothing".to_owned(), |ns| Duration::from_ns(ns).to_string());
                 format!("postpones the deadline of {name} to {given} instead")
             });
         }

@@ -336,7 +336,8 @@ impl Order {
         }
         let waited_for = self.measured.is_some().then_some(unexplained);
         let should_have_run = Some(waited);
-        let sighting = Sighting { oracle, from: since, to, cpu, ran, should_have_run, unexplained: waited_for };
+        let sighting =
+            Sighting { oracle, from: since, to, cpu, ran, should_have_run, unexplained: waited_for };
         report.violation(sighting, || {
             let what = match ran {
                 Some(ran) => format!("ran {ran} while {waited} waited"),
@@ -344,7 +345,9 @@ impl Order {
                 None => format!("{waited} waited"),
             };
             match waited_for {
-                Some(ns) if ns < length => format!("{what}, {} of it without a reason", Duration::from_ns(ns)),
+                Some(ns) if ns < length => {
+                    format!("{what}, {} of it without a reason", Duration::from_ns(ns))
+                }
                 _ => what,
             }
         });
