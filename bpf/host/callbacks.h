@@ -144,7 +144,6 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 	u64 end = bpf_ktime_get_ns();
 	struct lx_ring *ring = lx_trace_ring();
 
-	c->decided = end;
 	/* One that was sent while this decision went on is for the next. */
 	if (c->kicked_at && c->kicked_at <= begin) {
 		if (ring && lx_tracing(LX_TRACE_EVENTS))
@@ -176,9 +175,35 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 				lx_trace_task(LX_TRACE_RESUME, cpu, end, c->instance, ended, pid, job, 0);
 		}
 	}
-	lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, begin, end, next, 0);
 	if (ring && lx_tracing(LX_TRACE_SAMPLES))
 		lx_trace_write(ring, LX_SAMPLE_SCHEDULE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
+}
+
+/* A decision that began at `begin` has been carried out, as far as it can be. */
+static __always_inline void lx_trace_carried_out(struct lx_host_cpu *c, u64 begin, u32 next)
+{
+	u64 end = bpf_ktime_get_ns();
+
+	c->decided = end;
+	lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, begin, end, next, 0);
+}
+
+/* The task that was decided for takes the CPU: false if it cannot. */
+static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cpu *c, u32 task, u32 cpu, u64 now,
+				       struct task_struct *prev)
+{
+	if (task == LX_NONE)
+		return false;
+	/* Not there any more, or its job ended where the policy had not put it: the policy hears of it first. */
+	if (LX_READ(lx_slot(in, task)->standing) >= LX_ABSENT || LX_READ(lx_slot(in, task)->yielded)) {
+		lx_kick_cpu(cpu);
+		return false;
+	}
+	if (!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND)) {
+		LX_COUNT(reserved);
+		return false;
+	}
+	return lx_run(in, task, cpu, prev);
 }
 
 /* Real-time work first, as the policy says, as long as the reserve for the rest is not touched. */
@@ -188,6 +213,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	struct lx_instance *in;
 	u64 now = bpf_ktime_get_ns();
 	u32 task;
+	bool runs;
 
 	if (!c || c->instance == LX_NONE)
 		return false;
@@ -203,18 +229,10 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	lx_arm_if_asked(in, c->index);
 	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
 		lx_trace_decision(in, c, cpu, now, task);
-	if (task == LX_NONE)
-		return false;
-	/* Not there any more, or its job ended where the policy had not put it: the policy hears of it first. */
-	if (LX_READ(lx_slot(in, task)->standing) >= LX_ABSENT || LX_READ(lx_slot(in, task)->yielded)) {
-		lx_kick_cpu(cpu);
-		return false;
-	}
-	if (!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND)) {
-		LX_COUNT(reserved);
-		return false;
-	}
-	return lx_run(in, task, cpu, prev);
+	runs = lx_take_up(in, c, task, cpu, now, prev);
+	if (lx_tracing(LX_TRACE_EVENTS))
+		lx_trace_carried_out(c, now, task);
+	return runs;
 }
 
 void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)

@@ -410,15 +410,24 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 	u32 instance = c->instance;
 	u32 cpu = c->index;
 	u64 now = bpf_ktime_get_ns();
+	u64 begin = now;
+	u64 due = LX_READ(in->armed);
+	bool released = false;
 
 	if (dedicated != LX_NONE && dedicated != cpu)
 		return;
+	/* The timer has gone off, or has yet to. */
+	if (due == LX_NEVER)
+		due = LX_READ(in->went_off);
 	while (LX_READ(in->state.next_due) <= now && LX_MAY_LOOP) {
 		if (!lx_release_next_group(instance, cpu, now))
 			break;
 		lx_carry_out(instance, cpu, now);
 		LX_COUNT(releases);
+		released = true;
 	}
+	if (released && lx_tracing(LX_TRACE_EVENTS))
+		lx_trace_work(LX_TRACE_RELEASE_OVERHEAD, begin, bpf_ktime_get_ns(), LX_NONE, due < begin ? due : begin);
 #ifdef LX_MESSAGES
 	while (lx_take_message(instance, cpu, now) && LX_MAY_LOOP) {
 		lx_carry_out(instance, cpu, now);

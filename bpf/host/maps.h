@@ -57,8 +57,9 @@ struct lx_instance {
 	struct bpf_spin_lock lock;
 	u32 cpus;
 	struct bpf_timer timer;
-	/* The instant that the release timer was last set to. */
+	/* The instant that the release timer was last set to, and the one that it went off for last. */
 	u64 armed;
+	u64 went_off;
 	u32 free;
 	u32 members;
 	struct lx_admission admission;

@@ -43,6 +43,7 @@ static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 	(void)map;
 	begin = bpf_ktime_get_ns();
 	due = LX_READ(in->armed);
+	in->went_off = due;
 	in->armed = LX_NEVER;
 	lx_release_pending(in, *key);
 	lx_arm_next(in);

@@ -229,7 +229,10 @@ fn records_of(events: &[Event], cpus: u32) -> Vec<Record> {
     rings.concat()
 }
 
-fn sorted(events: &[Event]) -> Vec<(u64, u8, u8, Option<u32>, Option<u32>, Option<u32>, Option<u64>)> {
+/// All of an event, in the order of time and class.
+type Key = (u64, u8, u8, Option<u32>, Option<u32>, Option<u32>, Option<u64>);
+
+fn sorted(events: &[Event]) -> Vec<Key> {
     let key = |event: &Event| {
         let class = tasks::class_of(event.kind);
         // The reference says where the task ran last when it missed.

@@ -66,6 +66,7 @@ pub(super) struct Budgets {
     bound: u64,
     servers: Vec<Server>,
     timers: BinaryHeap<Reverse<(u64, u32)>>,
+    charges_kernel_work: bool,
 }
 
 impl Server {
@@ -89,12 +90,15 @@ impl Budgets {
             bound: definition.transitions().bound.as_ns(),
             servers: servers.collect(),
             timers: BinaryHeap::new(),
+            charges_kernel_work: false,
         }
     }
 
-    /// Budgets may be enforced this late, in ns.
+    /// As in a real kernel: budgets may be enforced this late, in ns, and whatever a CPU does meanwhile is charged to the job
+    /// that has it.
     pub fn may_be_late(&mut self, late: u64) {
         self.bound = self.bound.max(late);
+        self.charges_kernel_work = true;
     }
 
     pub fn enforced(&self) -> bool {
@@ -159,7 +163,8 @@ impl Budgets {
         report.checks(Oracle::Budgets);
         let server = &mut self.servers[task as usize];
         server.used_low = server.used_low.saturating_add(progress.net);
-        server.used = server.used.saturating_add(progress.net);
+        let used = if self.charges_kernel_work { progress.gross } else { progress.net };
+        server.used = server.used.saturating_add(used);
         server.used_high = server.used_high.saturating_add(progress.gross);
         let over = server.used_low.saturating_sub(server.budget);
         // A budget that does not end at a whole ns is enforced at the next one.
