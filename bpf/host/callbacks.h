@@ -154,10 +154,10 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 		c->kicked_at = 0;
 	}
 	if (ended != LX_NONE && c->ending == LX_ENDED_JOB) {
-		lx_trace_job(in, c->instance, ended);
-		/* Its next job goes on where this one was: there is no other sign of that. */
+		lx_trace_following_job(in, c->instance, ended);
+		/* Its next job goes on where this one was, and is charged from here: there is no other sign of that. */
 		if (next == ended)
-			lx_trace_task(LX_TRACE_RESUME, cpu, end, c->instance, ended, lx_slot(in, ended)->pid,
+			lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, lx_slot(in, ended)->pid,
 				      lx_slot(in, ended)->job, 0);
 	} else if (ended != LX_NONE && c->ending == LX_ENDED_BUDGET) {
 		struct lx_task *t = lx_task(&in->state, ended);
@@ -172,7 +172,7 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 				      c->instance, ended, pid, job, t->deadline_abs);
 			/* It has had its new budget for some time, and goes on at once. */
 			if (next == ended)
-				lx_trace_task(LX_TRACE_RESUME, cpu, end, c->instance, ended, pid, job, 0);
+				lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, pid, job, 0);
 		}
 	}
 	if (ring && lx_tracing(LX_TRACE_SAMPLES))

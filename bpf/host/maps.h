@@ -50,6 +50,8 @@ struct lx_slot {
 	u32 job;
 	/* Where its job ends the first time it yields, if not 0: the synchronous release. */
 	u64 first_release;
+	/* The release of its present job, if that followed an end. */
+	u64 release;
 	u64 bandwidth;
 };
 

@@ -67,11 +67,9 @@ static __always_inline u64 lx_following_release(struct lx_instance *in, u32 inde
 	struct lx_slot *slot = lx_slot(in, index);
 	u64 first = slot->first_release;
 
-	if (first) {
-		slot->first_release = 0;
-		return first;
-	}
-	return lx_task(&in->state, index)->release + lx_task(&in->state, index)->period;
+	slot->first_release = 0;
+	slot->release = first ?: lx_task(&in->state, index)->release + lx_task(&in->state, index)->period;
+	return slot->release;
 }
 
 /* The task is none of ours from now on. */

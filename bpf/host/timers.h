@@ -28,7 +28,10 @@ static __noinline void lx_trace_released(u64 due, u64 begin)
 
 	if (!ring)
 		return;
+	/* Elsewhere the timer only sees to it that its CPU releases (lx_serve). */
+#ifndef LX_STEPS
 	lx_trace_work(LX_TRACE_RELEASE_OVERHEAD, begin, end, LX_NONE, due < begin ? due : begin);
+#endif
 	if (!lx_tracing(LX_TRACE_SAMPLES))
 		return;
 	lx_trace_write(ring, LX_SAMPLE_RELEASE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);

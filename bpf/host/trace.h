@@ -41,6 +41,15 @@ static __always_inline void lx_trace_job(struct lx_instance *in, u32 instance, u
 	lx_trace_task(LX_TRACE_RELEASE, LX_NONE, t->release, instance, index, slot->pid, slot->job, t->deadline_abs);
 }
 
+/* The job of a task that follows an end, of which the policy may not have heard yet: its release and deadline. */
+static __always_inline void lx_trace_following_job(struct lx_instance *in, u32 instance, u32 index)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	u64 deadline = slot->release + lx_task(&in->state, index)->deadline_rel;
+
+	lx_trace_task(LX_TRACE_RELEASE, LX_NONE, slot->release, instance, index, slot->pid, slot->job, deadline);
+}
+
 /* Kernel work on this CPU from `begin` to `end`, for a task or LX_NONE; `what` as its kind says. */
 static __always_inline void lx_trace_work(u32 kind, u64 begin, u64 end, u32 index, u64 what)
 {

@@ -109,6 +109,7 @@ fn options(policy: Policy, cpus: u32) -> Options {
     Options {
         policy,
         fixed_priorities: false,
+        by_period: false,
         cells: vec![Cell { cpus: (0..cpus).collect(), sockets: vec![0; cpus as usize] }],
         budget: BudgetMode::Throttle,
         batching: true,

@@ -43,9 +43,10 @@ pub struct MeasuredWindows {
 }
 
 impl MeasuredWindows {
-    /// How late a budget may be enforced: a timer late, and an interrupt on its way from there, at most as long as either was
-    /// in this run.
+    /// How late a budget may be enforced: a timer late, behind another one's handler, an interrupt on its way from there, and
+    /// a decision, each at most as long as it ever was in this run.
     pub fn enforcement_late_ns(&self) -> u64 {
-        self.release_latency.longest_ns.saturating_add(self.interrupt.longest_ns)
+        let ways = [self.release_latency, self.release, self.interrupt, self.decision];
+        ways.iter().fold(0, |sum, way| sum.saturating_add(way.longest_ns))
     }
 }
