@@ -118,7 +118,9 @@ impl Budgets {
             self.timers.push(Reverse((ready_at, task)));
         }
         if ready_at > now || must {
-            self.servers[task as usize].expected = Some(Expected { at: ready_at, deadline_abs, must });
+            // A budget that is used up late may be due again before that shows.
+            let at = if self.charges_kernel_work { ready_at.max(now) } else { ready_at };
+            self.servers[task as usize].expected = Some(Expected { at, deadline_abs, must });
         }
         Grant { ready_at, deadline_abs }
     }
