@@ -143,7 +143,7 @@ mod tests {
             .into_iter()
             .map(|kind| (kind.name().replace('-', "_").to_uppercase(), Kind::Event(kind).code()))
             .collect();
-        assert_eq!(ours, constants("lx_event", "LX_TRACE_"));
+        assert_eq!(ours, constants("lx_trace_kind", "LX_TRACE_"));
         assert!(ours.iter().all(|&(_, code)| code < 64));
     }
 
