@@ -101,6 +101,11 @@ impl Budgets {
         self.charges_kernel_work = true;
     }
 
+    /// Whether a budget may be used up and nobody has noticed yet.
+    pub fn noticed_late(&self) -> bool {
+        self.charges_kernel_work
+    }
+
     pub fn enforced(&self) -> bool {
         self.mode != BudgetMode::Off
     }

@@ -422,7 +422,8 @@ impl<'a> Verification<'a> {
             }
             return;
         }
-        let used_up = self.account(occupant, cpu, progress);
+        // A real kernel notices when it decides about the job next.
+        let used_up = self.account(occupant, cpu, progress) && !self.budgets.noticed_late();
         self.leaves((task, cpu), kind == EventKind::Preempt && !used_up);
         let of = self.trace.task(task);
         of.running = of.running.saturating_sub(1);
