@@ -160,16 +160,16 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 			lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, lx_slot(in, ended)->pid,
 				      lx_slot(in, ended)->job, 0);
 	} else if (ended != LX_NONE && c->ending == LX_ENDED_BUDGET) {
-		struct lx_task *t = lx_task(&in->state, ended);
+		u64 again = c->replenishment.time > begin ? c->replenishment.time : begin;
+		u64 deadline = c->replenishment.deadline_abs;
 		u32 pid = lx_slot(in, ended)->pid;
 		u32 job = lx_slot(in, ended)->job;
 
 		if (in->state.config.budget_mode == LX_BUDGET_POSTPONE) {
-			lx_trace_task(LX_TRACE_POSTPONE, cpu, begin, c->instance, ended, pid, job, t->deadline_abs);
+			lx_trace_task(LX_TRACE_POSTPONE, cpu, begin, c->instance, ended, pid, job, deadline);
 		} else {
 			lx_trace_task(LX_TRACE_THROTTLE, cpu, begin, c->instance, ended, pid, job, 0);
-			lx_trace_task(LX_TRACE_REPLENISH, LX_NONE, t->replenished > begin ? t->replenished : begin,
-				      c->instance, ended, pid, job, t->deadline_abs);
+			lx_trace_task(LX_TRACE_REPLENISH, LX_NONE, again, c->instance, ended, pid, job, deadline);
 			/* It has had its new budget for some time, and goes on at once. */
 			if (next == ended)
 				lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, pid, job, 0);

@@ -337,6 +337,7 @@ static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cp
 		lx_say(in, c, LX_SAY_COMPLETE, lx_following_release(in, index), now);
 	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left == 0) {
 		c->ending = LX_ENDED_BUDGET;
+		c->replenishment = lx_next_replenishment(s, index);
 		lx_say(in, c, LX_SAY_EXHAUST, 0, now);
 	}
 }

@@ -91,6 +91,8 @@ struct lx_host_cpu {
 	u32 ending;
 	u32 ending_task;
 	u32 ending_job;
+	/* After LX_ENDED_BUDGET: its next server period, and the deadline of that. */
+	struct lx_replenishment replenishment;
 	/* What the policy has answered: the task that runs next, and when the one before goes on. */
 	u32 next;
 	u32 reserved;

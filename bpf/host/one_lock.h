@@ -65,6 +65,7 @@ static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cp
 		LX_P(complete)(s, c->index, lx_following_release(in, index), now);
 	} else if (s->config.budget_mode != LX_BUDGET_OFF && lx_task(s, index)->budget_left == 0) {
 		c->ending = LX_ENDED_BUDGET;
+		c->replenishment = lx_next_replenishment(s, index);
 		LX_P(exhaust)(s, c->index, now);
 	}
 }
