@@ -96,7 +96,7 @@ pub struct VmArguments {
     #[arg(long, conflicts_with_all = ["command", "kernel"])]
     pub kernels: bool,
     /// Print the list of kernels as JSON
-    #[arg(long, requires = "kernels")]
+    #[arg(long, requires = "kernels", conflicts_with = "command")]
     pub json: bool,
 }
 
