@@ -75,8 +75,7 @@ fn the_same_program_runs_under_our_policies_and_under_sched_deadline() {
         "--with",
         laxity,
     ])
-    .args(["--exec", "--", "sh"])
-    .arg(beside("load.guest"))
+    .args(["--exec", "--", "sh", "load.guest"])
     .arg(laxity)
     .arg(&program)
     .args(POLICIES)
