@@ -63,6 +63,7 @@ fn the_same_program_runs_under_our_policies_and_under_sched_deadline() {
     if std::env::var_os("LAXITY_VM_CACHE").is_none() {
         call.env("LAXITY_VM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("laxity-vm"));
     }
+    std::fs::copy(beside("load.guest"), directory.path().join("load.guest")).expect("copied");
     call.args([
         "vm",
         "--deterministic",
@@ -95,7 +96,8 @@ fn the_same_program_runs_under_our_policies_and_under_sched_deadline() {
         is_periodic(lines[1]);
         let refused: u64 =
             lines[2].strip_prefix("too much: ").and_then(|n| n.parse().ok()).expect("a number");
-        assert!((1..=2).contains(&refused), "EBUSY when it is full: {output}");
+        // Those before may be dead, and not quite gone.
+        assert!((1..=3).contains(&refused), "EBUSY when it is full: {output}");
         assert!(lines[3].contains("refused 22"), "EINVAL for no task: {output}");
         assert!(lines[4].contains("disabled"), "the kernel's own scheduler goes on: {output}");
     }
