@@ -5,8 +5,6 @@
 
 #include "trace.h"
 
-static int lx_release_due(void *map, u32 *key, struct lx_instance *in);
-
 /*
  * Sets the release timer to the earliest pending instant. Two CPUs may do so at once, and the one with the later instant
  * last: so each looks again at what is pending after it has set the timer.
@@ -46,7 +44,7 @@ static __always_inline void lx_kick_cpu(u32 cpu)
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
 
 	LX_COUNT(kicks);
-	if (c && (lx_tracing(LX_TRACE_EVENTS) || lx_tracing(LX_TRACE_SAMPLES)) && !c->kicked_at) {
+	if (c && lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES) && !c->kicked_at) {
 		c->kicked_by = bpf_get_smp_processor_id();
 		c->kicked_at = bpf_ktime_get_ns();
 	}

@@ -11,10 +11,9 @@
 #ifndef LX_HOST_CALLBACKS_H
 #define LX_HOST_CALLBACKS_H
 
+#include "decisions.h"
+#include "take_up.h"
 #include "timers.h"
-
-/* For how long a task that must not migrate runs where it is, in ns. */
-#define LX_MOMENT 1000000
 
 u64 background_now;
 
@@ -67,127 +66,6 @@ static __noinline int lx_leave(struct task_struct *p)
 	return 0;
 }
 
-/* task_struct before Linux 7: on_cpu is an int there. */
-struct task_struct___wide {
-	int on_cpu;
-} __attribute__((preserve_access_index));
-
-/* Whether a CPU is still at it, if only to leave it. */
-static __always_inline bool lx_is_on_cpu(struct task_struct *p)
-{
-	if (bpf_core_field_size(p->on_cpu) == sizeof(int))
-		return ((struct task_struct___wide *)p)->on_cpu;
-	return p->on_cpu;
-}
-
-/*
- * A task in custody goes to the CPU that the policy has put it on, or first to its own if it must not migrate now: it comes
- * back when it has run there for a moment, and that CPU is then told.
- */
-static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
-{
-	u32 own = scx_bpf_task_cpu(p);
-
-	/*
-	 * Its CPU has not quite left it yet, and counts the programs that run there as its own: the kernel would take it for one
-	 * that must not migrate.
-	 */
-	if (own != cpu && lx_is_on_cpu(p)) {
-		lx_kick_cpu(cpu);
-		LX_COUNT(retries);
-		return false;
-	}
-	/* It is not the current task, so nothing of this program's own is counted there. */
-	if (p->migration_disabled && own != cpu) {
-		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | own, LX_MOMENT, SCX_ENQ_PREEMPT);
-		return false;
-	}
-	if (!bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
-		return false;
-	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, 0);
-	return true;
-}
-
-/* The task that the policy has chosen for `cpu` runs there next: true if there is nothing more to do. */
-static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct task_struct *prev)
-{
-	struct lx_slot *slot = lx_slot(in, index);
-	u32 pid = slot->pid;
-	struct task_struct *p;
-	bool runs = false;
-
-	if (prev && prev->pid == pid) {
-		if (!(prev->scx.flags & SCX_TASK_QUEUED))
-			return false;
-		scx_bpf_task_set_slice(prev, SCX_SLICE_INF);
-		return true;
-	}
-	/* Ordered after the decision, which the task's own enqueue looks at after it has set this. */
-	if (!__sync_fetch_and_add(&slot->custody, 0)) {
-		LX_COUNT(retries);
-		return false;
-	}
-	p = bpf_task_from_pid(pid);
-	if (!p)
-		return false;
-	runs = lx_insert(p, cpu);
-	bpf_task_release(p);
-	if (runs)
-		LX_COUNT(dispatches);
-	return runs;
-}
-
-/* A decision that began at `begin`: what it was asked for by, what it ended, and how long it took. */
-static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 begin, u32 next)
-{
-	u32 ended = c->ending_task;
-	u64 end = bpf_ktime_get_ns();
-	struct lx_ring *ring = lx_trace_ring();
-
-	/* One that was sent while this decision went on is for the next. */
-	if (c->kicked_at && c->kicked_at <= begin) {
-		if (ring && lx_tracing(LX_TRACE_EVENTS))
-			lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->kicked_by, c->kicked_at);
-		if (ring && lx_tracing(LX_TRACE_SAMPLES) && begin > c->kicked_at && c->kicked_by != cpu)
-			lx_trace_write(ring, LX_SAMPLE_IPI_LATENCY, cpu, c->kicked_at, 0, LX_NONE, LX_NONE,
-				       begin - c->kicked_at, 0);
-		c->kicked_at = 0;
-	}
-	if (ended != LX_NONE && c->ending == LX_ENDED_JOB) {
-		lx_trace_following_job(in, c->instance, ended);
-		/* Its next job goes on where this one was, and is charged from here: there is no other sign of that. */
-		if (next == ended)
-			lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, lx_slot(in, ended)->pid,
-				      lx_slot(in, ended)->job, 0);
-	} else if (ended != LX_NONE && c->ending == LX_ENDED_BUDGET) {
-		u64 again = c->replenishment.time > begin ? c->replenishment.time : begin;
-		u64 deadline = c->replenishment.deadline_abs;
-		u32 pid = lx_slot(in, ended)->pid;
-		u32 job = lx_slot(in, ended)->job;
-
-		if (in->state.config.budget_mode == LX_BUDGET_POSTPONE) {
-			lx_trace_task(LX_TRACE_POSTPONE, cpu, begin, c->instance, ended, pid, job, deadline);
-		} else {
-			lx_trace_task(LX_TRACE_THROTTLE, cpu, begin, c->instance, ended, pid, job, 0);
-			lx_trace_task(LX_TRACE_REPLENISH, LX_NONE, again, c->instance, ended, pid, job, deadline);
-			/* It has had its new budget for some time, and goes on at once. */
-			if (next == ended)
-				lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, pid, job, 0);
-		}
-	}
-	if (ring && lx_tracing(LX_TRACE_SAMPLES))
-		lx_trace_write(ring, LX_SAMPLE_SCHEDULE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
-}
-
-/* A decision that began at `begin` has been carried out, as far as it can be. */
-static __always_inline void lx_trace_carried_out(struct lx_host_cpu *c, u64 begin, u32 next)
-{
-	u64 end = bpf_ktime_get_ns();
-
-	c->decided = end;
-	lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, begin, end, next, 0);
-}
-
 /* The task that was decided for takes the CPU: false if it cannot. */
 static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cpu *c, u32 task, u32 cpu, u64 now,
 				       struct task_struct *prev)
@@ -222,7 +100,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 		return false;
 	lx_serve(in, c);
 	task = lx_decide(in, c, now);
-	c->over = c->ending != LX_ENDED_NOTHING && task != c->ending_task;
+	c->over = task != c->running && (c->over || c->ending != LX_ENDED_NOTHING);
 	LX_COUNT(decisions);
 	if (c->ending == LX_ENDED_BUDGET)
 		LX_COUNT(exhaustions);
@@ -230,6 +108,9 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
 		lx_trace_decision(in, c, cpu, now, task);
 	runs = lx_take_up(in, c, task, cpu, now, prev);
+	/* It goes on without being switched to, with another budget. */
+	if (runs && task == c->running && c->ending != LX_ENDED_NOTHING)
+		lx_watch_budget(in, c, now);
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_carried_out(c, now, task);
 	return runs;
@@ -241,7 +122,7 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 
 	if (goes_on && lx_is_kernel_thread(prev)) {
 		struct lx_host_cpu *c = lx_host_cpu(cpu);
-		struct lx_instance *in = c && c->instance != LX_NONE ? lx_instance_at(c->instance) : NULL;
+		struct lx_instance *in = lx_instance_of(c);
 
 		if (in) {
 			lx_serve(in, c);
@@ -382,7 +263,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	if (!c)
 		return;
 	c->running = LX_NONE;
-	in = c->instance == LX_NONE ? NULL : lx_instance_at(c->instance);
+	in = lx_instance_of(c);
 	if (!in)
 		return;
 	if (lx_tracing(LX_TRACE_EVENTS) && !lx_real_time(p))
@@ -440,8 +321,7 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 	if (!in)
 		return;
 	now = bpf_ktime_get_ns();
-	if (!c->over)
-		lx_charge_running(in, c, now);
+	lx_charge_running(in, c, now);
 	lx_trace_task(LX_TRACE_PREEMPT, scx_bpf_task_cpu(p), now, c->instance, c->running, p->pid,
 		      lx_slot(in, c->running)->job, 0);
 	c->running = LX_NONE;
@@ -468,6 +348,9 @@ void BPF_STRUCT_OPS(on_quiescent, struct task_struct *p, u64 deq_flags)
 	lx_remind(in, member->index);
 	lx_trace_task(LX_TRACE_BLOCK, scx_bpf_task_cpu(p), now, member->instance, member->index, p->pid,
 		      lx_slot(in, member->index)->job, 0);
+	/* It gives back its bandwidth now: the kernel tells of its end only when the last reference to it is gone. */
+	if (p->flags & PF_EXITING)
+		lx_leave(p);
 }
 
 /* The synchronous release: when the job arrives that follows a task's first one, if user space has said so (maps.h). */
@@ -484,6 +367,28 @@ static __always_inline void lx_note_first_release(struct lx_slot *slot, u32 pid)
 	bpf_map_delete_elem(&first_releases, &pid);
 }
 
+/* The job of the task, which runs, is over; the policy hears of it when the CPU decides. */
+static __always_inline void lx_end_job(struct task_struct *p, struct lx_member *member)
+{
+	struct lx_instance *in = lx_instance_at(member->instance);
+	u32 cpu = scx_bpf_task_cpu(p);
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	u32 index = member->index;
+	u64 now = bpf_ktime_get_ns();
+
+	if (!in || !c || LX_READ(lx_slot(in, index)->standing) != LX_PRESENT)
+		return;
+	if (c->running == index) {
+		lx_charge_running(in, c, now);
+		c->over = 1;
+	}
+	lx_note_first_release(lx_slot(in, index), p->pid);
+	LX_WRITE(lx_slot(in, index)->yielded, 1);
+	LX_COUNT(completions);
+	lx_trace_task(LX_TRACE_COMPLETE, cpu, now, member->instance, index, p->pid, lx_slot(in, index)->job,
+		      lx_task(&in->state, index)->deadline_abs);
+}
+
 /* The end of a job; for others, the end of the slice. */
 bool BPF_STRUCT_OPS(on_yield, struct task_struct *p, struct task_struct *to)
 {
@@ -491,18 +396,8 @@ bool BPF_STRUCT_OPS(on_yield, struct task_struct *p, struct task_struct *to)
 
 	if (to)
 		return false;
-	if (member) {
-		struct lx_instance *in = lx_instance_at(member->instance);
-
-		if (in && LX_READ(lx_slot(in, member->index)->standing) == LX_PRESENT) {
-			lx_note_first_release(lx_slot(in, member->index), p->pid);
-			LX_WRITE(lx_slot(in, member->index)->yielded, 1);
-			LX_COUNT(completions);
-			lx_trace_task(LX_TRACE_COMPLETE, scx_bpf_task_cpu(p), bpf_ktime_get_ns(), member->instance,
-				      member->index, p->pid, lx_slot(in, member->index)->job,
-				      lx_task(&in->state, member->index)->deadline_abs);
-		}
-	}
+	if (member)
+		lx_end_job(p, member);
 	scx_bpf_task_set_slice(p, 0);
 	return false;
 }
@@ -522,8 +417,8 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 		return;
 	lx_charge_running(in, c, now);
 	left = LX_READ(lx_task(&in->state, c->running)->budget_left);
-	/* The reserve only counts while something waits for it: dispatch looks. */
-	if (!lx_reserve_admits(&c->reserve, now) ||
+	/* The reserve only counts while something waits for it. */
+	if ((!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND)) ||
 	    (in->state.config.budget_mode != LX_BUDGET_OFF && left == 0))
 		scx_bpf_task_set_slice(p, 0);
 }

@@ -12,7 +12,7 @@ void BPF_STRUCT_OPS(on_dump_cpu, struct scx_dump_ctx *context, s32 cpu, bool idl
 	struct lx_cpu *own;
 
 	(void)context;
-	in = c && c->instance != LX_NONE ? lx_instance_at(c->instance) : NULL;
+	in = lx_instance_of(c);
 	if (!in)
 		return;
 	own = lx_cpu(&in->state, c->index);

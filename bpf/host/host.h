@@ -16,7 +16,24 @@ UEI_DEFINE(uei);
 /* Written by user space before it runs set_up. */
 struct lx_host_setup setup_data SEC(".data.setup");
 
-/* An instance, before the scheduler is attached. */
+/* No real-time tasks run on any CPU, until an instance has it. */
+static __noinline int lx_forget_cpus(void)
+{
+	u32 i = 0;
+
+	while (i < online_cpus && LX_MAY_LOOP) {
+		struct lx_host_cpu *c = lx_host_cpu(i);
+
+		if (c) {
+			c->instance = LX_NONE;
+			c->running = LX_NONE;
+		}
+		i++;
+	}
+	return 0;
+}
+
+/* An instance, before the scheduler is attached. The first one first. */
 SEC("syscall") int set_up(void *context)
 {
 	struct lx_host_setup *setup = &setup_data;
@@ -28,6 +45,8 @@ SEC("syscall") int set_up(void *context)
 	(void)context;
 	if (!in)
 		return -LX_EINVAL;
+	if (instance == 0)
+		lx_forget_cpus();
 	in->state.config = setup->config;
 	in->state.bucket_mask = setup->config.batching ? LX_BUCKETS_MAX - 1 : 0;
 	in->cpus = cpus;
@@ -132,7 +151,7 @@ SCX_OPS_DEFINE(laxity, .select_cpu = (void *)on_select_cpu, .enqueue = (void *)o
 	       .tick = (void *)on_tick, .set_cpumask = (void *)on_set_cpumask, .init_task = (void *)on_init_task,
 	       .exit_task = (void *)on_exit_task, .enable = (void *)on_enable, .disable = (void *)on_disable,
 	       .dump_cpu = (void *)on_dump_cpu, .dump_task = (void *)on_dump_task, .init = (void *)on_init,
-	       .exit = (void *)on_exit, .flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED, .timeout_ms = 30000,
-	       .name = "laxity");
+	       .exit = (void *)on_exit, .timeout_ms = 30000, .name = "laxity",
+	       .flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED);
 
 #endif

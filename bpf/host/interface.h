@@ -231,7 +231,38 @@ static __noinline int lx_note_outcome(struct task_struct *p, const struct sched_
  * A tracing program is passed over while it is already running on the same CPU, for a task that was preempted in it. So
  * each is there three times, and does not let itself be preempted: only the first that is reached has something to do.
  */
-#define LX_INTERFACE(n)                                                                                                	SEC("fentry/__sched_setscheduler")                                                                             	int BPF_PROG(lx_asked_##n, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi)           	{                                                                                                              		(void)pi;                                                                                              		if (!user)                                                                                             			return 0;                                                                                      		bpf_preempt_disable();                                                                                 		lx_note_asked(p, attr);                                                                                		bpf_preempt_enable();                                                                                  		return 0;                                                                                              	}                                                                                                              	SEC("fmod_ret/security_task_setscheduler")                                                                     	int BPF_PROG(lx_may_enter_##n, struct task_struct *p, int ret)                                                 	{                                                                                                              		if (ret)                                                                                               			return ret;                                                                                    		bpf_preempt_disable();                                                                                 		ret = lx_answer(p);                                                                                    		bpf_preempt_enable();                                                                                  		return ret;                                                                                            	}                                                                                                              	SEC("fexit/__sched_setscheduler")                                                                              	int BPF_PROG(lx_answered_##n, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi, int ret)	{                                                                                                              		(void)pi;                                                                                              		(void)user;                                                                                            		bpf_preempt_disable();                                                                                 		lx_note_outcome(p, attr, ret);                                                                         		bpf_preempt_enable();                                                                                  		return 0;                                                                                              	}
+#define LX_INTERFACE(n)                                                                                                \
+	SEC("fentry/__sched_setscheduler")                                                                             \
+	int BPF_PROG(lx_asked_##n, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi)           \
+	{                                                                                                              \
+		(void)pi;                                                                                              \
+		if (!user)                                                                                             \
+			return 0;                                                                                      \
+		bpf_preempt_disable();                                                                                 \
+		lx_note_asked(p, attr);                                                                                \
+		bpf_preempt_enable();                                                                                  \
+		return 0;                                                                                              \
+	}                                                                                                              \
+	SEC("fmod_ret/security_task_setscheduler")                                                                     \
+	int BPF_PROG(lx_may_enter_##n, struct task_struct *p, int ret)                                                 \
+	{                                                                                                              \
+		if (ret)                                                                                               \
+			return ret;                                                                                    \
+		bpf_preempt_disable();                                                                                 \
+		ret = lx_answer(p);                                                                                    \
+		bpf_preempt_enable();                                                                                  \
+		return ret;                                                                                            \
+	}                                                                                                              \
+	SEC("fexit/__sched_setscheduler")                                                                              \
+	int BPF_PROG(lx_answered_##n, struct task_struct *p, const struct sched_attr *attr, bool user, bool pi, int ret) \
+	{                                                                                                              \
+		(void)pi;                                                                                              \
+		(void)user;                                                                                            \
+		bpf_preempt_disable();                                                                                 \
+		lx_note_outcome(p, attr, ret);                                                                         \
+		bpf_preempt_enable();                                                                                  \
+		return 0;                                                                                              \
+	}
 
 LX_INTERFACE(1)
 LX_INTERFACE(2)

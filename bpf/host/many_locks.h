@@ -12,7 +12,8 @@
  * Interrupts are off all along: callbacks have them off, timers turn them off. A CPU that is none of the instance's has a
  * number of its own behind the others, for its list and its operation (push_pull.h, "assumptions").
  *
- * A lock that cannot be had within its time limit is tried again; the kernel says what it thinks of that.
+ * A lock that cannot be had within the kernel's time limit is tried again. One that cannot be had at all ends the scheduler:
+ * without it an event would be lost.
  */
 #ifndef LX_HOST_MANY_LOCKS_H
 #define LX_HOST_MANY_LOCKS_H
@@ -88,67 +89,93 @@ static __always_inline void lx_say_locked(struct lx_instance *in, struct lx_host
 	}
 }
 
+/* Takes the lock. */
+static __always_inline bool lx_take(struct bpf_res_spin_lock *lock)
+{
+	u32 tries = 0;
+
+	while (bpf_res_spin_lock(lock)) {
+		if (tries++ >= LX_LOCK_TRIES || !LX_MAY_LOOP)
+			return false;
+	}
+	return true;
+}
+
+/* After lx_take has failed, with no lock held: the scheduler is at its end. */
+static __always_inline void lx_give_up(void)
+{
+	scx_bpf_error("a lock was not to be had");
+}
+
 /*
  * Global functions: the verifier goes through each of them once, whoever calls it. They find the instance themselves. Weak,
  * so that the compiler does not leave out arguments that only this build ignores.
  */
 #define LX_ONCE __weak __attribute__((noinline))
 
-/* An event of this CPU, under its lock. 0, or the error of a lock that was not to be had. */
+/* An event of this CPU, under its lock. */
 LX_ONCE int lx_say_once(u32 instance, u32 what, u64 time, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
 	struct lx_host_cpu *c = lx_host_cpu(bpf_get_smp_processor_id());
 	struct bpf_res_spin_lock *lock;
-	int failed;
 
 	if (!in || !c)
 		return 0;
 	lock = lx_lock_of_cpu(in, c->index);
 	if (!lock)
 		return 0;
-	failed = bpf_res_spin_lock(lock);
-	if (failed)
-		return failed;
+	if (!lx_take(lock)) {
+		lx_give_up();
+		return 0;
+	}
 	lx_say_locked(in, c, what, time, now);
 	bpf_res_spin_unlock(lock);
 	return 0;
 }
 
-/* A step under its locks, the lower CPU first. 0, or the error of a lock that was not to be had. */
+/* A step under the lock of one CPU: false if that is not to be had. */
+static __always_inline bool lx_step_under(struct lx_instance *in, struct bpf_res_spin_lock *lock, u32 cpu, u64 now)
+{
+	if (!lx_take(lock))
+		return false;
+	LX_P(step)(&in->state, cpu, now);
+	bpf_res_spin_unlock(lock);
+	return true;
+}
+
+/* A step under the locks of two CPUs: false if they are not to be had. */
+static __always_inline bool lx_step_under_both(struct lx_instance *in, struct bpf_res_spin_lock *a,
+					       struct bpf_res_spin_lock *b, u32 cpu, u64 now)
+{
+	bool stepped;
+
+	if (!lx_take(a))
+		return false;
+	stepped = lx_step_under(in, b, cpu, now);
+	bpf_res_spin_unlock(a);
+	return stepped;
+}
+
+/* A step under its locks, the lower CPU first. */
 LX_ONCE int lx_step_once(u32 instance, u32 cpu, u32 locks, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
 	u32 first = locks & 0xffff, second = locks >> 16;
-	struct bpf_res_spin_lock *a, *b;
-	int failed;
+	struct bpf_res_spin_lock *a, *b = NULL;
+	bool stepped;
 
 	if (!in || first == LX_NO_LOCK)
 		return 0;
 	a = lx_lock_of_cpu(in, first);
+	if (second != LX_NO_LOCK)
+		b = lx_lock_of_cpu(in, second);
 	if (!a)
 		return 0;
-	if (second == LX_NO_LOCK) {
-		failed = bpf_res_spin_lock(a);
-		if (failed)
-			return failed;
-		LX_P(step)(&in->state, cpu, now);
-		bpf_res_spin_unlock(a);
-		return 0;
-	}
-	b = lx_lock_of_cpu(in, second);
-	if (!b)
-		return 0;
-	failed = bpf_res_spin_lock(a);
-	if (failed)
-		return failed;
-	failed = bpf_res_spin_lock(b);
-	if (!failed) {
-		LX_P(step)(&in->state, cpu, now);
-		bpf_res_spin_unlock(b);
-	}
-	bpf_res_spin_unlock(a);
-	return failed;
+	stepped = b ? lx_step_under_both(in, a, b, cpu, now) : lx_step_under(in, a, cpu, now);
+	if (!stepped)
+		lx_give_up();
+	return 0;
 }
 
 /* Carries out what a call has left, but for a step: that one's locks, or LX_NO_LOCKS. */
@@ -177,19 +204,14 @@ static __always_inline u32 lx_act_listed(struct lx_instance *in, u32 cpu)
 LX_ONCE int lx_carry_out(u32 instance, u32 cpu, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
-	u32 tries = 0;
 	u32 locks;
 
 	if (!in)
 		return 0;
 	locks = lx_act_listed(in, cpu);
 	while (locks != LX_NO_LOCKS && LX_MAY_LOOP) {
-		if (!lx_step_once(instance, cpu, locks, now)) {
-			locks = lx_act_listed(in, cpu);
-		} else if (tries++ > LX_LOCK_TRIES) {
-			scx_bpf_error("a lock was not to be had");
-			locks = LX_NO_LOCKS;
-		}
+		lx_step_once(instance, cpu, locks, now);
+		locks = lx_act_listed(in, cpu);
 	}
 	return 0;
 }
@@ -199,11 +221,12 @@ LX_ONCE int lx_carry_out(u32 instance, u32 cpu, u64 now)
 	({                                                                                                             \
 		u32 key_ = (instance);                                                                                 \
 		struct lx_cpu_lock *lock_ = bpf_map_lookup_elem(&release_locks, &key_);                                \
-		bool had_ = lock_ && !bpf_res_spin_lock(&lock_->lock);                                                 \
                                                                                                                        \
-		if (had_) {                                                                                            \
+		if (lock_ && lx_take(&lock_->lock)) {                                                                  \
 			call;                                                                                          \
 			bpf_res_spin_unlock(&lock_->lock);                                                             \
+		} else {                                                                                               \
+			lx_give_up();                                                                                  \
 		}                                                                                                      \
 	})
 #else
@@ -241,16 +264,10 @@ static __always_inline void lx_say(struct lx_instance *in, struct lx_host_cpu *c
 {
 	u32 index = LX_READ(lx_cpu(&in->state, c->index)->scheduled);
 	u32 instance = c->instance;
-	u32 tries = 0;
 
 	c->next = LX_NONE;
 	c->ready = LX_NEVER;
-	while (lx_say_once(instance, what, time, now) && LX_MAY_LOOP) {
-		if (tries++ > LX_LOCK_TRIES) {
-			scx_bpf_error("a lock was not to be had");
-			return;
-		}
-	}
+	lx_say_once(instance, what, time, now);
 	if (c->ready != LX_NEVER)
 		lx_await(instance, index, c->ready, c->index);
 	lx_carry_out(instance, c->index, now);

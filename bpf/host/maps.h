@@ -90,14 +90,13 @@ struct lx_host_cpu {
 	/* What the last decision was about, for the trace: enum lx_ending, whose, and its job. */
 	u32 ending;
 	u32 ending_task;
-	u32 ending_job;
 	/* After LX_ENDED_BUDGET: its next server period, and the deadline of that. */
 	struct lx_replenishment replenishment;
 	/* What the policy has answered: the task that runs next, and when the one before goes on. */
 	u32 next;
 	u32 reserved;
 	u64 ready;
-	/* The job of the task on it is over, and the task has not quite left it: that time is nobody's. */
+	/* The job of the task on it is over, and the task has not left it: that time is no job's. From yield or a decision on. */
 	u32 over;
 	/* When the last decision ended. */
 	u64 decided;
@@ -118,8 +117,8 @@ struct lx_member {
 };
 
 /*
- * Actions of a decision, out of the lock's reach. A CPU has one list for callbacks, which have interrupts off, one for timers
- * and one for system calls, which callbacks may interrupt.
+ * Actions of a decision, out of the lock's reach. A CPU has one list for callbacks, which have interrupts off, and one for
+ * timers, which callbacks may interrupt.
  */
 struct lx_actions {
 	u32 count;
@@ -150,7 +149,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 3);
+	__uint(max_entries, 2);
 	__type(key, u32);
 	__type(value, struct lx_actions);
 } actions SEC(".maps");
@@ -196,7 +195,6 @@ struct {
 
 #define LX_IN_CALLBACK 0
 #define LX_IN_TIMER 1
-#define LX_IN_CALL 2
 
 static __always_inline struct lx_instance *lx_instance_at(u32 index)
 {
@@ -206,6 +204,12 @@ static __always_inline struct lx_instance *lx_instance_at(u32 index)
 static __always_inline struct lx_host_cpu *lx_host_cpu(u32 cpu)
 {
 	return bpf_map_lookup_elem(&host_cpus, &cpu);
+}
+
+/* The instance whose CPU that is, or NULL: no real-time tasks run there. */
+static __always_inline struct lx_instance *lx_instance_of(const struct lx_host_cpu *c)
+{
+	return c && c->instance != LX_NONE ? lx_instance_at(c->instance) : NULL;
 }
 
 static __always_inline struct lx_actions *lx_actions(u32 context)

@@ -51,12 +51,13 @@ static __always_inline u32 lx_slot_take(struct lx_instance *in, u32 pid)
 	return index;
 }
 
-/* Charges what the task has used of its budget since `since`. */
+/* Charges what the CPU has been used for since `since`: to the reserve, and to the budget of the job if that is not over. */
 static __always_inline void lx_charge_until(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	u64 used = now > c->since ? now - c->since : 0;
 
-	LX_P(consume)(&in->state, c->running, used);
+	if (!c->over)
+		LX_P(consume)(&in->state, c->running, used);
 	lx_reserve_charge(&c->reserve, used, now);
 	c->since = now;
 }

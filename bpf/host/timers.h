@@ -9,16 +9,6 @@
 #include "one_lock.h"
 #endif
 
-/* What is due has been released, or will be before the timer is set again (many_locks.h). */
-static __always_inline void lx_arm_next(struct lx_instance *in)
-{
-#ifndef LX_STEPS
-	lx_arm(in);
-#else
-	(void)in;
-#endif
-}
-
 /* A release interrupt that began at `begin`, for the instant `due`. */
 static __noinline void lx_trace_released(u64 due, u64 begin)
 {
@@ -49,7 +39,6 @@ static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 	in->went_off = due;
 	in->armed = LX_NEVER;
 	lx_release_pending(in, *key);
-	lx_arm_next(in);
 	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
 		lx_trace_released(due, begin);
 	return 0;
@@ -67,7 +56,7 @@ static int lx_budget_due(void *map, u32 *key, struct lx_host_cpu *c)
 	return 0;
 }
 
-/* Sets the budget timer of the CPU, on which the task begins to run. */
+/* Sets the budget timer of the CPU, on which a job begins to run, or the same one with a new budget. */
 static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	struct lx_state *s = &in->state;

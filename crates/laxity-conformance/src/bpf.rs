@@ -50,18 +50,6 @@ fn object_named(name: &str) -> Result<&'static [u8], String> {
     found.map(|(_, bytes)| *bytes).ok_or_else(|| format!("there is no policy/bpf/{name}.bpf.c"))
 }
 
-/// The file of a policy in `policy/bpf`, without its ending.
-pub fn object_name(policy: Policy) -> &'static str {
-    match policy {
-        Policy::EdfBh => "edf_bh",
-        Policy::EdfRbt => "edf_rbt",
-        Policy::Fpp => "fpp",
-        Policy::GsnEdf | Policy::GsnEdfDi => "gsn_edf",
-        Policy::PushPull => "push_pull",
-        Policy::GEdfMp => "g_edf_mp",
-    }
-}
-
 /// What the verifier and the compiler made of one program.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct ProgramSize {
@@ -99,7 +87,7 @@ impl Programs {
     ///
     /// What the kernel has against them, with the end of the verifier's log.
     pub fn load(policy: Policy) -> Result<Programs, String> {
-        Programs::open(object_named(object_name(policy))?)
+        Programs::open(object_named(policy.source_name())?)
     }
 
     /// Loads what hosts compute beside a policy (`policy/bpf/arithmetic.bpf.c`), for [`Programs::compute`].

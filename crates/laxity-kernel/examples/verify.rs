@@ -4,7 +4,7 @@
 //! prints all records, `LAXITY_EVENTS=1` all events.
 
 use laxity_kernel::schedule::{Member, Origin, Recording, Schedule, convert, verify};
-use laxity_kernel::{BudgetMode, Cell, Options, Reserve, Scheduler};
+use laxity_kernel::{BudgetMode, Cell, Enrolled, Options, Reserve, Scheduler};
 use laxity_model::{CpuList, Duration, Platform, Policy, PriorityRule, Task, TaskSet};
 use laxity_oracle::{Cluster, Definition, Verdict};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,21 +12,6 @@ use std::sync::mpsc;
 use std::thread;
 
 type Failure = Box<dyn std::error::Error>;
-
-/// `struct sched_attr`, its first version.
-#[repr(C)]
-struct SchedAttr {
-    size: u32,
-    policy: u32,
-    flags: u64,
-    nice: i32,
-    priority: u32,
-    runtime: u64,
-    deadline: u64,
-    period: u64,
-}
-
-const SCHED_EXT: u32 = 7;
 
 fn now_ns(clock: rustix::time::ClockId) -> u64 {
     let now = rustix::time::clock_gettime(clock);
@@ -68,22 +53,13 @@ fn task_set(cpus: u32, seed: u64) -> Result<TaskSet, Failure> {
 }
 
 fn enter(task: &Task) -> Result<(), Failure> {
-    let attr = SchedAttr {
-        size: 48,
-        policy: SCHED_EXT,
-        flags: 0,
-        nice: 0,
-        priority: 0,
-        runtime: task.wcet.as_ns(),
-        deadline: task.deadline_rel.as_ns(),
-        period: task.period().as_ns(),
+    let this_thread = Enrolled {
+        tid: 0,
+        runtime_ns: task.wcet.as_ns(),
+        deadline_ns: task.deadline_rel.as_ns(),
+        period_ns: task.period().as_ns(),
     };
-    // SAFETY: the attributes of this thread, of the size that they say.
-    let answer = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0) };
-    if answer != 0 {
-        return Err(format!("sched_setattr: {}", std::io::Error::last_os_error()).into());
-    }
-    Ok(())
+    this_thread.ask().map_err(|error| format!("sched_setattr: {error}").into())
 }
 
 /// One thread: it says who it is, waits until it may enter, and does jobs until `end`.

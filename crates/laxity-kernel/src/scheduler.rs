@@ -84,7 +84,7 @@ impl Exit {
 /// A task that a scheduler has admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Enrolled {
-    /// Its thread id.
+    /// Its thread id; 0 means the calling thread where it asks.
     pub tid: i32,
     /// Budget in ns.
     pub runtime_ns: u64,
@@ -95,12 +95,12 @@ pub struct Enrolled {
 }
 
 impl Enrolled {
-    /// Asks again that the task be admitted, on its behalf.
+    /// Asks that the task be admitted, on its behalf.
     ///
     /// # Errors
     ///
     /// What the kernel, or the scheduler that is attached now, has against it; it may have ended meanwhile.
-    pub fn ask_again(&self) -> std::io::Result<()> {
+    pub fn ask(&self) -> std::io::Result<()> {
         const SCHED_EXT: u32 = 7;
         let attributes = libc::sched_attr {
             size: u32::try_from(size_of::<libc::sched_attr>()).expect("a small structure"),
@@ -139,25 +139,13 @@ fn environment(what: String) -> Diagnostic {
     }
 }
 
-/// The file in `bpf/`.
-fn object_name(policy: Policy) -> &'static str {
-    match policy {
-        Policy::EdfBh => "edf_bh",
-        Policy::EdfRbt => "edf_rbt",
-        Policy::Fpp => "fpp",
-        Policy::GsnEdf | Policy::GsnEdfDi => "gsn_edf",
-        Policy::PushPull => "push_pull",
-        Policy::GEdfMp => "g_edf_mp",
-    }
-}
-
 /// Whether this program has been built with the policy for the kernel.
 ///
 /// # Errors
 ///
 /// Why not.
 pub fn built(policy: Policy) -> std::result::Result<(), String> {
-    crate::object(object_name(policy)).map(|_| ())
+    crate::object(policy.source_name()).map(|_| ())
 }
 
 impl Scheduler {
@@ -389,7 +377,7 @@ fn setup_of(
 
 /// Opens the policy's object with its maps as large as this machine needs.
 fn prepare(options: &Options) -> std::result::Result<Opened, String> {
-    let mut opened = Opened::new(object_name(options.policy))?;
+    let mut opened = Opened::new(options.policy.source_name())?;
     let cpus = libbpf_rs::num_possible_cpus().map_err(|error| error.to_string())?;
     let cpus = u32::try_from(cpus).map_err(|error| error.to_string())?;
     opened.set("online_cpus", &cpus.to_ne_bytes())?;

@@ -48,6 +48,18 @@ impl Policy {
         }
     }
 
+    /// The name of its sources: `policy/NAME.h`, `policy/bpf/NAME.bpf.c`, `bpf/NAME.bpf.c`.
+    pub fn source_name(self) -> &'static str {
+        match self {
+            Policy::EdfBh => "edf_bh",
+            Policy::EdfRbt => "edf_rbt",
+            Policy::Fpp => "fpp",
+            Policy::GsnEdf | Policy::GsnEdfDi => "gsn_edf",
+            Policy::PushPull => "push_pull",
+            Policy::GEdfMp => "g_edf_mp",
+        }
+    }
+
     /// One line for `laxity list`.
     pub fn description(self) -> &'static str {
         match self {

@@ -185,7 +185,7 @@ fn announce(arguments: &LoadArguments, options: &Options) {
 /// Tasks of a scheduler that a CPU's coming or going has ended.
 fn ask_again(tasks: &[Enrolled]) {
     for task in tasks {
-        if let Err(error) = task.ask_again() {
+        if let Err(error) = task.ask() {
             output::say(format!("thread {} is not one of the scheduler's any more: {error}", task.tid));
         }
     }

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How the task that the policy has chosen for a CPU gets there, out of custody. */
+#ifndef LX_HOST_TAKE_UP_H
+#define LX_HOST_TAKE_UP_H
+
+#include "act.h"
+
+/* For how long a task that must not migrate runs where it is, in ns. */
+#define LX_MOMENT 1000000
+
+/* task_struct before Linux 7: on_cpu is an int there. */
+struct task_struct___wide {
+	int on_cpu;
+} __attribute__((preserve_access_index));
+
+/* Whether a CPU is still at it, if only to leave it. */
+static __always_inline bool lx_is_on_cpu(struct task_struct *p)
+{
+	if (bpf_core_field_size(p->on_cpu) == sizeof(int))
+		return ((struct task_struct___wide *)p)->on_cpu;
+	return p->on_cpu;
+}
+
+/*
+ * A task in custody goes to the CPU that the policy has put it on, or first to its own if it must not migrate now: it comes
+ * back when it has run there for a moment, and that CPU is then told.
+ */
+static __always_inline bool lx_insert(struct task_struct *p, u32 cpu)
+{
+	u32 own = scx_bpf_task_cpu(p);
+
+	/*
+	 * Its CPU has not quite left it yet, and counts the programs that run there as its own: the kernel would take it for one
+	 * that must not migrate.
+	 */
+	if (own != cpu && lx_is_on_cpu(p)) {
+		lx_kick_cpu(cpu);
+		LX_COUNT(retries);
+		return false;
+	}
+	/* It is not the current task, so nothing of this program's own is counted there. */
+	if (p->migration_disabled && own != cpu) {
+		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL_ON | own, LX_MOMENT, SCX_ENQ_PREEMPT);
+		return false;
+	}
+	if (!bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
+		return false;
+	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_INF, 0);
+	return true;
+}
+
+/* The task that the policy has chosen for `cpu` runs there next: true if there is nothing more to do. */
+static __noinline bool lx_run(struct lx_instance *in, u32 index, u32 cpu, struct task_struct *prev)
+{
+	struct lx_slot *slot = lx_slot(in, index);
+	u32 pid = slot->pid;
+	struct task_struct *p;
+	bool runs = false;
+
+	if (prev && prev->pid == pid) {
+		if (!(prev->scx.flags & SCX_TASK_QUEUED))
+			return false;
+		scx_bpf_task_set_slice(prev, SCX_SLICE_INF);
+		return true;
+	}
+	/* Ordered after the decision, which the task's own enqueue looks at after it has set this. */
+	if (!__sync_fetch_and_add(&slot->custody, 0)) {
+		LX_COUNT(retries);
+		return false;
+	}
+	p = bpf_task_from_pid(pid);
+	if (!p)
+		return false;
+	runs = lx_insert(p, cpu);
+	bpf_task_release(p);
+	if (runs)
+		LX_COUNT(dispatches);
+	return runs;
+}
+
+#endif
