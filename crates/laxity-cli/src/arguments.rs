@@ -57,6 +57,8 @@ pub enum Command {
     List(ListArguments),
     /// Attach a policy to this kernel until stopped.
     Load(Box<crate::commands::load::LoadArguments>),
+    /// Run a program unmodified, its SCHED_DEADLINE tasks under the attached policy.
+    Exec(crate::commands::exec::ExecArguments),
     /// Do any of this inside a virtual machine whose kernel has sched_ext.
     Vm(crate::commands::vm::VmArguments),
 }

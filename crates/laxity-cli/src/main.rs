@@ -18,8 +18,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let arguments: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    if let Some(code) = laxity_run::internal_role(&arguments).or_else(|| laxity_vm::internal_role(&arguments))
-    {
+    let role = laxity_run::internal_role(&arguments)
+        .or_else(|| laxity_vm::internal_role(&arguments))
+        .or_else(|| laxity_kernel::internal_role(&arguments));
+    if let Some(code) = role {
         return code;
     }
     let cli = arguments::Cli::parse();

@@ -7,6 +7,7 @@ mod counters;
 mod kernel;
 mod messages;
 mod object;
+mod redirect;
 mod releaser;
 pub mod rings;
 pub mod schedule;
@@ -15,6 +16,7 @@ mod scheduler;
 pub use counters::Counters;
 pub use kernel::{Support, attached, support};
 pub use object::object;
+pub use redirect::{internal_role, redirect};
 pub use scheduler::{BudgetMode, Cell, Enrolled, Exit, Options, Reserve, Scheduler, built};
 
 /// Tasks for which the kernel's build has room, in a cell and in all.

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod compare;
+pub mod exec;
 pub mod generate;
 mod list;
 pub mod load;
@@ -37,6 +38,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Report(arguments) => report::report(&arguments),
         Command::List(arguments) => list::list(&arguments),
         Command::Load(arguments) => load::load(&arguments),
+        Command::Exec(arguments) => exec::exec(&arguments),
         Command::Vm(arguments) => vm::vm(&arguments),
     }
 }

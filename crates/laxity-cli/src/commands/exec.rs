@@ -1,0 +1,41 @@
+//! `laxity exec`: a program that was written for SCHED_DEADLINE, under the attached policy.
+
+use clap::Args;
+use laxity_model::{Diagnostic, Result};
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, ExitCode};
+
+/// Run a program unmodified, with its SCHED_DEADLINE tasks under the policy that `laxity load` has attached.
+///
+/// Whatever the program and its children ask for with `sched_setattr` and policy SCHED_DEADLINE is asked for as SCHED_EXT;
+/// all else is as without laxity. The program takes this process's place: signals and exit code are its own.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  laxity load edf-bh &
+  laxity exec -- cyclicdeadline -t 2 -D 10
+
+`sched_getattr` says SCHED_EXT (7), without deadline and period, which the kernel does not keep. Programs of 32 bits are
+not redirected. Without CAP_SYS_ADMIN the program cannot gain privileges by what it executes (no_new_privs).
+
+Exit codes: the program's; 2 no such program; 3 no policy is attached.")]
+pub struct ExecArguments {
+    /// The program and its arguments
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub command: Vec<OsString>,
+}
+
+pub fn exec(arguments: &ExecArguments) -> Result<ExitCode> {
+    let (program, rest) = arguments.command.split_first().expect("clap asks for one");
+    laxity_kernel::redirect()?;
+    let error = Command::new(program).args(rest).exec();
+    let what = format!("{} cannot be started: {error}", program.display());
+    Err(match error.kind() {
+        ErrorKind::NotFound | ErrorKind::PermissionDenied => {
+            Diagnostic::usage(what).hint("name a program in PATH, or give its path")
+        }
+        _ => Diagnostic::environment(what),
+    })
+}

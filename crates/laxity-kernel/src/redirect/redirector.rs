@@ -1,0 +1,153 @@
+//! The process in the background that answers for the kernel, until the last one that it may be asked about is gone.
+
+use super::passing;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::mem::zeroed;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::FileExt as _;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+const SCHED_EXT: u32 = 7;
+/// CAP_SYS_NICE, which SCHED_DEADLINE asks for.
+const CAP_SYS_NICE: u32 = 23;
+/// The first and the longest `struct sched_attr` that we pass on.
+const ATTRIBUTES_MIN: usize = 48;
+const ATTRIBUTES_MAX: usize = 256;
+
+/// What becomes of a call.
+enum Answer {
+    /// The kernel is to carry it out as it is.
+    AsItIs,
+    /// It has been carried out for the caller: 0, or the error's number.
+    Done(i32),
+}
+
+pub(super) fn main() -> ExitCode {
+    let Ok(socket) = io::stdin().as_fd().try_clone_to_owned() else { return ExitCode::FAILURE };
+    // SAFETY: this process has one thread and has done nothing yet; the parent's part ends here with 0.
+    if unsafe { libc::daemon(0, 0) } != 0 {
+        return ExitCode::FAILURE;
+    }
+    let _ = rustix::thread::set_name(c"laxity-redirect");
+    match serve(socket.into()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn serve(mut socket: UnixStream) -> io::Result<()> {
+    let listener = passing::receive(&socket)?;
+    socket.write_all(&[0])?;
+    drop(socket);
+    loop {
+        let mut waiting = [PollFd::new(&listener, PollFlags::IN)];
+        match poll(&mut waiting, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            other => other?,
+        };
+        let found = waiting[0].revents();
+        if found.contains(PollFlags::IN) {
+            serve_one(&listener)?;
+        } else if !found.is_empty() {
+            // Nobody is left under the filter.
+            return Ok(());
+        }
+    }
+}
+
+fn serve_one(listener: &OwnedFd) -> io::Result<()> {
+    // SAFETY: all zero is an empty request, as the kernel wants it.
+    let mut request: libc::seccomp_notif = unsafe { zeroed() };
+    let receive = libc::_IOWR::<libc::seccomp_notif>(u32::from(b'!'), 0);
+    // SAFETY: the kernel fills the structure.
+    if unsafe { libc::ioctl(listener.as_raw_fd(), receive, &raw mut request) } != 0 {
+        let error = io::Error::last_os_error();
+        // The caller was killed meanwhile.
+        let gone = matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR));
+        return if gone { Ok(()) } else { Err(error) };
+    }
+    let answer = answer(listener, &request);
+    let response = libc::seccomp_notif_resp {
+        id: request.id,
+        val: 0,
+        error: if let Answer::Done(error) = answer { -error } else { 0 },
+        flags: match answer {
+            Answer::AsItIs => {
+                u32::try_from(libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE).expect("a flag of 32 bits")
+            }
+            Answer::Done(_) => 0,
+        },
+    };
+    let send = libc::_IOWR::<libc::seccomp_notif_resp>(u32::from(b'!'), 1);
+    // SAFETY: the kernel reads the structure. It fails if the caller is gone, which is nobody's loss.
+    unsafe { libc::ioctl(listener.as_raw_fd(), send, &raw const response) };
+    Ok(())
+}
+
+fn answer(listener: &OwnedFd, request: &libc::seccomp_notif) -> Answer {
+    let [target, attributes, flags, ..] = request.data.args;
+    let Some(mut attributes) = read_attributes(listener, request, attributes) else { return Answer::AsItIs };
+    let policy = attributes.get(4..8).and_then(|bytes| bytes.try_into().ok()).map(u32::from_ne_bytes);
+    // The target is an int in the call's first register.
+    #[expect(clippy::cast_possible_truncation, reason = "as the kernel reads it")]
+    let (target, flags) = (target as u32, flags as u32);
+    if policy != u32::try_from(libc::SCHED_DEADLINE).ok()
+        || (target != 0 && !is_of_our_namespace(request.pid))
+    {
+        return Answer::AsItIs;
+    }
+    if !may_ask(request.pid) {
+        return Answer::Done(libc::EPERM);
+    }
+    // Nobody would give it a deadline: refused, as if there were no room.
+    if crate::attached().as_deref() != Some("laxity") {
+        return Answer::Done(libc::EBUSY);
+    }
+    attributes[4..8].copy_from_slice(&SCHED_EXT.to_ne_bytes());
+    let target = if target == 0 { request.pid } else { target };
+    // SAFETY: the structure is as long as it says, and lives across the call.
+    let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, target, attributes.as_ptr(), flags) } != 0;
+    let error = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EINVAL);
+    Answer::Done(if failed { error } else { 0 })
+}
+
+/// The caller's `struct sched_attr`, as long as it says it is; nothing where the kernel itself has to judge it.
+fn read_attributes(listener: &OwnedFd, request: &libc::seccomp_notif, address: u64) -> Option<Vec<u8>> {
+    let memory = File::open(format!("/proc/{}/mem", request.pid)).ok()?;
+    let valid = libc::_IOW::<u64>(u32::from(b'!'), 2);
+    // The memory is the caller's only if the caller is still there: its number may be somebody else's by now.
+    // SAFETY: the kernel reads the number.
+    if unsafe { libc::ioctl(listener.as_raw_fd(), valid, &raw const request.id) } != 0 {
+        return None;
+    }
+    let mut size = [0; 4];
+    memory.read_exact_at(&mut size, address).ok()?;
+    let size = match usize::try_from(u32::from_ne_bytes(size)).ok()? {
+        0 => ATTRIBUTES_MIN,
+        size => size,
+    };
+    if !(ATTRIBUTES_MIN..=ATTRIBUTES_MAX).contains(&size) {
+        return None;
+    }
+    let mut attributes = vec![0; size];
+    memory.read_exact_at(&mut attributes, address).ok()?;
+    Some(attributes)
+}
+
+/// Whether the numbers of threads that it names are what they are here.
+fn is_of_our_namespace(pid: u32) -> bool {
+    let of = |who: &str| fs::read_link(format!("/proc/{who}/ns/pid")).ok();
+    of(&pid.to_string()).is_some_and(|theirs| Some(theirs) == of("self"))
+}
+
+/// Whether the caller itself has the privilege: it may have given it up.
+fn may_ask(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    effective
+        .and_then(|text| u64::from_str_radix(text.trim(), 16).ok())
+        .is_some_and(|capabilities| capabilities & (1 << CAP_SYS_NICE) != 0)
+}
