@@ -147,15 +147,22 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	return 0;
 }
 
+/* Whether it is a real-time task that is asked for: without them, SCHED_EXT is background. */
+static __always_inline bool lx_has_parameters(const struct sched_attr *attr)
+{
+	return attr->sched_policy == SCHED_EXT_POLICY && (attr->sched_period || attr->sched_deadline);
+}
+
 /* What is asked for, noted until the kernel asks whether it may be. */
 static __noinline int lx_note_asked(struct task_struct *p, const struct sched_attr *attr)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
 
-	if (!member || attr->sched_policy != SCHED_EXT_POLICY || !attr->sched_runtime || !attr->sched_period)
+	if (!member || !attr->sched_runtime || !lx_has_parameters(attr))
 		return 0;
 	member->runtime = attr->sched_runtime;
-	member->period = attr->sched_period;
+	/* One that is not said is the other, as for SCHED_DEADLINE. */
+	member->period = attr->sched_period ?: attr->sched_deadline;
 	member->deadline = attr->sched_deadline ?: attr->sched_period;
 	member->asks = 1;
 	return 0;
@@ -217,7 +224,7 @@ static __noinline int lx_note_outcome(struct task_struct *p, const struct sched_
 
 	if (!member)
 		return 0;
-	ours = attr->sched_policy == SCHED_EXT_POLICY && attr->sched_period;
+	ours = lx_has_parameters(attr);
 	member->asks = 0;
 	if (!member->joined || ours != !!ret)
 		return 0;
