@@ -73,6 +73,20 @@ pub fn version(qemu: &Path) -> String {
     )
 }
 
+/// How several processors are emulated by the QEMU that says so of its version.
+///
+/// Before 8.1 it may translate instructions that another processor is writing at that moment, and execute a breakpoint that is
+/// not there any more; Linux writes one whenever it patches its own code, as it does where a scheduler is attached or
+/// detached, and panics. One thread for all processors has no such race.
+fn emulation(version: &str) -> &'static str {
+    let numbers = version.split_whitespace().find_map(|word| {
+        let (major, rest) = word.split_once('.')?;
+        let minor = rest.split('.').next()?;
+        Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?))
+    });
+    if numbers >= Some((8, 1)) { "tcg,thread=multi" } else { "tcg,thread=single" }
+}
+
 /// Starts a machine. Its console is on QEMU's standard output.
 ///
 /// # Errors
@@ -86,7 +100,8 @@ pub fn start(qemu: &Path, hardware: &Hardware) -> Result<(Tied, Lines)> {
     };
     let ((port, port_inside), (uart, uart_inside)) = (pair()?, pair()?);
     let mut command = Command::new(qemu);
-    command.args(arguments(hardware, port_inside.as_raw_fd(), uart_inside.as_raw_fd()));
+    let emulation = emulation(&version(qemu));
+    command.args(arguments(hardware, emulation, port_inside.as_raw_fd(), uart_inside.as_raw_fd()));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     inherit(
         &mut command,
@@ -112,7 +127,7 @@ fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
     unsafe { command.pre_exec(keep) };
 }
 
-fn arguments(hardware: &Hardware, port: RawFd, uart: RawFd) -> Vec<String> {
+fn arguments(hardware: &Hardware, emulation: &str, port: RawFd, uart: RawFd) -> Vec<String> {
     let mut words: Vec<String> = [
         "-name",
         "laxity-vm",
@@ -141,7 +156,7 @@ fn arguments(hardware: &Hardware, port: RawFd, uart: RawFd) -> Vec<String> {
             add(&["-rtc", COUNTED_CLOCK, "-seed", "1", "-cpu", "max,-rdrand,-rdseed"]);
         }
         (false, Accelerator::Kvm) => add(&["-accel", "kvm", "-cpu", "host"]),
-        (false, Accelerator::Tcg) => add(&["-accel", "tcg,thread=multi", "-cpu", "max"]),
+        (false, Accelerator::Tcg) => add(&["-accel", emulation, "-cpu", "max"]),
     }
     add(&["-kernel", &hardware.kernel.display().to_string()]);
     add(&["-initrd", &format!("/proc/self/fd/{}", hardware.initramfs.as_raw_fd())]);
@@ -180,7 +195,7 @@ mod tests {
             verbose: false,
             initramfs: &initramfs,
         };
-        arguments(&hardware, 7, 8).join(" ")
+        arguments(&hardware, "tcg,thread=multi", 7, 8).join(" ")
     }
 
     #[test]
@@ -197,6 +212,19 @@ mod tests {
         );
         assert!(!said.contains("icount"));
         assert!(line(false, Accelerator::Kvm, &[]).contains("-accel kvm -cpu host"));
+    }
+
+    #[test]
+    fn processors_are_emulated_at_once_where_that_is_safe() {
+        for (version, threads) in [
+            ("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)", "tcg,thread=single"),
+            ("QEMU emulator version 8.0.5", "tcg,thread=single"),
+            ("QEMU emulator version 8.1.0", "tcg,thread=multi"),
+            ("QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2)", "tcg,thread=multi"),
+            ("No such file or directory", "tcg,thread=single"),
+        ] {
+            assert_eq!(emulation(version), threads, "{version}");
+        }
     }
 
     #[test]
