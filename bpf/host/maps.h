@@ -100,6 +100,8 @@ struct lx_host_cpu {
 	u32 over;
 	/* When the last decision ended. */
 	u64 decided;
+	/* The instant that the budget timer was last set to. */
+	u64 budget_due;
 	struct lx_reserve reserve;
 };
 

@@ -51,7 +51,11 @@ static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 static int lx_budget_due(void *map, u32 *key, struct lx_host_cpu *c)
 {
 	(void)map;
-	(void)c;
+	/* The interrupt has been on its way since then. */
+	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES) && !c->kicked_at) {
+		c->kicked_by = *key;
+		c->kicked_at = c->budget_due;
+	}
 	lx_kick_cpu(*key);
 	return 0;
 }
@@ -65,7 +69,8 @@ static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_ho
 	if (!has_timers || s->config.budget_mode == LX_BUDGET_OFF)
 		return;
 	left = LX_READ(lx_task(s, c->running)->budget_left);
-	bpf_timer_start(&c->timer, now + left, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+	c->budget_due = now + left;
+	bpf_timer_start(&c->timer, c->budget_due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 }
 
 #endif
