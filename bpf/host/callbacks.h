@@ -98,6 +98,8 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	in = lx_instance_at(c->instance);
 	if (!in)
 		return false;
+	if (lx_tracing(LX_TRACE_EVENTS))
+		c->begun = now;
 	lx_serve(in, c);
 	task = lx_decide(in, c, now);
 	c->over = task != c->running && (c->over || c->ending != LX_ENDED_NOTHING);
@@ -112,7 +114,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (runs && task == c->running && c->ending != LX_ENDED_NOTHING)
 		lx_watch_budget(in, c, now);
 	if (lx_tracing(LX_TRACE_EVENTS))
-		lx_trace_carried_out(c, now, task);
+		lx_trace_carried_out(c, now, task, runs);
 	return runs;
 }
 
@@ -279,6 +281,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		c->running = member->index;
 		c->since = now;
 		c->over = 0;
+		c->awaited = LX_NONE;
 		lx_watch_budget(in, c, now);
 		if (lx_tracing(LX_TRACE_EVENTS)) {
 			lx_trace_task(LX_TRACE_RESUME, cpu, now, c->instance, member->index, p->pid,

@@ -5,55 +5,96 @@
 
 #include "slots.h"
 
+/* What asked for the decision that began at `begin`. One that was sent while it went on is for the next. */
+static __always_inline void lx_trace_interrupt(struct lx_host_cpu *c, u32 cpu, u64 begin)
+{
+	struct lx_ring *ring = lx_trace_ring();
+	u64 sent = c->kicked_at;
+
+	if (!ring || !sent || sent > begin)
+		return;
+	if (lx_tracing(LX_TRACE_EVENTS))
+		lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->kicked_by, sent);
+	if (lx_tracing(LX_TRACE_SAMPLES) && begin > sent && c->kicked_by != cpu)
+		lx_trace_write(ring, LX_SAMPLE_IPI_LATENCY, cpu, sent, 0, LX_NONE, LX_NONE, begin - sent, 0);
+	c->kicked_at = 0;
+}
+
+/* The budget of the job of `task` has ended. */
+static __always_inline void lx_trace_budget_end(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 begin, u32 task)
+{
+	u64 again = c->replenishment.time > begin ? c->replenishment.time : begin;
+	u64 deadline = c->replenishment.deadline_abs;
+	u32 pid = lx_slot(in, task)->pid;
+	u32 job = lx_slot(in, task)->job;
+
+	if (in->state.config.budget_mode == LX_BUDGET_POSTPONE) {
+		lx_trace_task(LX_TRACE_POSTPONE, cpu, begin, c->instance, task, pid, job, deadline);
+	} else {
+		lx_trace_task(LX_TRACE_THROTTLE, cpu, begin, c->instance, task, pid, job, 0);
+		lx_trace_task(LX_TRACE_REPLENISH, LX_NONE, again, c->instance, task, pid, job, deadline);
+	}
+}
+
 /* A decision that began at `begin`: what it was asked for by, what it ended, and how long it took. */
 static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 begin, u32 next)
 {
+	bool postponed = c->ending == LX_ENDED_BUDGET && in->state.config.budget_mode == LX_BUDGET_POSTPONE;
 	u32 ended = c->ending_task;
 	u64 end = bpf_ktime_get_ns();
-	struct lx_ring *ring = lx_trace_ring();
+	struct lx_ring *ring;
 
-	/* One that was sent while this decision went on is for the next. */
-	if (c->kicked_at && c->kicked_at <= begin) {
-		if (ring && lx_tracing(LX_TRACE_EVENTS))
-			lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->kicked_by, c->kicked_at);
-		if (ring && lx_tracing(LX_TRACE_SAMPLES) && begin > c->kicked_at && c->kicked_by != cpu)
-			lx_trace_write(ring, LX_SAMPLE_IPI_LATENCY, cpu, c->kicked_at, 0, LX_NONE, LX_NONE,
-				       begin - c->kicked_at, 0);
-		c->kicked_at = 0;
-	}
-	if (ended != LX_NONE && c->ending == LX_ENDED_JOB) {
-		lx_trace_following_job(in, c->instance, ended);
-		/* Its next job goes on where this one was, and is charged from here: there is no other sign of that. */
-		if (next == ended)
+	lx_trace_interrupt(c, cpu, begin);
+	if (ended != LX_NONE && c->ending != LX_ENDED_NOTHING) {
+		if (c->ending == LX_ENDED_JOB)
+			lx_trace_following_job(in, c->instance, ended);
+		else
+			lx_trace_budget_end(in, c, cpu, begin, ended);
+		/* What runs goes on at once, with its next job or after its budget: there is no other sign of that. */
+		if (next == ended && c->running == ended && !postponed)
 			lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, lx_slot(in, ended)->pid,
 				      lx_slot(in, ended)->job, 0);
-	} else if (ended != LX_NONE && c->ending == LX_ENDED_BUDGET) {
-		u64 again = c->replenishment.time > begin ? c->replenishment.time : begin;
-		u64 deadline = c->replenishment.deadline_abs;
-		u32 pid = lx_slot(in, ended)->pid;
-		u32 job = lx_slot(in, ended)->job;
-
-		if (in->state.config.budget_mode == LX_BUDGET_POSTPONE) {
-			lx_trace_task(LX_TRACE_POSTPONE, cpu, begin, c->instance, ended, pid, job, deadline);
-		} else {
-			lx_trace_task(LX_TRACE_THROTTLE, cpu, begin, c->instance, ended, pid, job, 0);
-			lx_trace_task(LX_TRACE_REPLENISH, LX_NONE, again, c->instance, ended, pid, job, deadline);
-			/* It has had its new budget for some time, and goes on at once. */
-			if (next == ended)
-				lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, pid, job, 0);
-		}
 	}
+	ring = lx_trace_ring();
 	if (ring && lx_tracing(LX_TRACE_SAMPLES))
 		lx_trace_write(ring, LX_SAMPLE_SCHEDULE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
 }
 
-/* A decision that began at `begin` has been carried out, as far as it can be. */
-static __always_inline void lx_trace_carried_out(struct lx_host_cpu *c, u64 begin, u32 next)
+/* A decision that began at `begin` has been carried out, as far as it can be. `runs`: what it chose is on its way. */
+static __always_inline void lx_trace_carried_out(struct lx_host_cpu *c, u64 begin, u32 next, bool runs)
 {
 	u64 end = bpf_ktime_get_ns();
 
 	c->decided = end;
+	c->awaited = runs && c->running != next ? next : LX_NONE;
+	c->begun = 0;
 	lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, begin, end, next, 0);
+}
+
+/* What is under way or overdue on a CPU, and has no record before it is over. */
+static __always_inline void lx_trace_pending(struct lx_ring *ring, struct lx_host_cpu *c, u32 cpu, u64 now)
+{
+	u64 begun = c->begun, decided = c->decided, sent = c->kicked_at;
+
+	if (!sent && c->running != LX_NONE)
+		sent = c->budget_due;
+	if (sent && sent < now)
+		lx_trace_write(ring, LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_NONE, c->kicked_by, sent);
+	if (begun && begun < now)
+		lx_trace_write(ring, LX_TRACE_SCHEDULING_OVERHEAD, cpu, begun, 0, LX_NONE, LX_NONE, now - begun, 0);
+	else if (c->awaited != LX_NONE && decided < now)
+		lx_trace_write(ring, LX_TRACE_SWITCH_OVERHEAD, cpu, decided, 0, c->awaited, LX_NONE, now - decided, 0);
+}
+
+/* The release timer of an instance is overdue. */
+static __always_inline void lx_trace_overdue(struct lx_ring *ring, struct lx_instance *in, u64 now)
+{
+	u32 dedicated = in->state.config.dedicated_cpu;
+	u64 due = LX_READ(in->armed);
+
+	if (due < now)
+		lx_trace_write(ring, LX_TRACE_RELEASE_OVERHEAD, lx_kernel_cpu(in, dedicated == LX_NONE ? 0 : dedicated), now, 0,
+			       LX_NONE, LX_NONE, 0, due);
 }
 
 #endif

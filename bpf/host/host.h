@@ -27,6 +27,7 @@ static __noinline int lx_forget_cpus(void)
 		if (c) {
 			c->instance = LX_NONE;
 			c->running = LX_NONE;
+			c->awaited = LX_NONE;
 		}
 		i++;
 	}
@@ -76,6 +77,29 @@ SEC("syscall") int set_up(void *context)
 		LX_FORGET(&in->state, i);
 	}
 	LX_P(init)(&in->state);
+	return 0;
+}
+
+/* Before recording ends: what is under way or overdue at that moment is recorded as far as it has come. */
+SEC("syscall") int note_pending(void *context)
+{
+	struct lx_ring *ring = lx_trace_ring();
+	u64 now = bpf_ktime_get_ns();
+	u32 cpu = 0;
+
+	(void)context;
+	while (ring && cpu < online_cpus && LX_MAY_LOOP) {
+		struct lx_host_cpu *c = lx_host_cpu(cpu);
+		struct lx_instance *in = lx_instance_of(c);
+
+		if (c && in) {
+			lx_trace_pending(ring, c, cpu, now);
+			if (c->index == 0)
+				lx_trace_overdue(ring, in, now);
+		}
+		cpu++;
+		LX_FORGET(&lx_loop, cpu);
+	}
 	return 0;
 }
 

@@ -98,8 +98,12 @@ struct lx_host_cpu {
 	u64 ready;
 	/* The job of the task on it is over, and the task has not left it: that time is no job's. From yield or a decision on. */
 	u32 over;
-	/* When the last decision ended. */
+	/* When the present decision began; 0: none is under way. Kept while events are recorded. */
+	u64 begun;
+	/* When the last decision ended, and what it chose, which has yet to run; LX_NONE: that does. */
 	u64 decided;
+	u32 awaited;
+	u32 unused;
 	/* The instant that the budget timer was last set to. */
 	u64 budget_due;
 	struct lx_reserve reserve;

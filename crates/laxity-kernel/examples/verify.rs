@@ -119,6 +119,7 @@ fn record(scheduler: &Scheduler, set: &TaskSet, cpus: u32, length_ns: u64) -> Re
             thread::sleep(std::time::Duration::from_millis(5));
             recording.drain();
         }
+        scheduler.note_pending()?;
         Ok(recording.finish())
     })?;
     if std::env::var_os("LAXITY_RECORDS").is_some() {

@@ -91,5 +91,5 @@ pub(crate) fn wait_until_free() -> Option<String> {
 
 /// Whether the running kernel is PREEMPT_RT, which refuses BPF timers.
 pub(crate) fn is_preempt_rt() -> bool {
-    fs::read_to_string("/sys/kernel/realtime").is_ok_and(|text| text.trim() == "1")
+    rustix::system::uname().version().to_string_lossy().split_whitespace().any(|word| word == "PREEMPT_RT")
 }

@@ -209,6 +209,16 @@ impl Scheduler {
         self.run("set_up", None)
     }
 
+    /// Before a recording ends: what is under way or overdue now is recorded as far as it has come. Without it, what waits
+    /// for that at the end waits without a reason.
+    ///
+    /// # Errors
+    ///
+    /// The kernel does not run the program.
+    pub fn note_pending(&self) -> Result<()> {
+        self.run("note_pending", None).map_err(Diagnostic::environment)
+    }
+
     fn run(&self, name: &str, context: Option<&mut [u8]>) -> std::result::Result<(), String> {
         let program = self.object.progs_mut().find(|p| p.name() == name);
         let program = program.ok_or_else(|| format!("there is no program {name}"))?;
