@@ -444,8 +444,8 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 		LX_COUNT(releases);
 		released = true;
 	}
-	if (released && lx_tracing(LX_TRACE_EVENTS))
-		lx_trace_work(LX_TRACE_RELEASE_OVERHEAD, begin, bpf_ktime_get_ns(), LX_NONE, due < begin ? due : begin);
+	if (released && lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
+		lx_trace_released(due, begin);
 #ifdef LX_MESSAGES
 	while (lx_take_message(instance, cpu, now) && LX_MAY_LOOP) {
 		lx_carry_out(instance, cpu, now);
@@ -456,7 +456,7 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 		lx_arm(in);
 }
 
-/* The timer has interrupts on: it makes its CPU, or the dedicated one, call serve, which has them off. */
+/* The timer has interrupts on: it makes its CPU, or the dedicated one, call serve, which has them off. Releases none itself. */
 static __always_inline int lx_release_pending(struct lx_instance *in, u32 instance)
 {
 	u32 dedicated = in->state.config.dedicated_cpu;

@@ -48,6 +48,9 @@ struct lx_slot {
 	u32 next_free;
 	/* Number of its present job, from 0. */
 	u32 job;
+	/* It has called sched_yield before. */
+	u32 has_yielded;
+	u32 unused;
 	/* Where its job ends the first time it yields, if not 0: the synchronous release. */
 	u64 first_release;
 	/* The release of its present job, if that followed an end. */
@@ -167,7 +170,10 @@ struct {
 	__type(value, struct lx_counters);
 } counters SEC(".maps");
 
-/* Synchronous release: when the job after a task's first one arrives, ns of CLOCK_MONOTONIC, by thread id. Read when that ends. */
+/*
+ * Synchronous release: when the next job arrives after a task has yielded for the first time, ns of CLOCK_MONOTONIC, by thread
+ * id. Read then.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LX_TASKS_MAX);

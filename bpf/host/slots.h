@@ -46,6 +46,7 @@ static __always_inline u32 lx_slot_take(struct lx_instance *in, u32 pid)
 	slot->yielded = 0;
 	slot->custody = 0;
 	slot->job = 0;
+	slot->has_yielded = 0;
 	slot->first_release = 0;
 	slot->bandwidth = 0;
 	return index;

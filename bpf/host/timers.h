@@ -9,37 +9,19 @@
 #include "one_lock.h"
 #endif
 
-/* A release interrupt that began at `begin`, for the instant `due`. */
-static __noinline void lx_trace_released(u64 due, u64 begin)
-{
-	u64 end = bpf_ktime_get_ns();
-	struct lx_ring *ring = lx_trace_ring();
-	u32 cpu = bpf_get_smp_processor_id();
-
-	if (!ring)
-		return;
-	/* Elsewhere the timer only sees to it that its CPU releases (lx_serve). */
-#ifndef LX_STEPS
-	lx_trace_work(LX_TRACE_RELEASE_OVERHEAD, begin, end, LX_NONE, due < begin ? due : begin);
-#endif
-	if (!lx_tracing(LX_TRACE_SAMPLES))
-		return;
-	lx_trace_write(ring, LX_SAMPLE_RELEASE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
-	if (due < begin)
-		lx_trace_write(ring, LX_SAMPLE_RELEASE_LATENCY, cpu, due, 0, LX_NONE, LX_NONE, begin - due, 0);
-}
-
 static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 {
 	u64 begin, due;
+	int released;
 
 	(void)map;
 	begin = bpf_ktime_get_ns();
 	due = LX_READ(in->armed);
 	in->went_off = due;
 	in->armed = LX_NEVER;
-	lx_release_pending(in, *key);
-	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
+	released = lx_release_pending(in, *key);
+	/* It may have been set by two CPUs at once for one instant, and go off twice. */
+	if (released && lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
 		lx_trace_released(due, begin);
 	return 0;
 }

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 /// A release that becomes known while the thread sleeps is at most this late, in ns.
 const LOOK_EVERY_NS: u64 = 500_000;
+/// How long it waits for the CPU that it has asked to release what is due, in ns.
+const LOOK_AGAIN_NS: u64 = 50_000;
 /// Above all tasks of SCHED_FIFO that a run has, below its guardian.
 const PRIORITY: i32 = 98;
 
@@ -66,7 +68,7 @@ fn release(program: &OwnedFd, map: &MapHandle, stop: &AtomicBool) {
         let next = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok().flatten();
         let next =
             next.and_then(|value| value.get(..8)?.try_into().ok()).map_or(u64::MAX, u64::from_ne_bytes);
-        sleep(Duration::from_nanos(next.saturating_sub(monotonic_ns()).clamp(1, LOOK_EVERY_NS)));
+        sleep(Duration::from_nanos(next.saturating_sub(monotonic_ns()).clamp(LOOK_AGAIN_NS, LOOK_EVERY_NS)));
     }
 }
 
