@@ -79,6 +79,7 @@ static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cp
 	}
 	if (!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND)) {
 		LX_COUNT(reserved);
+		c->gave_way = 1;
 		return false;
 	}
 	return lx_run(in, task, cpu, prev);
@@ -109,6 +110,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	lx_arm_if_asked(in, c->index);
 	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
 		lx_trace_decision(in, c, cpu, now, task);
+	c->gave_way = 0;
 	runs = lx_take_up(in, c, task, cpu, now, prev);
 	/* It goes on without being switched to, with another budget. */
 	if (runs && task == c->running && c->ending != LX_ENDED_NOTHING)
@@ -269,8 +271,9 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	if (!in)
 		return;
 	if (lx_tracing(LX_TRACE_EVENTS) && !lx_real_time(p))
-		lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, bpf_ktime_get_ns(), lx_is_kernel_thread(p), LX_NONE, p->pid,
-			      LX_NONE, p->pid);
+		lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, bpf_ktime_get_ns(),
+			      lx_is_kernel_thread(p) ? LX_OTHER_KERNEL : c->gave_way ? LX_OTHER_RESERVE : LX_OTHER_IDLE,
+			      LX_NONE, p->pid, LX_NONE, p->pid);
 	lx_serve(in, c);
 	lx_arm_if_asked(in, c->index);
 	member = lx_real_time(p);

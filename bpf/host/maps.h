@@ -97,7 +97,8 @@ struct lx_host_cpu {
 	struct lx_replenishment replenishment;
 	/* What the policy has answered: the task that runs next, and when the one before goes on. */
 	u32 next;
-	u32 reserved;
+	/* Its last decision gave way to other work: real-time work has had its share of this CPU. */
+	u32 gave_way;
 	u64 ready;
 	/* The job of the task on it is over, and the task has not left it: that time is no job's. From yield or a decision on. */
 	u32 over;

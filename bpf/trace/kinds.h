@@ -83,4 +83,24 @@ enum lx_sample {
 
 #define LX_SAMPLE_FIRST 64u
 
+/* What a PUSH with a length is, where the kernel's own classes are watched: its argument2. */
+enum lx_push {
+	/* Waiting threads are sent to other CPUs. */
+	LX_PUSH_SENDS,
+	/* A thread has used up its budget, and has yet to give way. */
+	LX_PUSH_THROTTLES,
+};
+
+/* Why a thread that is none of the tasks has a CPU: argument2 of BACKGROUND_START. */
+enum lx_other {
+	/* No task wants it. */
+	LX_OTHER_IDLE,
+	/* It is a thread of the kernel's. */
+	LX_OTHER_KERNEL,
+	/* It is of a scheduling class above. */
+	LX_OTHER_CLASS,
+	/* Real-time work has had its share of the CPU (policy/reserve.h). */
+	LX_OTHER_RESERVE,
+};
+
 #endif

@@ -113,6 +113,9 @@ pub struct RunningArguments {
     /// Exit with 1 if jobs miss deadlines (compare: under the scheduler it recommends)
     #[arg(long)]
     pub fail_on_miss: bool,
+    /// Whether the schedule is recorded and checked against the scheduler's definition: on or off
+    #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
+    pub record: bool,
     /// Laxity's own policies
     #[command(flatten)]
     pub policy: PolicyArguments,

@@ -112,7 +112,13 @@ fn record(scheduler: &Scheduler, set: &TaskSet, cpus: u32, length_ns: u64) -> Re
             scheduler.set_first_release(tid, t0_ns)?;
             allow.send(())?;
             said.recv()?;
-            tasks.push(Member { tid, task: id, deadline_rel_ns: task.deadline_rel.as_ns() });
+            let deadline_ns = task.deadline_rel.as_ns();
+            tasks.push(Member {
+                tid,
+                task: id,
+                deadline_rel_ns: deadline_ns,
+                asked_deadline_ns: deadline_ns,
+            });
         }
         println!("{} tasks entered {} ms before their release", tasks.len(), (t0_ns - clock()) / 1_000_000);
         while clock() < t0_ns + length_ns + 20_000_000 {

@@ -16,10 +16,14 @@ pub enum Cause {
     KernelThread,
     /// A thread of a scheduling class above had the CPU.
     HigherClass,
+    /// Other work had the CPU, because real-time work had used up its share of it.
+    Reserve,
     /// The CPU was on its way from one thread to the next.
     Switch,
     /// The CPU decided, or had left a thread and was on its way to a decision.
     Decision,
+    /// The CPU was sending waiting jobs to others, or had been asked to.
+    Push,
     /// The CPU had been asked to decide, and had not begun to.
     Interrupt,
     /// A release or wake-up was handled.
@@ -30,23 +34,47 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Cause; 7] = [
+    pub const ALL: [Cause; 9] = [
         Cause::KernelThread,
         Cause::HigherClass,
+        Cause::Reserve,
         Cause::Switch,
         Cause::Decision,
+        Cause::Push,
         Cause::Interrupt,
         Cause::ReleaseHandler,
         Cause::ReleaseLatency,
     ];
+
+    /// The name in results: that of its JSON.
+    pub fn code_name(self) -> &'static str {
+        match self {
+            Cause::KernelThread => "kernel-thread",
+            Cause::HigherClass => "higher-class",
+            Cause::Reserve => "reserve",
+            Cause::Switch => "switch",
+            Cause::Decision => "decision",
+            Cause::Push => "push",
+            Cause::Interrupt => "interrupt",
+            Cause::ReleaseHandler => "release-handler",
+            Cause::ReleaseLatency => "release-latency",
+        }
+    }
+
+    /// The cause with this name in results.
+    pub fn named(name: &str) -> Option<Cause> {
+        Cause::ALL.into_iter().find(|cause| cause.code_name() == name)
+    }
 
     /// In words, as in texts.
     pub fn name(self) -> &'static str {
         match self {
             Cause::KernelThread => "kernel thread",
             Cause::HigherClass => "higher class",
+            Cause::Reserve => "reserve for other work",
             Cause::Switch => "switch",
             Cause::Decision => "decision",
+            Cause::Push => "push under way",
             Cause::Interrupt => "interrupt on its way",
             Cause::ReleaseHandler => "release handler",
             Cause::ReleaseLatency => "release timer late",

@@ -13,7 +13,7 @@ use laxity_model::{
     Task, TaskKind, TaskSet,
 };
 use laxity_trace::{PlacementRecord, Run};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What happens to a job that has done as much work as its budget allows. The budget is the WCET, per period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,6 +25,9 @@ pub enum BudgetMode {
     Throttle,
     /// It goes on with a full budget and a deadline one period later.
     Postpone,
+    /// The scheduler keeps accounts of its own, and the trace says what they come to: a job waits from its `throttle` to its
+    /// `replenish`, and is scheduled by the deadline that its last `replenish` gave. Neither is checked.
+    Followed,
 }
 
 /// CPUs that share a ready queue, and the tasks in it.
@@ -73,6 +76,7 @@ pub struct Definition {
     budget_mode: BudgetMode,
     batching: bool,
     jobs: Option<JobSource>,
+    free_arrivals: BTreeSet<u32>,
     transitions: Transitions,
 }
 
@@ -111,6 +115,7 @@ impl Definition {
             budget_mode: BudgetMode::Off,
             batching: false,
             jobs: None,
+            free_arrivals: BTreeSet::new(),
             transitions: Transitions::default(),
         })
     }
@@ -158,6 +163,12 @@ impl Definition {
     #[must_use]
     pub fn with_jobs(self, seed: u64, demand: Demand) -> Self {
         Definition { jobs: Some(JobSource { seed, demand }), ..self }
+    }
+
+    /// Says whose jobs arrive when their threads wake up, as they will: nothing is demanded of the time between two arrivals.
+    #[must_use]
+    pub fn with_free_arrivals(self, tasks: impl IntoIterator<Item = u32>) -> Self {
+        Definition { free_arrivals: tasks.into_iter().collect(), ..self }
     }
 
     /// Says which deviations are tolerated (none without this).
@@ -217,6 +228,11 @@ impl Definition {
     /// Where releases and demands come from.
     pub fn job_source(&self) -> Option<JobSource> {
         self.jobs
+    }
+
+    /// Whether jobs of the task arrive when they will.
+    pub fn arrives_freely(&self, task: u32) -> bool {
+        self.free_arrivals.contains(&task)
     }
 
     /// Which deviations are tolerated.

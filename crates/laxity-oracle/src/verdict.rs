@@ -161,6 +161,12 @@ pub struct Finding {
     pub checked: u64,
     /// How often it was violated.
     pub violations: u64,
+    /// The longest violation, in ns: what of it nothing explains. 0 where all were instants.
+    #[serde(default)]
+    pub longest_ns: u64,
+    /// All together, in ns.
+    #[serde(default)]
+    pub total_ns: u64,
     /// Why it checked less than it could, if so.
     pub limited: Option<String>,
 }
@@ -217,8 +223,11 @@ impl fmt::Display for Verdict {
             0 => write!(f, "clean: {seen}")?,
             _ => write!(f, "violated {total} times: {seen}")?,
         }
-        if self.tolerated.count > 0 {
-            let longest = Duration::from_ns(self.tolerated.longest_ns);
+        let longest = Duration::from_ns(self.tolerated.longest_ns);
+        if !self.excused.is_empty() {
+            let count = self.tolerated.count;
+            write!(f, ", {count} deviations excused by what the run measured (longest {longest})")?;
+        } else if self.tolerated.count > 0 {
             write!(f, ", {} transitions tolerated (longest {longest})", self.tolerated.count)?;
         }
         Ok(())
@@ -230,6 +239,8 @@ impl fmt::Display for Verdict {
 pub(crate) struct Report {
     pub checked: [u64; Oracle::ALL.len()],
     violated: [u64; Oracle::ALL.len()],
+    longest: [u64; Oracle::ALL.len()],
+    total: [u64; Oracle::ALL.len()],
     pub tolerated: Tolerated,
     excused: [Option<Excuse>; Cause::ALL.len()],
     pub violations: Vec<Violation>,
@@ -278,7 +289,11 @@ impl Report {
 
     /// Counts a violation, and keeps it with its text if there is room. `what` says what happened, without time and place.
     pub fn violation(&mut self, sighting: Sighting, what: impl FnOnce() -> String) {
-        self.violated[sighting.oracle as usize] += 1;
+        let of = sighting.oracle as usize;
+        let length = sighting.unexplained.unwrap_or(sighting.to.saturating_sub(sighting.from));
+        self.violated[of] += 1;
+        self.longest[of] = self.longest[of].max(length);
+        self.total[of] = self.total[of].saturating_add(length);
         if self.violations.len() < VIOLATIONS_KEPT {
             let Sighting { oracle, from, to, cpu, ran, should_have_run, unexplained } = sighting;
             let mut text = format!("t={}", Duration::from_ns(from));
@@ -323,6 +338,8 @@ impl Report {
             oracle,
             checked: self.checked[oracle as usize],
             violations: self.violated[oracle as usize],
+            longest_ns: self.longest[oracle as usize],
+            total_ns: self.total[oracle as usize],
             limited: limited(oracle),
         };
         Oracle::ALL.into_iter().map(finding).collect()

@@ -27,6 +27,7 @@ mod study;
 mod table;
 mod terminal;
 pub mod timeline;
+mod verified;
 
 pub use beside::{Beside, Later, Pair, TaskCount};
 pub use plot::Plot;
@@ -141,6 +142,11 @@ impl<'a> Report<'a> {
     /// The schedulers compared, in the order of the tables.
     pub fn configurations(&self) -> &[Configuration] {
         &self.study.configurations
+    }
+
+    /// The runs.
+    pub fn runs(&self) -> &[laxity_trace::Run] {
+        &self.study.results.runs
     }
 
     /// What to deploy, over all sets.

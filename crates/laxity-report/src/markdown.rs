@@ -15,6 +15,9 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     if let Some(worst) = evidence_tables::worst_tasks(study, &all) {
         out += &format!("## {}\n\n{}\n", worst.caption, worst.markdown());
     }
+    if let Some(verified) = crate::verified::table(study) {
+        out += &format!("## {}\n\n{}\n", verified.caption, verified.markdown());
+    }
     if let Some(beside) = crate::beside::table(study, report.beside()) {
         out += &format!("## {}\n\n{}\n", beside.caption, beside.markdown());
     }

@@ -2,7 +2,7 @@
 
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
-use crate::{background, beside, evidence_tables};
+use crate::{background, beside, evidence_tables, verified};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 
 /// Where the text goes.
@@ -52,7 +52,11 @@ pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
             None => out += &format!("{}\n\n", evidence_tables::no_misses(study)),
         }
     }
-    for more in beside::table(study, &report.beside).into_iter().chain(background::table(study)) {
+    for more in verified::table(study)
+        .into_iter()
+        .chain(beside::table(study, &report.beside))
+        .chain(background::table(study))
+    {
         out += &format!("{}\n", table(&more, style));
     }
     out + &recommendation(&report.recommendation, style)

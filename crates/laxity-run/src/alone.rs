@@ -64,6 +64,7 @@ pub fn alone(
         grace: Duration::from_ms(500),
         bandwidth_linger: Duration::ZERO,
         attachment: None,
+        recorded: false,
         notes: vec![format!("each task alone on CPU {cpu} under SCHED_FIFO")],
     };
     Ok((plan, orders))

@@ -2,15 +2,19 @@
 
 use crate::channel::{Channel, readable};
 use crate::guardian::GUARDIAN_COMMAND;
-use crate::messages::{End, FromGuardian, ToGuardian};
+use crate::messages::{End, FromGuardian, RecordingEnd, ToGuardian};
 use crate::perf::{self, Count};
 use crate::plan::{Plan, PlannedTask};
 use crate::runtime_dir::MachineLock;
 use crate::sched::Policy;
 use crate::shared::{NEVER, Shared, Slot, TaskEntry};
+use laxity_kernel::rings::{RECORD_BYTES, Record};
+use laxity_kernel::schedule::Recorded;
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
 use laxity_trace::{Counters, Job, Outcome, RunStatus};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::os::fd::{AsFd, AsRawFd};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -51,6 +55,23 @@ pub struct Executed {
     pub notes: Vec<String>,
     /// What the kernel has counted while a policy was attached, by name.
     pub counters: BTreeMap<String, u64>,
+    /// The records of the schedule, if it was to be recorded and could be.
+    pub records: Option<RunRecords>,
+}
+
+/// What was recorded of a run's schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRecords {
+    /// The records.
+    pub recorded: Recorded,
+    /// The synchronous release, as CLOCK_MONOTONIC in ns.
+    pub t0_ns: u64,
+    /// Threads of the tasks: (position of the task in the plan, thread id).
+    pub threads: Vec<(usize, u32)>,
+    /// CPU time that taking the records has used, in ns.
+    pub cpu_ns: u64,
+    /// What a reader should know.
+    pub notes: Vec<String>,
 }
 
 /// How often progress is shown and interruptions are looked for.
@@ -70,8 +91,10 @@ pub fn execute(
 ) -> Result<Executed> {
     check_memory(plan.tasks.iter().map(|task| (task.name.as_str(), task.size_bytes)))?;
     let shared = prepare(orders, deadlines)?;
+    let file = plan.recorded.then(memory_for_records).transpose()?;
     let stolen_before = stolen_ns();
-    let end = Guardian::start(lock, &shared, plan)?.attend(&shared, plan, interrupt, on_progress)?;
+    let end =
+        Guardian::start(lock, &shared, plan, file.as_ref())?.attend(&shared, plan, interrupt, on_progress)?;
     // Does nothing unless the guardian died before it could clean up.
     recover(lock);
     let mut notes = plan.notes.clone();
@@ -89,11 +112,57 @@ pub fn execute(
         Some(reason) => RunStatus::Interrupted { reason, ran },
     };
     let horizon_ns = if status == RunStatus::Completed { NEVER } else { ran.as_ns() };
-    let not_measured = perf::not_available();
+    let mut not_measured = perf::not_available();
+    let records = match (file, end.recording) {
+        (Some(file), Some(Ok(about))) => Some(records_of(file, about)),
+        (Some(_), Some(Err(why))) => {
+            not_measured.insert(SCHEDULE.into(), why);
+            None
+        }
+        (Some(_), None) => {
+            not_measured
+                .insert(SCHEDULE.into(), "the run did not come to its release, or the guardian died".into());
+            None
+        }
+        (None, _) => None,
+    };
     let jobs = collect(&shared, plan, horizon_ns, &not_measured);
     notes.extend(overruns(plan, &jobs));
     notes.extend(early(plan, &shared));
-    Ok(Executed { jobs, status, not_measured, notes, counters: end.counters })
+    Ok(Executed { jobs, status, not_measured, notes, counters: end.counters, records })
+}
+
+/// Under which name a schedule is missing among what was not measured.
+pub const SCHEDULE: &str = "schedule";
+
+fn memory_for_records() -> Result<File> {
+    let memory = rustix::fs::memfd_create("laxity-records", rustix::fs::MemfdFlags::CLOEXEC);
+    memory.map(File::from).map_err(|error| {
+        Diagnostic::environment(format!("no memory for the records of the schedule: {error}"))
+            .hint("run without them: --record off")
+    })
+}
+
+/// Reads what the guardian has written.
+fn records_of(mut file: File, about: RecordingEnd) -> RunRecords {
+    let mut bytes = Vec::new();
+    let mut notes: Vec<String> =
+        about.ended.iter().map(|why| format!("recording ended early: {why}")).collect();
+    if let Err(error) = file.rewind().and_then(|()| file.read_to_end(&mut bytes)) {
+        notes.push(format!("the records could not be read: {error}"));
+    }
+    let (whole, _) = bytes.as_chunks::<RECORD_BYTES>();
+    let records: Vec<Record> = whole.iter().map(|bytes| Record::from_bytes(*bytes)).collect();
+    let latest = records.iter().map(|record| record.time_ns).filter(|_| about.ended.is_some()).max();
+    let complete_until_ns = about.complete_until_ns.into_iter().chain(latest).min();
+    let thread = |(position, tid): (usize, i32)| (position, u32::try_from(tid).unwrap_or(0));
+    RunRecords {
+        recorded: Recorded { records, lost: about.lost, complete_until_ns },
+        t0_ns: about.t0_ns,
+        threads: about.threads.into_iter().map(thread).collect(),
+        cpu_ns: about.cpu_ns,
+        notes,
+    }
 }
 
 fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration]) -> Result<Shared> {
@@ -196,7 +265,7 @@ struct Guardian {
 }
 
 impl Guardian {
-    fn start(lock: &MachineLock, shared: &Shared, plan: &Plan) -> Result<Self> {
+    fn start(lock: &MachineLock, shared: &Shared, plan: &Plan, records: Option<&File>) -> Result<Self> {
         let cannot = |error: std::io::Error| {
             Diagnostic::environment(format!("cannot start the guardian process: {error}"))
         };
@@ -207,8 +276,13 @@ impl Guardian {
         for fd in [&shared_fd, &lock_fd] {
             rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()).map_err(|e| cannot(e.into()))?;
         }
+        let records_fd = records.map(|file| file.as_fd().try_clone_to_owned()).transpose().map_err(cannot)?;
+        if let Some(fd) = &records_fd {
+            rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()).map_err(|e| cannot(e.into()))?;
+        }
         let mut command = Command::new("/proc/self/exe");
         command.arg(GUARDIAN_COMMAND).arg(shared_fd.as_raw_fd().to_string()).arg(lock.directory());
+        command.args(records_fd.as_ref().map(|fd| fd.as_raw_fd().to_string()));
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
         let child = command.spawn().map_err(cannot)?;
         let guardian = Guardian { child, channel };
@@ -248,6 +322,7 @@ impl Guardian {
                             cut_short: Some(format!("the guardian died ({status})")),
                             notes: Vec::new(),
                             counters: BTreeMap::new(),
+                            recording: None,
                         });
                     }
                 }

@@ -8,18 +8,22 @@
 //! detaches the policy by itself.
 
 mod policy;
+mod recorder;
 
 use crate::channel::{Channel, readable};
 use crate::clock::monotonic_ns;
 use crate::cpuset::{self, Hierarchy};
 use crate::journal::{Journal, Undo};
-use crate::messages::{End, FromGuardian, FromWorker, ToGuardian, WorkerOrders};
+use crate::messages::{End, FromGuardian, FromWorker, RecordingEnd, ToGuardian, WorkerOrders};
 use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
 use crate::sched::{self, Policy};
 use crate::shared::Shared;
+use laxity_kernel::schedule::observe;
 use laxity_model::{CpuList, Diagnostic, Result};
 use policy::Attached;
+use recorder::Recorder;
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -48,7 +52,9 @@ pub const WORKER_COMMAND: &str = "__worker";
 pub const GUARDIAN_COMMAND: &str = "__guardian";
 
 /// The whole life of a guardian process, behind the program's connection on standard input.
-pub fn guardian_main(shared: Shared, state_directory: &Path) -> ExitCode {
+///
+/// Records of the schedule, if it is to be recorded, go to the end of `records`.
+pub fn guardian_main(shared: Shared, state_directory: &Path, records: Option<File>) -> ExitCode {
     // Fails only for a process that leads a session already.
     let _ = rustix::process::setsid();
     let (Ok(mut program), Ok(signals)) = (Channel::from_stdin(), termination_signals()) else {
@@ -63,7 +69,13 @@ pub fn guardian_main(shared: Shared, state_directory: &Path) -> ExitCode {
         cut_short: None,
         notes: Vec::new(),
         attached: None,
+        records,
+        recorder: None,
+        not_recorded: None,
+        recording: None,
         counters: BTreeMap::new(),
+        threads: Vec::new(),
+        t0_ns: 0,
         journal: Journal::create(state_directory),
     };
     let verdict = guardian.carry_out(&plan);
@@ -74,6 +86,7 @@ pub fn guardian_main(shared: Shared, state_directory: &Path) -> ExitCode {
             cut_short: guardian.cut_short.clone(),
             notes: std::mem::take(&mut guardian.notes),
             counters: std::mem::take(&mut guardian.counters),
+            recording: guardian.recording.take().map(Ok).or(guardian.not_recorded.take().map(Err)),
         }),
         Err(error) => FromGuardian::Failed(error.into()),
     };
@@ -106,7 +119,15 @@ struct Guardian {
     notes: Vec<String>,
     /// The policy in the kernel.
     attached: Option<Attached>,
+    /// Where records go, who takes them, and why nobody does.
+    records: Option<File>,
+    recorder: Option<Recorder>,
+    not_recorded: Option<String>,
+    recording: Option<RecordingEnd>,
     counters: BTreeMap<String, u64>,
+    /// Once released: whose threads they are, and when.
+    threads: Vec<(usize, i32)>,
+    t0_ns: u64,
     journal: Journal,
 }
 
@@ -127,13 +148,30 @@ impl Guardian {
         threads.sort_unstable();
         sched::set_policy(0, Policy::Fifo { priority: GUARDIAN_PRIORITY })
             .map_err(|error| refused("the guardian", Policy::Fifo { priority: GUARDIAN_PRIORITY }, &error))?;
+        self.record(plan, &threads);
         let t0_ns = self.admit_all(plan, &threads)?;
         if self.cut_short.is_some() {
             return Ok(0);
         }
+        self.threads = threads;
+        self.t0_ns = t0_ns;
         self.shared.release_at(t0_ns);
         let _ = self.program.send(&FromGuardian::Released { t0_ns });
         Ok(self.watch(t0_ns, t0_ns + plan.duration.as_ns() + plan.grace.as_ns()))
+    }
+
+    /// Begins to record the schedule, if it is to be and can be.
+    fn record(&mut self, plan: &Plan, threads: &[(usize, i32)]) {
+        let Some(file) = self.records.take().filter(|_| plan.recorded) else { return };
+        let begun = match &self.attached {
+            Some(attached) => attached.record().map(|recording| (None, recording)),
+            None => observe(&recorder::watched(plan, threads))
+                .map(|(observer, recording)| (Some(observer), recording)),
+        };
+        match begun {
+            Ok((observer, recording)) => self.recorder = Some(Recorder::new(recording, observer, file)),
+            Err(error) => self.not_recorded = Some(error.message),
+        }
     }
 
     fn confine(&mut self, plan: &Plan) -> Result<Vec<Option<PathBuf>>> {
@@ -290,8 +328,15 @@ impl Guardian {
             (0..self.workers.len()).filter(|&number| !self.workers[number].gone).collect();
         let mut fds = vec![self.program.as_fd(), self.signals.as_fd()];
         fds.extend(present.iter().map(|&number| self.workers[number].channel.as_fd()));
-        let most_ms = if self.attached.is_some() { LOOK_AT_POLICY_MS } else { timeout_ms };
+        let most_ms = match (&self.recorder, &self.attached) {
+            (Some(_), _) => recorder::EVERY_MS,
+            (None, Some(_)) => LOOK_AT_POLICY_MS,
+            (None, None) => timeout_ms,
+        };
         let news = readable(&fds, timeout_ms.min(most_ms)).unwrap_or_else(|_| vec![false; fds.len()]);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.drain();
+        }
         if news[0] {
             self.cut_short = Some(match self.program.receive::<ToGuardian>() {
                 Ok(Some(_)) => "interrupted".into(),
@@ -308,6 +353,9 @@ impl Guardian {
 
     /// Stops the tasks, by force if need be, and puts the host back.
     fn clean_up(&mut self) {
+        if let Some(recorder) = self.recorder.take() {
+            self.recording = Some(recorder.finish(self.t0_ns, std::mem::take(&mut self.threads)));
+        }
         self.shared.stop();
         // Before the workers are waited for: threads that wait for the policy to release them could not leave.
         if let Some(attached) = self.attached.take() {

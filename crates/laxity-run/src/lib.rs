@@ -31,7 +31,7 @@ pub use budget::BudgetMargin;
 pub use calibrate::{AccessRate, access_rate};
 pub use capability::{Capabilities, Refusal};
 pub use cpuset::{Hierarchy, remainder};
-pub use execute::{Executed, JobOrder, Progress, available_memory, check_memory, execute};
+pub use execute::{Executed, JobOrder, Progress, RunRecords, available_memory, check_memory, execute};
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
 pub use plan::{
     AttachedCell, Attachment, BudgetMode, Cell, Confinement, KernelLimits, Pacing, Plan, PlanOptions,
@@ -40,6 +40,7 @@ pub use plan::{
 pub use runtime_dir::MachineLock;
 pub use sched::Policy;
 
+use std::fs::File;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::process::ExitCode;
@@ -60,11 +61,12 @@ pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
         }
         GUARDIAN_COMMAND => {
             let directory = arguments.get(3)?;
-            Some(
-                shared().map_or(ExitCode::FAILURE, |shared| {
-                    guardian::guardian_main(shared, Path::new(directory))
-                }),
-            )
+            // SAFETY: as above; a number that is none fails to be written to.
+            let records =
+                arguments.get(4).and_then(|fd| fd.parse().ok()).map(|fd| unsafe { File::from_raw_fd(fd) });
+            Some(shared().map_or(ExitCode::FAILURE, |shared| {
+                guardian::guardian_main(shared, Path::new(directory), records)
+            }))
         }
         _ => None,
     }

@@ -41,6 +41,27 @@ pub struct End {
     pub notes: Vec<String>,
     /// What the kernel has counted while a policy was attached, by name.
     pub counters: BTreeMap<String, u64>,
+    /// Of the records of the schedule, if they were wanted; or why there are none.
+    pub recording: Option<Result<RecordingEnd, String>>,
+}
+
+/// What belongs to the records of a schedule.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RecordingEnd {
+    /// The synchronous release, as CLOCK_MONOTONIC in ns.
+    pub t0_ns: u64,
+    /// (position of the task in the plan, thread id).
+    pub threads: Vec<(usize, i32)>,
+    /// Records that were kept.
+    pub records: u64,
+    /// Records that found no place in the rings.
+    pub lost: u64,
+    /// Until when none is missing, if some were lost.
+    pub complete_until_ns: Option<u64>,
+    /// Why recording ended before the run, if it did.
+    pub ended: Option<String>,
+    /// CPU time that taking them has used, in ns.
+    pub cpu_ns: u64,
 }
 
 /// From a worker to the guardian.

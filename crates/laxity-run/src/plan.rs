@@ -167,6 +167,8 @@ pub struct Plan {
     pub bandwidth_linger: Duration,
     /// The policy that is to be the kernel's scheduler during the run, if it is one of laxity's own.
     pub attachment: Option<Attachment>,
+    /// Whether the schedule is recorded.
+    pub recorded: bool,
     /// What a reader of the results should know.
     pub notes: Vec<String>,
 }
@@ -252,6 +254,7 @@ pub fn plan(
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
         bandwidth_linger: Duration::ZERO,
         attachment: None,
+        recorded: false,
         notes: Vec::new(),
     };
     for cell in cells.iter().filter(|cell| !cell.tasks.is_empty()) {

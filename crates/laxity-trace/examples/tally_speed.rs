@@ -99,6 +99,7 @@ fn run_of(jobs: Vec<Job>) -> Run {
         not_measured: BTreeMap::new(),
         notes: vec![],
         kernel_counters: BTreeMap::new(),
+        schedule: None,
         jobs,
     }
 }

@@ -3,6 +3,7 @@
 //! A producer (the runner, the simulator) makes a [`Run`] full of [`Job`]s; [`ResultsDirectory`] keeps it,
 //! [`load`] gives it back, and [`Summary`] turns it into the metrics that every table, plot and `--json` shows.
 
+mod activities_file;
 mod directory;
 mod event;
 mod events_file;
@@ -11,14 +12,17 @@ mod jobs_file;
 mod machine;
 mod metrics;
 mod results;
+mod schedule;
 mod schema;
 mod segments;
 mod timestamp;
 mod whole_file;
 
+pub use activities_file::KernelActivity;
 pub use directory::{
-    EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory, create_events,
-    events_path, load, load_manifest, open_events, runs_with_events,
+    ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory,
+    create_events, events_path, load, load_manifest, open_events, read_activities, runs_with_events,
+    write_activities,
 };
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
@@ -34,6 +38,7 @@ pub use results::{
     ALONE, BackgroundRecord, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results,
     Run, RunStatus,
 };
+pub use schedule::{RuleRecord, ScheduleRecord, SpanRecord, VerificationRecord};
 pub use schema::{manifest_schema, summary_schema};
 pub use segments::{Activity, Segment, SegmentBuilder, Segments, segments};
 pub use timestamp::rfc3339;

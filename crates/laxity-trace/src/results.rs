@@ -1,6 +1,6 @@
 //! What a run leaves behind: the manifest (who, what, where, how) and the jobs.
 
-use crate::Job;
+use crate::{Job, ScheduleRecord};
 use laxity_model::{CpuList, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,6 +116,9 @@ pub struct Run {
     /// What the kernel counted while a policy of laxity's scheduled (jobs that ended, decisions, kicks ...), by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel_counters: BTreeMap<String, u64>,
+    /// Of a recorded run of a real kernel: its schedule, and what the oracles said of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<ScheduleRecord>,
     /// Its jobs, ordered by task, then index. Kept in `jobs.parquet`, not in the manifest.
     #[serde(skip)]
     pub jobs: Vec<Job>,

@@ -131,6 +131,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
             batching: arguments.policy.batching,
             retries_max: arguments.policy.retries,
         },
+        record: arguments.record,
         placement: arguments.placement.placement,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
@@ -156,7 +157,7 @@ fn conclude(
     if let Some(best) = &evaluated.recommendation().scheduler {
         finished.deployment.write(&finished.directory, sets, best)?;
     }
-    let verdict = report::publish(&finished.directory, evaluated, &[], arguments.json, true)?;
+    let verdict = report::publish(&finished.directory, evaluated, &finished.verdicts, arguments.json, true)?;
     if finished.interrupted {
         output::say(format_args!(
             "interrupted: what was measured until then is in {}",

@@ -8,7 +8,7 @@ use crate::{output, simulation};
 use laxity_model::{Diagnostic, Result};
 use laxity_oracle::Verdict;
 use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
-use laxity_trace::{Host, RunStatus, SchedulerSummary, Summary};
+use laxity_trace::{Host, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::IsTerminal;
@@ -36,8 +36,23 @@ pub struct Answer<'a> {
     beside: &'a [Beside],
     /// What the oracles say of the runs that they watched.
     verdicts: Vec<RunVerdict<'a>>,
+    /// The schedules of real kernels that were recorded, and in numbers what the oracles say of them.
+    schedules: Vec<RunSchedule<'a>>,
     /// The results directory; null if nothing was written.
     results: Option<String>,
+}
+
+/// The schedule of a real kernel.
+#[derive(Serialize, JsonSchema)]
+pub struct RunSchedule<'a> {
+    /// Number of the run.
+    run: u32,
+    /// Name of its scheduler.
+    scheduler: &'a str,
+    /// Who scheduled.
+    host: Host,
+    /// The schedule.
+    schedule: &'a ScheduleRecord,
 }
 
 /// What the oracles say of a run.
@@ -51,11 +66,16 @@ pub struct RunVerdict<'a> {
 
 impl<'a> Answer<'a> {
     fn of(report: &'a Report<'_>, verdicts: &'a [(u32, Verdict)], results: Option<&Path>) -> Self {
+        let schedule = |run: &'a Run| {
+            let schedule = run.schedule.as_ref()?;
+            Some(RunSchedule { run: run.id, scheduler: &run.scheduler, host: run.host, schedule })
+        };
         Answer {
             summary: report.summary(),
             recommendation: report.recommendation(),
             beside: report.beside(),
             verdicts: verdicts.iter().map(|(run, verdict)| RunVerdict { run: *run, verdict }).collect(),
+            schedules: report.runs().iter().filter_map(schedule).collect(),
             results: results.map(|directory| directory.display().to_string()),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::simulate::{heading, verdict_text};
 use crate::arguments::VerifyArguments;
+use crate::experiment::verify_again;
 use crate::output;
 use crate::simulation::{set_of, verifiable};
 use laxity_model::{Diagnostic, Result};
@@ -46,14 +47,13 @@ pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     let mut runs = Vec::new();
     let mut text = String::new();
     for run in wanted {
-        let Some(verifiable) = verifiable(&arguments.directory, &manifest, run, arguments.tolerate)? else {
-            continue;
+        let verdict = match verify_again(&arguments.directory, &manifest, run)? {
+            Some(verdict) => verdict,
+            None => match simulated(arguments, &manifest, run)? {
+                Some(verdict) => verdict,
+                None => continue,
+            },
         };
-        let mut verification = Verification::new(&verifiable.definition);
-        for event in verifiable.events.events() {
-            verification.event(&event?);
-        }
-        let verdict = verification.finish(verifiable.end_ns);
         let set = set_of(&manifest, run)?;
         text += &verdict_text(&heading(run, &set), &verdict);
         runs.push(RunAnswer {
@@ -75,6 +75,18 @@ pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     Ok(output::verdict(clean))
 }
 
+/// The verdict on a simulation; nothing if the run is none, or has no events.
+fn simulated(arguments: &VerifyArguments, manifest: &Manifest, run: &Run) -> Result<Option<Verdict>> {
+    let Some(verifiable) = verifiable(&arguments.directory, manifest, run, arguments.tolerate)? else {
+        return Ok(None);
+    };
+    let mut verification = Verification::new(&verifiable.definition);
+    for event in verifiable.events.events() {
+        verification.event(&event?);
+    }
+    Ok(Some(verification.finish(verifiable.end_ns)))
+}
+
 /// The runs of a manifest, or the one asked for.
 pub fn chosen(manifest: &Manifest, wanted: Option<u32>) -> Result<Vec<&Run>> {
     let Some(wanted) = wanted else { return Ok(manifest.runs.iter().collect()) };
@@ -94,8 +106,8 @@ fn nothing_to_verify(arguments: &VerifyArguments) -> Diagnostic {
         Some(run) => format!("run {run} of {}", arguments.directory.display()),
         None => arguments.directory.display().to_string(),
     };
-    Diagnostic::environment(format!("{which} has no events of a simulation to verify"))
-        .hint("simulate with `laxity simulate SET --events --out DIR`, or check at once with --verify")
+    Diagnostic::environment(format!("{which} has no events to verify"))
+        .hint("simulate with `laxity simulate SET --events --out DIR`, or run with --record on")
 }
 
 #[cfg(test)]

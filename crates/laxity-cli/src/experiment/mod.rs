@@ -6,6 +6,7 @@ mod manifest;
 mod parts;
 mod placing;
 mod runs;
+mod schedule;
 mod work;
 
 pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_real_time};
@@ -13,6 +14,7 @@ pub use manifest::Common;
 pub use parts::{Deployment, check_prospects};
 pub use placing::{ILP_TIME_LIMIT, Placed, Placements, Placing};
 pub use runs::reason;
+pub use schedule::verify_again;
 pub use work::{DemandModel, expected_jobs};
 
 use crate::output;
@@ -20,12 +22,15 @@ use crate::progress::Steps;
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{Core, Demand, Duration, Platform, PriorityRule, Result, Speed, TaskSet};
+use laxity_oracle::Verdict;
 use laxity_place::{Method, Overload};
-use laxity_run::{BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress};
+use laxity_run::{
+    BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
+};
 use laxity_trace::{Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
 use parts::{Part, parts};
 use runs::{Work, manifest, planned_runs};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 use work::Workload;
@@ -50,6 +55,8 @@ pub struct Settings {
     pub budget_margin: BudgetMargin,
     /// What laxity's own policies are told in the kernel.
     pub policy: PolicyOptions,
+    /// Whether schedules are recorded and verified.
+    pub record: bool,
     /// How much longer than `duration` jobs may run.
     pub grace: Option<Duration>,
     /// How tasks are placed.
@@ -103,6 +110,8 @@ pub struct Finished {
     pub results: Results,
     /// How any of the schedulers is deployed.
     pub deployment: Deployment,
+    /// What the oracles say of each run whose schedule was recorded.
+    pub verdicts: Vec<(u32, Verdict)>,
     /// The user ended it early.
     pub interrupted: bool,
 }
@@ -126,13 +135,13 @@ pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) ->
     let runs = planned_runs(sets, &parts, settings, &capabilities);
     let manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
-    laboratory.make_all(&runs, &mut directory)?;
+    let verdicts = laboratory.make_all(&runs, &mut directory)?;
     laboratory.simulate_beside(&runs, &mut directory)?;
     let path = directory.path().to_owned();
     directory.finish()?;
     let results = laxity_trace::load(&path)?;
     let deployment = Deployment { parts, capabilities };
-    Ok(Finished { directory: path, results, deployment, interrupted: interrupt.load(SeqCst) })
+    Ok(Finished { directory: path, results, deployment, verdicts, interrupted: interrupt.load(SeqCst) })
 }
 
 /// Everything that runs need while they are made.
@@ -146,7 +155,13 @@ struct Laboratory<'a> {
 }
 
 impl Laboratory<'_> {
-    fn make_all(&self, runs: &[(Run, Work)], directory: &mut ResultsDirectory) -> Result<()> {
+    /// Makes the runs; what the oracles say of those whose schedules were recorded.
+    fn make_all(
+        &self,
+        runs: &[(Run, Work)],
+        directory: &mut ResultsDirectory,
+    ) -> Result<Vec<(u32, Verdict)>> {
+        let mut verdicts = Vec::new();
         self.announce(runs);
         let possible = runs.iter().filter(|(_, work)| !matches!(work, Work::Nothing(_))).count();
         let mut steps = Steps::new(possible, self.settings.quiet);
@@ -156,12 +171,13 @@ impl Laboratory<'_> {
                 if self.interrupt.load(SeqCst) {
                     run.status = RunStatus::NotRun { reason: "interrupted before this run".into() };
                 } else {
-                    self.make(&mut run, *work, &mut steps)?;
+                    let verdict = self.make(&mut run, *work, &mut steps, directory.path())?;
+                    verdicts.extend(verdict.map(|verdict| (run.id, verdict)));
                 }
             }
             directory.append_run(&run)?;
         }
-        Ok(())
+        Ok(verdicts)
     }
 
     /// Simulates the same jobs in the same places. Comes last: nothing else is to run beside measurements.
@@ -201,9 +217,16 @@ impl Laboratory<'_> {
         simulate_beside(&cases, &machine, first, quiet, self.interrupt, |run| directory.append_run(&run))
     }
 
-    fn make(&self, run: &mut Run, work: Work, steps: &mut Steps) -> Result<()> {
+    fn make(
+        &self,
+        run: &mut Run,
+        work: Work,
+        steps: &mut Steps,
+        directory: &Path,
+    ) -> Result<Option<Verdict>> {
         let set = &self.sets[run.set as usize];
-        let Some((plan, orders)) = self.orders(run, work)? else { return Ok(()) };
+        let Some((plan, orders)) = self.orders(run, work)? else { return Ok(None) };
+        let mut verdict = None;
         run.duration = plan.duration;
         run.grace = plan.grace;
         let deadlines: Vec<Duration> =
@@ -219,12 +242,36 @@ impl Laboratory<'_> {
                 run.notes = executed.notes;
                 run.kernel_counters = executed.counters;
                 run.jobs = executed.jobs;
+                if let Some(records) = executed.records {
+                    verdict = self.keep_schedule(run, &plan, &records, directory);
+                }
             }
             // The others may run all the same.
             Err(error) => run.status = RunStatus::NotRun { reason: reason(&error) },
         }
         step.end(&outcome(run, set, self.settings)?);
-        Ok(())
+        Ok(verdict)
+    }
+
+    /// Makes a schedule of the records, and keeps it; what the oracles say of it.
+    fn keep_schedule(
+        &self,
+        run: &mut Run,
+        plan: &Plan,
+        records: &RunRecords,
+        directory: &Path,
+    ) -> Option<Verdict> {
+        let set = &self.sets[run.set as usize];
+        match schedule::keep(directory, run, set, plan, &self.settings.platform, records) {
+            Ok((record, verdict)) => {
+                run.schedule = Some(record);
+                Some(verdict)
+            }
+            Err(error) => {
+                run.not_measured.insert("schedule".into(), reason(&error));
+                None
+            }
+        }
     }
 
     /// What a run executes: the plan, and the jobs of its tasks.
@@ -240,7 +287,8 @@ impl Laboratory<'_> {
                     .map(Some)
             }
             Work::Together(part) => {
-                let Ok(plan) = self.parts[part].plan.clone() else { return Ok(None) };
+                let Ok(mut plan) = self.parts[part].plan.clone() else { return Ok(None) };
+                plan.recorded = settings.record;
                 let orders =
                     |task: &laxity_run::PlannedTask| self.workload.orders(set, task.id, seed, plan.duration);
                 let orders = plan.tasks.iter().map(orders).collect();
@@ -285,11 +333,17 @@ fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
             let summary = RunSummary::of(run, set, settings.platform.core_count())?;
             let tardy = summary.tardiness_ns.map_or(0, |tardiness| tardiness.max);
             let early = if *status == RunStatus::Completed { "" } else { " (cut short)" };
+            let checked =
+                run.schedule.as_ref().map(|schedule| match schedule.verification.violations_count() {
+                    0 => ", schedule as defined".to_owned(),
+                    count => format!(", schedule violated {count} times"),
+                });
             format!(
-                "{} jobs, {} misses, max tardiness {:.3} ms{early}",
+                "{} jobs, {} misses, max tardiness {:.3} ms{early}{}",
                 summary.counts.jobs,
                 summary.counts.misses,
-                Duration::from_ns(tardy).as_ms_f64()
+                Duration::from_ns(tardy).as_ms_f64(),
+                checked.unwrap_or_default()
             )
         }
     })

@@ -71,6 +71,7 @@ pub fn planned_runs(
             not_measured: BTreeMap::new(),
             notes: Vec::new(),
             kernel_counters: BTreeMap::new(),
+            schedule: None,
             jobs: Vec::new(),
         };
         runs.push((run, work));
@@ -107,7 +108,8 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
         own.extend(mechanics.cost_options());
     }
     let machine = Machine::this_machine(&settings.platform);
-    let simulated = settings.simulate.is_some().then_some(&settings.platform);
+    // Those that verify a recorded schedule need it, too.
+    let simulated = (settings.simulate.is_some() || settings.record).then_some(&settings.platform);
     settings.common().manifest(sets, machine, simulated, own, runs)
 }
 

@@ -35,6 +35,7 @@ pub fn run(
         not_measured: not_simulated(),
         notes: settings.mechanics.notes(),
         kernel_counters: BTreeMap::new(),
+        schedule: None,
         jobs: Vec::new(),
     }
 }

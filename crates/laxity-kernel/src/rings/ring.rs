@@ -49,6 +49,23 @@ pub struct Record {
     pub sequence: u64,
 }
 
+/// Bytes of a record.
+pub const RECORD_BYTES: usize = size_of::<Record>();
+
+impl Record {
+    /// The record as it lies in memory, for whoever keeps records in a file of this machine.
+    pub fn to_bytes(self) -> [u8; RECORD_BYTES] {
+        // SAFETY: plain integers without padding: 3 * 8 + 8 * 4 + 8 bytes.
+        unsafe { std::mem::transmute(self) }
+    }
+
+    /// What [`Record::to_bytes`] has made.
+    pub fn from_bytes(bytes: [u8; RECORD_BYTES]) -> Record {
+        // SAFETY: every pattern of bytes is a record.
+        unsafe { std::mem::transmute(bytes) }
+    }
+}
+
 const _: () = assert!(size_of::<Record>() == 64);
 const SEQUENCE_AT: usize = std::mem::offset_of!(Record, sequence);
 

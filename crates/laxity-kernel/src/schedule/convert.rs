@@ -17,6 +17,8 @@ pub struct Member {
     pub task: u32,
     /// Its relative deadline, in ns. (Where a budget was used up, hosts know the deadline of the next one only.)
     pub deadline_rel_ns: u64,
+    /// The relative deadline that the kernel was asked for, in ns: a later one where priorities are fixed otherwise.
+    pub asked_deadline_ns: u64,
 }
 
 /// What the records are about.
@@ -41,7 +43,7 @@ pub struct Schedule {
     pub events: Vec<Event>,
     /// What the kernel was at, in the order of beginnings.
     pub activities: Vec<Activity>,
-    /// Where it ends: a task left, records were lost, or the recording ended.
+    /// Where it ends: records were lost, or the recording ended.
     pub end_ns: u64,
     /// What was measured on the way.
     pub windows: MeasuredWindows,
@@ -71,9 +73,9 @@ pub fn convert(recorded: &Recorded, origin: &Origin) -> Schedule {
     // another in the same instant.
     records.sort_by_key(|record| (record.time_ns, begins(record)));
     let mut end = records.iter().filter(|r| !is_to_come(r)).map(|r| r.time_ns).max().unwrap_or(origin.t0_ns);
-    let limits = [recorded.complete_until_ns, origin.end_ns, first_departure(&records, origin)];
+    let limits = [recorded.complete_until_ns, origin.end_ns];
     end = limits.into_iter().flatten().fold(end, u64::min).max(origin.t0_ns);
-    let task = |member: &Member| (member.tid, TaskRecords::of(member.task, member.deadline_rel_ns));
+    let task = |member: &Member| (member.tid, TaskRecords::of(member));
     let mut conversion = Conversion {
         origin,
         tasks: origin.tasks.iter().map(task).collect(),
@@ -102,12 +104,6 @@ fn is_to_come(record: &Record) -> bool {
     early.into_iter().any(|kind| Kind::of(record.kind) == Some(Kind::Event(kind)))
 }
 
-fn first_departure(records: &[&Record], origin: &Origin) -> Option<u64> {
-    let leaves = Kind::Event(EventKind::Leave).code();
-    let ours = |record: &&&Record| origin.tasks.iter().any(|member| member.tid == record.pid);
-    records.iter().filter(|record| record.kind == leaves).find(ours).map(|record| record.time_ns)
-}
-
 impl Conversion<'_> {
     fn record(&mut self, record: &Record) {
         let Some(Kind::Event(kind)) = Kind::of(record.kind) else { return };
@@ -116,8 +112,10 @@ impl Conversion<'_> {
             | EventKind::ReleaseOverhead
             | EventKind::SchedulingOverhead
             | EventKind::SwitchOverhead
+            | EventKind::Push
             | EventKind::BackgroundStart
             | EventKind::BackgroundStop => self.of_cpu(kind, record),
+            EventKind::Leave => self.leaves(record),
             _ => self.of_task(kind, record),
         }
     }
@@ -145,8 +143,19 @@ impl Conversion<'_> {
                 found.windows.wake_up.add(record.argument);
             }
             EventKind::SchedulingOverhead => {
-                self.decisions += 1;
+                // One that took no time only says that the CPU idles.
+                self.decisions += u64::from(record.argument > 0);
                 cpu.decides(record, found);
+            }
+            // Whoever waits may be the one that is sent, or that takes the place of one without budget.
+            EventKind::Push => {
+                let (cause, span) = match record.argument2 {
+                    0 => (Cause::Push, &mut found.windows.push),
+                    _ => (Cause::Interrupt, &mut found.windows.interrupt),
+                };
+                span.add(record.argument);
+                found.push(record.cpu, cause, (begin, end), Some((0, u64::MAX >> 1)));
+                return;
             }
             EventKind::SwitchOverhead => cpu.switches(record, found),
             EventKind::BackgroundStart => cpu.other_begins(record, found),
@@ -156,6 +165,15 @@ impl Conversion<'_> {
             let (cpu, argument) = (Some(record.cpu), Some(record.argument));
             self.events.push(placed(Event { time_ns, kind, cpu, task: None, job: None, argument }));
         }
+    }
+
+    fn leaves(&mut self, record: &Record) {
+        let Some(task) = self.tasks.get_mut(&record.pid) else { return };
+        let Some(now) = record.time_ns.checked_sub(self.origin.t0_ns) else { return };
+        if let Some(cpu) = task.cpu().and_then(|cpu| self.cpus.get_mut(&cpu)) {
+            cpu.ended(record.time_ns);
+        }
+        task.leaves(now, &mut self.events);
     }
 
     fn of_task(&mut self, kind: EventKind, record: &Record) {

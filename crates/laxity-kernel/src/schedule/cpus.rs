@@ -75,15 +75,18 @@ impl CpuRecords {
     /// A thread that is none of the tasks begins to run.
     pub fn other_begins(&mut self, record: &Record, found: &mut Found) {
         let now = record.time_ns;
-        if let Some(left) = self.left.take() {
-            found.push(record.cpu, Cause::Switch, (left, now), None);
-        }
-        self.decided = false;
         let cause = match record.argument2 {
             0 => None,
             1 => Some(Cause::KernelThread),
+            3 => Some(Cause::Reserve),
             _ => Some(Cause::HigherClass),
         };
+        // What the CPU had chosen had to give way to the reserve: since that decision it is on its way.
+        let refused = self.chose.take_if(|_| cause == Some(Cause::Reserve));
+        if let Some(left) = self.left.take().or(refused) {
+            found.push(record.cpu, Cause::Switch, (left, now), None);
+        }
+        self.decided = false;
         self.other = Some((now, cause));
         self.runs = None;
     }
@@ -95,6 +98,7 @@ impl CpuRecords {
             found.push(record.cpu, cause, (since, now), None);
             let of = match cause {
                 Cause::KernelThread => &mut found.windows.kernel_thread,
+                Cause::Reserve => &mut found.windows.reserve,
                 _ => &mut found.windows.higher_class,
             };
             of.add(now - since);

@@ -6,10 +6,13 @@
 //! 2. [`convert()`] makes a [`Schedule`] of them. Time counts from the [`Origin`]; what was before is dropped. Tasks are known
 //!    by their thread ids and get their ids of the task set. A job before the first one that counts (a thread that enters
 //!    waits for the synchronous release that way) is dropped.
-//! 3. [`verify`] puts it before the oracles. Nothing but an interval of the run itself excuses a deviation.
+//! 3. Of the kernel's own classes [`observe`] records what threads do; [`with_jobs`] puts the jobs in, as the threads know them.
+//! 4. [`verify`] puts it before the oracles. Nothing but an interval of the run itself excuses a deviation.
 
 mod convert;
 mod cpus;
+mod jobs;
+mod observer;
 mod recording;
 mod tasks;
 #[cfg(test)]
@@ -17,20 +20,22 @@ mod tests;
 mod windows;
 
 pub use convert::{Member, Origin, Schedule, convert};
+pub use jobs::{JobTimes, ThreadJobs, with_jobs};
+pub use observer::{Observer, Watched, observe};
 pub use recording::{Recorded, Recording};
 pub use windows::{MeasuredWindows, Span};
 
 use laxity_model::{Arrival, Duration};
-use laxity_oracle::{Definition, Verdict, verify_measured};
+use laxity_oracle::{Activity, Definition, Verdict, verify_measured};
 use laxity_trace::{Event, EventKind};
 
 /// The releases that the host has not made known because their predecessors are not over when the schedule ends, and the
 /// misses of those jobs.
-fn with_those_behind(definition: &Definition, schedule: &Schedule) -> Vec<Event> {
-    let mut events = schedule.events.clone();
+fn with_those_behind(definition: &Definition, seen: &[Event], end_ns: u64) -> Vec<Event> {
+    let mut events = seen.to_vec();
     let tasks = definition.set().tasks();
     let mut last: Vec<Option<(Event, bool)>> = vec![None; tasks.len()];
-    for event in &schedule.events {
+    for event in seen {
         let Some(of) = event.task.and_then(|task| last.get_mut(task as usize)) else { continue };
         match event.kind {
             EventKind::Release => *of = Some((*event, false)),
@@ -40,7 +45,7 @@ fn with_those_behind(definition: &Definition, schedule: &Schedule) -> Vec<Event>
             _ => {}
         }
     }
-    let end = schedule.end_ns.min(definition.duration().as_ns());
+    let end = end_ns.min(definition.duration().as_ns());
     for (task, last) in tasks.iter().zip(last) {
         let Some((mut event, false)) = last else { continue };
         if !matches!(task.arrival, Arrival::Periodic { .. }) {
@@ -55,7 +60,7 @@ fn with_those_behind(definition: &Definition, schedule: &Schedule) -> Vec<Event>
             event.job = event.job.map(|job| job + 1);
             event.argument = Some(deadline_abs);
             events.push(event);
-            if deadline_abs < end {
+            if deadline_abs < end_ns {
                 let kind = EventKind::DeadlineMiss;
                 events.push(Event { time_ns: deadline_abs, kind, argument: None, ..event });
             }
@@ -69,11 +74,17 @@ fn with_those_behind(definition: &Definition, schedule: &Schedule) -> Vec<Event>
 /// ([`Schedule::end_ns`]); what it says of transitions should be nothing.
 pub fn verify(definition: &Definition, schedule: &Schedule) -> Verdict {
     let late = Duration::from_ns(schedule.windows.enforcement_late_ns());
-    verify_measured(
-        definition,
-        &with_those_behind(definition, schedule),
-        &schedule.activities,
-        late,
-        schedule.end_ns,
-    )
+    verify_kept(definition, &schedule.events, &schedule.activities, late, schedule.end_ns)
+}
+
+/// The same for a schedule that was kept: its events, its activities, how late budgets may be enforced
+/// ([`MeasuredWindows::enforcement_late_ns`]), and where it ends.
+pub fn verify_kept(
+    definition: &Definition,
+    events: &[Event],
+    activities: &[Activity],
+    late: Duration,
+    end_ns: u64,
+) -> Verdict {
+    verify_measured(definition, &with_those_behind(definition, events, end_ns), activities, late, end_ns)
 }

@@ -1,6 +1,7 @@
 //! Records, drained while the tasks run.
 
 use crate::rings::{Record, Rings, Switch};
+use std::mem;
 
 /// Drains rings. To be asked often: a ring has room for 16384 records.
 pub struct Recording {
@@ -9,11 +10,13 @@ pub struct Recording {
     records: Vec<Record>,
     /// Losses of earlier recordings from the same rings.
     lost_before: u64,
+    /// The latest time of a record that has been drained, in ns of CLOCK_MONOTONIC.
+    latest_ns: u64,
     complete_until_ns: Option<u64>,
 }
 
 /// What was recorded.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// The records, of each CPU in the order of their writing.
     pub records: Vec<Record>,
@@ -35,27 +38,41 @@ impl Recording {
         rings.drain(|_| ());
         let lost_before = rings.lost().iter().sum();
         switch.set(Switch::EVENTS | if samples { Switch::SAMPLES } else { 0 });
-        Recording { rings, switch, records: Vec::new(), lost_before, complete_until_ns: None }
+        Recording { rings, switch, records: Vec::new(), lost_before, latest_ns: 0, complete_until_ns: None }
     }
 
     /// Takes what is there; gives how many records that were.
     pub fn drain(&mut self) -> usize {
         let before = now_ns();
-        let records = &mut self.records;
-        let count = self.rings.drain(|record| records.push(*record));
+        let known_ns = self.latest_ns;
+        let (records, latest_ns) = (&mut self.records, &mut self.latest_ns);
+        let count = self.rings.drain(|record| {
+            // Some are written before their time.
+            if record.time_ns < before {
+                *latest_ns = record.time_ns.max(*latest_ns);
+            }
+            records.push(*record);
+        });
         if self.complete_until_ns.is_none() && self.lost() > 0 {
             // What was lost was written after the drain before this one: at the latest record of that.
-            let known = self.records.len() - count;
-            let last =
-                self.records[..known].iter().map(|record| record.time_ns).filter(|&time| time < before);
-            self.complete_until_ns = Some(last.max().unwrap_or(0));
+            self.complete_until_ns = Some(known_ns);
         }
         count
     }
 
-    /// What has been drained so far.
+    /// What has been drained and not been taken.
     pub fn records(&self) -> &[Record] {
         &self.records
+    }
+
+    /// Takes what has been drained, for whoever keeps it elsewhere.
+    pub fn take(&mut self) -> Vec<Record> {
+        mem::take(&mut self.records)
+    }
+
+    /// Switches off: what happens from now on is not recorded, and that is no loss.
+    pub fn pause(&self) {
+        self.switch.set(0);
     }
 
     fn lost(&self) -> u64 {

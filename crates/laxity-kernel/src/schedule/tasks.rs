@@ -7,8 +7,10 @@
 //!                          +--------------------> off a CPU           a PREEMPT that follows is no news
 //!    a PREEMPT that is followed by a BLOCK of the task is that block
 //!    a job without COMPLETE whose task has a next one has ended where it blocked last
+//!    a task that leaves ends its job where it was stopped last, or there
 //! ```
 
+use super::Member;
 use laxity_trace::{Event, EventKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,6 +50,8 @@ pub(super) struct JobRecords {
 pub(super) struct TaskRecords {
     pub id: u32,
     deadline_rel_ns: u64,
+    /// By how much the deadline that the kernel was asked for is later than the task's own.
+    asked_later_ns: u64,
     running: Option<(u32, u32)>,
     last_cpu: Option<u32>,
     started: Option<u32>,
@@ -61,8 +65,10 @@ pub(super) struct TaskRecords {
 
 impl TaskRecords {
     /// A task of which nothing else is known yet.
-    pub fn of(id: u32, deadline_rel_ns: u64) -> Self {
-        TaskRecords { id, deadline_rel_ns, ..TaskRecords::default() }
+    pub fn of(member: &Member) -> Self {
+        let Member { task, deadline_rel_ns, asked_deadline_ns, .. } = *member;
+        let asked_later_ns = asked_deadline_ns.saturating_sub(deadline_rel_ns);
+        TaskRecords { id: task, deadline_rel_ns, asked_later_ns, ..TaskRecords::default() }
     }
 
     fn event(
@@ -164,11 +170,13 @@ impl TaskRecords {
         }
     }
 
-    pub fn replenished(&mut self, now: u64, job: u32, deadline_ns: u64, events: &mut Vec<Placed>) {
+    pub fn replenished(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
+        let deadline_ns = scheduled_by_ns.saturating_sub(self.asked_later_ns);
         events.push(self.event(now, EventKind::Replenish, None, job, Some(deadline_ns)));
     }
 
-    pub fn postponed(&mut self, now: u64, job: u32, deadline_ns: u64, events: &mut Vec<Placed>) {
+    pub fn postponed(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
+        let deadline_ns = scheduled_by_ns.saturating_sub(self.asked_later_ns);
         match self.running {
             Some((cpu, running)) if running == job => {
                 events.push(self.event(now, EventKind::Postpone, Some(cpu), job, Some(deadline_ns)));
@@ -179,19 +187,47 @@ impl TaskRecords {
         }
     }
 
+    /// The CPU that it is on.
+    pub fn cpu(&self) -> Option<u32> {
+        self.running.map(|(cpu, _)| cpu)
+    }
+
+    /// It leaves: what it was at ended when it was taken off its CPU last, or ends now.
+    pub fn leaves(&mut self, now: u64, events: &mut Vec<Placed>) {
+        if let Some((_, job)) = self.running {
+            self.ends(now, EventKind::Complete, job, events);
+        } else if let Some(job) = self.jobs.last_key_value().map(|(&job, _)| job) {
+            let blocked = self.jobs[&job].blocked.filter(|_| self.blocked);
+            if let Some(index) = self.preempted.take().or(blocked) {
+                self.completes_at(index, events);
+            }
+        }
+        self.blocked = false;
+        let leave = Event {
+            time_ns: now,
+            kind: EventKind::Leave,
+            cpu: None,
+            task: Some(self.id),
+            job: None,
+            argument: None,
+        };
+        events.push(placed(leave));
+    }
+
+    /// What took its job off a CPU was its end.
+    fn completes_at(&mut self, index: usize, events: &mut [Placed]) {
+        let event = &mut events[index].event;
+        let Some(of) = event.job.and_then(|job| self.jobs.get_mut(&job)) else { return };
+        (event.kind, event.argument) = (EventKind::Complete, of.deadline_ns);
+        of.complete_ns = Some(event.time_ns);
+    }
+
     /// All records are there: jobs that ended by blocking, and misses until `end`.
     pub fn finish(&mut self, end: u64, events: &mut Vec<Placed>) {
         let Some((&last, _)) = self.jobs.last_key_value() else { return };
-        for (&job, of) in &mut self.jobs {
-            if of.complete_ns.is_none()
-                && job < last
-                && let Some(index) = of.blocked
-            {
-                let event = &mut events[index].event;
-                (event.kind, event.argument) = (EventKind::Complete, of.deadline_ns);
-                of.complete_ns = Some(event.time_ns);
-            }
-        }
+        let behind = self.jobs.range(..last).filter(|(_, of)| of.complete_ns.is_none());
+        let ended: Vec<usize> = behind.filter_map(|(_, of)| of.blocked).collect();
+        ended.into_iter().for_each(|index| self.completes_at(index, events));
         for (&job, of) in &self.jobs {
             let Some(deadline_ns) = of.deadline_ns.filter(|&deadline| deadline < end) else { continue };
             if of.complete_ns.is_none_or(|complete| complete > deadline_ns) {

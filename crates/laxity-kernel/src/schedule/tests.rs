@@ -25,10 +25,14 @@ fn work(time: u64, kind: EventKind, cpu: u32, task: u32, length: u64, argument2:
     Record { task, argument2, ..record(time, kind, cpu, 0, NONE, length) }
 }
 
+fn member(id: u32) -> Member {
+    Member { tid: 100 + id, task: id, deadline_rel_ns: 1_000, asked_deadline_ns: 1_000 }
+}
+
 fn origin(tasks: u32, cpus: u32) -> Origin {
     Origin {
         t0_ns: T0,
-        tasks: (0..tasks).map(|id| Member { tid: 100 + id, task: id, deadline_rel_ns: 1_000 }).collect(),
+        tasks: (0..tasks).map(|id| member(id)).collect(),
         first_job: 1,
         cpus: (0..cpus).collect(),
         end_ns: None,
@@ -105,9 +109,12 @@ fn a_task_enters_yields_moves_and_sleeps() {
             "23 complete cpu1 T0.1 22",
             "30 release cpu- T0.2 40",
             "31 start cpu0 T0.2 1",
+            // It left while it was at its job, which ended there.
+            "35 complete cpu0 T0.2 40",
+            "35 leave cpu- T0.- -",
         ]
     );
-    assert_eq!((schedule.end_ns, schedule.notes.as_slice()), (35, &[] as &[String]));
+    assert_eq!((schedule.end_ns, schedule.notes.as_slice()), (36, &[] as &[String]));
 }
 
 #[test]

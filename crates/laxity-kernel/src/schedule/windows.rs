@@ -36,13 +36,33 @@ pub struct MeasuredWindows {
     pub decision: Span,
     /// From a decision until the task that it chose ran.
     pub switch: Span,
+    /// Sending waiting tasks to other CPUs: after a switch, or because another CPU has asked for it.
+    pub push: Span,
     /// Times that a kernel thread had a CPU.
     pub kernel_thread: Span,
     /// Times that a thread of a class above had a CPU, where that was recorded.
     pub higher_class: Span,
+    /// Times that other work had a CPU because real-time work had used up its share.
+    pub reserve: Span,
 }
 
 impl MeasuredWindows {
+    /// All of them by name, as in results.
+    pub fn named(&self) -> [(&'static str, Span); 10] {
+        [
+            ("release-latency", self.release_latency),
+            ("release", self.release),
+            ("wake-up", self.wake_up),
+            ("interrupt", self.interrupt),
+            ("decision", self.decision),
+            ("switch", self.switch),
+            ("push", self.push),
+            ("kernel-thread", self.kernel_thread),
+            ("higher-class", self.higher_class),
+            ("reserve", self.reserve),
+        ]
+    }
+
     /// How late a budget may be enforced: a timer late, behind another one's handler, an interrupt on its way from there, and
     /// a decision, each at most as long as it ever was in this run.
     pub fn enforcement_late_ns(&self) -> u64 {

@@ -107,7 +107,7 @@ impl Budgets {
     }
 
     pub fn enforced(&self) -> bool {
-        self.mode != BudgetMode::Off
+        !matches!(self.mode, BudgetMode::Off | BudgetMode::Followed)
     }
 
     /// The next replenishment of a waiting job, if it is not after `now`.

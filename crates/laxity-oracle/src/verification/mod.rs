@@ -7,6 +7,7 @@ mod batching;
 mod budgets;
 mod deadlines;
 mod demand;
+mod followed;
 mod kernel_events;
 mod kernel_work;
 mod measured;
@@ -309,6 +310,10 @@ impl<'a> Verification<'a> {
     }
 
     fn replenished(&mut self, job: (u32, u32), argument: Option<u64>) {
+        if self.definition.budget_mode() == BudgetMode::Followed {
+            self.follows(job, argument);
+            return;
+        }
         self.budgets.replenish_event(&self.trace, job, argument, self.now, &mut self.report);
     }
 
@@ -455,7 +460,11 @@ impl<'a> Verification<'a> {
 
     fn throttled(&mut self, job: (u32, u32), cpu: usize) {
         let (number, now) = (self.trace.cpus[cpu].cpu, self.now);
-        if self.budgets_throttle() {
+        if self.definition.budget_mode() == BudgetMode::Followed {
+            let of = self.trace.task(job.0);
+            of.state = State::Throttled;
+            self.order.unready(of.cluster, job.0);
+        } else if self.budgets_throttle() {
             let trace = &self.trace;
             self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
             let server_deadline = self.trace.task(job.0).server_deadline_abs;
@@ -502,6 +511,9 @@ fn limitation(definition: &Definition, oracle: Oracle) -> Option<String> {
     let transitions = definition.transitions();
     let text = match oracle {
         Oracle::Budgets if definition.budget_mode() == BudgetMode::Off => "budgets are not enforced",
+        Oracle::Budgets if definition.budget_mode() == BudgetMode::Followed => {
+            "the scheduler's own accounts are followed, not checked"
+        }
         Oracle::Batching if !definition.batching() => "releases are not batched",
         Oracle::Demand if definition.job_source().is_none() => "what jobs were asked to do is not known",
         Oracle::Periods if definition.job_source().is_none() => {

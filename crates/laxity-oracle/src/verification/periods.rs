@@ -1,7 +1,8 @@
 //! Periods: jobs are released when the parameters of their task say.
 //!
 //! 1. Job k of a periodic task is released at phase + k T, exactly. A sporadic task's jobs are released at least T apart,
-//!    the first not before the phase; where the definition has a [`crate::JobSource`], exactly when that says.
+//!    the first not before the phase; where the definition has a [`crate::JobSource`], exactly when that says. Jobs that
+//!    arrive when they will ([`crate::Definition::with_free_arrivals`]) do so at any time.
 //! 2. Jobs are released in `[0, duration)` and before their task leaves: all that are due, and no other. They are numbered
 //!    from 0 without gaps. No job is released before a recorded `enter` or after a recorded `leave` of its task.
 //! 3. No job runs before its release.
@@ -31,12 +32,13 @@ impl Next {
     fn new(definition: &Definition, id: usize, task: &Task) -> Self {
         let source = definition.job_source();
         let jobs = source.map(|source| jobs_of(task, id, source.seed, source.demand).peekable());
+        let free = definition.arrives_freely(crate::definition::task_id(id));
         let end = task.leave.map_or(definition.duration(), |leave| leave.min(definition.duration()));
         let mut next = Next {
-            exact: source.is_some() || matches!(task.arrival, Arrival::Periodic { .. }),
+            exact: source.is_some() || !free && matches!(task.arrival, Arrival::Periodic { .. }),
             jobs,
-            at: Some(task.phase.as_ns()),
-            period: task.period().as_ns(),
+            at: Some(if free { 0 } else { task.phase.as_ns() }),
+            period: if free { 0 } else { task.period().as_ns() },
             end: end.as_ns(),
             entered: false,
             left: false,
@@ -98,7 +100,7 @@ impl Periods {
     /// The release of the task's next job, if that is certain.
     pub fn due(&self, task: u32) -> Option<u64> {
         let next = &self.tasks[task as usize];
-        next.at.filter(|&at| next.exact && at < next.end)
+        next.at.filter(|&at| next.exact && !next.left && at < next.end)
     }
 
     /// The task enters.

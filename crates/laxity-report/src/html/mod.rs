@@ -114,6 +114,7 @@ struct Page<'r> {
     no_misses: &'static str,
     beside: Option<TableView>,
     background: Option<TableView>,
+    verified: Option<TableView>,
     per_cell: Option<TableView>,
     deploy: &'r [DeployText],
     table_4_words: &'static str,
@@ -166,6 +167,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         no_misses: evidence_tables::no_misses(study),
         beside: crate::beside::table(study, &report.beside).map(TableView::of),
         background: crate::background::table(study).map(TableView::of),
+        verified: crate::verified::table(study).map(TableView::of),
         per_cell: several.then(|| TableView::of(sections::per_cell_table(report))),
         deploy: &report.deploy,
         table_4_words: method::table_4_words(&report.layout),
@@ -213,6 +215,7 @@ fn nav(report: &Report<'_>) -> Vec<Anchor> {
     let entries = [
         ("reading", "Reading", report.reading.is_some()),
         ("evidence", "Evidence", true),
+        ("verified", "Verification", report.study.results.runs.iter().any(|run| run.schedule.is_some())),
         ("beside", "Simulated", !report.beside.is_empty()),
         ("background", "Background", !report.study.summary.background.is_empty()),
         ("deploy", "Deploy", !report.deploy.is_empty()),

@@ -146,6 +146,7 @@ pub fn run(set: u32, scheduler: &str, repetition: u32, duration: Duration, jobs:
         not_measured: counters_missing(),
         notes: vec![],
         kernel_counters: BTreeMap::new(),
+        schedule: None,
         jobs,
     }
 }

@@ -1,6 +1,7 @@
 //! The guardian's hold on a policy in the kernel.
 
 use crate::plan::{Attachment, BudgetMode};
+use laxity_kernel::schedule::Recording;
 use laxity_kernel::{Options, Reserve, Scheduler};
 use laxity_model::{Diagnostic, PolicyScheduler, PriorityRule, Result};
 use std::collections::BTreeMap;
@@ -18,6 +19,11 @@ impl Attached {
     /// Says when the first job of a thread that is about to come arrives, as CLOCK_MONOTONIC.
     pub(super) fn announce(&self, tid: i32, release_ns: u64) -> Result<()> {
         self.scheduler.set_first_release(u32::try_from(tid).expect("a thread id"), release_ns)
+    }
+
+    /// Begins to record what it does.
+    pub(super) fn record(&self) -> Result<Recording> {
+        Ok(Recording::start(self.scheduler.rings()?, self.scheduler.trace_switch()?, false))
     }
 
     /// Why the kernel has ended it, if it has.

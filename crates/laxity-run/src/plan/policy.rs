@@ -109,6 +109,7 @@ pub fn plan_policy(
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
         bandwidth_linger: Duration::ZERO,
         attachment: Some(attachment(scheduler, &cells, platform, limits, policy)),
+        recorded: false,
         notes: vec![format!(
             "policy {scheduler} in the kernel, budgets (WCET + margin `{}`): {}",
             options.budget_margin,

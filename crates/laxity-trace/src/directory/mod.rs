@@ -1,5 +1,6 @@
 //! The results directory: `manifest.json`, the jobs of all runs in `jobs.parquet`, and the events of those runs that
-//! recorded them in `events/`.
+//! recorded them in `events/`
+//! (what a real kernel was at meanwhile in `activities/`).
 //!
 //! A Parquet file cannot be appended to, so while runs are being made each finished run is one file of its own,
 //! `jobs.parts/run-N.parquet`, which also carries the run's record of the manifest. [`ResultsDirectory::finish`]
@@ -10,10 +11,12 @@
 //!    leave: a part, where there is one, has the last word over `jobs.parquet` and the manifest.
 //! 3. Nothing but laxity's own files is ever removed.
 
+mod activities;
 mod atomic_file;
 mod events;
 mod load;
 
+pub use activities::{ACTIVITIES_DIRECTORY, read_activities, write_activities};
 pub use events::{EVENTS_DIRECTORY, EventsFile, create_events, events_path, open_events, runs_with_events};
 pub use load::{load, load_manifest};
 
@@ -286,6 +289,7 @@ fn clear(path: &Path, existing: Existing) -> Result<()> {
     };
     removed(fs::remove_dir_all(path.join(PARTS)))?;
     removed(events::remove_events(path))?;
+    removed(activities::remove_activities(path))?;
     removed(fs::remove_file(path.join(JOBS_FILE)))?;
     removed(fs::remove_file(path.join(MANIFEST_FILE)))
 }

@@ -1,0 +1,124 @@
+//! The kernel's own scheduling classes, watched from outside (`bpf/schedule.bpf.c`).
+
+use super::Recording;
+use crate::messages;
+use crate::object::Opened;
+use crate::rings::{Rings, Switch};
+use laxity_model::{Diagnostic, Result};
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{Func, Typedef};
+use libbpf_rs::{Link, MapCore as _, MapFlags, Object, OpenObject};
+
+/// Without these nothing is known of a schedule.
+const NEEDED: [&str; 2] = ["sched_switch", "sched_wakeup"];
+
+/// What is watched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Watched {
+    /// The threads; the place of each is its number in records.
+    pub tids: Vec<u32>,
+    /// The lowest priority of theirs as the kernel has it inside: -1 under SCHED_DEADLINE, 99 less the priority of
+    /// SCHED_FIFO. What is above it needs no other reason to have a CPU.
+    pub lowest_prio: i32,
+}
+
+/// Programs at work in the kernel until this is dropped.
+pub struct Observer {
+    // Links go before what they are of.
+    _links: Vec<Link>,
+    _object: Object,
+    missing: Vec<String>,
+}
+
+fn refused(what: &str, error: &libbpf_rs::Error) -> Diagnostic {
+    let said = messages::last_lines(3);
+    let why = match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => {
+            "the kernel permits no BPF programs that trace it".to_owned()
+        }
+        _ if said.is_empty() => error.to_string(),
+        _ => format!("{error}: {said}"),
+    };
+    Diagnostic::environment(format!("{what}: {why}"))
+        .hint("run as root on a kernel with BTF, or in a virtual machine: laxity vm -- ...")
+}
+
+/// Attaches what this kernel offers, and begins to record.
+///
+/// # Errors
+///
+/// The kernel does not let itself be watched, and why; a laxity that was built without its programs.
+pub fn observe(watched: &Watched) -> Result<(Observer, Recording)> {
+    messages::listen();
+    let cannot = |why: String| {
+        Diagnostic::environment(format!("schedules of the kernel's own classes cannot be recorded: {why}"))
+    };
+    let mut opened = Opened::new("schedule").map_err(cannot)?;
+    opened.set("lowest_prio", &watched.lowest_prio.to_ne_bytes()).map_err(cannot)?;
+    Rings::prepare(&mut opened.object)?;
+    let missing = leave_out_what_is_not_there(&mut opened.object)?;
+    let object =
+        opened.object.load().map_err(|error| refused("the kernel's scheduler cannot be watched", &error))?;
+    enlist(&object, &watched.tids)?;
+    let mut links = Vec::new();
+    for program in object.progs_mut().filter(|program| program.autoload()) {
+        match program.attach() {
+            Ok(link) => links.push(link),
+            Err(error) if NEEDED.iter().any(|needed| program.name() == *needed) => {
+                return Err(refused("the kernel's scheduler cannot be watched", &error));
+            }
+            Err(_) => {}
+        }
+    }
+    let recording = Recording::start(Rings::of(&object)?, Switch::of(&object)?, false);
+    Ok((Observer { _links: links, _object: object, missing }, recording))
+}
+
+impl Observer {
+    /// What this kernel does not have, so that it excuses nothing.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
+    }
+}
+
+/// The names of what this kernel does not have.
+fn leave_out_what_is_not_there(object: &mut OpenObject) -> Result<Vec<String>> {
+    let types = Btf::from_vmlinux().map_err(|error| refused("the kernel's types cannot be read", &error))?;
+    let mut missing = Vec::new();
+    for mut program in object.progs_mut() {
+        let section = program.section().to_string_lossy().into_owned();
+        let there = match section.split_once('/') {
+            Some(("tp_btf", name)) => {
+                types.type_by_name::<Typedef<'_>>(&format!("btf_trace_{name}")).is_some()
+            }
+            Some((_, name)) => types.type_by_name::<Func<'_>>(name).is_some(),
+            // A probe of the sched_ext tools' headers.
+            None => false,
+        };
+        if !there {
+            program.set_autoload(false);
+            missing.extend(section.split_once('/').map(|(_, name)| name.to_owned()));
+        }
+    }
+    missing.sort();
+    missing.dedup();
+    match NEEDED.iter().find(|needed| missing.iter().any(|name| name == *needed)) {
+        Some(needed) => {
+            Err(Diagnostic::environment(format!("the running kernel has no tracepoint {needed}"))
+                .hint("use a kernel with CONFIG_TRACEPOINTS and BTF, or: laxity vm -- ..."))
+        }
+        None => Ok(missing),
+    }
+}
+
+fn enlist(object: &Object, tids: &[u32]) -> Result<()> {
+    let map = object.maps().find(|map| map.name() == "members");
+    let map = map.ok_or_else(|| Diagnostic::environment("the object has no members"))?;
+    for (number, tid) in (0_u32..).zip(tids) {
+        let mut value = vec![0; map.value_size() as usize];
+        value[..4].copy_from_slice(&number.to_ne_bytes());
+        map.update(&tid.to_ne_bytes(), &value, MapFlags::ANY)
+            .map_err(|error| refused("a thread cannot be watched", &error))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,148 @@
+//! What the oracles say of the schedules that real kernels made (`laxity_trace::ScheduleRecord`), scheduler by scheduler.
+
+use crate::number;
+use crate::study::{Study, by_reason};
+use crate::table::{Column, Field, Table, Tone};
+use laxity_trace::{Run, ScheduleRecord, SchedulerSummary, SpanRecord};
+use std::collections::BTreeMap;
+
+/// Violations in words, in all.
+const WORDS_MOST: usize = 12;
+
+/// Several schedules of one scheduler.
+#[derive(Default)]
+struct Together {
+    runs: u64,
+    instants: u64,
+    decisions: u64,
+    excused: SpanRecord,
+    causes: BTreeMap<String, SpanRecord>,
+    violated: BTreeMap<String, SpanRecord>,
+    lost: u64,
+}
+
+fn join(into: &mut SpanRecord, other: SpanRecord) {
+    into.count += other.count;
+    into.longest_ns = into.longest_ns.max(other.longest_ns);
+    into.total_ns = into.total_ns.saturating_add(other.total_ns);
+}
+
+impl Together {
+    fn add(&mut self, schedule: &ScheduleRecord) {
+        let verification = &schedule.verification;
+        self.runs += 1;
+        self.instants += verification.instants;
+        self.decisions += schedule.decisions;
+        self.lost += schedule.lost;
+        join(&mut self.excused, verification.excused);
+        for (cause, span) in &verification.causes {
+            join(self.causes.entry(cause.clone()).or_default(), *span);
+        }
+        for rule in &verification.violated {
+            join(self.violated.entry(rule.rule.clone()).or_default(), rule.violations);
+        }
+    }
+
+    fn violations(&self) -> u64 {
+        self.violated.values().map(|span| span.count).sum()
+    }
+
+    fn row(&self, label: String) -> Vec<Field> {
+        let longest = self.causes.iter().max_by_key(|(_, span)| span.longest_ns);
+        let cause = longest.map_or_else(
+            || Field::toned("–", Tone::Faint),
+            |(cause, span)| {
+                format!("{} {}", cause.replace('-', " "), number::span_ns(span.longest_ns)).into()
+            },
+        );
+        let tone = if self.violations() == 0 { Tone::Good } else { Tone::Bad };
+        let rules = self.violated.iter().map(|(rule, span)| match span.longest_ns {
+            0 => format!("{rule} {}", number::count(span.count)),
+            ns => format!("{rule} {}, up to {}", number::count(span.count), number::span_ns(ns)),
+        });
+        let rules: Vec<String> = rules.collect();
+        vec![
+            label.into(),
+            number::count(self.instants).into(),
+            number::count(self.decisions).into(),
+            number::count(self.excused.count).into(),
+            cause,
+            Field::toned(number::count(self.violations()), tone),
+            if rules.is_empty() { Field::toned("–", Tone::Faint) } else { rules.join("; ").into() },
+        ]
+    }
+}
+
+/// One row per scheduler; nothing where no schedule was recorded.
+pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
+    let mut rows = Vec::new();
+    let mut words = Vec::new();
+    for scheduler in &study.summary.schedulers {
+        let mut together = Together::default();
+        for (run, schedule) in recorded(study, scheduler) {
+            together.add(schedule);
+            words.extend(
+                schedule.verification.violations.iter().map(|text| format!("run {}: {text}", run.id)),
+            );
+        }
+        if together.runs > 0 {
+            let label = study.label_of(scheduler);
+            if together.lost > 0 {
+                let lost = number::count(together.lost);
+                words.push(format!(
+                    "{label}: {lost} records found no place; a schedule ends before the first loss."
+                ));
+            }
+            rows.push(together.row(label));
+        }
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    Some(Table {
+        caption: "Schedules of the kernel against their schedulers' definitions".to_owned(),
+        columns: vec![
+            Column::text("Scheduler"),
+            Column::number("Instants checked"),
+            Column::number("Decisions"),
+            Column::number("Excused"),
+            Column::number("Longest excuse"),
+            Column::number("Violations"),
+            Column::number("Of which rule"),
+        ],
+        rows,
+        notes: notes(study, words),
+    })
+}
+
+fn recorded<'s>(
+    study: &'s Study<'_>,
+    scheduler: &'s SchedulerSummary,
+) -> impl Iterator<Item = (&'s Run, &'s ScheduleRecord)> {
+    let own = |run: &&Run| run.scheduler == scheduler.scheduler && run.host == scheduler.host;
+    study.results.runs.iter().filter(own).filter_map(|run| Some((run, run.schedule.as_ref()?)))
+}
+
+fn notes(study: &Study<'_>, words: Vec<String>) -> Vec<String> {
+    let mut notes = vec![
+        "Excused: the right jobs did not run for a while, and something that was measured in this very run explains all \
+         of it (a kernel thread, an interrupt on its way, a decision under way ...). A violation is explained by nothing."
+            .to_owned(),
+    ];
+    let left_out = words.len().saturating_sub(WORDS_MOST);
+    notes.extend(words.into_iter().take(WORDS_MOST));
+    if left_out > 0 {
+        notes.push(format!("{} more; `laxity verify DIR` says all", number::count(left_out as u64)));
+    }
+    let said = study.results.runs.iter().filter_map(|run| Some((run, run.schedule.as_ref()?)));
+    let said = said.flat_map(|(run, schedule)| {
+        schedule.notes.iter().map(move |note| (format!("{} (run {})", run.scheduler, run.id), note.clone()))
+    });
+    notes.extend(by_reason(said).into_iter().map(|(who, why)| format!("{who}: {why}.")));
+    let missing = study.results.runs.iter().filter_map(|run| {
+        let why = run.not_measured.get("schedule")?;
+        Some((run.scheduler.clone(), why.clone()))
+    });
+    notes.extend(by_reason(missing).into_iter().map(|(who, why)| format!("Not recorded: {who} ({why}).")));
+    notes
+}

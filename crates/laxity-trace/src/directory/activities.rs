@@ -1,0 +1,68 @@
+//! What the kernel was at in each recorded run, `activities/run-N.parquet`: beside the events, and read only to verify them.
+
+use super::atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
+use super::part_number;
+use crate::activities_file::{self, KernelActivity};
+use laxity_model::{Diagnostic, Result};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the directory of activities.
+pub const ACTIVITIES_DIRECTORY: &str = "activities";
+
+fn path_of(directory: &Path, run: u32) -> PathBuf {
+    directory.join(ACTIVITIES_DIRECTORY).join(format!("run-{run}.parquet"))
+}
+
+/// Writes the activities of a run of a results directory, in the order of their beginnings.
+///
+/// Errors: whatever the file system refuses.
+pub fn write_activities(results: impl AsRef<Path>, run: u32, activities: &[KernelActivity]) -> Result<()> {
+    let path = path_of(results.as_ref(), run);
+    let folder = results.as_ref().join(ACTIVITIES_DIRECTORY);
+    let write = || -> io::Result<()> {
+        fs::create_dir_all(&folder)?;
+        sync_directory(results.as_ref())?;
+        write_atomically(&path, |file| {
+            activities_file::write(BufWriter::new(file), run, activities).map_err(io_error)?.flush()
+        })
+    };
+    write()
+        .map_err(|error| diagnostic("write", &path, &error, "").hint("choose another place with `--out DIR`"))
+}
+
+/// Reads the activities of a run of a results directory; nothing if it has none.
+///
+/// Errors: a file that cannot be read or is damaged.
+pub fn read_activities(results: impl AsRef<Path>, run: u32) -> Result<Option<Vec<KernelActivity>>> {
+    let path = path_of(results.as_ref(), run);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(diagnostic("read", &path, &error, "")),
+    };
+    activities_file::read(file).map(Some).map_err(|error| {
+        Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+            .hint("the file is damaged or was not written by this version of laxity; make the run again")
+    })
+}
+
+/// Removes the activities of all runs, and their directory if nothing else is in it.
+pub(super) fn remove_activities(directory: &Path) -> io::Result<()> {
+    let folder = directory.join(ACTIVITIES_DIRECTORY);
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(&folder)? {
+        let path = entry?.path();
+        if path.file_name().and_then(|name| part_number(name.to_str()?)).is_some() {
+            fs::remove_file(path)?;
+        }
+    }
+    remove_half_written(&folder, |name| part_number(name).is_some())?;
+    match fs::remove_dir(&folder) {
+        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+        _ => Ok(()),
+    }
+}
