@@ -196,6 +196,8 @@ const volatile u32 online_cpus = 1;
 const volatile u32 instance_count = 1;
 /* bpf_timer is there (not on PREEMPT_RT, where a thread of the loader calls release_due). */
 const volatile bool has_timers = true;
+/* A fault on request, for the tests of the oracles: one of so many kicks is forgotten; 0: none. */
+const volatile u32 kicks_forgotten = 0;
 /* Slice of what is not real-time. */
 const volatile u64 background_slice = 5000000;
 

@@ -385,6 +385,12 @@ fn setup_of(
     Ok(setup)
 }
 
+/// A fault on request, for the tests of the oracles: of how many kicks one is forgotten; 0: none.
+fn kicks_forgotten() -> u32 {
+    const ONE_OF: u32 = 3;
+    if std::env::var("LAXITY_FAULT").is_ok_and(|fault| fault == "forget@kicks") { ONE_OF } else { 0 }
+}
+
 /// Opens the policy's object with its maps as large as this machine needs.
 fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     let mut opened = Opened::new(options.policy.source_name())?;
@@ -394,6 +400,7 @@ fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     opened.set("by_deadline", &[u8::from(!options.by_period)])?;
     opened.set("has_timers", &[u8::from(!kernel::is_preempt_rt())])?;
     let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
+    opened.set("kicks_forgotten", &kicks_forgotten().to_ne_bytes())?;
     opened.set("instance_count", &instances.to_ne_bytes())?;
     Rings::prepare(&mut opened.object).map_err(|error| error.message)?;
     for mut map in opened.object.maps_mut() {

@@ -56,11 +56,11 @@ impl Together {
             },
         );
         let tone = if self.violations() == 0 { Tone::Good } else { Tone::Bad };
-        let rules = self.violated.iter().map(|(rule, span)| match span.longest_ns {
-            0 => format!("{rule} {}", number::count(span.count)),
-            ns => format!("{rule} {}, up to {}", number::count(span.count), number::span_ns(ns)),
-        });
-        let rules: Vec<String> = rules.collect();
+        let worst = self.violated.iter().max_by_key(|(_, span)| span.longest_ns);
+        let worst = worst.map_or_else(
+            || Field::toned("–", Tone::Faint),
+            |(rule, span)| named_span(rule, span.longest_ns).into(),
+        );
         vec![
             label.into(),
             number::count(self.instants).into(),
@@ -68,15 +68,32 @@ impl Together {
             number::count(self.excused.count).into(),
             cause,
             Field::toned(number::count(self.violations()), tone),
-            if rules.is_empty() { Field::toned("–", Tone::Faint) } else { rules.join("; ").into() },
+            worst,
         ]
     }
+}
+
+/// `interrupt 8.18 ms`; an instant has no length.
+fn named_span(name: &str, ns: u64) -> String {
+    if ns == 0 { name.to_owned() } else { format!("{name} {}", number::span_ns(ns)) }
+}
+
+/// All of a kind: `3 x global invariant (up to 8.18 ms)`.
+fn listed(spans: &BTreeMap<String, SpanRecord>) -> String {
+    let one = |(name, span): (&String, &SpanRecord)| {
+        let most = match span.longest_ns {
+            0 => String::new(),
+            ns => format!(" (up to {})", number::span_ns(ns)),
+        };
+        format!("{} x {}{most}", number::count(span.count), name.replace('-', " "))
+    };
+    spans.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// One row per scheduler; nothing where no schedule was recorded.
 pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
     let mut rows = Vec::new();
-    let mut words = Vec::new();
+    let (mut sums, mut words) = (Vec::new(), Vec::new());
     for scheduler in &study.summary.schedulers {
         let mut together = Together::default();
         for (run, schedule) in recorded(study, scheduler) {
@@ -93,6 +110,11 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
                     "{label}: {lost} records found no place; a schedule ends before the first loss."
                 ));
             }
+            for (what, spans) in [("violated", &together.violated), ("excused by", &together.causes)] {
+                if !spans.is_empty() {
+                    sums.push(format!("{label} {what}: {}.", listed(spans)));
+                }
+            }
             rows.push(together.row(label));
         }
     }
@@ -108,10 +130,10 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
             Column::number("Excused"),
             Column::number("Longest excuse"),
             Column::number("Violations"),
-            Column::number("Of which rule"),
+            Column::number("Worst violation"),
         ],
         rows,
-        notes: notes(study, words),
+        notes: notes(study, sums, words),
     })
 }
 
@@ -123,12 +145,13 @@ fn recorded<'s>(
     study.results.runs.iter().filter(own).filter_map(|run| Some((run, run.schedule.as_ref()?)))
 }
 
-fn notes(study: &Study<'_>, words: Vec<String>) -> Vec<String> {
+fn notes(study: &Study<'_>, sums: Vec<String>, words: Vec<String>) -> Vec<String> {
     let mut notes = vec![
         "Excused: the right jobs did not run for a while, and something that was measured in this very run explains all \
          of it (a kernel thread, an interrupt on its way, a decision under way ...). A violation is explained by nothing."
             .to_owned(),
     ];
+    notes.extend(sums);
     let left_out = words.len().saturating_sub(WORDS_MOST);
     notes.extend(words.into_iter().take(WORDS_MOST));
     if left_out > 0 {
@@ -145,4 +168,51 @@ fn notes(study: &Study<'_>, words: Vec<String>) -> Vec<String> {
     });
     notes.extend(by_reason(missing).into_iter().map(|(who, why)| format!("Not recorded: {who} ({why}).")));
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_trace::{RuleRecord, VerificationRecord};
+
+    fn span(count: u64, longest_ns: u64) -> SpanRecord {
+        SpanRecord { count, longest_ns, total_ns: longest_ns }
+    }
+
+    fn schedule(violated: Vec<RuleRecord>) -> ScheduleRecord {
+        let causes = [("kernel-thread".to_owned(), span(2, 9_000)), ("switch".to_owned(), span(5, 4_000))].into();
+        let (excused, violations) = (span(6, 9_000), vec![]);
+        ScheduleRecord {
+            end_ns: 1_000,
+            records: 10,
+            lost: 0,
+            recorder_cpu_ns: 1,
+            decisions: 7,
+            task_set: serde_json::Value::Null,
+            free_arrivals: vec![],
+            budgets: "off".into(),
+            batching: false,
+            enforcement_late_ns: 0,
+            windows: BTreeMap::new(),
+            verification: VerificationRecord { instants: 40, excused, causes, violated, violations },
+            notes: vec![],
+        }
+    }
+
+    #[test]
+    fn schedules_of_one_scheduler_add_up() {
+        let texts = |together: &Together| -> Vec<String> {
+            together.row("g-edf".into()).into_iter().map(|field| field.text).collect()
+        };
+        let mut together = Together::default();
+        together.add(&schedule(vec![]));
+        assert_eq!(texts(&together), ["g-edf", "40", "7", "6", "kernel thread 9.00 µs", "0", "–"]);
+        let rule = |rule: &str, violations| RuleRecord { rule: rule.into(), violations };
+        together.add(&schedule(vec![rule("budgets", span(3, 0)), rule("global invariant", span(2, 70_000))]));
+        assert_eq!(
+            texts(&together),
+            ["g-edf", "80", "14", "12", "kernel thread 9.00 µs", "5", "global invariant 70.0 µs"]
+        );
+        assert_eq!(listed(&together.violated), "3 x budgets, 2 x global invariant (up to 70.0 µs)");
+    }
 }

@@ -1,7 +1,13 @@
 //! Faults on request, for the tests that prove that a dying program leaves the machine as it was.
 //!
 //! `LAXITY_FAULT=panic@released` makes the program panic once the tasks run; `abort` and `kill` end it as the
-//! kernel would. Without the variable nothing here does anything.
+//! kernel would. For the tests that prove that a wrong schedule is seen, `inverted@priorities` turns the order of SCHED_FIFO
+//! priorities round, and `forget@kicks` (laxity-kernel) lets policies forget to ask CPUs to reschedule. Without the variable nothing here does anything.
+
+/// Whether a test asks that something be done wrong.
+pub fn wanted(what: &str, place: &str) -> bool {
+    std::env::var("LAXITY_FAULT").is_ok_and(|wanted| wanted.split_once('@') == Some((what, place)))
+}
 
 /// A named place in a run at which a test can ask for a fault.
 pub fn point(name: &str) {

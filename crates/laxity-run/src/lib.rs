@@ -31,7 +31,9 @@ pub use budget::BudgetMargin;
 pub use calibrate::{AccessRate, access_rate};
 pub use capability::{Capabilities, Refusal};
 pub use cpuset::{Hierarchy, remainder};
-pub use execute::{Executed, JobOrder, Progress, RunRecords, available_memory, check_memory, execute};
+pub use execute::{
+    Executed, JobOrder, Progress, RunRecords, SCHEDULE, available_memory, check_memory, execute,
+};
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
 pub use plan::{
     AttachedCell, Attachment, BudgetMode, Cell, Confinement, KernelLimits, Pacing, Plan, PlanOptions,

@@ -418,6 +418,15 @@ fn priorities(set: &TaskSet, rule: PriorityRule, cell: &Cell, notes: &mut Vec<St
             by_rank.len()
         ));
     }
+    if crate::fault::wanted("inverted", "priorities") {
+        let turned = |policy: &Policy| match *policy {
+            Policy::Fifo { priority } => {
+                Policy::Fifo { priority: TASK_PRIORITY_MAX + TASK_PRIORITY_MIN - priority }
+            }
+            other => other,
+        };
+        return policies.iter().map(turned).collect();
+    }
     policies
 }
 

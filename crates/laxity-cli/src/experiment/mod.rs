@@ -161,7 +161,7 @@ impl Laboratory<'_> {
         runs: &[(Run, Work)],
         directory: &mut ResultsDirectory,
     ) -> Result<Vec<(u32, Verdict)>> {
-        let mut verdicts = Vec::new();
+        let (mut verdicts, mut said) = (Vec::new(), Vec::new());
         self.announce(runs);
         let possible = runs.iter().filter(|(_, work)| !matches!(work, Work::Nothing(_))).count();
         let mut steps = Steps::new(possible, self.settings.quiet);
@@ -173,6 +173,7 @@ impl Laboratory<'_> {
                 } else {
                     let verdict = self.make(&mut run, *work, &mut steps, directory.path())?;
                     verdicts.extend(verdict.map(|verdict| (run.id, verdict)));
+                    say_not_recorded(&run, &mut said);
                 }
             }
             directory.append_run(&run)?;
@@ -268,7 +269,7 @@ impl Laboratory<'_> {
                 Some(verdict)
             }
             Err(error) => {
-                run.not_measured.insert("schedule".into(), reason(&error));
+                run.not_measured.insert(laxity_run::SCHEDULE.into(), reason(&error));
                 None
             }
         }
@@ -315,6 +316,17 @@ impl Laboratory<'_> {
             self.sets.len(),
             self.settings.schedulers.len(),
         ));
+    }
+}
+
+/// Says why a schedule was not recorded: each reason once.
+fn say_not_recorded(run: &Run, said: &mut Vec<String>) {
+    if let Some(why) = run.not_measured.get(laxity_run::SCHEDULE).filter(|why| !said.contains(why)) {
+        output::say(format_args!(
+            "note: {}: the schedule is not recorded, nor verified: {why}",
+            run.scheduler
+        ));
+        said.push(why.clone());
     }
 }
 

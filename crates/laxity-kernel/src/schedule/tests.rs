@@ -198,6 +198,40 @@ fn a_cpu_is_in_the_scheduler_from_what_it_leaves_to_what_it_runs() {
     assert_eq!(schedule.windows.kernel_thread.total_ns, 10);
 }
 
+#[test]
+fn the_reserve_for_other_work_excuses() {
+    use EventKind::*;
+    let records = |why: u64| {
+        vec![
+            record(0, Release, NONE, 100, 1, T0 + 50),
+            record(0, Resume, 0, 100, 1, 0),
+            // The CPU decides for the task once more, and gives way to other work.
+            record(10, Preempt, 0, 100, 1, 0),
+            work(11, SchedulingOverhead, 0, 3, 1, 0),
+            work(14, BackgroundStart, 0, NONE, 7, why),
+            work(20, BackgroundStop, 0, NONE, 7, why),
+            work(21, SchedulingOverhead, 0, 3, 2, 0),
+            work(23, SwitchOverhead, 0, 3, 2, 0),
+            record(25, Resume, 0, 100, 1, 0),
+            record(30, Complete, 0, 100, 1, 0),
+            work(31, SchedulingOverhead, 0, NONE, 1, 0),
+            work(45, SchedulingOverhead, 0, NONE, 1, 0),
+        ]
+    };
+    let origin = Origin { tasks: vec![Member { deadline_rel_ns: 50, asked_deadline_ns: 50, ..member(0) }], ..origin(1, 1) };
+    let definition = definition_of(set_of(&[(15, 50)]), 1, 45);
+    let reserve = converted(records(3), &origin);
+    assert!(reserve.activities.contains(&activity(12, 14, Cause::Switch)), "{:?}", reserve.activities);
+    assert!(reserve.activities.contains(&activity(14, 20, Cause::Reserve)), "{:?}", reserve.activities);
+    assert_eq!(reserve.windows.reserve.total_ns, 6);
+    let verdict = verify(&definition, &reserve);
+    assert_eq!(verdict.count(Oracle::WorkConservation), 0, "{verdict}");
+    // The same for no reason is none.
+    let verdict = verify(&definition, &converted(records(0), &origin));
+    assert_eq!(verdict.count(Oracle::WorkConservation), 1, "{verdict}");
+    assert_eq!(verdict.violations[0].unexplained_ns, Some(2 + 6), "{verdict}");
+}
+
 fn set_of(parameters: &[(u64, u64)]) -> TaskSet {
     let task = |(id, &(wcet, period)): (usize, &(u64, u64))| {
         Task::periodic(format!("t{id}"), Duration::from_ns(wcet), Duration::from_ns(period))

@@ -90,7 +90,6 @@ impl Recorder {
         let before = thread_cpu_ns();
         let Recorder { recording, observer, mut file, mut buffer, mut records, ended, mut cpu_ns, .. } = self;
         let rest = recording.finish();
-        drop(observer);
         if ended.is_none() {
             buffer.clear();
             rest.records.iter().for_each(|record| buffer.extend_from_slice(&record.to_bytes()));
@@ -100,6 +99,8 @@ impl Recorder {
             }
         }
         cpu_ns += thread_cpu_ns() - before;
+        // The kernel takes its time to be left alone; nobody waits for it any more.
+        drop(observer);
         let (lost, complete_until_ns) = (rest.lost, rest.complete_until_ns);
         RecordingEnd { t0_ns, threads, records, lost, complete_until_ns, ended, cpu_ns }
     }
