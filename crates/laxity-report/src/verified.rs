@@ -180,7 +180,8 @@ mod tests {
     }
 
     fn schedule(violated: Vec<RuleRecord>) -> ScheduleRecord {
-        let causes = [("kernel-thread".to_owned(), span(2, 9_000)), ("switch".to_owned(), span(5, 4_000))].into();
+        let causes =
+            [("kernel-thread".to_owned(), span(2, 9_000)), ("switch".to_owned(), span(5, 4_000))].into();
         let (excused, violations) = (span(6, 9_000), vec![]);
         ScheduleRecord {
             end_ns: 1_000,

@@ -32,7 +32,7 @@ fn member(id: u32) -> Member {
 fn origin(tasks: u32, cpus: u32) -> Origin {
     Origin {
         t0_ns: T0,
-        tasks: (0..tasks).map(|id| member(id)).collect(),
+        tasks: (0..tasks).map(member).collect(),
         first_job: 1,
         cpus: (0..cpus).collect(),
         end_ns: None,
@@ -218,7 +218,10 @@ fn the_reserve_for_other_work_excuses() {
             work(45, SchedulingOverhead, 0, NONE, 1, 0),
         ]
     };
-    let origin = Origin { tasks: vec![Member { deadline_rel_ns: 50, asked_deadline_ns: 50, ..member(0) }], ..origin(1, 1) };
+    let origin = Origin {
+        tasks: vec![Member { deadline_rel_ns: 50, asked_deadline_ns: 50, ..member(0) }],
+        ..origin(1, 1)
+    };
     let definition = definition_of(set_of(&[(15, 50)]), 1, 45);
     let reserve = converted(records(3), &origin);
     assert!(reserve.activities.contains(&activity(12, 14, Cause::Switch)), "{:?}", reserve.activities);
