@@ -171,9 +171,7 @@ impl Scheduler {
         }
         let opened = prepare(options).map_err(environment)?;
         let exit_place = opened.place_in_data("uei").map_err(environment)?;
-        let object = opened.object.load().map_err(|error| {
-            environment(format!("the kernel refuses the policy {}: {error}", options.policy.name()))
-        })?;
+        let object = opened.object.load().map_err(|error| refused(options.policy, &error))?;
         let mut scheduler =
             Scheduler { object, link: None, interface: Vec::new(), releaser: None, exit_place };
         for (number, cell) in options.cells.iter().enumerate() {
@@ -328,6 +326,19 @@ impl Scheduler {
         let value = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
         exit_of(value.get(self.exit_place..)?)
     }
+}
+
+/// Why a policy cannot be loaded: who may not, or what the verifier has against it.
+fn refused(policy: Policy, error: &libbpf_rs::Error) -> Diagnostic {
+    if error.kind() == libbpf_rs::ErrorKind::PermissionDenied && !rustix::process::geteuid().is_root() {
+        return Diagnostic::environment(format!(
+            "only root may attach the policy {}: {error}",
+            policy.name()
+        ))
+        .hint("sudo laxity ...; it takes CAP_SYS_ADMIN, CAP_BPF and CAP_PERFMON");
+    }
+    environment(format!("the kernel refuses the policy {}: {error}", policy.name()))
+        .hint("a kernel that laxity is tested with takes it: 6.18, 7.2, 7.3; in a virtual machine: laxity vm -- ...")
 }
 
 /// As `struct user_exit_info` of the sched_ext tools: kind, CPU, code, 128 bytes reason, 1024 bytes message.
