@@ -9,7 +9,7 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 # Evaluated per recipe, so that it sees what `setup` has just installed.
 export LIBCLANG_PATH = $(shell scripts/libclang)
 
-.PHONY: help demo test build bless fuzz vm-test grid install clean
+.PHONY: help demo test build bless fuzz vm-test vm-matrix grid install clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -38,6 +38,11 @@ vm-test: ## cgroup v2, one core and no cpusets, in a virtual machine without KVM
 	@scripts/setup build
 	cargo build --release --locked
 	@tests/vm/cgroup2
+
+vm-matrix: ## Every fault under the policies, on every kernel and number of CPUs, in virtual machines; about half an hour
+	@scripts/setup test
+	cargo build --release --locked
+	@VM_FULL=1 tests/vm/matrix
 
 grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; some minutes, needs root
 	@scripts/setup build
