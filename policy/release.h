@@ -2,7 +2,8 @@
 /*
  * Release queue: jobs that have not arrived yet, in groups that one timer releases (ackelman2018, 5.1; LITMUS-RT's
  * release heaps, cerqueira2014, III-B footnote 3). With batching there is one group per release instant, found by a
- * hash of its time; without, every job is a group of its own and is released by itself.
+ * hash of its time; without, and for tasks that ask for it (lx_task.alone), every job is a group of its own and is released by
+ * itself.
  *
  * Groups wait in a binary heap by (time, number). add: O(log n), O(1) expected if the instant is already there;
  * take: O(log n). What a group holds its jobs in is the ready queue's affair: `NAME_group_add` and `NAME_group_release`
@@ -103,6 +104,12 @@ LX_INLINE u32 lx_group_at(struct lx_state *s, u64 time)
 	return group;
 }
 
+/* Whether the task's jobs are released together with others of their instant. */
+LX_INLINE int lx_is_batched(struct lx_state *s, u32 task)
+{
+	return s->config.batching && !lx_task(s, task)->alone;
+}
+
 /*
  * The group that `task` joins for `time`: the one of that instant, or a new one that `cpu`'s timer will release.
  * The caller adds the task to it.
@@ -111,8 +118,9 @@ LX_HOT u32 lx_group_for(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
 	struct lx_group *g;
 	u32 dedicated = s->config.dedicated_cpu;
+	int batched = lx_is_batched(s, task);
 
-	if (s->config.batching) {
+	if (batched) {
 		u32 group = lx_group_at(s, time);
 
 		if (group != LX_NONE)
@@ -123,7 +131,7 @@ LX_HOT u32 lx_group_for(struct lx_state *s, u32 task, u64 time, u32 cpu)
 	g->head = LX_NONE;
 	g->count = 0;
 	g->cpu = dedicated != LX_NONE ? dedicated : cpu;
-	if (s->config.batching) {
+	if (batched) {
 		u32 *bucket = lx_bucket(s, time);
 
 		g->next = *bucket;
@@ -163,7 +171,8 @@ LX_FN u32 lx_take_due(struct lx_state *s, u64 now)
 		return LX_NONE;
 	group = lx_due(s, 0)->index;
 	lx_due_pop(s);
-	if (s->config.batching) {
+	/* A group has the number of the task that it was made for. */
+	if (lx_is_batched(s, group)) {
 		u32 *link = lx_bucket(s, lx_group(s, group)->time);
 
 		while (*link != group && LX_MAY_LOOP)

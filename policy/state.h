@@ -146,7 +146,8 @@ struct lx_task {
 	u32 right;
 	/* Binary heap: where in it the task is. */
 	u32 position;
-	u32 reserved;
+	/* Parameter: its jobs are released each by itself, whether or not the configuration batches releases. */
+	u32 alone;
 };
 
 struct lx_cpu {

@@ -53,8 +53,10 @@ static __noinline int lx_leave(struct task_struct *p)
 	in = lx_instance_at(member->instance);
 	member->joined = 0;
 	/* When the scheduler ends, its tasks stay on the roster: the next one asks for them again. */
-	if (p->flags & PF_EXITING || p->policy != SCHED_EXT_POLICY)
+	if (p->flags & PF_EXITING || p->policy != SCHED_EXT_POLICY) {
 		bpf_map_delete_elem(&roster, &pid);
+		bpf_map_delete_elem(&released_alone, &pid);
+	}
 	if (!in)
 		return 0;
 	bpf_spin_lock(&in->lock);

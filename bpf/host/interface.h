@@ -119,6 +119,7 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 {
 	struct lx_instance *in = lx_instance_at(instance);
 	u32 pid = p->pid;
+	bool alone = bpf_map_lookup_elem(&released_alone, &pid);
 	u32 index = LX_NONE;
 	u32 refused;
 
@@ -132,6 +133,7 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 		index = lx_slot_take(in, pid);
 	if (index != LX_NONE) {
 		lx_set_parameters(in, index, member);
+		lx_task(&in->state, index)->alone = alone;
 		LX_P(enter)(&in->state, index);
 		in->members++;
 	}

@@ -182,6 +182,14 @@ struct {
 	__type(value, u64);
 } first_releases SEC(".maps");
 
+/* Tasks whose jobs are released each by itself (lx_task.alone), by thread id. Read when they enter. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LX_TASKS_MAX);
+	__type(key, u32);
+	__type(value, u32);
+} released_alone SEC(".maps");
+
 /* Who has been admitted with which parameters, by thread id: for a scheduler that is started anew. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

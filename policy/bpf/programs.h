@@ -97,6 +97,7 @@ LX_INLINE void set_parameters(u32 task, const struct lx_rig_task *from)
 	to->period = from->period;
 	to->budget = from->budget;
 	to->priority = from->priority;
+	to->alone = from->alone;
 }
 
 LX_GLOBAL int init_policy(void)

@@ -34,7 +34,7 @@ struct lx_rig_task {
 	u64 period;
 	u64 budget;
 	u32 priority;
-	u32 reserved;
+	u32 alone;
 };
 
 /* The arguments of an entry point; `time` is the release, the next release, or the time used; `task` may be a group. */

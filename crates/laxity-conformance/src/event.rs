@@ -85,7 +85,7 @@ pub(crate) fn encode_parameters(task: &TaskParameters, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&number.to_ne_bytes());
     }
     bytes.extend_from_slice(&task.priority.to_ne_bytes());
-    bytes.extend_from_slice(&[0; 4]);
+    bytes.extend_from_slice(&u32::from(!task.batching).to_ne_bytes());
 }
 
 /// Everything that can be seen of a decision.

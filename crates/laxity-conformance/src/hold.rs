@@ -167,6 +167,7 @@ fn fill_bpf(programs: &Programs, tasks: &[Task]) -> Result<(), String> {
             period_ns: t.first_key,
             budget_ns: t.lateness,
             priority: 0,
+            batching: true,
         })
         .collect();
     programs.set_up(&config, &parameters, &[0])?;

@@ -66,6 +66,7 @@ pub(crate) fn draw_task(random: &mut Pcg64, period_max: u64) -> TaskParameters {
         period_ns,
         budget_ns: random.random_range(1..=period_ns),
         priority: random.random_range(0..8),
+        batching: random.random_bool(0.8),
     }
 }
 

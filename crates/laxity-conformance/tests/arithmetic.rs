@@ -30,7 +30,7 @@ fn admission_is_the_same() {
             let limit = random.random_range(0..=1 << 20);
             let cpus = random.random_range(1..5);
             let mut native = Admission::new(limit, cpus);
-            let task = TaskParameters { deadline_rel_ns, period_ns, budget_ns, priority: 0 };
+            let task = TaskParameters { deadline_rel_ns, period_ns, budget_ns, priority: 0, batching: true };
             let admitted = native.admit(0, &task);
             let expected = match admitted {
                 Ok(bandwidth) => [0, bandwidth, native.total(), 0],

@@ -93,6 +93,8 @@ pub struct Task {
     pub priority: Option<u32>,
     /// When it leaves: no job arrives from then on. (It enters with its first job, at its phase.)
     pub leave: Option<Duration>,
+    /// Whether its jobs may be released together with others of their instant (ackelman2018, 5.1), where the scheduler does so.
+    pub batching: bool,
 }
 
 impl Task {
@@ -111,6 +113,7 @@ impl Task {
             demand: None,
             priority: None,
             leave: None,
+            batching: true,
         }
     }
 

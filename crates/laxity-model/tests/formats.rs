@@ -337,11 +337,12 @@ fn working_set() -> impl Strategy<Value = WorkingSet> {
 fn task() -> impl Strategy<Value = Task> {
     let times = (1u64..1 << 50, 0u64..1 << 50, 0u64..1 << 50, 0u64..1 << 50, any::<bool>());
     let group = proptest::option::of((text(), 0u64..1000));
-    let rest = (group, proptest::option::of(cpus()), any::<bool>(), proptest::option::of(demand()));
+    let flags = (any::<bool>(), any::<bool>());
+    let rest = (group, proptest::option::of(cpus()), flags, proptest::option::of(demand()));
     (text(), times, working_set(), rest).prop_map(|(name, (c, t, d, phase, sporadic), working_set, rest)| {
         let (wcet, period) = (Duration::from_ns(c), Duration::from_ns(c + t));
         let arrival = Arrival::Sporadic { min_interarrival: period };
-        let (group, affinity, best_effort, demand) = rest;
+        let (group, affinity, (best_effort, batching), demand) = rest;
         let plain = Task::periodic(name, wcet, period);
         let arrival = if sporadic { arrival } else { plain.arrival };
         let group = group
@@ -349,7 +350,7 @@ fn task() -> impl Strategy<Value = Task> {
         let kind = if best_effort { TaskKind::BestEffort } else { TaskKind::RealTime };
         let phase = Duration::from_ns(phase);
         let deadline_rel = Duration::from_ns(c + d);
-        Task { arrival, deadline_rel, phase, working_set, group, affinity, kind, demand, ..plain }
+        Task { arrival, deadline_rel, phase, working_set, group, affinity, kind, demand, batching, ..plain }
     })
 }
 

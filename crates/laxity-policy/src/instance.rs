@@ -112,6 +112,8 @@ pub struct TaskParameters {
     pub budget_ns: u64,
     /// Under fixed priorities: 0 is the highest.
     pub priority: u32,
+    /// Whether its jobs are released together with others of their instant, if the instance does so.
+    pub batching: bool,
 }
 
 /// A new budget.
@@ -256,6 +258,7 @@ impl Instance {
         slot.period = parameters.period_ns;
         slot.budget = parameters.budget_ns;
         slot.priority = parameters.priority;
+        slot.alone = (!parameters.batching).into();
     }
 
     fn task(&self, task: u32) -> &ffi::lx_task {

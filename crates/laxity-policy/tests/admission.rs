@@ -5,7 +5,7 @@ use laxity_policy::{Admission, Refused, TaskParameters, bandwidth};
 const ONE: u64 = 1 << 20;
 
 fn task(budget_ns: u64, deadline_rel_ns: u64, period_ns: u64) -> TaskParameters {
-    TaskParameters { deadline_rel_ns, period_ns, budget_ns, priority: 0 }
+    TaskParameters { deadline_rel_ns, period_ns, budget_ns, priority: 0, batching: true }
 }
 
 #[test]

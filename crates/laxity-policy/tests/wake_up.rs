@@ -19,7 +19,7 @@ impl Lone {
             dedicated_cpu: false,
             retries_max: 1,
         };
-        let task = TaskParameters { deadline_rel_ns, period_ns, budget_ns, priority: 0 };
+        let task = TaskParameters { deadline_rel_ns, period_ns, budget_ns, priority: 0, batching: true };
         Lone { instance: Instance::new(Table::of(Policy::EdfBh), config, &[task], &[0]) }
     }
 
@@ -94,7 +94,13 @@ fn a_first_job_arrives_when_its_task_wakes_up() {
             // Also if one that had its number has left a deadline and a server period behind.
             let mut second = Lone::new(mode, 4, 8, 20);
             second.blocks(now, 1, now + 1);
-            let parameters = TaskParameters { deadline_rel_ns: 5, period_ns: 7, budget_ns: 3, priority: 0 };
+            let parameters = TaskParameters {
+                deadline_rel_ns: 5,
+                period_ns: 7,
+                budget_ns: 3,
+                priority: 0,
+                batching: true,
+            };
             second.instance.enter(0, &parameters);
             assert_eq!(second.wakes(now + 2), (now + 7, 3, now + 2));
         }

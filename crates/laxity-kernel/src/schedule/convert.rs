@@ -84,9 +84,12 @@ pub fn convert(recorded: &Recorded, origin: &Origin) -> Schedule {
         found: Found { activities: Vec::new(), windows: MeasuredWindows::default(), t0_ns: origin.t0_ns },
         decisions: 0,
     };
-    for record in records.into_iter().take_while(|record| record.time_ns < end) {
-        conversion.record(record);
-    }
+    let (inside, after) = records.split_at(records.partition_point(|record| record.time_ns < end));
+    inside.iter().for_each(|record| conversion.record(record));
+    after
+        .iter()
+        .filter(|record| record.argument2 < end)
+        .for_each(|record| conversion.on_its_way(record, end));
     conversion.finish(end, recorded)
 }
 
@@ -174,6 +177,23 @@ impl Conversion<'_> {
             cpu.ended(record.time_ns);
         }
         task.leaves(now, &mut self.events);
+    }
+
+    /// What had been sent or was due before the end, and arrived after it.
+    fn on_its_way(&mut self, record: &Record, end: u64) {
+        let sent = record.argument2;
+        let found = &mut self.found;
+        match Kind::of(record.kind) {
+            Some(Kind::Event(EventKind::Ipi)) => {
+                found.push(record.cpu, Cause::Interrupt, (sent, end), None);
+                found.windows.interrupt.add(end - sent);
+            }
+            Some(Kind::Event(EventKind::ReleaseOverhead)) => {
+                found.push(record.cpu, Cause::ReleaseLatency, (sent, end), Some((sent, end)));
+                found.windows.release_latency.add(end - sent);
+            }
+            _ => {}
+        }
     }
 
     fn of_task(&mut self, kind: EventKind, record: &Record) {

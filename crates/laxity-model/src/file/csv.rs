@@ -59,7 +59,7 @@ impl TaskSet {
     fn losses(&self) -> Vec<String> {
         let usual = WorkingSet::default();
         let shape = |w: WorkingSet| (w.reads, w.writes, w.pattern);
-        let kinds: [(&str, Has); 5] = [
+        let kinds: [(&str, Has); 6] = [
             ("minimum interarrival times (written as periods)", |t| {
                 matches!(t.arrival, Arrival::Sporadic { .. })
             }),
@@ -67,6 +67,7 @@ impl TaskSet {
             ("affinities", |t| t.affinity.is_some()),
             ("kinds", |t| t.kind == TaskKind::BestEffort),
             ("demands", |t| t.demand.is_some()),
+            ("which tasks are released by themselves", |t| !t.batching),
         ];
         let mut warnings: Vec<String> = kinds
             .iter()

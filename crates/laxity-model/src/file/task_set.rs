@@ -91,6 +91,9 @@ struct TaskFile {
     /// When the task leaves: no job arrives from then on; without it, it stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     leave: Option<Written<Time>>,
+    /// `false`: its jobs are released each by itself even where the scheduler batches releases of one instant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    batching: Option<bool>,
     /// Priority for schedulers with given priorities; the smaller, the higher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 4_294_967_295u64))]
@@ -271,6 +274,7 @@ impl TaskFile {
             demand: self.demand.map(|demand| demand.read("demand")).transpose()?,
             priority: self.priority.as_ref().map(read_priority).transpose()?,
             leave: self.leave.as_ref().map(|leave| leave.read("leave")).transpose()?,
+            batching: self.batching.unwrap_or(true),
         })
     }
 
@@ -319,6 +323,7 @@ impl TaskFile {
             deadline: (task.deadline_rel != task.period()).then(|| Written::of(task.deadline_rel)),
             phase: (!task.phase.is_zero()).then(|| Written::of(task.phase)),
             leave: task.leave.map(Written::of),
+            batching: (!task.batching).then_some(false),
             priority: task.priority.map(Written::of),
             kind: (task.kind == TaskKind::BestEffort).then_some(KindFile::BestEffort),
             affinity: task.affinity.as_ref().map(Written::of),

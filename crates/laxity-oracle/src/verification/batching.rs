@@ -5,6 +5,7 @@
 //!    timer but when that one completes.
 //! 2. What shows in a trace: no job of a group begins to run between the releases of two of its jobs; and the cluster
 //!    handles at most one release interrupt (`release-overhead`) per instant at which jobs were released or replenished.
+//! 3. A task that does not take part has every job released by itself: one more interrupt each, and no group.
 //!
 //! Complexity: O(1) per event.
 //! Source: ackelman2018, 5.1 (release queue with batching).
@@ -27,6 +28,8 @@ pub(super) struct Batching {
     clusters: Vec<ClusterGroups>,
     /// By task: the last instant at which one of its jobs was released in a group.
     grouped: Vec<Option<u64>>,
+    /// By task: whether it takes part.
+    takes_part: Vec<bool>,
 }
 
 impl Batching {
@@ -36,13 +39,16 @@ impl Batching {
             enabled: definition.batching(),
             clusters,
             grouped: vec![None; definition.set().tasks().len()],
+            takes_part: definition.set().tasks().iter().map(|task| task.batching).collect(),
         }
     }
 
-    /// Jobs of the cluster are due now: released, or replenished.
-    pub fn due(&mut self, cluster: u32, now: u64) {
+    /// A job of the task is due now: released, or replenished.
+    pub fn due(&mut self, cluster: u32, task: u32, now: u64) {
         let of = &mut self.clusters[cluster as usize];
-        if of.instant != Some(now) {
+        if !self.takes_part[task as usize] {
+            of.instants += 1;
+        } else if of.instant != Some(now) {
             (of.instant, of.begun) = (Some(now), None);
             of.instants += 1;
         }
@@ -50,7 +56,7 @@ impl Batching {
 
     /// A job that belongs to the group of this instant is released.
     pub fn released(&mut self, cluster: u32, name: JobName, now: u64, report: &mut Report) {
-        if !self.enabled {
+        if !self.enabled || !self.takes_part[name.task as usize] {
             return;
         }
         report.checks(Oracle::Batching);

@@ -194,7 +194,7 @@ impl<'a> Verification<'a> {
                 let (cluster, key) = (of.cluster, self.definition.key(task, of.server_deadline_abs));
                 self.order.ready(cluster, task, key);
                 self.timer(cluster, task);
-                self.batching.due(cluster, self.now);
+                self.batching.due(cluster, task, self.now);
             }
         }
         if to > self.now {
@@ -223,7 +223,7 @@ impl<'a> Verification<'a> {
         self.push_job((task, job), deadline_abs, true);
         let name = self.name((task, job));
         self.deadlines.check(name, deadline_abs, argument, now, &mut self.report);
-        self.batching.due(cluster, now);
+        self.batching.due(cluster, task, now);
         if grouped {
             self.batching.released(cluster, name, now, &mut self.report);
         }

@@ -75,7 +75,8 @@ struct TaskWindows {
 
 pub(super) struct Windows {
     kernel: KernelWindows,
-    batching: bool,
+    /// By task: whether its timer is that of all jobs of an instant.
+    batches: Vec<bool>,
     cpus: Vec<CpuWindows>,
     clusters: Vec<ClusterWindows>,
     tasks: Vec<TaskWindows>,
@@ -105,11 +106,13 @@ impl Windows {
             busy: None,
             runs: VecDeque::new(),
         });
+        let batching = trace.definition.batching();
+        let batches = trace.definition.set().tasks().iter().map(|task| batching && task.batching);
         let queues = (kernel.structure != Structure::Queues).then(CpuSet::default);
         let waiting = Waiting { queues, ..Waiting::default() };
         Windows {
             kernel,
-            batching: trace.definition.batching(),
+            batches: batches.collect(),
             cpus: cpus.collect(),
             clusters,
             tasks: vec![TaskWindows { timer_cpu: NONE, waiting }; trace.tasks.len()],
@@ -153,22 +156,30 @@ impl Windows {
     /// The timer of the task's job goes off, at its release or replenishment.
     pub fn timer(&mut self, cluster: u32, task: u32, now: u64) {
         let of = &mut self.clusters[cluster as usize];
-        if !self.batching || of.group_at != Some(now) {
+        let batches = self.batches[task as usize];
+        if batches && of.group_at != Some(now) {
             of.group_at = Some(now);
             of.group_cpus.clear();
         }
-        let cpu = of.dedicated.unwrap_or(self.tasks[task as usize].timer_cpu);
-        match cpu {
-            NONE => of.cpus.iter().for_each(|&cpu| of.group_cpus.insert(cpu)),
-            cpu => of.group_cpus.insert(cpu),
+        let job = &mut self.tasks[task as usize];
+        let cpu = of.dedicated.unwrap_or(job.timer_cpu);
+        let job = &mut job.waiting;
+        if !batches {
+            job.timer_cpus.clear();
         }
-        let job = &mut self.tasks[task as usize].waiting;
+        let timer_cpus = if batches { &mut of.group_cpus } else { &mut job.timer_cpus };
+        match cpu {
+            NONE => of.cpus.iter().for_each(|&cpu| timer_cpus.insert(cpu)),
+            cpu => timer_cpus.insert(cpu),
+        }
+        if batches {
+            job.timer_cpus.clone_from(&of.group_cpus);
+        }
         job.timer = Some((now, now.saturating_add(self.kernel.release_latency.as_ns())));
-        job.timer_cpus.clone_from(&of.group_cpus);
         if self.kernel.structure == Structure::Queues {
             job.queues = None;
         }
-        if self.batching {
+        if batches {
             of.group.push(task);
             self.grouped.push(cluster);
         }

@@ -46,6 +46,7 @@ pub(super) fn parameters(setup: &Setup<'_>, tasks: &[usize]) -> Vec<TaskParamete
             period_ns: task.period().as_ns(),
             budget_ns: task.wcet.as_ns(),
             priority: index_u32(ranks.partition_point(|&rank| rank < given(id))),
+            batching: task.batching,
         }
     };
     tasks.iter().map(parameters_of).collect()

@@ -49,6 +49,7 @@ impl Case {
                 deadline_rel: Duration::from_ns(deadline.max(wcet)),
                 phase: Duration::from_ns(phase),
                 priority: Some(rng.random_range(0..9)),
+                batching: rng.random_range(0..5) != 0,
                 ..Task::periodic(format!("T{}", id + 1), Duration::from_ns(wcet), Duration::from_ns(period))
             }
         });

@@ -54,6 +54,7 @@ impl Case {
                     deadline_rel: Duration::from_ns(deadline * unit),
                     phase: Duration::from_ns(phase * unit),
                     priority: Some(rng.random_range(0..5)),
+                    batching: rng.random_range(0..5) != 0,
                     ..Task::periodic(
                         format!("T{}", id + 1),
                         Duration::from_ns(wcet * unit),
