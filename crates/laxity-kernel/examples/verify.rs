@@ -97,7 +97,12 @@ fn options(policy: Policy, cpus: u32) -> Options {
 }
 
 /// Runs the threads and records what the kernel does.
-fn record(scheduler: &Scheduler, set: &TaskSet, cpus: u32, length_ns: u64) -> Result<Schedule, Failure> {
+fn record(
+    scheduler: &Scheduler,
+    set: &TaskSet,
+    (cpus, queues): (u32, bool),
+    length_ns: u64,
+) -> Result<Schedule, Failure> {
     let mut recording = Recording::start(scheduler.rings()?, scheduler.trace_switch()?, false);
     let t0_ns = clock() + 1_000_000_000;
     let end = AtomicU64::new(t0_ns + length_ns);
@@ -148,7 +153,7 @@ fn record(scheduler: &Scheduler, set: &TaskSet, cpus: u32, length_ns: u64) -> Re
     }
     println!("{} records, {} lost", recorded.records.len(), recorded.lost);
     let cpus = (0..cpus).collect();
-    let origin = Origin { t0_ns, tasks, first_job: 1, cpus, end_ns: Some(t0_ns + length_ns) };
+    let origin = Origin { t0_ns, tasks, first_job: 1, cpus, queues, end_ns: Some(t0_ns + length_ns) };
     Ok(convert(&recorded, &origin))
 }
 
@@ -215,7 +220,7 @@ fn main() -> Result<(), Failure> {
     let scheduler = Scheduler::attach(&options(policy, cpus))?;
     println!("=== {} on {cpus} CPUs, seed {seed}", policy.name());
     let set = task_set(cpus - u32::from(policy.dedicates_a_core()), seed)?;
-    let schedule = record(&scheduler, &set, cpus, length_ns)?;
+    let schedule = record(&scheduler, &set, (cpus, policy.has_queue_per_core()), length_ns)?;
     if let Some(exit) = scheduler.exited() {
         println!("EXIT {exit:?}");
     }

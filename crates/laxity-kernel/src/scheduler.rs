@@ -285,6 +285,19 @@ impl Scheduler {
             .map_err(|error| Diagnostic::environment(format!("the release of thread {tid}: {error}")))
     }
 
+    /// Has the jobs of a thread that is about to enter released each by itself, also where releases are batched.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn release_alone(&self, tid: u32) -> Result<()> {
+        let map = self.object.maps().find(|map| map.name() == "released_alone");
+        let map =
+            map.ok_or_else(|| Diagnostic::environment("the object has no released_alone".to_owned()))?;
+        map.update(&tid.to_ne_bytes(), &1_u32.to_ne_bytes(), MapFlags::ANY)
+            .map_err(|error| Diagnostic::environment(format!("the releases of thread {tid}: {error}")))
+    }
+
     /// The tasks it has admitted, for the one that comes after it. To be asked also when it has ended.
     ///
     /// # Errors

@@ -83,6 +83,11 @@ impl Policy {
         }
     }
 
+    /// Whether every core has a queue of its own.
+    pub fn has_queue_per_core(self) -> bool {
+        matches!(self, Policy::PushPull)
+    }
+
     /// Whether the last core of each cluster is dedicated to scheduling or interrupts and runs no task.
     pub fn dedicates_a_core(self) -> bool {
         matches!(self, Policy::GsnEdfDi | Policy::GEdfMp)

@@ -30,11 +30,14 @@ pub enum Cause {
     ReleaseHandler,
     /// The timer of a release was due, and its handler had not begun.
     ReleaseLatency,
+    /// The CPU had been asked to decide, or was deciding, and until it has nobody else can have what waits in its queue
+    /// (push-pull).
+    Queue,
 }
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Cause; 9] = [
+    pub const ALL: [Cause; 10] = [
         Cause::KernelThread,
         Cause::HigherClass,
         Cause::Reserve,
@@ -44,6 +47,7 @@ impl Cause {
         Cause::Interrupt,
         Cause::ReleaseHandler,
         Cause::ReleaseLatency,
+        Cause::Queue,
     ];
 
     /// The name in results: that of its JSON.
@@ -58,6 +62,7 @@ impl Cause {
             Cause::Interrupt => "interrupt",
             Cause::ReleaseHandler => "release-handler",
             Cause::ReleaseLatency => "release-latency",
+            Cause::Queue => "queue",
         }
     }
 
@@ -78,6 +83,7 @@ impl Cause {
             Cause::Interrupt => "interrupt on its way",
             Cause::ReleaseHandler => "release handler",
             Cause::ReleaseLatency => "release timer late",
+            Cause::Queue => "queue of a CPU yet to decide",
         }
     }
 }

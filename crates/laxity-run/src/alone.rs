@@ -54,6 +54,7 @@ pub fn alone(
             reads_writes: (task.working_set.reads, task.working_set.writes),
             random: task.working_set.pattern == AccessPattern::Random,
             seed: seed.wrapping_add(id as u64),
+            batching: task.batching,
         });
     }
     let plan = Plan {

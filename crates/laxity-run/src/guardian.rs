@@ -265,7 +265,7 @@ impl Guardian {
                 if let Some(attached) = &self.attached {
                     let first_ns =
                         self.shared.jobs_of(position).first().map_or(0, |job| job.release_ns.load(Relaxed));
-                    attached.announce(tid, t0_ns + first_ns)?;
+                    attached.announce(tid, t0_ns + first_ns, plan.tasks[position].batching)?;
                 }
                 self.admit(plan, position, tid)?;
             }
@@ -354,6 +354,7 @@ impl Guardian {
     /// Stops the tasks, by force if need be, and puts the host back.
     fn clean_up(&mut self) {
         if let Some(recorder) = self.recorder.take() {
+            self.attached.iter().for_each(Attached::note_pending);
             self.recording = Some(recorder.finish(self.t0_ns, std::mem::take(&mut self.threads)));
         }
         self.shared.stop();

@@ -88,6 +88,8 @@ pub struct PlannedTask {
     pub random: bool,
     /// Seed of the random walk.
     pub seed: u64,
+    /// Whether a policy may release its jobs together with others of their instant.
+    pub batching: bool,
 }
 
 impl PlannedTask {
@@ -105,6 +107,7 @@ impl PlannedTask {
             reads_writes: (task.working_set.reads, task.working_set.writes),
             random: task.working_set.pattern == AccessPattern::Random,
             seed: seed.wrapping_add(id as u64),
+            batching: task.batching,
         }
     }
 

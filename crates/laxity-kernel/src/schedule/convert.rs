@@ -32,6 +32,8 @@ pub struct Origin {
     pub first_job: u32,
     /// The CPUs of the schedule; records about others are passed over.
     pub cpus: Vec<u32>,
+    /// Whether every CPU has a queue, out of which nobody takes a job while that CPU has yet to decide (push-pull).
+    pub queues: bool,
     /// Where the schedule ends at the latest, in ns of CLOCK_MONOTONIC; without it where the records do.
     pub end_ns: Option<u64>,
 }
@@ -52,6 +54,9 @@ pub struct Schedule {
     /// What a reader should know: losses, records that contradict each other.
     pub notes: Vec<String>,
 }
+
+/// Of an activity that explains the waiting of any job, whenever that became ready.
+const WHOEVER_WAITS: Option<(u64, u64)> = Some((0, u64::MAX >> 1));
 
 struct Conversion<'a> {
     origin: &'a Origin,
@@ -130,6 +135,9 @@ impl Conversion<'_> {
         match kind {
             EventKind::Ipi => {
                 found.push(record.cpu, Cause::Interrupt, (record.argument2, begin), None);
+                if self.origin.queues {
+                    found.push(record.cpu, Cause::Queue, (record.argument2, begin), WHOEVER_WAITS);
+                }
                 found.windows.interrupt.add(begin.saturating_sub(record.argument2));
             }
             EventKind::ReleaseOverhead => {
@@ -149,6 +157,9 @@ impl Conversion<'_> {
                 // One that took no time only says that the CPU idles.
                 self.decisions += u64::from(record.argument > 0);
                 cpu.decides(record, found);
+                if self.origin.queues {
+                    found.push(record.cpu, Cause::Queue, (begin, end), WHOEVER_WAITS);
+                }
             }
             // Whoever waits may be the one that is sent, or that takes the place of one without budget.
             EventKind::Push => {
@@ -157,7 +168,7 @@ impl Conversion<'_> {
                     _ => (Cause::Interrupt, &mut found.windows.interrupt),
                 };
                 span.add(record.argument);
-                found.push(record.cpu, cause, (begin, end), Some((0, u64::MAX >> 1)));
+                found.push(record.cpu, cause, (begin, end), WHOEVER_WAITS);
                 return;
             }
             EventKind::SwitchOverhead => cpu.switches(record, found),
@@ -186,6 +197,9 @@ impl Conversion<'_> {
         match Kind::of(record.kind) {
             Some(Kind::Event(EventKind::Ipi)) => {
                 found.push(record.cpu, Cause::Interrupt, (sent, end), None);
+                if self.origin.queues {
+                    found.push(record.cpu, Cause::Queue, (sent, end), WHOEVER_WAITS);
+                }
                 found.windows.interrupt.add(end - sent);
             }
             Some(Kind::Event(EventKind::ReleaseOverhead)) => {

@@ -201,8 +201,14 @@ mod tests {
         let recorded = Recorded { records, ..Recorded::default() };
         let told = with_jobs(&recorded, &[ThreadJobs { tid: 7, jobs }]);
         let member = Member { tid: 7, task: 0, deadline_rel_ns: 20, asked_deadline_ns: 20 };
-        let origin =
-            Origin { t0_ns: 100, tasks: vec![member], first_job: 0, cpus: vec![0, 1], end_ns: Some(1_000) };
+        let origin = Origin {
+            t0_ns: 100,
+            tasks: vec![member],
+            first_job: 0,
+            cpus: vec![0, 1],
+            queues: false,
+            end_ns: Some(1_000),
+        };
         let schedule = convert(&told, &origin);
         let of_job = schedule.events.iter().filter(|event| event.task.is_some());
         let number = |value: Option<u32>| value.map_or("-".into(), |value| value.to_string());

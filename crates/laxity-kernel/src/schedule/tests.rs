@@ -35,6 +35,7 @@ fn origin(tasks: u32, cpus: u32) -> Origin {
         tasks: (0..tasks).map(member).collect(),
         first_job: 1,
         cpus: (0..cpus).collect(),
+        queues: false,
         end_ns: None,
     }
 }
@@ -311,6 +312,30 @@ fn drawn(seed: u64) -> (Definition, Vec<Event>, u32, u64) {
     let definition = definition_of(set_of(&parameters), cpus, end);
     let schedule = reference(&definition, &definition.jobs(), end).expect("it can be scheduled");
     (definition, schedule.events, cpus, end)
+}
+
+#[test]
+fn what_arrives_after_the_end_was_on_its_way_before() {
+    use EventKind::*;
+    let ipi = |at: u64, sent: u64| Record { argument2: T0 + sent, ..record(at, Ipi, 0, 0, NONE, 1) };
+    let records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 40),
+        record(1, Resume, 0, 100, 1, 0),
+        ipi(25, 15),
+        work(26, ReleaseOverhead, 0, NONE, 1, T0 + 18),
+        ipi(27, 21),
+    ];
+    let end_at = |end: u64, queues: bool| {
+        converted(records.clone(), &Origin { end_ns: Some(T0 + end), queues, ..origin(1, 1) }).activities
+    };
+    let late = Activity { released: Some((18, 20)), ..activity(18, 20, Cause::ReleaseLatency) };
+    assert_eq!(end_at(20, false), [activity(15, 20, Cause::Interrupt), late]);
+    // Nobody takes what waits in a queue whose CPU has been asked to decide.
+    let withheld = |activity: &Activity| activity.cause == Cause::Queue;
+    let found: Vec<(u64, u64)> =
+        end_at(20, true).iter().filter(|a| withheld(a)).map(|a| (a.from_ns, a.to_ns)).collect();
+    assert_eq!(found, [(15, 20)]);
+    assert!(end_at(15, true).is_empty());
 }
 
 #[test]

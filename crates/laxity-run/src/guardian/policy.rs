@@ -16,9 +16,19 @@ impl Attached {
         Ok(Attached { scheduler: Scheduler::attach(&options(attachment)?)? })
     }
 
-    /// Says when the first job of a thread that is about to come arrives, as CLOCK_MONOTONIC.
-    pub(super) fn announce(&self, tid: i32, release_ns: u64) -> Result<()> {
-        self.scheduler.set_first_release(u32::try_from(tid).expect("a thread id"), release_ns)
+    /// Says when the first job of a thread that is about to come arrives, as CLOCK_MONOTONIC, and whether its releases may be
+    /// batched.
+    pub(super) fn announce(&self, tid: i32, release_ns: u64, batching: bool) -> Result<()> {
+        let tid = u32::try_from(tid).expect("a thread id");
+        if !batching {
+            self.scheduler.release_alone(tid)?;
+        }
+        self.scheduler.set_first_release(tid, release_ns)
+    }
+
+    /// Before its recording ends: see [`Scheduler::note_pending`]. Without it the end of the schedule has fewer excuses.
+    pub(super) fn note_pending(&self) {
+        let _ = self.scheduler.note_pending();
     }
 
     /// Begins to record what it does.
