@@ -3,7 +3,7 @@
  * What becomes of tasks of a policy that is attached, whatever is done to them: each behaviour ends with `ok:` or `NOT OK:`,
  * none depends on how fast the machine is. A task that is "going on" ends more jobs, however late.
  * Usage: behaviours NAME...   (all but `many` if there is none)
- *        behaviours many TASKS ROOM: that many tasks at once, where the scheduler has room for ROOM
+ *        behaviours many TASKS ROOM: that many tasks, where the scheduler has room for ROOM; storm: all ask at the same time
  *        behaviours endless TASKS: tasks that go on until they are killed; a line whenever all have made progress
  *        behaviours ask: asks to be admitted; the answer is the exit code
  *        behaviours hog SECONDS: SCHED_FIFO on every CPU
@@ -544,12 +544,15 @@ static int small(int me)
 }
 
 /* Many at once: all that there is room for are admitted and go on; the others are told so, and enter as soon as there is room. */
-static int many(int count, int room)
+static int many(int count, int room, int at_once)
 {
 	int admitted = 0, busy = 0;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		start(i, small);
+		if (!at_once && !EVENTUALLY(shared->word[i] >= 0))
+			FAIL("task %d does not get to ask", i);
+	}
 	for (int i = 0; i < count; i++)
 		if (!EVENTUALLY(shared->word[i] >= 0))
 			FAIL("task %d does not get to ask", i);
@@ -692,8 +695,8 @@ int main(int count, char **words)
 			one_job(0, 5 * MS);
 		return sched_getscheduler(0) != SCHED_EXT;
 	}
-	if (!strcmp(what, "many") && count == 4)
-		return verdict(what, many(atoi(words[2]), atoi(words[3])));
+	if ((!strcmp(what, "many") || !strcmp(what, "storm")) && count == 4)
+		return verdict(what, many(atoi(words[2]), atoi(words[3]), *what == 's'));
 	if (!strcmp(what, "endless") && count == 3) {
 		for (int i = 0; i < atoi(words[2]); i++)
 			if (!begin(i, periodic))
