@@ -535,7 +535,7 @@ static int small(int me)
 	int error;
 
 	do {
-		error = enter(0, MS / 2, 2000 * MS, 0);
+		error = enter(0, MS / 2, 4000 * MS, 0);
 		shared->word[me] = error;
 	} while (error == EBUSY && usleep(50000) == 0);
 	for (;;)
