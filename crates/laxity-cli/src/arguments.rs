@@ -318,7 +318,8 @@ impl From<&ViewArguments> for Views {
 #[command(after_help = "\
 Every event of a run goes through independent checks (oracles): no CPU runs two jobs, the right jobs run at every \
 instant, budgets, demands, releases and deadlines are right. They know the scheduler's definition (scope, rule, \
-budgets), nothing of how it is made.
+budgets), nothing of how it is made. In the schedule of a real kernel (laxity run, laxity compare), whatever was \
+measured in that run excuses what it explains: kernel threads, interrupts on their way, decisions under way.
 
 Exit codes: 0 clean, 1 violated, 3 no events to verify.
 
@@ -414,7 +415,8 @@ fn share(text: &str) -> std::result::Result<(u64, u64), String> {
 Writes report.html, summary.json, summary.md and plots/ of the directory again. A file notes.md in it, in which you \
 say what the results mean, becomes part of the report. Works on the results of an interrupted run too.
 
-With --text, --gantt or --perfetto, the schedule of a run that kept its events (`laxity simulate --events`) instead.
+With --text, --gantt or --perfetto, the schedule of a run that kept its events instead: `laxity run` and `laxity \
+compare` do where the kernel lets them, `laxity simulate` with --events.
 
 Examples:
   laxity report laxity-results/compare-2026-01-31T12-00-00Z

@@ -185,7 +185,7 @@ pub struct Manifest {
     pub seed: u64,
     /// The machine.
     pub machine: Machine,
-    /// The platform of simulated runs in laxity's own JSON format; nothing where nothing was simulated.
+    /// The platform of simulated and of recorded runs in laxity's own JSON format; nothing where there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<serde_json::Value>,
     /// The task sets in laxity's own JSON format.

@@ -113,7 +113,7 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
     }
     if shown.is_empty() {
         return Err(Diagnostic::environment(format!("{} has no events", arguments.directory.display()))
-            .hint("simulate with `laxity simulate SET --events --out DIR`"));
+            .hint("simulate with `laxity simulate SET --events --out DIR`, or run with --record on"));
     }
     views.check(shown.len())?;
     for (run, events) in &shown {
