@@ -3,7 +3,7 @@
  * What the kernel's own scheduling classes do with the threads of a run: the records of bpf/host/trace.h, from outside. The
  * policies in bpf/ write theirs themselves.
  *
- *   hrtimer_wakeup      sched_waking   sched_wakeup    need_resched     sched_entry_tp   sched_switch   sched_exit_tp
+ *   hrtimer_expire      sched_waking   sched_wakeup    need_resched     sched_entry_tp   sched_switch   sched_exit_tp
  *        |--- RELEASE_OVERHEAD ---...                       |                  |               |              |
  *                            |-- SCHEDULING_OVERHEAD -|     |------ IPI -------|               |              |
  *                                 (of a wake-up)                               | SCHEDULING_   |---- PUSH ----|
@@ -13,16 +13,19 @@
  *
  * 1. Threads are known by `members`. Jobs are not: the kernel knows threads that sleep and wake up. Who runs them knows their
  *    jobs, and puts the numbers in (laxity_kernel::schedule).
- * 2. Under SCHED_DEADLINE, argument2 of a record about a thread is its scheduling deadline, on CLOCK_MONOTONIC. The kernel has
- *    it on its own clock, which may run differently: the difference between the two is taken once (`clock_offset`), so that
- *    the order of deadlines is the kernel's.
+ * 2. Under SCHED_DEADLINE, argument2 of a record about a thread is its scheduling deadline, on the kernel's own clock. What
+ *    that is on CLOCK_MONOTONIC is found out from all of them.
  * 3. A thread that is no member is there for a reason (enum lx_other) if its class or priority is above all members', or if
  *    the kernel's server for ordinary threads has chosen it (task_struct.dl_server).
  * 4. PUSH, here with a length: after a switch, and when another CPU has asked for it, waiting threads are sent to others
  *    (argument2: enum lx_push).
- * 5. Every program is optional: what this kernel does not have is left out, and excuses nothing.
+ * 5. Every program is optional: what this kernel does not have is left out, and excuses nothing. Tracepoints are used as they
+ *    are, without types (raw_tp): there are kernels that let them be watched that way only.
  */
-#include <scx/common.bpf.h>
+#include <vmlinux.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
 #include "trace/rings.bpf.h"
 
 char _license[] SEC("license") = "GPL";
@@ -34,6 +37,13 @@ char _license[] SEC("license") = "GPL";
 
 /* The lowest priority of a member as the kernel has it: a smaller number goes first; -1 under SCHED_DEADLINE. */
 const volatile s32 lowest_prio = -1;
+
+/* Where the kernel has its functions that take the timers of sleeping and of throttled threads; 0: that is not known. */
+const volatile u64 hrtimer_wakeup_at = 0;
+const volatile u64 dl_task_timer_at = 0;
+
+/* An argument of a tracepoint. */
+#define LX_TASK(argument) bpf_core_cast((void *)(argument), struct task_struct)
 
 /* A thread of the run. */
 struct lx_watched {
@@ -59,7 +69,8 @@ struct lx_at {
 	u64 switched; /* when it switched in that; 0: not yet */
 	u64 timer;    /* when a handler of a timer of a member's began; 0: none */
 	u64 timer_due;
-	u64 away[2];
+	u64 throttled; /* the thread's timer is a throttled one's: that thread's budget, as struct sched_dl_entity; 0: it is not */
+	u64 away[1];
 };
 
 struct {
@@ -69,12 +80,8 @@ struct {
 	__type(value, struct lx_at);
 } cpus SEC(".maps");
 
-/* CLOCK_MONOTONIC less the kernel's clock of deadlines; 0: not taken yet. */
-s64 clock_offset = 0;
 /* When a CPU asked others last to send it waiting SCHED_FIFO threads. */
 u64 pull_asked = 0;
-
-extern struct rq runqueues __ksym;
 
 static __always_inline struct lx_at *at(u32 cpu)
 {
@@ -96,28 +103,21 @@ static __always_inline void record(u32 kind, u32 cpu, u64 time, u32 pid, u32 num
 		lx_trace_write(ring, kind, cpu, time, pid, number, LX_NONE, argument, argument2);
 }
 
-/* The scheduling deadline of a thread, on CLOCK_MONOTONIC; 0 if it is not one of SCHED_DEADLINE's. */
-static __always_inline u64 deadline_of(const struct task_struct *p, u64 now)
+/* The scheduling deadline of a thread, on the kernel's clock; 0 if it is not one of SCHED_DEADLINE's. */
+static __always_inline u64 deadline_of(const struct task_struct *p)
 {
-	if (p->policy != LX_SCHED_DEADLINE)
-		return 0;
-	if (!clock_offset) {
-		struct rq *rq = bpf_this_cpu_ptr(&runqueues);
-
-		__sync_val_compare_and_swap(&clock_offset, 0, (s64)(now - rq->clock));
-	}
-	return p->dl.deadline + clock_offset;
+	return p->policy == LX_SCHED_DEADLINE ? p->dl.deadline : 0;
 }
 
 static __always_inline void record_thread(u32 kind, u64 now, const struct task_struct *p, const struct lx_watched *w)
 {
-	record(kind, bpf_get_smp_processor_id(), now, p->pid, w->number, 0, deadline_of(p, now));
+	record(kind, bpf_get_smp_processor_id(), now, p->pid, w->number, 0, deadline_of(p));
 }
 
 /* --- scheduling ----------------------------------------------------------------------------------------------- */
 
-SEC("tp_btf/sched_set_need_resched_tp")
-int BPF_PROG(need_resched, struct task_struct *current_there, int cpu)
+SEC("raw_tp/sched_set_need_resched_tp")
+int BPF_PROG(need_resched, void *current_there, int cpu)
 {
 	struct lx_at *there;
 
@@ -129,7 +129,7 @@ int BPF_PROG(need_resched, struct task_struct *current_there, int cpu)
 	return 0;
 }
 
-SEC("tp_btf/sched_entry_tp")
+SEC("raw_tp/sched_entry_tp")
 int BPF_PROG(sched_entry)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -192,9 +192,11 @@ static __always_inline void record_leaving(u64 now, struct task_struct *prev, u3
 		record_thread(LX_TRACE_BLOCK, now, prev, w);
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int state)
+SEC("raw_tp/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, void *from, void *to, unsigned int state)
 {
+	struct task_struct *prev = LX_TASK(from);
+	struct task_struct *next = LX_TASK(to);
 	u32 cpu = bpf_get_smp_processor_id();
 	struct lx_watched *w;
 	struct lx_at *here;
@@ -223,7 +225,7 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
-SEC("tp_btf/sched_exit_tp")
+SEC("raw_tp/sched_exit_tp")
 int BPF_PROG(sched_exit, bool is_switch)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -242,64 +244,90 @@ int BPF_PROG(sched_exit, bool is_switch)
 
 /* --- releases ------------------------------------------------------------------------------------------------- */
 
-SEC("fentry/hrtimer_wakeup")
-int BPF_PROG(enter_hrtimer_wakeup, struct hrtimer *timer)
+/* A sleeping thread's timer. */
+static __always_inline void note_sleeper(const struct hrtimer *timer, struct lx_at *here)
 {
-	struct hrtimer_sleeper *sleeper;
-	struct task_struct *p;
-	struct lx_watched *w;
-	struct lx_at *here;
+	struct hrtimer_sleeper *sleeper = bpf_core_cast(timer, struct hrtimer_sleeper);
+	struct task_struct *p = sleeper->task;
+	struct lx_watched *w = p ? watched(p) : NULL;
 
-	if (!lx_tracing(LX_TRACE_EVENTS))
-		return 0;
-	sleeper = bpf_core_cast(timer, struct hrtimer_sleeper);
-	p = sleeper->task;
-	here = at(bpf_get_smp_processor_id());
-	if (!p || !here)
-		return 0;
-	w = watched(p);
 	if (!w)
-		return 0;
+		return;
 	here->timer = bpf_ktime_get_ns();
 	here->timer_due = timer->_softexpires;
 	w->due = timer->_softexpires;
+}
+
+SEC("raw_tp/hrtimer_expire_entry")
+int BPF_PROG(hrtimer_expire_entry, void *argument)
+{
+	struct hrtimer *timer = bpf_core_cast(argument, struct hrtimer);
+	struct lx_at *here;
+	u64 function;
+
+	if (!lx_tracing(LX_TRACE_EVENTS))
+		return 0;
+	here = at(bpf_get_smp_processor_id());
+	if (!here)
+		return 0;
+	here->timer = 0;
+	here->throttled = 0;
+	function = (u64)timer->function;
+	if (function == hrtimer_wakeup_at) {
+		note_sleeper(timer, here);
+	} else if (function == dl_task_timer_at) {
+		here->timer = bpf_ktime_get_ns();
+		here->timer_due = timer->_softexpires;
+		here->throttled = (u64)argument - bpf_core_field_offset(struct sched_dl_entity, dl_timer);
+	}
 	return 0;
 }
 
-/* A timer of a member's has been handled. */
-static __always_inline void record_timer(struct lx_at *here)
+/* A throttled thread's timer has been handled: it has a new budget, and a later deadline. False: it was another one's. */
+static __always_inline bool record_replenishment(const struct lx_at *here)
 {
-	u64 begun = here->timer;
+	u64 task = here->throttled - bpf_core_field_offset(struct task_struct, dl);
+	struct task_struct *p = LX_TASK(task);
+	struct lx_watched *w = watched(p);
 
-	here->timer = 0;
-	if (begun && lx_tracing(LX_TRACE_EVENTS))
-		record(LX_TRACE_RELEASE_OVERHEAD, bpf_get_smp_processor_id(), begun, 0, LX_NONE, bpf_ktime_get_ns() - begun,
-		       here->timer_due < begun ? here->timer_due : begun);
+	/* The servers of other classes have such timers, too, and are in no thread. */
+	if (!w || p->policy != LX_SCHED_DEADLINE)
+		return false;
+	if (!p->dl.dl_throttled)
+		record(LX_TRACE_REPLENISH, LX_NONE, here->timer, p->pid, w->number, 0, deadline_of(p));
+	return true;
 }
 
-SEC("fexit/hrtimer_wakeup")
-int BPF_PROG(exit_hrtimer_wakeup)
+SEC("raw_tp/hrtimer_expire_exit")
+int BPF_PROG(hrtimer_expire_exit)
 {
 	struct lx_at *here = at(bpf_get_smp_processor_id());
+	u64 begun;
 
-	if (here)
-		record_timer(here);
+	if (!here || !here->timer)
+		return 0;
+	begun = here->timer;
+	if (lx_tracing(LX_TRACE_EVENTS) && (!here->throttled || record_replenishment(here)))
+		record(LX_TRACE_RELEASE_OVERHEAD, bpf_get_smp_processor_id(), begun, 0, LX_NONE, bpf_ktime_get_ns() - begun,
+		       here->timer_due < begun ? here->timer_due : begun);
+	here->timer = 0;
 	return 0;
 }
 
-SEC("tp_btf/sched_waking")
-int BPF_PROG(sched_waking, struct task_struct *p)
+SEC("raw_tp/sched_waking")
+int BPF_PROG(sched_waking, void *argument)
 {
-	struct lx_watched *w = watched(p);
+	struct lx_watched *w = watched(LX_TASK(argument));
 
 	if (w)
 		w->waking = bpf_ktime_get_ns();
 	return 0;
 }
 
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(sched_wakeup, struct task_struct *p)
+SEC("raw_tp/sched_wakeup")
+int BPF_PROG(sched_wakeup, void *argument)
 {
+	struct task_struct *p = LX_TASK(argument);
 	struct lx_watched *w = watched(p);
 	u64 now, due;
 
@@ -339,46 +367,6 @@ SEC("fexit/task_woken_rt")
 int BPF_PROG(exit_task_woken_rt, struct rq *rq, struct task_struct *p)
 {
 	return record_sending(p);
-}
-
-/* --- budgets -------------------------------------------------------------------------------------------------- */
-
-/* A throttled thread's timer: it has a new budget, and a later deadline. */
-SEC("fentry/dl_task_timer")
-int BPF_PROG(enter_dl_task_timer, struct hrtimer *timer)
-{
-	struct lx_at *here = at(bpf_get_smp_processor_id());
-
-	if (!here || !lx_tracing(LX_TRACE_EVENTS))
-		return 0;
-	here->timer = bpf_ktime_get_ns();
-	here->timer_due = timer->_softexpires;
-	return 0;
-}
-
-SEC("fexit/dl_task_timer")
-int BPF_PROG(exit_dl_task_timer, struct hrtimer *timer)
-{
-	struct sched_dl_entity *entity = container_of(timer, struct sched_dl_entity, dl_timer);
-	struct lx_at *here = at(bpf_get_smp_processor_id());
-	struct task_struct *p;
-	struct lx_watched *w;
-	u64 begun;
-
-	if (!here || !lx_tracing(LX_TRACE_EVENTS))
-		return 0;
-	begun = here->timer;
-	p = bpf_core_cast(container_of(entity, struct task_struct, dl), struct task_struct);
-	/* The servers of other classes have such timers, too, and are in no thread. */
-	w = watched(p);
-	if (!w || !begun || p->policy != LX_SCHED_DEADLINE) {
-		here->timer = 0;
-		return 0;
-	}
-	if (!p->dl.dl_throttled)
-		record(LX_TRACE_REPLENISH, LX_NONE, begun, p->pid, w->number, 0, deadline_of(p, begun));
-	record_timer(here);
-	return 0;
 }
 
 /* --- SCHED_FIFO: a CPU that has become free asks others, by an interrupt, to send it what waits -------------------- */

@@ -16,6 +16,7 @@ mod agent;
 mod archive;
 mod btf;
 mod cache;
+mod console;
 mod cpio;
 mod elf;
 mod files;

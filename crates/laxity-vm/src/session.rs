@@ -1,6 +1,7 @@
 //! A running machine: it boots, does its errand, and is watched meanwhile.
 
 use crate::Audience;
+use crate::console::{Tail, without_time};
 use crate::files::Travel;
 use crate::preflight::{Problem, refusal};
 use crate::process::{LOOK_EVERY, Tied, interrupted};
@@ -8,7 +9,6 @@ use crate::protocol::Frame;
 use crate::qemu::Lines;
 use crate::results::Results;
 use laxity_model::{Diagnostic, Result};
-use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,17 +16,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How much of a console is kept.
-const TAIL_BYTES: usize = 32 << 10;
-/// How much of it is shown when something fails.
-const TAIL_LINES: usize = 15;
 /// Signals as Linux numbers them on x86-64.
 const SIGINT: u32 = 2;
 const SIGPIPE: u32 = 13;
 const SIGTERM: u32 = 15;
-/// Signs of trouble on a console, and how many lines before the first one are shown.
-const TROUBLE: [&str; 3] = ["BUG: ", "Oops: ", "Kernel panic"];
-const LINES_BEFORE_TROUBLE: usize = 7;
 /// How long a command that was asked to end may take to write down what it has.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 /// How long the machine may be silent while it sends its files.
@@ -422,90 +415,10 @@ fn bytes(mut stream: impl Read + Send + 'static, event: fn(Vec<u8>) -> Event, ev
     });
 }
 
-/// The end of a text that may be long.
-#[derive(Default)]
-struct Tail {
-    bytes: VecDeque<u8>,
-}
-
-impl Tail {
-    fn add(&mut self, more: &[u8]) {
-        self.bytes.extend(more);
-        let beyond = self.bytes.len().saturating_sub(TAIL_BYTES);
-        self.bytes.drain(..beyond);
-    }
-
-    fn lines(&self) -> Vec<String> {
-        let bytes: Vec<u8> = self.bytes.iter().copied().collect();
-        let text = String::from_utf8_lossy(&bytes);
-        text.lines().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
-    }
-
-    fn line_with(&self, words: &str) -> Option<String> {
-        self.lines().into_iter().find(|line| line.contains(words))
-    }
-
-    fn has(&self, words: &str) -> bool {
-        self.line_with(words).is_some()
-    }
-
-    fn last_line(&self) -> Option<String> {
-        self.lines().pop()
-    }
-
-    /// Its last lines, or those around the first sign of trouble, indented, as an appendix to a message.
-    fn shown(&self) -> String {
-        let mut lines = self.lines();
-        let is_trouble = |line: &String| TROUBLE.iter().any(|sign| line.contains(sign));
-        if let Some(trouble) = lines.iter().position(is_trouble) {
-            lines.truncate((trouble + TAIL_LINES).saturating_sub(LINES_BEFORE_TROUBLE));
-        }
-        let begin = lines.len().saturating_sub(TAIL_LINES);
-        if lines.is_empty() {
-            return String::new();
-        }
-        let shown: String = lines[begin..].iter().map(|line| format!("\n  | {line}")).collect();
-        format!("\non its console:{shown}")
-    }
-}
-
-/// A line of the kernel without the time in brackets that it begins with.
-fn without_time(line: &str) -> &str {
-    line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(line, |(_, words)| words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::tests::Quiet;
-
-    #[test]
-    fn a_tail_is_bounded_and_shown_by_lines() {
-        let mut tail = Tail::default();
-        assert_eq!(tail.shown(), "");
-        for number in 0..10_000 {
-            tail.add(format!("[    1.000000] line {number}\r\n").as_bytes());
-        }
-        assert_eq!(tail.bytes.len(), TAIL_BYTES);
-        let shown = tail.shown();
-        assert!(
-            shown.ends_with("| [    1.000000] line 9999") && shown.lines().count() == TAIL_LINES + 2,
-            "{shown}"
-        );
-        assert!(tail.has("line 9998") && !tail.has("line 1 "));
-        let mut trouble = Tail::default();
-        for number in 0..100 {
-            let sign = if number == 50 || number == 70 { "Kernel panic " } else { "" };
-            trouble.add(format!("{sign}{number}\n").as_bytes());
-        }
-        let shown = trouble.shown();
-        assert!(
-            shown.contains("| Kernel panic 50\n") && shown.contains("| 43\n") && shown.ends_with("| 57"),
-            "{shown}"
-        );
-        assert_eq!(without_time("[   12.345] Kernel panic"), "Kernel panic");
-        assert_eq!(without_time("Kernel panic"), "Kernel panic");
-    }
 
     #[test]
     fn the_first_wish_to_end_is_a_signal_and_the_second_an_end() {

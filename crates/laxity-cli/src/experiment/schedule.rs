@@ -76,7 +76,11 @@ fn thread_jobs(run: &Run, plan: &Plan, records: &RunRecords) -> Vec<ThreadJobs> 
     let of_thread = |&(position, tid): &(usize, u32)| {
         let task = plan.tasks.get(position).and_then(|planned| u32::try_from(planned.id).ok());
         let own = run.jobs.iter().filter(|job| Some(job.task) == task);
-        ThreadJobs { tid, jobs: own.map(times).collect() }
+        let deadline_rel_ns = plan.tasks.get(position).and_then(|planned| match planned.policy {
+            Policy::Deadline { deadline, .. } => Some(deadline.as_ns()),
+            _ => None,
+        });
+        ThreadJobs { tid, deadline_rel_ns, jobs: own.map(times).collect() }
     };
     records.threads.iter().map(of_thread).collect()
 }

@@ -12,8 +12,8 @@
 //! ```
 //!
 //! A job ends when its thread sleeps: that it still has to ask for is part of it, and some microseconds later than its finish.
-//! Under SCHED_DEADLINE a record has the deadline that the kernel schedules the thread by; where it is another than before, a
-//! REPLENISH says so.
+//! Under SCHED_DEADLINE a record has the deadline that the kernel schedules the thread by, on a clock of its own; where it is
+//! another than before, a REPLENISH says so.
 
 use super::Recorded;
 use crate::rings::{Kind, NONE, Record};
@@ -38,6 +38,8 @@ pub struct JobTimes {
 pub struct ThreadJobs {
     /// Its id.
     pub tid: u32,
+    /// Its relative deadline in ns, if SCHED_DEADLINE schedules it.
+    pub deadline_rel_ns: Option<u64>,
     /// The jobs, numbered from 0.
     pub jobs: Vec<JobTimes>,
 }
@@ -53,13 +55,35 @@ pub fn with_jobs(recorded: &Recorded, threads: &[ThreadJobs]) -> Recorded {
             None => records.push(*record),
         }
     }
+    let ahead_ns = clock_ahead(&of_thread, threads);
     for thread in threads {
         let mut own = of_thread.remove(&thread.tid).unwrap_or_default();
         // Stable: what one CPU wrote at one instant stays in its order.
         own.sort_by_key(|record| record.time_ns);
+        for record in own.iter_mut().filter(|record| record.argument2 != 0) {
+            let deadline_ns = i128::from(record.argument2) + ahead_ns;
+            record.argument2 = u64::try_from(deadline_ns).unwrap_or(0);
+        }
         Telling { jobs: &thread.jobs, at: 0, running: None, scheduled_by: 0, told: &mut records }.all(&own);
     }
     Recorded { records, ..*recorded }
+}
+
+/// By how much CLOCK_MONOTONIC is ahead of the kernel's clock of deadlines. A thread that wakes up when its deadline is over
+/// has a new one, D after that instant; one that still has its old deadline seems to have woken up too late.
+fn clock_ahead(of_thread: &BTreeMap<u32, Vec<Record>>, threads: &[ThreadJobs]) -> i128 {
+    let mut least: Option<i128> = None;
+    for thread in threads {
+        let (Some(deadline_rel_ns), Some(own)) = (thread.deadline_rel_ns, of_thread.get(&thread.tid)) else {
+            continue;
+        };
+        for record in own.iter().filter(|one| kind_of(one) == Some(EventKind::Wake) && one.argument2 != 0) {
+            let woken_ns = i128::from(record.argument2) - i128::from(deadline_rel_ns);
+            let ahead_ns = i128::from(record.time_ns) - woken_ns;
+            least = Some(least.map_or(ahead_ns, |least| least.min(ahead_ns)));
+        }
+    }
+    least.unwrap_or(0)
 }
 
 fn kind_of(record: &Record) -> Option<EventKind> {
@@ -199,7 +223,7 @@ mod tests {
     /// As text: `time kind cpu job argument`, of the thread's schedule from 100 on.
     fn schedule(records: Vec<Record>, jobs: Vec<JobTimes>) -> (Vec<String>, Vec<String>) {
         let recorded = Recorded { records, ..Recorded::default() };
-        let told = with_jobs(&recorded, &[ThreadJobs { tid: 7, jobs }]);
+        let told = with_jobs(&recorded, &[ThreadJobs { tid: 7, deadline_rel_ns: Some(20), jobs }]);
         let member = Member { tid: 7, task: 0, deadline_rel_ns: 20, asked_deadline_ns: 20 };
         let origin = Origin {
             t0_ns: 100,
@@ -241,6 +265,15 @@ mod tests {
             record(200, Preempt, 1, 142),
         ];
         let jobs = vec![job(100, 120, Some((103, 108))), job(120, 140, Some((124, 129)))];
+        // Whatever the kernel's clock says.
+        let ahead = |record: &Record| Record {
+            argument2: if record.argument2 == 0 { 0 } else { record.argument2 + 5_000 },
+            ..*record
+        };
+        assert_eq!(
+            schedule(records.iter().map(ahead).collect(), jobs.clone()),
+            schedule(records.clone(), jobs.clone())
+        );
         let (lines, notes) = schedule(records, jobs);
         assert_eq!(
             lines,

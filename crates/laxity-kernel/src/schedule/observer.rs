@@ -8,6 +8,7 @@ use laxity_model::{Diagnostic, Result};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{Func, Typedef};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, OpenObject};
+use std::fs;
 
 /// Without these nothing is known of a schedule.
 const NEEDED: [&str; 2] = ["sched_switch", "sched_wakeup"];
@@ -50,15 +51,11 @@ fn refused(what: &str, error: &libbpf_rs::Error) -> Diagnostic {
 /// The kernel does not let itself be watched, and why; a laxity that was built without its programs.
 pub fn observe(watched: &Watched) -> Result<(Observer, Recording)> {
     messages::listen();
-    let cannot = |why: String| {
-        Diagnostic::environment(format!("schedules of the kernel's own classes cannot be recorded: {why}"))
+    let (object, missing) = match load(watched, true) {
+        Ok(loaded) => loaded,
+        // There are kernels that let tracepoints be watched, and no functions.
+        Err(_) => load(watched, false)?,
     };
-    let mut opened = Opened::new("schedule").map_err(cannot)?;
-    opened.set("lowest_prio", &watched.lowest_prio.to_ne_bytes()).map_err(cannot)?;
-    Rings::prepare(&mut opened.object)?;
-    let missing = leave_out_what_is_not_there(&mut opened.object)?;
-    let object =
-        opened.object.load().map_err(|error| refused("the kernel's scheduler cannot be watched", &error))?;
     enlist(&object, &watched.tids)?;
     let mut links = Vec::new();
     for program in object.progs_mut().filter(|program| program.autoload()) {
@@ -74,6 +71,35 @@ pub fn observe(watched: &Watched) -> Result<(Observer, Recording)> {
     Ok((Observer { _links: links, _object: object, missing }, recording))
 }
 
+/// Loads the programs, those on functions of the kernel too if asked for; what is left out.
+fn load(watched: &Watched, functions: bool) -> Result<(Object, Vec<String>)> {
+    let cannot = |why: String| {
+        Diagnostic::environment(format!("schedules of the kernel's own classes cannot be recorded: {why}"))
+    };
+    let mut opened = Opened::new("schedule").map_err(cannot)?;
+    opened.set("lowest_prio", &watched.lowest_prio.to_ne_bytes()).map_err(cannot)?;
+    let symbols = fs::read_to_string("/proc/kallsyms").unwrap_or_default();
+    for name in ["hrtimer_wakeup", "dl_task_timer"] {
+        let at = address_of(&symbols, name).unwrap_or(0);
+        opened.set(&format!("{name}_at"), &at.to_ne_bytes()).map_err(cannot)?;
+    }
+    Rings::prepare(&mut opened.object)?;
+    let missing = leave_out_what_is_not_there(&mut opened.object, functions)?;
+    let object =
+        opened.object.load().map_err(|error| refused("the kernel's scheduler cannot be watched", &error))?;
+    Ok((object, missing))
+}
+
+/// Where a function is, from the text of `/proc/kallsyms`.
+fn address_of(symbols: &str, name: &str) -> Option<u64> {
+    let address = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (address, _, found) = (words.next()?, words.next()?, words.next()?);
+        (found == name).then(|| u64::from_str_radix(address, 16).ok()).flatten()
+    };
+    symbols.lines().find_map(address).filter(|&address| address != 0)
+}
+
 impl Observer {
     /// What this kernel does not have, so that it excuses nothing.
     pub fn missing(&self) -> &[String] {
@@ -82,16 +108,16 @@ impl Observer {
 }
 
 /// The names of what this kernel does not have.
-fn leave_out_what_is_not_there(object: &mut OpenObject) -> Result<Vec<String>> {
+fn leave_out_what_is_not_there(object: &mut OpenObject, functions: bool) -> Result<Vec<String>> {
     let types = Btf::from_vmlinux().map_err(|error| refused("the kernel's types cannot be read", &error))?;
     let mut missing = Vec::new();
     for mut program in object.progs_mut() {
         let section = program.section().to_string_lossy().into_owned();
         let there = match section.split_once('/') {
-            Some(("tp_btf", name)) => {
+            Some(("raw_tp", name)) => {
                 types.type_by_name::<Typedef<'_>>(&format!("btf_trace_{name}")).is_some()
             }
-            Some((_, name)) => types.type_by_name::<Func<'_>>(name).is_some(),
+            Some((_, name)) => functions && types.type_by_name::<Func<'_>>(name).is_some(),
             // A probe of the sched_ext tools' headers.
             None => false,
         };
@@ -121,4 +147,16 @@ fn enlist(object: &Object, tids: &[u32]) -> Result<()> {
             .map_err(|error| refused("a thread cannot be watched", &error))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_of_whole_names() {
+        let symbols = "ffffffff81a0b0c0 t hrtimer_wakeup_more\nffffffff81a0b0d0 t hrtimer_wakeup\n0000000000000000 t hidden\n";
+        assert_eq!(address_of(symbols, "hrtimer_wakeup"), Some(0xffff_ffff_81a0_b0d0));
+        assert_eq!([address_of(symbols, "hidden"), address_of(symbols, "none")], [None, None]);
+    }
 }
