@@ -267,6 +267,13 @@ impl Conversion<'_> {
                 notes.push(format!("task {} has no job", task.id));
             }
         }
+        if recorded.skipped > 0 {
+            notes.push(format!(
+                "a task left a CPU on which it had not been seen, {} times: the kernel has skipped records, and what seems \
+                 to be wrong around there may not be",
+                recorded.skipped
+            ));
+        }
         if recorded.lost > 0 {
             notes.push(format!(
                 "{} records were lost: the schedule ends before the first of them",

@@ -55,6 +55,7 @@ pub fn with_jobs(recorded: &Recorded, threads: &[ThreadJobs]) -> Recorded {
             None => records.push(*record),
         }
     }
+    let mut skipped = recorded.skipped;
     let ahead_ns = clock_ahead(&of_thread, threads);
     for thread in threads {
         let mut own = of_thread.remove(&thread.tid).unwrap_or_default();
@@ -64,9 +65,10 @@ pub fn with_jobs(recorded: &Recorded, threads: &[ThreadJobs]) -> Recorded {
             let deadline_ns = i128::from(record.argument2) + ahead_ns;
             record.argument2 = u64::try_from(deadline_ns).unwrap_or(0);
         }
-        Telling { jobs: &thread.jobs, at: 0, running: None, scheduled_by: 0, told: &mut records }.all(&own);
+        let (told, skipped) = (&mut records, &mut skipped);
+        Telling { jobs: &thread.jobs, at: 0, running: None, scheduled_by: 0, told, skipped }.all(&own);
     }
-    Recorded { records, ..*recorded }
+    Recorded { records, skipped, ..*recorded }
 }
 
 /// By how much CLOCK_MONOTONIC is ahead of the kernel's clock of deadlines. A thread that wakes up when its deadline is over
@@ -107,6 +109,7 @@ struct Telling<'a> {
     running: Option<Record>,
     scheduled_by: u64,
     told: &'a mut Vec<Record>,
+    skipped: &'a mut u64,
 }
 
 impl Telling<'_> {
@@ -161,7 +164,9 @@ impl Telling<'_> {
         }
         match kind {
             EventKind::Resume => self.running = Some(*record),
-            EventKind::Preempt | EventKind::Throttle => self.running = None,
+            EventKind::Preempt | EventKind::Throttle => {
+                *self.skipped += u64::from(self.running.take().is_none() && job.is_some());
+            }
             EventKind::Block if self.ends(now) => {
                 if let Some(job) = job {
                     // The record of leaving the CPU comes with it, and comes first: it becomes the end.
@@ -262,7 +267,7 @@ mod tests {
             record(123, Resume, 1, 142),
             record(130, Preempt, 1, 142),
             record(130, Block, 1, 142),
-            record(200, Preempt, 1, 142),
+            Record { pid: 8, ..record(200, Preempt, 1, 142) },
         ];
         let jobs = vec![job(100, 120, Some((103, 108))), job(120, 140, Some((124, 129)))];
         // Whatever the kernel's clock says.
@@ -304,7 +309,7 @@ mod tests {
             record(165, Resume, 0, 0),
             record(170, Preempt, 0, 0),
             record(170, Block, 0, 0),
-            record(200, Preempt, 0, 0),
+            Record { pid: 8, ..record(200, Preempt, 0, 0) },
         ];
         let jobs = vec![
             job(100, 120, Some((103, 118))),
@@ -334,6 +339,16 @@ mod tests {
     }
 
     #[test]
+    fn what_the_kernel_has_not_called_is_noticed() {
+        use EventKind::*;
+        let records = vec![record(110, Preempt, 0, 0), record(110, Block, 0, 0), record(200, Preempt, 0, 0)];
+        let (lines, notes) = schedule(records, vec![job(100, 120, Some((103, 108)))]);
+        assert_eq!(lines[0], "0 release - 0 20");
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].contains("1 times"), "{notes:?}");
+    }
+
+    #[test]
     fn a_throttled_thread_waits_for_the_kernels_next_deadline() {
         use EventKind::*;
         let records = vec![
@@ -344,7 +359,7 @@ mod tests {
             record(122, Resume, 0, 141),
             record(125, Preempt, 0, 141),
             record(125, Block, 0, 141),
-            record(200, Preempt, 0, 141),
+            Record { pid: 8, ..record(200, Preempt, 0, 141) },
         ];
         let (lines, _) = schedule(records, vec![job(100, 120, Some((103, 124)))]);
         let expected = [

@@ -24,6 +24,8 @@ pub struct Recorded {
     pub lost: u64,
     /// Where some were lost: the time of CLOCK_MONOTONIC in ns until which none is missing.
     pub complete_until_ns: Option<u64>,
+    /// How often the kernel has not called what records: a thread left a CPU on which it had not been seen.
+    pub skipped: u64,
 }
 
 fn now_ns() -> u64 {
@@ -86,6 +88,6 @@ impl Recording {
         std::thread::sleep(std::time::Duration::from_millis(2));
         self.drain();
         let lost = self.lost();
-        Recorded { records: self.records, lost, complete_until_ns: self.complete_until_ns }
+        Recorded { records: self.records, lost, complete_until_ns: self.complete_until_ns, skipped: 0 }
     }
 }
