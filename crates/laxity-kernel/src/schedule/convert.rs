@@ -269,8 +269,8 @@ impl Conversion<'_> {
         }
         if recorded.skipped > 0 {
             notes.push(format!(
-                "a task left a CPU on which it had not been seen, {} times: the kernel has skipped records, and what seems \
-                 to be wrong around there may not be",
+                "a task left a CPU on which it had not been seen ({}): the kernel has skipped records, and what seems wrong \
+                 around there may not be",
                 recorded.skipped
             ));
         }
