@@ -168,6 +168,8 @@ fn prepare_and_run(
         && let Some(t0_ns) = shared.wait_for_release()
     {
         body.run(t0_ns);
+        // What the thread does from here on is no job of the task's. Where it may not say so, it ends a little later.
+        let _ = sched::set_policy(0, Policy::Other);
     }
     Some(tid)
 }
