@@ -64,7 +64,7 @@ LX_FN void lx_g_edf_mp_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu
 {
 	lx_list_begin(s, cpu);
 	if (cpu != s->config.dedicated_cpu) {
-		lx_mailbox_post(s, cpu, LX_MESSAGE_ARRIVE, task, release);
+		lx_mailbox_post(s, cpu, LX_MESSAGE_ARRIVE, task, release, now);
 	} else {
 		lx_dsp_arrive(s, task, release, now);
 		lx_dsp_settle(s);
@@ -74,10 +74,9 @@ LX_FN void lx_g_edf_mp_arrive(struct lx_state *s, u32 task, u64 release, u32 cpu
 /* What the suspended job of the task waited for has happened: an interrupt on the DSP, or another task on a client. */
 LX_FN void lx_g_edf_mp_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
 {
-	(void)now;
 	lx_list_begin(s, cpu);
 	if (cpu != s->config.dedicated_cpu) {
-		lx_mailbox_post(s, cpu, LX_MESSAGE_RESUME, task, 0);
+		lx_mailbox_post(s, cpu, LX_MESSAGE_RESUME, task, 0, now);
 	} else {
 		lx_dsp_resume(s, task);
 		lx_dsp_settle(s);
@@ -88,7 +87,7 @@ LX_FN void lx_g_edf_mp_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
  * The job that a client runs leaves it. If the link still says so, it is given up: the client idles. Otherwise the DSP
  * has chosen another job already, and the client goes on with that one; the DSP will find the message stale.
  */
-LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 release)
+LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 release, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
 	u32 task = c->scheduled;
@@ -100,7 +99,7 @@ LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 rele
 	c->kicked = 1;
 	if (c->linked == task)
 		c->linked = LX_NONE;
-	lx_mailbox_post(s, cpu, kind, task, release);
+	lx_mailbox_post(s, cpu, kind, task, release, now);
 }
 
 /*
@@ -108,22 +107,19 @@ LX_INLINE void lx_g_edf_mp_leave(struct lx_state *s, u32 cpu, u32 kind, u64 rele
  */
 LX_FN void lx_g_edf_mp_complete(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
-	(void)now;
-	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_COMPLETE, next_release);
+	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_COMPLETE, next_release, now);
 }
 
 /* The job that `cpu` runs waits for something. */
 LX_FN void lx_g_edf_mp_suspend(struct lx_state *s, u32 cpu, u64 now)
 {
-	(void)now;
-	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_SUSPEND, 0);
+	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_SUSPEND, 0, now);
 }
 
 /* The job that `cpu` runs has no budget left: the DSP decides when it goes on, and with which deadline. */
 LX_FN void lx_g_edf_mp_exhaust(struct lx_state *s, u32 cpu, u64 now)
 {
-	(void)now;
-	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_EXHAUST, 0);
+	lx_g_edf_mp_leave(s, cpu, LX_MESSAGE_EXHAUST, 0, now);
 }
 
 /* `cpu` follows its link. O(1), in the number of tasks and of CPUs. */

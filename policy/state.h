@@ -235,6 +235,8 @@ struct lx_flight {
 /* g-edf-mp: a client's message to the DSP (g_edf_mp/mailbox.h). */
 struct lx_message {
 	u64 release;
+	/* When it was sent. */
+	u64 sent;
 	/* 0: the slot is free. */
 	u32 kind;
 	u32 sender;
@@ -330,6 +332,8 @@ struct lx_state {
 	/* g-edf-mp: slots of a mailbox less one; the mailbox that is read next. */
 	u32 message_mask;
 	u32 mailbox_next;
+	/* When the message that the dedicated processor has read last was sent. */
+	u64 message_sent;
 	LX_STATE_ARRAYS(LX_MEMBER)
 };
 

@@ -444,12 +444,16 @@ static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu 
 		LX_COUNT(releases);
 		released = true;
 	}
-	if (released && lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
+	if (released && (lx_tracing(LX_TRACE_EVENTS) || lx_sampling())) {
 		lx_trace_released(due, begin);
+		now = bpf_ktime_get_ns();
+	}
 #ifdef LX_MESSAGES
 	while (lx_take_message(instance, cpu, now) && LX_MAY_LOOP) {
+		begin = now;
 		lx_carry_out(instance, cpu, now);
 		now = bpf_ktime_get_ns();
+		lx_sample_message(LX_READ(in->state.message_sent), begin, now);
 	}
 #endif
 	if (LX_READ(in->state.next_due) != LX_READ(in->armed))

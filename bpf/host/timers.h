@@ -21,7 +21,7 @@ static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 	in->armed = LX_NEVER;
 	released = lx_release_pending(in, *key);
 	/* It may have been set by two CPUs at once for one instant, and go off twice. */
-	if (released && lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
+	if (released && (lx_tracing(LX_TRACE_EVENTS) || lx_sampling()))
 		lx_trace_released(due, begin);
 	return 0;
 }

@@ -19,6 +19,7 @@
 #define LX_HOST_TRACE_H
 
 #include "maps.h"
+#include "samples.h"
 
 /* A record about a task of an instance. Under no lock. */
 static __always_inline void lx_trace_task(u32 kind, u32 cpu, u64 time, u32 instance, u32 index, u32 pid, u32 job, u64 argument)
@@ -66,17 +67,11 @@ static __always_inline void lx_trace_work(u32 kind, u64 begin, u64 end, u32 inde
 static __noinline void lx_trace_released(u64 due, u64 begin)
 {
 	u64 end = bpf_ktime_get_ns();
-	struct lx_ring *ring = lx_trace_ring();
-	u32 cpu = bpf_get_smp_processor_id();
 
 	if (due > begin)
 		due = begin;
 	lx_trace_work(LX_TRACE_RELEASE_OVERHEAD, begin, end, LX_NONE, due);
-	if (!ring || !lx_tracing(LX_TRACE_SAMPLES))
-		return;
-	lx_trace_write(ring, LX_SAMPLE_RELEASE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
-	if (due < begin)
-		lx_trace_write(ring, LX_SAMPLE_RELEASE_LATENCY, cpu, due, 0, LX_NONE, LX_NONE, begin - due, 0);
+	lx_sample_release(due, begin, end);
 }
 
 #endif

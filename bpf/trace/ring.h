@@ -62,7 +62,7 @@ struct lx_ring {
 	u64 head; /* written by the kernel */
 	u64 lost;
 	u32 interrupts; /* of this CPU so far, if they are counted */
-	u32 unused;
+	u32 wanted; /* written by the reader, where that switches the writer on */
 	u64 away[5];
 	u64 tail; /* written by the reader */
 	u64 away2[7];

@@ -47,8 +47,8 @@ LX_INLINE struct lx_message *lx_mailbox_slot(struct lx_state *s, u32 socket, u32
 	return LX_AT(s->message, socket * slots + (n & s->message_mask), LX_MESSAGES_MAX);
 }
 
-/* Leaves a message of `sender` and tells the DSP. */
-LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 task, u64 release)
+/* Leaves a message of `sender`, sent now, and tells the DSP. */
+LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 task, u64 release, u64 now)
 {
 	u32 socket = lx_cpu(s, sender)->socket;
 	u32 n = LX_FETCH_ADD(lx_mailbox(s, socket)->written, 1);
@@ -56,6 +56,7 @@ LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 tas
 
 	LX_ASSERT(LX_READ(m->kind) == LX_MESSAGE_NONE);
 	m->release = release;
+	m->sent = now;
 	m->sender = sender;
 	m->task = task;
 	(void)LX_EXCHANGE(m->kind, kind);
@@ -79,6 +80,7 @@ LX_FN u32 lx_mailbox_take(struct lx_state *s, struct lx_message *copy)
 		s->mailbox_next = socket + 1 < s->config.sockets ? socket + 1 : 0;
 		if (kind != LX_MESSAGE_NONE) {
 			*copy = *m;
+			s->message_sent = m->sent;
 			box->read++;
 			(void)LX_EXCHANGE(m->kind, LX_MESSAGE_NONE);
 			return kind;
@@ -101,6 +103,7 @@ LX_INLINE void lx_mailboxes_init(struct lx_state *s)
 	}
 	s->message_mask = slots - 1;
 	s->mailbox_next = 0;
+	s->message_sent = 0;
 	while (i < s->config.sockets && LX_MAY_LOOP) {
 		lx_mailbox(s, i)->written = 0;
 		lx_mailbox(s, i)->read = 0;

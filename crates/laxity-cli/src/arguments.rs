@@ -5,6 +5,7 @@ pub mod platform;
 pub use platform::{PlacementArguments, PlatformArguments};
 
 use crate::experiment::DemandModel;
+use crate::overheads::Probes;
 use crate::simulation::NamedScheduler;
 use crate::simulation::views::Views;
 use clap::{Args, Parser, Subcommand};
@@ -349,7 +350,8 @@ Examples:
   laxity run set.toml --scheduler p-edf
   laxity run set.toml --scheduler g-edf,g-rm --duration 30s --json
   laxity run set.toml --scheduler edf-bh,c-gsn-edf,p-fpp:rm     laxity's own, on a kernel with sched_ext
-  laxity vm -- run set.toml --scheduler edf-bh                  and where there is none")]
+  laxity vm -- run set.toml --scheduler edf-bh                  and where there is none
+  laxity run set.toml --scheduler g-edf --overheads             what it costs in the kernel, for simulate --costs")]
 pub struct RunArguments {
     /// How to run
     #[command(flatten)]
@@ -357,6 +359,9 @@ pub struct RunArguments {
     /// The schedulers, separated by commas
     #[arg(long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<NamedScheduler>)]
     pub scheduler: Vec<NamedScheduler>,
+    /// Record what scheduling costs in the kernel: `events` (releases, interrupts, scheduling, switches, ticks), or `functions` to time the functions of scheduling classes as well, which makes the events longer
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "events", value_parser = value::<Probes>)]
+    pub overheads: Option<Probes>,
 }
 
 /// `laxity place`.

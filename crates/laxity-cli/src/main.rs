@@ -9,6 +9,7 @@ mod deploy;
 mod experiment;
 mod interrupt;
 mod output;
+mod overheads;
 mod progress;
 mod simulation;
 

@@ -8,11 +8,13 @@
 //!    milliseconds loses none at a million records per second and CPU.
 //! 3. [`Merger`] puts records of all CPUs into the order of time.
 
+mod host_samples;
 mod kinds;
 mod mapping;
 mod merge;
 mod ring;
 
+pub use host_samples::HostSamples;
 pub use kinds::{Kind, SampleKind};
 pub use merge::Merger;
 pub use ring::{NONE, RECORD_BYTES, RECORDS, RING_BYTES, Record, Ring};
@@ -61,6 +63,10 @@ impl Rings {
     /// It has none, or they cannot be mapped.
     pub fn of(object: &Object) -> Result<Rings> {
         let found = object.maps().find(|map| map.name() == RINGS_MAP).ok_or_else(|| no_map(RINGS_MAP))?;
+        Rings::of_map(MapHandle::try_from(&found).map_err(|e| failed("taking the trace rings", &e))?)
+    }
+
+    fn of_map(found: MapHandle) -> Result<Rings> {
         let (cpus, size) = (found.max_entries(), found.value_size() as usize);
         if size != RING_BYTES {
             return Err(Diagnostic::environment(format!(
@@ -68,9 +74,8 @@ impl Rings {
             ))
             .hint("programs and reader are of different versions: build laxity anew"));
         }
-        let map = MapHandle::try_from(&found).map_err(|e| failed("taking the trace rings", &e))?;
-        let mapping = Mapping::new(map.as_fd(), cpus as usize * RING_BYTES)?;
-        Ok(Rings { map, mapping, cpus })
+        let mapping = Mapping::new(found.as_fd(), cpus as usize * RING_BYTES)?;
+        Ok(Rings { map: found, mapping, cpus })
     }
 
     /// How many there are: one per possible CPU.

@@ -430,7 +430,7 @@ fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     for mut map in opened.object.maps_mut() {
         let entries = match map.name().to_str() {
             Some("instances") => instances,
-            Some("host_cpus") => cpus,
+            Some("host_cpus" | "lx_sample_rings") => cpus,
             _ => continue,
         };
         map.set_max_entries(entries).map_err(|error| error.to_string())?;

@@ -1,6 +1,6 @@
 //! Records until a file appears: `record OUT STOP_FILE CLASS TASKS`. For tries in a virtual machine.
 
-use laxity_overheads::{Class, Options, record, terminal};
+use laxity_overheads::{Class, Options, Recorder, Row, Selection, Which, overheads_csv, record, terminal};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,10 +13,12 @@ fn main() -> Result<(), String> {
     };
     let class = Class::named(class).ok_or_else(|| format!("no class {class}"))?;
     let tasks = tasks.parse().map_err(|_| format!("{tasks} is not a number"))?;
-    let options = Options { csv: Some((class, tasks)), out: Some(PathBuf::from(out)), ..Options::default() };
+    let (out, stop_file) = (PathBuf::from(out), PathBuf::from(stop_file));
+    let options = Options { samples: Some(out.join("samples.parquet")), ..Options::default() };
+    let selection = Selection { all_threads: false, functions: true, run_times: true };
+    let mut recorder = Recorder::attach(selection).map_err(|diagnostic| diagnostic.to_string())?;
     static STOP: AtomicBool = AtomicBool::new(false);
-    let stop_file = PathBuf::from(stop_file);
-    let recorded = record(&options, &STOP, |_| {
+    let wait = move || {
         println!("recording");
         thread::spawn(move || {
             while !stop_file.exists() {
@@ -24,8 +26,11 @@ fn main() -> Result<(), String> {
             }
             STOP.store(true, Ordering::Release);
         });
-    })
-    .map_err(|diagnostic| diagnostic.to_string())?;
-    print!("{}", terminal(&recorded.summary));
+    };
+    let recorded =
+        record(&options, &mut recorder, &STOP, wait, |_| ()).map_err(|diagnostic| diagnostic.to_string())?;
+    print!("{}", terminal(&recorded.summary, None));
+    let row = Row::of(tasks, &recorded.groups, class);
+    print!("{}", overheads_csv(&[row], Which::Max, |kind| recorded.summary.absent(kind)));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What `bpf/overheads.bpf.c` attaches to, and which quantities are lost where that is not there.
 
 use laxity_kernel::rings::SampleKind;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 
 /// Programs that measure something together: all of them, or none.
@@ -36,14 +36,14 @@ macro_rules! tracepoint {
 }
 
 /// All probes. The tracepoints of the scheduler are there since Linux 6.16.
-pub(crate) const PROBES: [Probe; 35] = [
+pub(crate) const PROBES: [Probe; 33] = [
     tracepoint!("the tracepoint sched_entry_tp", ["sched_entry"], [Schedule, ScheduleKept]),
     tracepoint!("the tracepoint sched_switch", ["sched_switch"], [Schedule, ContextSwitch, Schedule2]),
     Probe {
-        what: "the function finish_task_switch",
+        what: "the function finish_task_switch; without it, a context switch lasts until the scheduler is left",
         programs: &["finish_task_switch"],
         function: None,
-        kinds: &[SampleKind::ContextSwitch, SampleKind::Schedule2],
+        kinds: &[SampleKind::Schedule2],
     },
     tracepoint!("the tracepoint sched_exit_tp", ["sched_exit"], [Schedule2, ScheduleKept]),
     tracepoint!("the tracepoint ipi_send_cpu", ["ipi_send_cpu"], [IpiLatency]),
@@ -55,9 +55,11 @@ pub(crate) const PROBES: [Probe; 35] = [
     tracepoint!("the tracepoint irq_handler_entry", ["irq_handler_entry"], []),
     tracepoint!("the tracepoint softirq_entry", ["softirq_entry"], []),
     tracepoint!("the tracepoint nmi_handler", ["nmi_handler"], []),
-    function!("hrtimer_wakeup", ReleaseLatency, Release),
-    function!("dl_task_timer", Replenish),
-    function!("tick_nohz_handler", Tick),
+    tracepoint!(
+        "the tracepoints of timers",
+        ["hrtimer_expire_entry", "hrtimer_expire_exit"],
+        [ReleaseLatency, Release, Replenish, Tick]
+    ),
     function!("sched_tick", SchedulerTick),
     function!("enqueue_task_dl", Enqueue),
     function!("enqueue_task_rt", Enqueue),
@@ -83,15 +85,22 @@ pub(crate) const PROBES: [Probe; 35] = [
 /// The probe that measures tracing itself.
 pub(crate) const EMPTY: Probe = function!("bpf_fentry_test1", Empty);
 
+impl Probe {
+    /// It times a function inside of what other probes time: those then contain its cost.
+    pub(crate) fn is_nested(&self) -> bool {
+        self.function.is_some_and(|function| Some(function) != EMPTY.function)
+    }
+}
+
 /// All probes, that on tracing itself last.
 pub(crate) fn all() -> impl Iterator<Item = &'static Probe> {
-    static ALL: [Probe; 35] = PROBES;
+    static ALL: [Probe; 33] = PROBES;
     static LAST: Probe = EMPTY;
     ALL.iter().chain([&LAST])
 }
 
 /// The names of the kernel's functions.
-pub(crate) struct Symbols(BTreeSet<String>);
+pub(crate) struct Symbols(BTreeMap<String, u64>);
 
 impl Symbols {
     /// Of the running kernel; nothing if it does not tell.
@@ -103,22 +112,29 @@ impl Symbols {
     fn of(text: &str) -> Symbols {
         let function = |line: &str| {
             let mut words = line.split_whitespace();
-            let (_, kind, name) = (words.next()?, words.next()?, words.next()?);
-            (kind.eq_ignore_ascii_case("t") && words.next().is_none()).then(|| name.to_owned())
+            let (address, kind, name) = (words.next()?, words.next()?, words.next()?);
+            let address = u64::from_str_radix(address, 16).ok()?;
+            (kind.eq_ignore_ascii_case("t") && words.next().is_none()).then(|| (name.to_owned(), address))
         };
         Symbols(text.lines().filter_map(function).collect())
     }
 
     /// There is a function with exactly this name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.contains(name)
+        self.0.contains_key(name)
+    }
+
+    /// Where the function is; nothing if the kernel hides it (`kernel.kptr_restrict`).
+    pub(crate) fn address(&self, name: &str) -> Option<u64> {
+        self.0.get(name).copied().filter(|&address| address != 0)
     }
 
     /// What the compiler has made of a function: itself or a variant such as `NAME.isra.0`, not its unlikely part.
     pub(crate) fn variant_of(&self, name: &str) -> Option<&str> {
         let dotted = format!("{name}.");
         let variant = |s: &&String| *s == name || s.starts_with(&dotted) && !s.contains(".cold");
-        self.0.range(name.to_owned()..).take_while(|s| s.starts_with(name)).find(variant).map(String::as_str)
+        let from_it_on = self.0.range(name.to_owned()..).map(|(found, _)| found);
+        from_it_on.take_while(|s| s.starts_with(name)).find(variant).map(String::as_str)
     }
 }
 
@@ -130,7 +146,7 @@ mod tests {
 0000000000000000 t finish_task_switch.cold
 0000000000000000 t finish_task_switch.isra.0
 0000000000000000 t finish_task_switcher
-0000000000000000 T sched_tick
+ffffffff81000010 T sched_tick
 0000000000000000 d data
 0000000000000000 t hrtimer_wakeup	[module]
 ";
@@ -145,11 +161,20 @@ mod tests {
             ["sched_tick", "data", "hrtimer_wakeup"].map(|name| symbols.has(name)),
             [true, false, false]
         );
+        assert_eq!(symbols.address("sched_tick"), Some(0xffff_ffff_8100_0010));
+        assert_eq!(symbols.address("finish_task_switch.isra.0"), None, "the kernel hides it");
     }
 
     #[test]
     fn every_program_is_in_one_probe() {
-        let source = include_str!("../../../bpf/overheads.bpf.c");
+        let source = [
+            include_str!("../../../bpf/overheads.bpf.c"),
+            include_str!("../../../bpf/overheads/switches.h"),
+            include_str!("../../../bpf/overheads/interrupts.h"),
+            include_str!("../../../bpf/overheads/releases.h"),
+            include_str!("../../../bpf/overheads/functions.h"),
+        ]
+        .concat();
         let mut programs: Vec<&str> = all().flat_map(|probe| probe.programs).copied().collect();
         programs.sort_unstable();
         assert!(programs.windows(2).all(|pair| pair[0] != pair[1]), "{programs:?}");

@@ -2,7 +2,7 @@
 
 use crate::cost::RunTimes;
 use crate::probes::{self, Probe, Symbols};
-use laxity_kernel::rings::{Record, Rings, SampleKind, Switch};
+use laxity_kernel::rings::{HostSamples, Record, Rings, SampleKind, Switch};
 use laxity_model::{Diagnostic, Result};
 use libbpf_rs::{
     KprobeMultiOpts, Link, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramInput, ProgramMut, set_print,
@@ -15,8 +15,9 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long records may wait in their ring: 16384 records last 2 ms at 8 million per second.
-const DRAIN_EVERY: Duration = Duration::from_millis(2);
+/// How long records may wait in their ring: 16384 records last 20 ms at 800 000 per second and CPU. Whoever takes them more
+/// often disturbs more.
+const DRAIN_EVERY: Duration = Duration::from_millis(20);
 
 /// Samples of the empty function.
 const EMPTY_SAMPLES: usize = 1_000;
@@ -28,6 +29,9 @@ const OPTIONS_MAP: &str = ".rodata.lx_overheads";
 pub struct Selection {
     /// Not only what concerns real-time threads.
     pub all_threads: bool,
+    /// Also how long functions of scheduling classes take (lelli2012, Table 6). Their probes are inside of what is measured
+    /// otherwise, and make that longer.
+    pub functions: bool,
     /// The kernel measures how long the probes themselves run, which makes each of them some 50 ns longer.
     pub run_times: bool,
 }
@@ -93,18 +97,22 @@ impl Recorder {
             Diagnostic::environment(format!("overheads cannot be measured: {why}"))
                 .hint("install clang-19 and build laxity anew")
         })?;
-        let mut left_out = absent(Symbols::read().as_ref());
-        let object = load(bytes, selection, shared, &mut left_out)?;
+        let symbols = Symbols::read();
+        let mut left_out = absent(symbols.as_ref());
+        let constants = Constants::of(selection, symbols.as_ref());
+        let object = load(bytes, &constants, shared, &mut left_out)?;
         let rings = Rings::of(&object)?;
         let switch = Switch::of(&object)?;
-        let links = attach_all(&object, &mut left_out);
+        let links = attach_all(&object, &constants, &mut left_out);
         if links.is_empty() {
             let why = left_out.values().next().cloned().unwrap_or_default();
             return Err(Diagnostic::environment(format!("no probe could be attached: {why}"))
                 .hint("tracing needs root and a kernel with BTF and fentry"));
         }
         let run_times = selection.run_times.then(RunTimes::enable).transpose()?;
-        Ok(Recorder { rings, switch, run_times, missing: missing(&left_out), _links: links, object })
+        let mut missing = missing(&constants, &left_out);
+        missing.extend(constants.unknown());
+        Ok(Recorder { rings, switch, run_times, missing, _links: links, object })
     }
 
     /// What could not be attached.
@@ -138,18 +146,23 @@ impl Recorder {
     pub fn record(&mut self, stop: &AtomicBool, mut each: impl FnMut(&Record)) -> Recording {
         let before = self.totals();
         self.switch.set(Switch::SAMPLES);
+        let mut hosts = HostSamples::find();
         while !stop.load(Ordering::Acquire) {
             self.rings.drain(&mut each);
+            hosts.drain(&mut each);
             thread::sleep(DRAIN_EVERY);
         }
         self.switch.set(0);
         // What had begun by then is written within this time.
         thread::sleep(DRAIN_EVERY);
         self.rings.drain(&mut each);
+        hosts.drain(&mut each);
         let after = self.totals();
         let since = |(after, before): (&u64, &u64)| after - before;
+        let lost_by_hosts = hosts.lost().into_iter().chain(std::iter::repeat(0));
+        let lost = after.lost.iter().zip(&before.lost).map(since);
         Recording {
-            lost: after.lost.iter().zip(&before.lost).map(since).collect(),
+            lost: lost.zip(lost_by_hosts).map(|(probes, hosts)| probes + hosts).collect(),
             interrupts: (after.interrupts.iter().zip(&before.interrupts))
                 .map(|(a, b)| a.wrapping_sub(*b))
                 .collect(),
@@ -181,6 +194,56 @@ struct Totals {
     skipped: u64,
 }
 
+/// What the probes are told: `struct lx_options` of `bpf/overheads/begun.h`.
+struct Constants {
+    all_threads: bool,
+    functions: bool,
+    /// Where the handlers of [`HANDLERS`] are.
+    handlers: [Option<u64>; 3],
+}
+
+/// Handlers of timers that the probes tell apart, and what is not measured where their addresses are hidden.
+const HANDLERS: [(&str, &[SampleKind]); 3] = [
+    ("hrtimer_wakeup", &[SampleKind::ReleaseLatency, SampleKind::Release]),
+    ("dl_task_timer", &[SampleKind::ReleaseLatency, SampleKind::Release, SampleKind::Replenish]),
+    ("tick_nohz_handler", &[SampleKind::Tick]),
+];
+
+impl Constants {
+    fn of(selection: Selection, symbols: Option<&Symbols>) -> Constants {
+        let address = |(name, _): (&str, _)| symbols.and_then(|symbols| symbols.address(name));
+        Constants {
+            all_threads: selection.all_threads,
+            functions: selection.functions,
+            handlers: HANDLERS.map(address),
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let flags = [u32::from(self.all_threads), 0].into_iter().flat_map(u32::to_ne_bytes);
+        flags.chain(self.handlers.into_iter().flat_map(|at| at.unwrap_or(0).to_ne_bytes())).collect()
+    }
+
+    /// Handlers that the kernel does not have or hides.
+    fn unknown(&self) -> Vec<Missing> {
+        let of_handler = |((name, kinds), address): ((&str, &[SampleKind]), Option<u64>)| match address {
+            Some(_) => None,
+            None => Some(Missing {
+                probe: format!("the timer handler {name}"),
+                reason: "/proc/kallsyms has no address for it (kernel.kptr_restrict hides them)".to_owned(),
+                quantities: kinds.iter().map(|kind| kind.name().to_owned()).collect(),
+            }),
+        };
+        HANDLERS.into_iter().zip(self.handlers).filter_map(of_handler).collect()
+    }
+}
+
+/// The probes that were asked for.
+fn chosen(constants: &Constants) -> impl Iterator<Item = &'static Probe> {
+    let functions = constants.functions;
+    probes::all().filter(move |probe| functions || !probe.is_nested())
+}
+
 /// Programs that are left out, with the reason.
 type LeftOut = BTreeMap<&'static str, String>;
 
@@ -209,7 +272,7 @@ fn messages() -> String {
 /// Loads all programs that this kernel takes: what one load fails for is left out of the next.
 fn load(
     bytes: &[u8],
-    selection: Selection,
+    constants: &Constants,
     shared: Option<&Rings>,
     left_out: &mut LeftOut,
 ) -> Result<Object> {
@@ -217,20 +280,20 @@ fn load(
     static LOADING: Mutex<()> = Mutex::new(());
     let _alone = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
     let previous = set_print(Some((PrintLevel::Warn, keep_message)));
-    let loaded = load_what_fits(bytes, selection, shared, left_out);
+    let loaded = load_what_fits(bytes, constants, shared, left_out);
     set_print(previous);
     loaded
 }
 
 fn load_what_fits(
     bytes: &[u8],
-    selection: Selection,
+    constants: &Constants,
     shared: Option<&Rings>,
     left_out: &mut LeftOut,
 ) -> Result<Object> {
     loop {
         messages();
-        let mut open = open(bytes, selection, left_out)?;
+        let mut open = open(bytes, constants, left_out)?;
         match shared {
             Some(rings) => rings.share(&mut open)?,
             None => Rings::prepare(&mut open)?,
@@ -255,7 +318,7 @@ fn load_what_fits(
     }
 }
 
-fn open(bytes: &[u8], selection: Selection, left_out: &LeftOut) -> Result<OpenObject> {
+fn open(bytes: &[u8], constants: &Constants, left_out: &LeftOut) -> Result<OpenObject> {
     let failed = |what: &str, error: &libbpf_rs::Error| {
         Diagnostic::environment(format!("{what}: {error}")).hint("report this as a bug in laxity")
     };
@@ -264,15 +327,14 @@ fn open(bytes: &[u8], selection: Selection, left_out: &LeftOut) -> Result<OpenOb
     for mut program in open.progs_mut() {
         // The headers of the sched_ext tools bring a program of their own, which needs sched_ext.
         let name = program.name().to_str().unwrap_or_default();
-        let ours = probes::all().any(|probe| probe.programs.contains(&name));
+        let ours = chosen(constants).any(|probe| probe.programs.contains(&name));
         program.set_autoload(ours && !left_out.contains_key(name));
     }
     let mut options = open
         .maps_mut()
         .find(|map| map.name() == OPTIONS_MAP)
         .ok_or_else(|| Diagnostic::environment("the probes have no options").hint("build laxity anew"))?;
-    let all = u32::from(selection.all_threads).to_ne_bytes();
-    options.set_initial_value(&all).map_err(|e| failed("the probes' options", &e))?;
+    options.set_initial_value(&constants.bytes()).map_err(|e| failed("the probes' options", &e))?;
     Ok(open)
 }
 
@@ -288,10 +350,10 @@ fn reason_of(said: &str) -> String {
     line.unwrap_or("no reason given").trim_start_matches("libbpf: ").trim().to_owned()
 }
 
-fn attach_all(object: &Object, left_out: &mut LeftOut) -> Vec<Link> {
+fn attach_all(object: &Object, constants: &Constants, left_out: &mut LeftOut) -> Vec<Link> {
     let symbols = Symbols::read();
     let mut links = Vec::new();
-    for probe in probes::all() {
+    for probe in chosen(constants) {
         if probe.programs.iter().any(|program| left_out.contains_key(program)) {
             continue;
         }
@@ -319,7 +381,7 @@ fn attach(object: &Object, name: &str, symbols: Option<&Symbols>) -> std::result
     program.attach_kprobe_multi_with_opts(options).map_err(said)
 }
 
-fn missing(left_out: &LeftOut) -> Vec<Missing> {
+fn missing(constants: &Constants, left_out: &LeftOut) -> Vec<Missing> {
     let of_probe = |probe: &Probe| {
         let reason = probe.programs.iter().find_map(|program| left_out.get(program))?;
         Some(Missing {
@@ -328,5 +390,5 @@ fn missing(left_out: &LeftOut) -> Vec<Missing> {
             quantities: probe.kinds.iter().map(|kind| kind.name().to_owned()).collect(),
         })
     };
-    probes::all().filter_map(of_probe).collect()
+    chosen(constants).filter_map(of_probe).collect()
 }

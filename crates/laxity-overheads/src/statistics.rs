@@ -94,6 +94,25 @@ impl Group {
         }
     }
 
+    /// Adds the samples of another group. Of too many, each side keeps its share.
+    pub fn merge(&mut self, other: &Group) {
+        let all = u128::from(self.number) + u128::from(other.number);
+        if self.kept.len() + other.kept.len() <= KEPT_MOST {
+            self.kept.extend_from_slice(&other.kept);
+        } else {
+            let most = u128::try_from(KEPT_MOST).expect("small");
+            let share = usize::try_from(most * u128::from(self.number) / all).expect("at most the most");
+            self.kept = draw(&self.kept, share, &mut self.random);
+            self.kept.extend(draw(&other.kept, KEPT_MOST - self.kept.len(), &mut self.random));
+        }
+        self.disturbed += other.disturbed;
+        self.number += other.number;
+        self.sum += other.sum;
+        self.squares = self.squares.saturating_add(other.squares);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+
     /// The samples that are kept, in no particular order.
     pub fn kept(&self) -> &[u64] {
         &self.kept
@@ -161,6 +180,14 @@ impl Groups {
         group.add(sample.duration_ns, sample.disturbing > 0);
     }
 
+    /// Adds all samples of others.
+    pub fn merge(&mut self, others: &Groups) {
+        let seed = self.seed;
+        for (&key, group) in &others.groups {
+            self.groups.entry(key).or_insert_with(|| Group::new(seed)).merge(group);
+        }
+    }
+
     /// One of them.
     pub fn get(&self, kind: SampleKind, class: Class) -> Option<&Group> {
         self.groups.get(&(kind, class))
@@ -178,18 +205,31 @@ impl Groups {
 pub fn equal_counts(lists: &[&[u64]], seed: u64) -> Vec<Vec<u64>> {
     let least = lists.iter().map(|list| list.len()).filter(|&length| length > 0).min().unwrap_or(0);
     let mut random = Pcg64::seed_from_u64(seed);
-    let drawn = |list: &&[u64]| {
-        let mut values = list.to_vec();
-        let wanted = least.min(values.len());
-        for place in 0..wanted {
-            let left = u64::try_from(values.len() - place).expect("64-bit addresses");
-            let other = place + usize::try_from(below(&mut random, left)).expect("below a length");
-            values.swap(place, other);
-        }
-        values.truncate(wanted);
-        values
-    };
-    lists.iter().map(drawn).collect()
+    lists.iter().map(|list| draw(list, least, &mut random)).collect()
+}
+
+/// As many of the values, drawn uniformly, or all if there are no more.
+fn draw(values: &[u64], number: usize, random: &mut Pcg64) -> Vec<u64> {
+    let mut values = values.to_vec();
+    let wanted = number.min(values.len());
+    for place in 0..wanted {
+        let left = u64::try_from(values.len() - place).expect("64-bit addresses");
+        let other = place + usize::try_from(below(random, left)).expect("below a length");
+        values.swap(place, other);
+    }
+    values.truncate(wanted);
+    values
+}
+
+/// Statistics of `number` of the samples that a group keeps, drawn from the seed, or of all if there are no more: what can be
+/// compared with others of as many.
+pub fn statistics_of_some(group: &Group, number: usize, seed: u64) -> Statistics {
+    let mut some = Group::new(seed);
+    draw(&group.kept, number, &mut Pcg64::seed_from_u64(seed))
+        .iter()
+        .for_each(|&value| some.add(value, false));
+    some.disturbed = group.disturbed;
+    some.statistics()
 }
 
 /// A uniform number in [0, limit): the high half of a product; values that would make it uneven are drawn again
@@ -233,6 +273,22 @@ mod tests {
         let none = Group::new(1).statistics();
         assert_eq!((none.mean, none.sd, none.max), (None, None, None));
         assert_eq!((group(&[7]).statistics().sd, Group::new(1).mean_and_max_ns()), (None, None));
+    }
+
+    #[test]
+    fn merged_groups_are_groups_of_all() {
+        let (all, mut one, other) = (group(&[1, 2, 3, 10, 20]), group(&[1, 2, 3]), group(&[10, 20]));
+        one.merge(&other);
+        assert_eq!(one.statistics(), all.statistics());
+        let some = statistics_of_some(&all, 2, 7);
+        assert_eq!((some.number, some.disturbed), (2, 0));
+        // Of far too many, each side keeps its share: a quarter and three.
+        let range = |from: u64, to: u64| (from..to).collect::<Vec<u64>>();
+        let most = KEPT_MOST as u64;
+        let mut small = group(&range(0, most / 2));
+        small.merge(&group(&range(most, 2 * most + most / 2)));
+        assert_eq!((small.kept().len(), small.statistics().number), (KEPT_MOST, 2 * most));
+        assert_eq!(small.kept().iter().filter(|&&value| value < most).count(), KEPT_MOST / 4);
     }
 
     #[test]

@@ -104,6 +104,10 @@ pub fn overheads_csv(rows: &[Row], which: Which, absent: impl Fn(SampleKind) -> 
         let sampled = rows.iter().any(|row| row.values[place].is_some());
         match kinds.iter().find_map(|&kind| absent(kind)) {
             Some(why) if !sampled => _ = writeln!(text, "# {name} was not measured: {}", one_line(&why)),
+            Some(why) => {
+                let _ = writeln!(text, "# {name} lacks a part that was not measured: {}", one_line(&why));
+                columns.push((place, name));
+            }
             _ if !sampled && OPTIONAL.contains(&kinds[0]) => (),
             _ => columns.push((place, name)),
         }

@@ -172,12 +172,24 @@ fn the_summary_is_valid_under_its_published_schema() {
 
 #[test]
 fn the_terminal_says_everything() {
-    let text = terminal(&summary());
-    for part in
-        ["release-latency", "96.00", "160.00", "balance_scx (inlined)", "123 ns per sample", "3 records"]
-    {
+    let mut told = summary();
+    told.overheads.retain(|overhead| overhead.kind != "pull");
+    let text = terminal(&told, None);
+    for part in [
+        "release-latency",
+        "96.00",
+        "160.00",
+        "not measured: pull (inlined)",
+        "123 ns per sample",
+        "3 records",
+    ] {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
+    let deadline = terminal(&told, Some(Class::Deadline));
+    assert!(
+        !deadline.contains("ext") && !deadline.contains("pull"),
+        "balance_scx is sched_ext's:\n{deadline}"
+    );
 }
 
 fn any_sample() -> impl Strategy<Value = (u32, Sample)> {

@@ -105,10 +105,11 @@ fn check_switches(cpu: u32, records: &[Record]) {
 
 #[test]
 fn every_release_and_every_switch_is_measured() {
-    let mut recorder = match Recorder::attach(Selection { all_threads: false, run_times: true }) {
-        Ok(recorder) => recorder,
-        Err(why) => return println!("SKIPPED: {why}"),
-    };
+    let mut recorder =
+        match Recorder::attach(Selection { all_threads: false, functions: true, run_times: true }) {
+            Ok(recorder) => recorder,
+            Err(why) => return println!("SKIPPED: {why}"),
+        };
     let needed =
         [SampleKind::Release, SampleKind::Schedule, SampleKind::ContextSwitch, SampleKind::Schedule2];
     let lacks = |kind: SampleKind| {

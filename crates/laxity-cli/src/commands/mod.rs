@@ -117,6 +117,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         duration: arguments.duration,
         repeat: arguments.repeat,
         simulate: None,
+        overheads: None,
         alone: None,
         demand_model: arguments.demand_model,
         demand: arguments.demand,

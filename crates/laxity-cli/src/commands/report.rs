@@ -3,6 +3,7 @@
 use super::simulate::{heading, rows};
 use super::verify::chosen;
 use crate::arguments::ReportArguments;
+use crate::overheads::{self, RunOverheads};
 use crate::simulation::views::{Shown, Views};
 use crate::{output, simulation};
 use laxity_model::{Diagnostic, Result};
@@ -38,6 +39,8 @@ pub struct Answer<'a> {
     verdicts: Vec<RunVerdict<'a>>,
     /// The schedules of real kernels that were recorded, and in numbers what the oracles say of them.
     schedules: Vec<RunSchedule<'a>>,
+    /// What scheduling cost in the kernel, run by run, where that was recorded.
+    overheads: &'a [RunOverheads],
     /// The results directory; null if nothing was written.
     results: Option<String>,
 }
@@ -65,7 +68,12 @@ pub struct RunVerdict<'a> {
 }
 
 impl<'a> Answer<'a> {
-    fn of(report: &'a Report<'_>, verdicts: &'a [(u32, Verdict)], results: Option<&Path>) -> Self {
+    fn of(
+        report: &'a Report<'_>,
+        verdicts: &'a [(u32, Verdict)],
+        overheads: &'a [RunOverheads],
+        results: Option<&Path>,
+    ) -> Self {
         let schedule = |run: &'a Run| {
             let schedule = run.schedule.as_ref()?;
             Some(RunSchedule { run: run.id, scheduler: &run.scheduler, host: run.host, schedule })
@@ -76,6 +84,7 @@ impl<'a> Answer<'a> {
             beside: report.beside(),
             verdicts: verdicts.iter().map(|(run, verdict)| RunVerdict { run: *run, verdict }).collect(),
             schedules: report.runs().iter().filter_map(schedule).collect(),
+            overheads,
             results: results.map(|directory| directory.display().to_string()),
         }
     }
@@ -128,7 +137,7 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
 /// Writes the answer to standard output.
 pub fn print(report: &Report<'_>, verdicts: &[(u32, Verdict)], json: bool, tables: bool) -> Result<()> {
     if json {
-        output::print(&Answer::of(report, verdicts, None).text()?)
+        output::print(&Answer::of(report, verdicts, &[], None).text()?)
     } else if tables {
         output::print(&report.text(style()))
     } else {
@@ -165,13 +174,15 @@ pub fn publish(
         Ok(reading) => report.with_reading(reading),
         Err(_) => report,
     };
-    let text = Answer::of(&report, verdicts, Some(directory)).text()?;
+    let overheads = overheads::read(directory)?;
+    let text = Answer::of(&report, verdicts, &overheads, Some(directory)).text()?;
     output::write_file(&directory.join(SUMMARY_FILE), &text)?;
     report.write(directory)?;
     if json {
         output::print(&text)?;
     } else if tables {
         output::print(&report.text(style()))?;
+        output::print(&overheads::text(&overheads))?;
     }
     let page = directory.join(laxity_report::HTML_FILE);
     output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));

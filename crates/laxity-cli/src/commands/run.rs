@@ -9,7 +9,8 @@ use std::process::ExitCode;
 pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let running = &arguments.running;
     let sets = read_sets(&running.sets)?;
-    let settings = settings(running, arguments.scheduler.clone(), "run")?;
+    let mut settings = settings(running, arguments.scheduler.clone(), "run")?;
+    settings.overheads = arguments.overheads;
     let interrupt = interrupt::flag()?;
     let finished = experiment::conduct(&sets, &settings, &interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.all_clean)

@@ -18,6 +18,7 @@ pub use schedule::verify_again;
 pub use work::{DemandModel, expected_jobs};
 
 use crate::output;
+use crate::overheads::{self, Measuring, Probes, Subject};
 use crate::progress::Steps;
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
@@ -45,6 +46,8 @@ pub struct Settings {
     pub repeat: u32,
     /// What is measured is simulated, too, with these costs; budgets as they are in the kernel.
     pub simulate: Option<Mechanics>,
+    /// Which overheads are recorded during the runs.
+    pub overheads: Option<Probes>,
     /// Whether and how long each task runs alone first.
     pub alone: Option<Duration>,
     /// What a job's demand means.
@@ -116,31 +119,64 @@ pub struct Finished {
     pub interrupted: bool,
 }
 
+/// This machine, taken for experiments, and what it can do.
+pub struct Bench {
+    lock: MachineLock,
+    capabilities: Capabilities,
+    measuring: Option<Measuring>,
+}
+
+impl Bench {
+    /// Takes the machine, finds out what it can do, and attaches the probes of overheads, if any are wanted.
+    ///
+    /// # Errors
+    ///
+    /// Somebody else has it; the probes are not possible here.
+    pub fn set_up(probes: Option<Probes>) -> Result<Bench> {
+        // Before anything real-time is tried: another run's measurements must not be disturbed.
+        let lock = MachineLock::acquire()?;
+        for path in lock.restored() {
+            output::say(format_args!("note: an earlier run was killed; restored {}", path.display()));
+        }
+        let capabilities = Capabilities::probe();
+        Ok(Bench { lock, capabilities, measuring: probes.map(Measuring::begin).transpose()? })
+    }
+}
+
 /// Runs the whole experiment. Every finished run is on disk before the next one starts.
 pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) -> Result<Finished> {
     check_load(sets, settings)?;
-    // Before anything real-time is tried: another run's measurements must not be disturbed.
-    let lock = MachineLock::acquire()?;
-    for path in lock.restored() {
-        output::say(format_args!("note: an earlier run was killed; restored {}", path.display()));
-    }
-    let capabilities = Capabilities::probe();
-    elsewhere::check(&settings.schedulers, &capabilities)?;
-    let parts = parts(sets, settings, &capabilities, interrupt)?;
+    conduct_on(&Bench::set_up(settings.overheads)?, sets, settings, interrupt)
+}
+
+/// As [`conduct`], on a bench that is set up already.
+pub fn conduct_on(
+    bench: &Bench,
+    sets: &[TaskSet],
+    settings: &Settings,
+    interrupt: &AtomicBool,
+) -> Result<Finished> {
+    let capabilities = &bench.capabilities;
+    elsewhere::check(&settings.schedulers, capabilities)?;
+    let parts = parts(sets, settings, capabilities, interrupt)?;
     check_prospects(
         parts.iter().map(|part| (part.scheduler.name.as_str(), &sets[part.set], part.plan.as_ref().err())),
     )?;
     let workload = Workload::new(settings.demand_model, settings.demand, sets, settings.seed)?;
-    let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, lock, interrupt };
-    let runs = planned_runs(sets, &parts, settings, &capabilities);
+    let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, bench, interrupt };
+    let runs = planned_runs(sets, &parts, settings, capabilities);
     let manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
+    overheads::clear(directory.path())?;
     let verdicts = laboratory.make_all(&runs, &mut directory)?;
+    if let Some(measuring) = &bench.measuring {
+        measuring.write_costs(directory.path())?;
+    }
     laboratory.simulate_beside(&runs, &mut directory)?;
     let path = directory.path().to_owned();
     directory.finish()?;
     let results = laxity_trace::load(&path)?;
-    let deployment = Deployment { parts, capabilities };
+    let deployment = Deployment { parts, capabilities: capabilities.clone() };
     Ok(Finished { directory: path, results, deployment, verdicts, interrupted: interrupt.load(SeqCst) })
 }
 
@@ -150,7 +186,7 @@ struct Laboratory<'a> {
     settings: &'a Settings,
     parts: &'a [Part],
     workload: &'a Workload,
-    lock: MachineLock,
+    bench: &'a Bench,
     interrupt: &'a AtomicBool,
 }
 
@@ -236,7 +272,15 @@ impl Laboratory<'_> {
         let mut show = |progress: Progress| {
             step.show(progress.finished, progress.total, &format!("{} misses", progress.missed));
         };
-        match laxity_run::execute(&self.lock, &plan, &orders, &deadlines, self.interrupt, &mut show) {
+        let mut execute =
+            || laxity_run::execute(&self.bench.lock, &plan, &orders, &deadlines, self.interrupt, &mut show);
+        let (executed, recorded) = match (&self.bench.measuring, work.part()) {
+            (Some(measuring), Some(part)) => {
+                measuring.during(directory, &self.subject(run, part, set), execute)
+            }
+            _ => (execute(), Ok(())),
+        };
+        match executed {
             Ok(executed) => {
                 run.status = executed.status;
                 run.not_measured = executed.not_measured;
@@ -249,6 +293,9 @@ impl Laboratory<'_> {
             }
             // The others may run all the same.
             Err(error) => run.status = RunStatus::NotRun { reason: reason(&error) },
+        }
+        if let Err(why) = recorded {
+            run.notes.push(format!("overheads were not recorded: {}", reason(&why)));
         }
         step.end(&outcome(run, set, self.settings)?);
         Ok(verdict)
@@ -272,6 +319,18 @@ impl Laboratory<'_> {
                 run.not_measured.insert(laxity_run::SCHEDULE.into(), reason(&error));
                 None
             }
+        }
+    }
+
+    /// Of whom overheads are recorded.
+    fn subject<'a>(&'a self, run: &Run, part: usize, set: &'a TaskSet) -> Subject<'a> {
+        Subject {
+            run: run.id,
+            scheduler: &self.parts[part].scheduler,
+            set: set.name(),
+            tasks: u32::try_from(set.real_time().count()).unwrap_or(u32::MAX),
+            cpus: u32::try_from(self.settings.platform.core_count()).unwrap_or(u32::MAX),
+            seed: self.settings.seed,
         }
     }
 

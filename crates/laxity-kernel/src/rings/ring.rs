@@ -16,6 +16,7 @@ pub const NONE: u32 = u32::MAX;
 const HEAD_AT: usize = 0;
 const LOST_AT: usize = 8;
 const INTERRUPTS_AT: usize = 16;
+const WANTED_AT: usize = 20;
 const TAIL_AT: usize = 64;
 const RECORDS_AT: usize = 4_096;
 
@@ -130,8 +131,16 @@ impl Ring<'_> {
 
     /// How many interrupts have been counted.
     pub fn interrupts(&self) -> u32 {
-        // SAFETY: a 4-byte word of `struct lx_ring`, which `at` promises to be there.
-        let word = unsafe { AtomicU32::from_ptr(self.start.add(INTERRUPTS_AT).cast()) };
-        word.load(Ordering::Relaxed)
+        self.half_word(INTERRUPTS_AT).load(Ordering::Relaxed)
+    }
+
+    /// Says whether records are wanted, to a writer that asks (`bpf/host/samples.h`).
+    pub fn want(&self, wanted: bool) {
+        self.half_word(WANTED_AT).store(wanted.into(), Ordering::SeqCst);
+    }
+
+    fn half_word(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: callers give offsets of 4-byte words of `struct lx_ring`, which `at` promises to be there.
+        unsafe { AtomicU32::from_ptr(self.start.add(offset).cast()) }
     }
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Overheads that only the host can see (cerqueira2014, IV-A): releases, which are its own interrupts, and the messages to the
+ * dedicated scheduling processor. In rings of their own, apart from those of the schedule: whoever measures overheads need not
+ * be whoever records the schedule. He finds these rings in the running kernel, and says in them that he wants samples
+ * (laxity_kernel::rings::HostSamples).
+ *
+ * Interrupts are off while the host works, so that nothing disturbs these samples.
+ */
+#ifndef LX_HOST_SAMPLES_H
+#define LX_HOST_SAMPLES_H
+
+#include "maps.h"
+
+#define LX_SAMPLED_POLICY 7 /* SCHED_EXT */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct lx_ring);
+} lx_sample_rings SEC(".maps");
+
+/* Where samples of this CPU go; NULL: nobody wants any. */
+static __always_inline struct lx_ring *lx_sampling(void)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct lx_ring *ring = bpf_map_lookup_elem(&lx_sample_rings, &cpu);
+
+	return ring && *(volatile u32 *)&ring->wanted ? ring : NULL;
+}
+
+/* What began at `begin` on this CPU and ended at `end`, or `end` before it: nothing. */
+static __noinline void lx_sample(u32 kind, u64 begin, u64 end)
+{
+	struct lx_ring *ring = lx_sampling();
+
+	if (!ring || end < begin)
+		return;
+	struct lx_record record = {
+		.time_ns = begin,
+		.argument = end - begin,
+		.kind = kind,
+		.cpu = bpf_get_smp_processor_id(),
+		.task = LX_NONE,
+		.job = LX_NONE,
+		.policy = LX_SAMPLED_POLICY,
+		.interrupts = ring->interrupts,
+	};
+	lx_ring_write(ring, &record);
+}
+
+/* A release interrupt for the instant `due`, handled from `begin` to `end`. */
+static __always_inline void lx_sample_release(u64 due, u64 begin, u64 end)
+{
+	if (!lx_sampling())
+		return;
+	lx_sample(LX_SAMPLE_RELEASE_LATENCY, due, begin);
+	lx_sample(LX_SAMPLE_RELEASE, begin, end);
+}
+
+/* A message sent at `sent` to the dedicated processor, handled from `begin` to `end`. */
+static __always_inline void lx_sample_message(u64 sent, u64 begin, u64 end)
+{
+	if (!lx_sampling())
+		return;
+	lx_sample(LX_SAMPLE_REQUEST_LATENCY, sent, begin);
+	lx_sample(LX_SAMPLE_DSP_HANDLER, begin, end);
+}
+
+#endif

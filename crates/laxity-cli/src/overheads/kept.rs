@@ -1,0 +1,127 @@
+//! Overheads in a results directory.
+
+use crate::output;
+use laxity_model::{Diagnostic, Result};
+use laxity_overheads::{Class, Groups, Row, Summary, Which, overheads_csv, terminal};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where overheads are in a results directory.
+pub const OVERHEADS_DIRECTORY: &str = "overheads";
+
+/// The overheads of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunOverheads {
+    /// Number of the run.
+    pub run: u32,
+    /// Its scheduler.
+    pub scheduler: String,
+    /// Name of the task set.
+    pub set: String,
+    /// Its real-time tasks.
+    pub tasks: u32,
+    /// CPUs that it could use.
+    pub cpus: u32,
+    /// The class of its threads: `deadline`, `fixed-priority` or `ext`.
+    pub class: String,
+    /// What was recorded, of all classes.
+    pub recorded: Summary,
+}
+
+/// The file of samples of a run.
+pub fn samples_path(directory: &Path, run: u32) -> PathBuf {
+    directory.join(OVERHEADS_DIRECTORY).join(format!("run-{run}.parquet"))
+}
+
+/// Removes what an earlier experiment has left.
+pub fn clear(directory: &Path) -> Result<()> {
+    let folder = directory.join(OVERHEADS_DIRECTORY);
+    for path in files(&folder)? {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let ours = name.starts_with("run-") && (name.ends_with(".json") || name.ends_with(".parquet"))
+            || name.ends_with("-mean.csv")
+            || name.ends_with("-max.csv");
+        if ours {
+            fs::remove_file(&path).map_err(|error| output::cannot_write(&path, &error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what was recorded of a run; its samples are written already.
+pub fn keep(directory: &Path, overheads: &RunOverheads) -> Result<()> {
+    let folder = directory.join(OVERHEADS_DIRECTORY);
+    fs::create_dir_all(&folder).map_err(|error| output::cannot_write(&folder, &error))?;
+    let text = serde_json::to_string_pretty(overheads).expect("serializes") + "\n";
+    output::write_file(&folder.join(format!("run-{}.json", overheads.run)), &text)
+}
+
+/// Overheads of all runs in a results directory, by number of the run.
+pub fn read(directory: &Path) -> Result<Vec<RunOverheads>> {
+    let mut all = Vec::new();
+    for path in files(&directory.join(OVERHEADS_DIRECTORY))? {
+        if path.extension().is_none_or(|ending| ending != "json") {
+            continue;
+        }
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+                .hint("is it a file that laxity has written?")
+        };
+        let text = fs::read_to_string(&path).map_err(|error| unreadable(&error))?;
+        let overheads: RunOverheads = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+        all.push(overheads);
+    }
+    all.sort_by_key(|overheads| overheads.run);
+    Ok(all)
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(output::cannot_write(folder, &error)),
+    };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+/// Writes the CSV files of one scheduler, a row per number of tasks: what `--costs` takes. `summary` says what could not be
+/// measured.
+pub fn write_costs(
+    folder: &Path,
+    scheduler: &str,
+    class: Class,
+    by_tasks: &[(u32, &Groups)],
+    summary: &Summary,
+) -> Result<()> {
+    fs::create_dir_all(folder).map_err(|error| output::cannot_write(folder, &error))?;
+    let rows: Vec<Row> = by_tasks.iter().map(|(tasks, groups)| Row::of(*tasks, groups, class)).collect();
+    let stem = scheduler.replace(':', "-");
+    for (which, ending) in [(Which::Mean, "mean"), (Which::Max, "max")] {
+        let text = overheads_csv(&rows, which, |kind| summary.absent(kind));
+        output::write_file(&folder.join(format!("{stem}-{ending}.csv")), &text)?;
+    }
+    Ok(())
+}
+
+/// The overheads of runs as tables.
+pub fn text(all: &[RunOverheads]) -> String {
+    let one = |overheads: &RunOverheads| {
+        let class = Class::named(&overheads.class);
+        format!(
+            "\nOverheads of {} with {} ({} tasks, {} CPUs; run {}; kernel {}). Samples that an interrupt disturbed are \
+             counted only.\n\n{}",
+            overheads.scheduler,
+            overheads.set,
+            overheads.tasks,
+            overheads.cpus,
+            overheads.run,
+            overheads.recorded.kernel,
+            terminal(&overheads.recorded, class)
+        )
+    };
+    all.iter().map(one).collect()
+}

@@ -1,0 +1,73 @@
+//! Samples of overheads that only a policy's host can see (`bpf/host/samples.h`), found in the running kernel: whoever
+//! measures need not be whoever has attached the policy, and may begin and end while it schedules.
+
+use super::{Record, Rings};
+use libbpf_rs::MapHandle;
+use libbpf_rs::query::MapInfoIter;
+use std::time::{Duration, Instant};
+
+const MAP: &str = "lx_sample_rings";
+
+/// How often it is looked for hosts.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The sample rings of all hosts in the kernel. Samples are written while this exists.
+pub struct HostSamples {
+    found: Vec<(u32, Rings)>,
+    looked: Option<Instant>,
+}
+
+impl HostSamples {
+    /// Looks for hosts now, and again whenever it is drained: a policy may be attached later.
+    pub fn find() -> HostSamples {
+        let mut samples = HostSamples { found: Vec::new(), looked: None };
+        samples.look();
+        samples
+    }
+
+    /// Takes every published sample. Gives how many.
+    pub fn drain(&mut self, mut each: impl FnMut(&Record)) -> usize {
+        self.look();
+        self.found.iter_mut().map(|(_, rings)| rings.drain(&mut each)).sum()
+    }
+
+    /// How many hosts have been found.
+    pub fn hosts(&self) -> usize {
+        self.found.len()
+    }
+
+    /// How many samples found no place, by CPU.
+    pub fn lost(&self) -> Vec<u64> {
+        let all: Vec<Vec<u64>> = self.found.iter().map(|(_, rings)| rings.lost()).collect();
+        let cpus = all.iter().map(Vec::len).max().unwrap_or(0);
+        (0..cpus).map(|cpu| all.iter().filter_map(|lost| lost.get(cpu)).sum()).collect()
+    }
+
+    fn look(&mut self) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_EVERY) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        for info in MapInfoIter::default().filter(|info| info.name.to_str() == Some(MAP)) {
+            if self.found.iter().any(|(id, _)| *id == info.id) {
+                continue;
+            }
+            // It may have gone since, and then there is nothing to be had of it.
+            let Ok(map) = MapHandle::from_map_id(info.id) else { continue };
+            let Ok(mut rings) = Rings::of_map(map) else { continue };
+            rings.drain(|_| ());
+            want(&rings, true);
+            self.found.push((info.id, rings));
+        }
+    }
+}
+
+fn want(rings: &Rings, wanted: bool) {
+    (0..rings.count()).for_each(|cpu| rings.ring(cpu).want(wanted));
+}
+
+impl Drop for HostSamples {
+    fn drop(&mut self) {
+        self.found.iter().for_each(|(_, rings)| want(rings, false));
+    }
+}
