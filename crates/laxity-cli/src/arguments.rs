@@ -60,6 +60,8 @@ pub enum Command {
     Load(Box<crate::commands::load::LoadArguments>),
     /// Run a program unmodified, its SCHED_DEADLINE tasks under the attached policy.
     Exec(crate::commands::exec::ExecArguments),
+    /// Sweeps over task sets and machines.
+    Study(crate::commands::study::StudyArguments),
     /// Do any of this inside a virtual machine whose kernel has sched_ext.
     Vm(crate::commands::vm::VmArguments),
 }
@@ -274,7 +276,8 @@ fn budget(text: &str) -> std::result::Result<BudgetMode, String> {
     }
 }
 
-fn switch(text: &str) -> std::result::Result<bool, String> {
+/// `on` or `off`.
+pub fn switch(text: &str) -> std::result::Result<bool, String> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),

@@ -12,6 +12,7 @@ mod output;
 mod overheads;
 mod progress;
 mod simulation;
+mod study;
 
 use clap::Parser;
 use std::process::ExitCode;

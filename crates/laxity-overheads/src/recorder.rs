@@ -103,7 +103,7 @@ impl Recorder {
         let object = load(bytes, &constants, shared, &mut left_out)?;
         let rings = Rings::of(&object)?;
         let switch = Switch::of(&object)?;
-        let links = attach_all(&object, &constants, &mut left_out);
+        let links = quietly(|| attach_all(&object, &constants, &mut left_out));
         if links.is_empty() {
             let why = left_out.values().next().cloned().unwrap_or_default();
             return Err(Diagnostic::environment(format!("no probe could be attached: {why}"))
@@ -269,6 +269,16 @@ fn messages() -> String {
     std::mem::take(&mut *MESSAGES.lock().expect("nothing panics while it is held"))
 }
 
+/// Keeps what libbpf says: its messages go to one place, so that this is done once at a time.
+fn quietly<T>(work: impl FnOnce() -> T) -> T {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let previous = set_print(Some((PrintLevel::Warn, keep_message)));
+    let done = work();
+    set_print(previous);
+    done
+}
+
 /// Loads all programs that this kernel takes: what one load fails for is left out of the next.
 fn load(
     bytes: &[u8],
@@ -276,13 +286,7 @@ fn load(
     shared: Option<&Rings>,
     left_out: &mut LeftOut,
 ) -> Result<Object> {
-    // Its messages go to one place: one load at a time.
-    static LOADING: Mutex<()> = Mutex::new(());
-    let _alone = LOADING.lock().unwrap_or_else(PoisonError::into_inner);
-    let previous = set_print(Some((PrintLevel::Warn, keep_message)));
-    let loaded = load_what_fits(bytes, constants, shared, left_out);
-    set_print(previous);
-    loaded
+    quietly(|| load_what_fits(bytes, constants, shared, left_out))
 }
 
 fn load_what_fits(

@@ -21,6 +21,7 @@ mod evidence_tables;
 mod html;
 mod markdown;
 mod number;
+mod pages;
 mod plot;
 mod recommend;
 mod study;
@@ -30,7 +31,8 @@ pub mod timeline;
 mod verified;
 
 pub use beside::{Beside, Later, Pair, TaskCount};
-pub use plot::Plot;
+pub use pages::{PageSection, PlainTable, StudyPage};
+pub use plot::{LinesFigure, LinesPanel, Plot};
 pub use recommend::Recommendation;
 pub use study::Configuration;
 pub use terminal::TextStyle;

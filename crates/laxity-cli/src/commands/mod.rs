@@ -9,6 +9,7 @@ mod place;
 mod report;
 mod run;
 mod simulate;
+pub mod study;
 mod verify;
 pub mod vm;
 
@@ -39,6 +40,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::List(arguments) => list::list(&arguments),
         Command::Load(arguments) => load::load(&arguments),
         Command::Exec(arguments) => exec::exec(&arguments),
+        Command::Study(arguments) => study::study(&arguments),
         Command::Vm(arguments) => vm::vm(&arguments),
     }
 }

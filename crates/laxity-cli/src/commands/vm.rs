@@ -101,7 +101,7 @@ pub struct VmArguments {
 }
 
 /// A size; one letter means the power of 1024, as for QEMU.
-fn memory(text: &str) -> std::result::Result<ByteSize, String> {
+pub fn memory(text: &str) -> std::result::Result<ByteSize, String> {
     match text.strip_suffix(['K', 'M', 'G', 'T']) {
         Some(_) => value(&format!("{text}iB")),
         None => value(text),
@@ -214,11 +214,18 @@ fn describe(kernel: &KnownKernel, width: usize) -> String {
 }
 
 /// Where everything goes.
-struct Terminal {
+pub struct Terminal {
     quiet: bool,
     console: bool,
     /// The reader of standard output has left.
     deaf: bool,
+}
+
+impl Terminal {
+    /// The words of machines, unless it is quiet; not their consoles.
+    pub fn new(quiet: bool) -> Terminal {
+        Terminal { quiet, console: false, deaf: false }
+    }
 }
 
 impl Audience for Terminal {

@@ -92,9 +92,9 @@ impl Measuring {
         Ok(())
     }
 
-    /// Writes what the schedulers cost, by number of tasks, as CSV for `--costs`.
+    /// Writes what the schedulers have cost since this was called last, by number of tasks, as CSV for `--costs`.
     pub fn write_costs(&self, directory: &Path) -> Result<()> {
-        let mut all = self.costs.borrow_mut();
+        let mut all = self.costs.take();
         all.sort_by(|a, b| (&a.scheduler, a.tasks).cmp(&(&b.scheduler, b.tasks)));
         for costs in all.chunk_by(|a, b| a.scheduler == b.scheduler) {
             let by_tasks: Vec<(u32, &Groups)> = costs.iter().map(|c| (c.tasks, &c.groups)).collect();

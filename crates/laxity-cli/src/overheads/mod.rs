@@ -7,7 +7,7 @@ mod kept;
 mod measured;
 mod recording;
 
-pub use kept::{RunOverheads, clear, read, text};
+pub use kept::{RunOverheads, clear, read, samples_path, text, write_costs};
 pub use measured::{Measuring, Subject};
 pub use recording::Probes;
 

@@ -3,6 +3,7 @@
 mod axis;
 mod canvas;
 mod cdf;
+mod lines;
 mod rows;
 mod scatter;
 mod style;
@@ -12,6 +13,9 @@ use crate::number;
 use crate::study::{
     Configuration, Evidence, Study, TaskEvidence, common_working_set, tasks_of, utilization_of,
 };
+pub(crate) use lines::lines_svg;
+pub use lines::{LinesFigure, LinesPanel};
+
 use cdf::Curve;
 use laxity_model::{Duration, Result, Task, TaskSet};
 use laxity_trace::{TaskSelection, normalized_laxities};

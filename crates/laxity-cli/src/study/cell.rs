@@ -1,0 +1,191 @@
+//! The cells of a study: which there are, where each is kept, and what became of it.
+
+use crate::simulation::NamedScheduler;
+use laxity_model::{Diagnostic, Policy, Result};
+use laxity_trace::RunStatus;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where cells are in a study's directory.
+pub const CELLS_DIRECTORY: &str = "cells";
+/// Why a cell could not be measured.
+const REASON_FILE: &str = "not-measured.txt";
+
+/// One run of a study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// The scheduler.
+    pub scheduler: NamedScheduler,
+    /// CPUs that it uses: m.
+    pub cpus: u32,
+    /// Tasks per CPU: there are that many times `cpus`.
+    pub tasks_per_cpu: u32,
+    /// Which of the task sets of this size, from 0.
+    pub set: u32,
+}
+
+impl Cell {
+    /// Tasks in all.
+    pub fn tasks(&self) -> u32 {
+        self.tasks_per_cpu * self.cpus
+    }
+
+    /// Where it is kept in a directory of cells.
+    pub fn folder(&self, cells: &Path) -> PathBuf {
+        let scheduler = self.scheduler.name.replace(':', "-");
+        cells
+            .join(format!("m{}", self.cpus))
+            .join(scheduler)
+            .join(format!("n{}-{}", self.tasks_per_cpu, self.set))
+    }
+
+    /// What became of it.
+    pub fn state(&self, cells: &Path) -> State {
+        let folder = self.folder(cells);
+        if let Ok(reason) = std::fs::read_to_string(folder.join(REASON_FILE)) {
+            return State::NotMeasured(reason.trim().to_owned());
+        }
+        let Ok(manifest) = laxity_trace::load_manifest(&folder) else { return State::Open };
+        match manifest.runs.first().map(|run| &run.status) {
+            Some(RunStatus::Completed) => State::Measured,
+            Some(RunStatus::NotRun { reason }) if !reason.is_empty() && !reason.contains("interrupted") => {
+                State::NotMeasured(reason.clone())
+            }
+            _ => State::Open,
+        }
+    }
+
+    /// Says why it could not be measured.
+    pub fn refuse(&self, cells: &Path, why: &Diagnostic) -> Result<()> {
+        let folder = self.folder(cells);
+        std::fs::create_dir_all(&folder).map_err(|error| crate::output::cannot_write(&folder, &error))?;
+        let text = format!("{}\n", crate::experiment::reason(why));
+        crate::output::write_file(&folder.join(REASON_FILE), &text)
+    }
+
+    /// Forgets an earlier refusal: it is tried again.
+    pub fn reopen(&self, cells: &Path) {
+        // If it cannot be removed, the cell stays refused, which is shown.
+        let _ = std::fs::remove_file(self.folder(cells).join(REASON_FILE));
+    }
+
+    /// Why no run can be made of it on any machine.
+    pub fn impossible(&self) -> Option<Diagnostic> {
+        let dedicates = matches!(self.scheduler.scheduler.policy, Policy::GsnEdfDi | Policy::GEdfMp);
+        (self.scheduler.linux().is_none() && dedicates && self.cpus < 2).then(|| {
+            Diagnostic::usage(format!(
+                "{} dedicates a CPU to scheduling, and there is only one",
+                self.scheduler.name
+            ))
+            .hint("use 2 CPUs or more")
+        })
+    }
+}
+
+/// What became of a cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// Not measured yet, or not to the end.
+    Open,
+    /// It is there.
+    Measured,
+    /// It cannot be measured, and why.
+    NotMeasured(String),
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}/{}", self.scheduler, self.cpus, self.tasks_per_cpu, self.set)
+    }
+}
+
+impl FromStr for Cell {
+    type Err = Diagnostic;
+
+    /// As it is written by `Display`: SCHEDULER/CPUS/TASKS-PER-CPU/SET.
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || {
+            Diagnostic::usage(format!("`{text}` is no cell")).hint("write SCHEDULER/CPUS/TASKS-PER-CPU/SET")
+        };
+        let parts: Vec<&str> = text.split('/').collect();
+        let [scheduler, cpus, tasks_per_cpu, set] = parts[..] else { return Err(wrong()) };
+        let number = |text: &str| text.parse::<u32>().map_err(|_| wrong());
+        Ok(Cell {
+            scheduler: scheduler.parse()?,
+            cpus: number(cpus)?,
+            tasks_per_cpu: number(tasks_per_cpu)?,
+            set: number(set)?,
+        })
+    }
+}
+
+/// Numbers in ascending order: a list of them and of ranges, such as `1,2,4-8`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbers(pub Vec<u32>);
+
+/// The most of tasks per CPU, and of CPUs.
+const NUMBER_MAX: u32 = 4096;
+
+impl FromStr for Numbers {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || {
+            Diagnostic::usage(format!("`{text}` is no list of numbers from 1 to {NUMBER_MAX}"))
+                .hint("write numbers and ranges, such as 1,2,4-8")
+        };
+        let mut numbers = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let (first, last): (u32, u32) =
+                (first.parse().map_err(|_| wrong())?, last.parse().map_err(|_| wrong())?);
+            if first == 0 || first > last || last > NUMBER_MAX {
+                return Err(wrong());
+            }
+            numbers.extend(first..=last);
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(Numbers(numbers))
+    }
+}
+
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<String> = self.0.iter().map(u32::to_string).collect();
+        f.write_str(&words.join(","))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_and_numbers_are_read_as_they_are_written() {
+        let cell: Cell = "p-fpp:rm/4/20/1".parse().expect("a cell");
+        assert_eq!((cell.tasks(), cell.to_string().as_str()), (80, "p-fpp:rm/4/20/1"));
+        assert_eq!(cell.folder(Path::new("c")), Path::new("c/m4/p-fpp-rm/n20-1"));
+        assert!("edf-bh/4".parse::<Cell>().is_err() && "x/1/1/0".parse::<Cell>().is_err());
+        let numbers: Numbers = "8,1-3,2".parse().expect("numbers");
+        assert_eq!((numbers.0.clone(), numbers.to_string().as_str()), (vec![1, 2, 3, 8], "1,2,3,8"));
+        for wrong in ["", "0", "3-1", "a", "1-9999", "-1"] {
+            assert!(wrong.parse::<Numbers>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_kept_until_the_cell_is_tried_again() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let cell: Cell = "g-edf-mp/1/4/0".parse().expect("a cell");
+        assert_eq!(cell.state(folder.path()), State::Open);
+        let why = cell.impossible().expect("it needs two");
+        cell.refuse(folder.path(), &why).expect("writes");
+        let State::NotMeasured(reason) = cell.state(folder.path()) else { panic!("it was refused") };
+        assert!(reason.contains("dedicates a CPU"), "{reason}");
+        cell.reopen(folder.path());
+        assert_eq!(cell.state(folder.path()), State::Open);
+        assert!("g-edf-mp/2/4/0".parse::<Cell>().expect("a cell").impossible().is_none());
+    }
+}

@@ -1,0 +1,142 @@
+//! Measuring cells on this machine.
+
+use super::cell::{Cell, State};
+use super::workload::{Cap, task_set};
+use crate::experiment::{Bench, DemandModel, ILP_TIME_LIMIT, Settings, conduct_on};
+use crate::output;
+use crate::overheads::Probes;
+use laxity_model::{Demand, Diagnostic, Duration, Platform, Result};
+use laxity_place::Overload;
+use laxity_run::{BudgetMargin, BudgetMode, PolicyOptions};
+use laxity_trace::{Existing, RunSummary};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// What all cells of a study have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conditions {
+    /// How long each run releases jobs.
+    pub duration: Duration,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What tasks may ask for.
+    pub cap: Cap,
+    /// Whether jobs of one instant are released together.
+    pub batching: bool,
+    /// What is probed.
+    pub probes: Probes,
+    /// Say nothing.
+    pub quiet: bool,
+}
+
+/// Measures the cells one after the other; whether all were tried, or an interruption came first. Each is on disk before the
+/// next one begins. A cell that cannot be measured says so and does not end the study.
+pub fn measure(
+    cells: &[&Cell],
+    folder: &Path,
+    conditions: &Conditions,
+    interrupt: &AtomicBool,
+) -> Result<bool> {
+    let mut bench = None;
+    for (number, cell) in cells.iter().enumerate() {
+        if interrupt.load(SeqCst) {
+            return Ok(false);
+        }
+        cell.reopen(folder);
+        let bench = match &mut bench {
+            Some(bench) => bench,
+            // Without it no cell can be measured.
+            none => none.insert(Bench::set_up(Some(conditions.probes))?),
+        };
+        let outcome = match measure_one(bench, cell, folder, conditions, interrupt) {
+            Ok(outcome) => outcome,
+            Err(why) => {
+                cell.refuse(folder, &hinted(why))?;
+                "not measured".to_owned()
+            }
+        };
+        if !conditions.quiet {
+            output::say(format_args!("[{}/{}] {} {outcome}", number + 1, cells.len(), describe(cell)));
+        }
+    }
+    Ok(!interrupt.load(SeqCst))
+}
+
+/// What helps where a study is concerned: not the whole command in a virtual machine.
+fn hinted(why: Diagnostic) -> Diagnostic {
+    match &why.hint {
+        Some(hint) if hint.contains("laxity vm") => why.hint("measure in virtual machines with --vm"),
+        _ => why,
+    }
+}
+
+/// A cell in words.
+pub fn describe(cell: &Cell) -> String {
+    let plural = if cell.cpus == 1 { "" } else { "s" };
+    format!("{:<10} {} CPU{plural}, {:>3} tasks:", cell.scheduler, cell.cpus, cell.tasks())
+}
+
+fn measure_one(
+    bench: &Bench,
+    cell: &Cell,
+    folder: &Path,
+    conditions: &Conditions,
+    interrupt: &AtomicBool,
+) -> Result<String> {
+    let set = task_set(cell, conditions.cap, conditions.seed)?;
+    let settings = settings(cell, folder, conditions)?;
+    let sets = [set];
+    let finished = conduct_on(bench, &sets, &settings, interrupt)?;
+    Ok(match cell.state(folder) {
+        State::NotMeasured(_) => "not measured".to_owned(),
+        State::Open => "interrupted".to_owned(),
+        State::Measured => {
+            let run = finished.results.runs.first().expect("one was made");
+            let counts = RunSummary::of(run, &sets[0], settings.platform.core_count())?.counts;
+            format!("{} jobs, {} misses", counts.jobs, counts.misses)
+        }
+    })
+}
+
+fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Settings> {
+    Ok(Settings {
+        schedulers: vec![cell.scheduler.clone()],
+        duration: conditions.duration,
+        repeat: 1,
+        simulate: None,
+        overheads: Some(conditions.probes),
+        record: false,
+        alone: None,
+        demand_model: DemandModel::CpuTime,
+        demand: Demand::Wcet,
+        budget_margin: BudgetMargin::default(),
+        policy: PolicyOptions {
+            budget: BudgetMode::Throttle,
+            batching: conditions.batching,
+            retries_max: laxity_sim::RETRIES_MAX,
+        },
+        grace: None,
+        placement: "ilp".parse()?,
+        overload: Overload::Refuse,
+        ilp_time_limit: ILP_TIME_LIMIT,
+        seed: conditions.seed,
+        platform: some_of_this_machine(cell.cpus)?,
+        out: cell.folder(folder),
+        existing: Existing::Replace,
+        quiet: true,
+    })
+}
+
+/// The first CPUs of this machine.
+fn some_of_this_machine(cpus: u32) -> Result<Platform> {
+    let platform = Platform::this_machine()?;
+    let there = platform.core_count();
+    let wanted = usize::try_from(cpus).expect("64-bit addresses");
+    if wanted > there {
+        return Err(Diagnostic::environment(format!("this machine has {there} CPUs, not {cpus}"))
+            .hint("measure in virtual machines with --vm, or ask for fewer with --cpus"));
+    }
+    let first = platform.cpus().iter().take(wanted).collect();
+    platform.restricted(&first)
+}

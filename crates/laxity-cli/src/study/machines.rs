@@ -1,0 +1,181 @@
+//! Measuring cells in virtual machines, each with as many CPUs as its cells use.
+//!
+//! A machine measures a batch of cells of one number of CPUs and one scheduler, so that little is lost with a machine that dies;
+//! the cells come back when it ends. An interruption ends the batch, and what it has measured comes back too.
+
+use super::cell::{CELLS_DIRECTORY, Cell};
+use super::here::Conditions;
+use crate::commands::vm::Terminal;
+use crate::output;
+use crate::overheads::Probes;
+use laxity_model::{Diagnostic, Duration, Result};
+use laxity_vm::{KernelChoice, Order, Program, Settings};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// The machines.
+#[derive(Debug, Clone)]
+pub struct Machines {
+    /// Their kernel.
+    pub kernel: KernelChoice,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// Count instructions instead of time.
+    pub deterministic: bool,
+}
+
+/// A batch is measured in about this time, apart from starting and stopping.
+const BATCH: Duration = Duration::from_secs(60);
+/// How much longer than its jobs a cell may take: an emulated machine is slow.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How much slower than its own time a machine that counts instructions may be.
+const COUNTING_SLOWER: u64 = 60;
+
+/// Measures the cells; whether all were tried, or an interruption came first.
+pub fn measure(
+    cells: &[&Cell],
+    study: &Path,
+    machines: &Machines,
+    conditions: &Conditions,
+    interrupt: &AtomicBool,
+) -> Result<bool> {
+    let most = usize::try_from(BATCH.as_ns() / conditions.duration.as_ns().max(1)).unwrap_or(1).max(1);
+    let together = |a: &&Cell, b: &&Cell| a.cpus == b.cpus && a.scheduler == b.scheduler;
+    for same in cells.chunk_by(|a, b| together(a, b)) {
+        // Counted machines begin every scheduler's cells alike: all in one.
+        for batch in same.chunks(if machines.deterministic { same.len() } else { most }) {
+            if interrupt.load(SeqCst) || !measure_batch(batch, study, machines, conditions, interrupt)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn measure_batch(
+    batch: &[&Cell],
+    study: &Path,
+    machines: &Machines,
+    conditions: &Conditions,
+    interrupt: &AtomicBool,
+) -> Result<bool> {
+    let cells = study.join(CELLS_DIRECTORY);
+    batch.iter().for_each(|cell| cell.reopen(&cells));
+    let folder = Folder::create(study)?;
+    let (order, settings) =
+        (order(batch, &folder.0, conditions, machines.deterministic), settings(batch, machines, conditions)?);
+    let mut audience = Terminal::new(conditions.quiet);
+    let ended = laxity_vm::run(&order, &settings, &mut audience, interrupt);
+    // Whatever came back of it counts, however it ended.
+    let missing = take_over(batch, &folder.0.join(CELLS_DIRECTORY), &cells)?;
+    match ended {
+        Ok(ended) if ended.code == output::INTERRUPTED => Ok(false),
+        Err(why) if why == laxity_vm::interrupted() => Ok(false),
+        Ok(ended) => {
+            let why = format!("the study in the virtual machine ended with exit code {}", ended.code);
+            refuse(&missing, &cells, &Diagnostic::environment(why))
+        }
+        // Without any machine there is nothing to go on with.
+        Err(why) if missing.len() == batch.len() && no_machine(&why) => Err(why),
+        Err(why) => refuse(&missing, &cells, &why),
+    }
+}
+
+/// No machine can be had here, whatever is to run in it.
+fn no_machine(why: &Diagnostic) -> bool {
+    ["is not here", "does not boot", "no kernel", "memory"].iter().any(|part| why.message.contains(part))
+}
+
+fn refuse(missing: &[&Cell], cells: &Path, why: &Diagnostic) -> Result<bool> {
+    for cell in missing {
+        cell.refuse(cells, why)?;
+    }
+    Ok(true)
+}
+
+/// Moves what was measured to where the study keeps it; what is missing.
+fn take_over<'a>(batch: &[&'a Cell], from: &Path, cells: &Path) -> Result<Vec<&'a Cell>> {
+    let mut missing = Vec::new();
+    for &cell in batch {
+        let (made, kept) = (cell.folder(from), cell.folder(cells));
+        if !made.exists() {
+            missing.push(cell);
+            continue;
+        }
+        let failed = |error: std::io::Error| output::cannot_write(&kept, &error);
+        if let Some(parent) = kept.parent() {
+            fs::create_dir_all(parent).map_err(failed)?;
+        }
+        // An earlier attempt that did not come to its end.
+        let _ = fs::remove_dir_all(&kept);
+        fs::rename(&made, &kept).map_err(failed)?;
+    }
+    Ok(missing)
+}
+
+fn order(batch: &[&Cell], folder: &Path, conditions: &Conditions, deterministic: bool) -> Order {
+    let cells: Vec<String> = batch.iter().map(|cell| cell.to_string()).collect();
+    let mut words = vec![
+        "study".to_owned(),
+        "overheads".to_owned(),
+        format!("--cells={}", cells.join(",")),
+        format!("--duration={}", conditions.duration),
+        format!("--seed={}", conditions.seed),
+        format!("--load={}", f64::from(conditions.cap.0) / 1_000.0),
+        format!("--batching={}", if conditions.batching { "on" } else { "off" }),
+        format!("--out={CELLS_DIRECTORY}"),
+    ];
+    if conditions.probes == Probes::Functions {
+        words.push("--functions".to_owned());
+    }
+    if deterministic {
+        words.push("--instructions".to_owned());
+    }
+    // Words on their way out disturb a machine that counts.
+    if conditions.quiet || deterministic {
+        words.push("--quiet".to_owned());
+    }
+    Order {
+        program: Program::Laxity(words),
+        cwd: folder.to_owned(),
+        with: Vec::new(),
+        environment: Vec::new(),
+    }
+}
+
+fn settings(batch: &[&Cell], machines: &Machines, conditions: &Conditions) -> Result<Settings> {
+    let agent = std::env::current_exe()
+        .map_err(|error| Diagnostic::environment(format!("cannot find this program's own file: {error}")))?;
+    let slower = if machines.deterministic { COUNTING_SLOWER } else { 3 };
+    let of_cell = conditions.duration.as_ns().saturating_mul(slower).saturating_add(PATIENCE.as_ns());
+    let number = u64::try_from(batch.len()).unwrap_or(u64::MAX);
+    Ok(Settings {
+        cpus: batch[0].cpus,
+        memory_mib: machines.memory_mib,
+        kernel: machines.kernel.clone(),
+        deterministic: machines.deterministic,
+        timeout: std::time::Duration::from_nanos(of_cell.saturating_mul(number)),
+        ..Settings::with_agent(agent)
+    })
+}
+
+/// The directory that a machine works in; removed when it has ended.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create(study: &Path) -> Result<Folder> {
+        let path = study.join(format!(".machine-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).map_err(|error| output::cannot_write(&path, &error))?;
+        let path = path.canonicalize().map_err(|error| output::cannot_write(&path, &error))?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,430 @@
+//! What a study leaves: a table of everything as CSV, costs files for `--costs`, and a page.
+
+use super::evaluation::{EQUAL_LEAST, Evaluation, Measured, Place, Point};
+use super::unit::Unit;
+use crate::output;
+use crate::overheads::{class_of, write_costs};
+use crate::simulation::NamedScheduler;
+use laxity_model::Result;
+use laxity_overheads::{Groups, SampleKind, Statistics};
+use laxity_report::{LinesFigure, LinesPanel, PageSection, PlainTable, StudyPage};
+use std::fmt::Write;
+use std::path::Path;
+
+/// All numbers.
+pub const TABLE_FILE: &str = "overheads.csv";
+/// Where costs files are.
+const COSTS_DIRECTORY: &str = "costs";
+/// The page.
+pub const PAGE_FILE: &str = "report.html";
+const MARKDOWN_FILE: &str = "summary.md";
+const PLOTS_DIRECTORY: &str = "plots";
+
+/// A study that was evaluated, and what is to be said of it.
+pub struct Told<'a> {
+    /// The schedulers, in the order of the study.
+    pub schedulers: &'a [NamedScheduler],
+    /// What was measured.
+    pub evaluation: &'a Evaluation,
+    /// In what.
+    pub unit: Unit,
+    /// How it was measured, in words.
+    pub method: Vec<String>,
+}
+
+/// What figures and tables show, and in what order.
+const SHOWN: [(SampleKind, &str); 10] = [
+    (SampleKind::Release, "Release: the handler of the release interrupt"),
+    (SampleKind::Schedule, "Scheduling decision: from the scheduler's entry until the next thread is chosen"),
+    (SampleKind::Schedule2, "Scheduling after the switch"),
+    (SampleKind::ContextSwitch, "Context switch"),
+    (SampleKind::ReleaseLatency, "Release latency: from the nominal release until its handler runs"),
+    (SampleKind::IpiLatency, "IPI latency: from sending a reschedule interrupt until its handler runs"),
+    (SampleKind::Tick, "Timer tick"),
+    (SampleKind::RequestLatency, "Client request latency: from sending a message until the DSP takes it"),
+    (SampleKind::DspHandler, "DSP handler: the dedicated processor's handling of a message"),
+    (SampleKind::ScheduleKept, "Scheduler's run that keeps the running thread"),
+];
+
+impl Told<'_> {
+    /// Writes everything into the study's directory.
+    pub fn write(&self, directory: &Path) -> Result<()> {
+        output::write_file(&directory.join(TABLE_FILE), &self.csv())?;
+        if self.unit == Unit::Time {
+            self.write_costs(directory)?;
+        }
+        let page = self.page();
+        let plots = directory.join(PLOTS_DIRECTORY);
+        std::fs::create_dir_all(&plots).map_err(|error| output::cannot_write(&plots, &error))?;
+        for (stem, svg) in page.images()? {
+            output::write_file(&plots.join(format!("{stem}.svg")), &svg)?;
+        }
+        output::write_file(&directory.join(MARKDOWN_FILE), &page.markdown())?;
+        output::write_file(&directory.join(PAGE_FILE), &page.html()?)
+    }
+
+    /// A row per point: lengths in ns, or instructions.
+    fn csv(&self) -> String {
+        let mut text = String::from(
+            "cpus,tasks_per_cpu,tasks,scheduler,overhead,unit,samples,disturbed,per_second,mean,min,median,p90,p99,max,\
+             equal_samples,equal_median,equal_p99,equal_max\n",
+        );
+        let unit = if self.unit == Unit::Time { "ns" } else { "instructions" };
+        let (scale, decimals) = match self.unit {
+            Unit::Time => (1.0, 1),
+            Unit::Instructions { ns_each } => (f64::from(ns_each), 2),
+        };
+        let whole = |ns: Option<u64>| ns.map_or_else(String::new, |ns| format!("{}", float(ns) / scale));
+        for (place, measured) in &self.evaluation.places {
+            for (kind, Point { all, equal, per_second }) in &measured.points {
+                let mean = all.mean.map_or_else(String::new, |mean| format!("{:.decimals$}", mean / scale));
+                let _ = write!(
+                    text,
+                    "{},{},{},{},{},{unit},{},{},{per_second:.2},{mean}",
+                    place.cpus,
+                    place.tasks_per_cpu,
+                    place.cpus * place.tasks_per_cpu,
+                    self.schedulers[place.scheduler].name,
+                    kind.name(),
+                    all.number,
+                    all.disturbed
+                );
+                for value in [all.min, all.p50, all.p90, all.p99, all.max] {
+                    let _ = write!(text, ",{}", whole(value));
+                }
+                let _ = write!(text, ",{}", equal.number);
+                for value in [equal.p50, equal.p99, equal.max] {
+                    let _ = write!(text, ",{}", whole(value));
+                }
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn write_costs(&self, directory: &Path) -> Result<()> {
+        for (at, scheduler) in self.schedulers.iter().enumerate() {
+            for cpus in self.cpus() {
+                let of: Vec<(&Place, &Measured)> = self
+                    .evaluation
+                    .places
+                    .iter()
+                    .filter(|(p, _)| p.scheduler == at && p.cpus == cpus)
+                    .collect();
+                let Some((_, first)) = of.first() else { continue };
+                let by_tasks: Vec<(u32, &Groups)> =
+                    of.iter().map(|(p, measured)| (p.tasks_per_cpu * cpus, &measured.groups)).collect();
+                let folder = directory.join(COSTS_DIRECTORY).join(format!("m{cpus}"));
+                write_costs(&folder, &scheduler.name, class_of(scheduler), &by_tasks, &first.summary)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.evaluation.places.keys().map(|place| place.cpus).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    fn labels(&self) -> Vec<String> {
+        self.schedulers.iter().map(|scheduler| scheduler.name.clone()).collect()
+    }
+
+    fn point(&self, cpus: u32, scheduler: usize, tasks_per_cpu: u32, kind: SampleKind) -> Option<&Point> {
+        self.evaluation.places.get(&Place { cpus, scheduler, tasks_per_cpu })?.points.get(&kind)
+    }
+
+    /// All of it as a page.
+    fn page(&self) -> StudyPage {
+        let mut sections = Vec::new();
+        let mut findings = Vec::new();
+        for cpus in self.cpus() {
+            findings.extend(self.cheapest(cpus));
+            sections.push(self.section(cpus));
+        }
+        sections.extend(self.against_cpus());
+        sections.push(self.tracing());
+        sections.push(PageSection {
+            heading: "How it was measured".to_owned(),
+            paragraphs: self.method.clone(),
+            tables: self.not_measured().into_iter().collect(),
+            figures: Vec::new(),
+        });
+        let first = self.evaluation.places.values().next();
+        let kernel = first.map_or("no kernel", |measured| measured.summary.kernel.as_str());
+        StudyPage {
+            title: match self.unit {
+                Unit::Time => "What scheduling costs".to_owned(),
+                Unit::Instructions { .. } => "What scheduling costs, in instructions".to_owned(),
+            },
+            subtitle: format!("Linux {kernel}; {} schedulers", self.schedulers.len()),
+            findings,
+            sections,
+        }
+    }
+
+    /// Who is cheapest with the most tasks.
+    fn cheapest(&self, cpus: u32) -> Vec<String> {
+        let most = self.sizes(cpus).last().copied().unwrap_or(0);
+        let mut lines = Vec::new();
+        for (kind, what) in
+            [(SampleKind::Release, "a release"), (SampleKind::Schedule, "a scheduling decision")]
+        {
+            let mean = |at: usize| self.point(cpus, at, most, kind)?.all.mean;
+            let mut ranked: Vec<(f64, &str)> = (0..self.schedulers.len())
+                .filter_map(|at| Some((mean(at)?, self.schedulers[at].name.as_str())))
+                .collect();
+            if ranked.len() < 2 {
+                continue;
+            }
+            ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let told: Vec<String> =
+                ranked.iter().map(|(ns, name)| format!("{name} {}", self.unit.text(Some(*ns)))).collect();
+            let plural = if cpus == 1 { "" } else { "s" };
+            lines.push(format!(
+                "{cpus} CPU{plural}, {most} tasks per CPU: {what} takes on average, in {}: {}.",
+                self.unit,
+                told.join(", ")
+            ));
+        }
+        lines
+    }
+
+    fn sizes(&self, cpus: u32) -> Vec<u32> {
+        let of = self.evaluation.places.keys().filter(|place| place.cpus == cpus);
+        let mut sizes: Vec<u32> = of.map(|place| place.tasks_per_cpu).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    fn section(&self, cpus: u32) -> PageSection {
+        let shown = SHOWN.iter().filter(|(kind, _)| {
+            let of = self.evaluation.places.iter().filter(|(place, _)| place.cpus == cpus);
+            of.into_iter().any(|(_, measured)| measured.points.contains_key(kind))
+        });
+        let mut section = PageSection {
+            heading: format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" }),
+            paragraphs: Vec::new(),
+            tables: Vec::new(),
+            figures: Vec::new(),
+        };
+        for (kind, title) in shown {
+            section.figures.push(self.figure(cpus, *kind, title));
+            section.tables.push(self.table(cpus, *kind, title));
+        }
+        section.figures.push(self.rates(cpus));
+        section
+    }
+
+    /// A table of one kind: a row per number of tasks, the mean and the maximum of each scheduler.
+    fn table(&self, cpus: u32, kind: SampleKind, title: &str) -> PlainTable {
+        let shown: Vec<usize> = (0..self.schedulers.len())
+            .filter(|&at| self.sizes(cpus).iter().any(|&n| self.point(cpus, at, n, kind).is_some()))
+            .collect();
+        let names = shown.iter().map(|&at| format!("{}: mean / 99 %", self.schedulers[at].name));
+        let row = |n: &u32| {
+            let cell = |&at: &usize| match self.point(cpus, at, *n, kind) {
+                None => "-".to_owned(),
+                Some(Point { all, equal, .. }) => {
+                    let few = if all.number < EQUAL_LEAST { "*" } else { "" };
+                    let p99 = equal.p99.map(float);
+                    format!("{} / {}{few}", self.unit.text(all.mean), self.unit.text(p99))
+                }
+            };
+            [n.to_string()].into_iter().chain(shown.iter().map(cell)).collect::<Vec<String>>()
+        };
+        PlainTable {
+            caption: format!("{title} ({}; *: fewer than {EQUAL_LEAST} samples)", self.unit),
+            columns: ["tasks per CPU".to_owned()].into_iter().chain(names).collect(),
+            words: 0,
+            rows: self.sizes(cpus).iter().map(row).collect(),
+        }
+    }
+
+    fn figure(&self, cpus: u32, kind: SampleKind, title: &str) -> LinesFigure {
+        let values: [(&str, fn(&Point) -> Option<f64>); 3] = [
+            ("Mean", |point| point.all.mean),
+            ("99th percentile", |point| point.equal.p99.map(float)),
+            ("Maximum", |point| point.equal.max.map(float)),
+        ];
+        let panel = |(heading, value): (&str, fn(&Point) -> Option<f64>)| LinesPanel {
+            heading: heading.to_owned(),
+            y_title: self.unit.to_string(),
+            lines: self.lines(cpus, |place, _| Some(self.unit.of_ns(value(self.at(place, kind)?)?))),
+        };
+        let drawn = self.evaluation.places.iter().filter(|(place, _)| place.cpus == cpus);
+        let equal =
+            drawn.filter_map(|(_, measured)| measured.points.get(&kind)).map(|p| p.equal.number).max();
+        LinesFigure {
+            stem: format!("m{cpus}-{}", kind.name()),
+            title: title.to_owned(),
+            subtitle: format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" }),
+            caption: format!(
+                "Means are of all undisturbed samples; percentiles and maxima of equally many from every point (at most {}).",
+                equal.unwrap_or(0)
+            ),
+            x_title: "tasks per CPU".to_owned(),
+            labels: self.labels(),
+            panels: values.into_iter().map(panel).collect(),
+        }
+    }
+
+    /// How often there is something to measure (ackelman2018, Figure 7.2).
+    fn rates(&self, cpus: u32) -> LinesFigure {
+        let kinds = [
+            (SampleKind::Release, "Release interrupts"),
+            (SampleKind::Schedule, "Scheduling decisions that switch"),
+            (SampleKind::IpiLatency, "Reschedule interrupts"),
+        ];
+        let panel = |(kind, heading): (SampleKind, &str)| LinesPanel {
+            heading: heading.to_owned(),
+            y_title: "per second".to_owned(),
+            lines: self.lines(cpus, |place, _| Some(self.at(place, kind)?.per_second)),
+        };
+        LinesFigure {
+            stem: format!("m{cpus}-rates"),
+            title: "How often".to_owned(),
+            subtitle: format!("{cpus} CPU{}, per second of the recording", if cpus == 1 { "" } else { "s" }),
+            caption: "Samples of each kind, disturbed ones among them, per second.".to_owned(),
+            x_title: "tasks per CPU".to_owned(),
+            labels: self.labels(),
+            panels: kinds.into_iter().map(panel).collect(),
+        }
+    }
+
+    fn at(&self, place: &Place, kind: SampleKind) -> Option<&Point> {
+        self.evaluation.places.get(place)?.points.get(&kind)
+    }
+
+    /// A line per scheduler against n.
+    fn lines(&self, cpus: u32, value: impl Fn(&Place, &Measured) -> Option<f64>) -> Vec<Vec<(f64, f64)>> {
+        let line = |scheduler: usize| {
+            let of = self.evaluation.places.iter();
+            let of = of.filter(|(place, _)| place.cpus == cpus && place.scheduler == scheduler);
+            of.filter_map(|(place, m)| Some((f64::from(place.tasks_per_cpu), value(place, m)?))).collect()
+        };
+        (0..self.schedulers.len()).map(line).collect()
+    }
+
+    /// Against the number of CPUs, with the most tasks that all numbers of CPUs have (cerqueira2014, Figure 6).
+    fn against_cpus(&self) -> Option<PageSection> {
+        let cpus = self.cpus();
+        let common = self.sizes(*cpus.first()?).into_iter().rev();
+        let most = common.into_iter().find(|n| cpus.iter().all(|&m| self.sizes(m).contains(n)))?;
+        if cpus.len() < 2 {
+            return None;
+        }
+        let figure = |(kind, title): &(SampleKind, &str)| {
+            let values: [(&str, fn(&Point) -> Option<f64>); 3] = [
+                ("Mean", |point| point.all.mean),
+                ("99th percentile", |point| point.equal.p99.map(float)),
+                ("Maximum", |point| point.equal.max.map(float)),
+            ];
+            let line = |at: usize, value: fn(&Point) -> Option<f64>| {
+                let point =
+                    |&m: &u32| Some((f64::from(m), self.unit.of_ns(value(self.point(m, at, most, *kind)?)?)));
+                cpus.iter().filter_map(point).collect()
+            };
+            let panel = |(heading, value): (&str, fn(&Point) -> Option<f64>)| LinesPanel {
+                heading: heading.to_owned(),
+                y_title: self.unit.to_string(),
+                lines: (0..self.schedulers.len()).map(|at| line(at, value)).collect(),
+            };
+            LinesFigure {
+                stem: format!("cpus-{}", kind.name()),
+                title: (*title).to_owned(),
+                subtitle: format!("{most} tasks per CPU"),
+                caption: "Against the number of CPUs.".to_owned(),
+                x_title: "CPUs".to_owned(),
+                labels: self.labels(),
+                panels: values.into_iter().map(panel).collect(),
+            }
+        };
+        let measured = |(kind, _): &&(SampleKind, &str)| self.evaluation.kinds().contains(kind);
+        Some(PageSection {
+            heading: "Against the number of CPUs".to_owned(),
+            paragraphs: Vec::new(),
+            tables: Vec::new(),
+            figures: SHOWN.iter().filter(measured).map(figure).collect(),
+        })
+    }
+
+    /// What tracing itself costs, as measured in the same recordings.
+    fn tracing(&self) -> PageSection {
+        let row = |(place, measured): (&Place, &Measured)| {
+            let cost = &measured.summary.tracing;
+            let empty = |of: fn(&Statistics) -> Option<u64>| {
+                self.unit.text(cost.empty_sample_ns.as_ref().and_then(of).map(float))
+            };
+            vec![
+                self.schedulers[place.scheduler].name.clone(),
+                place.cpus.to_string(),
+                place.tasks_per_cpu.to_string(),
+                empty(|told| told.p50),
+                empty(|told| told.p99),
+                self.unit.text(cost.probes_per_sample_ns),
+                measured.summary.lost.iter().sum::<u64>().to_string(),
+            ]
+        };
+        PageSection {
+            heading: "What tracing itself costs".to_owned(),
+            paragraphs: vec![
+                "A sample contains what tracing needs between its two time stamps: the length of a sample around a function \
+                 of the kernel that does nothing, measured in the same recording. It is not subtracted. All probes together \
+                 ran for so long per sample; of that, only the former is inside of samples."
+                    .to_owned(),
+            ],
+            tables: vec![PlainTable {
+                caption: format!("Tracing ({})", self.unit),
+                columns: [
+                    "scheduler",
+                    "CPUs",
+                    "tasks per CPU",
+                    "empty sample, median",
+                    "empty sample, 99 %",
+                    "probes per sample",
+                    "records lost",
+                ]
+                .map(String::from)
+                .into(),
+                words: 1,
+                rows: self.evaluation.places.iter().map(row).collect(),
+            }],
+            figures: Vec::new(),
+        }
+    }
+
+    /// Cells that could not be measured, by reason, and quantities that the kernel does not offer.
+    fn not_measured(&self) -> Option<PlainTable> {
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        for (cell, why) in &self.evaluation.refused {
+            let what = format!("{} with {} CPUs", cell.scheduler, cell.cpus);
+            let sizes = cell.tasks_per_cpu.to_string();
+            match rows.iter_mut().find(|row| row[0] == what && row[2] == *why) {
+                Some(row) if row[1].split(", ").any(|n| n == sizes) => {}
+                Some(row) => row[1] += &format!(", {sizes}"),
+                None => rows.push(vec![what, sizes, why.clone()]),
+            }
+        }
+        if let Some(measured) = self.evaluation.places.values().next() {
+            for missing in &measured.summary.missing {
+                let what = missing.quantities.join(", ");
+                rows.push(vec![what, "all".to_owned(), format!("{}: {}", missing.probe, missing.reason)]);
+            }
+        }
+        (!rows.is_empty()).then(|| PlainTable {
+            caption: "Not measured".to_owned(),
+            columns: ["what", "tasks per CPU", "why"].map(String::from).into(),
+            words: 3,
+            rows,
+        })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number to be shown")]
+fn float(number: u64) -> f64 {
+    number as f64
+}

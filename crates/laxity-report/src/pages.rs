@@ -1,0 +1,166 @@
+//! Pages of studies: what was found, tables and figures, as one self-contained HTML page and as Markdown.
+
+use crate::plot::{LinesFigure, lines_svg};
+use laxity_model::{Diagnostic, Result};
+use minijinja::Environment;
+use serde::Serialize;
+
+/// A table of text. All columns but the first ones of words are numbers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlainTable {
+    /// What it shows.
+    pub caption: String,
+    /// The heads of its columns.
+    pub columns: Vec<String>,
+    /// How many columns from the left are words.
+    pub words: usize,
+    /// Its rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+/// A part of a page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PageSection {
+    /// Its heading.
+    pub heading: String,
+    /// Paragraphs.
+    pub paragraphs: Vec<String>,
+    /// Tables.
+    pub tables: Vec<PlainTable>,
+    /// Figures.
+    pub figures: Vec<LinesFigure>,
+}
+
+/// A page.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StudyPage {
+    /// Its title.
+    pub title: String,
+    /// Where and when.
+    pub subtitle: String,
+    /// What was found, a line each.
+    pub findings: Vec<String>,
+    /// Its parts.
+    pub sections: Vec<PageSection>,
+}
+
+#[derive(Serialize)]
+struct Rendered<'a> {
+    title: &'a str,
+    subtitle: &'a str,
+    style: &'static str,
+    findings: &'a [String],
+    sections: Vec<RenderedSection<'a>>,
+}
+
+#[derive(Serialize)]
+struct RenderedSection<'a> {
+    heading: &'a str,
+    paragraphs: &'a [String],
+    tables: &'a [PlainTable],
+    figures: Vec<(String, &'a str)>,
+}
+
+impl StudyPage {
+    /// All figures: name without the ending, and image.
+    ///
+    /// # Errors
+    ///
+    /// The plotting library could not draw.
+    pub fn images(&self) -> Result<Vec<(String, String)>> {
+        let figures = self.sections.iter().flat_map(|section| &section.figures);
+        figures.map(|figure| Ok((figure.stem.clone(), lines_svg(figure)?))).collect()
+    }
+
+    /// The page, figures included.
+    ///
+    /// # Errors
+    ///
+    /// The plotting library could not draw.
+    pub fn html(&self) -> Result<String> {
+        let section = |section: &'_ PageSection| -> Result<_> {
+            let figure = |figure: &LinesFigure| lines_svg(figure);
+            section.figures.iter().map(figure).collect::<Result<Vec<String>>>()
+        };
+        let images: Vec<Vec<String>> = self.sections.iter().map(section).collect::<Result<_>>()?;
+        let sections = self.sections.iter().zip(images).map(|(section, images)| RenderedSection {
+            heading: &section.heading,
+            paragraphs: &section.paragraphs,
+            tables: &section.tables,
+            figures: images.into_iter().zip(section.figures.iter().map(|f| f.caption.as_str())).collect(),
+        });
+        let page = Rendered {
+            title: &self.title,
+            subtitle: &self.subtitle,
+            style: include_str!("html/style.css"),
+            findings: &self.findings,
+            sections: sections.collect(),
+        };
+        let defect =
+            |e: minijinja::Error| Diagnostic::environment(format!("the page's template is broken: {e:#}"));
+        let mut environment = Environment::new();
+        environment.add_template("study.html", include_str!("html/study.html")).map_err(defect)?;
+        environment
+            .get_template("study.html")
+            .and_then(|template| template.render(minijinja::value::Serde(&page)))
+            .map_err(defect)
+    }
+
+    /// The page as Markdown, without its figures.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("# {}\n\n{}\n\n", self.title, self.subtitle);
+        self.findings.iter().for_each(|line| text += &format!("- {line}\n"));
+        for section in &self.sections {
+            text += &format!("\n## {}\n", section.heading);
+            section.paragraphs.iter().for_each(|words| text += &format!("\n{words}\n"));
+            section.tables.iter().for_each(|table| text += &markdown_table(table));
+            for figure in &section.figures {
+                text += &format!("\n![{}](plots/{}.svg)\n", figure.title, figure.stem);
+            }
+        }
+        text
+    }
+}
+
+fn markdown_table(table: &PlainTable) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let marks: Vec<String> = (0..table.columns.len())
+        .map(|at| if at < table.words { "---".to_owned() } else { "---:".to_owned() })
+        .collect();
+    let rows: String = table.rows.iter().map(|row| line(row)).collect();
+    format!("\n{}:\n\n{}{}{rows}", table.caption, line(&table.columns), line(&marks))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_has_what_it_is_given_and_escapes_it() {
+        let table = PlainTable {
+            caption: "What <costs>".into(),
+            columns: vec!["scheduler".into(), "µs".into()],
+            words: 1,
+            rows: vec![vec!["fpp".into(), "1.5".into()]],
+        };
+        let section = PageSection {
+            heading: "Releases".into(),
+            paragraphs: vec!["a & b".into()],
+            tables: vec![table],
+            figures: vec![],
+        };
+        let page = StudyPage {
+            title: "Overheads".into(),
+            subtitle: "here".into(),
+            findings: vec!["fpp is the cheapest".into()],
+            sections: vec![section],
+        };
+        let html = page.html().expect("renders");
+        for part in
+            ["What &lt;costs&gt;", "a &amp; b", "<td class=\"number\">1.5</td>", "fpp is the cheapest"]
+        {
+            assert!(html.contains(part), "no {part} in\n{html}");
+        }
+        assert!(page.markdown().contains("| scheduler | µs |\n| --- | ---: |\n| fpp | 1.5 |\n"));
+    }
+}
