@@ -5,7 +5,8 @@
  * be whoever records the schedule. He finds these rings in the running kernel, and says in them that he wants samples
  * (laxity_kernel::rings::HostSamples).
  *
- * Interrupts are off while the host works, so that nothing disturbs these samples.
+ * Messages are handled with interrupts off, releases of policies with a lock per CPU too. A release of the others is a timer's
+ * callback with interrupts on: one that comes in between makes the sample longer, and is not known here.
  */
 #ifndef LX_HOST_SAMPLES_H
 #define LX_HOST_SAMPLES_H

@@ -238,7 +238,7 @@ fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
         None => measure_here(&left, &folder, &conditions, &interrupt)?,
     };
     let names: Vec<String> = schedulers.iter().map(|scheduler| scheduler.name.clone()).collect();
-    let evaluation = Evaluation::of(&cells, &names, &folder, conditions.seed)?;
+    let evaluation = Evaluation::of(&cells, &names, &folder, conditions.duration, conditions.seed)?;
     if evaluation.places.is_empty() {
         return nothing_measured(&evaluation, all);
     }
@@ -334,7 +334,8 @@ fn method(
         ),
         "Releases of SCHED_DEADLINE, SCHED_FIFO and ordinary sleepers are the kernel's timer handlers; those of laxity's own \
          policies are the host's release interrupt, from its entry until all that is due is queued and CPUs are asked to \
-         reschedule. Scheduling decisions are measured alike for all, at the kernel's tracepoints."
+         reschedule. Scheduling decisions are measured alike for all, at the kernel's tracepoints. An interrupt within a release of laxity's \
+         own policies with one lock is in the sample; elsewhere it sets the sample apart."
             .to_owned(),
     ];
     words.push(match machines {

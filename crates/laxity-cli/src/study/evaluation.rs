@@ -7,7 +7,7 @@
 
 use super::cell::{Cell, State};
 use crate::overheads::{RunOverheads, class_of, read, samples_path};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Duration, Result};
 use laxity_overheads::{
     Class, Group, Groups, SampleKind, Statistics, Summary, read_samples, statistics_of_some,
 };
@@ -36,7 +36,7 @@ pub struct Point {
     pub all: Statistics,
     /// Of equally many of each place.
     pub equal: Statistics,
-    /// How many per second there were, disturbed ones among them.
+    /// How many per second of its runs there were, disturbed ones among them.
     pub per_second: f64,
 }
 
@@ -48,8 +48,8 @@ pub struct Measured {
     pub groups: Groups,
     /// What a recording said; the first of several.
     pub summary: Summary,
-    /// How long was recorded in all, in ns.
-    pub duration_ns: u64,
+    /// How many runs.
+    pub runs: u32,
 }
 
 /// What was measured, and why the rest was not.
@@ -63,12 +63,18 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
-    /// Reads all cells.
+    /// Reads all cells, whose runs are of this duration.
     ///
     /// # Errors
     ///
     /// A file that is damaged.
-    pub fn of(cells: &[Cell], schedulers: &[String], folder: &Path, seed: u64) -> Result<Evaluation> {
+    pub fn of(
+        cells: &[Cell],
+        schedulers: &[String],
+        folder: &Path,
+        duration: Duration,
+        seed: u64,
+    ) -> Result<Evaluation> {
         let mut evaluation = Evaluation { places: BTreeMap::new(), refused: Vec::new(), open: 0 };
         for cell in cells {
             match cell.state(folder) {
@@ -77,7 +83,7 @@ impl Evaluation {
                 State::Measured => evaluation.take(cell, schedulers, &cell.folder(folder), seed)?,
             }
         }
-        evaluation.draw_points(seed);
+        evaluation.draw_points(duration, seed);
         Ok(evaluation)
     }
 
@@ -92,22 +98,21 @@ impl Evaluation {
             scheduler: schedulers.iter().position(|name| *name == cell.scheduler.name).unwrap_or(0),
             tasks_per_cpu: cell.tasks_per_cpu,
         };
-        let duration_ns = run.recorded.duration_ns;
         match self.places.get_mut(&place) {
             Some(measured) => {
                 measured.groups.merge(&groups);
-                measured.duration_ns += duration_ns;
+                measured.runs += 1;
             }
             None => {
                 let summary = run.recorded;
                 let points = BTreeMap::new();
-                self.places.insert(place, Measured { points, groups, summary, duration_ns });
+                self.places.insert(place, Measured { points, groups, summary, runs: 1 });
             }
         }
         Ok(())
     }
 
-    fn draw_points(&mut self, seed: u64) {
+    fn draw_points(&mut self, duration: Duration, seed: u64) {
         let mut fewest: BTreeMap<SampleKind, u64> = BTreeMap::new();
         for measured in self.places.values() {
             for (kind, _, group) in measured.groups.iter() {
@@ -119,7 +124,7 @@ impl Evaluation {
             }
         }
         for measured in self.places.values_mut() {
-            let seconds = std::time::Duration::from_nanos(measured.duration_ns).as_secs_f64();
+            let seconds = duration.as_secs_f64() * f64::from(measured.runs);
             let point = |(kind, _, group): (SampleKind, Class, &Group)| {
                 let some = fewest.get(&kind).copied().unwrap_or(u64::MAX);
                 let (all, some) = (group.statistics(), usize::try_from(some).unwrap_or(usize::MAX));

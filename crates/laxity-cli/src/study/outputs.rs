@@ -287,7 +287,7 @@ impl Told<'_> {
         LinesFigure {
             stem: format!("m{cpus}-rates"),
             title: "How often".to_owned(),
-            subtitle: format!("{cpus} CPU{}, per second of the recording", if cpus == 1 { "" } else { "s" }),
+            subtitle: format!("{cpus} CPU{}, per second of the runs", if cpus == 1 { "" } else { "s" }),
             caption: "Samples of each kind, disturbed ones among them, per second.".to_owned(),
             x_title: "tasks per CPU".to_owned(),
             labels: self.labels(),

@@ -1,0 +1,234 @@
+//! Overheads: recorded beside runs, swept over by a study, read back as costs. The probes need root and a kernel that takes
+//! BPF programs; where they are not possible it says SKIPPED. Counts are judged, never times.
+
+mod calls;
+mod host;
+mod patience;
+
+use calls::{json, json_file, text, utf8};
+use host::{laxity, output, small_set, takes_policies, words};
+use patience::{patiently, real_run};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// Whether the probes were not possible here; then it says so.
+fn skipped(ended: &Output) -> bool {
+    let said = words(ended);
+    let refused = ended.status.code() == Some(3)
+        && ["overheads cannot be measured", "no probe could be attached", "refuses the probes"]
+            .iter()
+            .any(|part| said.contains(part));
+    if refused {
+        eprintln!("SKIPPED: {said}");
+    }
+    refused
+}
+
+/// Samples of one kind and class, disturbed ones among them.
+fn samples(run: &Value, kind: &str, class: &str) -> u64 {
+    let all = run["recorded"]["overheads"].as_array().expect("a list");
+    let found = all.iter().find(|overhead| overhead["kind"] == kind && overhead["class"] == class);
+    found.map_or(0, |o| o["number"].as_u64().expect("a number") + o["disturbed"].as_u64().expect("a number"))
+}
+
+fn missing(run: &Value, kind: &str) -> bool {
+    let all = run["recorded"]["missing"].as_array().expect("a list");
+    all.iter().any(|missing| missing["quantities"].as_array().expect("a list").contains(&kind.into()))
+}
+
+#[test]
+fn a_run_records_what_scheduling_costs() {
+    let (directory, set) = small_set();
+    let out = directory.path().join("out");
+    let Some(ended) = real_run(|| {
+        let mut command = laxity();
+        command.args(["run", utf8(&set), "--scheduler", "g-edf,g-rm", "--duration", "1s", "--overheads"]);
+        command.args(["--json", "--force", "--out", utf8(&out)]);
+        command
+    }) else {
+        return;
+    };
+    if skipped(&ended) {
+        return;
+    }
+    assert!(ended.status.success(), "{}", words(&ended));
+    let answer = json(&text(&ended.stdout));
+    let runs = answer["overheads"].as_array().expect("a list");
+    assert_eq!(runs.len(), 2);
+    for (run, (scheduler, class)) in runs.iter().zip([("g-edf", "deadline"), ("g-rm", "fixed-priority")]) {
+        assert_eq!((&run["scheduler"], &run["class"]), (&scheduler.into(), &class.into()));
+        let tasks = run["tasks"].as_u64().expect("a number");
+        let jobs =
+            answer["runs"][usize::try_from(run["run"].as_u64().expect("a number")).expect("small")]["counts"]
+                ["jobs"]
+                .as_u64()
+                .unwrap_or_else(|| panic!("{answer:#}"));
+        for kind in ["release", "release-latency"] {
+            let number = samples(run, kind, class);
+            // Late jobs are not released by a timer; each task is woken once more for the synchronous release.
+            assert!(missing(run, kind) || number > 0 && number <= jobs + tasks, "{kind}: {number} of {jobs}");
+        }
+        // Every job is switched to.
+        let switches = samples(run, "schedule-before", class);
+        assert!(missing(run, "schedule-before") || switches >= jobs / 2, "{switches} of {jobs}");
+        for ending in ["mean", "max"] {
+            let costs = out.join(format!("overheads/{scheduler}-{ending}.csv"));
+            let simulated = output(laxity().args([
+                "simulate",
+                utf8(&set),
+                "--scheduler",
+                scheduler,
+                "--duration",
+                "1s",
+                "--costs",
+                utf8(&costs),
+            ]));
+            assert!(simulated.status.success(), "{}", words(&simulated));
+        }
+        let run_number = run["run"].as_u64().expect("a number");
+        let bytes = fs::read(out.join(format!("overheads/run-{run_number}.parquet"))).expect("samples");
+        assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    }
+    // They are read back with the results, and shown as tables.
+    let report = output(laxity().args(["report", utf8(&out)]));
+    assert!(text(&report.stdout).contains("overhead (µs)"), "{}", text(&report.stdout));
+    // An experiment without them leaves none of the old ones.
+    let again = patiently(|| {
+        let mut command = laxity();
+        command.args([
+            "run",
+            utf8(&set),
+            "--scheduler",
+            "g-rm",
+            "--duration",
+            "100ms",
+            "--force",
+            "--out",
+            utf8(&out),
+        ]);
+        command
+    });
+    assert!(again.status.success(), "{}", words(&again));
+    let left: Vec<_> = fs::read_dir(out.join("overheads")).expect("a directory").collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// The rows of a table whose scheduler and overhead these are.
+fn rows<'a>(table: &'a str, scheduler: &str, overhead: &str) -> Vec<Vec<&'a str>> {
+    let rows = table.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+    rows.filter(|row| row[3] == scheduler && row[4] == overhead).collect()
+}
+
+fn study(out: &Path, more: &[&str]) -> Output {
+    patiently(|| {
+        let mut command = laxity();
+        command.args(["study", "overheads", "--cpus", "1", "--tasks", "1,3", "--duration", "300ms"]);
+        command.args(more).args(["--out", utf8(out)]);
+        command
+    })
+}
+
+#[test]
+fn a_study_goes_on_where_it_was_and_says_what_it_could_not_measure() {
+    if !host::can_run(&["g-edf"]) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().join("study");
+    let ended = study(&out, &["--schedulers", "g-edf,edf-bh,g-edf-mp"]);
+    if skipped(&ended) {
+        return;
+    }
+    assert!(ended.status.success(), "{}", words(&ended));
+    assert!(words(&ended).contains("g-edf-mp dedicates a CPU"), "{}", words(&ended));
+    let table = fs::read_to_string(out.join("overheads.csv")).expect("a table");
+    assert_eq!(rows(&table, "g-edf", "schedule-before").len(), 2, "{table}");
+    assert!(rows(&table, "g-edf-mp", "schedule-before").is_empty(), "one CPU is not enough for it");
+    let page = fs::read_to_string(out.join("report.html")).expect("a page");
+    for part in ["<svg", "Not measured", "dedicates a CPU", "What tracing itself costs"] {
+        assert!(page.contains(part), "no {part} on the page");
+    }
+    if !takes_policies() {
+        assert!(page.contains("has no sched_ext") && page.contains("--vm"), "it says why, and what helps");
+    }
+    assert!(fs::read_dir(out.join("plots")).expect("plots").count() > 2);
+    let set = directory.path().join("set.toml");
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vm/small.toml"), &set).expect("copies");
+    let costs = out.join("costs/m1/g-edf-max.csv");
+    let simulated = output(laxity().args(["simulate", utf8(&set), "--costs", utf8(&costs)]));
+    assert!(simulated.status.success(), "{}", words(&simulated));
+
+    let made = |n: u32| {
+        let manifest: PathBuf = out.join(format!("cells/m1/g-edf/n{n}-0/manifest.json"));
+        json_file(&manifest)["created"].clone()
+    };
+    let before = [made(1), made(3)];
+    fs::remove_dir_all(out.join("cells/m1/g-edf/n3-0")).expect("one is lost");
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let again = study(&out, &["--schedulers", "g-edf"]);
+    assert!(again.status.success(), "{}", words(&again));
+    let after = [made(1), made(3)];
+    assert!(before[0] == after[0] && before[1] != after[1], "{before:?} {after:?}");
+    let other = study(&out, &["--schedulers", "g-edf", "--seed", "9"]);
+    assert_eq!(other.status.code(), Some(2), "{}", words(&other));
+    assert!(words(&other).contains("another study"), "{}", words(&other));
+}
+
+#[test]
+fn what_makes_no_study_is_refused() {
+    for wrong in [
+        &["--tasks", "0"][..],
+        &["--tasks", "5-1"],
+        &["--cpus", "none"],
+        &["--load", "2"],
+        &["--schedulers", "edf"],
+        &["--duration", "0s"],
+    ] {
+        let mut command = laxity();
+        let ended = output(command.args(["study", "overheads", "--out", "/nonexistent/study"]).args(wrong));
+        assert_eq!(ended.status.code(), Some(2), "{wrong:?}: {}", words(&ended));
+    }
+    let ended = output(laxity().args(["run", "x.toml", "--scheduler", "g-edf", "--overheads=all"]));
+    assert!(words(&ended).contains("no selection of overheads"), "{}", words(&ended));
+}
+
+/// g-edf-mp in a virtual machine: releases, requests to the dedicated processor and their handling are its own.
+#[test]
+fn a_study_in_virtual_machines_measures_the_policies() {
+    // As in vm.rs: one machine at a time.
+    let turn = File::create(std::env::temp_dir().join("laxity-vm-tests.lock")).expect("a lock file");
+    turn.lock().expect("a lock");
+    let directory = tempfile::Builder::new().prefix("laxity vm ").tempdir().expect("a directory");
+    let out = directory.path().join("study");
+    let mut command = laxity();
+    if std::env::var_os("LAXITY_VM_CACHE").is_none() {
+        command.env("LAXITY_VM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("laxity-vm"));
+    }
+    command.args(["study", "overheads", "--vm", "--cpus", "2", "--schedulers", "g-edf-mp,g-edf"]);
+    let ended = output(command.args(["--tasks", "2", "--duration", "2s", "--out", utf8(&out)]));
+    if ended.status.code() == Some(3)
+        && ["qemu", "fetch", "apt", "archive"].iter().any(|word| words(&ended).contains(word))
+    {
+        return eprintln!("SKIPPED: no virtual machine: {}", words(&ended));
+    }
+    assert!(ended.status.success(), "{}", words(&ended));
+    let table = fs::read_to_string(out.join("overheads.csv")).expect("a table");
+    let number = |scheduler: &str, overhead: &str| {
+        let rows = rows(&table, scheduler, overhead);
+        let count = |row: &Vec<&str>| {
+            row[6].parse::<u64>().expect("a count") + row[7].parse::<u64>().expect("a count")
+        };
+        rows.iter().map(count).sum::<u64>()
+    };
+    for overhead in ["request-latency", "dsp-handler", "schedule-before", "context-switch"] {
+        assert!(number("g-edf-mp", overhead) > 20, "{overhead}: {table}");
+    }
+    // Every request is handled.
+    assert_eq!(number("g-edf-mp", "request-latency"), number("g-edf-mp", "dsp-handler"));
+    assert!(number("g-edf", "release") > 5 && number("g-edf", "request-latency") == 0, "{table}");
+    let left: Vec<_> =
+        fs::read_dir(&out).expect("a directory").flatten().map(|entry| entry.file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".machine")), "{left:?}");
+}
