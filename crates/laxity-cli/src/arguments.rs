@@ -362,7 +362,7 @@ pub struct RunArguments {
     /// The schedulers, separated by commas
     #[arg(long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<NamedScheduler>)]
     pub scheduler: Vec<NamedScheduler>,
-    /// Record what scheduling costs in the kernel: `events` (releases, interrupts, scheduling, switches, ticks), or `functions` to time the functions of scheduling classes as well, which makes the events longer
+    /// Record what scheduling costs in the kernel: `events` (releases, interrupts, scheduling, switches, ticks), or `functions` to time the functions of scheduling classes as well, which makes the events longer. So does recording the schedule: --record off
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "events", value_parser = value::<Probes>)]
     pub overheads: Option<Probes>,
 }
