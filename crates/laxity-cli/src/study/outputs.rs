@@ -46,6 +46,16 @@ const SHOWN: [(SampleKind, &str); 10] = [
     (SampleKind::ScheduleKept, "Scheduler's run that keeps the running thread"),
 ];
 
+/// One number of a point, in ns.
+type Value = fn(&Point) -> Option<f64>;
+
+/// The panels of a figure.
+const VALUES: [(&str, Value); 3] = [
+    ("Mean", |point| point.all.mean),
+    ("99th percentile", |point| point.equal.p99.map(float)),
+    ("Maximum", |point| point.equal.max.map(float)),
+];
+
 impl Told<'_> {
     /// Writes everything into the study's directory.
     pub fn write(&self, directory: &Path) -> Result<()> {
@@ -245,12 +255,7 @@ impl Told<'_> {
     }
 
     fn figure(&self, cpus: u32, kind: SampleKind, title: &str) -> LinesFigure {
-        let values: [(&str, fn(&Point) -> Option<f64>); 3] = [
-            ("Mean", |point| point.all.mean),
-            ("99th percentile", |point| point.equal.p99.map(float)),
-            ("Maximum", |point| point.equal.max.map(float)),
-        ];
-        let panel = |(heading, value): (&str, fn(&Point) -> Option<f64>)| LinesPanel {
+        let panel = |(heading, value): (&str, Value)| LinesPanel {
             heading: heading.to_owned(),
             y_title: self.unit.to_string(),
             lines: self.lines(cpus, |place, _| Some(self.unit.of_ns(value(self.at(place, kind)?)?))),
@@ -268,7 +273,7 @@ impl Told<'_> {
             ),
             x_title: "tasks per CPU".to_owned(),
             labels: self.labels(),
-            panels: values.into_iter().map(panel).collect(),
+            panels: VALUES.into_iter().map(panel).collect(),
         }
     }
 
@@ -318,17 +323,12 @@ impl Told<'_> {
             return None;
         }
         let figure = |(kind, title): &(SampleKind, &str)| {
-            let values: [(&str, fn(&Point) -> Option<f64>); 3] = [
-                ("Mean", |point| point.all.mean),
-                ("99th percentile", |point| point.equal.p99.map(float)),
-                ("Maximum", |point| point.equal.max.map(float)),
-            ];
-            let line = |at: usize, value: fn(&Point) -> Option<f64>| {
+            let line = |at: usize, value: Value| {
                 let point =
                     |&m: &u32| Some((f64::from(m), self.unit.of_ns(value(self.point(m, at, most, *kind)?)?)));
                 cpus.iter().filter_map(point).collect()
             };
-            let panel = |(heading, value): (&str, fn(&Point) -> Option<f64>)| LinesPanel {
+            let panel = |(heading, value): (&str, Value)| LinesPanel {
                 heading: heading.to_owned(),
                 y_title: self.unit.to_string(),
                 lines: (0..self.schedulers.len()).map(|at| line(at, value)).collect(),
@@ -340,7 +340,7 @@ impl Told<'_> {
                 caption: "Against the number of CPUs.".to_owned(),
                 x_title: "CPUs".to_owned(),
                 labels: self.labels(),
-                panels: values.into_iter().map(panel).collect(),
+                panels: VALUES.into_iter().map(panel).collect(),
             }
         };
         let measured = |(kind, _): &&(SampleKind, &str)| self.evaluation.kinds().contains(kind);
