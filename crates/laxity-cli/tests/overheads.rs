@@ -5,7 +5,7 @@ mod calls;
 mod host;
 mod patience;
 
-use calls::{json, json_file, text, utf8};
+use calls::{json, json_file, prints, text, utf8};
 use host::{laxity, output, small_set, takes_policies, words};
 use patience::{patiently, real_run};
 use serde_json::Value;
@@ -89,8 +89,8 @@ fn a_run_records_what_scheduling_costs() {
         assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     }
     // They are read back with the results, and shown as tables.
-    let report = output(laxity().args(["report", utf8(&out)]));
-    assert!(text(&report.stdout).contains("overhead (µs)"), "{}", text(&report.stdout));
+    let report = prints(&["report", utf8(&out)]);
+    assert!(report.contains("overhead (µs)"), "{report}");
     // An experiment without them leaves none of the old ones.
     let again = patiently(|| {
         let mut command = laxity();
