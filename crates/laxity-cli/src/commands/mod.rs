@@ -160,7 +160,7 @@ fn conclude(
     if let Some(best) = &evaluated.recommendation().scheduler {
         finished.deployment.write(&finished.directory, sets, best)?;
     }
-    let verdict = report::publish(&finished.directory, evaluated, &finished.verdicts, arguments.json, true)?;
+    let verdict = report::publish(&finished.directory, evaluated, &[], arguments.json, true)?;
     if finished.interrupted {
         output::say(format_args!(
             "interrupted: what was measured until then is in {}",

@@ -35,7 +35,7 @@ pub struct Answer<'a> {
     recommendation: &'a Recommendation,
     /// What was simulated beside what was measured, and where and why the two differ.
     beside: &'a [Beside],
-    /// What the oracles say of the runs that they watched.
+    /// What the oracles say of the simulations that they watched (`--verify`); of real runs it is in `schedules`.
     verdicts: Vec<RunVerdict<'a>>,
     /// The schedules of real kernels that were recorded, and in numbers what the oracles say of them.
     schedules: Vec<RunSchedule<'a>>,

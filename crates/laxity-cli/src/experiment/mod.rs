@@ -23,7 +23,6 @@ use crate::progress::Steps;
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{Core, Demand, Duration, Platform, PriorityRule, Result, Speed, TaskSet};
-use laxity_oracle::Verdict;
 use laxity_place::{Method, Overload};
 use laxity_run::{
     BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
@@ -113,8 +112,6 @@ pub struct Finished {
     pub results: Results,
     /// How any of the schedulers is deployed.
     pub deployment: Deployment,
-    /// What the oracles say of each run whose schedule was recorded.
-    pub verdicts: Vec<(u32, Verdict)>,
     /// The user ended it early.
     pub interrupted: bool,
 }
@@ -168,7 +165,7 @@ pub fn conduct_on(
     let manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
     overheads::clear(directory.path())?;
-    let verdicts = laboratory.make_all(&runs, &mut directory)?;
+    laboratory.make_all(&runs, &mut directory)?;
     if let Some(measuring) = &bench.measuring {
         measuring.write_costs(directory.path())?;
     }
@@ -177,7 +174,7 @@ pub fn conduct_on(
     directory.finish()?;
     let results = laxity_trace::load(&path)?;
     let deployment = Deployment { parts, capabilities: capabilities.clone() };
-    Ok(Finished { directory: path, results, deployment, verdicts, interrupted: interrupt.load(SeqCst) })
+    Ok(Finished { directory: path, results, deployment, interrupted: interrupt.load(SeqCst) })
 }
 
 /// Everything that runs need while they are made.
@@ -191,13 +188,8 @@ struct Laboratory<'a> {
 }
 
 impl Laboratory<'_> {
-    /// Makes the runs; what the oracles say of those whose schedules were recorded.
-    fn make_all(
-        &self,
-        runs: &[(Run, Work)],
-        directory: &mut ResultsDirectory,
-    ) -> Result<Vec<(u32, Verdict)>> {
-        let (mut verdicts, mut said) = (Vec::new(), Vec::new());
+    fn make_all(&self, runs: &[(Run, Work)], directory: &mut ResultsDirectory) -> Result<()> {
+        let mut said = Vec::new();
         self.announce(runs);
         let possible = runs.iter().filter(|(_, work)| !matches!(work, Work::Nothing(_))).count();
         let mut steps = Steps::new(possible, self.settings.quiet);
@@ -207,14 +199,13 @@ impl Laboratory<'_> {
                 if self.interrupt.load(SeqCst) {
                     run.status = RunStatus::NotRun { reason: "interrupted before this run".into() };
                 } else {
-                    let verdict = self.make(&mut run, *work, &mut steps, directory.path())?;
-                    verdicts.extend(verdict.map(|verdict| (run.id, verdict)));
+                    self.make(&mut run, *work, &mut steps, directory.path())?;
                     say_not_recorded(&run, &mut said);
                 }
             }
             directory.append_run(&run)?;
         }
-        Ok(verdicts)
+        Ok(())
     }
 
     /// Simulates the same jobs in the same places. Comes last: nothing else is to run beside measurements.
@@ -254,16 +245,9 @@ impl Laboratory<'_> {
         simulate_beside(&cases, &machine, first, quiet, self.interrupt, |run| directory.append_run(&run))
     }
 
-    fn make(
-        &self,
-        run: &mut Run,
-        work: Work,
-        steps: &mut Steps,
-        directory: &Path,
-    ) -> Result<Option<Verdict>> {
+    fn make(&self, run: &mut Run, work: Work, steps: &mut Steps, directory: &Path) -> Result<()> {
         let set = &self.sets[run.set as usize];
-        let Some((plan, orders)) = self.orders(run, work)? else { return Ok(None) };
-        let mut verdict = None;
+        let Some((plan, orders)) = self.orders(run, work)? else { return Ok(()) };
         run.duration = plan.duration;
         run.grace = plan.grace;
         let deadlines: Vec<Duration> =
@@ -288,7 +272,7 @@ impl Laboratory<'_> {
                 run.kernel_counters = executed.counters;
                 run.jobs = executed.jobs;
                 if let Some(records) = executed.records {
-                    verdict = self.keep_schedule(run, &plan, &records, directory);
+                    self.keep_schedule(run, &plan, &records, directory);
                 }
             }
             // The others may run all the same.
@@ -298,26 +282,16 @@ impl Laboratory<'_> {
             run.notes.push(format!("overheads were not recorded: {}", reason(&why)));
         }
         step.end(&outcome(run, set, self.settings)?);
-        Ok(verdict)
+        Ok(())
     }
 
-    /// Makes a schedule of the records, and keeps it; what the oracles say of it.
-    fn keep_schedule(
-        &self,
-        run: &mut Run,
-        plan: &Plan,
-        records: &RunRecords,
-        directory: &Path,
-    ) -> Option<Verdict> {
+    /// Makes a schedule of the records, and keeps it with what the oracles say of it.
+    fn keep_schedule(&self, run: &mut Run, plan: &Plan, records: &RunRecords, directory: &Path) {
         let set = &self.sets[run.set as usize];
         match schedule::keep(directory, run, set, plan, &self.settings.platform, records) {
-            Ok((record, verdict)) => {
-                run.schedule = Some(record);
-                Some(verdict)
-            }
+            Ok(record) => run.schedule = Some(record),
             Err(error) => {
                 run.not_measured.insert(laxity_run::SCHEDULE.into(), reason(&error));
-                None
             }
         }
     }

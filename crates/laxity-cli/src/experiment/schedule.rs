@@ -38,7 +38,7 @@ pub fn keep(
     plan: &Plan,
     platform: &Platform,
     records: &RunRecords,
-) -> Result<(ScheduleRecord, Verdict)> {
+) -> Result<ScheduleRecord> {
     let told = told(set, plan)?;
     let origin = origin(run, set, plan, platform, records);
     let schedule = match plan.attachment {
@@ -54,7 +54,7 @@ pub fn keep(
     let definition = terms.definition(run, platform, schedule.end_ns)?;
     let verdict = verify(&definition, &schedule);
     write(directory, run.id, &schedule)?;
-    Ok((record(&terms, &schedule, &verdict, records), verdict))
+    Ok(record(&terms, &schedule, &verdict, records))
 }
 
 /// The tasks whose jobs a policy sees when their threads wake up, whatever it was before: later than they were due, and so
