@@ -187,7 +187,7 @@ fn the_terminal_says_everything() {
     }
     let deadline = terminal(&told, Some(Class::Deadline));
     assert!(
-        !deadline.contains("ext") && !deadline.contains("pull"),
+        !deadline.contains(" ext ") && !deadline.contains("pull"),
         "balance_scx is sched_ext's:\n{deadline}"
     );
 }
