@@ -222,8 +222,9 @@ fn a_study_in_virtual_machines_measures_the_policies() {
     for overhead in ["request-latency", "dsp-handler", "schedule-before", "context-switch"] {
         assert!(number("g-edf-mp", overhead) > 20, "{overhead}: {table}");
     }
-    // Every request is handled.
-    assert_eq!(number("g-edf-mp", "request-latency"), number("g-edf-mp", "dsp-handler"));
+    // Every request is handled; recording may begin and end in the middle of one.
+    let (requests, handled) = (number("g-edf-mp", "request-latency"), number("g-edf-mp", "dsp-handler"));
+    assert!(requests.abs_diff(handled) <= 2, "{requests} requests, {handled} handled: {table}");
     assert!(number("g-edf", "release") > 5 && number("g-edf", "request-latency") == 0, "{table}");
     let left: Vec<_> =
         fs::read_dir(&out).expect("a directory").flatten().map(|entry| entry.file_name()).collect();
