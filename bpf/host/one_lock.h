@@ -185,7 +185,10 @@ static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_
 	bpf_spin_unlock(&in->lock);
 }
 
-/* Releases what is due, and sets the timer for what is not; how many groups that were. With batching one group is all jobs of an instant, without it one job. */
+/*
+ * Releases what is due, and sets the timer for what is not; returns how many groups that were. With batching one group is all
+ * jobs of an instant, without it one job.
+ */
 static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
 {
 	struct lx_actions *list = lx_actions(LX_IN_TIMER);
