@@ -31,11 +31,13 @@ pub mod timeline;
 mod verified;
 
 pub use beside::{Beside, Later, Pair, TaskCount};
+pub use number::{count, percent, significant, span_ns};
 pub use pages::{PageSection, PlainTable, StudyPage};
 pub use plot::{LinesFigure, LinesPanel, Plot};
 pub use recommend::Recommendation;
 pub use study::Configuration;
 pub use terminal::TextStyle;
+pub use verified::Verified;
 
 use cells::{Layout, set_cell};
 use html::{PlacedPlots, Schedules};

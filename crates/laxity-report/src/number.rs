@@ -20,7 +20,7 @@ fn decimals(value: f64, most: usize) -> usize {
 }
 
 /// Three significant digits, without an exponent; small values get at most four decimals.
-pub(crate) fn significant(value: f64) -> String {
+pub fn significant(value: f64) -> String {
     if !value.is_finite() {
         return NOT_AVAILABLE.to_owned();
     }
@@ -69,12 +69,12 @@ pub(crate) fn span(ns: f64) -> String {
 
 /// [`span`] of a whole number of ns.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-pub(crate) fn span_ns(ns: u64) -> String {
+pub fn span_ns(ns: u64) -> String {
     span(ns as f64)
 }
 
 /// `part / whole` in percent.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
+pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return NOT_AVAILABLE.to_owned();
     }
@@ -100,7 +100,7 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
 }
 
 /// A number of things, with commas between thousands.
-pub(crate) fn count(number: u64) -> String {
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

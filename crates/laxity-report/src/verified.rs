@@ -9,16 +9,23 @@ use std::collections::BTreeMap;
 /// Violations in words, in all.
 const WORDS_MOST: usize = 12;
 
-/// Several schedules of one scheduler.
-#[derive(Default)]
-struct Together {
-    runs: u64,
-    instants: u64,
-    decisions: u64,
-    excused: SpanRecord,
-    causes: BTreeMap<String, SpanRecord>,
-    violated: BTreeMap<String, SpanRecord>,
-    lost: u64,
+/// What the oracles say of several schedules, taken together.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Schedules.
+    pub runs: u64,
+    /// Instants at which it was checked that the right jobs run.
+    pub instants: u64,
+    /// Decisions of CPUs that were seen.
+    pub decisions: u64,
+    /// Deviations that something measured in the same run explains.
+    pub excused: SpanRecord,
+    /// By cause: what it explains of them.
+    pub causes: BTreeMap<String, SpanRecord>,
+    /// What nothing explains, by rule.
+    pub violated: BTreeMap<String, SpanRecord>,
+    /// Records that found no place: a schedule ends before the first loss.
+    pub lost: u64,
 }
 
 fn join(into: &mut SpanRecord, other: SpanRecord) {
@@ -27,8 +34,13 @@ fn join(into: &mut SpanRecord, other: SpanRecord) {
     into.total_ns = into.total_ns.saturating_add(other.total_ns);
 }
 
-impl Together {
-    fn add(&mut self, schedule: &ScheduleRecord) {
+impl Verified {
+    /// What the cells of [`Verified::row`] are.
+    pub const COLUMNS: [&'static str; 6] =
+        ["Instants checked", "Decisions", "Excused", "Longest excuse", "Violations", "Worst violation"];
+
+    /// One more schedule.
+    pub fn add(&mut self, schedule: &ScheduleRecord) {
         let verification = &schedule.verification;
         self.runs += 1;
         self.instants += verification.instants;
@@ -43,11 +55,27 @@ impl Together {
         }
     }
 
-    fn violations(&self) -> u64 {
+    /// Violations of all rules.
+    pub fn violations(&self) -> u64 {
         self.violated.values().map(|span| span.count).sum()
     }
 
-    fn row(&self, label: String) -> Vec<Field> {
+    /// The violations in words, rule by rule: `3 x global invariant (up to 8.18 ms)`; empty if there are none.
+    pub fn violations_text(&self) -> String {
+        listed(&self.violated)
+    }
+
+    /// The excuses in words, cause by cause.
+    pub fn causes_text(&self) -> String {
+        listed(&self.causes)
+    }
+
+    /// A table's row: a text for each of [`Verified::COLUMNS`].
+    pub fn row(&self) -> Vec<String> {
+        self.fields().into_iter().map(|field| field.text).collect()
+    }
+
+    fn fields(&self) -> Vec<Field> {
         let longest = self.causes.iter().max_by_key(|(_, span)| span.longest_ns);
         let cause = longest.map_or_else(
             || Field::toned("–", Tone::Faint),
@@ -62,7 +90,6 @@ impl Together {
             |(rule, span)| named_span(rule, span.longest_ns).into(),
         );
         vec![
-            label.into(),
             number::count(self.instants).into(),
             number::count(self.decisions).into(),
             number::count(self.excused.count).into(),
@@ -95,7 +122,7 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     let (mut sums, mut words) = (Vec::new(), Vec::new());
     for scheduler in &study.summary.schedulers {
-        let mut together = Together::default();
+        let mut together = Verified::default();
         for (run, schedule) in recorded(study, scheduler) {
             together.add(schedule);
             words.extend(
@@ -110,12 +137,14 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
                     "{label}: {lost} records found no place; a schedule ends before the first loss."
                 ));
             }
-            for (what, spans) in [("violated", &together.violated), ("excused by", &together.causes)] {
+            for (what, spans) in
+                [("violated", together.violations_text()), ("excused by", together.causes_text())]
+            {
                 if !spans.is_empty() {
-                    sums.push(format!("{label} {what}: {}.", listed(spans)));
+                    sums.push(format!("{label} {what}: {spans}."));
                 }
             }
-            rows.push(together.row(label));
+            rows.push([label.into()].into_iter().chain(together.fields()).collect());
         }
     }
     if rows.is_empty() {
@@ -123,15 +152,10 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
     }
     Some(Table {
         caption: "Schedules of the kernel against their schedulers' definitions".to_owned(),
-        columns: vec![
-            Column::text("Scheduler"),
-            Column::number("Instants checked"),
-            Column::number("Decisions"),
-            Column::number("Excused"),
-            Column::number("Longest excuse"),
-            Column::number("Violations"),
-            Column::number("Worst violation"),
-        ],
+        columns: [Column::text("Scheduler")]
+            .into_iter()
+            .chain(Verified::COLUMNS.map(Column::number))
+            .collect(),
         rows,
         notes: notes(study, sums, words),
     })
@@ -202,18 +226,15 @@ mod tests {
 
     #[test]
     fn schedules_of_one_scheduler_add_up() {
-        let texts = |together: &Together| -> Vec<String> {
-            together.row("g-edf".into()).into_iter().map(|field| field.text).collect()
-        };
-        let mut together = Together::default();
+        let mut together = Verified::default();
         together.add(&schedule(vec![]));
-        assert_eq!(texts(&together), ["g-edf", "40", "7", "6", "kernel thread 9.00 µs", "0", "–"]);
+        assert_eq!(together.row(), ["40", "7", "6", "kernel thread 9.00 µs", "0", "–"]);
         let rule = |rule: &str, violations| RuleRecord { rule: rule.into(), violations };
         together.add(&schedule(vec![rule("budgets", span(3, 0)), rule("global invariant", span(2, 70_000))]));
         assert_eq!(
-            texts(&together),
-            ["g-edf", "80", "14", "12", "kernel thread 9.00 µs", "5", "global invariant 70.0 µs"]
+            together.row(),
+            ["80", "14", "12", "kernel thread 9.00 µs", "5", "global invariant 70.0 µs"]
         );
-        assert_eq!(listed(&together.violated), "3 x budgets, 2 x global invariant (up to 70.0 µs)");
+        assert_eq!(together.violations_text(), "3 x budgets, 2 x global invariant (up to 70.0 µs)");
     }
 }

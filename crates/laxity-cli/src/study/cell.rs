@@ -26,6 +26,15 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// Where in the study it is.
+    pub fn place(&self, schedulers: &[String]) -> Place {
+        Place {
+            cpus: self.cpus,
+            scheduler: schedulers.iter().position(|name| *name == self.scheduler.name).unwrap_or(0),
+            tasks_per_cpu: self.tasks_per_cpu,
+        }
+    }
+
     /// Tasks in all.
     pub fn tasks(&self) -> u32 {
         self.tasks_per_cpu * self.cpus
@@ -51,6 +60,12 @@ impl Cell {
             Some(RunStatus::Completed) => State::Measured,
             Some(RunStatus::NotRun { reason }) if !reason.is_empty() && !reason.contains("interrupted") => {
                 State::NotMeasured(reason.clone())
+            }
+            // Whoever interrupts a study goes on with it.
+            Some(RunStatus::Interrupted { reason, ran })
+                if !reason.contains("interrupted") && !reason.contains("terminate") =>
+            {
+                State::NotMeasured(format!("ended after {ran}: {reason}"))
             }
             _ => State::Open,
         }
@@ -81,6 +96,17 @@ impl Cell {
             .hint("use 2 CPUs or more")
         })
     }
+}
+
+/// Where in a study a cell is: the task sets of one size share a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// m.
+    pub cpus: u32,
+    /// The scheduler's place among those asked for.
+    pub scheduler: usize,
+    /// n.
+    pub tasks_per_cpu: u32,
 }
 
 /// What became of a cell.

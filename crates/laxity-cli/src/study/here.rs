@@ -13,6 +13,38 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
+/// What a study is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// What scheduling costs, by these probes.
+    Overheads(Probes),
+    /// Schedules: recorded, and verified.
+    Schedules,
+}
+
+impl Kind {
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Overheads(_) => "overheads",
+            Kind::Schedules => "schedules",
+        }
+    }
+
+    /// Whether the functions of scheduling classes are timed, too.
+    pub fn functions(self) -> bool {
+        self == Kind::Overheads(Probes::Functions)
+    }
+
+    /// What is probed. Probes make scheduling slower, so schedules are recorded without.
+    fn probes(self) -> Option<Probes> {
+        match self {
+            Kind::Overheads(probes) => Some(probes),
+            Kind::Schedules => None,
+        }
+    }
+}
+
 /// What all cells of a study have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Conditions {
@@ -24,8 +56,8 @@ pub struct Conditions {
     pub cap: Cap,
     /// Whether jobs of one instant are released together.
     pub batching: bool,
-    /// What is probed.
-    pub probes: Probes,
+    /// What it is about.
+    pub kind: Kind,
     /// Say nothing.
     pub quiet: bool,
 }
@@ -47,7 +79,7 @@ pub fn measure(
         let bench = match &mut bench {
             Some(bench) => bench,
             // Without it no cell can be measured.
-            none => none.insert(Bench::set_up(Some(conditions.probes))?),
+            none => none.insert(Bench::set_up(conditions.kind.probes())?),
         };
         let outcome = match measure_one(bench, cell, folder, conditions, interrupt) {
             Ok(outcome) => outcome,
@@ -94,7 +126,15 @@ fn measure_one(
         State::Measured => {
             let run = finished.results.runs.first().expect("one was made");
             let counts = RunSummary::of(run, &sets[0], settings.platform.core_count())?.counts;
-            format!("{} jobs, {} misses", counts.jobs, counts.misses)
+            let checked = match &run.schedule {
+                Some(schedule) => format!(
+                    ", {} instants checked, {} violations",
+                    schedule.verification.instants,
+                    schedule.verification.violations_count()
+                ),
+                None => String::new(),
+            };
+            format!("{} jobs, {} misses{checked}", counts.jobs, counts.misses)
         }
     })
 }
@@ -105,8 +145,8 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
         duration: conditions.duration,
         repeat: 1,
         simulate: None,
-        overheads: Some(conditions.probes),
-        record: false,
+        overheads: conditions.kind.probes(),
+        record: conditions.kind == Kind::Schedules,
         alone: None,
         demand_model: DemandModel::CpuTime,
         demand: Demand::Wcet,

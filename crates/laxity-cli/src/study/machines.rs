@@ -3,11 +3,10 @@
 //! A machine measures a batch of cells of one number of CPUs and one scheduler, so that little is lost with a machine that dies;
 //! the cells come back when it ends. An interruption ends the batch, and what it has measured comes back too.
 
-use super::cell::{CELLS_DIRECTORY, Cell};
-use super::here::Conditions;
+use super::cell::{CELLS_DIRECTORY, Cell, State};
+use super::here::{Conditions, Kind, describe};
 use crate::commands::vm::Terminal;
 use crate::output;
-use crate::overheads::Probes;
 use laxity_model::{Diagnostic, Duration, Result};
 use laxity_vm::{KernelChoice, Order, Program, Settings};
 use std::fs;
@@ -70,6 +69,11 @@ fn measure_batch(
     let ended = laxity_vm::run(&order, &settings, &mut audience, interrupt);
     // Whatever came back of it counts, however it ended.
     let missing = take_over(batch, &folder.0.join(CELLS_DIRECTORY), &cells)?;
+    if machines.deterministic && !conditions.quiet {
+        batch
+            .iter()
+            .for_each(|cell| output::say(format_args!("{} {}", describe(cell), became(cell, &cells))));
+    }
     match ended {
         Ok(ended) if ended.code == output::INTERRUPTED => Ok(false),
         Err(why) if why == laxity_vm::interrupted() => Ok(false),
@@ -80,6 +84,15 @@ fn measure_batch(
         // Without any machine there is nothing to go on with.
         Err(why) if missing.len() == batch.len() && no_machine(&why) => Err(why),
         Err(why) => refuse(&missing, &cells, &why),
+    }
+}
+
+/// What became of a cell, in a word or two.
+fn became(cell: &Cell, cells: &Path) -> &'static str {
+    match cell.state(cells) {
+        State::Measured => "measured",
+        State::NotMeasured(_) => "not measured",
+        State::Open => "did not come to its end",
     }
 }
 
@@ -119,7 +132,7 @@ fn order(batch: &[&Cell], folder: &Path, conditions: &Conditions, deterministic:
     let cells: Vec<String> = batch.iter().map(|cell| cell.to_string()).collect();
     let mut words = vec![
         "study".to_owned(),
-        "overheads".to_owned(),
+        conditions.kind.name().to_owned(),
         format!("--cells={}", cells.join(",")),
         format!("--duration={}", conditions.duration),
         format!("--seed={}", conditions.seed),
@@ -127,10 +140,11 @@ fn order(batch: &[&Cell], folder: &Path, conditions: &Conditions, deterministic:
         format!("--batching={}", if conditions.batching { "on" } else { "off" }),
         format!("--out={CELLS_DIRECTORY}"),
     ];
-    if conditions.probes == Probes::Functions {
+    if conditions.kind.functions() {
         words.push("--functions".to_owned());
     }
-    if deterministic {
+    // The cells check that their machine counts.
+    if deterministic && conditions.kind != Kind::Schedules {
         words.push("--instructions".to_owned());
     }
     // Words on their way out disturb a machine that counts.

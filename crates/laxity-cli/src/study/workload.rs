@@ -1,4 +1,4 @@
-//! The task sets of a study of overheads.
+//! The task sets of a study.
 //!
 //! 1. As in ackelman2018, 6.2 (after Brandenburg and Anderson): periods uniform in [10 ms, 100 ms], utilizations uniform in
 //!    [0.001, 0.1], n tasks per CPU; no working sets.

@@ -1,5 +1,7 @@
 //! Calls of laxity and what they print, for the tests of its commands. For binaries that have `host` and `patience`.
 
+#![allow(dead_code, reason = "each test binary uses a part")]
+
 use crate::host::{laxity, words};
 use crate::patience::patiently;
 use serde_json::Value;

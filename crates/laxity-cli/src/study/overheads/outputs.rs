@@ -1,10 +1,12 @@
 //! What a study leaves: a table of everything as CSV, costs files for `--costs`, and a page.
 
-use super::evaluation::{EQUAL_LEAST, Evaluation, Measured, Place, Point};
+use super::evaluation::{EQUAL_LEAST, Evaluation, Measured, Point};
 use super::unit::Unit;
 use crate::output;
 use crate::overheads::{class_of, write_costs};
 use crate::simulation::NamedScheduler;
+use crate::study::Place;
+use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
 use laxity_model::Result;
 use laxity_overheads::{Groups, SampleKind, Statistics};
 use laxity_report::{LinesFigure, LinesPanel, PageSection, PlainTable, StudyPage};
@@ -15,10 +17,6 @@ use std::path::Path;
 pub const TABLE_FILE: &str = "overheads.csv";
 /// Where costs files are.
 const COSTS_DIRECTORY: &str = "costs";
-/// The page.
-pub const PAGE_FILE: &str = "report.html";
-const MARKDOWN_FILE: &str = "summary.md";
-const PLOTS_DIRECTORY: &str = "plots";
 
 /// A study that was evaluated, and what is to be said of it.
 pub struct Told<'a> {
@@ -63,14 +61,7 @@ impl Told<'_> {
         if self.unit == Unit::Time {
             self.write_costs(directory)?;
         }
-        let page = self.page();
-        let plots = directory.join(PLOTS_DIRECTORY);
-        std::fs::create_dir_all(&plots).map_err(|error| output::cannot_write(&plots, &error))?;
-        for (stem, svg) in page.images()? {
-            output::write_file(&plots.join(format!("{stem}.svg")), &svg)?;
-        }
-        output::write_file(&directory.join(MARKDOWN_FILE), &page.markdown())?;
-        output::write_file(&directory.join(PAGE_FILE), &page.html()?)
+        write_page(directory, &self.page())
     }
 
     /// A row per point: lengths in ns, or instructions.
@@ -132,10 +123,7 @@ impl Told<'_> {
     }
 
     fn cpus(&self) -> Vec<u32> {
-        let mut all: Vec<u32> = self.evaluation.places.keys().map(|place| place.cpus).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        numbers_of_cpus(self.evaluation.places.keys())
     }
 
     fn labels(&self) -> Vec<String> {
@@ -192,9 +180,9 @@ impl Told<'_> {
             ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
             let told: Vec<String> =
                 ranked.iter().map(|(ns, name)| format!("{name} {}", self.unit.text(Some(*ns)))).collect();
-            let plural = if cpus == 1 { "" } else { "s" };
             lines.push(format!(
-                "{cpus} CPU{plural}, {most} tasks per CPU: {what} takes on average, in {}: {}.",
+                "{}, {most} tasks per CPU: {what} takes on average, in {}: {}.",
+                cpus_in_words(cpus),
                 self.unit,
                 told.join(", ")
             ));
@@ -203,11 +191,7 @@ impl Told<'_> {
     }
 
     fn sizes(&self, cpus: u32) -> Vec<u32> {
-        let of = self.evaluation.places.keys().filter(|place| place.cpus == cpus);
-        let mut sizes: Vec<u32> = of.map(|place| place.tasks_per_cpu).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes
+        sizes(self.evaluation.places.keys(), cpus)
     }
 
     fn section(&self, cpus: u32) -> PageSection {
@@ -216,7 +200,7 @@ impl Told<'_> {
             of.into_iter().any(|(_, measured)| measured.points.contains_key(kind))
         });
         let mut section = PageSection {
-            heading: format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" }),
+            heading: cpus_in_words(cpus),
             paragraphs: Vec::new(),
             tables: Vec::new(),
             figures: Vec::new(),
@@ -266,7 +250,7 @@ impl Told<'_> {
         LinesFigure {
             stem: format!("m{cpus}-{}", kind.name()),
             title: title.to_owned(),
-            subtitle: format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" }),
+            subtitle: cpus_in_words(cpus),
             caption: format!(
                 "Means are of all undisturbed samples; percentiles and maxima of equally many from every point (at most {}).",
                 equal.unwrap_or(0)
@@ -292,7 +276,7 @@ impl Told<'_> {
         LinesFigure {
             stem: format!("m{cpus}-rates"),
             title: "How often".to_owned(),
-            subtitle: format!("{cpus} CPU{}, per second of the runs", if cpus == 1 { "" } else { "s" }),
+            subtitle: format!("{}, per second of the runs", cpus_in_words(cpus)),
             caption: "Samples of each kind, disturbed ones among them, per second.".to_owned(),
             x_title: "tasks per CPU".to_owned(),
             labels: self.labels(),
@@ -399,28 +383,14 @@ impl Told<'_> {
 
     /// Cells that could not be measured, by reason, and quantities that the kernel does not offer.
     fn not_measured(&self) -> Option<PlainTable> {
-        let mut rows: Vec<Vec<String>> = Vec::new();
-        for (cell, why) in &self.evaluation.refused {
-            let what = format!("{} with {} CPUs", cell.scheduler, cell.cpus);
-            let sizes = cell.tasks_per_cpu.to_string();
-            match rows.iter_mut().find(|row| row[0] == what && row[2] == *why) {
-                Some(row) if row[1].split(", ").any(|n| n == sizes) => {}
-                Some(row) => row[1] += &format!(", {sizes}"),
-                None => rows.push(vec![what, sizes, why.clone()]),
-            }
-        }
+        let mut rows = refusals(&self.evaluation.refused);
         if let Some(measured) = self.evaluation.places.values().next() {
             for missing in &measured.summary.missing {
                 let what = missing.quantities.join(", ");
                 rows.push(vec![what, "all".to_owned(), format!("{}: {}", missing.probe, missing.reason)]);
             }
         }
-        (!rows.is_empty()).then(|| PlainTable {
-            caption: "Not measured".to_owned(),
-            columns: ["what", "tasks per CPU", "why"].map(String::from).into(),
-            words: 3,
-            rows,
-        })
+        not_measured(rows)
     }
 }
 

@@ -5,8 +5,8 @@
 //!    of those that have [`EQUAL_LEAST`] at least. Points with fewer are shown with what they have, and say so.
 //! 2. Task sets of one size are taken together.
 
-use super::cell::{Cell, State};
 use crate::overheads::{RunOverheads, class_of, read, samples_path};
+use crate::study::{Cell, Place, State};
 use laxity_model::{Diagnostic, Duration, Result};
 use laxity_overheads::{
     Class, Group, Groups, SampleKind, Statistics, Summary, read_samples, statistics_of_some,
@@ -17,17 +17,6 @@ use std::path::Path;
 
 /// Points with fewer samples do not determine how many are drawn from the others.
 pub const EQUAL_LEAST: u64 = 100;
-
-/// Where in the study a point is.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// m.
-    pub cpus: u32,
-    /// The scheduler's place among those asked for.
-    pub scheduler: usize,
-    /// n.
-    pub tasks_per_cpu: u32,
-}
 
 /// All samples of one kind at one place.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,11 +82,7 @@ impl Evaluation {
             return Ok(());
         };
         let groups = samples_of(folder, &run, class_of(&cell.scheduler), seed)?;
-        let place = Place {
-            cpus: cell.cpus,
-            scheduler: schedulers.iter().position(|name| *name == cell.scheduler.name).unwrap_or(0),
-            tasks_per_cpu: cell.tasks_per_cpu,
-        };
+        let place = cell.place(schedulers);
         match self.places.get_mut(&place) {
             Some(measured) => {
                 measured.groups.merge(&groups);

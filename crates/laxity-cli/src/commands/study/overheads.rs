@@ -1,0 +1,117 @@
+//! `laxity study overheads`.
+
+use super::sweep::{Sweep, SweepArguments, Where, ended};
+use crate::arguments::value;
+use crate::commands::unique;
+use crate::overheads::Probes;
+use crate::simulation::NamedScheduler;
+use crate::study::overheads::{Evaluation, TABLE_FILE, Told, Unit, ns_per_instruction};
+use crate::study::{Cap, Kind};
+use crate::{interrupt, output};
+use clap::Args;
+use laxity_model::{Diagnostic, Result};
+use std::process::ExitCode;
+
+/// `laxity study overheads`.
+#[derive(Args)]
+#[command(after_help = "\
+Measures releases, interrupts, scheduling decisions, context switches and ticks under every scheduler, for n tasks per CPU \
+and m CPUs, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, utilizations of 0.001 to 0.1 each, scaled down \
+where they exceed --load). The directory gets a page with figures (report.html), a table of all numbers (overheads.csv), for \
+every scheduler costs that `laxity simulate --costs` takes (costs/), and every run as a results directory (cells/). Called \
+again with the same directory it goes on where it was interrupted.
+
+Examples:
+  sudo laxity study overheads --cpus 8,16,24,32,48,64 -o overheads     a machine with 64 cores and sched_ext
+  laxity study overheads --vm --cpus 1,2,4 -o overheads                any machine that has QEMU
+  laxity study overheads --instructions -o instructions                counted, not timed: whatever the host's speed")]
+pub struct OverheadsArguments {
+    /// The schedulers, separated by commas
+    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf", value_parser = value::<NamedScheduler>)]
+    pub schedulers: Vec<NamedScheduler>,
+    /// Also time the functions of scheduling classes (lelli2012, Table 6), which makes what is around them longer
+    #[arg(long)]
+    pub functions: bool,
+    /// Count instructions in virtual machines instead of measuring time
+    #[arg(long)]
+    pub instructions: bool,
+    #[command(flatten)]
+    pub sweep: SweepArguments,
+}
+
+/// Enough is free that nothing is late because of the load.
+const LOAD: Cap = Cap(500);
+
+/// What times are in a machine that counts: two nanoseconds for each instruction (`laxity_vm`).
+const COUNTED: Unit = Unit::Instructions { ns_each: 2 };
+
+/// The machine counts as `COUNTED` says.
+fn check_unit() -> Result<()> {
+    let counts = Unit::Instructions { ns_each: ns_per_instruction()? };
+    if counts == COUNTED {
+        return Ok(());
+    }
+    Err(Diagnostic::environment(format!("this machine counts {counts:?}, not {COUNTED:?}"))
+        .hint("report this as a bug in laxity"))
+}
+
+pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
+    let place = match (arguments.instructions, arguments.sweep.vm) {
+        (true, _) => Where::Counted,
+        (false, true) => Where::Machines,
+        (false, false) => Where::Here,
+    };
+    let probes = if arguments.functions { Probes::Functions } else { Probes::Events };
+    let schedulers = unique(arguments.schedulers.iter().cloned());
+    let sweep = Sweep::new(&arguments.sweep, schedulers, Kind::Overheads(probes), LOAD, place)?;
+    let interrupt = interrupt::flag()?;
+    if !arguments.sweep.cells.is_empty() {
+        if arguments.instructions {
+            check_unit()?;
+        }
+        return sweep.measure_inside(&interrupt);
+    }
+    let cells = sweep.cells()?;
+    let all = sweep.measure(&cells, &interrupt)?;
+    let conditions = &sweep.conditions;
+    let evaluation =
+        Evaluation::of(&cells, &sweep.names(), &sweep.folder(), conditions.duration, conditions.seed)?;
+    if evaluation.places.is_empty() {
+        return sweep.nothing("measured", &evaluation.refused, all);
+    }
+    let unit = if arguments.instructions { COUNTED } else { Unit::Time };
+    let told = Told { schedulers: &sweep.schedulers, evaluation: &evaluation, unit, method: method(&sweep) };
+    told.write(&sweep.directory())?;
+    sweep.conclude(&evaluation.refused);
+    output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).display()))?;
+    Ok(ended(all, evaluation.open))
+}
+
+fn method(sweep: &Sweep<'_>) -> Vec<String> {
+    let mut words = sweep.workload_in_words();
+    words.push(
+        "Samples during which their CPU was interrupted are counted and enter nothing else.".to_owned(),
+    );
+    words.push(
+        "Releases of SCHED_DEADLINE, SCHED_FIFO and ordinary sleepers are the kernel's timer handlers; those of laxity's own \
+         policies are the host's release interrupt, from its entry until all that is due is queued and CPUs are asked to \
+         reschedule. Scheduling decisions are measured alike for all, at the kernel's tracepoints. An interrupt within a release of laxity's \
+         own policies with one lock is in the sample; elsewhere it sets the sample apart."
+            .to_owned(),
+    );
+    words.push(match sweep.place {
+        Where::Counted => {
+            "The machine counts instructions (QEMU, -icount shift=1): its clocks advance by 2 ns for every instruction and by \
+             nothing else while it works, so a time between two stamps is exactly twice a number of instructions of its \
+             processor, those of the kernel and of compiled BPF alike. Caches, memory and contention do not exist in it. With \
+             two CPUs their instructions are counted in turns: what one CPU does may then be in a sample of the other, and \
+             medians say more than means."
+                .to_owned()
+        }
+        Where::Machines => "Measured in virtual machines. Without KVM their processors are emulated: times compare schedulers with \
+                    each other at best."
+            .to_owned(),
+        Where::Here => "Measured on this machine.".to_owned(),
+    });
+    words
+}

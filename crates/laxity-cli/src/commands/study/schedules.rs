@@ -1,0 +1,114 @@
+//! `laxity study schedules`.
+
+use super::sweep::{Sweep, SweepArguments, Where, ended};
+use crate::arguments::value;
+use crate::commands::unique;
+use crate::simulation::NamedScheduler;
+use crate::study::schedules::{Answer, Evaluation, TABLE_FILE, Told};
+use crate::study::{Cap, Kind};
+use crate::{interrupt, output};
+use clap::Args;
+use laxity_model::Result;
+use std::process::ExitCode;
+
+/// `laxity study schedules`.
+#[derive(Args)]
+#[command(after_help = "\
+Runs n tasks per CPU on m CPUs under every scheduler, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, \
+utilizations of 0.001 to 0.1 each, scaled down where they exceed --load), records what the kernel does, and has the oracles \
+check every decision: a job that waits although it should run needs a reason that was measured in that very run. The directory \
+gets a page with tables and figures (report.html): what was checked, what was excused and by what, what was violated and for how \
+long, and what became of the jobs. It also gets a table with a row per run (schedules.csv), and every run as a results directory \
+(cells/): `laxity verify DIR/cells/m2/g-edf/n4-0` says more about one. Called again with the same directory it goes on where it \
+was interrupted, and tries again what could not be measured.
+
+Examples:
+  sudo laxity study schedules --cpus 8,16,32,64 --sets 10 --duration 60s -o schedules    a machine with 64 cores and sched_ext
+  laxity study schedules --deterministic --cpus 2,4,8 --load 0.5 -o schedules            any machine that has QEMU
+  laxity study schedules --vm --cpus 2 --duration 3s -o schedules                        ... that has KVM, or little else to do
+
+Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be recorded; 130 interrupted.")]
+pub struct SchedulesArguments {
+    /// The schedulers, separated by commas
+    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,g-edf-mp,g-edf", value_parser = value::<NamedScheduler>)]
+    pub schedulers: Vec<NamedScheduler>,
+    /// Measure in virtual machines whose time is the number of instructions: however busy their host is
+    #[arg(long)]
+    pub deterministic: bool,
+    /// Print JSON: every run with its metrics, its windows and what the oracles say
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub sweep: SweepArguments,
+}
+
+/// The more tasks compete, the more there is to decide; every scheduler admits this.
+const LOAD: Cap = Cap(900);
+
+pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
+    let place = match (arguments.deterministic, arguments.sweep.vm) {
+        (true, _) => Where::Counted,
+        (false, true) => Where::Machines,
+        (false, false) => Where::Here,
+    };
+    let schedulers = unique(arguments.schedulers.iter().cloned());
+    let sweep = Sweep::new(&arguments.sweep, schedulers, Kind::Schedules, LOAD, place)?;
+    let interrupt = interrupt::flag()?;
+    if !arguments.sweep.cells.is_empty() {
+        return sweep.measure_inside(&interrupt);
+    }
+    let cells = sweep.cells()?;
+    let all = sweep.measure(&cells, &interrupt)?;
+    let evaluation = Evaluation::of(&cells, &sweep.folder())?;
+    let refused = evaluation.refused();
+    if evaluation.measured().next().is_none() {
+        return sweep.nothing("measured", &refused, all);
+    }
+    let told = Told { schedulers: &sweep.names(), evaluation: &evaluation, method: method(&sweep) };
+    told.write(&sweep.directory())?;
+    sweep.conclude(&refused);
+    match arguments.json {
+        true => output::print_json(&Answer::of(&evaluation))?,
+        false => output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).display()))?,
+    }
+    if !all {
+        return Ok(ended(all, evaluation.open()));
+    }
+    let (verified, violations) = (evaluation.verified_schedules(), evaluation.violations());
+    if verified == 0 {
+        return sweep.nothing("recorded", &refused, all);
+    }
+    output::say(format_args!("{verified} schedule(s) verified, {violations} violation(s)"));
+    Ok(output::verdict(violations == 0))
+}
+
+fn method(sweep: &Sweep<'_>) -> Vec<String> {
+    let mut words = sweep.workload_in_words();
+    words.push(
+        "Every run was recorded and verified as `laxity run` does it: at each instant at which something changes, the jobs that \
+         the scheduler's definition wants are to run. They need not while something of the kernel's is at work for them or on \
+         its way to them, for as long as the records of the same run show it: the latency of a release, its handler, an \
+         interrupt between CPUs, a decision, a switch, a push, a kernel thread, a higher scheduling class, the reserve of \
+         ordinary tasks. No constant excuses anything. SCHED_DEADLINE (g-edf) is held to the deadlines and budgets that the \
+         kernel keeps itself."
+            .to_owned(),
+    );
+    words.push(match sweep.place {
+        Where::Here => "Measured on this machine.".to_owned(),
+        Where::Counted => {
+            "Measured in virtual machines whose clocks advance by 2 ns for every instruction of any of their processors, and by \
+             nothing else while one works (QEMU, -icount shift=1). Processors take turns: while one works, the others stand \
+             still, and time passes for them. So m busy processors are each as fast as one of m, whatever is done in an \
+             interrupt or a decision is long next to the tasks' own work, and the longer a turn, the longer the others' windows. \
+             The load of the host is in nothing. What was decided is judged, how long it took is not."
+                .to_owned()
+        }
+        Where::Machines => {
+            "Measured in virtual machines. Without KVM their processors are emulated, and where the host has fewer than they \
+             have, it takes CPUs away for milliseconds at any point: that is in every time, in tardiness as in the windows. \
+             What was decided is judged, how long it took is not."
+                .to_owned()
+        }
+    });
+    words
+}

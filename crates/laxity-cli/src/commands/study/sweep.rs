@@ -1,0 +1,371 @@
+//! What all studies have in common: cells for every scheduler, number of CPUs and number of tasks, measured here or in virtual
+//! machines, and gone on with where they were interrupted.
+
+use crate::arguments::{switch, value};
+use crate::commands::check_length;
+use crate::commands::vm::memory;
+use crate::output;
+use crate::simulation::NamedScheduler;
+use crate::study::{
+    CELLS_DIRECTORY, Cap, Cell, Conditions, Kind, Machines, Numbers, PAGE_FILE, State, measure_here,
+    measure_in_machines,
+};
+use clap::Args;
+use laxity_generate::Decimal;
+use laxity_model::{ByteSize, Diagnostic, Duration, Platform, Result};
+use laxity_vm::{Flavour, KernelChoice, Line};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+/// What every study takes, beside its schedulers.
+#[derive(Args)]
+pub struct SweepArguments {
+    /// Numbers of CPUs m, such as 8,16,32; default: all of this machine, 2 in virtual machines, 1 with --instructions
+    #[arg(long, value_name = "NUMBERS", value_parser = value::<Numbers>)]
+    pub cpus: Option<Numbers>,
+    /// Numbers of tasks per CPU n: there are n m tasks
+    #[arg(long, value_name = "NUMBERS", default_value = "1,2,4,6,8,10,12,14,16,18,20", value_parser = value::<Numbers>)]
+    pub tasks: Numbers,
+    /// Task sets of each size
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub sets: u32,
+    /// How long each run releases jobs; default: 10s, 2s where instructions are counted
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub duration: Option<Duration>,
+    /// What tasks may ask for, as a share of the CPUs that every scheduler lets tasks use; default: 0.5, of schedules 0.9
+    #[arg(long, value_name = "SHARE", value_parser = load)]
+    pub load: Option<Cap>,
+    /// Whether laxity's own policies release jobs of one instant together: on or off (SCHED_DEADLINE does not)
+    #[arg(long, value_name = "SWITCH", default_value = "off", action = clap::ArgAction::Set, value_parser = switch)]
+    pub batching: bool,
+    /// Measure in virtual machines that have as many CPUs
+    #[arg(long)]
+    pub vm: bool,
+    /// The virtual machines' kernel image
+    #[arg(long, value_name = "FILE", conflicts_with = "kernel_line")]
+    pub kernel: Option<PathBuf>,
+    /// The newest good kernel of this line for virtual machines
+    #[arg(long, value_name = "LINE", default_value_t = Line::long_term(), value_parser = value::<Line>)]
+    pub kernel_line: Line,
+    /// Memory of a virtual machine
+    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = memory)]
+    pub memory: ByteSize,
+    /// Seed of everything random
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// The study's directory; default: laxity-results/ and the study's name
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Only these cells, into the directory itself: how a virtual machine is told what to measure
+    #[arg(long, hide = true, value_delimiter = ',', value_parser = value::<Cell>)]
+    pub cells: Vec<Cell>,
+}
+
+/// A share of one, in thousandths.
+fn load(text: &str) -> std::result::Result<Cap, String> {
+    let wrong = || format!("`{text}` is no share of the CPUs\nhint: between 0.01 and 0.9, such as 0.5");
+    let _: Decimal = text.parse().map_err(|_| wrong())?;
+    let share: f64 = text.parse().map_err(|_| wrong())?;
+    if !(0.01..=0.9).contains(&share) {
+        return Err(wrong());
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 10 and 900")]
+    let thousandths = (share * 1_000.0).round() as u32;
+    Ok(Cap(thousandths))
+}
+
+/// What a directory's cells were measured with: they are only taken together with such.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Description {
+    version: u32,
+    #[serde(default = "first_study")]
+    study: String,
+    duration: String,
+    seed: u64,
+    load_permille: u32,
+    batching: bool,
+    functions: bool,
+    place: String,
+}
+
+const DESCRIPTION_FILE: &str = "study.json";
+
+/// Descriptions that do not say whose they are.
+fn first_study() -> String {
+    "overheads".to_owned()
+}
+
+/// Where a study is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Where {
+    /// On this machine.
+    Here,
+    /// In virtual machines.
+    Machines,
+    /// In virtual machines that count instructions.
+    Counted,
+}
+
+/// A study: what its command line comes to.
+pub struct Sweep<'a> {
+    /// The command line.
+    pub arguments: &'a SweepArguments,
+    /// The schedulers, each once.
+    pub schedulers: Vec<NamedScheduler>,
+    /// What all cells have in common.
+    pub conditions: Conditions,
+    /// Where.
+    pub place: Where,
+}
+
+impl<'a> Sweep<'a> {
+    /// Checks the command line.
+    ///
+    /// # Errors
+    ///
+    /// Runs that are too long.
+    pub fn new(
+        arguments: &'a SweepArguments,
+        schedulers: Vec<NamedScheduler>,
+        kind: Kind,
+        load_default: Cap,
+        place: Where,
+    ) -> Result<Sweep<'a>> {
+        let default = if place == Where::Counted { Duration::from_secs(2) } else { Duration::from_secs(10) };
+        let duration = arguments.duration.unwrap_or(default);
+        check_length(duration, None)?;
+        let conditions = Conditions {
+            duration,
+            seed: arguments.seed,
+            cap: arguments.load.unwrap_or(load_default),
+            batching: arguments.batching,
+            kind,
+            quiet: arguments.quiet,
+        };
+        Ok(Sweep { arguments, schedulers, conditions, place })
+    }
+
+    /// Names of the schedulers.
+    pub fn names(&self) -> Vec<String> {
+        self.schedulers.iter().map(|scheduler| scheduler.name.clone()).collect()
+    }
+
+    /// The study's directory.
+    pub fn directory(&self) -> PathBuf {
+        let default = || Path::new("laxity-results").join(self.conditions.kind.name());
+        self.arguments.out.clone().unwrap_or_else(default)
+    }
+
+    /// Where its cells are.
+    pub fn folder(&self) -> PathBuf {
+        self.directory().join(CELLS_DIRECTORY)
+    }
+
+    /// Measures what is left of the cells; whether all were tried, or an interruption came first.
+    ///
+    /// # Errors
+    ///
+    /// The directory is another study's; nothing can be measured here at all.
+    pub fn measure(&self, cells: &[Cell], interrupt: &AtomicBool) -> Result<bool> {
+        let directory = self.directory();
+        check_description(&directory, &self.description())?;
+        let folder = self.folder();
+        let left = left_over(cells, &folder)?;
+        if !self.conditions.quiet {
+            self.announce(cells, &left);
+        }
+        match self.machines() {
+            _ if left.is_empty() => Ok(true),
+            Some(machines) => measure_in_machines(&left, &directory, &machines, &self.conditions, interrupt),
+            None => measure_here(&left, &folder, &self.conditions, interrupt),
+        }
+    }
+
+    /// In a virtual machine: the cells that it is told, and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sweep::measure`].
+    pub fn measure_inside(&self, interrupt: &AtomicBool) -> Result<ExitCode> {
+        let folder = self.arguments.out.clone().unwrap_or_else(|| PathBuf::from(CELLS_DIRECTORY));
+        let cells: Vec<&Cell> = self.arguments.cells.iter().collect();
+        let all = measure_here(&cells, &folder, &self.conditions, interrupt)?;
+        Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(output::INTERRUPTED) })
+    }
+
+    fn machines(&self) -> Option<Machines> {
+        let arguments = self.arguments;
+        (self.place != Where::Here).then(|| Machines {
+            kernel: match &arguments.kernel {
+                Some(file) => KernelChoice::File(file.clone()),
+                None => KernelChoice::Line {
+                    line: arguments.kernel_line.clone(),
+                    flavour: Flavour::Cloud,
+                    offline: false,
+                },
+            },
+            memory_mib: arguments.memory.0 >> 20,
+            deterministic: self.place == Where::Counted,
+        })
+    }
+
+    fn cpus(&self) -> Result<Vec<u32>> {
+        Ok(match (&self.arguments.cpus, self.place) {
+            (Some(numbers), _) => numbers.0.clone(),
+            (None, Where::Counted) if self.conditions.kind != Kind::Schedules => vec![1],
+            (None, Where::Machines | Where::Counted) => vec![2],
+            (None, Where::Here) => {
+                vec![u32::try_from(Platform::this_machine()?.core_count()).unwrap_or(u32::MAX)]
+            }
+        })
+    }
+
+    /// All cells: one scheduler after the other for each number of CPUs. Where no number of CPUs was asked for, a scheduler that
+    /// dedicates one has two.
+    ///
+    /// # Errors
+    ///
+    /// This machine cannot be read.
+    pub fn cells(&self) -> Result<Vec<Cell>> {
+        let mut cells = Vec::new();
+        for cpus in self.cpus()? {
+            for scheduler in &self.schedulers {
+                for &tasks_per_cpu in &self.arguments.tasks.0 {
+                    for set in 0..self.arguments.sets {
+                        let mut cell = Cell { scheduler: scheduler.clone(), cpus, tasks_per_cpu, set };
+                        if self.arguments.cpus.is_none() && cell.impossible().is_some() {
+                            cell.cpus = 2;
+                        }
+                        cells.push(cell);
+                    }
+                }
+            }
+        }
+        Ok(cells)
+    }
+
+    fn description(&self) -> Description {
+        Description {
+            version: 1,
+            study: self.conditions.kind.name().to_owned(),
+            duration: self.conditions.duration.to_string(),
+            seed: self.conditions.seed,
+            load_permille: self.conditions.cap.0,
+            batching: self.conditions.batching,
+            functions: self.conditions.kind.functions(),
+            place: match self.place {
+                Where::Here => "this machine",
+                Where::Machines => "virtual machines",
+                Where::Counted => "virtual machines that count instructions",
+            }
+            .to_owned(),
+        }
+    }
+
+    fn announce(&self, cells: &[Cell], left: &[&Cell]) {
+        let done = cells.len() - left.len();
+        let number = f64::from(u32::try_from(left.len()).unwrap_or(u32::MAX));
+        let minutes = self.conditions.duration.as_secs_f64() * number / 60.0;
+        output::say(format_args!(
+            "{} cells, {done} of them done or impossible; the others run for {minutes:.1} min in all, and take longer",
+            cells.len()
+        ));
+    }
+
+    /// What is measured and under which load, in words.
+    pub fn workload_in_words(&self) -> Vec<String> {
+        let conditions = &self.conditions;
+        vec![
+            format!(
+                "Each point is {} run(s) of {} with the task sets of ackelman2018, 6.2: periods uniform in [10 ms, 100 ms], \
+                 utilizations uniform in [0.001, 0.1], synchronous release, seed {}. Where they ask for more than {} of the CPUs \
+                 (less one, if there are several, as some schedulers dedicate one), all WCETs are scaled down to that.",
+                self.arguments.sets,
+                conditions.duration,
+                conditions.seed,
+                f64::from(conditions.cap.0) / 1_000.0
+            ),
+            format!(
+                "Jobs of one release instant are released {}.",
+                if conditions.batching { "together" } else { "one by one" }
+            ),
+        ]
+    }
+
+    /// Nothing was measured, or recorded: why.
+    ///
+    /// # Errors
+    ///
+    /// The reasons, unless it was interrupted.
+    pub fn nothing(&self, what: &str, refused: &[(Cell, String)], all: bool) -> Result<ExitCode> {
+        if !all {
+            output::say(format_args!("interrupted before anything was {what}"));
+            return Ok(ExitCode::from(output::INTERRUPTED));
+        }
+        let mut reasons: Vec<&str> = refused.iter().map(|(_, why)| why.as_str()).collect();
+        reasons.dedup();
+        Err(Diagnostic::environment(format!("nothing could be {what}: {}", reasons.join("; ")))
+            .hint(format!("laxity study {} --vm measures in virtual machines", self.conditions.kind.name())))
+    }
+
+    /// Says what could not be measured and where the page is, and whether the study is whole.
+    pub fn conclude(&self, refused: &[(Cell, String)]) {
+        let mut said: Vec<(&str, &str)> = Vec::new();
+        for (cell, why) in refused {
+            if !said.contains(&(&cell.scheduler.name, why)) {
+                said.push((&cell.scheduler.name, why));
+                output::say(format_args!("{} not measured: {why}", cell.scheduler));
+            }
+        }
+        let page = self.directory().join(PAGE_FILE);
+        output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+    }
+}
+
+/// The exit code of a study of which so many cells are left, although all were tried or because an interruption came.
+pub fn ended(all: bool, open: usize) -> ExitCode {
+    if all {
+        return ExitCode::SUCCESS;
+    }
+    output::say(format_args!("interrupted: {open} cells are left; the same command goes on with them"));
+    ExitCode::from(output::INTERRUPTED)
+}
+
+/// Cells in one directory are measured alike.
+fn check_description(directory: &Path, description: &Description) -> Result<()> {
+    std::fs::create_dir_all(directory).map_err(|error| output::cannot_write(directory, &error))?;
+    let path = directory.join(DESCRIPTION_FILE);
+    if let Ok(text) = std::fs::read_to_string(&path) {
+        let known: Description = serde_json::from_str(&text).map_err(|error| {
+            Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+                .hint("choose another directory")
+        })?;
+        if known != *description {
+            return Err(Diagnostic::usage(format!(
+                "{} has cells of another study: {known:?}, not {description:?}",
+                directory.display()
+            ))
+            .hint("choose another directory, or the same options"));
+        }
+        return Ok(());
+    }
+    let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
+    output::write_file(&path, &text)
+}
+
+/// Cells that are still to be measured; those that no machine can run are refused at once.
+fn left_over<'c>(cells: &'c [Cell], folder: &Path) -> Result<Vec<&'c Cell>> {
+    let mut left = Vec::new();
+    for cell in cells.iter().filter(|cell| cell.state(folder) != State::Measured) {
+        match cell.impossible() {
+            Some(why) => cell.refuse(folder, &why)?,
+            None => left.push(cell),
+        }
+    }
+    Ok(left)
+}

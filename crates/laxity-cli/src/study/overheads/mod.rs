@@ -1,0 +1,10 @@
+//! What scheduling costs against the numbers of tasks and CPUs (cerqueira2014, Figures 6 and 7; ackelman2018, Figures 7.1 to
+//! 7.3).
+
+mod evaluation;
+mod outputs;
+mod unit;
+
+pub use evaluation::Evaluation;
+pub use outputs::{TABLE_FILE, Told};
+pub use unit::{Unit, ns_per_instruction};

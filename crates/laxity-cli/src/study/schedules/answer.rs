@@ -1,0 +1,150 @@
+//! What `laxity study schedules --json` prints.
+
+use super::evaluation::{Evaluation, JobMetrics, Outcome};
+use crate::study::Cell;
+use laxity_trace::{ScheduleRecord, SpanRecord, VerificationRecord};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The version of this format (`schemas/study-schedules.schema.json`).
+const VERSION: u32 = 1;
+
+/// The whole study.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// Version of this format.
+    version: u32,
+    /// Whether all schedules that were recorded are what their schedulers' definitions say.
+    clean: bool,
+    /// The cells, in the study's order.
+    cells: Vec<CellAnswer>,
+}
+
+/// One run.
+#[derive(Serialize, JsonSchema)]
+struct CellAnswer {
+    /// Name of the scheduler.
+    scheduler: String,
+    /// CPUs: m.
+    cpus: u32,
+    /// Tasks per CPU.
+    tasks_per_cpu: u32,
+    /// Tasks: n.
+    tasks: u32,
+    /// Which of the task sets of this size, from 0.
+    set: u32,
+    /// Why it was not measured; null if it was.
+    not_measured: Option<String>,
+    /// What the kernel calls itself.
+    kernel: Option<String>,
+    /// What became of the jobs.
+    jobs: Option<JobMetrics>,
+    /// The schedule and what the oracles said of it.
+    schedule: Option<Checked>,
+    /// Why there is no schedule; null if there is one, or if the cell was not measured.
+    schedule_not_recorded: Option<String>,
+}
+
+/// A schedule that was recorded and verified.
+#[derive(Serialize, JsonSchema)]
+struct Checked {
+    /// Where it ends, in ns since the synchronous release.
+    end_ns: u64,
+    /// Decisions of CPUs that were seen.
+    decisions: u64,
+    /// Records that were taken.
+    records: u64,
+    /// Records that found no place; the schedule ends before the first.
+    lost: u64,
+    /// How late budgets may be enforced, in ns: as late as was measured.
+    enforcement_late_ns: u64,
+    /// What was measured, in this run, of the ways by which decisions travel, by name.
+    windows: BTreeMap<String, SpanRecord>,
+    /// What the oracles said.
+    verification: VerificationRecord,
+    /// What a reader should know.
+    notes: Vec<String>,
+}
+
+impl Answer {
+    /// Of a study.
+    pub fn of(evaluation: &Evaluation) -> Answer {
+        Answer {
+            version: VERSION,
+            clean: evaluation.violations() == 0,
+            cells: evaluation.cells.iter().map(|(cell, outcome)| CellAnswer::of(cell, outcome)).collect(),
+        }
+    }
+}
+
+impl CellAnswer {
+    fn of(cell: &Cell, outcome: &Outcome) -> CellAnswer {
+        let mut answer = CellAnswer {
+            scheduler: cell.scheduler.name.clone(),
+            cpus: cell.cpus,
+            tasks_per_cpu: cell.tasks_per_cpu,
+            tasks: cell.tasks(),
+            set: cell.set,
+            not_measured: None,
+            kernel: None,
+            jobs: None,
+            schedule: None,
+            schedule_not_recorded: None,
+        };
+        match outcome {
+            Outcome::Open => answer.not_measured = Some("not measured yet".to_owned()),
+            Outcome::NotMeasured(why) => answer.not_measured = Some(why.clone()),
+            Outcome::Measured(measured) => {
+                answer.kernel = Some(measured.kernel.clone());
+                answer.jobs = Some(measured.jobs.clone());
+                match &measured.schedule {
+                    Ok(schedule) => answer.schedule = Some(Checked::of(schedule)),
+                    Err(why) => answer.schedule_not_recorded = Some(why.clone()),
+                }
+            }
+        }
+        answer
+    }
+}
+
+impl Checked {
+    fn of(record: &ScheduleRecord) -> Checked {
+        Checked {
+            end_ns: record.end_ns,
+            decisions: record.decisions,
+            records: record.records,
+            lost: record.lost,
+            enforcement_late_ns: record.enforcement_late_ns,
+            windows: record.windows.clone(),
+            verification: record.verification.clone(),
+            notes: record.notes.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::path::Path;
+
+    /// After a deliberate change: `LAXITY_BLESS=1 cargo test -p laxity study_schema`.
+    #[test]
+    fn the_published_study_schema_is_that_of_the_code() {
+        let mut schema = schemars::schema_for!(Answer);
+        let name = "study-schedules.schema.json";
+        schema.insert("$id".into(), format!("https://laxity-rt.github.io/schemas/{name}").into());
+        schema.insert("title".into(), "laxity study of schedules".into());
+        let mut schema = schema.to_value();
+        schema["properties"]["version"] =
+            json!({ "description": "Version of this format.", "const": VERSION });
+        let text = serde_json::to_string_pretty(&schema).expect("serializes") + "\n";
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas").join(name);
+        if std::env::var_os("LAXITY_BLESS").is_some() {
+            std::fs::write(&path, &text).expect("writes the schema");
+        }
+        let published = std::fs::read_to_string(&path).expect("the schema is published");
+        assert!(published == text, "{name} differs from the code; LAXITY_BLESS=1 rewrites it");
+    }
+}

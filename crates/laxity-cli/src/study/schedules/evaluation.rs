@@ -1,0 +1,213 @@
+//! What the cells of a study of schedules have given, and their sums.
+
+use crate::study::{Cell, Place, State};
+use laxity_model::{Diagnostic, Result, TaskSet};
+use laxity_report::Verified;
+use laxity_trace::{Counts, Results, RunSummary, Sample, ScheduleRecord, SpanRecord, Tardiness};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What became of the jobs of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct JobMetrics {
+    /// How many, and what became of them.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Jobs that completed after their deadlines.
+    pub tardy: u64,
+    /// met / jobs.
+    pub deadline_satisfaction: Option<f64>,
+    /// Tardiness.
+    pub tardiness_ns: Option<Tardiness>,
+    /// Mean and standard deviation over tasks of the tasks' mean normalized laxity.
+    pub normalized_laxity: Option<Sample>,
+    /// The least normalized laxity of a job.
+    pub normalized_laxity_min: Option<f64>,
+    /// The least laxity of a job, in ns; negative if it was late.
+    pub laxity_ns_min: Option<i64>,
+    /// The sum over tasks of the mean over jobs of CPU time / T.
+    pub measured_utilization: Option<f64>,
+    /// Migrations of all tasks during the run.
+    pub migrations: Option<u64>,
+    /// Context switches of all tasks during the run.
+    pub context_switches: Option<u64>,
+}
+
+impl JobMetrics {
+    fn of(summary: &RunSummary) -> JobMetrics {
+        let total = |of: fn(&laxity_trace::TaskSummary) -> Option<u64>| {
+            let counted = summary.tasks.iter().filter(|task| task.counts.completed > 0);
+            counted.map(of).sum::<Option<u64>>()
+        };
+        JobMetrics {
+            counts: summary.counts,
+            tardy: summary.counts.completed.saturating_sub(summary.counts.met),
+            deadline_satisfaction: summary.deadline_satisfaction,
+            tardiness_ns: summary.tardiness_ns,
+            normalized_laxity: summary.normalized_laxity,
+            normalized_laxity_min: summary.normalized_laxity_min,
+            laxity_ns_min: summary.laxity_ns_min,
+            measured_utilization: summary.rates.measured_utilization,
+            migrations: total(|task| task.migrations),
+            context_switches: total(|task| task.context_switches),
+        }
+    }
+
+    /// So many per job whose fate is known.
+    pub fn per_job(&self, events: Option<u64>) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a number to be shown")]
+        let ratio = |events: u64| events as f64 / self.counts.jobs as f64;
+        events.filter(|_| self.counts.jobs > 0).map(ratio)
+    }
+}
+
+/// A cell that was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measured {
+    /// What became of the jobs.
+    pub jobs: JobMetrics,
+    /// The schedule and what the oracles said of it, or why it could not be recorded.
+    pub schedule: std::result::Result<ScheduleRecord, String>,
+    /// What the kernel calls itself.
+    pub kernel: String,
+}
+
+impl Measured {
+    /// From a cell's results.
+    ///
+    /// # Errors
+    ///
+    /// Results that do not fit together, or that have no run.
+    pub fn of(mut results: Results) -> Result<Measured> {
+        if results.runs.is_empty() || results.task_sets.is_empty() {
+            return Err(Diagnostic::usage("a cell's results have no run")
+                .hint("remove the directory of this cell: it is then measured again"));
+        }
+        let set = TaskSet::from_json_value(&results.task_sets[0], "task_set")?;
+        let mut run = results.runs.swap_remove(0);
+        let summary = RunSummary::of(&run, &set, results.machine.cpus.len())?;
+        let schedule = run.schedule.take().ok_or_else(|| {
+            let why = run.not_measured.get(laxity_run::SCHEDULE);
+            why.cloned().unwrap_or_else(|| "it was not recorded".to_owned())
+        });
+        Ok(Measured { jobs: JobMetrics::of(&summary), schedule, kernel: results.machine.kernel })
+    }
+}
+
+/// What became of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// It was measured.
+    Measured(Box<Measured>),
+    /// It could not be, and why.
+    NotMeasured(String),
+    /// Not yet.
+    Open,
+}
+
+/// All cells, in the study's order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// Each and what became of it.
+    pub cells: Vec<(Cell, Outcome)>,
+}
+
+impl Evaluation {
+    /// Reads all cells.
+    ///
+    /// # Errors
+    ///
+    /// A file that is damaged.
+    pub fn of(cells: &[Cell], folder: &Path) -> Result<Evaluation> {
+        let read = |cell: &Cell| {
+            let outcome = match cell.state(folder) {
+                State::Open => Outcome::Open,
+                State::NotMeasured(why) => Outcome::NotMeasured(why),
+                State::Measured => {
+                    let directory = cell.folder(folder);
+                    let measured = laxity_trace::load(&directory).and_then(Measured::of);
+                    let context = |error: Diagnostic| error.context(directory.display().to_string());
+                    Outcome::Measured(Box::new(measured.map_err(context)?))
+                }
+            };
+            Ok((cell.clone(), outcome))
+        };
+        Ok(Evaluation { cells: cells.iter().map(read).collect::<Result<_>>()? })
+    }
+
+    /// Cells that were measured.
+    pub fn measured(&self) -> impl Iterator<Item = (&Cell, &Measured)> {
+        self.cells.iter().filter_map(|(cell, outcome)| match outcome {
+            Outcome::Measured(measured) => Some((cell, &**measured)),
+            _ => None,
+        })
+    }
+
+    /// Schedules that were recorded, of cells with this number of CPUs.
+    pub fn schedules(&self, cpus: u32) -> impl Iterator<Item = (&Cell, &ScheduleRecord)> {
+        let of = self.measured().filter(move |(cell, _)| cell.cpus == cpus);
+        of.filter_map(|(cell, measured)| Some((cell, measured.schedule.as_ref().ok()?)))
+    }
+
+    /// Cells that have not been measured yet.
+    pub fn open(&self) -> usize {
+        self.cells.iter().filter(|(_, outcome)| *outcome == Outcome::Open).count()
+    }
+
+    /// Cells that could not be measured, or whose schedules could not be recorded, and why.
+    pub fn refused(&self) -> Vec<(Cell, String)> {
+        let why = |(cell, outcome): &(Cell, Outcome)| match outcome {
+            Outcome::NotMeasured(why) => Some((cell.clone(), why.clone())),
+            Outcome::Measured(measured) => {
+                let why = measured.schedule.as_ref().err()?;
+                Some((cell.clone(), format!("no schedule: {why}")))
+            }
+            Outcome::Open => None,
+        };
+        self.cells.iter().filter_map(why).collect()
+    }
+
+    /// What the oracles say of the schedules of each scheduler with this number of CPUs.
+    pub fn verified(&self, cpus: u32) -> BTreeMap<String, Verified> {
+        let mut by_scheduler: BTreeMap<String, Verified> = BTreeMap::new();
+        for (cell, schedule) in self.schedules(cpus) {
+            by_scheduler.entry(cell.scheduler.name.clone()).or_default().add(schedule);
+        }
+        by_scheduler
+    }
+
+    /// What was measured in the runs themselves of the ways by which decisions travel, by scheduler and name: all runs with this
+    /// number of CPUs taken together.
+    pub fn windows(&self, cpus: u32) -> BTreeMap<(String, String), SpanRecord> {
+        let mut all: BTreeMap<(String, String), SpanRecord> = BTreeMap::new();
+        for (cell, schedule) in self.schedules(cpus) {
+            for (name, span) in &schedule.windows {
+                let known = all.entry((cell.scheduler.name.clone(), name.clone())).or_default();
+                known.count += span.count;
+                known.longest_ns = known.longest_ns.max(span.longest_ns);
+                known.total_ns = known.total_ns.saturating_add(span.total_ns);
+            }
+        }
+        all
+    }
+
+    /// How many schedules were recorded, and so verified.
+    pub fn verified_schedules(&self) -> usize {
+        self.measured().filter(|(_, measured)| measured.schedule.is_ok()).count()
+    }
+
+    /// Violations of all schedules.
+    pub fn violations(&self) -> u64 {
+        let of = |(_, measured): (&Cell, &Measured)| {
+            measured.schedule.as_ref().map_or(0, |schedule| schedule.verification.violations_count())
+        };
+        self.measured().map(of).sum()
+    }
+
+    /// The places of cells that were measured.
+    pub fn places(&self, schedulers: &[String]) -> Vec<Place> {
+        self.measured().map(|(cell, _)| cell.place(schedulers)).collect()
+    }
+}

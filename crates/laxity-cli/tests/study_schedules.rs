@@ -1,0 +1,122 @@
+//! `laxity study schedules`: what is checked on real kernels. Where the kernel does not let itself be recorded it says so; counts
+//! are judged, never times.
+
+mod calls;
+mod host;
+mod patience;
+
+use calls::{json, json_file, text, utf8};
+use host::{laxity, output, takes_policies, words};
+use patience::patiently;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::Output;
+
+fn study(out: &Path, more: &[&str]) -> Output {
+    patiently(|| {
+        let mut command = laxity();
+        command.args(["study", "schedules", "--cpus", "1", "--tasks", "1,3", "--duration", "300ms"]);
+        command.args(["--load", "0.3", "--json"]).args(more).args(["--out", utf8(out)]);
+        command
+    })
+}
+
+fn cells<'a>(answer: &'a Value, scheduler: &str) -> Vec<&'a Value> {
+    let all = answer["cells"].as_array().expect("a list");
+    all.iter().filter(|cell| cell["scheduler"] == scheduler).collect()
+}
+
+#[test]
+fn a_study_goes_on_where_it_was_and_says_what_it_could_not_do() {
+    if !host::can_run(&["g-edf"]) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().join("study");
+    let ended = study(&out, &["--schedulers", "g-edf,edf-bh,g-edf-mp"]);
+    let answer = json(&text(&ended.stdout));
+    let runs = cells(&answer, "g-edf");
+    assert_eq!(runs.len(), 2);
+    for run in &runs {
+        assert!(run["jobs"]["jobs"].as_u64() > Some(2), "{run}");
+        let recorded = run["schedule"].is_object();
+        assert_eq!(recorded, run["schedule_not_recorded"].is_null(), "a schedule, or why there is none");
+        assert!(!recorded || run["schedule"]["verification"]["instants"].as_u64() > Some(2), "{run}");
+    }
+    for run in cells(&answer, "g-edf-mp") {
+        assert!(run["not_measured"].as_str().is_some_and(|why| why.contains("dedicates a CPU")), "{run}");
+    }
+    for run in cells(&answer, "edf-bh").iter().filter(|_| !takes_policies()) {
+        assert!(run["not_measured"].as_str().is_some_and(|why| why.contains("sched_ext")), "{run}");
+    }
+    // 3: nothing lets itself be recorded here. 1: what a real kernel did is not for this test to judge.
+    let recorded =
+        answer["cells"].as_array().expect("a list").iter().any(|cell| cell["schedule"].is_object());
+    assert_eq!(ended.status.code() == Some(3), !recorded, "{}", words(&ended));
+    assert_eq!(ended.status.code() == Some(0), recorded && answer["clean"] == true, "{}", words(&ended));
+    let table = fs::read_to_string(out.join("schedules.csv")).expect("a table");
+    assert!(table.lines().any(|line| line.starts_with("1,3,3,0,g-edf,")), "{table}");
+    let page = fs::read_to_string(out.join("report.html")).expect("a page");
+    assert!(page.contains("<svg") && page.contains("Not measured"), "{page}");
+
+    let made =
+        |n: u32| json_file(&out.join(format!("cells/m1/g-edf/n{n}-0/manifest.json")))["created"].clone();
+    let before = [made(1), made(3)];
+    fs::remove_dir_all(out.join("cells/m1/g-edf/n3-0")).expect("one is lost");
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    study(&out, &["--schedulers", "g-edf"]);
+    let after = [made(1), made(3)];
+    assert!(before[0] == after[0] && before[1] != after[1], "{before:?} {after:?}");
+    let other = study(&out, &["--schedulers", "g-edf", "--seed", "9"]);
+    assert_eq!(other.status.code(), Some(2), "{}", words(&other));
+    assert!(words(&other).contains("another study"), "{}", words(&other));
+    let costs = output(laxity().args(["study", "overheads", "--out", utf8(&out)]));
+    assert_eq!(costs.status.code(), Some(2), "overheads are not of this study: {}", words(&costs));
+}
+
+#[test]
+fn what_makes_no_study_is_refused() {
+    for wrong in [&["--tasks", "0"][..], &["--load", "0.95"], &["--schedulers", "edf"], &["--functions"]] {
+        let mut command = laxity();
+        let ended = output(command.args(["study", "schedules", "--out", "/nonexistent/study"]).args(wrong));
+        assert_eq!(ended.status.code(), Some(2), "{wrong:?}: {}", words(&ended));
+    }
+}
+
+/// A policy and SCHED_DEADLINE in a machine that counts: every schedule is recorded, and checked at many instants.
+#[test]
+fn a_study_in_virtual_machines_checks_schedules() {
+    // As in vm.rs: one machine at a time.
+    let turn = File::create(std::env::temp_dir().join("laxity-vm-tests.lock")).expect("a lock file");
+    turn.lock().expect("a lock");
+    let directory = tempfile::Builder::new().prefix("laxity vm ").tempdir().expect("a directory");
+    let out = directory.path().join("study");
+    let mut command = laxity();
+    if std::env::var_os("LAXITY_VM_CACHE").is_none() {
+        command.env("LAXITY_VM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("laxity-vm"));
+    }
+    command.args(["study", "schedules", "--deterministic", "--cpus", "2", "--schedulers", "edf-bh,g-edf"]);
+    command.args(["--tasks", "2", "--duration", "500ms", "--load", "0.3", "--json", "--out", utf8(&out)]);
+    let ended = output(&mut command);
+    if ended.status.code() == Some(3)
+        && ["qemu", "fetch", "apt", "archive"].iter().any(|word| words(&ended).contains(word))
+    {
+        return eprintln!("SKIPPED: no virtual machine: {}", words(&ended));
+    }
+    let answer = json(&text(&ended.stdout));
+    for scheduler in ["edf-bh", "g-edf"] {
+        let runs = cells(&answer, scheduler);
+        let [run] = runs[..] else { panic!("one run of {scheduler}: {answer}") };
+        let (jobs, schedule) = (run["jobs"]["jobs"].as_u64().expect("a number"), &run["schedule"]);
+        let checked = schedule["verification"]["instants"].as_u64().expect("a number");
+        // A job's release and its end are instants, but several may be one.
+        assert!(jobs > 10 && checked > jobs, "{scheduler}: {jobs} jobs, {checked} instants");
+        assert!(schedule["decisions"].as_u64() > Some(jobs), "{scheduler}: {schedule}");
+        assert!(schedule["windows"]["decision"]["count"].as_u64() > Some(jobs), "{scheduler}: {schedule}");
+        let cell = out.join(format!("cells/m2/{scheduler}/n2-0"));
+        let again = output(laxity().args(["verify", utf8(&cell), "--json"]));
+        let clean = schedule["verification"]["violated"].as_array().expect("a list").is_empty();
+        assert_eq!(json(&text(&again.stdout))["clean"], clean, "kept results give the same verdict");
+    }
+}
