@@ -68,6 +68,22 @@ static __noinline int lx_leave(struct task_struct *p)
 	return 0;
 }
 
+/* The same where the kernel has the task in its hands: one of ours that has got another policy is ours no more. */
+static __always_inline struct lx_member *lx_real_time_now(struct task_struct *p)
+{
+	struct lx_member *member = lx_member_of(p);
+
+	if (!member)
+		return NULL;
+	if (p->policy == SCHED_EXT_POLICY) {
+		member->settled = 1;
+		return member;
+	}
+	if (member->settled)
+		lx_leave(p);
+	return NULL;
+}
+
 /* The task that was decided for takes the CPU: false if it cannot. */
 static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cpu *c, u32 task, u32 cpu, u64 now,
 				       struct task_struct *prev)
@@ -215,7 +231,7 @@ void BPF_STRUCT_OPS(on_enqueue, struct task_struct *p, u64 enq_flags)
 		lx_enqueue_kernel_thread(p, enq_flags);
 		return;
 	}
-	member = lx_real_time(p);
+	member = lx_real_time_now(p);
 	/* One that exits may have no number any more by which a CPU could find it. */
 	if (member && p->flags & PF_EXITING) {
 		lx_leave(p);
@@ -278,7 +294,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 			      LX_NONE, p->pid, LX_NONE, p->pid);
 	lx_serve(in, c);
 	lx_arm_if_asked(in, c->index);
-	member = lx_real_time(p);
+	member = lx_real_time_now(p);
 	if (member && member->instance == c->instance) {
 		u64 now = bpf_ktime_get_ns();
 

@@ -113,17 +113,27 @@ struct lx_host_cpu {
 	struct lx_reserve reserve;
 };
 
+/* What a call that sets a policy asks for. */
+struct lx_request {
+	u32 policy;
+	/* As in sched_attr. */
+	u32 flags;
+	struct lx_parameters wanted;
+};
+
 /* A kernel task's place; in its task storage. */
 struct lx_member {
 	u32 instance;
 	u32 index;
 	/* Whether the two above have meaning. */
 	u32 joined;
-	/* What sched_setattr is asking for. */
+	/* It has had our policy since: if it has another one, it is none of ours any more. */
+	u32 settled;
+	/* The call under way has been granted what it asks for. */
+	u32 granted;
+	/* Tracing programs (interface.h): a call has asked for `request`, and has no answer yet. */
 	u32 asks;
-	u64 runtime;
-	u64 deadline;
-	u64 period;
+	struct lx_request request;
 };
 
 /*

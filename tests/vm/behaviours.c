@@ -1,90 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What becomes of tasks of a policy that is attached, whatever is done to them: each behaviour ends with `ok:` or `NOT OK:`,
- * none depends on how fast the machine is. A task that is "going on" ends more jobs, however late.
- * Usage: behaviours NAME...   (all but `many` if there is none)
- *        behaviours many TASKS ROOM: that many tasks, where the scheduler has room for ROOM; storm: all ask at the same time
- *        behaviours endless TASKS: tasks that go on until they are killed; a line whenever all have made progress
- *        behaviours ask: asks to be admitted; the answer is the exit code
- *        behaviours hog SECONDS: SCHED_FIFO on every CPU
- *        behaviours as-nobody PROGRAM ARGUMENTS...: without any privilege
+ * none depends on how fast the machine is. Usage: behaviours NAME...   (all if there is none)
  */
-#define _GNU_SOURCE
-#include "task.h"
+#include "children.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-
-#define TASKS_MAX 1100
-/* A task that makes no progress for so long makes none. Less than the kernel's watchdog has. */
-#define PATIENCE_S 25
-
-static struct {
-	volatile uint64_t jobs[TASKS_MAX];
-	/* What a task says about itself, for its behaviour to read. */
-	volatile int word[TASKS_MAX];
-	pthread_mutex_t mutex, inheriting;
-} *shared;
-
-static pid_t tasks[TASKS_MAX];
 static int cpus;
-static char why[256];
-
-#define FAIL(...)                                                                                                      \
-	do {                                                                                                           \
-		snprintf(why, sizeof(why), __VA_ARGS__);                                                               \
-		return 0;                                                                                              \
-	} while (0)
-
-static int enter(pid_t pid, uint64_t runtime, uint64_t period, uint64_t flags)
-{
-	return ask(pid, runtime, period, period, flags);
-}
-
-/* A job that takes a tenth of its runtime, and its end. Under another policy sched_yield is none. */
-static void one_job(int me, uint64_t runtime)
-{
-	work(runtime / 10);
-	shared->jobs[me]++;
-	sched_yield();
-	if (sched_getscheduler(0) != SCHED_EXT)
-		usleep(1000);
-}
-
-/* The child's part, told its place; what it returns is its exit code. */
-static pid_t start(int me, int (*task)(int))
-{
-	pid_t pid;
-
-	shared->word[me] = -1;
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		_exit(task(me));
-	}
-	/* kill() takes -1 for everybody. */
-	if (pid < 0)
-		exit(3);
-	tasks[me] = pid;
-	return pid;
-}
-
-static int periodic(int me)
-{
-	shared->word[me] = enter(0, 5 * MS, 50 * MS, 0);
-	if (shared->word[me])
-		return 1;
-	for (;;)
-		one_job(me, 5 * MS);
-	return 0;
-}
 
 static int background(int me)
 {
@@ -95,73 +16,6 @@ static int background(int me)
 	}
 	return 0;
 }
-
-/* Waits until the condition holds, within reason. */
-#define EVENTUALLY(condition)                                                                                          \
-	({                                                                                                             \
-		uint64_t begun = now(CLOCK_MONOTONIC);                                                                 \
-		int held;                                                                                              \
-                                                                                                                       \
-		while (!(held = !!(condition)) && now(CLOCK_MONOTONIC) - begun < PATIENCE_S * 1000 * MS)               \
-			usleep(2000);                                                                                  \
-		held;                                                                                                  \
-	})
-
-static int goes_on(int who, const char *when)
-{
-	uint64_t jobs = shared->jobs[who];
-
-	if (!EVENTUALLY(shared->jobs[who] >= jobs + 3))
-		FAIL("task %d (%d) makes no progress %s", who, tasks[who], when);
-	return 1;
-}
-
-/* Waits for the task's end: its status as waitpid has it. */
-static int reap(int who, int *status)
-{
-	pid_t pid = tasks[who];
-	int ended;
-
-	if (!EVENTUALLY((ended = waitpid(pid, status, WNOHANG)) != 0))
-		FAIL("task %d (%d) is lost: it does not end", who, pid);
-	tasks[who] = 0;
-	return 1;
-}
-
-static int end(int who)
-{
-	int status;
-
-	if (!tasks[who])
-		return 1;
-	kill(tasks[who], SIGKILL);
-	kill(tasks[who], SIGCONT);
-	return reap(who, &status);
-}
-
-static int ends_with(int who, int code)
-{
-	int status = 0;
-
-	if (!reap(who, &status))
-		return 0;
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != code)
-		FAIL("task %d ended with status 0x%x, not with code %d", who, status, code);
-	return 1;
-}
-
-/* A task that has been admitted and goes on. */
-static int begin(int me, int (*task)(int))
-{
-	start(me, task);
-	if (!EVENTUALLY(shared->word[me] >= 0))
-		FAIL("task %d does not get to ask", me);
-	if (shared->word[me])
-		FAIL("task %d is refused: %s", me, strerror(shared->word[me]));
-	return goes_on(me, "at first");
-}
-
-/* --- the behaviours --- */
 
 static int greedy(int me)
 {
@@ -333,6 +187,107 @@ static int parameters_changed(void)
 			return 0;
 	}
 	return end(0);
+}
+
+/* At least `periods` of 50 ms pass while a task of that period ends so many jobs: it has its parameters still. */
+static int paced(int periods)
+{
+	uint64_t begun = now(CLOCK_MONOTONIC);
+
+	for (int i = 0; i <= periods; i++)
+		one_job(0, 5 * MS);
+	return now(CLOCK_MONOTONIC) - begun >= (periods - 1) * 50 * MS;
+}
+
+static int keeping(int me)
+{
+	struct attributes keep = {.size = sizeof(keep), .flags = KEEP_ALL};
+
+	(void)me;
+	for (int i = 0; i < 3; i++) {
+		if (enter(0, 60 * MS, 50 * MS, 0) != EINVAL || !paced(4))
+			return 2;
+		if (enter(0, 50 * MS, 50 * MS, 0) != EBUSY || !paced(4))
+			return 3;
+		if (syscall(SYS_sched_setattr, 0, &keep, 0) || !paced(4))
+			return 4;
+		if (enter(0, 5 * MS, 50 * MS, 0) || !paced(4))
+			return 5;
+	}
+	return 0;
+}
+
+static int kept(int me)
+{
+	shared->word[me] = enter(0, 5 * MS, 50 * MS, 0);
+	while (shared->word[1] <= 0)
+		usleep(1000);
+	return shared->word[me] ? 1 : keeping(me);
+}
+
+static int sleeping(int me)
+{
+	shared->word[me] = enter(0, 45 * MS, 50 * MS, 0);
+	for (;;)
+		pause();
+	return 0;
+}
+
+/* What is refused changes nothing; neither does a call that leaves policy and parameters as they are. */
+static int keeps_its_parameters(void)
+{
+	int others = 2;
+
+	shared->word[1] = 0;
+	start(0, kept);
+	if (!EVENTUALLY(shared->word[0] >= 0))
+		FAIL("it does not get to ask");
+	/* Less than .9 of a CPU is left then. */
+	do {
+		start(others, sleeping);
+		if (!EVENTUALLY(shared->word[others] >= 0))
+			FAIL("task %d does not get to ask", others);
+	} while (!shared->word[others++]);
+	shared->word[1] = 1;
+	if (!ends_with(0, 0))
+		return 0;
+	for (int i = 2; i < others; i++)
+		if (!end(i))
+			return 0;
+	return 1;
+}
+
+static int leaving(int me)
+{
+	for (int i = 0; i < 40; i++) {
+		/* Half of a CPU: who does not give it back leaves no room for the next. */
+		int error = enter(0, 25 * MS, 50 * MS, 0);
+
+		if (error)
+			return 1;
+		if (i % 4 == 0)
+			one_job(me, 5 * MS);
+		if (set_policy(0, SCHED_EXT))
+			return 2;
+		if (i % 8 == 0)
+			one_job(me, 5 * MS);
+		shared->word[me + 1] = -1;
+		start(me + 1, periodic);
+		while (shared->word[me + 1] < 0)
+			usleep(1000);
+		error = shared->word[me + 1];
+		kill(tasks[me + 1], SIGKILL);
+		if (waitpid(tasks[me + 1], NULL, 0) < 0 || error)
+			return 3;
+	}
+	return 0;
+}
+
+/* SCHED_EXT without parameters is ordinary work: its child may ask, and the bandwidth is there again. */
+static int leaves_for_the_background(void)
+{
+	start(0, leaving);
+	return ends_with(0, 0);
 }
 
 static int is_stopped(pid_t pid)
@@ -523,154 +478,14 @@ static const struct {
 	{"affinity-changed", affinity_changed},
 	{"policy-changed", policy_changed},
 	{"parameters-changed", parameters_changed},
+	{"keeps-its-parameters", keeps_its_parameters},
+	{"leaves-for-the-background", leaves_for_the_background},
 	{"stopped-and-continued", stopped_and_continued},
 	{"blocked-on-a-pipe", blocked_on_a_pipe},
 	{"blocked-on-a-mutex", blocked_on_a_mutex},
 	{"never-yields", never_yields},
 	{"comes-and-goes", comes_and_goes},
 };
-
-static int small(int me)
-{
-	int error;
-
-	do {
-		error = enter(0, MS / 2, 4000 * MS, 0);
-		shared->word[me] = error;
-	} while (error == EBUSY && usleep(50000) == 0);
-	for (;;)
-		one_job(me, MS / 4);
-	return 0;
-}
-
-/* Those that are there and have been admitted; all at the same time, as their periods are long. */
-static int all_go_on(int count, const char *when)
-{
-	static uint64_t jobs[TASKS_MAX];
-
-	for (int i = 0; i < count; i++)
-		jobs[i] = shared->jobs[i];
-	for (int i = 0; i < count; i++)
-		if (tasks[i] && shared->word[i] == 0 && !EVENTUALLY(shared->jobs[i] >= jobs[i] + 3))
-			FAIL("task %d (%d) makes no progress %s", i, tasks[i], when);
-	return 1;
-}
-
-/* Many at once: all that there is room for are admitted and go on; the others are told so, and enter as soon as there is room. */
-static int many(int count, int room, int at_once)
-{
-	int admitted = 0, busy = 0;
-
-	for (int i = 0; i < count; i++) {
-		start(i, small);
-		if (!at_once && !EVENTUALLY(shared->word[i] >= 0))
-			FAIL("task %d does not get to ask", i);
-	}
-	for (int i = 0; i < count; i++)
-		if (!EVENTUALLY(shared->word[i] >= 0))
-			FAIL("task %d does not get to ask", i);
-	for (int i = 0; i < count; i++) {
-		admitted += shared->word[i] == 0;
-		busy += shared->word[i] == EBUSY;
-	}
-	if (admitted != (count < room ? count : room) || admitted + busy != count)
-		FAIL("%d of %d are admitted, %d refused with EBUSY", admitted, count, busy);
-	if (!all_go_on(count, "among many"))
-		return 0;
-	for (int i = 0; i < count && busy; i++)
-		if (shared->word[i] == 0 && !end(i))
-			return 0;
-	for (int i = 0; i < count; i++)
-		if (tasks[i] && !EVENTUALLY(shared->word[i] == 0))
-			FAIL("task %d is not admitted once there is room", i);
-	if (!all_go_on(count, "once there is room"))
-		return 0;
-	for (int i = 0; i < count; i++)
-		if (tasks[i])
-			kill(tasks[i], SIGKILL);
-	for (int i = 0; i < count; i++)
-		if (!end(i))
-			return 0;
-	return 1;
-}
-
-static int is_attached(void)
-{
-	char state[32] = "";
-	FILE *file = fopen("/sys/kernel/sched_ext/state", "r");
-
-	if (!file)
-		return 0;
-	if (!fgets(state, sizeof(state), file))
-		state[0] = 0;
-	fclose(file);
-	return !strncmp(state, "enabled", 7);
-}
-
-/* What the scheduler knows, into the kernel's trace, for whoever looks for the fault. */
-static void dump(void)
-{
-	FILE *file = fopen("/proc/sysrq-trigger", "w");
-
-	if (file) {
-		fputc('D', file);
-		fclose(file);
-	}
-	sleep(1);
-}
-
-static int verdict(const char *name, int fine)
-{
-	if (!fine)
-		dump();
-	if (fine && !is_attached()) {
-		snprintf(why, sizeof(why), "the kernel has ended the policy meanwhile");
-		fine = 0;
-	}
-	for (int i = 0; i < TASKS_MAX; i++)
-		if (tasks[i]) {
-			kill(tasks[i], SIGKILL);
-			tasks[i] = 0;
-		}
-	if (fine)
-		printf("ok: %s\n", name);
-	else
-		printf("NOT OK: %s: %s (%d s after the boot)\n", name, why, (int)(now(CLOCK_BOOTTIME) / 1000000000));
-	fflush(stdout);
-	return !fine;
-}
-
-/* Nothing but SCHED_FIFO for so long. */
-static int hog(int seconds)
-{
-	uint64_t end = now(CLOCK_MONOTONIC) + seconds * 1000 * MS;
-
-	for (int cpu = 1; cpu < cpus; cpu++)
-		if (fork() == 0)
-			break;
-	if (set_policy(0, SCHED_FIFO))
-		return 1;
-	while (now(CLOCK_MONOTONIC) < end)
-		;
-	while (wait(NULL) > 0)
-		;
-	return 0;
-}
-
-static void share(void)
-{
-	pthread_mutexattr_t attributes;
-
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED)
-		exit(3);
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&shared->mutex, &attributes);
-	pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
-	pthread_mutex_init(&shared->inheriting, &attributes);
-}
 
 static int run(int count, char **names)
 {
@@ -690,42 +505,12 @@ static int run(int count, char **names)
 
 int main(int count, char **words)
 {
-	const char *what = count > 1 ? words[1] : "";
-
 	cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	if (!strcmp(what, "as-nobody") && count > 2) {
-		if (setgid(65534) || setuid(65534))
-			return 3;
-		execvp(words[2], words + 2);
-		return 4;
-	}
-	if (!strcmp(what, "ask"))
-		return enter(0, 5 * MS, 50 * MS, 0);
-	if (!strcmp(what, "hog") && count == 3)
-		return hog(atoi(words[2]));
 	share();
-	if (!strcmp(what, "after-exec")) {
+	if (count == 2 && !strcmp(words[1], "after-exec")) {
 		for (int i = 0; i < 5; i++)
 			one_job(0, 5 * MS);
 		return sched_getscheduler(0) != SCHED_EXT;
-	}
-	if ((!strcmp(what, "many") || !strcmp(what, "storm")) && count == 4)
-		return verdict(what, many(atoi(words[2]), atoi(words[3]), *what == 's'));
-	if (!strcmp(what, "endless") && count == 3) {
-		for (int i = 0; i < atoi(words[2]); i++)
-			if (!begin(i, periodic))
-				return verdict(what, 0);
-		/* The whole group ends with this process; its own signals are for its behaviours. */
-		printf("going on\n");
-		fflush(stdout);
-		for (;;) {
-			/* Who waits for the next line has the patience. */
-			for (int i = 0; i < atoi(words[2]); i++)
-				for (uint64_t jobs = shared->jobs[i]; shared->jobs[i] < jobs + 3;)
-					usleep(2000);
-			printf("still\n");
-			fflush(stdout);
-		}
 	}
 	return run(count - 1, words + 1);
 }

@@ -12,6 +12,8 @@
 
 #define SCHED_EXT 7
 #define RESET_ON_FORK 1
+/* Policy and parameters stay what they are. */
+#define KEEP_ALL 0x18
 #define MS 1000000ull
 
 struct attributes {

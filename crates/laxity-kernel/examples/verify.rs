@@ -125,7 +125,8 @@ fn record(
                 asked_deadline_ns: deadline_ns,
             });
         }
-        println!("{} tasks entered {} ms before their release", tasks.len(), (t0_ns - clock()) / 1_000_000);
+        let early_ns = t0_ns.checked_sub(clock()).ok_or("the machine is so slow that the tasks entered too late")?;
+        println!("{} tasks entered {} ms before their release", tasks.len(), early_ns / 1_000_000);
         while clock() < t0_ns + length_ns + 20_000_000 {
             thread::sleep(std::time::Duration::from_millis(5));
             recording.drain();

@@ -93,3 +93,14 @@ pub(crate) fn wait_until_free() -> Option<String> {
 pub(crate) fn is_preempt_rt() -> bool {
     rustix::system::uname().version().to_string_lossy().split_whitespace().any(|word| word == "PREEMPT_RT")
 }
+
+/// Whether `bpf` is among the security modules that the running kernel has active: its programs are asked then.
+pub(crate) fn has_bpf_security_module() -> bool {
+    const LSM_LIST_MODULES: libc::c_long = 461;
+    const LSM_ID_BPF: u64 = 109;
+    let mut modules = [0_u64; 32];
+    let mut size = u32::try_from(size_of_val(&modules)).expect("a small array");
+    // SAFETY: the array and its size live across the call, which writes no more than that; an older kernel refuses the number.
+    let count = unsafe { libc::syscall(LSM_LIST_MODULES, modules.as_mut_ptr(), &raw mut size, 0_u32) };
+    usize::try_from(count).is_ok_and(|count| modules.iter().take(count).any(|&module| module == LSM_ID_BPF))
+}

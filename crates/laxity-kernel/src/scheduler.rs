@@ -5,7 +5,7 @@ use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
 use crate::{Counters, ffi, kernel, messages};
 use laxity_model::{Diagnostic, Policy, Result};
-use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput};
+use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
 
 /// What happens to a job that has used up its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -231,7 +231,8 @@ impl Scheduler {
     /// How tasks become the scheduler's: before it is attached, so that none is missed.
     fn attach_interface(&mut self) -> Result<()> {
         for program in self.object.progs_mut() {
-            if !matches!(program.prog_type(), libbpf_rs::ProgramType::Tracing) || !program.autoload() {
+            let listens = matches!(program.prog_type(), ProgramType::Tracing | ProgramType::Lsm);
+            if !listens || !program.autoload() {
                 continue;
             }
             let link = program.attach().map_err(|error| {
@@ -241,6 +242,12 @@ impl Scheduler {
             self.interface.push(link);
         }
         Ok(())
+    }
+
+    /// Whether it hears of every call of `sched_setattr`. Where the kernel has no active security module `bpf`, it may miss some
+    /// of many that are made at the same time: they succeed, and the task is ordinary work.
+    pub fn hears_all(&self) -> bool {
+        self.object.progs().any(|program| program.prog_type() == ProgramType::Lsm && program.autoload())
     }
 
     /// The rings that trace records come in.
@@ -435,10 +442,14 @@ fn prepare(options: &Options) -> std::result::Result<Opened, String> {
         };
         map.set_max_entries(entries).map_err(|error| error.to_string())?;
     }
+    let hooked = kernel::has_bpf_security_module();
     for mut program in opened.object.progs_mut() {
-        // Of the sched_ext tools' headers; our use of what it finds out is on the safe side without it.
         if program.name() == "scx_lib_init_probe" {
+            // Of the sched_ext tools' headers; our use of what it finds out is on the safe side without it.
             program.set_autoload(false);
+        } else if !program.autoload() {
+            // One of the two ways in which sched_setattr is heard (bpf/host/interface.h).
+            program.set_autoload(program.section().to_string_lossy().starts_with("lsm/") == hooked);
         }
     }
     Ok(opened)

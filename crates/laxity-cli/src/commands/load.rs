@@ -93,6 +93,12 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
         let started = Instant::now();
         let begin = *first.get_or_insert(started);
         announce(arguments, &options);
+        if !scheduler.hears_all() {
+            output::say(
+                "note: the kernel has no active security module `bpf` (lsm= on its command line): of many tasks that ask to \
+                 be admitted at the same time, some may not be heard",
+            );
+        }
         ask_again(&tasks);
         let end = watch(arguments, &scheduler, begin, &stop)?;
         let sums = scheduler.counters()?;
