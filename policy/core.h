@@ -210,6 +210,12 @@ LX_INLINE u64 lx_next_job(struct lx_state *s, u32 task, u64 release)
 	return ready;
 }
 
+/* The task's next job begins a server period, whatever has been before: it has a budget of its own. */
+LX_INLINE void lx_server_ends(struct lx_state *s, u32 task)
+{
+	lx_task(s, task)->replenished = LX_NEVER;
+}
+
 /* Whether a job that may run from `ready` on has to wait. Before time begins (`now` is LX_NEVER) all have. */
 LX_INLINE int lx_is_later(u64 ready, u64 now)
 {

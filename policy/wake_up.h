@@ -71,7 +71,7 @@ LX_INLINE u64 lx_wake_up(struct lx_state *s, u32 task, u64 now)
 	} else {
 		release = lx_wake_up_late(s, t, now);
 	}
-	t->replenished = LX_NEVER;
+	lx_server_ends(s, task);
 	return release;
 }
 

@@ -351,27 +351,33 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 	c->running = LX_NONE;
 }
 
+/* A task of ours sleeps, or is in another class's hands for a while: its job waits until it is back. */
+static __always_inline void lx_go_away(struct task_struct *p, struct lx_member *member)
+{
+	struct lx_instance *in = lx_instance_at(member->instance);
+	u32 cpu = scx_bpf_task_cpu(p);
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	u64 now = bpf_ktime_get_ns();
+
+	if (!in || !c)
+		return;
+	/* Who lends it a priority may be on another CPU than it is. */
+	lx_vanish(in, c, c->instance == member->instance && cpu == bpf_get_smp_processor_id(), member->index, now);
+	lx_remind(in, member->index);
+	lx_trace_task(LX_TRACE_BLOCK, cpu, now, member->instance, member->index, p->pid,
+		      lx_slot(in, member->index)->job, 0);
+}
+
 void BPF_STRUCT_OPS(on_quiescent, struct task_struct *p, u64 deq_flags)
 {
 	struct lx_member *member;
-	struct lx_instance *in;
-	struct lx_host_cpu *c;
-	u64 now;
 
 	if (!(deq_flags & SCX_DEQ_SLEEP))
 		return;
 	member = lx_member_of(p);
 	if (!member)
 		return;
-	in = lx_instance_at(member->instance);
-	c = lx_host_cpu(scx_bpf_task_cpu(p));
-	if (!in || !c)
-		return;
-	now = bpf_ktime_get_ns();
-	lx_vanish(in, c, c->instance == member->instance, member->index, now);
-	lx_remind(in, member->index);
-	lx_trace_task(LX_TRACE_BLOCK, scx_bpf_task_cpu(p), now, member->instance, member->index, p->pid,
-		      lx_slot(in, member->index)->job, 0);
+	lx_go_away(p, member);
 	/* It gives back its bandwidth now: the kernel tells of its end only when the last reference to it is gone. */
 	if (p->flags & PF_EXITING)
 		lx_leave(p);

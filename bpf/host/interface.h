@@ -158,9 +158,18 @@ void BPF_STRUCT_OPS(on_enable, struct task_struct *p)
 	scx_bpf_task_set_dsq_vtime(p, background_now);
 }
 
+/*
+ * Another class has it: because it has another policy; or it inherits, with a mutex that someone more important waits for, a
+ * priority of SCHED_FIFO, and comes back when it lets go of the mutex. What it uses until then is not charged.
+ */
 void BPF_STRUCT_OPS(on_disable, struct task_struct *p)
 {
-	lx_leave(p);
+	struct lx_member *member = lx_real_time(p);
+
+	if (member && !(p->flags & PF_EXITING))
+		lx_go_away(p, member);
+	else
+		lx_leave(p);
 }
 
 void BPF_STRUCT_OPS(on_exit_task, struct task_struct *p, struct scx_exit_task_args *args)

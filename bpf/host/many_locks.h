@@ -322,6 +322,7 @@ static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *
 {
 	struct lx_slot *slot = lx_slot(in, index);
 	bool departed = LX_READ(slot->standing) == LX_DEPARTED;
+	u32 standing;
 
 	if (!departed && __sync_val_compare_and_swap(&slot->standing, LX_ABSENT, LX_DROPPING) != LX_ABSENT)
 		return;
@@ -329,12 +330,14 @@ static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *
 	c->ended = 1;
 	if (c->running == index)
 		c->running = LX_NONE;
-	if (departed) {
+	standing = __sync_val_compare_and_swap(&slot->standing, LX_DROPPING, LX_BLOCKED);
+	if (standing == LX_RETURNING) {
+		lx_come_back(in, c->instance, index, now);
+	} else if (standing == LX_DEPARTED) {
+		/* Before, or while its job went. */
 		bpf_spin_lock(&in->lock);
 		lx_slot_free(in, index);
 		bpf_spin_unlock(&in->lock);
-	} else if (__sync_val_compare_and_swap(&slot->standing, LX_DROPPING, LX_BLOCKED) == LX_RETURNING) {
-		lx_come_back(in, c->instance, index, now);
 	}
 }
 

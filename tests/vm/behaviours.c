@@ -395,6 +395,49 @@ static int blocked_on_a_mutex(void)
 	return 1;
 }
 
+static int lender(int me)
+{
+	shared->word[me] = set_policy(0, SCHED_FIFO);
+	for (int turn = 1;; turn++) {
+		while (shared->word[2] < turn)
+			usleep(500);
+		pthread_mutex_lock(&shared->inheriting);
+		pthread_mutex_unlock(&shared->inheriting);
+		shared->jobs[me]++;
+	}
+	return 0;
+}
+
+static int borrower(int me)
+{
+	if (enter(0, 5 * MS, 50 * MS, 0))
+		return 1;
+	for (int turn = 1; turn <= 5; turn++) {
+		pthread_mutex_lock(&shared->inheriting);
+		shared->word[2] = turn;
+		/* Long enough for the other one to wait for it, even with a CPU of its own. */
+		work(2 * MS);
+		usleep(3000);
+		work(MS / 10);
+		pthread_mutex_unlock(&shared->inheriting);
+		shared->jobs[me]++;
+		if (!paced(4))
+			return 2;
+	}
+	return shared->jobs[1] >= 4 ? 0 : 3;
+}
+
+/* It is what it was after it had a priority of SCHED_FIFO from one that waits for it. */
+static int inherits_a_priority(void)
+{
+	shared->word[2] = 0;
+	start(1, lender);
+	if (!EVENTUALLY(shared->word[1] >= 0))
+		FAIL("the other one does not begin");
+	start(0, borrower);
+	return ends_with(0, 0) && end(1);
+}
+
 static int endless(int me)
 {
 	shared->word[me] = enter(0, 20 * MS, 100 * MS, 0);
@@ -483,6 +526,7 @@ static const struct {
 	{"stopped-and-continued", stopped_and_continued},
 	{"blocked-on-a-pipe", blocked_on_a_pipe},
 	{"blocked-on-a-mutex", blocked_on_a_mutex},
+	{"inherits-a-priority", inherits_a_priority},
 	{"never-yields", never_yields},
 	{"comes-and-goes", comes_and_goes},
 };

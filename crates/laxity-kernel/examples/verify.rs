@@ -96,6 +96,18 @@ fn options(policy: Policy, cpus: u32) -> Options {
     }
 }
 
+/// What attaching took, and what of it the verifier went through.
+fn describe(scheduler: &Scheduler, took_ns: u64) {
+    let verified = scheduler.verified();
+    let instructions: u32 = verified.iter().map(|(_, count)| count).sum();
+    println!("attached in {} ms; {instructions} instructions verified", took_ns / 1_000_000);
+    if std::env::var_os("LAXITY_PROGRAMS").is_some() {
+        for (name, count) in verified {
+            println!("  {name:16} {count:9}");
+        }
+    }
+}
+
 /// Runs the threads and records what the kernel does.
 fn record(
     scheduler: &Scheduler,
@@ -218,8 +230,10 @@ fn main() -> Result<(), Failure> {
     let length_ns = arguments[2].parse::<u64>()? * 1_000_000_000;
     let seed = arguments.get(3).map_or(Ok(1), |text| text.parse())?;
     let cpus = u32::try_from(thread::available_parallelism()?.get())?;
+    let begin_ns = clock();
     let scheduler = Scheduler::attach(&options(policy, cpus))?;
     println!("=== {} on {cpus} CPUs, seed {seed}", policy.name());
+    describe(&scheduler, clock() - begin_ns);
     let set = task_set(cpus - u32::from(policy.dedicates_a_core()), seed)?;
     let schedule = record(&scheduler, &set, (cpus, policy.has_queue_per_core()), length_ns)?;
     if let Some(exit) = scheduler.exited() {

@@ -12,6 +12,9 @@
 //!    instant has used its budget up all the same.
 //! 4. Work is counted at the CPU's speed. Kernel work uses no budget; whether cold caches do is the host's affair: where
 //!    they are recorded, both are accepted.
+//!    A real kernel does not know where a job of a task that sleeps until it has something to do ends: when it wakes up, it has a
+//!    new job and a new server period, provided that what is left of the old one is more than the task's bandwidth allows
+//!    until its deadline, or that this is past (policy/wake_up.h, cases 3 and 4).
 //! 5. Where cache delays are recorded, what is left of a budget at a completion is known to their length only; the oracle
 //!    then counts them as used.
 //!
@@ -21,7 +24,7 @@
 use super::trace_state::{Progress, TraceState};
 use crate::verdict::{Report, Sighting};
 use crate::{BudgetMode, Definition, Oracle};
-use laxity_model::Duration;
+use laxity_model::{Arrival, Duration};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -41,6 +44,8 @@ struct Server {
     budget: u128,
     period: u64,
     deadline_rel: u64,
+    /// Its jobs come when it wakes up.
+    wakes_up: bool,
     began: Option<u64>,
     /// Work in this server period: at least, as the oracle counts, at most.
     used_low: u128,
@@ -83,6 +88,7 @@ impl Budgets {
             budget: u128::from(task.wcet.as_ns()) * of.scale,
             period: task.period().as_ns(),
             deadline_rel: task.deadline_rel.as_ns(),
+            wakes_up: definition.job_source().is_none() && matches!(task.arrival, Arrival::Sporadic { .. }),
             ..Server::default()
         });
         Budgets {
@@ -128,6 +134,30 @@ impl Budgets {
             self.servers[task as usize].expected = Some(Expected { at, deadline_abs, must });
         }
         Grant { ready_at, deadline_abs }
+    }
+
+    /// A job of the task is released by its waking up in a real kernel (assumption 4): its server period ends.
+    pub fn wakes_up(&mut self, trace: &TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
+        let server = &mut self.servers[task as usize];
+        if !self.charges_kernel_work || !server.wakes_up {
+            return;
+        }
+        let Some(began) = server.began.take() else { return };
+        let span = server.deadline_rel.min(server.period);
+        let until_deadline = began.saturating_add(server.deadline_rel).saturating_sub(now);
+        let left = server.budget.saturating_sub(server.used_low).saturating_mul(span.into());
+        if self.mode == BudgetMode::Throttle
+            && until_deadline > 0
+            && left <= server.budget.saturating_mul(until_deadline.into())
+        {
+            let name = trace.name(task, job);
+            report.violation(Sighting::at(Oracle::Budgets, now).of(name), || {
+                format!(
+                    "began a server period with {name}, {} before the end of one whose budget would have done",
+                    Duration::from_ns(until_deadline)
+                )
+            });
+        }
     }
 
     /// A job of the task gets the server (assumption 2).

@@ -170,6 +170,7 @@ impl super::Verification<'_> {
     pub fn measured(mut self, late: laxity_model::Duration) -> Self {
         self.order.measured = Some(Measured::new(&self.trace));
         self.budgets.may_be_late(late.as_ns());
+        self.periods.may_be_late(late.as_ns());
         self
     }
 

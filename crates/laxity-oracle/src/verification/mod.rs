@@ -258,6 +258,10 @@ impl<'a> Verification<'a> {
             of.state = State::Idle;
             return;
         };
+        if release == now {
+            let job = (task, of.first);
+            self.budgets.wakes_up(&self.trace, job, now, &mut self.report);
+        }
         let grant = self.budgets.arrives(task, release, deadline_abs, now);
         self.follow(task, grant);
     }

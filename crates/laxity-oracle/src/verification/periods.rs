@@ -75,6 +75,13 @@ impl Periods {
         Periods { tasks: tasks.map(|(id, task)| Next::new(definition, id, task)).collect() }
     }
 
+    /// As in a real kernel: a task may wake up so late for a job, in ns, whose release nothing else tells of.
+    pub fn may_be_late(&mut self, late: u64) {
+        for next in self.tasks.iter_mut().filter(|next| !next.exact) {
+            next.end = next.end.saturating_add(late);
+        }
+    }
+
     /// The task's next job is released now, as the trace says.
     pub fn check(&self, name: JobName, now: u64, report: &mut Report) {
         report.checks(Oracle::Periods);

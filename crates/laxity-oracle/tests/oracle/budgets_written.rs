@@ -1,8 +1,8 @@
 //! Budgets at instants where several things happen, by hand.
 
 use crate::written::{edf, trace};
-use laxity_model::{Duration, Platform, Task, TaskSet};
-use laxity_oracle::{BudgetMode, Definition, Oracle, Verdict, verify};
+use laxity_model::{Arrival, Duration, Platform, Task, TaskSet};
+use laxity_oracle::{BudgetMode, Definition, Oracle, Verdict, verify, verify_measured};
 
 /// Tasks (4, 20) and (2, 10), changed, on one CPU under EDF with throttling; jobs ask for half as much again as their
 /// budget. Releases in the first 12 us.
@@ -89,4 +89,54 @@ fn a_replenishment_in_the_past_postpones() {
     assert!(right.clean, "{right}");
     let wrong = verdict(&definition, &text.replace("postpone 1.0 20", "postpone 1.0 30"));
     assert_eq!(wrong.count(Oracle::Budgets), 1, "{wrong}");
+}
+
+/// In a real kernel a sporadic task's job comes by its waking up, which may end a server period (policy/wake_up.h).
+#[test]
+fn waking_up_begins_a_server_period_if_too_much_is_left_of_the_last_one() {
+    let task = Task {
+        arrival: Arrival::Sporadic { min_interarrival: Duration::from_us(10) },
+        ..Task::periodic("t0", Duration::from_us(2), Duration::from_us(10))
+    };
+    let set = TaskSet::new("written", vec![task]).expect("valid");
+    let rule = laxity_model::PriorityRule::EarliestDeadlineFirst;
+    let platform = Platform::symmetric(1).expect("valid");
+    let definition = Definition::global(set, &platform, rule, Duration::from_us(40))
+        .expect("valid")
+        .with_budgets(BudgetMode::Throttle);
+    let judge = |text: &str| {
+        verify_measured(&definition, &trace(text), &[], Duration::from_us(1), Duration::from_us(40).as_ns())
+    };
+    // The second server period lasts until 20, and 1 of its 2 is used.
+    let text = "
+        0 release 0.0 10
+        0 start 0.0 on 0
+        2 throttle 0.0 on 0
+        10 replenish 0.0 20
+        10 resume 0.0 on 0
+        10 deadline-miss 0.0
+        11 complete 0.0 10 on 0
+        18 release 0.1 28
+        18 start 0.1 on 0
+        20 throttle 0.1 on 0
+        28 replenish 0.1 38
+        28 resume 0.1 on 0
+        28 deadline-miss 0.1
+        29 complete 0.1 28 on 0";
+    let right = judge(text);
+    assert!(right.clean, "{right}");
+    // Until 20 there is room for what is left: the job would go on, with what is left.
+    let early = judge(
+        &text
+            .replace("18 ", "13 ")
+            .replace("0.1 28\n", "0.1 23\n")
+            .replace("20 throttle", "15 throttle")
+            .replace("28 replenish 0.1 38", "23 replenish 0.1 33")
+            .replace("29 complete 0.1 28", "24 complete 0.1 23")
+            .replace("28 ", "23 "),
+    );
+    assert_eq!(early.count(Oracle::Budgets), 1, "{early}");
+    // Another server period than the one that began with it.
+    let wrong = judge(&text.replace("28 replenish 0.1 38", "30 replenish 0.1 40"));
+    assert!(wrong.count(Oracle::Budgets) > 0, "{wrong}");
 }
