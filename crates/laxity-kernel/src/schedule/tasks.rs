@@ -176,15 +176,20 @@ impl TaskRecords {
     }
 
     pub fn postponed(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
-        let deadline_ns = scheduled_by_ns.saturating_sub(self.asked_later_ns);
-        match self.running {
-            Some((cpu, running)) if running == job => {
-                events.push(self.event(now, EventKind::Postpone, Some(cpu), job, Some(deadline_ns)));
-            }
-            _ => {
-                self.strange.insert("has its deadline postponed while it does not run");
-            }
+        let deadline_ns = Some(scheduled_by_ns.saturating_sub(self.asked_later_ns));
+        if let Some((cpu, _)) = self.running.filter(|&(_, running)| running == job) {
+            events.push(self.event(now, EventKind::Postpone, Some(cpu), job, deadline_ns));
+            return;
         }
+        // It had used up its budget when it was taken off its CPU last, and the host has noticed now.
+        let Some(index) = self.preempted.filter(|&index| events[index].event.job == Some(job)) else {
+            self.strange.insert("has its deadline postponed while it does not run");
+            return;
+        };
+        let Event { time_ns, cpu, .. } = events[index].event;
+        let before_that = class_of(EventKind::Release);
+        let Placed { event, .. } = self.event(time_ns, EventKind::Postpone, cpu, job, deadline_ns);
+        events.push(Placed { event, class: before_that });
     }
 
     /// The CPU that it is on.

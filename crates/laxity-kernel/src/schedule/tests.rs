@@ -119,6 +119,37 @@ fn a_task_enters_yields_moves_and_sleeps() {
 }
 
 #[test]
+fn a_deadline_that_is_postponed_off_the_cpu_was_due_when_the_job_left_it() {
+    use EventKind::*;
+    let records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 10),
+        record(1, Resume, 0, 100, 1, 0),
+        // A kernel thread comes as the budget ends; the CPU decides about the job later.
+        record(5, Preempt, 0, 100, 1, 0),
+        record(8, Postpone, 0, 100, 1, T0 + 20),
+        record(9, Resume, 0, 100, 1, 0),
+        record(11, Postpone, 0, 100, 1, T0 + 30),
+        record(12, Complete, 0, 100, 1, 0),
+        record(13, Preempt, 0, 100, 2, 0),
+    ];
+    let schedule = converted(records, &origin(1, 1));
+    assert_eq!(
+        lines(&schedule),
+        [
+            "0 release cpu- T0.0 10",
+            "1 start cpu0 T0.0 -",
+            "5 postpone cpu0 T0.0 20",
+            "5 preempt cpu0 T0.0 -",
+            "9 resume cpu0 T0.0 -",
+            "10 deadline-miss cpu- T0.0 -",
+            "11 postpone cpu0 T0.0 30",
+            "12 complete cpu0 T0.0 10",
+        ]
+    );
+    assert_eq!(schedule.notes.as_slice(), &[] as &[String]);
+}
+
+#[test]
 fn a_budget_that_is_there_again_at_once_comes_after_its_end() {
     use EventKind::*;
     let records = vec![
