@@ -19,7 +19,9 @@
  *    the kernel's server for ordinary threads has chosen it (task_struct.dl_server).
  * 4. PUSH, here with a length: after a switch, and when another CPU has asked for it, waiting threads are sent to others
  *    (argument2: enum lx_push).
- * 5. Every program is optional: what this kernel does not have is left out, and excuses nothing. Tracepoints are used as they
+ * 5. There are threads in whose context a kernel calls no program. That one of them has left its CPU shows when the thread that
+ *    came in its place leaves the scheduler: who has the CPU then is not who was seen coming. An IPI with LX_UNSEEN says so.
+ * 6. Every program is optional: what this kernel does not have is left out, and excuses nothing. Tracepoints are used as they
  *    are, without types (raw_tp): there are kernels that let them be watched that way only.
  */
 #include <vmlinux.h>
@@ -52,7 +54,10 @@ struct lx_watched {
 	u64 waking;  /* when someone began to wake it up */
 	u64 due;     /* the instant that its timer was set to, if that woke it up; 0: none */
 	u64 woken;   /* when it had been woken up last */
+	u64 slept;   /* since when it sleeps; 0: it does, and that is not known; LX_AWAKE: it does not */
 };
+
+#define LX_AWAKE (~0ull)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -70,7 +75,7 @@ struct lx_at {
 	u64 timer;    /* when a handler of a timer of a member's began; 0: none */
 	u64 timer_due;
 	u64 throttled; /* the thread's timer is a throttled one's: that thread's budget, as struct sched_dl_entity; 0: it is not */
-	u64 away[1];
+	u64 has; /* who was seen coming onto it last: the thread's id + 1; 0: that is not known */
 };
 
 struct {
@@ -88,11 +93,20 @@ static __always_inline struct lx_at *at(u32 cpu)
 	return bpf_map_lookup_elem(&cpus, &cpu);
 }
 
+/* What this CPU is at; NULL while nothing is recorded. */
+static __always_inline struct lx_at *here_if_tracing(void)
+{
+	return lx_tracing(LX_TRACE_EVENTS) ? at(bpf_get_smp_processor_id()) : NULL;
+}
+
+static __always_inline struct lx_watched *watched_as(u32 pid)
+{
+	return bpf_map_lookup_elem(&members, &pid);
+}
+
 static __always_inline struct lx_watched *watched(const struct task_struct *p)
 {
-	u32 pid = p->pid;
-
-	return bpf_map_lookup_elem(&members, &pid);
+	return watched_as(p->pid);
 }
 
 static __always_inline void record(u32 kind, u32 cpu, u64 time, u32 pid, u32 number, u64 argument, u64 argument2)
@@ -132,13 +146,9 @@ int BPF_PROG(need_resched, void *current_there, int cpu)
 SEC("raw_tp/sched_entry_tp")
 int BPF_PROG(sched_entry)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct lx_at *here;
+	struct lx_at *here = here_if_tracing();
 	u64 now, asked;
 
-	if (!lx_tracing(LX_TRACE_EVENTS))
-		return 0;
-	here = at(cpu);
 	if (!here)
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -147,7 +157,7 @@ int BPF_PROG(sched_entry)
 	asked = __sync_lock_test_and_set(&here->asked, 0);
 	here->answers = asked;
 	if (asked && asked < now)
-		record(LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_NONE, asked);
+		record(LX_TRACE_IPI, bpf_get_smp_processor_id(), now, 0, LX_NONE, LX_NONE, asked);
 	return 0;
 }
 
@@ -188,8 +198,48 @@ static __always_inline void record_leaving(u64 now, struct task_struct *prev, u3
 	} else {
 		record_thread(LX_TRACE_PREEMPT, now, prev, w);
 	}
-	if (state)
+	if (state) {
+		w->slept = now;
 		record_thread(LX_TRACE_BLOCK, now, prev, w);
+	}
+}
+
+/* A thread has this CPU from now on. */
+static __always_inline void record_coming(u64 now, const struct task_struct *next, struct lx_watched *w, struct lx_at *here)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	here->has = (u64)next->pid + 1;
+	if (w) {
+		w->slept = LX_AWAKE;
+		record_thread(LX_TRACE_RESUME, now, next, w);
+	} else if (next->pid) {
+		record(LX_TRACE_BACKGROUND_START, cpu, now, next->pid, LX_NONE, next->pid, reason_of(next));
+	} else {
+		/* From here on it idles because it has found nothing. */
+		record(LX_TRACE_SCHEDULING_OVERHEAD, cpu, now + 1, 0, LX_NONE, 0, 0);
+	}
+}
+
+/* Whether this CPU has changed hands without any program being called: it is recorded now, as far as it is known. */
+static __always_inline bool record_unseen(u64 now, struct lx_at *here)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	u32 cpu = bpf_get_smp_processor_id(), left = here->has - 1;
+	struct lx_watched *w;
+	u64 asked;
+
+	if (!here->has || here->has == (u64)current->pid + 1)
+		return false;
+	asked = __sync_lock_test_and_set(&here->asked, 0);
+	record(LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_UNSEEN, asked && asked < now ? asked : now);
+	w = watched_as(left);
+	if (w)
+		record(LX_TRACE_PREEMPT, cpu, now, left, w->number, 0, 0);
+	else if (left)
+		record(LX_TRACE_BACKGROUND_STOP, cpu, now, left, LX_NONE, left, 0);
+	record_coming(now, current, watched(current), here);
+	return true;
 }
 
 SEC("raw_tp/sched_switch")
@@ -197,14 +247,10 @@ int BPF_PROG(sched_switch, bool preempt, void *from, void *to, unsigned int stat
 {
 	struct task_struct *prev = LX_TASK(from);
 	struct task_struct *next = LX_TASK(to);
-	u32 cpu = bpf_get_smp_processor_id();
+	struct lx_at *here = here_if_tracing();
 	struct lx_watched *w;
-	struct lx_at *here;
 	u64 now, entered;
 
-	if (!lx_tracing(LX_TRACE_EVENTS))
-		return 0;
-	here = at(cpu);
 	if (!here)
 		return 0;
 	now = bpf_ktime_get_ns();
@@ -212,62 +258,58 @@ int BPF_PROG(sched_switch, bool preempt, void *from, void *to, unsigned int stat
 	here->entered = 0;
 	here->switched = now;
 	w = watched(next);
-	record(LX_TRACE_SCHEDULING_OVERHEAD, cpu, entered, 0, w ? w->number : LX_NONE, now - entered, 0);
+	record(LX_TRACE_SCHEDULING_OVERHEAD, bpf_get_smp_processor_id(), entered, 0, w ? w->number : LX_NONE, now - entered, 0);
 	/* Who is preempted goes on whatever state it has prepared for. */
 	record_leaving(now, prev, preempt ? 0 : state, here);
-	if (w)
-		record_thread(LX_TRACE_RESUME, now, next, w);
-	else if (next->pid)
-		record(LX_TRACE_BACKGROUND_START, cpu, now, next->pid, LX_NONE, next->pid, reason_of(next));
-	else
-		/* From here on it idles because it has found nothing. */
-		record(LX_TRACE_SCHEDULING_OVERHEAD, cpu, now + 1, 0, LX_NONE, 0, 0);
+	record_coming(now, next, w, here);
 	return 0;
 }
 
 SEC("raw_tp/sched_exit_tp")
 int BPF_PROG(sched_exit, bool is_switch)
 {
-	u32 cpu = bpf_get_smp_processor_id();
-	struct lx_at *here = at(cpu);
-	u64 begun;
+	struct lx_at *here = here_if_tracing();
+	u64 now, begun;
 
-	if (!here || !lx_tracing(LX_TRACE_EVENTS))
+	if (!here)
 		return 0;
+	now = bpf_ktime_get_ns();
 	begun = is_switch ? here->switched : 0;
 	here->entered = 0;
 	here->switched = 0;
-	if (begun)
-		record(LX_TRACE_PUSH, cpu, begun, 0, LX_NONE, bpf_ktime_get_ns() - begun, 0);
+	if (!record_unseen(now, here) && begun)
+		record(LX_TRACE_PUSH, bpf_get_smp_processor_id(), begun, 0, LX_NONE, now - begun, 0);
 	return 0;
 }
 
 /* --- releases ------------------------------------------------------------------------------------------------- */
 
-/* A sleeping thread's timer. */
+/*
+ * A sleeping thread's timer. Where it was set for an instant that was over, it is as late as the thread slept; for one that does
+ * not sleep yet nobody waits.
+ */
 static __always_inline void note_sleeper(const struct hrtimer *timer, struct lx_at *here)
 {
 	struct hrtimer_sleeper *sleeper = bpf_core_cast(timer, struct hrtimer_sleeper);
 	struct task_struct *p = sleeper->task;
 	struct lx_watched *w = p ? watched(p) : NULL;
 
-	if (!w)
+	if (!w || w->slept == LX_AWAKE)
 		return;
-	here->timer = bpf_ktime_get_ns();
-	here->timer_due = timer->_softexpires;
 	w->due = timer->_softexpires;
+	if (w->due < w->slept)
+		w->due = w->slept;
+	here->timer = bpf_ktime_get_ns();
+	here->timer_due = w->due;
 }
 
 SEC("raw_tp/hrtimer_expire_entry")
 int BPF_PROG(hrtimer_expire_entry, void *argument)
 {
 	struct hrtimer *timer = bpf_core_cast(argument, struct hrtimer);
-	struct lx_at *here;
+	struct lx_at *here = here_if_tracing();
 	u64 function;
 
-	if (!lx_tracing(LX_TRACE_EVENTS))
-		return 0;
-	here = at(bpf_get_smp_processor_id());
 	if (!here)
 		return 0;
 	here->timer = 0;
@@ -336,8 +378,12 @@ int BPF_PROG(sched_wakeup, void *argument)
 	now = bpf_ktime_get_ns();
 	due = w->due && w->due < w->waking ? w->due : w->waking;
 	w->due = 0;
+	w->slept = LX_AWAKE;
 	w->woken = now;
 	record_thread(LX_TRACE_WAKE, now, p, w);
+	/* It still waits for budget: nobody has it in a queue. */
+	if (p->policy == LX_SCHED_DEADLINE && p->dl.dl_throttled)
+		record(LX_TRACE_THROTTLE, LX_NONE, now + 1, p->pid, w->number, 0, deadline_of(p));
 	if (w->waking && w->waking < now)
 		record(LX_TRACE_SCHEDULING_OVERHEAD, bpf_get_smp_processor_id(), w->waking, 0, LX_NONE, now - w->waking, due);
 	return 0;

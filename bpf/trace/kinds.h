@@ -83,6 +83,9 @@ enum lx_sample {
 
 #define LX_SAMPLE_FIRST 64u
 
+/* Argument of an IPI that the CPU has answered without any program being called: what it did since is not known. */
+#define LX_UNSEEN 0xfffffffeu
+
 /* What a PUSH with a length is, where the kernel's own classes are watched: its argument2. */
 enum lx_push {
 	/* Waiting threads are sent to other CPUs. */

@@ -33,11 +33,13 @@ pub enum Cause {
     /// The CPU had been asked to decide, or was deciding, and until it has nobody else can have what waits in its queue
     /// (push-pull).
     Queue,
+    /// The kernel did not call who records: no longer than what was recorded took at most (laxity_kernel::schedule).
+    Unseen,
 }
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Cause; 10] = [
+    pub const ALL: [Cause; 11] = [
         Cause::KernelThread,
         Cause::HigherClass,
         Cause::Reserve,
@@ -48,6 +50,7 @@ impl Cause {
         Cause::ReleaseHandler,
         Cause::ReleaseLatency,
         Cause::Queue,
+        Cause::Unseen,
     ];
 
     /// The name in results: that of its JSON.
@@ -63,6 +66,7 @@ impl Cause {
             Cause::ReleaseHandler => "release-handler",
             Cause::ReleaseLatency => "release-latency",
             Cause::Queue => "queue",
+            Cause::Unseen => "unseen",
         }
     }
 
@@ -84,6 +88,7 @@ impl Cause {
             Cause::ReleaseHandler => "release handler",
             Cause::ReleaseLatency => "release timer late",
             Cause::Queue => "queue of a CPU yet to decide",
+            Cause::Unseen => "not recorded",
         }
     }
 }

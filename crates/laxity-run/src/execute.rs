@@ -157,7 +157,7 @@ fn records_of(mut file: File, about: RecordingEnd) -> RunRecords {
     let complete_until_ns = about.complete_until_ns.into_iter().chain(latest).min();
     let thread = |(position, tid): (usize, i32)| (position, u32::try_from(tid).unwrap_or(0));
     RunRecords {
-        recorded: Recorded { records, lost: about.lost, complete_until_ns, skipped: 0 },
+        recorded: Recorded { records, lost: about.lost, complete_until_ns, ..Recorded::default() },
         t0_ns: about.t0_ns,
         threads: about.threads.into_iter().map(thread).collect(),
         cpu_ns: about.cpu_ns,

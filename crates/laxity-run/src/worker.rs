@@ -45,7 +45,10 @@ pub fn worker_main(shared: Shared, guardian: u32) -> ExitCode {
             if channel.send(&FromWorker::Ready(started.tids)).is_err() {
                 return ExitCode::FAILURE;
             }
-            for done in started.done {
+            // Not before all are through: who leaves while others have jobs to do disturbs the schedule. (To Linux a CPU whose
+            // thread is no more one of SCHED_DEADLINE's has nothing to fetch from the others.)
+            let done: Vec<Done> = started.done.iter().collect();
+            for done in done {
                 sched::leave_deadline(done.tid);
                 // It waits for nothing else.
                 let _ = done.leave.send(());
@@ -86,7 +89,7 @@ struct Started {
     /// Task positions with the thread ids.
     tids: Vec<(usize, i32)>,
     threads: Vec<std::thread::JoinHandle<()>>,
-    /// Threads that have done their last job; ends when all have left.
+    /// Threads that have done their last job; ends when that is said of all, or they are no more.
     done: mpsc::Receiver<Done>,
 }
 
@@ -110,7 +113,7 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
             if let Some(tid) = prepare_and_run(&shared, position, &task, &sender)
                 && matches!(task.policy, Policy::Deadline { .. })
             {
-                wait_to_leave(tid, &done);
+                wait_to_leave(tid, done);
             }
         };
         let spawned =
@@ -125,9 +128,12 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     Ok(Started { tids, threads, done })
 }
 
-fn wait_to_leave(tid: i32, done: &mpsc::Sender<Done>) {
+fn wait_to_leave(tid: i32, done: mpsc::Sender<Done>) {
     let (leave, may_leave) = mpsc::channel();
-    if done.send(Done { tid, leave }).is_ok() {
+    let said = done.send(Done { tid, leave });
+    // Who holds it has still to come.
+    drop(done);
+    if said.is_ok() {
         // An error means that nobody will answer any more.
         let _ = may_leave.recv();
     }

@@ -13,6 +13,9 @@ pub const RING_BYTES: usize = RECORDS_AT + RECORDS as usize * size_of::<Record>(
 /// No task, no job (`LX_NONE`).
 pub const NONE: u32 = u32::MAX;
 
+/// Argument of the IPI of a CPU that was not seen answering it (`LX_UNSEEN`).
+pub const UNSEEN: u64 = 0xffff_fffe;
+
 const HEAD_AT: usize = 0;
 const LOST_AT: usize = 8;
 const INTERRUPTS_AT: usize = 16;

@@ -2,8 +2,8 @@
 
 use super::cpus::{CpuRecords, Found};
 use super::tasks::{Placed, TaskRecords, placed};
-use super::{MeasuredWindows, Recorded};
-use crate::rings::{Kind, NONE, Record};
+use super::{MeasuredWindows, Recorded, Unseen};
+use crate::rings::{Kind, NONE, Record, UNSEEN};
 use laxity_oracle::{Activity, Cause};
 use laxity_trace::{Event, EventKind};
 use std::collections::BTreeMap;
@@ -65,6 +65,8 @@ struct Conversion<'a> {
     events: Vec<Placed>,
     found: Found,
     decisions: u64,
+    skipped: u64,
+    unseen: Vec<Unseen>,
 }
 
 /// Makes a schedule of what was recorded.
@@ -88,6 +90,8 @@ pub fn convert(recorded: &Recorded, origin: &Origin) -> Schedule {
         events: Vec::new(),
         found: Found { activities: Vec::new(), windows: MeasuredWindows::default(), t0_ns: origin.t0_ns },
         decisions: 0,
+        skipped: recorded.skipped,
+        unseen: recorded.unseen.clone(),
     };
     let (inside, after) = records.split_at(records.partition_point(|record| record.time_ns < end));
     inside.iter().for_each(|record| conversion.record(record));
@@ -133,6 +137,12 @@ impl Conversion<'_> {
         let found = &mut self.found;
         let (begin, end) = (record.time_ns, record.time_ns.saturating_add(record.argument));
         match kind {
+            EventKind::Ipi if record.argument == UNSEEN => {
+                self.skipped += 1;
+                let (cpu, from_ns, to_ns) = (record.cpu, record.argument2, begin);
+                self.unseen.push(Unseen { cpu, from_ns, to_ns, released: None });
+                return;
+            }
             EventKind::Ipi => {
                 found.push(record.cpu, Cause::Interrupt, (record.argument2, begin), None);
                 if self.origin.queues {
@@ -195,7 +205,7 @@ impl Conversion<'_> {
         let sent = record.argument2;
         let found = &mut self.found;
         match Kind::of(record.kind) {
-            Some(Kind::Event(EventKind::Ipi)) => {
+            Some(Kind::Event(EventKind::Ipi)) if record.argument != UNSEEN => {
                 found.push(record.cpu, Cause::Interrupt, (sent, end), None);
                 if self.origin.queues {
                     found.push(record.cpu, Cause::Queue, (sent, end), WHOEVER_WAITS);
@@ -207,6 +217,15 @@ impl Conversion<'_> {
                 found.windows.release_latency.add(end - sent);
             }
             _ => {}
+        }
+    }
+
+    /// What was not seen may have taken as long as the longest that was: a timer, its handler, an interrupt, a decision.
+    fn excuse_unseen(&mut self, end: u64) {
+        let most = self.found.windows.enforcement_late_ns();
+        for one in self.unseen.iter().filter(|one| one.to_ns <= end) {
+            let from = one.from_ns.max(one.to_ns.saturating_sub(most));
+            self.found.push(one.cpu, Cause::Unseen, (from, one.to_ns), one.released);
         }
     }
 
@@ -230,6 +249,7 @@ impl Conversion<'_> {
         };
         let argument = record.argument.saturating_sub(t0);
         match kind {
+            EventKind::Throttle if record.cpu == NONE => task.waits_for_budget(now, job, events),
             EventKind::Release => task.released(now, job, argument, events),
             EventKind::Wake => task.wakes(now, job, events),
             EventKind::Replenish => task.replenished(now, job, argument, events),
@@ -259,6 +279,7 @@ impl Conversion<'_> {
         for (&cpu, of) in &mut self.cpus {
             of.finish(cpu, end, &mut self.found);
         }
+        self.excuse_unseen(end);
         let mut notes = Vec::new();
         for task in self.tasks.values_mut() {
             task.finish(end_ns, &mut self.events);
@@ -267,11 +288,12 @@ impl Conversion<'_> {
                 notes.push(format!("task {} has no job", task.id));
             }
         }
-        if recorded.skipped > 0 {
+        if self.skipped > 0 {
             notes.push(format!(
-                "a task left a CPU on which it had not been seen ({}): the kernel has skipped records, and what seems wrong \
-                 around there may not be",
-                recorded.skipped
+                "{} records are missing, because the kernel has not called what makes them (a task left a CPU on which it had \
+                 not been seen, or ran without having been woken up): they were put in as the jobs' times and the other \
+                 records say",
+                self.skipped
             ));
         }
         if recorded.lost > 0 {

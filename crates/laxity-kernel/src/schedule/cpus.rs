@@ -50,6 +50,8 @@ impl CpuRecords {
     /// A task begins to run.
     pub fn runs(&mut self, task: u32) {
         (self.left, self.decided) = (None, false);
+        // That something else has left may not have been seen, and then is not known for how long it was there.
+        self.other = None;
         self.runs = Some(task).filter(|&task| task != NONE);
     }
 

@@ -12,11 +12,17 @@
 //! ```
 //!
 //! A job ends when its thread sleeps: that it still has to ask for is part of it, and some microseconds later than its finish.
+//! A thread's last job ends when it leaves its CPU after its finish, however it does: what it does then is no job's.
 //! Under SCHED_DEADLINE a record has the deadline that the kernel schedules the thread by, on a clock of its own; where it is
-//! another than before, a REPLENISH says so.
+//! another than before, or the job's first, a REPLENISH says so.
+//!
+//! There are threads in whose context a kernel calls nobody who watches: interrupts that come while they run, and the switch
+//! away from them, have no records. What follows from the other records and the jobs is put in (`telling.rs`), and counted.
 
 use super::Recorded;
-use crate::rings::{Kind, NONE, Record};
+use super::clocks::clock_ahead;
+use super::telling::Telling;
+use crate::rings::{Kind, Record};
 use laxity_trace::EventKind;
 use std::collections::BTreeMap;
 
@@ -55,7 +61,7 @@ pub fn with_jobs(recorded: &Recorded, threads: &[ThreadJobs]) -> Recorded {
             None => records.push(*record),
         }
     }
-    let mut skipped = recorded.skipped;
+    let (mut skipped, mut unseen) = (recorded.skipped, recorded.unseen.clone());
     let ahead_ns = clock_ahead(&of_thread, threads);
     for thread in threads {
         let mut own = of_thread.remove(&thread.tid).unwrap_or_default();
@@ -65,30 +71,15 @@ pub fn with_jobs(recorded: &Recorded, threads: &[ThreadJobs]) -> Recorded {
             let deadline_ns = i128::from(record.argument2) + ahead_ns;
             record.argument2 = u64::try_from(deadline_ns).unwrap_or(0);
         }
-        let (told, skipped) = (&mut records, &mut skipped);
-        Telling { jobs: &thread.jobs, at: 0, running: None, scheduled_by: 0, told, skipped }.all(&own);
+        let mut telling = Telling::of(thread, &mut records);
+        telling.all(&own);
+        skipped += telling.skipped;
+        unseen.append(&mut telling.unseen);
     }
-    Recorded { records, skipped, ..*recorded }
+    Recorded { records, skipped, unseen, ..*recorded }
 }
 
-/// By how much CLOCK_MONOTONIC is ahead of the kernel's clock of deadlines. A thread that wakes up when its deadline is over
-/// has a new one, D after that instant; one that still has its old deadline seems to have woken up too late.
-fn clock_ahead(of_thread: &BTreeMap<u32, Vec<Record>>, threads: &[ThreadJobs]) -> i128 {
-    let mut least: Option<i128> = None;
-    for thread in threads {
-        let (Some(deadline_rel_ns), Some(own)) = (thread.deadline_rel_ns, of_thread.get(&thread.tid)) else {
-            continue;
-        };
-        for record in own.iter().filter(|one| kind_of(one) == Some(EventKind::Wake) && one.argument2 != 0) {
-            let woken_ns = i128::from(record.argument2) - i128::from(deadline_rel_ns);
-            let ahead_ns = i128::from(record.time_ns) - woken_ns;
-            least = Some(least.map_or(ahead_ns, |least| least.min(ahead_ns)));
-        }
-    }
-    least.unwrap_or(0)
-}
-
-fn kind_of(record: &Record) -> Option<EventKind> {
+pub(super) fn kind_of(record: &Record) -> Option<EventKind> {
     match Kind::of(record.kind) {
         Some(Kind::Event(kind)) => Some(kind),
         _ => None,
@@ -100,120 +91,12 @@ fn is_about_a_thread(record: &Record) -> bool {
     matches!(kind_of(record), Some(Block | Preempt | Replenish | Resume | Throttle | Wake))
 }
 
-/// Goes through the records of one thread.
-struct Telling<'a> {
-    jobs: &'a [JobTimes],
-    /// The first job that has not ended.
-    at: usize,
-    /// The record with which it came onto the CPU that it is on.
-    running: Option<Record>,
-    scheduled_by: u64,
-    told: &'a mut Vec<Record>,
-    skipped: &'a mut u64,
-}
-
-impl Telling<'_> {
-    fn all(&mut self, records: &[Record]) {
-        let Some(first) = records.first() else { return };
-        for (job, number) in self.jobs.iter().zip(0_u32..) {
-            let record = Record { cpu: NONE, argument: job.deadline_ns, argument2: 0, ..*first };
-            self.tell(record, EventKind::Release, job.release_ns, number);
-        }
-        for record in records {
-            self.overruns(record);
-            if let Some(kind) = kind_of(record) {
-                self.one(record, kind);
-            }
-        }
-    }
-
-    fn tell(&mut self, record: Record, kind: EventKind, time_ns: u64, job: u32) {
-        self.told.push(Record { kind: Kind::Event(kind).code(), time_ns, job, ..record });
-    }
-
-    /// The number of the present job at an instant; nothing before its release.
-    fn job_at(&self, now: u64) -> Option<u32> {
-        let job = self.jobs.get(self.at).filter(|job| job.release_ns <= now)?;
-        debug_assert!(job.release_ns <= now);
-        u32::try_from(self.at).ok()
-    }
-
-    /// Jobs that ended, without a sleep, before this record while the thread was on a CPU.
-    fn overruns(&mut self, record: &Record) {
-        while let Some(on) = self.running
-            && let Some((finish_ns, next)) =
-                self.jobs.get(self.at).and_then(|job| job.finish_ns).zip(self.jobs.get(self.at + 1))
-            && let Some(start_ns) = next.start_ns.filter(|start| *start <= record.time_ns)
-        {
-            let Some(job) = self.job_at(finish_ns) else { return };
-            // If it was taken off its CPU after its finish, it had to come back for the next one: for an instant.
-            let end_ns = finish_ns.max(next.release_ns).min(start_ns).max(on.time_ns + 1);
-            self.tell(on, EventKind::Complete, end_ns, job);
-            self.at += 1;
-            self.tell(on, EventKind::Resume, end_ns, job + 1);
-            self.tells_deadline(on, end_ns, job + 1);
-        }
-    }
-
-    fn one(&mut self, record: &Record, kind: EventKind) {
-        let now = record.time_ns;
-        let job = self.job_at(now);
-        let changed = record.argument2 != 0 && record.argument2 != self.scheduled_by;
-        if record.argument2 != 0 {
-            self.scheduled_by = record.argument2;
-        }
-        match kind {
-            EventKind::Resume => self.running = Some(*record),
-            EventKind::Preempt | EventKind::Throttle => {
-                *self.skipped += u64::from(self.running.take().is_none() && job.is_some());
-            }
-            EventKind::Block if self.ends(now) => {
-                if let Some(job) = job {
-                    // The record of leaving the CPU comes with it, and comes first: it becomes the end.
-                    self.ends_at(job, now);
-                }
-                return;
-            }
-            _ => {}
-        }
-        let plain = Record { argument: 0, argument2: 0, ..*record };
-        if kind != EventKind::Replenish {
-            self.tell(plain, kind, now, job.unwrap_or(NONE));
-        }
-        if let Some(job) = job
-            && (changed || kind == EventKind::Replenish)
-        {
-            self.tells_deadline(plain, now, job);
-        }
-    }
-
-    /// The present job has done its work by now.
-    fn ends(&self, now: u64) -> bool {
-        self.jobs.get(self.at).is_some_and(|job| job.finish_ns.is_some_and(|finish| finish <= now))
-    }
-
-    fn ends_at(&mut self, job: u32, now: u64) {
-        let left = self.told.iter_mut().rev().find(|told| told.job == job && told.time_ns == now);
-        if let Some(left) =
-            left.filter(|told| matches!(kind_of(told), Some(EventKind::Preempt | EventKind::Throttle)))
-        {
-            left.kind = Kind::Event(EventKind::Complete).code();
-        }
-        self.at += 1;
-    }
-
-    fn tells_deadline(&mut self, record: Record, now: u64, job: u32) {
-        if self.scheduled_by != 0 {
-            let record = Record { cpu: NONE, argument: self.scheduled_by, argument2: 0, ..record };
-            self.tell(record, EventKind::Replenish, now, job);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schedule::{Member, Origin, convert};
+    use crate::rings::NONE;
+    use crate::schedule::{Member, Origin, Schedule, convert};
+    use laxity_oracle::Cause;
 
     fn record(time_ns: u64, kind: EventKind, cpu: u32, deadline_ns: u64) -> Record {
         let kind = Kind::Event(kind).code();
@@ -225,8 +108,8 @@ mod tests {
         JobTimes { release_ns, deadline_ns, start_ns, finish_ns }
     }
 
-    /// As text: `time kind cpu job argument`, of the thread's schedule from 100 on.
-    fn schedule(records: Vec<Record>, jobs: Vec<JobTimes>) -> (Vec<String>, Vec<String>) {
+    /// The thread's schedule from 100 on.
+    fn converted(records: Vec<Record>, jobs: Vec<JobTimes>) -> Schedule {
         let recorded = Recorded { records, ..Recorded::default() };
         let told = with_jobs(&recorded, &[ThreadJobs { tid: 7, deadline_rel_ns: Some(20), jobs }]);
         let member = Member { tid: 7, task: 0, deadline_rel_ns: 20, asked_deadline_ns: 20 };
@@ -238,7 +121,12 @@ mod tests {
             queues: false,
             end_ns: Some(1_000),
         };
-        let schedule = convert(&told, &origin);
+        convert(&told, &origin)
+    }
+
+    /// The same as text, `time kind cpu job argument`, with the notes.
+    fn schedule(records: Vec<Record>, jobs: Vec<JobTimes>) -> (Vec<String>, Vec<String>) {
+        let schedule = converted(records, jobs);
         let of_job = schedule.events.iter().filter(|event| event.task.is_some());
         let number = |value: Option<u32>| value.map_or("-".into(), |value| value.to_string());
         let line = |event: &laxity_trace::Event| {
@@ -339,12 +227,108 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_has_not_called_is_noticed() {
+    fn what_the_kernel_has_not_called_follows_from_the_rest() {
         use EventKind::*;
-        let records = vec![record(110, Preempt, 0, 0), record(110, Block, 0, 0), record(200, Preempt, 0, 0)];
-        let (lines, notes) = schedule(records, vec![job(100, 120, Some((103, 108)))]);
-        assert_eq!(lines[0], "0 release - 0 20");
-        assert!(notes.iter().any(|note| note.contains("had not been seen (1)")), "{notes:?}");
+        let records = vec![
+            // Nobody has seen it coming: it had begun with its job by 103.
+            record(110, Preempt, 0, 121),
+            record(110, Block, 0, 121),
+            // Nobody has seen who woke it up: D before its new deadline.
+            record(126, Resume, 1, 142),
+            record(130, Preempt, 1, 142),
+            record(131, Resume, 0, 142),
+            // Its next job has begun, and nobody has seen it coming for that either.
+            record(150, Preempt, 0, 142),
+            record(155, Throttle, 1, 142),
+            Record { pid: 8, ..record(200, Preempt, 0, 0) },
+        ];
+        let jobs = vec![
+            job(100, 120, Some((103, 108))),
+            job(120, 140, Some((127, 145))),
+            job(140, 160, Some((147, 190))),
+        ];
+        let (lines, notes) = schedule(records, jobs);
+        let expected = [
+            "0 release - 0 20",
+            "3 replenish - 0 21",
+            "3 start 0 0 -",
+            "10 complete 0 0 20",
+            "20 release - 1 40",
+            "22 replenish - 1 42",
+            "26 start 1 1 0",
+            "30 preempt 1 1 -",
+            "31 migrate 0 1 1",
+            "40 release - 2 60",
+            "40 deadline-miss - 1 -",
+            "45 complete 0 1 40",
+            "45 replenish - 2 42",
+            "45 start 0 2 -",
+            "50 preempt 0 2 -",
+            "54 migrate 1 2 0",
+            "55 throttle 1 2 -",
+            "60 deadline-miss - 2 -",
+        ];
+        assert_eq!(lines, expected);
+        assert!(notes.iter().any(|note| note.starts_with("3 records are missing")), "{notes:?}");
+    }
+
+    #[test]
+    fn what_was_not_seen_excuses_for_as_long_as_what_was() {
+        use EventKind::*;
+        let unseen = |longest: u64| {
+            let interrupt = Record { pid: 0, argument2: 104 - longest, ..record(104, Ipi, 1, 0) };
+            let records = vec![
+                interrupt,
+                record(105, Resume, 0, 121),
+                record(110, Preempt, 0, 121),
+                record(110, Block, 0, 121),
+                record(126, Resume, 1, 142),
+                record(130, Preempt, 1, 142),
+            ];
+            let jobs = vec![job(100, 120, Some((105, 108))), job(120, 140, Some((127, 129)))];
+            let schedule = converted(records, jobs);
+            let unseen = schedule.activities.into_iter().find(|one| one.cause == Cause::Unseen)?;
+            Some((unseen.from_ns, unseen.to_ns, unseen.cpu, unseen.released))
+        };
+        assert_eq!(unseen(0), None);
+        assert_eq!(unseen(4), Some((22, 26, 1, Some((20, 22)))));
+        assert_eq!(unseen(50), Some((20, 26, 1, Some((20, 22)))));
+    }
+
+    #[test]
+    fn a_job_that_has_used_a_later_budget_ends_all_the_same() {
+        use EventKind::*;
+        let records = vec![
+            record(95, Wake, 0, 115),
+            record(101, Wake, 0, 121),
+            record(103, Resume, 0, 121),
+            // It has used up more than one budget when it sleeps: its deadline moves in that very instant.
+            record(110, Preempt, 0, 100_161),
+            record(110, Block, 0, 100_161),
+            // Its next job is scheduled by what is left.
+            record(122, Wake, 0, 100_161),
+            record(123, Resume, 0, 100_161),
+            record(130, Preempt, 0, 100_161),
+            record(131, Resume, 0, 100_161),
+            record(132, Throttle, 0, 100_161),
+            Record { pid: 8, ..record(200, Preempt, 0, 0) },
+        ];
+        // It is through with its last job when it is preempted at 130: what it does then is none.
+        let jobs = vec![job(100, 120, Some((103, 108))), job(120, 140, Some((124, 129)))];
+        let (lines, notes) = schedule(records, jobs);
+        let expected = [
+            "0 release - 0 20",
+            "1 replenish - 0 21",
+            "3 start 0 0 -",
+            "10 complete 0 0 20",
+            "10 replenish - 0 100061",
+            "20 release - 1 40",
+            "22 replenish - 1 100061",
+            "23 start 0 1 -",
+            "30 complete 0 1 40",
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(notes, [] as [&str; 0]);
     }
 
     #[test]

@@ -9,12 +9,14 @@
 //! 3. Of the kernel's own classes [`observe`] records what threads do; [`with_jobs`] puts the jobs in, as the threads know them.
 //! 4. [`verify`] puts it before the oracles. Nothing but an interval of the run itself excuses a deviation.
 
+mod clocks;
 mod convert;
 mod cpus;
 mod jobs;
 mod observer;
 mod recording;
 mod tasks;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod windows;
@@ -22,7 +24,7 @@ mod windows;
 pub use convert::{Member, Origin, Schedule, convert};
 pub use jobs::{JobTimes, ThreadJobs, with_jobs};
 pub use observer::{Observer, Watched, observe};
-pub use recording::{Recorded, Recording};
+pub use recording::{Recorded, Recording, Unseen};
 pub use windows::{MeasuredWindows, Span};
 
 use laxity_model::{Arrival, Duration};

@@ -24,8 +24,25 @@ pub struct Recorded {
     pub lost: u64,
     /// Where some were lost: the time of CLOCK_MONOTONIC in ns until which none is missing.
     pub complete_until_ns: Option<u64>,
-    /// How often the kernel has not called what records: a thread left a CPU on which it had not been seen.
+    /// How often the kernel has not called what records, as far as it is known: a thread left a CPU on which it had not been
+    /// seen, or ran without having been woken up.
     pub skipped: u64,
+    /// While what happened was not seen.
+    pub unseen: Vec<Unseen>,
+}
+
+/// While what happened on a CPU, or to a thread on its way there, was not seen: it ended with something that was, or that
+/// follows. Instants are ns of CLOCK_MONOTONIC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unseen {
+    /// The CPU.
+    pub cpu: u32,
+    /// From when.
+    pub from_ns: u64,
+    /// Until when.
+    pub to_ns: u64,
+    /// Of a wake-up: when the job was due, and when its thread was woken up.
+    pub released: Option<(u64, u64)>,
 }
 
 fn now_ns() -> u64 {
@@ -88,6 +105,11 @@ impl Recording {
         std::thread::sleep(std::time::Duration::from_millis(2));
         self.drain();
         let lost = self.lost();
-        Recorded { records: self.records, lost, complete_until_ns: self.complete_until_ns, skipped: 0 }
+        Recorded {
+            records: self.records,
+            lost,
+            complete_until_ns: self.complete_until_ns,
+            ..Recorded::default()
+        }
     }
 }

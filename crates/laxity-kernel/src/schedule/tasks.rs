@@ -170,6 +170,11 @@ impl TaskRecords {
         }
     }
 
+    /// It is awake, and still waits for budget.
+    pub fn waits_for_budget(&mut self, now: u64, job: u32, events: &mut Vec<Placed>) {
+        events.push(self.event(now, EventKind::Throttle, None, job, None));
+    }
+
     pub fn replenished(&mut self, now: u64, job: u32, scheduled_by_ns: u64, events: &mut Vec<Placed>) {
         let deadline_ns = scheduled_by_ns.saturating_sub(self.asked_later_ns);
         events.push(self.event(now, EventKind::Replenish, None, job, Some(deadline_ns)));

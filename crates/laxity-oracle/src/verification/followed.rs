@@ -4,6 +4,18 @@ use super::Verification;
 use super::trace_state::State;
 
 impl Verification<'_> {
+    /// The task's job, which is on no CPU, has no budget yet: it was used up by the job before.
+    pub(super) fn waits_for_budget(&mut self, (task, job): (u32, u32)) {
+        let of = self.trace.task(task);
+        if of.first != job || of.state != State::Ready {
+            self.impossible((task, job), None, "waits for budget, but it is not there or runs");
+            return;
+        }
+        of.state = State::Throttled;
+        let cluster = of.cluster;
+        self.order.unready(cluster, task);
+    }
+
     /// The task's job has another deadline by which it is scheduled, and a budget if it waited for one.
     pub(super) fn follows(&mut self, (task, job): (u32, u32), argument: Option<u64>) {
         let of = self.trace.task(task);

@@ -113,6 +113,9 @@ impl<'a> Verification<'a> {
         match event.kind {
             Release => self.with_job(event, |v, job| v.released(job, event.argument)),
             Start | Resume | Migrate => self.with_job_on_cpu(event, |v, job, cpu| v.begins(job, cpu, event)),
+            Throttle if event.cpu.is_none() && self.definition.budget_mode() == BudgetMode::Followed => {
+                self.with_job(event, Self::waits_for_budget);
+            }
             Preempt | Block | Throttle | Complete => {
                 self.with_job_on_cpu(event, |v, job, cpu| v.ends(job, cpu, event));
             }
