@@ -156,6 +156,9 @@ impl Guardian {
         self.threads = threads;
         self.t0_ns = t0_ns;
         self.shared.release_at(t0_ns);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.released();
+        }
         let _ = self.program.send(&FromGuardian::Released { t0_ns });
         Ok(self.watch(t0_ns, t0_ns + plan.duration.as_ns() + plan.grace.as_ns()))
     }

@@ -45,11 +45,14 @@ pub fn worker_main(shared: Shared, guardian: u32) -> ExitCode {
             if channel.send(&FromWorker::Ready(started.tids)).is_err() {
                 return ExitCode::FAILURE;
             }
-            // Not before all are through: who leaves while others have jobs to do disturbs the schedule. (To Linux a CPU whose
-            // thread is no more one of SCHED_DEADLINE's has nothing to fetch from the others.)
+            // Not before all are through: who leaves its class while others have jobs to do disturbs the schedule. (A CPU whose
+            // thread was no more of the class when it gave way fetches none of the jobs that wait on others.)
             let done: Vec<Done> = started.done.iter().collect();
             for done in done {
-                sched::leave_deadline(done.tid);
+                match done.policy {
+                    Policy::Deadline { .. } => sched::leave_deadline(done.tid),
+                    _ => drop(sched::set_policy(done.tid, Policy::Other)),
+                }
                 // It waits for nothing else.
                 let _ = done.leave.send(());
             }
@@ -93,10 +96,11 @@ struct Started {
     done: mpsc::Receiver<Done>,
 }
 
-/// A thread that waits until it may leave. It must not end as a SCHED_DEADLINE thread: the kernel would give its
-/// bandwidth back only later, and possibly from the root domain of another time, which then lacks it.
+/// A thread that sleeps until it has left its scheduling class. It must not end as a SCHED_DEADLINE thread: the kernel would
+/// give its bandwidth back only later, and possibly from the root domain of another time, which then lacks it.
 struct Done {
     tid: i32,
+    policy: Policy,
     leave: mpsc::Sender<()>,
 }
 
@@ -109,13 +113,7 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     for (position, task) in orders.tasks {
         let (shared, sender, done) = (Arc::clone(shared), sender.clone(), done_sender.clone());
         let name = task.name.clone();
-        let body = move || {
-            if let Some(tid) = prepare_and_run(&shared, position, &task, &sender)
-                && matches!(task.policy, Policy::Deadline { .. })
-            {
-                wait_to_leave(tid, done);
-            }
-        };
+        let body = move || prepare_and_run(&shared, position, &task, &sender, done);
         let spawned =
             std::thread::Builder::new().stack_size(STACK_BYTES).name("laxity-task".into()).spawn(body);
         threads.push(spawned.map_err(|error| {
@@ -128,9 +126,9 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     Ok(Started { tids, threads, done })
 }
 
-fn wait_to_leave(tid: i32, done: mpsc::Sender<Done>) {
+fn wait_to_leave(tid: i32, policy: Policy, done: mpsc::Sender<Done>) {
     let (leave, may_leave) = mpsc::channel();
-    let said = done.send(Done { tid, leave });
+    let said = done.send(Done { tid, policy, leave });
     // Who holds it has still to come.
     drop(done);
     if said.is_ok() {
@@ -148,13 +146,14 @@ fn lock_memory() -> Result<()> {
         .hint("run as root, or raise the limit on locked memory (ulimit -l)"))
 }
 
-/// The thread's whole work; its id, unless it could not begin.
+/// The thread's whole work.
 fn prepare_and_run(
     shared: &Shared,
     position: usize,
     task: &PlannedTask,
     ready: &mpsc::Sender<Result<(usize, i32)>>,
-) -> Option<i32> {
+    done: mpsc::Sender<Done>,
+) {
     let walk = Walk::new(&task.working_set(), task.seed).map_err(|error| {
         Diagnostic::environment(format!(
             "task `{}`: cannot have its working set of {} bytes: {error}",
@@ -166,7 +165,7 @@ fn prepare_and_run(
         Ok(walk) => TaskBody::new(shared, position, walk, task.pacing),
         Err(error) => {
             let _ = ready.send(Err(error));
-            return None;
+            return;
         }
     };
     let tid = rustix::thread::gettid().as_raw_nonzero().get();
@@ -174,10 +173,14 @@ fn prepare_and_run(
         && let Some(t0_ns) = shared.wait_for_release()
     {
         body.run(t0_ns);
-        // What the thread does from here on is no job of the task's. Where it may not say so, it ends a little later.
-        let _ = sched::set_policy(0, Policy::Other);
     }
-    Some(tid)
+    // What the thread does from here on, giving its memory back too, is no job of the task's.
+    match task.policy {
+        // A policy is told. Where that is not possible, the job ends a little later.
+        Policy::Ext { .. } => drop(sched::set_policy(0, Policy::Other)),
+        Policy::Other => {}
+        policy => wait_to_leave(tid, policy, done),
+    }
 }
 
 struct TaskBody<'a> {

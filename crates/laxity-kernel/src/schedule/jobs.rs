@@ -332,6 +332,43 @@ mod tests {
     }
 
     #[test]
+    fn a_job_that_finds_no_budget_waits_for_it() {
+        use EventKind::*;
+        let records = vec![
+            record(101, Wake, 0, 121),
+            record(103, Resume, 0, 121),
+            // It is throttled on its CPU, as whoever wakes it up sees.
+            record(107, Wake, 1, 121),
+            record(108, Throttle, NONE, 121),
+            record(109, Throttle, 0, 121),
+            record(109, Block, 0, 121),
+            record(120, Wake, 1, 121),
+            record(121, Throttle, NONE, 121),
+            record(125, Replenish, NONE, 141),
+            record(126, Resume, 0, 141),
+            record(130, Preempt, 0, 141),
+            Record { pid: 8, ..record(200, Preempt, 0, 0) },
+        ];
+        let jobs = vec![job(100, 120, Some((103, 108))), job(120, 140, Some((127, 190)))];
+        let (lines, notes) = schedule(records, jobs);
+        let expected = [
+            "0 release - 0 20",
+            "1 replenish - 0 21",
+            "3 start 0 0 -",
+            "9 complete 0 0 20",
+            "20 release - 1 40",
+            "20 replenish - 1 21",
+            "21 throttle - 1 -",
+            "25 replenish - 1 41",
+            "26 start 0 1 -",
+            "30 preempt 0 1 -",
+            "40 deadline-miss - 1 -",
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(notes, [] as [&str; 0]);
+    }
+
+    #[test]
     fn a_throttled_thread_waits_for_the_kernels_next_deadline() {
         use EventKind::*;
         let records = vec![

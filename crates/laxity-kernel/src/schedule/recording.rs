@@ -79,6 +79,13 @@ impl Recording {
         count
     }
 
+    /// What was before this is of no interest: what has been lost until now is no loss.
+    pub fn begins_here(&mut self) {
+        self.lost_before = self.rings.lost().iter().sum();
+        self.complete_until_ns = None;
+        self.drain();
+    }
+
     /// What has been drained and not been taken.
     pub fn records(&self) -> &[Record] {
         &self.records

@@ -109,7 +109,8 @@ impl<'a> Telling<'a> {
         match kind {
             EventKind::Resume => self.running = Some(*record),
             EventKind::Wake => self.asleep = false,
-            // It has been woken up without budget.
+            // It has been woken up without budget. (If it is on a CPU still, it has not slept.)
+            EventKind::Throttle if record.cpu == NONE && self.running.is_some() => return,
             EventKind::Throttle if record.cpu == NONE => {}
             EventKind::Preempt | EventKind::Throttle => {
                 (self.running, self.off_since) = (None, now);

@@ -1,9 +1,9 @@
 //! Records made by hand, and schedules of the oracle's reference that go through records and come back.
 
 use super::*;
-use crate::rings::{Kind, NONE, Record};
+use crate::rings::{Kind, NONE, Record, UNSEEN};
 use laxity_model::{Demand, Platform, PriorityRule, Task, TaskSet};
-use laxity_oracle::{Activity, Cause, Oracle, reference};
+use laxity_oracle::{Activity, BudgetMode, Cause, Oracle, reference};
 
 const T0: u64 = 1_000_000;
 
@@ -450,6 +450,47 @@ fn a_release_timer_excuses_the_jobs_it_releases() {
     assert!(verdict.clean, "{verdict}");
     // A timer that was set for later is the scheduler's fault.
     assert_eq!(with_timer(2).violations[0].unexplained_ns, Some(6));
+}
+
+#[test]
+fn a_job_that_is_awake_without_budget_does_not_wait_for_a_cpu() {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(5, 20)]), 1, 19).with_budgets(BudgetMode::Followed);
+    let verdict_of = |records: Vec<Record>| verify(&definition, &converted(records, &origin(1, 1)));
+    let mut records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 20),
+        record(0, Throttle, NONE, 100, 1, 0),
+        record(6, Replenish, NONE, 100, 1, T0 + 30),
+        record(6, Resume, 0, 100, 1, 0),
+        record(11, Complete, 0, 100, 1, 0),
+        work(19, SchedulingOverhead, 0, NONE, 1, 0),
+    ];
+    let verdict = verdict_of(records.clone());
+    assert!(verdict.clean, "{verdict}");
+    records.remove(1);
+    assert_eq!(verdict_of(records).violations[0].unexplained_ns, Some(6));
+}
+
+#[test]
+fn a_cpu_that_was_not_seen_changing_hands_is_counted() {
+    use EventKind::*;
+    let records = vec![
+        work(1, BackgroundStart, 0, NONE, 7, 1),
+        // What the kernel thread did is not known, nor when it left: it does not excuse until the next one leaves.
+        work(10, Ipi, 0, NONE, UNSEEN, T0 + 4),
+        record(10, Resume, 0, 100, 1, 0),
+        work(20, Ipi, 0, NONE, 1, T0 + 17),
+        record(20, Preempt, 0, 100, 1, 0),
+        work(21, BackgroundStop, 0, NONE, 8, 0),
+    ];
+    let schedule = converted(records, &origin(1, 1));
+    let of = |cause: Cause| -> Vec<Activity> {
+        schedule.activities.iter().filter(|one| one.cause == cause).copied().collect()
+    };
+    assert_eq!(of(Cause::Unseen), [activity(7, 10, Cause::Unseen)], "as long as the longest that was seen");
+    assert_eq!(of(Cause::Interrupt), [activity(17, 20, Cause::Interrupt)]);
+    assert_eq!(of(Cause::KernelThread), []);
+    assert!(schedule.notes[1].starts_with("1 records are missing"), "{:?}", schedule.notes);
 }
 
 #[test]

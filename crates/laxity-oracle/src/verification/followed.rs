@@ -7,6 +7,9 @@ impl Verification<'_> {
     /// The task's job, which is on no CPU, has no budget yet: it was used up by the job before.
     pub(super) fn waits_for_budget(&mut self, (task, job): (u32, u32)) {
         let of = self.trace.task(task);
+        if of.first == job && of.state == State::Throttled {
+            return;
+        }
         if of.first != job || of.state != State::Ready {
             self.impossible((task, job), None, "waits for budget, but it is not there or runs");
             return;

@@ -57,6 +57,14 @@ impl Recorder {
         self.cpu_ns += thread_cpu_ns() - before;
     }
 
+    /// The tasks are about to be released; nothing before that is of interest.
+    pub(super) fn released(&mut self) {
+        if self.ended.is_none() {
+            self.recording.begins_here();
+            self.keep();
+        }
+    }
+
     fn keep(&mut self) {
         self.buffer.clear();
         let records = self.recording.take();
