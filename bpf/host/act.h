@@ -46,7 +46,7 @@ static __always_inline void lx_kick_cpu(u32 cpu)
 	if (kicks_forgotten && bpf_get_prandom_u32() % kicks_forgotten == 0)
 		return;
 	LX_COUNT(kicks);
-	if (c && lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES) && !c->kicked_at) {
+	if (c && lx_tracing(LX_TRACE_EVENTS) && !c->kicked_at) {
 		c->kicked_by = bpf_get_smp_processor_id();
 		c->kicked_at = bpf_ktime_get_ns();
 	}

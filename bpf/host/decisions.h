@@ -15,8 +15,6 @@ static __always_inline void lx_trace_interrupt(struct lx_host_cpu *c, u32 cpu, u
 		return;
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->kicked_by, sent);
-	if (lx_tracing(LX_TRACE_SAMPLES) && begin > sent && c->kicked_by != cpu)
-		lx_trace_write(ring, LX_SAMPLE_IPI_LATENCY, cpu, sent, 0, LX_NONE, LX_NONE, begin - sent, 0);
 	c->kicked_at = 0;
 }
 
@@ -41,8 +39,6 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 {
 	bool postponed = c->ending == LX_ENDED_BUDGET && in->state.config.budget_mode == LX_BUDGET_POSTPONE;
 	u32 ended = c->ending_task;
-	u64 end = bpf_ktime_get_ns();
-	struct lx_ring *ring;
 
 	lx_trace_interrupt(c, cpu, begin);
 	if (ended != LX_NONE && c->ending != LX_ENDED_NOTHING) {
@@ -55,9 +51,6 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 			lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, lx_slot(in, ended)->pid,
 				      lx_slot(in, ended)->job, 0);
 	}
-	ring = lx_trace_ring();
-	if (ring && lx_tracing(LX_TRACE_SAMPLES))
-		lx_trace_write(ring, LX_SAMPLE_SCHEDULE, cpu, begin, 0, LX_NONE, LX_NONE, end - begin, 0);
 }
 
 /* A decision that began at `begin` has been carried out, as far as it can be. `runs`: what it chose is on its way. */

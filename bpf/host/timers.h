@@ -34,7 +34,7 @@ static int lx_budget_due(void *map, u32 *key, struct lx_host_cpu *c)
 {
 	(void)map;
 	/* The interrupt has been on its way since then. */
-	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES) && !c->kicked_at) {
+	if (lx_tracing(LX_TRACE_EVENTS) && !c->kicked_at) {
 		c->kicked_by = *key;
 		c->kicked_at = c->budget_due;
 	}

@@ -115,7 +115,7 @@ fn record(
     (cpus, queues): (u32, bool),
     length_ns: u64,
 ) -> Result<Schedule, Failure> {
-    let mut recording = Recording::start(scheduler.rings()?, scheduler.trace_switch()?, false);
+    let mut recording = Recording::start(scheduler.rings()?, scheduler.trace_switch()?);
     let t0_ns = clock() + 1_000_000_000;
     let end = AtomicU64::new(t0_ns + length_ns);
     let mut tasks = Vec::new();
@@ -137,7 +137,8 @@ fn record(
                 asked_deadline_ns: deadline_ns,
             });
         }
-        let early_ns = t0_ns.checked_sub(clock()).ok_or("the machine is so slow that the tasks entered too late")?;
+        let early_ns =
+            t0_ns.checked_sub(clock()).ok_or("the machine is so slow that the tasks entered too late")?;
         println!("{} tasks entered {} ms before their release", tasks.len(), early_ns / 1_000_000);
         while clock() < t0_ns + length_ns + 20_000_000 {
             thread::sleep(std::time::Duration::from_millis(5));

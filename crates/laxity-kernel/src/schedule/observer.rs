@@ -67,7 +67,7 @@ pub fn observe(watched: &Watched) -> Result<(Observer, Recording)> {
             Err(_) => {}
         }
     }
-    let recording = Recording::start(Rings::of(&object)?, Switch::of(&object)?, false);
+    let recording = Recording::start(Rings::of(&object)?, Switch::of(&object)?);
     Ok((Observer { _links: links, _object: object, missing }, recording))
 }
 

@@ -52,11 +52,11 @@ fn now_ns() -> u64 {
 }
 
 impl Recording {
-    /// Switches the events of an attached scheduler on, and its samples too if asked for.
-    pub fn start(mut rings: Rings, switch: Switch, samples: bool) -> Recording {
+    /// Switches the events of an attached scheduler on.
+    pub fn start(mut rings: Rings, switch: Switch) -> Recording {
         rings.drain(|_| ());
         let lost_before = rings.lost().iter().sum();
-        switch.set(Switch::EVENTS | if samples { Switch::SAMPLES } else { 0 });
+        switch.set(Switch::EVENTS);
         Recording { rings, switch, records: Vec::new(), lost_before, latest_ns: 0, complete_until_ns: None }
     }
 

@@ -33,7 +33,7 @@ impl Attached {
 
     /// Begins to record what it does.
     pub(super) fn record(&self) -> Result<Recording> {
-        Ok(Recording::start(self.scheduler.rings()?, self.scheduler.trace_switch()?, false))
+        Ok(Recording::start(self.scheduler.rings()?, self.scheduler.trace_switch()?))
     }
 
     /// Why the kernel has ended it, if it has.
