@@ -54,10 +54,8 @@ struct lx_watched {
 	u64 waking;  /* when someone began to wake it up */
 	u64 due;     /* the instant that its timer was set to, if that woke it up; 0: none */
 	u64 woken;   /* when it had been woken up last */
-	u64 slept;   /* since when it sleeps; 0: it does, and that is not known; LX_AWAKE: it does not */
+	u64 awake;   /* it has run or been woken up, and not slept since; 0: it sleeps, or nothing is known */
 };
-
-#define LX_AWAKE (~0ull)
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -199,7 +197,7 @@ static __always_inline void record_leaving(u64 now, struct task_struct *prev, u3
 		record_thread(LX_TRACE_PREEMPT, now, prev, w);
 	}
 	if (state) {
-		w->slept = now;
+		w->awake = 0;
 		record_thread(LX_TRACE_BLOCK, now, prev, w);
 	}
 }
@@ -211,7 +209,7 @@ static __always_inline void record_coming(u64 now, const struct task_struct *nex
 
 	here->has = (u64)next->pid + 1;
 	if (w) {
-		w->slept = LX_AWAKE;
+		w->awake = 1;
 		record_thread(LX_TRACE_RESUME, now, next, w);
 	} else if (next->pid) {
 		record(LX_TRACE_BACKGROUND_START, cpu, now, next->pid, LX_NONE, next->pid, reason_of(next));
@@ -284,21 +282,16 @@ int BPF_PROG(sched_exit, bool is_switch)
 
 /* --- releases ------------------------------------------------------------------------------------------------- */
 
-/*
- * A sleeping thread's timer. Where it was set for an instant that was over, it is as late as the thread slept; for one that does
- * not sleep yet nobody waits.
- */
+/* A sleeping thread's timer. For one that does not sleep yet, because it was set for an instant that is over, nobody waits. */
 static __always_inline void note_sleeper(const struct hrtimer *timer, struct lx_at *here)
 {
 	struct hrtimer_sleeper *sleeper = bpf_core_cast(timer, struct hrtimer_sleeper);
 	struct task_struct *p = sleeper->task;
 	struct lx_watched *w = p ? watched(p) : NULL;
 
-	if (!w || w->slept == LX_AWAKE)
+	if (!w || w->awake)
 		return;
 	w->due = timer->_softexpires;
-	if (w->due < w->slept)
-		w->due = w->slept;
 	here->timer = bpf_ktime_get_ns();
 	here->timer_due = w->due;
 }
@@ -378,7 +371,7 @@ int BPF_PROG(sched_wakeup, void *argument)
 	now = bpf_ktime_get_ns();
 	due = w->due && w->due < w->waking ? w->due : w->waking;
 	w->due = 0;
-	w->slept = LX_AWAKE;
+	w->awake = 1;
 	w->woken = now;
 	record_thread(LX_TRACE_WAKE, now, p, w);
 	/* It still waits for budget: nobody has it in a queue. */
