@@ -116,10 +116,7 @@ fn origin(run: &Run, set: &TaskSet, plan: &Plan, platform: &Platform, records: &
         tasks: records.threads.iter().filter_map(member).collect(),
         first_job: if plan.attachment.is_some() { FIRST_JOB } else { 0 },
         cpus: platform.cpus().iter().collect(),
-        queues: plan
-            .attachment
-            .as_ref()
-            .is_some_and(|attachment| attachment.policy == laxity_model::Policy::PushPull.name()),
+        queues: plan.attachment.as_ref().is_some_and(|attachment| attachment.has_queue_per_core()),
         end_ns: Some(records.t0_ns.saturating_add(run.horizon().as_ns())),
     }
 }

@@ -17,8 +17,8 @@ use super::{
 use crate::budget::{Supply, budgets_within, reserved_period};
 use crate::sched;
 use laxity_model::{
-    Arrival, CpuList, Diagnostic, Duration, LoadSum, Platform, PolicyScheduler, PriorityRule, Result, Task,
-    TaskSet,
+    Arrival, CpuList, Diagnostic, Duration, LoadSum, Platform, Policy, PolicyScheduler, PriorityRule, Result,
+    Task, TaskSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -83,6 +83,13 @@ pub struct Attachment {
     pub tasks: u32,
     /// What real-time tasks may use of each CPU: as (runtime, period) in ns.
     pub share_ns: (u64, u64),
+}
+
+impl Attachment {
+    /// Whether every core has a queue of its own under this policy.
+    pub fn has_queue_per_core(&self) -> bool {
+        Policy::ALL.into_iter().any(|policy| policy.has_queue_per_core() && policy.name() == self.policy)
+    }
 }
 
 /// Makes the plan for a policy of laxity's own. `platform` are the cores used; `cells` name tasks by their ids.

@@ -1,0 +1,93 @@
+use super::*;
+use laxity_model::{Scope, Task};
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_ms(ms)
+}
+
+fn set(tasks: &[(u64, u64)]) -> TaskSet {
+    let task =
+        |(id, &(wcet, period)): (usize, &(u64, u64))| Task::periodic(format!("t{id}"), ms(wcet), ms(period));
+    TaskSet::new("set", tasks.iter().enumerate().map(task).collect()).expect("valid")
+}
+
+fn cell(cpus: &str, tasks: &[usize]) -> Cell {
+    Cell { cpus: cpus.parse().expect("valid list"), tasks: tasks.to_vec(), memory_nodes: CpuList::default() }
+}
+
+fn options() -> PlanOptions {
+    PlanOptions { duration: ms(1000), grace: None, budget_margin: BudgetMargin::default(), seed: 0 }
+}
+
+fn make(set: &TaskSet, rule: PriorityRule, cells: &[Cell]) -> Result<Plan> {
+    let scheduler = Scheduler { scope: Scope::Partitioned, rule };
+    plan(set, scheduler, cells, &CpuList::first(2), KernelLimits::default(), options())
+}
+
+#[test]
+fn rate_monotonic_priorities_follow_period_then_id() {
+    let set = set(&[(1, 20), (1, 10), (1, 20), (1, 5)]);
+    let plan = make(&set, PriorityRule::RateMonotonic, &[cell("0-1", &[0, 1, 2, 3])]).expect("fits");
+    let priorities: Vec<Policy> = plan.tasks.iter().map(|task| task.policy).collect();
+    assert_eq!(priorities, [96, 97, 95, 98].map(|priority| Policy::Fifo { priority }));
+    assert_eq!(plan.confinement, Confinement::WholeMachine);
+}
+
+#[test]
+fn more_tasks_than_priorities_share_levels_in_order() {
+    let tasks: Vec<(u64, u64)> = (0..300).map(|id| (1, 1000 - id)).collect();
+    let set = set(&tasks);
+    let all: Vec<usize> = (0..300).collect();
+    let plan = make(&set, PriorityRule::RateMonotonic, &[cell("0-1", &all)]).expect("fits");
+    let level = |id: usize| match plan.tasks[id].policy {
+        Policy::Fifo { priority } => priority,
+        _ => panic!("RM runs on SCHED_FIFO"),
+    };
+    assert_eq!((level(299), level(0)), (TASK_PRIORITY_MAX, TASK_PRIORITY_MIN));
+    assert!((1..300).all(|id| level(id) >= level(id - 1)), "a shorter period never has a lower priority");
+    assert!(plan.notes[0].contains("300 tasks share 97"));
+}
+
+#[test]
+fn admission_is_exact_at_the_kernels_limit() {
+    let at_limit = set(&[(95, 100)]);
+    let options = PlanOptions {
+        budget_margin: BudgetMargin::Fixed { share_ppm: 0, least: Duration::ZERO },
+        ..options()
+    };
+    let scheduler = Scheduler { scope: Scope::Partitioned, rule: PriorityRule::EarliestDeadlineFirst };
+    let one = [cell("0", &[0])];
+    let machine = CpuList::first(2);
+    let made =
+        plan(&at_limit, scheduler, &one, &machine, KernelLimits::default(), options).expect("exactly 95 %");
+    assert_eq!(made.confinement, Confinement::Cpusets);
+    let above = set(&[(95, 100), (1, 4000)]);
+    let refused = plan(&above, scheduler, &[cell("0", &[0, 1])], &machine, KernelLimits::default(), options)
+        .expect_err("above");
+    assert!(refused.message.contains("CPUs 0") && refused.message.contains("0.950"), "{refused}");
+    // Without the kernel's limit the guardian still needs some of every CPU.
+    let unlimited = KernelLimits { rt_runtime_us: -1, ..KernelLimits::default() };
+    let both = [cell("0", &[0, 1])];
+    let refused = plan(&above, scheduler, &both, &machine, unlimited, options).expect_err("above");
+    assert!(refused.message.contains("sets no limit"), "{refused}");
+}
+
+#[test]
+fn sched_deadline_refuses_what_it_cannot_express() {
+    let edf = PriorityRule::EarliestDeadlineFirst;
+    let late = Task { deadline_rel: ms(30), ..Task::periodic("late", ms(1), ms(20)) };
+    let late = TaskSet::new("set", vec![late]).expect("valid");
+    assert!(make(&late, edf, &[cell("0-1", &[0])]).expect_err("D > T").message.contains("D <= T"));
+    assert!(make(&late, PriorityRule::RateMonotonic, &[cell("0-1", &[0])]).is_ok());
+    let slow = set(&[(1, 5000)]);
+    assert!(make(&slow, edf, &[cell("0-1", &[0])]).expect_err("4.19 s").message.contains("period 5s"));
+    let pinned = Task { affinity: Some("1".parse().expect("list")), ..Task::periodic("pin", ms(1), ms(20)) };
+    let pinned = TaskSet::new("set", vec![pinned]).expect("valid");
+    assert!(make(&pinned, edf, &[cell("0-1", &[0])]).expect_err("narrow").message.contains("narrower"));
+    assert!(
+        make(&pinned, PriorityRule::RateMonotonic, &[cell("0", &[0])])
+            .expect_err("no CPU")
+            .message
+            .contains("no CPU")
+    );
+}
