@@ -95,7 +95,8 @@ static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cp
 		lx_kick_cpu(cpu);
 		return false;
 	}
-	if (!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND)) {
+	/* What waits may be gone by now, or not be allowed here: then there is nothing to give way to. */
+	if (!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_move_to_local(LX_BACKGROUND, 0)) {
 		LX_COUNT(reserved);
 		c->gave_way = 1;
 		return false;
@@ -103,7 +104,10 @@ static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cp
 	return lx_run(in, task, cpu, prev);
 }
 
-/* Real-time work first, as the policy says, as long as the reserve for the rest is not touched. */
+/*
+ * Real-time work first, as the policy says, as long as the reserve for the rest is not touched. Whether the CPU has something to
+ * run now.
+ */
 static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *prev)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -135,7 +139,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 		lx_watch_budget(in, c, now);
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_carried_out(c, now, task, runs);
-	return runs;
+	return runs || c->gave_way;
 }
 
 void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
