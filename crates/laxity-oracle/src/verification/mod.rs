@@ -4,6 +4,7 @@
 
 mod affinity;
 mod batching;
+mod budget_events;
 mod budgets;
 mod deadlines;
 mod demand;
@@ -21,7 +22,7 @@ mod trace_state;
 mod well_formed;
 mod windows;
 
-use crate::verdict::{Report, Sighting};
+use crate::verdict::Report;
 use crate::{Activity, BudgetMode, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
 use batching::Batching;
 use budgets::{Budgets, Grant};
@@ -316,71 +317,6 @@ impl<'a> Verification<'a> {
         }
     }
 
-    fn replenished(&mut self, job: (u32, u32), argument: Option<u64>) {
-        if self.definition.budget_mode() == BudgetMode::Followed {
-            self.follows(job, argument);
-            return;
-        }
-        self.budgets.replenish_event(&self.trace, job, argument, self.now, &mut self.report);
-    }
-
-    fn postponed(&mut self, job: (u32, u32), cpu: usize, argument: Option<u64>) {
-        let Some((occupant, progress)) = self.trace.progress(cpu, self.now) else {
-            self.impossible(job, Some(cpu), "is postponed where it does not run");
-            return;
-        };
-        if (occupant.task, occupant.job) != job || occupant.stray {
-            self.impossible(job, Some(cpu), "is postponed where it does not run");
-            return;
-        }
-        let number = self.trace.cpus[cpu].cpu;
-        if !self.budgets.enforced() {
-            self.not_enforced(job, number, "postponed");
-            return;
-        }
-        self.account(occupant, cpu, progress);
-        let (trace, now) = (&self.trace, self.now);
-        self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
-        let server_deadline = self.trace.task(job.0).server_deadline_abs;
-        let before = self.order.rank(job.0);
-        let grant = self.budgets.exhausted(job.0, server_deadline, now, false);
-        if grant.ready_at > now {
-            let name = self.name(job);
-            let sighting = Sighting::at(Oracle::Budgets, now).on(Some(number)).of(name);
-            self.report.violation(sighting, || format!("{name} goes on without a budget"));
-        }
-        let ready_at = now;
-        self.follow(job.0, Grant { ready_at, ..grant });
-        let rank = self.order.rank(job.0);
-        if let Some(pushes) = &mut self.pushes {
-            pushes.leaves(cpu, before, now);
-        }
-        if let Some(windows) = &mut self.order.windows {
-            windows.postponed(cpu, before, rank, now);
-        }
-        if let Some(measured) = &mut self.order.measured {
-            measured.runs(cpu, rank, now);
-        }
-        let name = JobName { task: job.0, job: job.1, deadline_ns: Some(grant.deadline_abs), priority: None };
-        self.check_postponed(name, argument);
-    }
-
-    fn check_postponed(&mut self, name: JobName, argument: Option<u64>) {
-        if argument != name.deadline_ns {
-            let sighting = Sighting::at(Oracle::Budgets, self.now).of(name);
-            self.report.violation(sighting, || {
-                let given = argument.map_or("nothing".to_owned(), |ns| Duration::from_ns(ns).to_string());
-                format!("postpones the deadline of {name} to {given} instead")
-            });
-        }
-    }
-
-    fn not_enforced(&mut self, job: (u32, u32), cpu: u32, what: &str) {
-        let name = self.name(job);
-        let sighting = Sighting::at(Oracle::Budgets, self.now).on(Some(cpu)).of(name);
-        self.report.violation(sighting, || format!("{name} is {what}, but budgets are not enforced"));
-    }
-
     fn begins(&mut self, (task, job): (u32, u32), cpu: usize, event: &Event) {
         self.check_affinity(task, job, cpu);
         self.vacate(cpu, (task, job));
@@ -463,27 +399,6 @@ impl<'a> Verification<'a> {
                 }
             }
         }
-    }
-
-    fn throttled(&mut self, job: (u32, u32), cpu: usize) {
-        let (number, now) = (self.trace.cpus[cpu].cpu, self.now);
-        if self.definition.budget_mode() == BudgetMode::Followed {
-            let of = self.trace.task(job.0);
-            of.state = State::Throttled;
-            self.order.unready(of.cluster, job.0);
-        } else if self.budgets_throttle() {
-            let trace = &self.trace;
-            self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
-            let server_deadline = self.trace.task(job.0).server_deadline_abs;
-            let grant = self.budgets.exhausted(job.0, server_deadline, now, true);
-            self.follow(job.0, grant);
-        } else {
-            self.not_enforced(job, number, "throttled");
-        }
-    }
-
-    fn budgets_throttle(&self) -> bool {
-        self.definition.budget_mode() == BudgetMode::Throttle
     }
 
     fn completes(&mut self, (task, job): (u32, u32), argument: Option<u64>) {
