@@ -130,7 +130,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (c->ending == LX_ENDED_BUDGET)
 		LX_COUNT(exhaustions);
 	lx_arm_if_asked(in, c->index);
-	if (lx_tracing(LX_TRACE_EVENTS | LX_TRACE_SAMPLES))
+	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_decision(in, c, cpu, now, task);
 	c->gave_way = 0;
 	runs = lx_take_up(in, c, task, cpu, now, prev);
