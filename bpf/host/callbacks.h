@@ -122,7 +122,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (!in)
 		return false;
 	if (lx_tracing(LX_TRACE_EVENTS))
-		c->begun = now;
+		lx_trace_begun(c, now);
 	lx_serve(in, c);
 	task = lx_decide(in, c, now);
 	c->over = task != c->running && (c->over || c->ending != LX_ENDED_NOTHING);
@@ -140,6 +140,19 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_carried_out(c, now, task, runs);
 	return runs || c->gave_way;
+}
+
+/*
+ * The CPU idles now. Where it looked for other work it may have dropped the kernel's lock, and what asked for a decision then is
+ * forgotten when the kernel goes on: it asks itself.
+ */
+static __always_inline void lx_look_again(u32 cpu)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
+
+	if (in && (LX_READ(lx_cpu(&in->state, c->index)->kicked) || lx_is_awaited(in, c)))
+		lx_kick_cpu(cpu);
 }
 
 void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
@@ -163,6 +176,8 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 		return;
 	if (goes_on && !lx_real_time(prev))
 		scx_bpf_task_set_slice(prev, background_slice);
+	else
+		lx_look_again(cpu);
 }
 
 s32 BPF_STRUCT_OPS(on_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)

@@ -5,17 +5,25 @@
 
 #include "slots.h"
 
-/* What asked for the decision that began at `begin`. One that was sent while it went on is for the next. */
+/* A decision begins, and takes what has asked for it. A kick that is sent while it goes on is for the next. */
+static __always_inline void lx_trace_begun(struct lx_host_cpu *c, u64 now)
+{
+	c->begun = now;
+	c->taken_by = c->kicked_by;
+	c->taken_at = c->kicked_at;
+	c->kicked_at = 0;
+}
+
+/* What asked for the decision that began at `begin`. */
 static __always_inline void lx_trace_interrupt(struct lx_host_cpu *c, u32 cpu, u64 begin)
 {
 	struct lx_ring *ring = lx_trace_ring();
-	u64 sent = c->kicked_at;
+	u64 sent = c->taken_at;
 
 	if (!ring || !sent || sent > begin)
 		return;
-	if (lx_tracing(LX_TRACE_EVENTS))
-		lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->kicked_by, sent);
-	c->kicked_at = 0;
+	lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->taken_by, sent);
+	c->taken_at = 0;
 }
 
 /* The budget of the job of `task` has ended. */

@@ -421,6 +421,18 @@ LX_ONCE int lx_take_message(u32 instance, u32 cpu, u64 now)
 }
 #endif
 
+/* Whether someone has left a message for this CPU. */
+static __always_inline bool lx_is_awaited(struct lx_instance *in, struct lx_host_cpu *c)
+{
+#ifdef LX_MESSAGES
+	return c->index == in->state.config.dedicated_cpu && lx_mailbox_has_mail(&in->state);
+#else
+	(void)in;
+	(void)c;
+	return false;
+#endif
+}
+
 /*
  * What this CPU does for others, with interrupts off: it releases what is due, and the dedicated processor handles its
  * messages until there are none.

@@ -91,6 +91,20 @@ LX_FN u32 lx_mailbox_take(struct lx_state *s, struct lx_message *copy)
 	return LX_MESSAGE_NONE;
 }
 
+/* Whether lx_mailbox_take would find a message. O(sockets). */
+LX_INLINE u32 lx_mailbox_has_mail(struct lx_state *s)
+{
+	u32 socket = 0;
+
+	while (socket < s->config.sockets && LX_MAY_LOOP) {
+		if (LX_READ(lx_mailbox_slot(s, socket, lx_mailbox(s, socket)->read)->kind) != LX_MESSAGE_NONE)
+			return 1;
+		socket++;
+		LX_FORGET(s, socket);
+	}
+	return 0;
+}
+
 LX_INLINE void lx_mailboxes_init(struct lx_state *s)
 {
 	u32 slots = 1;

@@ -67,7 +67,7 @@ pub(crate) fn span(ns: f64) -> String {
     format!("{} {unit}", significant(ns / scale))
 }
 
-/// [`span`] of a whole number of ns.
+/// `span` of a whole number of ns.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 pub fn span_ns(ns: u64) -> String {
     span(ns as f64)

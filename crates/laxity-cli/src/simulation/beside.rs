@@ -119,6 +119,9 @@ fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -
         notes,
         status: RunStatus::Completed,
         jobs: Vec::new(),
+        // What the kernel did is none of the simulator's.
+        kernel_counters: BTreeMap::new(),
+        schedule: None,
         ..beside.run.clone()
     };
     match case.simulate(Wanted { jobs: true, ..Wanted::default() }, control) {
