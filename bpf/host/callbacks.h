@@ -135,8 +135,10 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	c->gave_way = 0;
 	runs = lx_take_up(in, c, task, cpu, now, prev);
 	/* It goes on without being switched to, with another budget. */
-	if (runs && task == c->running && c->ending != LX_ENDED_NOTHING)
-		lx_watch_budget(in, c, now);
+	if (runs && task == c->running && c->ending != LX_ENDED_NOTHING) {
+		c->since = lx_goes_on_since(in, c, now);
+		lx_watch_budget(in, c, c->since);
+	}
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_carried_out(c, now, task, runs);
 	return runs || c->gave_way;

@@ -42,6 +42,21 @@ static __always_inline void lx_trace_budget_end(struct lx_instance *in, struct l
 	}
 }
 
+/*
+ * Since when the task that was on the CPU goes on there, after the decision that began at `begin` has ended its job or its budget:
+ * what it goes on with may have come while the decision went on.
+ */
+static __always_inline u64 lx_goes_on_since(struct lx_instance *in, struct lx_host_cpu *c, u64 begin)
+{
+	u64 since = begin;
+
+	if (c->ending == LX_ENDED_JOB)
+		since = lx_slot(in, c->ending_task)->release;
+	else if (in->state.config.budget_mode != LX_BUDGET_POSTPONE)
+		since = c->replenishment.time;
+	return since > begin ? since : begin;
+}
+
 /* A decision that began at `begin`: what it was asked for by, what it ended, and how long it took. */
 static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 begin, u32 next)
 {
@@ -49,16 +64,16 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 	u32 ended = c->ending_task;
 
 	lx_trace_interrupt(c, cpu, begin);
-	if (ended != LX_NONE && c->ending != LX_ENDED_NOTHING) {
-		if (c->ending == LX_ENDED_JOB)
-			lx_trace_following_job(in, c->instance, ended);
-		else
-			lx_trace_budget_end(in, c, cpu, begin, ended);
-		/* What runs goes on at once, with its next job or after its budget: there is no other sign of that. */
-		if (next == ended && c->running == ended && !postponed)
-			lx_trace_task(LX_TRACE_RESUME, cpu, begin, c->instance, ended, lx_slot(in, ended)->pid,
-				      lx_slot(in, ended)->job, 0);
-	}
+	if (ended == LX_NONE || c->ending == LX_ENDED_NOTHING)
+		return;
+	if (c->ending == LX_ENDED_JOB)
+		lx_trace_following_job(in, c->instance, ended);
+	else
+		lx_trace_budget_end(in, c, cpu, begin, ended);
+	/* What runs goes on at once, with its next job or after its budget: there is no other sign of that. */
+	if (next == ended && c->running == ended && !postponed)
+		lx_trace_task(LX_TRACE_RESUME, cpu, lx_goes_on_since(in, c, begin), c->instance, ended,
+			      lx_slot(in, ended)->pid, lx_slot(in, ended)->job, 0);
 }
 
 /* A decision that began at `begin` has been carried out, as far as it can be. `runs`: what it chose is on its way. */
