@@ -122,7 +122,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (!in)
 		return false;
 	if (lx_tracing(LX_TRACE_EVENTS))
-		lx_trace_begun(c, now);
+		lx_trace_begun(c, cpu, now);
 	lx_serve(in, c);
 	task = lx_decide(in, c, now);
 	c->over = task != c->running && (c->over || c->ending != LX_ENDED_NOTHING);

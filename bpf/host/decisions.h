@@ -5,25 +5,23 @@
 
 #include "slots.h"
 
-/* A decision begins, and takes what has asked for it. A kick that is sent while it goes on is for the next. */
-static __always_inline void lx_trace_begun(struct lx_host_cpu *c, u64 now)
+/* A decision begins on this CPU: what has asked for it. A kick that is sent while it goes on is for the next. */
+static __always_inline void lx_trace_begun(struct lx_host_cpu *c, u32 cpu, u64 now)
 {
+	struct lx_ring *ring = lx_trace_ring();
+	u64 sent = c->kicked_at;
+
 	c->begun = now;
-	c->taken_by = c->kicked_by;
-	c->taken_at = c->kicked_at;
+	if (!ring || !sent || sent > now)
+		return;
+	lx_trace_write(ring, LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_NONE, c->kicked_by, sent);
 	c->kicked_at = 0;
 }
 
-/* What asked for the decision that began at `begin`. */
-static __always_inline void lx_trace_interrupt(struct lx_host_cpu *c, u32 cpu, u64 begin)
+/* Whether what the decision has ended is a budget, and its job goes on with a later deadline. */
+static __always_inline bool lx_is_postponed(const struct lx_instance *in, const struct lx_host_cpu *c)
 {
-	struct lx_ring *ring = lx_trace_ring();
-	u64 sent = c->taken_at;
-
-	if (!ring || !sent || sent > begin)
-		return;
-	lx_trace_write(ring, LX_TRACE_IPI, cpu, begin, 0, LX_NONE, LX_NONE, c->taken_by, sent);
-	c->taken_at = 0;
+	return c->ending == LX_ENDED_BUDGET && in->state.config.budget_mode == LX_BUDGET_POSTPONE;
 }
 
 /* The budget of the job of `task` has ended. */
@@ -34,7 +32,7 @@ static __always_inline void lx_trace_budget_end(struct lx_instance *in, struct l
 	u32 pid = lx_slot(in, task)->pid;
 	u32 job = lx_slot(in, task)->job;
 
-	if (in->state.config.budget_mode == LX_BUDGET_POSTPONE) {
+	if (lx_is_postponed(in, c)) {
 		lx_trace_task(LX_TRACE_POSTPONE, cpu, begin, c->instance, task, pid, job, deadline);
 	} else {
 		lx_trace_task(LX_TRACE_THROTTLE, cpu, begin, c->instance, task, pid, job, 0);
@@ -52,18 +50,16 @@ static __always_inline u64 lx_goes_on_since(struct lx_instance *in, struct lx_ho
 
 	if (c->ending == LX_ENDED_JOB)
 		since = lx_slot(in, c->ending_task)->release;
-	else if (in->state.config.budget_mode != LX_BUDGET_POSTPONE)
+	else if (!lx_is_postponed(in, c))
 		since = c->replenishment.time;
 	return since > begin ? since : begin;
 }
 
-/* A decision that began at `begin`: what it was asked for by, what it ended, and how long it took. */
+/* A decision that began at `begin`: what it ended. */
 static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 begin, u32 next)
 {
-	bool postponed = c->ending == LX_ENDED_BUDGET && in->state.config.budget_mode == LX_BUDGET_POSTPONE;
 	u32 ended = c->ending_task;
 
-	lx_trace_interrupt(c, cpu, begin);
 	if (ended == LX_NONE || c->ending == LX_ENDED_NOTHING)
 		return;
 	if (c->ending == LX_ENDED_JOB)
@@ -71,7 +67,7 @@ static __noinline void lx_trace_decision(struct lx_instance *in, struct lx_host_
 	else
 		lx_trace_budget_end(in, c, cpu, begin, ended);
 	/* What runs goes on at once, with its next job or after its budget: there is no other sign of that. */
-	if (next == ended && c->running == ended && !postponed)
+	if (next == ended && c->running == ended && !lx_is_postponed(in, c))
 		lx_trace_task(LX_TRACE_RESUME, cpu, lx_goes_on_since(in, c, begin), c->instance, ended,
 			      lx_slot(in, ended)->pid, lx_slot(in, ended)->job, 0);
 }

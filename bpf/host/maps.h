@@ -87,11 +87,9 @@ struct lx_host_cpu {
 	/* The policy has heard of the end of what it has scheduled here, and this CPU has not decided since. */
 	u32 ended;
 	u64 since;
-	/* When the first kick was sent to it that no decision has taken yet, and the first that the last one took; 0: none. */
+	/* When the first kick was sent to it that no decision has taken yet; 0: none. By which CPU. */
 	u64 kicked_at;
-	u64 taken_at;
 	u32 kicked_by;
-	u32 taken_by;
 	/* What the last decision was about, for the trace: enum lx_ending, whose, and its job. */
 	u32 ending;
 	u32 ending_task;
