@@ -5,11 +5,11 @@ mod calls;
 mod host;
 mod patience;
 
-use calls::{json, json_file, prints, text, utf8};
+use calls::{json, json_file, prints, text, utf8, with_machines};
 use host::{laxity, output, small_set, takes_policies, words};
 use patience::{patiently, real_run};
 use serde_json::Value;
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -194,22 +194,14 @@ fn what_makes_no_study_is_refused() {
 /// g-edf-mp in a virtual machine: releases, requests to the dedicated processor and their handling are its own.
 #[test]
 fn a_study_in_virtual_machines_measures_the_policies() {
-    // As in vm.rs: one machine at a time.
-    let turn = File::create(std::env::temp_dir().join("laxity-vm-tests.lock")).expect("a lock file");
-    turn.lock().expect("a lock");
     let directory = tempfile::Builder::new().prefix("laxity vm ").tempdir().expect("a directory");
     let out = directory.path().join("study");
-    let mut command = laxity();
-    if std::env::var_os("LAXITY_VM_CACHE").is_none() {
-        command.env("LAXITY_VM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("laxity-vm"));
-    }
-    command.args(["study", "overheads", "--vm", "--cpus", "2", "--schedulers", "g-edf-mp,g-edf"]);
-    let ended = output(command.args(["--tasks", "2", "--duration", "2s", "--out", utf8(&out)]));
-    if ended.status.code() == Some(3)
-        && ["qemu", "fetch", "apt", "archive"].iter().any(|word| words(&ended).contains(word))
-    {
-        return eprintln!("SKIPPED: no virtual machine: {}", words(&ended));
-    }
+    let Some(ended) = with_machines(|command| {
+        command.args(["study", "overheads", "--vm", "--cpus", "2", "--schedulers", "g-edf-mp,g-edf"]);
+        command.args(["--tasks", "2", "--duration", "2s", "--out", utf8(&out)]);
+    }) else {
+        return;
+    };
     assert!(ended.status.success(), "{}", words(&ended));
     let table = fs::read_to_string(out.join("overheads.csv")).expect("a table");
     let number = |scheduler: &str, overhead: &str| {

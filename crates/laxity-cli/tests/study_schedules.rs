@@ -5,11 +5,11 @@ mod calls;
 mod host;
 mod patience;
 
-use calls::{json, json_file, text, utf8};
+use calls::{json, json_file, text, utf8, with_machines};
 use host::{laxity, output, takes_policies, words};
 use patience::patiently;
 use serde_json::Value;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::process::Output;
 
@@ -87,23 +87,22 @@ fn what_makes_no_study_is_refused() {
 /// A policy and SCHED_DEADLINE in a machine that counts: every schedule is recorded, and checked at many instants.
 #[test]
 fn a_study_in_virtual_machines_checks_schedules() {
-    // As in vm.rs: one machine at a time.
-    let turn = File::create(std::env::temp_dir().join("laxity-vm-tests.lock")).expect("a lock file");
-    turn.lock().expect("a lock");
     let directory = tempfile::Builder::new().prefix("laxity vm ").tempdir().expect("a directory");
     let out = directory.path().join("study");
-    let mut command = laxity();
-    if std::env::var_os("LAXITY_VM_CACHE").is_none() {
-        command.env("LAXITY_VM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("laxity-vm"));
-    }
-    command.args(["study", "schedules", "--deterministic", "--cpus", "2", "--schedulers", "edf-bh,g-edf"]);
-    command.args(["--tasks", "2", "--duration", "500ms", "--load", "0.3", "--json", "--out", utf8(&out)]);
-    let ended = output(&mut command);
-    if ended.status.code() == Some(3)
-        && ["qemu", "fetch", "apt", "archive"].iter().any(|word| words(&ended).contains(word))
-    {
-        return eprintln!("SKIPPED: no virtual machine: {}", words(&ended));
-    }
+    let Some(ended) = with_machines(|command| {
+        command.args([
+            "study",
+            "schedules",
+            "--deterministic",
+            "--cpus",
+            "2",
+            "--schedulers",
+            "edf-bh,g-edf",
+        ]);
+        command.args(["--tasks", "2", "--duration", "500ms", "--load", "0.3", "--json", "--out", utf8(&out)]);
+    }) else {
+        return;
+    };
     let answer = json(&text(&ended.stdout));
     for scheduler in ["edf-bh", "g-edf"] {
         let runs = cells(&answer, scheduler);

@@ -2,11 +2,12 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use crate::host::{laxity, words};
+use crate::host::{laxity, output, words};
 use crate::patience::patiently;
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
+use std::process::{Command, Output};
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -33,4 +34,24 @@ pub fn json_file(path: &Path) -> Value {
 
 pub fn utf8(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
+}
+
+/// Runs a command whose arguments `say` adds, which makes virtual machines: one at a time, as in vm.rs. Nothing where there are
+/// none, and says so.
+pub fn with_machines(say: impl FnOnce(&mut Command)) -> Option<Output> {
+    let turn = File::create(std::env::temp_dir().join("laxity-vm-tests.lock")).expect("a lock file");
+    turn.lock().expect("a lock");
+    let mut command = laxity();
+    if std::env::var_os("LAXITY_VM_CACHE").is_none() {
+        command.env("LAXITY_VM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("laxity-vm"));
+    }
+    say(&mut command);
+    let ended = output(&mut command);
+    let none = ended.status.code() == Some(3)
+        && ["qemu", "fetch", "apt", "archive"].iter().any(|word| words(&ended).contains(word));
+    if none {
+        eprintln!("SKIPPED: no virtual machine: {}", words(&ended));
+        return None;
+    }
+    Some(ended)
 }
