@@ -2,8 +2,9 @@
 //!
 //! 1. An activity of a CPU takes `[from, to)` there. It explains that a job waits unless that CPU runs, or ran last before it
 //!    was taken away, a job that goes before the waiting one: then that is not the CPU which the job waits for.
-//! 2. An activity of a release explains the waiting of the jobs that became ready in `released`, and of no others.
-//! 3. Nothing here has a length that was given beforehand: every interval was seen, its beginning and its end.
+//! 2. An activity of a release explains the waiting of the jobs that became ready in given instants, and of no others.
+//! 3. A decision that takes a task from another CPU's queue has it in its hands: that explains the task's waiting anywhere.
+//! 4. Nothing here has a length that was given beforehand: every interval was seen, its beginning and its end.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,6 +105,17 @@ pub struct Activity {
     pub cpu: u32,
     /// What.
     pub cause: Cause,
-    /// Of a release: the instants, both included, at which the jobs became ready that it is about.
-    pub released: Option<(u64, u64)>,
+    /// Whose waiting it explains.
+    pub about: About,
+}
+
+/// Whose waiting an activity explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// That of jobs which wait for its CPU.
+    Cpu,
+    /// That of jobs which became ready between these instants, both included, wherever they wait.
+    Released(u64, u64),
+    /// That of this task's jobs, wherever they wait.
+    Task(u32),
 }

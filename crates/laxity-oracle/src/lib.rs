@@ -36,7 +36,7 @@ mod transitions;
 mod verdict;
 mod verification;
 
-pub use activity::{Activity, Cause};
+pub use activity::{About, Activity, Cause};
 pub use definition::{BudgetMode, Cluster, Definition, JobSource};
 pub use reference::{
     ActiveJob, Decisions, Difference, Schedule, Textbook, Timeline, TimelineBuilder, first_difference,

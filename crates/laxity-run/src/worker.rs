@@ -17,12 +17,13 @@ use crate::sched::{self, Policy};
 use crate::shared::{NEVER, Shared, Slot, TaskEntry};
 use crate::walk::Walk;
 use laxity_model::{Diagnostic, Result};
+use std::collections::HashMap;
 use std::io;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::mpsc;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::sync::{Arc, mpsc};
+use std::thread::Thread;
 
 /// Stack of a task thread; its loop needs a few hundred bytes, the standard library the rest.
 const STACK_BYTES: usize = 128 * 1024;
@@ -42,20 +43,10 @@ pub fn worker_main(shared: Shared, guardian: u32) -> ExitCode {
     let shared = Arc::new(shared);
     match start(&shared, orders) {
         Ok(started) => {
-            if channel.send(&FromWorker::Ready(started.tids)).is_err() {
+            if channel.send(&FromWorker::Ready(started.tids.clone())).is_err() {
                 return ExitCode::FAILURE;
             }
-            // Not before all are through: who leaves its class while others have jobs to do disturbs the schedule. (A CPU whose
-            // thread was no more of the class when it gave way fetches none of the jobs that wait on others.)
-            let done: Vec<Done> = started.done.iter().collect();
-            for done in done {
-                match done.policy {
-                    Policy::Deadline { .. } => sched::leave_deadline(done.tid),
-                    _ => drop(sched::set_policy(done.tid, Policy::Other)),
-                }
-                // It waits for nothing else.
-                let _ = done.leave.send(());
-            }
+            started.leave_together();
             // All of them: a thread that panicked must not end the others.
             let ends: Vec<_> = started.threads.into_iter().map(std::thread::JoinHandle::join).collect();
             if ends.iter().all(|end| end.is_ok()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
@@ -92,28 +83,79 @@ struct Started {
     /// Task positions with the thread ids.
     tids: Vec<(usize, i32)>,
     threads: Vec<std::thread::JoinHandle<()>>,
-    /// Threads that have done their last job; ends when that is said of all, or they are no more.
-    done: mpsc::Receiver<Done>,
+    /// Thread ids and their policies.
+    members: Vec<(i32, Policy)>,
+    end: Arc<End>,
 }
 
-/// A thread that sleeps until it has left its scheduling class. It must not end as a SCHED_DEADLINE thread: the kernel would
-/// give its bandwidth back only later, and possibly from the root domain of another time, which then lacks it.
-struct Done {
-    tid: i32,
-    policy: Policy,
-    leave: mpsc::Sender<()>,
+impl Started {
+    /// Takes all threads out of their scheduling classes when all are through with their jobs. Not before: who leaves while
+    /// others have jobs to do disturbs the schedule. (It goes on in that system call as an ordinary thread; and a CPU whose
+    /// thread was no more of SCHED_DEADLINE when it gave way fetches none of the jobs that wait on others.) And not with
+    /// its end: the kernel would give a SCHED_DEADLINE thread's bandwidth back only later, and possibly from the root domain
+    /// of another time, which then lacks it.
+    fn leave_together(&self) {
+        while self.end.at_work.load(Acquire) > 0 {
+            std::thread::park();
+        }
+        for &(tid, policy) in &self.members {
+            match policy {
+                Policy::Deadline { .. } => sched::leave_deadline(tid),
+                _ => drop(sched::set_policy(tid, Policy::Other)),
+            }
+        }
+        self.end.left.store(true, Release);
+        self.threads.iter().for_each(|thread| thread.thread().unpark());
+    }
+}
+
+/// What the threads of a worker know of each other at the end. No lock: who holds one may have no budget left, and the others
+/// would wait for its next period.
+struct End {
+    /// Threads that are not through with their jobs.
+    at_work: AtomicUsize,
+    /// All have left their scheduling classes.
+    left: AtomicBool,
+    /// Waits for both.
+    worker: Thread,
+}
+
+/// A thread that has jobs to do; it is through when that is dropped.
+struct AtWork(Arc<End>);
+
+impl AtWork {
+    /// Is through, and sleeps until it has left its scheduling class.
+    fn wait_to_leave(self) {
+        let end = Arc::clone(&self.0);
+        drop(self);
+        while !end.left.load(Acquire) {
+            std::thread::park();
+        }
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        if self.0.at_work.fetch_sub(1, AcqRel) == 1 {
+            self.0.worker.unpark();
+        }
+    }
 }
 
 fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     lock_memory()?;
     let (sender, receiver) = mpsc::channel();
-    let (done_sender, done) = mpsc::channel();
-    let mut threads = Vec::new();
     let expected = orders.tasks.len();
+    let policies: HashMap<usize, Policy> =
+        orders.tasks.iter().map(|(position, task)| (*position, task.policy)).collect();
+    let at_work = AtomicUsize::new(expected);
+    let end = Arc::new(End { at_work, left: AtomicBool::new(false), worker: std::thread::current() });
+    let mut threads = Vec::new();
     for (position, task) in orders.tasks {
-        let (shared, sender, done) = (Arc::clone(shared), sender.clone(), done_sender.clone());
+        let (shared, sender) = (Arc::clone(shared), sender.clone());
+        let at_work = AtWork(Arc::clone(&end));
         let name = task.name.clone();
-        let body = move || prepare_and_run(&shared, position, &task, &sender, done);
+        let body = move || prepare_and_run(&shared, position, &task, &sender, at_work);
         let spawned =
             std::thread::Builder::new().stack_size(STACK_BYTES).name("laxity-task".into()).spawn(body);
         threads.push(spawned.map_err(|error| {
@@ -123,18 +165,8 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     }
     // A thread keeps its sender to the end of the run: count the answers, do not wait for hang-up.
     let tids = receiver.iter().take(expected).collect::<Result<Vec<_>>>()?;
-    Ok(Started { tids, threads, done })
-}
-
-fn wait_to_leave(tid: i32, policy: Policy, done: mpsc::Sender<Done>) {
-    let (leave, may_leave) = mpsc::channel();
-    let said = done.send(Done { tid, policy, leave });
-    // Who holds it has still to come.
-    drop(done);
-    if said.is_ok() {
-        // An error means that nobody will answer any more.
-        let _ = may_leave.recv();
-    }
+    let members = tids.iter().map(|&(position, tid)| (tid, policies[&position])).collect();
+    Ok(Started { tids, threads, members, end })
 }
 
 fn lock_memory() -> Result<()> {
@@ -152,7 +184,7 @@ fn prepare_and_run(
     position: usize,
     task: &PlannedTask,
     ready: &mpsc::Sender<Result<(usize, i32)>>,
-    done: mpsc::Sender<Done>,
+    at_work: AtWork,
 ) {
     let walk = Walk::new(&task.working_set(), task.seed).map_err(|error| {
         Diagnostic::environment(format!(
@@ -175,12 +207,7 @@ fn prepare_and_run(
         body.run(t0_ns);
     }
     // What the thread does from here on, giving its memory back too, is no job of the task's.
-    match task.policy {
-        // A policy is told. Where that is not possible, the job ends a little later.
-        Policy::Ext { .. } => drop(sched::set_policy(0, Policy::Other)),
-        Policy::Other => {}
-        policy => wait_to_leave(tid, policy, done),
-    }
+    at_work.wait_to_leave();
 }
 
 struct TaskBody<'a> {

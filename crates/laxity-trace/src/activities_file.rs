@@ -27,10 +27,12 @@ pub struct KernelActivity {
     pub cause: String,
     /// Of a release: the instants, both included, at which the jobs became ready that it is about.
     pub released: Option<(u64, u64)>,
+    /// Of a decision: the task that it took from wherever it waited.
+    pub task: Option<u32>,
 }
 
 /// Name, type and whether it can be null, in the order of the file.
-const COLUMNS: [(&str, Physical, Repetition); 7] = [
+const COLUMNS: [(&str, Physical, Repetition); 8] = [
     ("run", Physical::INT32, Repetition::REQUIRED),
     ("from_ns", Physical::INT64, Repetition::REQUIRED),
     ("to_ns", Physical::INT64, Repetition::REQUIRED),
@@ -38,6 +40,7 @@ const COLUMNS: [(&str, Physical, Repetition); 7] = [
     ("cause", Physical::BYTE_ARRAY, Repetition::REQUIRED),
     ("released_from_ns", Physical::INT64, Repetition::OPTIONAL),
     ("released_to_ns", Physical::INT64, Repetition::OPTIONAL),
+    ("task", Physical::INT32, Repetition::OPTIONAL),
 ];
 
 fn schema() -> Result<Type> {
@@ -89,6 +92,9 @@ pub(crate) fn write<W: Write + Send>(sink: W, run: u32, activities: &[KernelActi
     column::<ByteArrayType>(&mut group, &causes, None)?;
     column::<Int64Type>(&mut group, &released(|(from, _)| from)?, Some(&levels))?;
     column::<Int64Type>(&mut group, &released(|(_, to)| to)?, Some(&levels))?;
+    let tasks = activities.iter().filter_map(|one| one.task).map(short).collect::<Result<Vec<_>>>()?;
+    let levels: Vec<i16> = activities.iter().map(|one| i16::from(one.task.is_some())).collect();
+    column::<Int32Type>(&mut group, &tasks, Some(&levels))?;
     group.close()?;
     file.into_inner()
 }
@@ -131,7 +137,8 @@ fn activity(row: &Row) -> Result<KernelActivity> {
     };
     let cpu = u32::try_from(number("cpu")?).map_err(|_| missing("cpu"))?;
     let released = number("released_from_ns").ok().zip(number("released_to_ns").ok());
-    Ok(KernelActivity { from_ns: number("from_ns")?, to_ns: number("to_ns")?, cpu, cause, released })
+    let task = number("task").ok().and_then(|task| u32::try_from(task).ok());
+    Ok(KernelActivity { from_ns: number("from_ns")?, to_ns: number("to_ns")?, cpu, cause, released, task })
 }
 
 #[cfg(test)]
@@ -147,6 +154,7 @@ mod tests {
             cpu: 3,
             cause: "release-latency".into(),
             released,
+            task: Some(4).filter(|_| from_ns == 5),
         };
         for activities in [vec![], vec![one(1, None), one(5, Some((1, 9))), one(1 << 40, None)]] {
             let bytes = write(Vec::new(), 12, &activities).expect("written");

@@ -11,7 +11,7 @@ use laxity_kernel::schedule::{
     JobTimes, Member, Origin, Schedule, ThreadJobs, convert, verify, verify_kept, with_jobs,
 };
 use laxity_model::{Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet};
-use laxity_oracle::{Activity, BudgetMode, Cause, Definition, Verdict};
+use laxity_oracle::{About, Activity, BudgetMode, Cause, Definition, Verdict};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
     Event, Host, Job, KernelActivity, Manifest, RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord,
@@ -185,12 +185,14 @@ fn write(directory: &Path, run: u32, schedule: &Schedule) -> Result<()> {
     let mut events = create_events(directory, run)?;
     schedule.events.iter().try_for_each(|event| events.write(event))?;
     events.finish()?;
-    let row = |one: &Activity| KernelActivity {
-        from_ns: one.from_ns,
-        to_ns: one.to_ns,
-        cpu: one.cpu,
-        cause: one.cause.code_name().to_owned(),
-        released: one.released,
+    let row = |one: &Activity| {
+        let (released, task) = match one.about {
+            About::Cpu => (None, None),
+            About::Released(first, last) => (Some((first, last)), None),
+            About::Task(task) => (None, Some(task)),
+        };
+        let cause = one.cause.code_name().to_owned();
+        KernelActivity { from_ns: one.from_ns, to_ns: one.to_ns, cpu: one.cpu, cause, released, task }
     };
     write_activities(directory, run, &schedule.activities.iter().map(row).collect::<Vec<_>>())
 }
@@ -275,5 +277,10 @@ fn activity(row: &KernelActivity) -> Result<Activity> {
         Diagnostic::usage(format!("`{}` is no activity of a kernel that is known", row.cause))
             .hint("use activities as this version of laxity wrote them")
     })?;
-    Ok(Activity { from_ns: row.from_ns, to_ns: row.to_ns, cpu: row.cpu, cause, released: row.released })
+    let about = match (row.released, row.task) {
+        (Some((first, last)), _) => About::Released(first, last),
+        (None, Some(task)) => About::Task(task),
+        (None, None) => About::Cpu,
+    };
+    Ok(Activity { from_ns: row.from_ns, to_ns: row.to_ns, cpu: row.cpu, cause, about })
 }

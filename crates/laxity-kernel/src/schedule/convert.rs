@@ -4,7 +4,7 @@ use super::cpus::{CpuRecords, Found};
 use super::tasks::{Placed, TaskRecords, placed};
 use super::{MeasuredWindows, Recorded, Unseen};
 use crate::rings::{Kind, NONE, Record, UNSEEN};
-use laxity_oracle::{Activity, Cause};
+use laxity_oracle::{About, Activity, Cause};
 use laxity_trace::{Event, EventKind};
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub struct Schedule {
 }
 
 /// Of an activity that explains the waiting of any job, whenever that became ready.
-const WHOEVER_WAITS: Option<(u64, u64)> = Some((0, u64::MAX >> 1));
+const WHOEVER_WAITS: About = About::Released(0, u64::MAX >> 1);
 
 struct Conversion<'a> {
     origin: &'a Origin,
@@ -144,7 +144,7 @@ impl Conversion<'_> {
                 return;
             }
             EventKind::Ipi => {
-                found.push(record.cpu, Cause::Interrupt, (record.argument2, begin), None);
+                found.push(record.cpu, Cause::Interrupt, (record.argument2, begin), About::Cpu);
                 if self.origin.queues {
                     found.push(record.cpu, Cause::Queue, (record.argument2, begin), WHOEVER_WAITS);
                 }
@@ -152,14 +152,14 @@ impl Conversion<'_> {
             }
             EventKind::ReleaseOverhead => {
                 let due = record.argument2;
-                let released = Some((due, end));
+                let released = About::Released(due, end);
                 found.push(record.cpu, Cause::ReleaseLatency, (due, begin), released);
                 found.push(record.cpu, Cause::ReleaseHandler, (begin, end), released);
                 found.windows.release_latency.add(begin.saturating_sub(due));
                 found.windows.release.add(record.argument);
             }
             EventKind::SchedulingOverhead if record.argument2 != 0 => {
-                let released = Some((record.argument2, end));
+                let released = About::Released(record.argument2, end);
                 found.push(record.cpu, Cause::ReleaseHandler, (begin, end), released);
                 found.windows.wake_up.add(record.argument);
             }
@@ -206,14 +206,14 @@ impl Conversion<'_> {
         let found = &mut self.found;
         match Kind::of(record.kind) {
             Some(Kind::Event(EventKind::Ipi)) if record.argument != UNSEEN => {
-                found.push(record.cpu, Cause::Interrupt, (sent, end), None);
+                found.push(record.cpu, Cause::Interrupt, (sent, end), About::Cpu);
                 if self.origin.queues {
                     found.push(record.cpu, Cause::Queue, (sent, end), WHOEVER_WAITS);
                 }
                 found.windows.interrupt.add(end - sent);
             }
             Some(Kind::Event(EventKind::ReleaseOverhead)) => {
-                found.push(record.cpu, Cause::ReleaseLatency, (sent, end), Some((sent, end)));
+                found.push(record.cpu, Cause::ReleaseLatency, (sent, end), About::Released(sent, end));
                 found.windows.release_latency.add(end - sent);
             }
             _ => {}
@@ -225,7 +225,8 @@ impl Conversion<'_> {
         let most = self.found.windows.enforcement_late_ns();
         for one in self.unseen.iter().filter(|one| one.to_ns <= end) {
             let from = one.from_ns.max(one.to_ns.saturating_sub(most));
-            self.found.push(one.cpu, Cause::Unseen, (from, one.to_ns), one.released);
+            let about = one.released.map_or(About::Cpu, |(first, last)| About::Released(first, last));
+            self.found.push(one.cpu, Cause::Unseen, (from, one.to_ns), about);
         }
     }
 
@@ -256,7 +257,10 @@ impl Conversion<'_> {
             EventKind::Postpone => task.postponed(now, job, argument, events),
             EventKind::Start | EventKind::Resume | EventKind::Migrate => {
                 task.runs(now, record.cpu, job, events);
-                cpu.into_iter().for_each(|cpu| cpu.runs(record.task));
+                if let Some(cpu) = cpu {
+                    cpu.took(record, task.id, &mut self.found);
+                    cpu.runs(record.task);
+                }
             }
             EventKind::Preempt => {
                 task.stopped(now, record.cpu, events);

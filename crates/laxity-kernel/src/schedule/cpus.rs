@@ -11,7 +11,7 @@
 
 use super::MeasuredWindows;
 use crate::rings::{NONE, Record};
-use laxity_oracle::{Activity, Cause};
+use laxity_oracle::{About, Activity, Cause};
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct CpuRecords {
@@ -21,8 +21,8 @@ pub(super) struct CpuRecords {
     runs: Option<u32>,
     /// It has decided to leave what it runs.
     decided: bool,
-    /// When its last decision ended, if that chose a task.
-    chose: Option<u64>,
+    /// When its last decision began and ended, if that chose a task.
+    chose: Option<(u64, u64)>,
     /// What it runs that is none of the tasks: since when, and why it may.
     other: Option<(u64, Option<Cause>)>,
 }
@@ -36,12 +36,15 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub fn push(&mut self, cpu: u32, cause: Cause, (from, to): (u64, u64), released: Option<(u64, u64)>) {
+    pub fn push(&mut self, cpu: u32, cause: Cause, (from, to): (u64, u64), about: About) {
         let since = |time: u64| time.saturating_sub(self.t0_ns);
         let (from_ns, to_ns) = (since(from), since(to));
-        let released = released.map(|(first, last)| (since(first), since(last)));
+        let about = match about {
+            About::Released(first, last) => About::Released(since(first), since(last)),
+            About::Cpu | About::Task(_) => about,
+        };
         if from_ns < to_ns {
-            self.activities.push(Activity { from_ns, to_ns, cpu, cause, released });
+            self.activities.push(Activity { from_ns, to_ns, cpu, cause, about });
         }
     }
 }
@@ -53,6 +56,13 @@ impl CpuRecords {
         // That something else has left may not have been seen, and then is not known for how long it was there.
         self.other = None;
         self.runs = Some(task).filter(|&task| task != NONE);
+    }
+
+    /// The decision that has led to `task` at this very instant had it in its hands, wherever it waited until then.
+    pub fn took(&self, record: &Record, task: u32, found: &mut Found) {
+        if let Some(decision) = self.chose.filter(|&(_, end)| end == record.time_ns) {
+            found.push(record.cpu, Cause::Decision, decision, About::Task(task));
+        }
     }
 
     /// A task is taken off.
@@ -84,9 +94,9 @@ impl CpuRecords {
             _ => Some(Cause::HigherClass),
         };
         // What the CPU had chosen had to give way to the reserve: since that decision it is on its way.
-        let refused = self.chose.take_if(|_| cause == Some(Cause::Reserve));
+        let refused = self.chose.take_if(|_| cause == Some(Cause::Reserve)).map(|(_, end)| end);
         if let Some(left) = self.left.take().or(refused) {
-            found.push(record.cpu, Cause::Switch, (left, now), None);
+            found.push(record.cpu, Cause::Switch, (left, now), About::Cpu);
         }
         self.decided = false;
         self.other = Some((now, cause));
@@ -97,7 +107,7 @@ impl CpuRecords {
     pub fn other_stops(&mut self, record: &Record, found: &mut Found) {
         let now = record.time_ns;
         if let Some((since, Some(cause))) = self.other.take() {
-            found.push(record.cpu, cause, (since, now), None);
+            found.push(record.cpu, cause, (since, now), About::Cpu);
             let of = match cause {
                 Cause::KernelThread => &mut found.windows.kernel_thread,
                 Cause::Reserve => &mut found.windows.reserve,
@@ -113,24 +123,29 @@ impl CpuRecords {
     /// What still runs at the end of the trace.
     pub fn finish(&mut self, cpu: u32, end: u64, found: &mut Found) {
         if let Some((since, Some(cause))) = self.other.take() {
-            found.push(cpu, cause, (since, end), None);
+            found.push(cpu, cause, (since, end), About::Cpu);
         }
     }
 
     pub fn decides(&mut self, record: &Record, found: &mut Found) {
         let (begin, end) = (record.time_ns, record.time_ns + record.argument);
         let from = self.left.take().filter(|&left| left < begin).unwrap_or(begin);
-        found.push(record.cpu, Cause::Decision, (from, end), None);
+        found.push(record.cpu, Cause::Decision, (from, end), About::Cpu);
         found.windows.decision.add(record.argument);
         let chose = Some(record.task).filter(|&task| task != NONE);
         self.decided = chose.is_none() || chose != self.runs;
-        self.chose = chose.map(|_| end);
+        self.chose = chose.map(|_| (begin, end));
     }
 
     pub fn switches(&mut self, record: &Record, found: &mut Found) {
         // It begins with the last decision. If that chose nothing, the CPU was idle since.
-        if self.chose == Some(record.time_ns) {
-            found.push(record.cpu, Cause::Switch, (record.time_ns, record.time_ns + record.argument), None);
+        if self.chose.is_some_and(|(_, end)| end == record.time_ns) {
+            found.push(
+                record.cpu,
+                Cause::Switch,
+                (record.time_ns, record.time_ns + record.argument),
+                About::Cpu,
+            );
             found.windows.switch.add(record.argument);
         }
     }

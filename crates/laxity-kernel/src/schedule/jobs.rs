@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use crate::rings::NONE;
     use crate::schedule::{Member, Origin, Schedule, convert};
-    use laxity_oracle::Cause;
+    use laxity_oracle::{About, Cause};
 
     fn record(time_ns: u64, kind: EventKind, cpu: u32, deadline_ns: u64) -> Record {
         let kind = Kind::Event(kind).code();
@@ -288,11 +288,11 @@ mod tests {
             let jobs = vec![job(100, 120, Some((105, 108))), job(120, 140, Some((127, 129)))];
             let schedule = converted(records, jobs);
             let unseen = schedule.activities.into_iter().find(|one| one.cause == Cause::Unseen)?;
-            Some((unseen.from_ns, unseen.to_ns, unseen.cpu, unseen.released))
+            Some((unseen.from_ns, unseen.to_ns, unseen.cpu, unseen.about))
         };
         assert_eq!(unseen(0), None);
-        assert_eq!(unseen(4), Some((22, 26, 1, Some((20, 22)))));
-        assert_eq!(unseen(50), Some((20, 26, 1, Some((20, 22)))));
+        assert_eq!(unseen(4), Some((22, 26, 1, About::Released(20, 22))));
+        assert_eq!(unseen(50), Some((20, 26, 1, About::Released(20, 22))));
     }
 
     #[test]
@@ -363,6 +363,45 @@ mod tests {
             "26 start 0 1 -",
             "30 preempt 0 1 -",
             "40 deadline-miss - 1 -",
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(notes, [] as [&str; 0]);
+    }
+
+    #[test]
+    fn a_job_gets_a_new_budget_while_it_runs() {
+        use EventKind::*;
+        let records = vec![
+            record(101, Wake, 0, 121),
+            record(102, Resume, 0, 121),
+            record(109, Preempt, 0, 121),
+            record(109, Block, 0, 121),
+            // What is left of the budget is used up at once, and its server period is over by then.
+            record(120, Wake, 0, 121),
+            record(121, Resume, 0, 121),
+            record(128, Throttle, 0, 141),
+            record(141, Replenish, NONE, 161),
+            record(142, Resume, 0, 161),
+            record(145, Preempt, 0, 161),
+            record(145, Block, 0, 161),
+            Record { pid: 8, ..record(200, Preempt, 0, 0) },
+        ];
+        let jobs = vec![job(100, 120, Some((102, 108))), job(120, 140, Some((121, 144)))];
+        let (lines, notes) = schedule(records, jobs);
+        let expected = [
+            "0 release - 0 20",
+            "1 replenish - 0 21",
+            "2 start 0 0 -",
+            "9 complete 0 0 20",
+            "20 release - 1 40",
+            "20 replenish - 1 21",
+            "21 start 0 1 -",
+            "27 replenish - 1 41",
+            "28 throttle 0 1 -",
+            "40 deadline-miss - 1 -",
+            "41 replenish - 1 61",
+            "42 resume 0 1 -",
+            "45 complete 0 1 40",
         ];
         assert_eq!(lines, expected);
         assert_eq!(notes, [] as [&str; 0]);

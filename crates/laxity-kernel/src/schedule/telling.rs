@@ -132,12 +132,19 @@ impl<'a> Telling<'a> {
             }
             _ => {}
         }
+        // A job may be scheduled by what is left of the deadline before, which is not the one that its release says.
+        let changed = record.argument2 != 0
+            && job.is_some_and(|job| self.scheduled_told != Some((job, record.argument2)));
+        if let Some(job) = job.filter(|_| changed && kind == EventKind::Throttle && record.cpu != NONE) {
+            // Used up on a CPU, its budget was replenished at once where its server period was over: that was before.
+            self.tells_deadline(plain, now - 1, job);
+            self.tell(plain, kind, now, job);
+            return;
+        }
         if kind != EventKind::Replenish {
             self.tell(plain, kind, now, job.unwrap_or(NONE));
         }
         let Some(job) = job else { return };
-        // A job may be scheduled by what is left of the deadline before, which is not the one that its release says.
-        let changed = record.argument2 != 0 && self.scheduled_told != Some((job, record.argument2));
         if changed || kind == EventKind::Replenish {
             self.tells_deadline(plain, now, job);
         }

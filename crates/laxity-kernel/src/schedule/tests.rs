@@ -3,7 +3,7 @@
 use super::*;
 use crate::rings::{Kind, NONE, Record, UNSEEN};
 use laxity_model::{Demand, Platform, PriorityRule, Task, TaskSet};
-use laxity_oracle::{Activity, BudgetMode, Cause, Oracle, reference};
+use laxity_oracle::{About, Activity, BudgetMode, Cause, Oracle, reference};
 
 const T0: u64 = 1_000_000;
 
@@ -186,7 +186,7 @@ fn lost_records_end_the_schedule_with_a_note() {
 }
 
 fn activity(from_ns: u64, to_ns: u64, cause: Cause) -> Activity {
-    Activity { from_ns, to_ns, cpu: 0, cause, released: None }
+    Activity { from_ns, to_ns, cpu: 0, cause, about: About::Cpu }
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn what_arrives_after_the_end_was_on_its_way_before() {
     let end_at = |end: u64, queues: bool| {
         converted(records.clone(), &Origin { end_ns: Some(T0 + end), queues, ..origin(1, 1) }).activities
     };
-    let late = Activity { released: Some((18, 20)), ..activity(18, 20, Cause::ReleaseLatency) };
+    let late = Activity { about: About::Released(18, 20), ..activity(18, 20, Cause::ReleaseLatency) };
     assert_eq!(end_at(20, false), [activity(15, 20, Cause::Interrupt), late]);
     // Nobody takes what waits in a queue whose CPU has been asked to decide.
     let withheld = |activity: &Activity| activity.cause == Cause::Queue;
@@ -450,6 +450,24 @@ fn a_release_timer_excuses_the_jobs_it_releases() {
     assert!(verdict.clean, "{verdict}");
     // A timer that was set for later is the scheduler's fault.
     assert_eq!(with_timer(2).violations[0].unexplained_ns, Some(6));
+}
+
+#[test]
+fn a_decision_has_in_its_hands_what_it_takes() {
+    use EventKind::*;
+    let decision = |task, end: u64| work(5, SchedulingOverhead, 0, task, end - 5, 0);
+    let taken = |end| {
+        let records = vec![
+            record(0, Release, NONE, 100, 1, T0 + 20),
+            decision(0, end),
+            record(9, Resume, 0, 100, 1, 0),
+            work(19, SchedulingOverhead, 0, NONE, 1, 0),
+        ];
+        let activities = converted(records, &origin(1, 1)).activities;
+        activities.contains(&Activity { about: About::Task(0), ..activity(5, 9, Cause::Decision) })
+    };
+    assert!(taken(9));
+    assert!(!taken(8), "it only said who is next");
 }
 
 #[test]

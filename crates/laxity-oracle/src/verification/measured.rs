@@ -4,7 +4,7 @@
 
 use super::order::Rank;
 use super::trace_state::{NONE, TraceState};
-use crate::{Activity, Cause};
+use crate::{About, Activity, Cause};
 
 /// A part of an activity during which its CPU has not changed hands.
 #[derive(Debug, Clone, Copy)]
@@ -14,7 +14,7 @@ struct Piece {
     cause: Cause,
     /// What the CPU runs, or was taken from.
     ran: Option<Rank>,
-    released: Option<(u64, u64)>,
+    about: About,
 }
 
 #[derive(Default)]
@@ -66,13 +66,14 @@ impl Measured {
 
     /// An activity begins on a CPU.
     pub fn begins(&mut self, cpu: usize, activity: &Activity) {
-        let &Activity { from_ns: from, to_ns: to, cause, released, .. } = activity;
+        let &Activity { from_ns: from, to_ns: to, cause, about, .. } = activity;
         let of = &mut self.cpus[cpu];
         let ran = of.ran;
-        if released.is_some() {
-            self.closed[of.cluster as usize].push(Piece { from, to, cause, ran, released });
-        } else {
-            of.open.push(Piece { from, to, cause, ran, released });
+        let piece = Piece { from, to, cause, ran, about };
+        match about {
+            About::Cpu => of.open.push(piece),
+            // What its CPU runs does not matter.
+            About::Released(..) | About::Task(_) => self.closed[of.cluster as usize].push(piece),
         }
     }
 
@@ -128,9 +129,10 @@ impl Measured {
             }
         }
         let ready_at = self.ready_at[task as usize];
-        let explains = |piece: &&Piece| match piece.released {
-            Some((first, last)) => ready_at.is_some_and(|at| first <= at && at <= last),
-            None => piece.ran.is_none_or(|ran| rank <= ran),
+        let explains = |piece: &&Piece| match piece.about {
+            About::Cpu => piece.ran.is_none_or(|ran| rank <= ran),
+            About::Released(first, last) => ready_at.is_some_and(|at| first <= at && at <= last),
+            About::Task(taken) => taken == task,
         };
         let closed = &self.closed[cluster as usize];
         let overlapping = closed.iter().filter(|piece| piece.from < to && piece.to > from);
@@ -195,7 +197,7 @@ mod tests {
     use super::*;
 
     fn piece(from: u64, to: u64, cause: Cause, ran: Option<Rank>) -> Piece {
-        Piece { from, to, cause, ran, released: None }
+        Piece { from, to, cause, ran, about: About::Cpu }
     }
 
     fn one_cpu() -> Measured {
@@ -208,7 +210,7 @@ mod tests {
     }
 
     fn activity(from_ns: u64, to_ns: u64, cause: Cause) -> Activity {
-        Activity { from_ns, to_ns, cpu: 0, cause, released: None }
+        Activity { from_ns, to_ns, cpu: 0, cause, about: About::Cpu }
     }
 
     #[test]
@@ -253,8 +255,18 @@ mod tests {
         let mut measured = one_cpu();
         measured.becomes_ready(1, 12);
         measured.becomes_ready(2, 9);
-        let release = Activity { released: Some((10, 30)), ..activity(10, 25, Cause::ReleaseLatency) };
+        let release = Activity { about: About::Released(10, 30), ..activity(10, 25, Cause::ReleaseLatency) };
         measured.begins(0, &release);
+        assert_eq!(measured.account(0, (1, (5, 1)), (12, 27)).unexplained, 2);
+        assert_eq!(measured.account(0, (2, (5, 2)), (12, 27)).unexplained, 15);
+    }
+
+    #[test]
+    fn a_decision_has_in_its_hands_what_it_takes() {
+        let mut measured = one_cpu();
+        measured.runs(0, (3, 3), 0);
+        measured.begins(0, &activity(10, 25, Cause::Decision));
+        measured.begins(0, &Activity { about: About::Task(1), ..activity(10, 25, Cause::Decision) });
         assert_eq!(measured.account(0, (1, (5, 1)), (12, 27)).unexplained, 2);
         assert_eq!(measured.account(0, (2, (5, 2)), (12, 27)).unexplained, 15);
     }
