@@ -1,95 +1,17 @@
 //! Every wrong input ends with exit code 2, an error that names the value and the rule, and a way out; nothing
 //! is printed as data and nothing is written.
 
+mod bench;
+#[path = "../host/mod.rs"]
 mod host;
+mod impossible;
+#[path = "../patience/mod.rs"]
 mod patience;
 
-use host::{laxity, words};
-use patience::{patiently, real_run};
-use std::collections::BTreeMap;
+use bench::{Bench, set, task};
+use host::words;
+use patience::real_run;
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
-
-/// A directory for one wrong call, with the input files in it.
-struct Bench {
-    directory: tempfile::TempDir,
-}
-
-impl Bench {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let bench = Bench { directory: tempfile::tempdir().expect("directory") };
-        files.iter().for_each(|(name, text)| bench.write(name, text));
-        bench
-    }
-
-    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("a parent")).expect("directory");
-        fs::write(path, content).expect("write");
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.path().join(name)
-    }
-
-    fn command(&self, call: &[&str]) -> Command {
-        let mut command = laxity();
-        command.current_dir(self.directory.path()).args(call);
-        command
-    }
-
-    fn laxity(&self, call: &[&str]) -> Output {
-        patiently(|| self.command(call))
-    }
-
-    /// Every file and directory with its content.
-    fn contents(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
-        let mut found = BTreeMap::new();
-        let mut open = vec![self.directory.path().to_owned()];
-        while let Some(folder) = open.pop() {
-            for entry in fs::read_dir(&folder).expect("readable").flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    open.push(path.clone());
-                    found.insert(path, None);
-                } else {
-                    let content = fs::read(&path).expect("readable");
-                    found.insert(path, Some(content));
-                }
-            }
-        }
-        found
-    }
-
-    /// Checks that a call is refused as bad input, for reasons in which all of `names` occur.
-    fn refuses(&self, call: &[&str], names: &[&str]) {
-        let before = self.contents();
-        let refused = self.laxity(call);
-        let said = words(&refused);
-        let call = format!("laxity {}\n{said}", call.join(" "));
-        assert_eq!(refused.status.code(), Some(2), "exit code of {call}");
-        assert!(said.lines().any(|line| line.starts_with("error: ")), "no error line: {call}");
-        let way_out = ["hint: ", "tip: ", "For more information, try '--help'"];
-        assert!(way_out.iter().any(|word| said.contains(word)), "no way out: {call}");
-        for name in names {
-            assert!(said.contains(name), "`{name}` is not named: {call}");
-        }
-        assert!(!said.contains("panicked"), "{call}");
-        assert!(refused.stdout.is_empty(), "data on standard output: {call}");
-        assert_eq!(self.contents(), before, "something was written: {call}");
-    }
-}
-
-/// A task set with these tasks.
-fn set(tasks: &[&str]) -> String {
-    let tasks: String = tasks.iter().map(|task| format!("[[tasks]]\n{task}\n")).collect();
-    format!("version = 1\nname = \"s\"\n{tasks}")
-}
-
-fn task(name: &str, wcet: &str, period: &str, more: &str) -> String {
-    format!("name = \"{name}\"\nwcet = \"{wcet}\"\nperiod = \"{period}\"\n{more}")
-}
 
 /// Sets in files: file name, content, what the message must name.
 fn wrong_sets() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
@@ -401,137 +323,6 @@ fn force_replaces_results_and_nothing_else() {
     for (name, content) in [("out/notes.md", "what I think of it"), ("out/precious.txt", "keep")] {
         assert_eq!(fs::read_to_string(bench.path(name)).expect("still there"), content);
     }
-}
-
-#[test]
-fn impossible_parameters_of_generators_are_refused() {
-    let bench = Bench::new(&[("file", ""), ("folder/x", "")]);
-    let emberson = ["generate", "emberson", "-n", "4", "-u", "1"];
-    let calls: &[(&[&str], &[&str])] = &[
-        (&["emberson", "-n", "4", "-u", "5"], &["4 tasks", "utilization 5", "at least 5 tasks"]),
-        (&["emberson", "-n", "4", "-u", "-1"], &["utilization", "`-1`", "non-negative"]),
-        (&["emberson", "-n", "4", "-u", "0"], &["utilization 0", "positive"]),
-        (&["emberson", "-n", "0", "-u", "1"], &["tasks 0", "1 to 4096"]),
-        (&["emberson", "-n", "5000", "-u", "1"], &["tasks 5000", "1 to 4096"]),
-        (&["emberson", "-n", "4", "-u", "much"], &["utilization", "`much`", "3.2"]),
-        (&["emberson", "-n", "4"], &["--utilization"]),
-        (&["emberson", "-n", "4", "-u", "1", "--periods", "poisson"], &["periods `poisson`", "log-uniform"]),
-        (
-            &["emberson", "-n", "4", "-u", "1", "--periods", "uniform:10ms,5ms"],
-            &["10ms to 5ms", "the shorter"],
-        ),
-        (&["emberson", "-n", "4", "-u", "1", "--granularity", "0ms"], &["granularity"]),
-        (&["emberson", "-n", "4", "-u", "1", "--wss", "16Kib"], &["wss", "unknown unit `Kib`", "KiB"]),
-        (&["emberson", "-n", "4", "-u", "1", "--deadlines", "soon"], &["deadlines `soon`"]),
-        (&["emberson", "-n", "4", "-u", "1", "--access", "zigzag"], &["access", "`zigzag`", "random"]),
-        (&["emberson", "-n", "4", "-u", "1", "--count", "0"], &["--count", "1..="]),
-        (&["emberson", "-n", "4", "-u", "1", "--count", "2"], &["several sets", "-o DIR", "--json"]),
-        (&["emberson", "-n", "4", "-u", "1", "--format", "xml"], &["'xml'", "toml, json, csv"]),
-        (&["emberson", "-n", "4", "-u", "1", "-o", "set.xml"], &["set.xml", "XML", "*.toml"]),
-        (
-            &["emberson", "-n", "4", "-u", "1", "-o", "set.toml", "--format", "csv"],
-            &["--format csv", "set.toml", "*.csv"],
-        ),
-        (&["emberson", "-n", "4", "-u", "1", "--colour", "red"], &["--colour"]),
-        (&["uunifast", "-n", "100", "-u", "99.9"], &["100 tasks", "99.9", "`emberson`"]),
-        (&["unc"], &["`unc`", "`tasks`", "`utilization`"]),
-        (&["waters", "-u", "0"], &["utilization 0", "positive"]),
-        (&["lelli2012", "-o", "grid"], &["--cores"]),
-        (&["lelli2012", "--cores", "2"], &["several sets", "-o DIR"]),
-        (&["lelli2012", "--cores", "0", "-o", "grid"], &["'0'", "--cores", "1..=1024"]),
-        (&["lelli2012", "--cores", "99999", "-o", "grid"], &["'99999'", "--cores", "1..=1024"]),
-        (&["lelli2012", "--cores", "2", "--wss", "big", "-o", "grid"], &["--wss", "`big`"]),
-        (&["mtt"], &["mtt"]),
-    ];
-    for (call, names) in calls {
-        bench.refuses(&[&["generate"], *call].concat(), names);
-    }
-    let to = |path| [&emberson[..], &["-o", path]].concat();
-    bench.refuses(&to("folder"), &["cannot write folder", "is a directory", "name a file"]);
-    bench.refuses(&to("nowhere/set.toml"), &["nowhere/set.toml", "does not exist"]);
-    bench.refuses(&to("file/set.toml"), &["file/set.toml", "a file stands"]);
-    bench.refuses(&[&to("file")[..], &["--count", "2"]].concat(), &["file", "a file stands"]);
-}
-
-#[test]
-fn a_set_that_does_not_fit_names_the_task_the_room_and_another_method() {
-    let tasks = [("a", "4ms"), ("b", "4ms"), ("c", "6ms"), ("d", "6ms")].map(|(n, c)| task(n, c, "10ms", ""));
-    let tasks: Vec<&str> = tasks.iter().map(String::as_str).collect();
-    let two_cores = "version = 1\n[[cores]]\ncpu = 0\n[[cores]]\ncpu = 1\n";
-    let bench = Bench::new(&[("s.toml", &set(&tasks)), ("two.toml", two_cores)]);
-    let place = ["place", "s.toml", "--platform", "two.toml", "--placement"];
-    let with = |method| [&place[..], &[method]].concat();
-    let names = ["task `d`", "0.6000", "CPU 0 has 0.2000", "CPU 1 has 0.4000", "--placement ffd"];
-    bench.refuses(&with("ff:given"), &names);
-    let fits = bench.laxity(&with("ffd"));
-    assert!(fits.status.success(), "the hint is wrong: {}", words(&fits));
-    let heavy =
-        set(&[&task("x", "6ms", "10ms", ""), &task("y", "6ms", "10ms", ""), &task("z", "6ms", "10ms", "")]);
-    bench.write("s.toml", heavy);
-    bench.refuses(&with("ilp"), &["task `z`", "1.2000", "--overload least-loaded"]);
-    let placed = bench.laxity(&[&with("ilp")[..], &["--overload", "least-loaded"]].concat());
-    assert!(placed.status.success(), "the hint is wrong: {}", words(&placed));
-}
-
-#[test]
-fn where_no_scheduler_can_run_a_set_every_reason_is_given() {
-    let stray = task("a", "1ms", "10ms", "affinity = \"8000\"");
-    let late = task("a", "1ms", "10ms", "deadline = \"20ms\"");
-    let rare = task("a", "1ms", "5s", "");
-    let often = task("a", "10us", "50us", "");
-    let bench = Bench::new(&[
-        ("stray.toml", &set(&[&stray])),
-        ("late.toml", &set(&[&late])),
-        ("rare.toml", &set(&[&rare])),
-        ("often.toml", &set(&[&often])),
-    ]);
-    let names = ["task `a`", "CPUs 8000", "widen the task's affinity"];
-    bench.refuses(&["place", "stray.toml"], &names);
-    bench.refuses(&["compare", "stray.toml", "--out", "out"], &names);
-    let edf = |set| ["run", set, "--scheduler", "g-edf", "--out", "out"];
-    bench.refuses(
-        &edf("late.toml"),
-        &["task `a`", "deadline 20ms", "period 10ms", "D <= T", "rate-monotonic"],
-    );
-    bench.refuses(&edf("rare.toml"), &["task `a`", "period 5s", "4194.304ms", "sched_deadline_period"]);
-    bench.refuses(&edf("often.toml"), &["task `a`", "period 50us", "100us"]);
-}
-
-/// Runs a set under EDF and RM; checks that EDF was not run for a reason in which `names` occur, and RM was.
-fn edf_is_not_run(tasks: &[&str], edf: &str, names: &[&str]) {
-    let bench = Bench::new(&[("s.toml", &set(tasks))]);
-    let schedulers = format!("{edf},g-rm");
-    let call = ["run", "s.toml", "--scheduler", &schedulers, "--duration", "100ms", "--out", "out"];
-    let Some(ran) = real_run(|| bench.command(&call)) else { return };
-    assert!(ran.status.success(), "{}", words(&ran));
-    let manifest = fs::read_to_string(bench.path("out/manifest.json")).expect("a manifest");
-    let manifest: serde_json::Value = serde_json::from_str(&manifest).expect("JSON");
-    let status = |at: usize| &manifest["runs"][at]["status"];
-    assert_eq!(status(0)["state"], "not-run");
-    assert_eq!(status(1)["state"], "completed");
-    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
-    let reason = status(0)["reason"].as_str().expect("a reason");
-    for name in names {
-        assert!(reason.contains(name), "{reason}");
-        let unwrapped = told.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(unwrapped.contains(name), "{told}");
-    }
-}
-
-#[test]
-fn deadlines_beyond_the_period_leave_edf_out() {
-    let late = task("a", "1ms", "10ms", "deadline = \"20ms\"");
-    edf_is_not_run(&[&late], "g-edf", &["task `a`", "deadline 20ms", "period 10ms", "D <= T"]);
-}
-
-#[test]
-fn periods_beyond_four_seconds_leave_edf_out() {
-    let rare = task("a", "1ms", "5s", "");
-    edf_is_not_run(
-        &[&rare, &task("b", "1ms", "10ms", "")],
-        "g-edf",
-        &["task `a`", "period 5s", "4194.304ms"],
-    );
 }
 
 #[test]

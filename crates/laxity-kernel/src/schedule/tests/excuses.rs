@@ -1,0 +1,139 @@
+//! What excuses that a job waits, and what does not.
+
+use super::*;
+
+/// Two tasks on one CPU; the second waits from 10 to 14 although the first is over.
+fn late_by_four() -> Vec<Record> {
+    use EventKind::*;
+    vec![
+        record(0, Release, NONE, 100, 1, T0 + 50),
+        record(0, Release, NONE, 101, 1, T0 + 60),
+        record(0, Resume, 0, 100, 1, 0),
+        record(10, Complete, 0, 100, 1, 0),
+        record(14, Resume, 0, 101, 1, 0),
+        record(20, Complete, 0, 101, 1, 0),
+        record(49, Preempt, 0, 101, 1, 0),
+    ]
+}
+
+#[test]
+fn only_what_the_kernel_was_at_excuses() {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(10, 50), (6, 60)]), 1, 49);
+    let verdict_with = |more: &[Record]| {
+        let mut records = late_by_four();
+        records.extend_from_slice(more);
+        verify(&definition, &converted(records, &origin(2, 1)))
+    };
+    let alone = verdict_with(&[]);
+    assert_eq!(alone.count(Oracle::WorkConservation), 1, "{alone}");
+    let violation = &alone.violations[0];
+    assert_eq!((violation.from_ns, violation.to_ns, violation.unexplained_ns), (10, 14, Some(4)));
+    let decision = work(11, SchedulingOverhead, 0, 1, 2, 0);
+    let nearly = verdict_with(&[decision]);
+    assert_eq!(nearly.violations[0].unexplained_ns, Some(1), "{nearly}");
+    let all = verdict_with(&[decision, work(13, SwitchOverhead, 0, 1, 1, 0)]);
+    assert!(all.clean, "{all}");
+    assert_eq!((all.tolerated.count, all.tolerated.longest_ns), (1, 4));
+    let causes: Vec<(Cause, u64)> =
+        all.excused.iter().map(|excuse| (excuse.cause, excuse.total_ns)).collect();
+    assert_eq!(causes, [(Cause::Switch, 1), (Cause::Decision, 3)]);
+    // Another CPU's work is no reason.
+    assert!(!verdict_with(&[work(10, SchedulingOverhead, 1, 1, 4, 0)]).clean);
+}
+
+#[test]
+fn a_release_timer_excuses_the_jobs_it_releases() {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(5, 50)]), 1, 49);
+    let with_timer = |due: u64| {
+        let records = vec![
+            record(0, Release, NONE, 100, 1, T0 + 50),
+            work(4, ReleaseOverhead, 0, NONE, 2, T0 + due),
+            work(6, SchedulingOverhead, 0, 0, 1, 0),
+            work(7, SwitchOverhead, 0, 0, 1, 0),
+            record(8, Resume, 0, 100, 1, 0),
+            record(13, Complete, 0, 100, 1, 0),
+            record(49, Preempt, 0, 100, 1, 0),
+        ];
+        verify(&definition, &converted(records, &origin(1, 1)))
+    };
+    let verdict = with_timer(0);
+    // What the handler takes is not the job's, which had not begun; demand is exact.
+    assert!(verdict.clean, "{verdict}");
+    // A timer that was set for later is the scheduler's fault.
+    assert_eq!(with_timer(2).violations[0].unexplained_ns, Some(6));
+}
+
+#[test]
+fn a_decision_has_in_its_hands_what_it_takes() {
+    use EventKind::*;
+    let decision = |task, end: u64| work(5, SchedulingOverhead, 0, task, end - 5, 0);
+    let taken = |end| {
+        let records = vec![
+            record(0, Release, NONE, 100, 1, T0 + 20),
+            decision(0, end),
+            record(9, Resume, 0, 100, 1, 0),
+            work(19, SchedulingOverhead, 0, NONE, 1, 0),
+        ];
+        let activities = converted(records, &origin(1, 1)).activities;
+        activities.contains(&Activity { about: About::Task(0), ..activity(5, 9, Cause::Decision) })
+    };
+    assert!(taken(9));
+    assert!(!taken(8), "it only said who is next");
+}
+
+#[test]
+fn a_job_that_is_awake_without_budget_does_not_wait_for_a_cpu() {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(5, 20)]), 1, 19).with_budgets(BudgetMode::Followed);
+    let verdict_of = |records: Vec<Record>| verify(&definition, &converted(records, &origin(1, 1)));
+    let mut records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 20),
+        record(0, Throttle, NONE, 100, 1, 0),
+        record(6, Replenish, NONE, 100, 1, T0 + 30),
+        record(6, Resume, 0, 100, 1, 0),
+        record(11, Complete, 0, 100, 1, 0),
+        work(19, SchedulingOverhead, 0, NONE, 1, 0),
+    ];
+    let verdict = verdict_of(records.clone());
+    assert!(verdict.clean, "{verdict}");
+    records.remove(1);
+    assert_eq!(verdict_of(records).violations[0].unexplained_ns, Some(6));
+}
+
+#[test]
+fn a_cpu_that_was_not_seen_changing_hands_is_counted() {
+    use EventKind::*;
+    let records = vec![
+        work(1, BackgroundStart, 0, NONE, 7, 1),
+        // What the kernel thread did is not known, nor when it left: it does not excuse until the next one leaves.
+        work(10, Ipi, 0, NONE, UNSEEN, T0 + 4),
+        record(10, Resume, 0, 100, 1, 0),
+        work(20, Ipi, 0, NONE, 1, T0 + 17),
+        record(20, Preempt, 0, 100, 1, 0),
+        work(21, BackgroundStop, 0, NONE, 8, 0),
+    ];
+    let schedule = converted(records, &origin(1, 1));
+    let of = |cause: Cause| -> Vec<Activity> {
+        schedule.activities.iter().filter(|one| one.cause == cause).copied().collect()
+    };
+    assert_eq!(of(Cause::Unseen), [activity(7, 10, Cause::Unseen)], "as long as the longest that was seen");
+    assert_eq!(of(Cause::Interrupt), [activity(17, 20, Cause::Interrupt)]);
+    assert_eq!(of(Cause::KernelThread), []);
+    assert!(schedule.notes[1].starts_with("1 records are missing"), "{:?}", schedule.notes);
+}
+
+#[test]
+fn jobs_behind_one_that_is_not_over_are_released_all_the_same() {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(8, 10)]), 1, 25);
+    let records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 10),
+        record(0, Resume, 0, 100, 1, 0),
+        record(25, Preempt, 0, 100, 1, 0),
+    ];
+    let verdict = verify(&definition, &converted(records, &origin(1, 1)));
+    assert_eq!(verdict.count(Oracle::Periods), 0, "{verdict}");
+    assert_eq!(verdict.count(Oracle::Deadlines), 0, "{verdict}");
+}
