@@ -1,0 +1,79 @@
+//! GFB: the density bound.
+//!
+//! Tasks are schedulable if sum of lambda_i <= m - (m - 1) lambda_max, where lambda_i = C_i / min(D_i, T_i).
+
+use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use laxity_model::LoadSum;
+
+/// The density bound of Goossens, Funk and Baruah.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Gfb;
+
+static INFO: TestInfo = TestInfo {
+    name: "gfb",
+    source: "Goossens, Funk, Baruah: Priority-driven scheduling of periodic task systems on multiprocessors, Real-Time Systems \
+        25, 2003, Theorem 5 (utilizations, D = T); Bertogna, Cirinei, Lipari, ECRTS 2005, Theorem 2 (densities)",
+    priorities: Priorities::EarliestDeadlineFirst,
+    guarantee: Guarantee::Hard,
+    exactness: Exactness::Sufficient,
+    complexity: "O(n)",
+    assumptions: &[],
+};
+
+impl Test for Gfb {
+    fn info(&self) -> &'static TestInfo {
+        &INFO
+    }
+
+    fn verdict(
+        &self,
+        tasks: &[SporadicTask],
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        work.take(tasks.len() as u64)?;
+        let densest = |one: &SporadicTask, other: &SporadicTask| {
+            let cross =
+                |a: &SporadicTask, b: &SporadicTask| u128::from(a.wcet) * u128::from(b.density_window());
+            cross(one, other).cmp(&cross(other, one))
+        };
+        let Some(most) = tasks.iter().copied().max_by(densest) else { return Ok(Verdict::SCHEDULABLE) };
+        // sum of lambda_i + (m - 1) lambda_max <= m
+        let mut sum = LoadSum::new();
+        tasks.iter().for_each(|task| sum.add_ratio(task.wcet, task.density_window()));
+        sum.add_ratio(u64::from(processors - 1) * most.wcet, most.density_window());
+        let fits = sum.cmp_ratio(processors.into(), 1).is_le();
+        Ok(if fits { Verdict::SCHEDULABLE } else { Verdict::FAILS })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepts(parameters: &[(u64, u64)], processors: u32) -> bool {
+        let tasks: Vec<_> =
+            parameters.iter().map(|&(wcet, period)| SporadicTask::implicit(wcet, period)).collect();
+        Gfb.judge(&tasks, processors, &mut Work::default()).is_schedulable()
+    }
+
+    #[test]
+    fn a_sum_that_equals_the_bound_is_accepted() {
+        // 4/10 + 8/10 = 12/10 = 2 - 8/10: floats say no.
+        assert!(accepts(&[(4, 10), (8, 10)], 2));
+        assert!(!accepts(&[(4_000_001, 10_000_000), (8_000_000, 10_000_000)], 2));
+    }
+
+    #[test]
+    fn dhalls_effect_is_rejected() {
+        // m light tasks and a heavy one.
+        assert!(!accepts(&[(2, 10), (2, 10), (11, 11)], 2));
+        assert!(accepts(&[(2, 10), (2, 10), (8, 11)], 3));
+    }
+
+    #[test]
+    fn one_processor_takes_all_of_it() {
+        assert!(accepts(&[(1, 3), (1, 3), (1, 3)], 1));
+        assert!(!accepts(&[(1, 3), (1, 3), (2, 5)], 1));
+    }
+}

@@ -1,0 +1,25 @@
+//! Schedulability tests: whether every job of a task set meets its deadline under a scheduler, or how late it can be.
+//!
+//! A [`Test`] judges sporadic tasks ([`SporadicTask`]) on `m` identical processors. Its answer is a [`Verdict`]: schedulable,
+//! with the bounds that the test gives; not proven, with the task at which it failed; or not applicable, with the assumption
+//! that does not hold. No answer says "not schedulable" unless the test is exact ([`Exactness`]).
+//!
+//! Assumptions of all tests:
+//! 1. Tasks are independent and preemptible; their jobs are sequential and arrive at least a period apart, at any time.
+//! 2. Migrations and preemptions cost nothing: overheads have been put into the parameters before.
+//! 3. The processors are identical, and each task may run on all of them. Clusters and partitions are judged one by one.
+//!
+//! All verdicts are exact (integers and rationals). What could take too long is bounded by a number of steps ([`Work`]), the
+//! same on every machine, and a verdict says when it ran out of them.
+//!
+//! Each test is a file, named after what its authors call it, with its source, its assumptions and its complexity.
+
+mod global_edf;
+mod sporadic;
+mod test;
+mod verdict;
+
+pub use global_edf::Gfb;
+pub use sporadic::{SporadicTask, TIME_MAX};
+pub use test::{Exactness, Guarantee, OutOfWork, Priorities, Test, TestInfo, WORK_DEFAULT, Work};
+pub use verdict::{Bounds, NotApplicable, NotProven, Verdict};

@@ -1,0 +1,72 @@
+//! A task as tests see it.
+
+use crate::Verdict;
+use laxity_model::{LoadSum, Task, TaskSet};
+
+/// The longest time that a parameter may be, in ns (13 days): products of two parameters and sums of thousands fit into 128 bits,
+/// and sums of thousands into 64.
+pub const TIME_MAX: u64 = 1 << 50;
+
+/// A sporadic task. Times are ns, at most [`TIME_MAX`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SporadicTask {
+    /// Worst-case execution time C > 0.
+    pub wcet: u64,
+    /// Relative deadline D > 0.
+    pub deadline: u64,
+    /// Least time between arrivals T > 0.
+    pub period: u64,
+    /// Release jitter J: for how long a job that has arrived may be kept from the scheduler.
+    pub jitter: u64,
+}
+
+impl SporadicTask {
+    /// A task with an implicit deadline and no jitter.
+    pub fn implicit(wcet: u64, period: u64) -> Self {
+        Self::constrained(wcet, period, period)
+    }
+
+    /// A task without jitter.
+    pub fn constrained(wcet: u64, deadline: u64, period: u64) -> Self {
+        SporadicTask { wcet, deadline, period, jitter: 0 }
+    }
+
+    /// The real-time tasks of a set, in their order.
+    pub fn of_set(set: &TaskSet) -> Vec<Self> {
+        set.real_time().map(|(_, task)| Self::from(task)).collect()
+    }
+
+    /// min(D, T), the window in which density counts C.
+    pub fn density_window(&self) -> u64 {
+        self.deadline.min(self.period)
+    }
+}
+
+impl From<&Task> for SporadicTask {
+    fn from(task: &Task) -> Self {
+        Self::constrained(task.wcet.as_ns(), task.deadline_rel.as_ns(), task.period().as_ns())
+    }
+}
+
+/// What every test would say of tasks for which no schedule exists, or that are no tasks; nothing if it takes a test.
+pub(crate) fn settled(tasks: &[SporadicTask], processors: u32) -> Option<Verdict> {
+    if tasks.is_empty() {
+        return Some(Verdict::SCHEDULABLE);
+    }
+    if processors == 0 {
+        return Some(Verdict::FAILS);
+    }
+    let parameters = |task: &SporadicTask| [task.wcet, task.deadline, task.period];
+    let no_task = |task: &SporadicTask| {
+        parameters(task).into_iter().any(|value| value == 0 || value > TIME_MAX) || task.jitter > TIME_MAX
+    };
+    if let Some(at) = tasks.iter().position(no_task) {
+        return Some(Verdict::needs("0 < C, D, T and C, D, T, J <= 2^50 ns", Some(at)));
+    }
+    if let Some(at) = tasks.iter().position(|task| task.wcet > task.density_window()) {
+        return Some(Verdict::fails_at(at));
+    }
+    let mut load = LoadSum::new();
+    tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
+    load.cmp_ratio(processors.into(), 1).is_gt().then_some(Verdict::FAILS)
+}

@@ -1,0 +1,110 @@
+//! What every test is.
+
+use crate::{SporadicTask, Verdict};
+
+/// A schedulability test.
+pub trait Test {
+    /// What there is to know about it.
+    fn info(&self) -> &'static TestInfo;
+
+    /// Judges `tasks` on `processors`. Under fixed priorities tasks are in the order of their priorities, the highest first.
+    ///
+    /// What holds for all tests has been checked by then ([`Test::judge`]): there is a task and a processor, no parameter
+    /// exceeds its range, C <= D, C <= T and U <= m.
+    fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work)
+    -> Result<Verdict, OutOfWork>;
+
+    /// Judges `tasks` on `processors`.
+    fn judge(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Verdict {
+        if let Some(verdict) = crate::sporadic::settled(tasks, processors) {
+            return verdict;
+        }
+        self.verdict(tasks, processors, work).unwrap_or(Verdict::OUT_OF_WORK)
+    }
+}
+
+/// What there is to know about a test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TestInfo {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Authors, title, venue and the equation or theorem.
+    pub source: &'static str,
+    /// For which priorities.
+    pub priorities: Priorities,
+    /// What it proves.
+    pub guarantee: Guarantee,
+    /// What it means if it does not.
+    pub exactness: Exactness,
+    /// Steps for n tasks on m processors.
+    pub complexity: &'static str,
+    /// What must hold beyond the assumptions of all tests (see the crate), numbered from 1.
+    pub assumptions: &'static [&'static str],
+}
+
+/// Who goes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Priorities {
+    /// The job with the earliest deadline; ties by any rule.
+    EarliestDeadlineFirst,
+    /// The job of the task that comes first in the order given.
+    Fixed,
+    /// Quantum by quantum, as PD2 does (Pfair).
+    Pfair,
+}
+
+/// What is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Guarantee {
+    /// No deadline is missed.
+    Hard,
+    /// Tardiness is bounded.
+    Soft,
+}
+
+/// How much a failure means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Exactness {
+    /// A set that is not accepted is not schedulable.
+    Exact,
+    /// A set that is not accepted may be schedulable.
+    Sufficient,
+    /// A set that is accepted may not be schedulable.
+    Necessary,
+}
+
+/// How many steps a test may take: the same on every machine. What a step is, a test's complexity says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Work {
+    left: u64,
+}
+
+/// A test has taken all its steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfWork;
+
+/// Enough for every test on hundreds of tasks as studies have them, and at most some seconds.
+pub const WORK_DEFAULT: u64 = 1 << 32;
+
+impl Default for Work {
+    fn default() -> Self {
+        Self::steps(WORK_DEFAULT)
+    }
+}
+
+impl Work {
+    /// At most so many steps.
+    pub fn steps(left: u64) -> Self {
+        Work { left }
+    }
+
+    /// Takes some.
+    ///
+    /// # Errors
+    ///
+    /// There are not as many left.
+    pub fn take(&mut self, steps: u64) -> Result<(), OutOfWork> {
+        self.left = self.left.checked_sub(steps).ok_or(OutOfWork)?;
+        Ok(())
+    }
+}
