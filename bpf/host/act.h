@@ -46,10 +46,10 @@ static __always_inline void lx_kick_cpu(u32 cpu)
 	if (kicks_forgotten && bpf_get_prandom_u32() % kicks_forgotten == 0)
 		return;
 	LX_COUNT(kicks);
-	if (c && lx_tracing(LX_TRACE_EVENTS) && !c->kicked_at) {
+	/* Of several that ask before it decides, the first counts. */
+	if (c && lx_tracing(LX_TRACE_EVENTS) && !LX_READ(c->kicked_at) &&
+	    !__sync_val_compare_and_swap(&c->kicked_at, 0, bpf_ktime_get_ns()))
 		c->kicked_by = bpf_get_smp_processor_id();
-		c->kicked_at = bpf_ktime_get_ns();
-	}
 	scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 }
 

@@ -2,9 +2,10 @@
 
 use clap::Args;
 use laxity_model::{Diagnostic, Result};
-use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// Run a program unmodified, with its SCHED_DEADLINE tasks under the policy that `laxity load` has attached.
@@ -29,13 +30,30 @@ pub struct ExecArguments {
 
 pub fn exec(arguments: &ExecArguments) -> Result<ExitCode> {
     let (program, rest) = arguments.command.split_first().expect("clap asks for one");
+    if !is_there(program) {
+        return Err(cannot_be_started(program, &io::Error::from_raw_os_error(libc::ENOENT)));
+    }
     laxity_kernel::redirect()?;
     let error = Command::new(program).args(rest).exec();
+    Err(cannot_be_started(program, &error))
+}
+
+fn cannot_be_started(program: &OsStr, error: &io::Error) -> Diagnostic {
     let what = format!("{} cannot be started: {error}", program.display());
-    Err(match error.kind() {
+    match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => {
             Diagnostic::usage(what).hint("name a program in PATH, or give its path")
         }
         _ => Diagnostic::environment(what),
-    })
+    }
+}
+
+/// Whether there is a file of this name where one would be looked for.
+fn is_there(program: &OsStr) -> bool {
+    let path = Path::new(program);
+    if path.components().count() > 1 || path.is_absolute() {
+        return path.exists();
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder| folder.join(path).is_file())
 }

@@ -1,10 +1,16 @@
 //! `laxity load`: a policy schedules this machine until it is stopped.
 
 use crate::arguments::value;
+use crate::experiment::elsewhere;
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_kernel::{BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler};
-use laxity_model::{CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope};
+use laxity_kernel::{
+    BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
+};
+use laxity_model::{
+    CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+};
+use laxity_run::Refusal;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,10 +31,23 @@ const RESTARTS_MAX: u32 = 20;
 /// is left by virtual time, at least the reserve. It ends with Ctrl-C, and in any case with this process; the kernel's own
 /// scheduler then goes on with all tasks.
 #[derive(Args)]
+#[command(after_help = "\
+A thread asks once, and needs CAP_SYS_NICE; sched_yield or blocking ends a job, and the next is released a period later. More \
+than the CPUs less the reserve is refused (EBUSY). `laxity exec` has an unmodified SCHED_DEADLINE program ask. When a CPU comes \
+or goes the policy starts anew with its tasks, and where too few are left for it, it waits until they are back.
+
+Examples:
+  sudo laxity load fpp --stats                      all CPUs, a line every second
+  sudo laxity load c-gsn-edf --cpus 0-7 --clusters '0-3;4-7'
+  sudo laxity load p-edf-bh:rm --reserve 10 --duration 1m
+  sudo laxity exec -- cyclicdeadline -t 2           meanwhile, in another terminal
+
+Exit codes: 0 stopped, or --duration is over; 2 usage or input; 3 the kernel takes no such scheduler, has another one, or has \
+ended this one (the reason is said); 130 interrupted before --duration was over.")]
 pub struct LoadArguments {
     /// The policy: edf-bh, edf-rbt, fpp, gsn-edf, gsn-edf-di, g-edf-mp, push-pull; `c-` or `p-` before it: a scheduler per
     /// cluster or per core; `:rm` or `:dm` behind it: fixed priorities
-    #[arg(value_name = "POLICY", value_parser = value::<PolicyScheduler>)]
+    #[arg(value_name = "POLICY", value_parser = policy)]
     pub policy: PolicyScheduler,
     #[command(flatten)]
     pub platform: crate::arguments::platform::PlatformArguments,
@@ -39,19 +58,19 @@ pub struct LoadArguments {
     #[arg(long)]
     pub no_batching: bool,
     /// What real-time tasks leave of every CPU to everything else, in percent; also what is not admitted
-    #[arg(long, value_name = "PERCENT", default_value_t = 5)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=90))]
     pub reserve: u8,
     /// The time within which the reserve is granted
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = value::<Duration>)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_period)]
     pub reserve_period: Duration,
     /// Real-time tasks that a cell has room for
-    #[arg(long, value_name = "N", default_value_t = 1024)]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=i64::from(laxity_kernel::TASKS_MAX)))]
     pub tasks: u32,
     /// push-pull: after how many failures a push is given up
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
     pub retries: u32,
     /// Stop after this time
-    #[arg(long, value_name = "TIME", value_parser = value::<Duration>)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,
     /// Print what happened, this often
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s", value_parser = value::<Duration>)]
@@ -66,8 +85,31 @@ fn budget_mode(text: &str) -> std::result::Result<BudgetMode, String> {
         "off" => Ok(BudgetMode::Off),
         "throttle" => Ok(BudgetMode::Throttle),
         "postpone" => Ok(BudgetMode::Postpone),
-        _ => Err("there are off, throttle and postpone".to_owned()),
+        _ => Err(format!("`{text}` is no budget mode\nhint: off, throttle or postpone")),
     }
+}
+
+/// Linux's own schedulers are there already.
+fn policy(text: &str) -> std::result::Result<PolicyScheduler, String> {
+    match text.parse::<Scheduler>() {
+        Ok(linux) => Err(format!(
+            "`{text}` is the kernel's own {}: there is nothing to attach\nhint: push-pull is the structure of SCHED_DEADLINE \
+             as a policy; g-edf among the schedulers of `laxity run` is the kernel's",
+            linux.linux_policy()
+        )),
+        Err(_) => value(text),
+    }
+}
+
+/// Shorter than a tick, and the reserve is none; longer than the kernel's patience, and it throws the scheduler out.
+fn reserve_period(text: &str) -> std::result::Result<Duration, String> {
+    let period: Duration = value(text)?;
+    if period < Duration::from_ms(10) || period > Duration::from_secs(10) {
+        return Err(format!(
+            "{text} is not between 10ms and 10s\nhint: the kernel's own for SCHED_FIFO is 1s"
+        ));
+    }
+    Ok(period)
 }
 
 /// A line of `--json`.
@@ -86,9 +128,13 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     let mut tasks: Vec<Enrolled> = Vec::new();
     let mut restarts = 0;
     let mut first = None;
+    let mut options = options(arguments)?;
+    if let Support::No { reason, hint } = laxity_kernel::support() {
+        let hint = elsewhere::hint(&Refusal { reason: reason.clone(), hint }, std::env::args().skip(1));
+        return Err(Diagnostic::environment(reason).hint(hint));
+    }
     loop {
-        let options = options(arguments)?;
-        let scheduler = Scheduler::attach(&options)?;
+        let scheduler = Attached::attach(&options)?;
         // The verifier may take seconds; they are none of the schedule's.
         let started = Instant::now();
         let begin = *first.get_or_insert(started);
@@ -105,12 +151,7 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
         report(arguments, begin, &sums, true)?;
         let Some(exit) = end else {
             drop(scheduler);
-            output::say(format!("{}: stopped; the kernel's own scheduler goes on", arguments.policy));
-            return Ok(if stop.load(Ordering::SeqCst) && arguments.duration.is_some() {
-                ExitCode::from(output::INTERRUPTED)
-            } else {
-                ExitCode::SUCCESS
-            });
+            return Ok(stopped(arguments, &stop));
         };
         if !exit.wants_restart() {
             return Err(thrown_out(arguments, &exit));
@@ -127,13 +168,50 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
             words(&exit),
             tasks.len()
         ));
+        match options_of_what_is_left(arguments, begin, &stop) {
+            Some(left) => options = left,
+            None => return Ok(stopped(arguments, &stop)),
+        }
     }
+}
+
+fn stopped(arguments: &LoadArguments, stop: &AtomicBool) -> ExitCode {
+    output::say(format!("{}: stopped; the kernel's own scheduler goes on", arguments.policy));
+    match stop.load(Ordering::SeqCst) && arguments.duration.is_some() {
+        true => ExitCode::from(output::INTERRUPTED),
+        false => ExitCode::SUCCESS,
+    }
+}
+
+/// After a CPU has come or gone: what the policy is to have now. If too little is left for it, it waits until enough is back,
+/// and its tasks go on under the kernel's own scheduler; nothing if it is to stop first.
+fn options_of_what_is_left(arguments: &LoadArguments, begin: Instant, stop: &AtomicBool) -> Option<Options> {
+    let mut told = false;
+    loop {
+        match options(arguments) {
+            Ok(options) => return Some(options),
+            Err(why) if !told => {
+                told = true;
+                output::say(format!("{}: waits for its CPUs: {}", arguments.policy, why.message));
+            }
+            Err(_) => {}
+        }
+        if is_over(arguments, begin, stop) {
+            return None;
+        }
+        sleep(LOOK_EVERY);
+    }
+}
+
+fn is_over(arguments: &LoadArguments, begin: Instant, stop: &AtomicBool) -> bool {
+    let over = arguments.duration.is_some_and(|time| begin.elapsed() >= Span::from_nanos(time.as_ns()));
+    over || stop.load(Ordering::SeqCst)
 }
 
 /// Until it is to stop: `None`; or until the kernel ends it: how.
 fn watch(
     arguments: &LoadArguments,
-    scheduler: &Scheduler,
+    scheduler: &Attached,
     begin: Instant,
     stop: &AtomicBool,
 ) -> Result<Option<Exit>> {
@@ -143,8 +221,7 @@ fn watch(
         if let Some(exit) = scheduler.exited() {
             return Ok(Some(exit));
         }
-        let over = arguments.duration.is_some_and(|time| begin.elapsed() >= Span::from_nanos(time.as_ns()));
-        if stop.load(Ordering::SeqCst) || over {
+        if is_over(arguments, begin, stop) {
             return Ok(None);
         }
         if arguments.stats.is_some_and(|every| reported.elapsed() >= Span::from_nanos(every.as_ns())) {
@@ -210,10 +287,6 @@ fn options(arguments: &LoadArguments) -> Result<Options> {
     let platform = arguments.platform.resolve()?;
     let scheduler = arguments.policy;
     let (period_ns, share) = (arguments.reserve_period.as_ns(), 100 - u64::from(arguments.reserve));
-    if arguments.reserve > 90 {
-        return Err(Diagnostic::usage(format!("--reserve {}: no more than 90 percent", arguments.reserve))
-            .hint("5 is what the kernel leaves beside SCHED_DEADLINE and SCHED_FIFO"));
-    }
     let cells = cells(&platform, scheduler.scope);
     let least = if scheduler.policy.dedicates_a_core() { 2 } else { 1 };
     if let Some(small) = cells.iter().find(|cell| cell.cpus.len() < least) {

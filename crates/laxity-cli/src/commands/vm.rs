@@ -1,8 +1,8 @@
 //! `laxity vm`.
 
-use crate::arguments::value;
+use crate::arguments::{Cli, value};
 use crate::{interrupt, output};
-use clap::Args;
+use clap::{Args, Parser as _};
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
 use laxity_vm::{Acceleration, Audience, Flavour, KernelChoice, KnownKernel, Line, Order, Program, Settings};
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub struct VmArguments {
     /// What to run in the machine: laxity's arguments or, with --exec, a program and its arguments
     #[arg(value_name = "COMMAND", last = true, required_unless_present = "kernels")]
     pub command: Vec<String>,
-    /// CPUs of the machine
+    /// CPUs of the machine, 1 to 255
     #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=255))]
     pub cpus: u32,
     /// Its memory, such as 512M or 2G
@@ -144,12 +144,29 @@ pub fn vm(arguments: &VmArguments) -> Result<ExitCode> {
     }
 }
 
+/// What this program would not understand, it does not understand in the machine either. (A call for help is understood.)
+fn check_words(command: &[String]) -> Result<()> {
+    let words = std::iter::once("laxity").chain(command.iter().map(String::as_str));
+    match Cli::try_parse_from(words) {
+        Err(error) if error.use_stderr() => {
+            let said = error.to_string();
+            let said = said.trim_start_matches("error: ").trim_end();
+            Err(Diagnostic::usage(format!("the command for the machine: {said}"))
+                .hint("behind `--` come laxity's arguments; with --exec, a program and its arguments"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn run(arguments: &VmArguments, interrupt: &AtomicBool, terminal: &mut Terminal) -> Result<ExitCode> {
     let here =
         |what: &str, error: std::io::Error| Diagnostic::environment(format!("cannot find {what}: {error}"));
     let agent = std::env::current_exe().map_err(|error| here("this program's own file", error))?;
     let cwd = std::env::current_dir().map_err(|error| here("the current directory", error))?;
     let command = arguments.command.clone();
+    if !arguments.exec {
+        check_words(&command)?;
+    }
     let order = Order {
         program: if arguments.exec { Program::Any(command) } else { Program::Laxity(command) },
         cwd,

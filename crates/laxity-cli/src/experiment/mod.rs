@@ -1,7 +1,7 @@
 //! The experiment behind `run` and `compare`: place, run alone, run together, keep everything.
 
 mod checks;
-mod elsewhere;
+pub mod elsewhere;
 mod manifest;
 mod parts;
 mod placing;

@@ -326,6 +326,29 @@ fn force_replaces_results_and_nothing_else() {
 }
 
 #[test]
+fn wrong_options_of_what_needs_a_kernel_are_refused_without_one() {
+    let bench = Bench::new(&[]);
+    let calls: &[(&[&str], &[&str])] = &[
+        (&["load", "edf"], &["`edf`", "edf-bh", "push-pull"]),
+        (&["load", "g-edf"], &["`g-edf`", "SCHED_DEADLINE", "nothing to attach"]),
+        (&["load", "edf-bh", "--budget", "strict"], &["--budget", "`strict`", "throttle"]),
+        (&["load", "edf-bh", "--reserve", "91"], &["--reserve", "91", "0..=90"]),
+        (&["load", "edf-bh", "--reserve-period", "0s"], &["--reserve-period", "0s", "10ms"]),
+        (&["load", "edf-bh", "--tasks", "100000"], &["--tasks", "100000", "2048"]),
+        (&["load", "push-pull", "--retries", "0"], &["--retries", "0"]),
+        (&["load", "edf-bh", "--cpus", "0,9999"], &["--cpus", "9999"]),
+        (&["load", "p-gsn-edf-di"], &["p-gsn-edf-di", "CPU 0 only", "--clusters"]),
+        (&["exec", "--", "./no-such-program"], &["./no-such-program", "No such file", "PATH"]),
+        (&["vm", "--", "fly", "to", "the", "moon"], &["'fly'", "--exec"]),
+        (&["vm", "--", "run", "s.toml", "--duration"], &["--duration", "--exec"]),
+        (&["vm", "--cpus", "0", "--", "list"], &["--cpus", "0", "1..=255"]),
+    ];
+    for (call, names) in calls {
+        bench.refuses(call, names);
+    }
+}
+
+#[test]
 fn a_path_is_named_as_it_was_given() {
     let bench = Bench::new(&[]);
     let odd = "päth with spaces.toml";
