@@ -15,11 +15,15 @@
 //! Each test is a file, named after what its authors call it, with its source, its assumptions and its complexity.
 
 mod global_edf;
+mod priority_order;
 mod sporadic;
 mod test;
+mod uniprocessor;
 mod verdict;
 
 pub use global_edf::Gfb;
+pub use priority_order::PriorityOrder;
 pub use sporadic::{SporadicTask, TIME_MAX};
 pub use test::{Exactness, Guarantee, OutOfWork, Priorities, Test, TestInfo, WORK_DEFAULT, Work};
+pub use uniprocessor::{Density, FixedPriorityRta, Qpa, TimeDemand};
 pub use verdict::{Bounds, NotApplicable, NotProven, Verdict};

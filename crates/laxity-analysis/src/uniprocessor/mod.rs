@@ -1,0 +1,47 @@
+//! One processor: earliest deadline first and fixed priorities, for which exact tests exist.
+//!
+//! A partitioned scheduler is one of these per processor: `partitioned` puts their verdicts together.
+
+mod density;
+mod qpa;
+mod requests;
+mod rta;
+mod time_demand;
+
+pub use density::Density;
+pub use qpa::Qpa;
+pub use rta::FixedPriorityRta;
+pub use time_demand::TimeDemand;
+
+use crate::{SporadicTask, Verdict};
+
+/// Longer windows (ns; 36 years) are not looked into: a test that needs one is out of work. So 64 bits are enough: what tasks
+/// request is compared with a window, or with a limit of this size, whenever jobs of one task have been added, and these are at
+/// most (w + J + T) U, below 2^61.
+const WINDOW_MAX: u64 = 1 << 60;
+
+/// What a test for one processor says of several.
+fn not_alone(processors: u32) -> Option<Verdict> {
+    (processors != 1).then(|| Verdict::needs("m = 1", None))
+}
+
+/// How many jobs the last task has in the hyperperiod, the least common multiple of all periods.
+///
+/// This many jobs of a busy period are enough under fixed priorities, even if it never ends because U = 1: let w(q) be the
+/// least t > 0 with (q + 1) C + hp(t) <= t, and H the hyperperiod. Then hp(t + H) = hp(t) + H U_hp, so w(q + H/T) <= w(q) + H if
+/// U <= 1, and the response time of job q + H/T is at most that of job q.
+fn jobs_in_hyperperiod(tasks: &[SporadicTask]) -> u64 {
+    let Some(last) = tasks.last() else { return 0 };
+    let hyperperiod = tasks.iter().try_fold(1_u64, |hyperperiod, task| {
+        (hyperperiod / greatest_common_divisor(hyperperiod, task.period)).checked_mul(task.period)
+    });
+    // One that does not fit into 64 bits is longer than every window.
+    hyperperiod.map_or(u64::MAX, |hyperperiod| hyperperiod / last.period)
+}
+
+fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

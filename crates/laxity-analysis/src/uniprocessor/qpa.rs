@@ -1,0 +1,256 @@
+//! QPA: quick processor-demand analysis of EDF on one processor.
+//!
+//! Assumptions beyond those of all tests:
+//! 1. m = 1.
+//! 2. Deadlines are arbitrary: D may exceed T.
+//! 3. A job that has arrived may be kept for up to J before it is released; its deadline counts from its arrival. The greatest
+//!    demand is that of a task with the deadline D - J and no jitter (Spuri 1996), which D stands for below.
+//!
+//! Tasks are schedulable if and only if h(t) <= t for all deadlines t < L, where
+//!
+//! ```text
+//! h(t) = sum over D_i <= t of (floor((t - D_i) / T_i) + 1) C_i
+//! L = min(L_a, L_b)
+//! L_a = max(D_1 - T_1, ..., D_n - T_n, (sum of (T_i - D_i) U_i) / (1 - U)), for U < 1
+//! L_b = the least w > 0 with sum of ceil(w / T_i) C_i = w, the synchronous busy period.
+//! ```
+//!
+//! From the last deadline before L the test goes down: to h(t) if h(t) < t, because demand between them cannot exceed its time,
+//! else to the last deadline before t, until h(t) <= D_min (schedulable) or h(t) > t (not).
+//!
+//! Three answers come before: D >= T for all tasks (U <= 1 has been checked), densities whose sum is at most 1, and no window
+//! before L. Rounding: L_a is rounded up, which only adds points; densities are rounded up, which only misses a shortcut.
+//!
+//! Exact. The witness has the last deadline of a window with too much demand.
+
+use super::requests::Requests;
+use super::{WINDOW_MAX, not_alone};
+use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+
+/// The quick processor-demand analysis of Zhang and Burns.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Qpa;
+
+static INFO: TestInfo = TestInfo {
+    name: "qpa",
+    source: "Zhang, Burns: Schedulability analysis for real-time systems with EDF scheduling, IEEE Transactions on Computers \
+        58(9), 2009; Spuri: Analysis of deadline scheduled real-time systems, INRIA RR-2772, 1996 (jitter)",
+    priorities: Priorities::EarliestDeadlineFirst,
+    guarantee: Guarantee::Hard,
+    exactness: Exactness::Exact,
+    complexity: "pseudo-polynomial: n for every pass of the busy period and every point",
+    assumptions: &["m = 1"],
+};
+
+impl Test for Qpa {
+    fn info(&self) -> &'static TestInfo {
+        &INFO
+    }
+
+    fn verdict(
+        &self,
+        tasks: &[SporadicTask],
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        if let Some(verdict) = not_alone(processors) {
+            return Ok(verdict);
+        }
+        work.take(tasks.len() as u64)?;
+        let window = |task: &SporadicTask| task.deadline.saturating_sub(task.jitter);
+        if let Some(at) = tasks.iter().position(|task| window(task) < task.wcet) {
+            return Ok(Verdict::fails_at(at));
+        }
+        if tasks.iter().all(|task| window(task) >= task.period) || densities_fit(tasks) {
+            return Ok(Verdict::SCHEDULABLE);
+        }
+        let Some(end) = last_point(tasks, work)? else { return Ok(Verdict::SCHEDULABLE) };
+        Ok(Demand::until(tasks, end).go_down(work)?.map_or(Verdict::SCHEDULABLE, Verdict::fails_at))
+    }
+}
+
+/// D - J, known to be at least C.
+fn window(task: &SporadicTask) -> u64 {
+    task.deadline - task.jitter
+}
+
+/// ceil(2^64 a / b).
+fn share_q64(numerator: u64, denominator: u64) -> u128 {
+    (u128::from(numerator) << 64).div_ceil(u128::from(denominator))
+}
+
+/// Whether the densities' sum is at most 1, each rounded up to 2^-64.
+fn densities_fit(tasks: &[SporadicTask]) -> bool {
+    let density = |task: &SporadicTask| share_q64(task.wcet, window(task).min(task.period));
+    tasks.iter().map(density).sum::<u128>() <= 1 << 64
+}
+
+/// The last t that could fail, less than L; nothing if none is as large as the least deadline.
+fn last_point(tasks: &[SporadicTask], work: &mut Work) -> Result<Option<u64>, OutOfWork> {
+    let least_deadline = tasks.iter().map(window).min().unwrap_or(0);
+    let bound = load_bound(tasks);
+    if bound.is_some_and(|bound| bound <= least_deadline) {
+        return Ok(None);
+    }
+    // The busy period costs some passes: only for a bound that is no better than many periods.
+    let longest_period = tasks.iter().map(|task| task.period).max().unwrap_or(0);
+    let end = match bound {
+        Some(bound) if bound <= 4 * longest_period => bound,
+        _ => {
+            let limit = bound.unwrap_or(WINDOW_MAX);
+            let mut requests = Requests::default();
+            tasks.iter().for_each(|task| requests.push(&SporadicTask { jitter: 0, ..*task }, 1));
+            match (requests.least_window(0, limit, work)?, bound) {
+                (Some(busy), _) => busy,
+                (None, Some(bound)) => bound,
+                (None, None) => return Err(OutOfWork),
+            }
+        }
+    };
+    Ok((end > least_deadline).then(|| end - 1))
+}
+
+/// At least L_a, or nothing if it exceeds the windows that are looked into.
+///
+/// For t >= D_i - T_i of all tasks, h(t) <= sum of (t + T_i - D_i) U_i = t U + sum of (T_i - D_i) U_i, so that h(t) > t needs a t
+/// below the quotient.
+fn load_bound(tasks: &[SporadicTask]) -> Option<u64> {
+    let load = tasks.iter().map(|task| share_q64(task.wcet, task.period)).sum::<u128>();
+    let free = (1_u128 << 64).checked_sub(load).filter(|&free| free > 0)?;
+    // Each term is at most C <= 2^50 and at least -D.
+    let excess = |task: &SporadicTask| {
+        let product = (i128::from(task.period) - i128::from(window(task))) * i128::from(task.wcet);
+        product.div_euclid(task.period.into()) + 1
+    };
+    let excess = tasks.iter().map(excess).sum::<i128>().max(0).unsigned_abs();
+    let quotient = excess.checked_mul(1 << 64)?.div_ceil(free);
+    let by_load = u64::try_from(quotient).ok().filter(|&bound| bound <= WINDOW_MAX)?;
+    let latest = tasks.iter().map(|task| window(task).saturating_sub(task.period)).max()?;
+    Some(by_load.max(latest))
+}
+
+/// h(t), for a t that only decreases.
+struct Demand {
+    /// Tasks with a deadline at or before t.
+    tasks: Vec<Due>,
+    /// h(t) <= t U + sum of T_i U_i: far below 2^63.
+    total: u64,
+    least_deadline: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Due {
+    /// Of the first job.
+    deadline: u64,
+    period: u64,
+    wcet: u64,
+    /// The last deadline at or before t.
+    last: u64,
+    /// The work that is due by then.
+    due: u64,
+    number: usize,
+}
+
+impl Demand {
+    fn until(tasks: &[SporadicTask], t: u64) -> Self {
+        let due = |(number, task): (usize, &SporadicTask)| {
+            let deadline = window(task);
+            let before = t.checked_sub(deadline)? / task.period;
+            let (last, due) = (deadline + before * task.period, (before + 1) * task.wcet);
+            Some(Due { deadline, period: task.period, wcet: task.wcet, last, due, number })
+        };
+        let least_deadline = tasks.iter().map(window).min().unwrap_or(0);
+        let tasks: Vec<_> = tasks.iter().enumerate().filter_map(due).collect();
+        let total = tasks.iter().map(|task| task.due).sum();
+        Demand { tasks, total, least_deadline }
+    }
+
+    /// The task with the last deadline of a window with too much demand, if there is one.
+    fn go_down(mut self, work: &mut Work) -> Result<Option<usize>, OutOfWork> {
+        loop {
+            work.take(self.tasks.len() as u64 + 1)?;
+            // The largest deadline, of the first task that has it.
+            let Some(latest) = self.tasks.iter().max_by_key(|task| (task.last, usize::MAX - task.number))
+            else {
+                return Ok(None);
+            };
+            let (t, number) = (latest.last, latest.number);
+            if self.total > t {
+                return Ok(Some(number));
+            }
+            if self.total <= self.least_deadline {
+                return Ok(None);
+            }
+            self.decrease_to(self.total.min(t - 1));
+        }
+    }
+
+    fn decrease_to(&mut self, t: u64) {
+        let total = &mut self.total;
+        self.tasks.retain_mut(|task| {
+            if t < task.deadline {
+                *total -= task.due;
+                return false;
+            }
+            if t < task.last {
+                let jobs = (task.last - t - 1) / task.period + 1;
+                task.last -= jobs * task.period;
+                task.due -= jobs * task.wcet;
+                *total -= jobs * task.wcet;
+            }
+            true
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(tasks: &[SporadicTask]) -> Verdict {
+        Qpa.judge(tasks, 1, &mut Work::default())
+    }
+
+    #[test]
+    fn demand_that_just_fits() {
+        // h(3) = 2, h(4) = 4, h(8) = 5 with 2/4 and 2/8 by 4; a tick less by 3 fails: h(3) = 4
+        let at = |deadline| [SporadicTask::constrained(2, 3, 4), SporadicTask::constrained(2, deadline, 8)];
+        assert!(judge(&at(4)).is_schedulable());
+        assert_eq!(judge(&at(3)), Verdict::fails_at(0));
+    }
+
+    #[test]
+    fn the_witness_has_the_deadline_by_which_demand_is_too_much() {
+        // h(5) = 3 + 3 > 5
+        let tasks = [SporadicTask::constrained(3, 4, 20), SporadicTask::constrained(3, 5, 20)];
+        assert_eq!(judge(&tasks), Verdict::fails_at(1));
+    }
+
+    #[test]
+    fn a_full_processor_is_judged_by_its_busy_period() {
+        // U = 1: h(3) = 1, h(4) = 3, h(7) = 5, h(8) = 6 ...
+        let tasks = [SporadicTask::constrained(1, 3, 4), SporadicTask::constrained(3, 4, 4)];
+        assert!(judge(&tasks).is_schedulable());
+        let earlier = [SporadicTask::constrained(1, 3, 4), SporadicTask::constrained(3, 3, 4)];
+        assert_eq!(judge(&earlier), Verdict::fails_at(0));
+    }
+
+    #[test]
+    fn deadlines_after_the_period_leave_room() {
+        let at = |deadline| [SporadicTask::constrained(2, 2, 4), SporadicTask::constrained(4, deadline, 8)];
+        assert!(judge(&at(12)).is_schedulable());
+        assert!(judge(&at(8)).is_schedulable());
+        // h(7) = 2 * 2 + 4
+        assert_eq!(judge(&at(7)), Verdict::fails_at(1));
+    }
+
+    #[test]
+    fn jitter_takes_from_the_deadline() {
+        let kept = |jitter| {
+            [SporadicTask { wcet: 2, deadline: 4, period: 4, jitter }, SporadicTask::constrained(2, 4, 8)]
+        };
+        assert!(judge(&kept(0)).is_schedulable());
+        assert!(judge(&kept(2)).is_schedulable());
+        assert_eq!(judge(&kept(3)), Verdict::fails_at(0));
+    }
+}
