@@ -15,7 +15,9 @@
 //! Each test is a file, named after what its authors call it, with its source, its assumptions and its complexity.
 
 mod global_edf;
+pub mod overheads;
 mod priority_order;
+mod remaining;
 mod sporadic;
 mod test;
 mod uniprocessor;

@@ -1,0 +1,62 @@
+//! Overhead accounting: what scheduling costs is put into the parameters of tasks, so that tests which know no costs apply.
+//!
+//! Times are whole ns: overheads are rounded up, then C' up and T' and D' down, each of which makes tasks harder only.
+//! Everything is exact, and an inflated parameter never gets easier when an overhead grows.
+
+mod csv;
+mod fixed_priority;
+mod inflated;
+mod jlfp;
+mod message_passing;
+mod model;
+mod monotone;
+mod preemption;
+mod quantum;
+#[cfg(test)]
+mod tests;
+
+pub use fixed_priority::FixedPriority;
+pub use inflated::{Eaten, Inflated, Rejected, RejectedWhy};
+pub use jlfp::JobLevel;
+pub use message_passing::MessagePassing;
+pub use model::{CacheDelays, Costs, Overhead, Overheads, TICK_PERIOD_DEFAULT};
+pub use monotone::Monotone;
+pub use quantum::QuantumBased;
+
+use crate::SporadicTask;
+use laxity_model::TaskSet;
+
+/// A way of accounting, for one kind of scheduler.
+pub trait Accounting {
+    /// The tasks of one cluster, with the overheads in their parameters. `working_sets` has the bytes that each task walks;
+    /// overheads are those for as many tasks as there are.
+    ///
+    /// Panics unless there is a working set for each task.
+    ///
+    /// # Errors
+    ///
+    /// Overheads leave no room for a task, or for any: then the tasks are not schedulable by any test.
+    fn inflate(
+        &self,
+        overheads: &Overheads,
+        tasks: &[SporadicTask],
+        working_sets: &[u64],
+    ) -> Result<Inflated, Rejected>;
+
+    /// Authors, title and section.
+    fn source(&self) -> &'static str;
+}
+
+/// Which processor handles release interrupts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Interrupts {
+    /// Any: they take time from the tasks.
+    Shared,
+    /// One that runs no tasks. It is not among those on which the tasks are tested: the caller tests on one less.
+    Dedicated,
+}
+
+/// The bytes that the real-time tasks of a set walk, in the order of [`SporadicTask::of_set`].
+pub fn working_sets_of(set: &TaskSet) -> Vec<u64> {
+    set.real_time().map(|(_, task)| task.working_set.size_bytes).collect()
+}
