@@ -15,6 +15,7 @@
 //! Each test is a file, named after what its authors call it, with its source, its assumptions and its complexity.
 
 mod global_edf;
+mod global_soft;
 pub mod overheads;
 mod priority_order;
 mod remaining;
@@ -24,6 +25,7 @@ mod uniprocessor;
 mod verdict;
 
 pub use global_edf::Gfb;
+pub use global_soft::{CompliantVector, DeviAnderson, PriorityPoints};
 pub use priority_order::PriorityOrder;
 pub use sporadic::{SporadicTask, TIME_MAX};
 pub use test::{Exactness, Guarantee, OutOfWork, Priorities, Test, TestInfo, WORK_DEFAULT, Work};

@@ -47,6 +47,8 @@ pub struct TestInfo {
 pub enum Priorities {
     /// The job with the earliest deadline; ties by any rule.
     EarliestDeadlineFirst,
+    /// The job with the earliest point D - C (m - 1)/m after its arrival (G-FL); ties by any rule.
+    FairLateness,
     /// The job of the task that comes first in the order given.
     Fixed,
     /// Quantum by quantum, as PD2 does (Pfair).

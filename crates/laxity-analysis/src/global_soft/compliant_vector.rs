@@ -1,0 +1,246 @@
+//! Tardiness bounds by compliant vectors, for global EDF and global fair lateness (G-FL).
+//!
+//! 1. A job's priority is a point in time, Y_i after its arrival; the earliest goes first. EDF: Y_i = D_i. G-FL:
+//!    Y_i = D_i - C_i (m - 1)/m. Taking the same from all Y changes no decision, so the least is taken as 0. D is arbitrary.
+//! 2. S_i = C_i max(0, 1 - Y_i/T_i) and S is their sum; G(x) is the sum of the ceil(U) - 1 largest x_i u_i + C_i - S_i.
+//! 3. A vector x >= 0 is compliant if m x_i >= G(x) + S - C_i for all i. Then a job of task i has completed
+//!    Y_i + x_i + C_i after its arrival (EA 2012, Theorem on compliant vectors).
+//! 4. x_i = max(0, s - C_i/m) is compliant if M(s) = G(x) + S - m s <= 0. M is convex and piecewise linear, and falls at
+//!    least with slope -1: its slope is the sum of at most m - 1 utilizations, less m. So every U <= m has a bound.
+//! 5. s is rounded up to the least whole number of ns with M(s) <= 0, and the bounds to whole ns.
+//! 6. With D = T and U <= 1, nothing is late under EDF (see Devi and Anderson).
+//!
+//! Nothing overflows: sum of C_i <= m max T_i <= m 2^50 as U <= m, so s <= M(0) <= m 2^50, and no product exceeds
+//! C (m s + m T) < 2^126 for m <= 2^12.
+//!
+//! s is found from below by tangents, whose zeros do not exceed that of a convex function; then it is exact: M is evaluated
+//! with integer quotients and a sum of remainders ([`LoadSum`]).
+
+use super::{ASSUMPTIONS, not_covered, utilization_ceiling};
+use crate::{
+    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+};
+use laxity_model::LoadSum;
+use std::cmp::Ordering;
+
+/// Where the priority points of jobs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PriorityPoints {
+    /// At the deadline: global EDF.
+    Deadline,
+    /// C (m - 1)/m before the deadline: global fair lateness.
+    FairLateness,
+}
+
+/// The tardiness bounds of the least compliant vector.
+#[derive(Debug, Clone, Copy)]
+pub struct CompliantVector {
+    /// Of which scheduler.
+    pub priority_points: PriorityPoints,
+}
+
+static G_EDF: TestInfo = TestInfo {
+    name: "compliant-vector",
+    source: "Erickson, Guan, Baruah: Tardiness bounds for global EDF with deadlines different from periods, OPODIS 2010; \
+        Erickson, Anderson: Fair lateness scheduling, ECRTS 2012",
+    priorities: Priorities::EarliestDeadlineFirst,
+    guarantee: Guarantee::Soft,
+    exactness: Exactness::Exact,
+    complexity: "O(n) a step of Newton's method",
+    assumptions: ASSUMPTIONS,
+};
+
+static G_FL: TestInfo = TestInfo {
+    name: "compliant-vector-g-fl",
+    source: "Erickson, Anderson: Fair lateness scheduling: reducing maximum lateness in G-EDF-like scheduling, ECRTS 2012",
+    priorities: Priorities::FairLateness,
+    ..G_EDF
+};
+
+impl Test for CompliantVector {
+    fn info(&self) -> &'static TestInfo {
+        match self.priority_points {
+            PriorityPoints::Deadline => &G_EDF,
+            PriorityPoints::FairLateness => &G_FL,
+        }
+    }
+
+    fn verdict(
+        &self,
+        tasks: &[SporadicTask],
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        if let Some(verdict) = not_covered(tasks, processors) {
+            return Ok(verdict);
+        }
+        work.take(tasks.len() as u64)?;
+        let ceiling = utilization_ceiling(tasks, processors);
+        let edf = self.priority_points == PriorityPoints::Deadline;
+        if edf && ceiling <= 1 && tasks.iter().all(|task| task.deadline == task.period) {
+            return Ok(Verdict::Schedulable(Bounds::Tardiness(vec![0; tasks.len()])));
+        }
+        let points = self.points(tasks, processors);
+        let mut excess = Excess::new(tasks, &points, processors, ceiling as usize - 1);
+        let s = excess.least_compliant(work)?;
+        let tardiness = tasks.iter().zip(&points).map(|(task, &point)| excess.tardiness(task, point, s));
+        Ok(Verdict::Schedulable(Bounds::Tardiness(tardiness.collect())))
+    }
+}
+
+impl CompliantVector {
+    /// m Y_i, the least of which is 0.
+    fn points(&self, tasks: &[SporadicTask], processors: u32) -> Vec<i128> {
+        let m = i128::from(processors);
+        let before_deadline = match self.priority_points {
+            PriorityPoints::Deadline => 0,
+            PriorityPoints::FairLateness => m - 1,
+        };
+        let point =
+            |task: &SporadicTask| m * i128::from(task.deadline) - before_deadline * i128::from(task.wcet);
+        let least = tasks.iter().map(point).min().unwrap_or(0);
+        tasks.iter().map(|task| point(task) - least).collect()
+    }
+}
+
+/// A task's part of M.
+struct Line {
+    wcet: u64,
+    period: u64,
+    /// m T_i
+    scaled_period: u64,
+    /// m max(0, T_i - Y_i): S_i is C_i / (m T_i) times that.
+    shortage: i128,
+}
+
+/// C_i - S_i + x_i u_i for some s, as a whole number and a proper fraction of m T_i.
+#[derive(Clone, Copy)]
+struct Value {
+    line: usize,
+    whole: i128,
+    part: u64,
+}
+
+/// M, and where it has been evaluated.
+struct Excess {
+    m: i128,
+    largest: usize,
+    lines: Vec<Line>,
+    /// Whole numbers in S.
+    shortage: i128,
+    /// The proper fractions of S, and of G(x) while M is compared with 0.
+    parts: LoadSum,
+    /// Those of S in 2^-64 ns, rounded down.
+    parts_q64: u128,
+    values: Vec<Value>,
+}
+
+/// What M is at some s.
+enum Sign {
+    NotPositive,
+    /// M is at least that, and falls at most with this slope, in 2^-64.
+    Positive {
+        whole: i128,
+        fall_q64: u128,
+    },
+}
+
+impl Line {
+    /// C k / (m T), rounded down, and the remainder over m T.
+    fn share(&self, k: i128) -> (i128, u64) {
+        let (product, divisor) = (i128::from(self.wcet) * k, i128::from(self.scaled_period));
+        let part = u64::try_from(product.rem_euclid(divisor)).expect("below m T");
+        (product.div_euclid(divisor), part)
+    }
+}
+
+/// A proper fraction in 2^-64, rounded down.
+fn q64(numerator: u64, denominator: u64) -> u128 {
+    (u128::from(numerator) << 64) / u128::from(denominator)
+}
+
+impl Excess {
+    fn new(tasks: &[SporadicTask], points: &[i128], processors: u32, largest: usize) -> Self {
+        let m = i128::from(processors);
+        let line = |(task, &point): (&SporadicTask, &i128)| Line {
+            wcet: task.wcet,
+            period: task.period,
+            scaled_period: u64::from(processors) * task.period,
+            shortage: (m * i128::from(task.period) - point).max(0),
+        };
+        let lines: Vec<Line> = tasks.iter().zip(points).map(line).collect();
+        let (mut shortage, mut parts, mut parts_q64) = (0, LoadSum::new(), 0);
+        for line in &lines {
+            let (whole, part) = line.share(line.shortage);
+            shortage += whole;
+            parts.add_ratio(part, line.scaled_period);
+            parts_q64 += q64(part, line.scaled_period);
+        }
+        Excess { m, largest, lines, shortage, parts, parts_q64, values: Vec::new() }
+    }
+
+    /// The least whole s with M(s) <= 0. A step of work is the evaluation of a line.
+    fn least_compliant(&mut self, work: &mut Work) -> Result<i128, OutOfWork> {
+        let mut s = 0;
+        loop {
+            work.take(self.lines.len() as u64)?;
+            let Sign::Positive { whole, fall_q64 } = self.sign(s) else { return Ok(s) };
+            // The tangent's zero is not beyond that of M. The next whole number is not either, as s
+            // itself is before it.
+            let step = (u128::try_from(whole).unwrap_or(0) << 64) / fall_q64;
+            s += i128::try_from(step).expect("below 2^64").max(1);
+        }
+    }
+
+    /// Evaluates M(s) as far as is needed.
+    fn sign(&mut self, s: i128) -> Sign {
+        self.evaluate(s);
+        let top = &self.values[..self.largest];
+        let (mut parts_q64, mut fall_q64) = (self.parts_q64, u128::try_from(self.m).expect("m > 0") << 64);
+        for value in top {
+            let line = &self.lines[value.line];
+            self.parts.add_ratio(value.part, line.scaled_period);
+            parts_q64 += q64(value.part, line.scaled_period);
+            if self.m * s > i128::from(line.wcet) {
+                fall_q64 -= q64(line.wcet, line.period);
+            }
+        }
+        // M(s) <= 0 if the fractions do not exceed what the whole numbers leave.
+        let left = self.m * s - self.shortage - top.iter().map(|value| value.whole).sum::<i128>();
+        let compliant = u64::try_from(left).is_ok_and(|left| self.parts.cmp_ratio(left, 1).is_le());
+        top.iter().for_each(|_| self.parts.pop());
+        if compliant {
+            return Sign::NotPositive;
+        }
+        let whole = i128::try_from(parts_q64 >> 64).expect("64 bits") - left;
+        Sign::Positive { whole, fall_q64 }
+    }
+
+    /// The values at s, those of G(x) first.
+    fn evaluate(&mut self, s: i128) {
+        let lines = &self.lines;
+        let value = |(place, line): (usize, &Line)| {
+            let beyond = (self.m * s - i128::from(line.wcet)).max(0);
+            let (whole, part) = line.share(beyond - line.shortage);
+            Value { line: place, whole: whole + i128::from(line.wcet), part }
+        };
+        self.values.clear();
+        self.values.extend(lines.iter().enumerate().map(value));
+        let larger = |a: &Value, b: &Value| -> Ordering {
+            let cross = |a: &Value, b: &Value| u128::from(a.part) * u128::from(lines[b.line].scaled_period);
+            b.whole.cmp(&a.whole).then_with(|| cross(b, a).cmp(&cross(a, b)))
+        };
+        if self.largest > 0 && self.largest < lines.len() {
+            self.values.select_nth_unstable_by(self.largest, larger);
+        }
+    }
+
+    /// Y_i + x_i + C_i - D_i, rounded up, at least 0.
+    fn tardiness(&self, task: &SporadicTask, point: i128, s: i128) -> u64 {
+        let wcet = i128::from(task.wcet);
+        let response = point + (self.m * s - wcet).max(0) + self.m * wcet;
+        let late = (response - self.m * i128::from(task.deadline)).max(0);
+        // s is below 2^63, C and Y below 2^50.
+        u64::try_from(late / self.m + i128::from(late % self.m > 0)).expect("64 bits")
+    }
+}
