@@ -14,6 +14,7 @@
 //!
 //! Each test is a file, named after what its authors call it, with its source, its assumptions and its complexity.
 
+pub mod catalogue;
 mod global_edf;
 mod global_soft;
 pub mod overheads;
@@ -24,7 +25,7 @@ mod test;
 mod uniprocessor;
 mod verdict;
 
-pub use global_edf::Gfb;
+pub use global_edf::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
 pub use global_soft::{CompliantVector, DeviAnderson, PriorityPoints};
 pub use priority_order::PriorityOrder;
 pub use sporadic::{SporadicTask, TIME_MAX};

@@ -2,6 +2,7 @@
 //!
 //! Tasks are schedulable if sum of lambda_i <= m - (m - 1) lambda_max, where lambda_i = C_i / min(D_i, T_i).
 
+use super::assumptions::{NO_JITTER, jitter};
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
 use laxity_model::LoadSum;
 
@@ -17,7 +18,7 @@ static INFO: TestInfo = TestInfo {
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,
     complexity: "O(n)",
-    assumptions: &[],
+    assumptions: &[NO_JITTER],
 };
 
 impl Test for Gfb {
@@ -31,6 +32,9 @@ impl Test for Gfb {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
+        if let Some(verdict) = jitter(tasks) {
+            return Ok(verdict);
+        }
         work.take(tasks.len() as u64)?;
         let densest = |one: &SporadicTask, other: &SporadicTask| {
             let cross =

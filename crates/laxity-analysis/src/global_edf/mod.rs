@@ -1,5 +1,33 @@
 //! Global EDF, hard: no test dominates all others, so a set is schedulable if any accepts it.
 
+mod any;
+mod assumptions;
+mod bak;
+mod bar;
+mod bcl;
+mod bcl_iterative;
+mod busy_interval;
+mod ff_dbf;
 mod gfb;
+mod headroom;
+mod la;
+mod load;
+#[cfg(test)]
+mod reference;
+mod rta;
+mod share;
+mod slack;
+#[cfg(test)]
+mod testing;
+mod workload;
 
+pub use any::AnyGlobalEdf;
+pub use bak::Bak;
+pub use bar::Bar;
+pub use bcl::Bcl;
+pub use bcl_iterative::BclIterative;
+pub use ff_dbf::FfDbf;
 pub use gfb::Gfb;
+pub use la::La;
+pub use load::Load;
+pub use rta::Rta;

@@ -1,0 +1,39 @@
+//! All tests by name.
+
+use crate::{
+    AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, CompliantVector, Density, DeviAnderson, FfDbf,
+    FixedPriorityRta, Gfb, La, Load, PriorityPoints, Qpa, Rta, Test, TimeDemand,
+};
+
+const TESTS: &[&dyn Test] = &[
+    // Global EDF, hard.
+    &Gfb,
+    &Bak,
+    &Bar,
+    &Bcl,
+    &BclIterative,
+    &Rta,
+    &FfDbf,
+    &Load,
+    &La,
+    &AnyGlobalEdf,
+    // Global EDF and G-FL, soft.
+    &DeviAnderson,
+    &CompliantVector { priority_points: PriorityPoints::Deadline },
+    &CompliantVector { priority_points: PriorityPoints::FairLateness },
+    // One processor.
+    &Density,
+    &Qpa,
+    &FixedPriorityRta,
+    &TimeDemand,
+];
+
+/// All tests: no two have the same name.
+pub fn tests() -> &'static [&'static dyn Test] {
+    TESTS
+}
+
+/// The test of this name.
+pub fn test(name: &str) -> Option<&'static dyn Test> {
+    TESTS.iter().copied().find(|test| test.info().name == name)
+}

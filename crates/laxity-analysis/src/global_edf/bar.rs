@@ -1,0 +1,67 @@
+//! BAR: the interval before a missed deadline that begins where a processor was last idle, with at most m - 1 tasks that carry work
+//! into it.
+//!
+//! The condition, with its proof for integer time, is in `busy_interval`; here D <= T, so that the backlog of a task that misses is
+//! one job. The paper's condition has D_k - C_k where time is dense; in integer time a job that misses has executed at most
+//! C_k - 1, so it is D_k - C_k + 1 here and the comparison is strict, and a task that carries work in has executed before, so it
+//! carries at most C - 1 (the correction by one that integer time permits).
+//!
+//! The paper tests the instants at which the demand changes; between them the work of tasks that carry some in can grow faster than m.
+//! All integers are covered here.
+
+use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
+use super::busy_interval::BusyIntervals;
+use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+
+/// Baruah's test (2007).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bar;
+
+static INFO: TestInfo = TestInfo {
+    name: "bar",
+    source: "Baruah: Techniques for multiprocessor global schedulability analysis, RTSS 2007",
+    priorities: Priorities::EarliestDeadlineFirst,
+    guarantee: Guarantee::Hard,
+    exactness: Exactness::Sufficient,
+    complexity: "pseudo-polynomial for U below a constant less than m; n steps for each interval that is evaluated",
+    assumptions: &[NO_JITTER, CONSTRAINED, INTEGER_TIME],
+};
+
+impl Test for Bar {
+    fn info(&self) -> &'static TestInfo {
+        &INFO
+    }
+
+    fn verdict(
+        &self,
+        tasks: &[SporadicTask],
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+            return Ok(verdict);
+        }
+        work.take(tasks.len() as u64)?;
+        let Some(mut intervals) = BusyIntervals::of(tasks, processors) else {
+            return Ok(Verdict::needs("U < m", None));
+        };
+        let mut open = Vec::with_capacity(tasks.len());
+        for (k, task) in tasks.iter().enumerate() {
+            if intervals.longest(k, 1)? >= task.deadline {
+                open.push(k);
+            }
+        }
+        // Sets that fail, most often fail in a shortest interval.
+        for &k in &open {
+            if !intervals.holds_in_shortest(k, 1, work)? {
+                return Ok(Verdict::fails_at(k));
+            }
+        }
+        for &k in &open {
+            if !intervals.holds(k, 1, work)? {
+                return Ok(Verdict::fails_at(k));
+            }
+        }
+        Ok(Verdict::SCHEDULABLE)
+    }
+}

@@ -1,0 +1,95 @@
+//! BCL: the interference of each task with each other in the window of a job.
+//!
+//! With x = D_k - C_k and, for every i other than k,
+//! I_i = N_i C_i + min(C_i, max(0, D_k - N_i T_i)), N_i = floor((D_k - D_i) / T_i) + 1,
+//! task k meets its deadlines if
+//!
+//! 1. sum of min(I_i, x) < m x, or
+//! 2. sum of min(I_i, x) = m x, and 0 < I_i <= x for some i.
+//!
+//! This is the paper's condition on beta_i = I_i / D_k and 1 - lambda_k, multiplied by D_k: only integers are left. Where D <= T,
+//! I_i equals [`super::workload::under_edf`] without slack.
+//!
+//! The task with the least room is judged first: a set that fails, most often fails there. It is the witness then.
+
+use super::assumptions::{CONSTRAINED, NO_JITTER, jitter_or_unconstrained};
+use super::headroom::Headroom;
+use super::workload;
+use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+use std::cmp::Ordering;
+
+/// The test of Bertogna, Cirinei and Lipari (2005).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Bcl;
+
+static INFO: TestInfo = TestInfo {
+    name: "bcl",
+    source: "Bertogna, Cirinei, Lipari: Improved schedulability analysis of EDF on multiprocessor platforms, ECRTS 2005",
+    priorities: Priorities::EarliestDeadlineFirst,
+    guarantee: Guarantee::Hard,
+    exactness: Exactness::Sufficient,
+    complexity: "O(n^2); n steps a task",
+    assumptions: &[NO_JITTER, CONSTRAINED],
+};
+
+impl Test for Bcl {
+    fn info(&self) -> &'static TestInfo {
+        &INFO
+    }
+
+    fn verdict(
+        &self,
+        tasks: &[SporadicTask],
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+            return Ok(verdict);
+        }
+        work.take(tasks.len() as u64)?;
+        for k in undecided(tasks, processors, 0) {
+            work.take(tasks.len() as u64)?;
+            if !meets(tasks, k, processors) {
+                return Ok(Verdict::fails_at(k));
+            }
+        }
+        Ok(Verdict::SCHEDULABLE)
+    }
+}
+
+/// The tasks for which the bound on the interference of all tasks at once reaches m (x + `spare`), the one with the least room
+/// first, the others in their order.
+pub(super) fn undecided(tasks: &[SporadicTask], processors: u32, spare: u64) -> Vec<usize> {
+    let headroom = Headroom::new(tasks);
+    // The room that is missing; parameters are at most 2^50, thousands of them sum to less than 2^100.
+    let missing = |task: &SporadicTask| {
+        let room = u128::from(processors) * u128::from(task.deadline - task.wcet + spare);
+        (headroom.interference(task) + 1).checked_sub(room).filter(|&missing| missing > 0)
+    };
+    let mut found: Vec<(usize, u128)> =
+        tasks.iter().enumerate().filter_map(|(k, task)| Some((k, missing(task)?))).collect();
+    if let Some(worst) = (0..found.len()).max_by_key(|&at| (found[at].1, usize::MAX - at)) {
+        found[..=worst].rotate_right(1);
+    }
+    found.into_iter().map(|(k, _)| k).collect()
+}
+
+fn meets(tasks: &[SporadicTask], k: usize, processors: u32) -> bool {
+    let task = &tasks[k];
+    let most = task.deadline - task.wcet;
+    let room = u128::from(processors) * u128::from(most);
+    let (mut sum, mut some_fits) = (0u128, false);
+    for other in tasks[..k].iter().chain(&tasks[k + 1..]) {
+        let interference = workload::under_edf(other, task.deadline, 0);
+        some_fits |= 0 < interference && interference <= most;
+        sum += u128::from(interference.min(most));
+        if sum > room {
+            return false;
+        }
+    }
+    match sum.cmp(&room) {
+        Ordering::Less => true,
+        Ordering::Equal => some_fits,
+        Ordering::Greater => false,
+    }
+}

@@ -1,0 +1,79 @@
+//! BCL-iterative: the interference in the window of a job, less by the slack of those that interfere.
+//!
+//! With x = D_k - C_k and I_i = floor(D_k / T_i) C_i + min(C_i, max(0, D_k mod T_i - S_i)), task k has at least the slack
+//! S_k = x - floor(sum over other i of min(I_i, x + 1) / m), if that is not negative. From S = 0 on, slacks are improved until no
+//! task's is negative, or none grows. There is no limit to the rounds but the work.
+//!
+//! Time is integer, hence x + 1: interference of x + 1 units is the least that makes a job late.
+
+use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
+use super::bcl::undecided;
+use super::slack::{Responses, converge};
+use super::workload;
+use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+
+/// The iterative test of Bertogna, Cirinei and Lipari (2009).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BclIterative;
+
+static INFO: TestInfo = TestInfo {
+    name: "bcl-iterative",
+    source: "Bertogna, Cirinei, Lipari: Schedulability analysis of global scheduling algorithms on multiprocessor platforms, \
+        IEEE TPDS 20(4), 2009, equations 14-18",
+    priorities: Priorities::EarliestDeadlineFirst,
+    guarantee: Guarantee::Hard,
+    exactness: Exactness::Sufficient,
+    complexity: "O(n^2) a round, pseudo-polynomially many rounds, rarely more than a few; n steps a task",
+    assumptions: &[NO_JITTER, CONSTRAINED, INTEGER_TIME],
+};
+
+impl Test for BclIterative {
+    fn info(&self) -> &'static TestInfo {
+        &INFO
+    }
+
+    fn verdict(
+        &self,
+        tasks: &[SporadicTask],
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+            return Ok(verdict);
+        }
+        work.take(tasks.len() as u64)?;
+        let suspects = undecided(tasks, processors, 1);
+        let mut windows = Windows { tasks, processors: processors.into(), work };
+        Ok(match converge(tasks, &suspects, &mut windows)? {
+            Ok(_) => Verdict::SCHEDULABLE,
+            Err(k) => Verdict::fails_at(k),
+        })
+    }
+}
+
+struct Windows<'a> {
+    tasks: &'a [SporadicTask],
+    processors: u128,
+    work: &'a mut Work,
+}
+
+impl Responses for Windows<'_> {
+    fn response(&mut self, k: usize, slacks: &[u64]) -> Result<Option<u64>, OutOfWork> {
+        self.work.take(self.tasks.len() as u64)?;
+        let SporadicTask { wcet, deadline, .. } = self.tasks[k];
+        let cap = deadline - wcet + 1;
+        let room = self.processors * u128::from(cap);
+        let mut sum = 0u128;
+        for (i, (other, &slack)) in self.tasks.iter().zip(slacks).enumerate() {
+            if i != k {
+                sum += u128::from(workload::under_edf(other, deadline, slack).min(cap));
+                if sum >= room {
+                    return Ok(None);
+                }
+            }
+        }
+        // sum < m cap, so the quotient is below the cap.
+        let late = u64::try_from(sum / self.processors).map_err(|_| OutOfWork)?;
+        Ok(Some(wcet + late))
+    }
+}

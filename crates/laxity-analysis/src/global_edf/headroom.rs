@@ -1,0 +1,88 @@
+//! A bound on the interference of all tasks at once, in logarithmic time: most tasks of most sets need no more to be accepted.
+//!
+//! In a window of length L, under EDF and without slack, a task of a period above L does at most C, any other at most
+//! u L + C (1 - u): the line through the ends of the ramps of [`super::workload::under_edf`]. With tasks sorted by period, two
+//! prefix sums give the sum over all of them.
+
+use crate::SporadicTask;
+
+/// Fractional bits of the shares: C << 13 fits 64 bits for C <= 2^50.
+const BITS: u32 = 13;
+
+/// Prefix sums over tasks in the order of their periods.
+pub(super) struct Headroom {
+    periods: Vec<u64>,
+    /// Of the first j tasks: sum of ceil(u 2^13), of C (1 - u) rounded up, and of C.
+    prefixes: Vec<Prefix>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Prefix {
+    share: u128,
+    ramp: u128,
+    wcet: u128,
+}
+
+impl Prefix {
+    fn of(task: &SporadicTask) -> Self {
+        let share = (task.wcet << BITS).div_ceil(task.period);
+        let executed = (u128::from((task.wcet << BITS) / task.period) * u128::from(task.wcet)) >> BITS;
+        Prefix { share: share.into(), ramp: u128::from(task.wcet) - executed, wcet: task.wcet.into() }
+    }
+
+    fn plus(self, other: Prefix) -> Prefix {
+        Prefix { share: self.share + other.share, ramp: self.ramp + other.ramp, wcet: self.wcet + other.wcet }
+    }
+}
+
+impl Headroom {
+    pub(super) fn new(tasks: &[SporadicTask]) -> Self {
+        let mut sorted: Vec<&SporadicTask> = tasks.iter().collect();
+        sorted.sort_unstable_by_key(|task| task.period);
+        let mut prefixes = Vec::with_capacity(tasks.len() + 1);
+        let mut sum = Prefix::default();
+        prefixes.push(sum);
+        prefixes.extend(sorted.iter().map(|task| {
+            sum = sum.plus(Prefix::of(task));
+            sum
+        }));
+        Headroom { periods: sorted.iter().map(|task| task.period).collect(), prefixes }
+    }
+
+    /// At least what all tasks but `task` can interfere with it in a window of length `task.deadline`.
+    pub(super) fn interference(&self, task: &SporadicTask) -> u128 {
+        let within = self.periods.partition_point(|&period| period <= task.deadline);
+        let (short, all) = (self.prefixes[within], self.prefixes[self.periods.len()]);
+        let own = Prefix::of(task);
+        let long_wcet = all.wcet - short.wcet;
+        let (share, constant) = if task.period <= task.deadline {
+            (short.share - own.share, short.ramp - own.ramp + long_wcet)
+        } else {
+            (short.share, short.ramp + long_wcet - own.wcet)
+        };
+        // share <= n 2^13 and D <= 2^50: far from 128 bits.
+        ((share * u128::from(task.deadline)) >> BITS) + 1 + constant
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Random, random_tasks};
+    use super::super::workload;
+    use super::*;
+
+    #[test]
+    fn never_less_than_the_sum_itself() {
+        for seed in 0..3000 {
+            let mut random = Random::new(seed);
+            let count = random.between(1, 12);
+            let tasks = random_tasks(&mut random, count, 40);
+            let headroom = Headroom::new(&tasks);
+            for (k, task) in tasks.iter().enumerate() {
+                let others = tasks.iter().enumerate().filter(|&(i, _)| i != k);
+                let sum: u64 = others.map(|(_, other)| workload::under_edf(other, task.deadline, 0)).sum();
+                assert!(headroom.interference(task) >= sum.into(), "seed {seed}, task {k} of {tasks:?}");
+            }
+        }
+    }
+}

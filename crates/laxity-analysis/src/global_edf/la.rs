@@ -1,0 +1,82 @@
+//! LA: the interval before a missed deadline that begins where a processor was last idle, for arbitrary deadlines.
+//!
+//! The paper's test is for tasks that suspend themselves; this is what is left of it for tasks that do not: at most m - 1 tasks carry
+//! work into the interval, whatever their deadlines. The condition, with its proof, is in `busy_interval`. It was derived for this
+//! crate, not copied from the paper: where D > T a task can carry in several jobs, and a job can wait for its predecessors, so
+//! the condition must hold for a backlog of any number of jobs.
+//!
+//! For D <= T it is the condition of BAR.
+
+use super::assumptions::{INTEGER_TIME, NO_JITTER, jitter};
+use super::busy_interval::BusyIntervals;
+use super::share;
+use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
+
+/// The test of Liu and Anderson (2013), for tasks that do not suspend themselves.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct La;
+
+static INFO: TestInfo = TestInfo {
+    name: "la",
+    source: "after Liu, Anderson: Suspension-aware analysis for hard real-time multiprocessor scheduling, ECRTS 2013; \
+        without suspensions, see the module",
+    priorities: Priorities::EarliestDeadlineFirst,
+    guarantee: Guarantee::Hard,
+    exactness: Exactness::Sufficient,
+    complexity: "pseudo-polynomial for U below a constant less than m; n steps for each interval that is evaluated",
+    assumptions: &[NO_JITTER, INTEGER_TIME, UTILIZATION, BACKLOG],
+};
+
+const UTILIZATION: &str = "U < m";
+const BACKLOG: &str = "U + (m - 1) C / T < m where D > T";
+
+impl Test for La {
+    fn info(&self) -> &'static TestInfo {
+        &INFO
+    }
+
+    fn verdict(
+        &self,
+        tasks: &[SporadicTask],
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        if let Some(verdict) = jitter(tasks) {
+            return Ok(verdict);
+        }
+        work.take(tasks.len() as u64)?;
+        let Some(mut intervals) = BusyIntervals::of(tasks, processors) else {
+            return Ok(Verdict::needs(UTILIZATION, None));
+        };
+        if let Some(at) = tasks.iter().position(|task| endless(tasks, task, processors)) {
+            return Ok(Verdict::needs(BACKLOG, Some(at)));
+        }
+        for k in 0..tasks.len() {
+            if intervals.longest(k, 1)? >= intervals.shortest(k, 1)
+                && !intervals.holds_in_shortest(k, 1, work)?
+            {
+                return Ok(Verdict::fails_at(k));
+            }
+        }
+        for (k, task) in tasks.iter().enumerate() {
+            let mut jobs = 1;
+            while intervals.longest(k, jobs)? >= intervals.shortest(k, jobs) {
+                if !intervals.holds(k, jobs, work)? {
+                    return Ok(Verdict::fails_at(k));
+                }
+                if task.deadline <= task.period {
+                    break;
+                }
+                jobs += 1;
+            }
+        }
+        Ok(Verdict::SCHEDULABLE)
+    }
+}
+
+/// Whether longer and longer backlogs of the task stay possible: the longest interval grows by (m - 1) C / (m - U) with each job, the
+/// shortest by T.
+fn endless(tasks: &[SporadicTask], task: &SporadicTask, processors: u32) -> bool {
+    let own = (share::floor(task.wcet, task.period) + 1) * u128::from(processors - 1);
+    task.deadline > task.period && share::total_ceil(tasks) + own >= u128::from(processors) << share::BITS
+}

@@ -1,0 +1,174 @@
+//! RTA: response times under global EDF.
+//!
+//! With W_i the workload of task i in any window and I_i what EDF lets interfere (both in `workload`), both less by the slack of
+//! task i, the response time of task k is at most the least R >= C_k for which
+//!
+//! `R = C_k + floor(sum over other i of min(W_i(R), I_i(D_k), R - C_k + 1) / m)`.
+//!
+//! Where it is at most D_k, task k has the slack D_k - R. From S = 0 on, slacks are improved until all tasks meet their deadlines,
+//! or none grows. Once all are proven to, every bound is computed once more, with the slacks of all others.
+//!
+//! Since W_i(D_k) >= I_i(D_k), a task that meets its deadline after BCL-iterative does so here, with no less slack.
+//!
+//! A step is one term of one such sum. Terms that have reached I_i leave the sum and become part of its constant, and N_i and its
+//! ramp are carried along as R grows, so that a term needs no division.
+
+use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
+use super::bcl::undecided;
+use super::slack::{Responses, converge};
+use super::workload;
+use crate::{
+    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+};
+
+/// The response-time analysis of Bertogna and Cirinei (2007).
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rta;
+
+static INFO: TestInfo = TestInfo {
+    name: "rta",
+    source: "Bertogna, Cirinei: Response-time analysis for globally scheduled symmetric multiprocessor platforms, RTSS 2007",
+    priorities: Priorities::EarliestDeadlineFirst,
+    guarantee: Guarantee::Hard,
+    exactness: Exactness::Sufficient,
+    complexity: "pseudo-polynomial: O(n) for each response time tried, O(n) of them a round",
+    assumptions: &[NO_JITTER, CONSTRAINED, INTEGER_TIME],
+};
+
+impl Test for Rta {
+    fn info(&self) -> &'static TestInfo {
+        &INFO
+    }
+
+    fn verdict(
+        &self,
+        tasks: &[SporadicTask],
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+            return Ok(verdict);
+        }
+        work.take(tasks.len() as u64)?;
+        let suspects = undecided(tasks, processors, 1);
+        let mut equations = Equations::of(tasks, processors, work);
+        let mut slacks = match converge(tasks, &suspects, &mut equations)? {
+            Ok(slacks) => slacks,
+            Err(k) => return Ok(Verdict::fails_at(k)),
+        };
+        let mut bounds = Vec::with_capacity(tasks.len());
+        for (k, task) in tasks.iter().enumerate() {
+            // All meet their deadlines with these slacks, so there is one.
+            let response = equations.response(k, &slacks)?.unwrap_or(task.deadline);
+            slacks[k] = slacks[k].max(task.deadline - response);
+            bounds.push(response);
+        }
+        Ok(Verdict::Schedulable(Bounds::ResponseTimes(bounds)))
+    }
+}
+
+/// The equations of all tasks of a set.
+struct Equations<'a> {
+    tasks: &'a [SporadicTask],
+    processors: u64,
+    work: &'a mut Work,
+    /// Of the equation that is being solved.
+    terms: Vec<Term>,
+    reached: Vec<u64>,
+}
+
+/// What one task adds to the sum, in progress with R.
+#[derive(Debug, Clone, Copy)]
+struct Term {
+    wcet: u64,
+    period: u64,
+    /// I_i(D_k)
+    most: u64,
+    /// N_i C_i
+    complete: u64,
+    /// The R at which N_i grows.
+    next: u64,
+}
+
+impl Term {
+    fn of(task: &SporadicTask, slack: u64, most: u64, response: u64) -> Term {
+        let late = task.deadline - task.wcet - slack;
+        let jobs = if response + late < task.period { 0 } else { (response + late) / task.period };
+        Term {
+            wcet: task.wcet,
+            period: task.period,
+            most,
+            complete: jobs * task.wcet,
+            next: (jobs + 1) * task.period - late,
+        }
+    }
+
+    /// min(W_i(R), I_i(D_k)), for R no less than before.
+    fn at(&mut self, response: u64) -> u64 {
+        while response >= self.next {
+            self.next += self.period;
+            self.complete += self.wcet;
+        }
+        (self.complete + self.wcet.min(response + self.period - self.next)).min(self.most)
+    }
+}
+
+impl<'a> Equations<'a> {
+    fn of(tasks: &'a [SporadicTask], processors: u32, work: &'a mut Work) -> Self {
+        Equations { tasks, processors: processors.into(), work, terms: Vec::new(), reached: Vec::new() }
+    }
+
+    fn set_up(&mut self, k: usize, slacks: &[u64]) {
+        let SporadicTask { wcet, deadline, .. } = self.tasks[k];
+        self.terms.clear();
+        for (i, (other, &slack)) in self.tasks.iter().zip(slacks).enumerate() {
+            let most = if i == k { 0 } else { workload::under_edf(other, deadline, slack) };
+            if most > 0 {
+                self.terms.push(Term::of(other, slack, most, wcet));
+            }
+        }
+    }
+
+    /// The least R - C_k that is not ruled out by the m largest terms at `response`: while m terms reach R - C_k + 1, the
+    /// sum is at least m (R - C_k + 1), and R does not solve the equation.
+    fn least_delay(&mut self, response: u64) -> u64 {
+        let Ok(rank) = usize::try_from(self.processors) else { return 0 };
+        if self.terms.len() < rank {
+            return 0;
+        }
+        self.reached.clear();
+        self.reached.extend(self.terms.iter_mut().map(|term| term.at(response)));
+        *self.reached.select_nth_unstable_by(rank - 1, |a, b| b.cmp(a)).1
+    }
+}
+
+impl Responses for Equations<'_> {
+    fn response(&mut self, k: usize, slacks: &[u64]) -> Result<Option<u64>, OutOfWork> {
+        let SporadicTask { wcet, deadline, .. } = self.tasks[k];
+        self.set_up(k, slacks);
+        self.work.take(2 * self.tasks.len() as u64)?;
+        let mut response = wcet + self.least_delay(wcet);
+        // Of the terms that have reached I_i: thousands of terms below 2^51 each.
+        let mut constant = 0u64;
+        while response <= deadline {
+            self.work.take(self.terms.len() as u64 + 1)?;
+            let cap = response - wcet + 1;
+            let mut sum = constant;
+            self.terms.retain_mut(|term| {
+                let reached = term.at(response);
+                sum += reached.min(cap);
+                let settled = reached == term.most && reached <= cap;
+                if settled {
+                    constant += reached;
+                }
+                !settled
+            });
+            let next = wcet + sum / self.processors;
+            if next <= response {
+                return Ok(Some(response));
+            }
+            response = next;
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,47 @@
+//! Utilizations in fixed point, with the direction of rounding in the name.
+
+use crate::SporadicTask;
+
+/// Fractional bits. A share of at most 1 fits 64 bits; times a time below 2^63, summed over thousands, it fits 128.
+pub(super) const BITS: u32 = 60;
+
+/// floor(a / b 2^60), for a <= b <= 2^50.
+pub(super) fn floor(numerator: u64, denominator: u64) -> u128 {
+    (u128::from(numerator) << BITS) / u128::from(denominator)
+}
+
+/// At least the total utilization, by less than n units.
+pub(super) fn total_ceil(tasks: &[SporadicTask]) -> u128 {
+    tasks.iter().map(|task| floor(task.wcet, task.period) + 1).sum()
+}
+
+/// At least the sum of u max(0, T - D), in ns: by how much the demand can exceed U t.
+pub(super) fn excess_ceil(tasks: &[SporadicTask]) -> u128 {
+    let excess = |task: &SporadicTask| {
+        let early = task.period.saturating_sub(task.deadline);
+        (u128::from(task.wcet) * u128::from(early)).div_ceil(u128::from(task.period))
+    };
+    tasks.iter().filter(|task| task.deadline < task.period).map(excess).sum()
+}
+
+/// The longest t, in whole ns, for which `constant` >= `rate` t; `constant` in ns, `rate` in units of 2^-60. Nothing from 2^60 ns
+/// (36 years) on: no number of steps would do.
+pub(super) fn horizon(constant: u128, rate: u128) -> Option<u64> {
+    // 2^67 ns is more than thousands of parameters sum to.
+    let longest = (constant.checked_mul(1 << BITS)?).checked_div(rate)?;
+    u64::try_from(longest).ok().filter(|&longest| longest < 1 << 60)
+}
+
+/// The least common multiple of the periods, if it is below 2^60 ns: the demand of sets that use up all that there is has to be
+/// followed until it repeats.
+pub(super) fn hyperperiod(tasks: &[SporadicTask]) -> Option<u64> {
+    let mut common = 1u64;
+    for task in tasks {
+        let (mut a, mut b) = (common, task.period);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        common = (common / a).checked_mul(task.period).filter(|&common| common < 1 << 60)?;
+    }
+    Some(common)
+}
