@@ -306,6 +306,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	if (!c)
 		return;
 	c->running = LX_NONE;
+	c->awaited = LX_NONE;
 	in = lx_instance_of(c);
 	if (!in)
 		return;
@@ -323,7 +324,6 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		c->running = member->index;
 		c->since = now;
 		c->over = 0;
-		c->awaited = LX_NONE;
 		lx_watch_budget(in, c, now);
 		if (lx_tracing(LX_TRACE_EVENTS)) {
 			lx_trace_task(LX_TRACE_RESUME, cpu, now, c->instance, member->index, p->pid,

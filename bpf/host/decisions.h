@@ -78,7 +78,8 @@ static __always_inline void lx_trace_carried_out(struct lx_host_cpu *c, u64 begi
 	u64 end = bpf_ktime_get_ns();
 
 	c->decided = end;
-	c->awaited = runs && c->running != next ? next : LX_NONE;
+	/* The reserve's work is on its way as well. */
+	c->awaited = (runs && c->running != next) || c->gave_way ? next : LX_NONE;
 	c->begun = 0;
 	lx_trace_work(LX_TRACE_SCHEDULING_OVERHEAD, begin, end, next, 0);
 }

@@ -120,8 +120,11 @@ impl CpuRecords {
         }
     }
 
-    /// What still runs at the end of the trace.
+    /// What still runs at the end of the trace, or the decision to which it is on its way then.
     pub fn finish(&mut self, cpu: u32, end: u64, found: &mut Found) {
+        if let Some(left) = self.left.take() {
+            found.push(cpu, Cause::Decision, (left, end), About::Cpu);
+        }
         if let Some((since, Some(cause))) = self.other.take() {
             found.push(cpu, cause, (since, end), About::Cpu);
         }

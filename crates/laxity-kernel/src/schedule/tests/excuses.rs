@@ -137,3 +137,16 @@ fn jobs_behind_one_that_is_not_over_are_released_all_the_same() {
     assert_eq!(verdict.count(Oracle::Periods), 0, "{verdict}");
     assert_eq!(verdict.count(Oracle::Deadlines), 0, "{verdict}");
 }
+
+#[test]
+fn what_has_left_a_cpu_at_the_end_is_followed_by_a_decision() {
+    use EventKind::*;
+    let left_at_the_end = |decided: bool| {
+        let mut records = vec![record(1, Resume, 0, 100, 1, 0), record(15, Complete, 0, 100, 1, 0)];
+        records.extend(decided.then(|| work(16, SchedulingOverhead, 0, NONE, 1, 0)));
+        records.push(work(19, SchedulingOverhead, 1, NONE, 1, 0));
+        converted(records, &origin(1, 2)).activities
+    };
+    assert_eq!(left_at_the_end(false)[0], activity(15, 19, Cause::Decision));
+    assert_eq!(left_at_the_end(true)[0], activity(15, 17, Cause::Decision), "it idles from then on");
+}
