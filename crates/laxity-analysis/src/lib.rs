@@ -16,6 +16,7 @@
 
 pub mod catalogue;
 mod global_edf;
+mod global_fixed_priority;
 mod global_soft;
 pub mod overheads;
 mod priority_order;
@@ -25,7 +26,9 @@ mod test;
 mod uniprocessor;
 mod verdict;
 
+pub use global_edf::Gfb;
 pub use global_edf::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
+pub use global_fixed_priority::{GlobalFixedPriorityGuan, GlobalFixedPriorityRta};
 pub use global_soft::{CompliantVector, DeviAnderson, PriorityPoints};
 pub use priority_order::PriorityOrder;
 pub use sporadic::{SporadicTask, TIME_MAX};

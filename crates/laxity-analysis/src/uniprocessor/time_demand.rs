@@ -115,7 +115,7 @@ impl<'a> Points<'a> {
     fn of(task: &'a SporadicTask, higher: &'a [SporadicTask]) -> Self {
         let next = higher.iter().chain([task]).enumerate();
         let next = next.map(|(number, task)| Reverse((first_after_start(task), number))).collect();
-        // At most n (2^50 + 2^50): a job more than fits into its jitter.
+        // At most 2^51, whatever their number: work of their jitter and one job more of each, and U <= 1.
         let requested = higher.iter().map(|task| (task.jitter / task.period + 1) * task.wcet).sum();
         Points { next, requested, task, higher }
     }
