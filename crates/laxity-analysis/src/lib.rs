@@ -28,7 +28,6 @@ mod test;
 mod uniprocessor;
 mod verdict;
 
-pub use global_edf::Gfb;
 pub use global_edf::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
 pub use global_fixed_priority::{GlobalFixedPriorityGuan, GlobalFixedPriorityRta};
 pub use global_soft::{CompliantVector, DeviAnderson, PriorityPoints};
