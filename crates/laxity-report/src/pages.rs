@@ -18,7 +18,7 @@ pub struct PlainTable {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A part of a page.
+/// A part of a page; it is left out where it has nothing but its heading.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageSection {
     /// Its heading.
@@ -61,7 +61,17 @@ struct RenderedSection<'a> {
     figures: Vec<(String, &'a str)>,
 }
 
+impl PageSection {
+    fn says_something(&self) -> bool {
+        !(self.paragraphs.is_empty() && self.tables.is_empty() && self.figures.is_empty())
+    }
+}
+
 impl StudyPage {
+    fn shown(&self) -> impl Iterator<Item = &PageSection> {
+        self.sections.iter().filter(|section| section.says_something())
+    }
+
     /// All figures: name without the ending, and image.
     ///
     /// # Errors
@@ -82,8 +92,8 @@ impl StudyPage {
             let figure = |figure: &LinesFigure| lines_svg(figure);
             section.figures.iter().map(figure).collect::<Result<Vec<String>>>()
         };
-        let images: Vec<Vec<String>> = self.sections.iter().map(section).collect::<Result<_>>()?;
-        let sections = self.sections.iter().zip(images).map(|(section, images)| RenderedSection {
+        let images: Vec<Vec<String>> = self.shown().map(section).collect::<Result<_>>()?;
+        let sections = self.shown().zip(images).map(|(section, images)| RenderedSection {
             heading: &section.heading,
             paragraphs: &section.paragraphs,
             tables: &section.tables,
@@ -106,16 +116,23 @@ impl StudyPage {
             .map_err(defect)
     }
 
-    /// The page as Markdown, without its figures.
+    /// The page as Markdown; its figures are those of [`StudyPage::images`], in `plots/`.
     pub fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\n{}\n\n", self.title, self.subtitle);
+        let mut text = format!("# {}\n\n{}\n", self.title, self.subtitle);
+        if !self.findings.is_empty() {
+            text.push('\n');
+        }
         self.findings.iter().for_each(|line| text += &format!("- {line}\n"));
-        for section in &self.sections {
+        for section in self.shown() {
             text += &format!("\n## {}\n", section.heading);
             section.paragraphs.iter().for_each(|words| text += &format!("\n{words}\n"));
             section.tables.iter().for_each(|table| text += &markdown_table(table));
+            // One paragraph: whoever takes the figures away leaves no gaps.
+            if !section.figures.is_empty() {
+                text.push('\n');
+            }
             for figure in &section.figures {
-                text += &format!("\n![{}](plots/{}.svg)\n", figure.title, figure.stem);
+                text += &format!("![{}](plots/{}.svg)\n", figure.title, figure.stem);
             }
         }
         text
@@ -162,5 +179,37 @@ mod tests {
             assert!(html.contains(part), "no {part} in\n{html}");
         }
         assert!(page.markdown().contains("| scheduler | µs |\n| --- | ---: |\n| fpp | 1.5 |\n"));
+    }
+
+    #[test]
+    fn what_is_empty_is_left_out() {
+        let section = |heading: &str, stems: &[&str]| PageSection {
+            heading: heading.into(),
+            paragraphs: vec![],
+            tables: vec![],
+            figures: stems.iter().map(|stem| figure(stem)).collect(),
+        };
+        let page = StudyPage {
+            title: "Overheads".into(),
+            subtitle: "here".into(),
+            findings: vec![],
+            sections: vec![section("Nothing", &[]), section("Two", &["a", "b"]), section("One", &["c"])],
+        };
+        let expected = "# Overheads\n\nhere\n\n## Two\n\n![a](plots/a.svg)\n![b](plots/b.svg)\n\n## One\n\n![c](plots/c.svg)\n";
+        assert_eq!(page.markdown(), expected);
+        let html = page.html().expect("renders");
+        assert!(!html.contains("Nothing") && html.contains("<h2>One</h2>"), "{html}");
+    }
+
+    fn figure(stem: &str) -> LinesFigure {
+        LinesFigure {
+            stem: stem.into(),
+            title: stem.into(),
+            subtitle: String::new(),
+            caption: String::new(),
+            x_title: "tasks per CPU".into(),
+            labels: vec![],
+            panels: vec![],
+        }
     }
 }

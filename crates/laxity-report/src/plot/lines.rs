@@ -5,7 +5,9 @@ use super::axis::Axis;
 use super::canvas::{Area, Drawn, LegendEntry, Page, Panel, draw_line, draw_marker, text};
 use super::style::{GREY, SeriesStyle, series_style};
 use laxity_model::{Result, Scheduler};
+use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
+use std::collections::BTreeMap;
 
 /// Values spread over more than this factor stand on a logarithmic axis.
 const LINEAR_MOST: f64 = 25.0;
@@ -67,19 +69,25 @@ pub(crate) fn lines_svg(figure: &LinesFigure) -> Result<String> {
     })
 }
 
-/// Linux's own look as in every plot; of laxity's, no two alike.
+/// Linux's own look as in every plot; of laxity's, no two alike, and none like one of Linux's beside it. `fpp+batching` is `fpp`
+/// with dashes.
 fn styles(labels: &[String]) -> Vec<SeriesStyle> {
-    let mut own = 0;
-    let of = |label: &String| {
-        if label.parse::<Scheduler>().is_ok() {
+    let is_linux = |label: &str| label.parse::<Scheduler>().is_ok();
+    let linux = labels.iter().filter(|label| is_linux(label));
+    let taken: Vec<RGBColor> = linux.map(|label| series_style(label, 0).color).collect();
+    // Once all colours are used they come again, with dashes.
+    let all = (0..).map(|index| series_style("", index));
+    let mut free = all.filter(|style| style.dashed || !taken.contains(&style.color));
+    let mut known: BTreeMap<&str, SeriesStyle> = BTreeMap::new();
+    let of = |label| {
+        if is_linux(label) {
             return series_style(label, 0);
         }
-        // The sixth colour is that of Linux's g-edf.
-        let index = if own >= 5 { own + 1 } else { own };
-        own += 1;
-        series_style(label, index)
+        let base = label.split_once('+').map_or(label, |(base, _)| base);
+        let style = *known.entry(base).or_insert_with(|| free.next().expect("endless"));
+        SeriesStyle { dashed: style.dashed != (base != label), ..style }
     };
-    labels.iter().map(of).collect()
+    labels.iter().map(String::as_str).map(of).collect()
 }
 
 fn draw_panel(area: &Area<'_>, panel: &LinesPanel, x_title: &str, styles: &[SeriesStyle], x: &Axis) -> Drawn {
@@ -149,10 +157,17 @@ mod tests {
 
     #[test]
     fn no_two_schedulers_look_alike() {
-        let names = ["edf-bh", "edf-rbt", "fpp", "gsn-edf", "gsn-edf-di", "g-edf-mp", "push-pull", "g-edf"];
-        let styles = styles(&names.map(String::from));
-        for (at, style) in styles.iter().enumerate() {
-            assert!(styles[..at].iter().all(|other| other.color != style.color), "{}", names[at]);
+        let own = ["edf-bh", "edf-rbt", "fpp", "gsn-edf", "gsn-edf-di", "g-edf-mp", "push-pull"];
+        let names: Vec<String> = own.into_iter().chain(["g-edf", "g-rm"]).map(String::from).collect();
+        let plain = styles(&names);
+        for (at, style) in plain.iter().enumerate() {
+            assert!(plain[..at].iter().all(|other| other.color != style.color), "{}", names[at]);
+        }
+        let batching = own.map(|name| format!("{name}+batching"));
+        let all = styles(&names.iter().cloned().chain(batching).collect::<Vec<String>>());
+        assert_eq!(all[..plain.len()], plain, "what is beside a scheduler does not change its look");
+        for (style, base) in all[plain.len()..].iter().zip(&plain) {
+            assert_eq!(*style, SeriesStyle { dashed: true, ..*base });
         }
     }
 }

@@ -32,6 +32,8 @@ const GREEN: RGBColor = RGBColor(0, 158, 115);
 const ORANGE: RGBColor = RGBColor(230, 159, 0);
 pub(super) const VERMILLION: RGBColor = RGBColor(213, 94, 0);
 const PURPLE: RGBColor = RGBColor(204, 121, 167);
+/// Of Tol's muted scheme: the ninth, darker than all but ink.
+const WINE: RGBColor = RGBColor(136, 34, 85);
 /// Text and axes.
 pub(super) const INK: RGBColor = RGBColor(31, 41, 55);
 /// Secondary text.
@@ -54,7 +56,7 @@ pub(super) fn series_style(scheduler: &str, index: usize) -> SeriesStyle {
         };
         return SeriesStyle { color, dashed: rm, marker };
     }
-    let colors = [INK, PURPLE, SKY, GREEN, ORANGE, BLUE, VERMILLION, GREY];
+    let colors = [INK, PURPLE, SKY, GREEN, ORANGE, BLUE, VERMILLION, GREY, WINE];
     let markers =
         [Marker::Diamond, Marker::Plus, Marker::Circle, Marker::Cross, Marker::Square, Marker::Triangle];
     SeriesStyle {
