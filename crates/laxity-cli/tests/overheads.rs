@@ -182,6 +182,8 @@ fn what_makes_no_study_is_refused() {
         &["--load", "2"],
         &["--schedulers", "edf"],
         &["--duration", "0s"],
+        &["--batching", "maybe"],
+        &["--batching", "on,on"],
     ] {
         let mut command = laxity();
         let ended = output(command.args(["study", "overheads", "--out", "/nonexistent/study"]).args(wrong));
@@ -191,6 +193,26 @@ fn what_makes_no_study_is_refused() {
     assert!(words(&ended).contains("no selection of overheads"), "{}", words(&ended));
 }
 
+/// Once, and before anything is made: not by every cell.
+#[test]
+fn a_kernel_that_is_none_is_refused() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().join("study");
+    for study in ["overheads", "schedules"] {
+        for kernel in ["/nonexistent/vmlinuz", "/etc/passwd"] {
+            let ended =
+                output(laxity().args(["study", study, "--vm", "--kernel", kernel, "--out", utf8(&out)]));
+            assert_eq!(ended.status.code(), Some(2), "{}", words(&ended));
+            assert_eq!(words(&ended).matches(kernel).count(), 1, "{}", words(&ended));
+            assert!(words(&ended).contains("hint: "), "{}", words(&ended));
+            assert!(!out.exists(), "nothing is made");
+        }
+        let here = output(laxity().args(["study", study, "--kernel", "/etc/passwd", "--out", utf8(&out)]));
+        assert_eq!(here.status.code(), Some(2), "{}", words(&here));
+        assert!(words(&here).contains("add --vm"), "{}", words(&here));
+    }
+}
+
 /// g-edf-mp in a virtual machine: releases, requests to the dedicated processor and their handling are its own.
 #[test]
 fn a_study_in_virtual_machines_measures_the_policies() {
@@ -198,7 +220,8 @@ fn a_study_in_virtual_machines_measures_the_policies() {
     let out = directory.path().join("study");
     let Some(ended) = with_machines(|command| {
         command.args(["study", "overheads", "--vm", "--cpus", "2", "--schedulers", "g-edf-mp,g-edf"]);
-        command.args(["--tasks", "2", "--duration", "2s", "--out", utf8(&out)]);
+        command.args(["--tasks", "2", "--duration", "2s", "--functions", "--batching", "off,on"]);
+        command.args(["--out", utf8(&out)]);
     }) else {
         return;
     };
@@ -218,6 +241,22 @@ fn a_study_in_virtual_machines_measures_the_policies() {
     let (requests, handled) = (number("g-edf-mp", "request-latency"), number("g-edf-mp", "dsp-handler"));
     assert!(requests.abs_diff(handled) <= 2, "{requests} requests, {handled} handled: {table}");
     assert!(number("g-edf", "release") > 5 && number("g-edf", "request-latency") == 0, "{table}");
+    // Both ways of releasing are there, and each was what its name says.
+    assert!(number("g-edf-mp+batching", "release") > 5, "{table}");
+    for (scheduler, batching) in [("g-edf-mp", "off"), ("g-edf-mp+batching", "on")] {
+        let manifest = json_file(&out.join(format!("cells/m2/{scheduler}/n2-0/manifest.json")));
+        assert_eq!(manifest["options"]["batching"], batching, "{scheduler}");
+    }
+    // sched_ext has no push; the others are functions of every class.
+    let page = fs::read_to_string(out.join("summary.md")).expect("a page");
+    assert!(page.contains("Functions of the scheduling classes (lelli2012, Table 6)"), "{page}");
+    for (scheduler, function) in
+        [("g-edf", "enqueue"), ("g-edf", "dequeue"), ("g-edf-mp", "enqueue"), ("g-edf-mp", "dequeue")]
+    {
+        assert!(number(scheduler, function) > 5, "{scheduler}: {function}: {table}");
+        assert!(!page.contains(&format!("| {scheduler} | {function} | - |")), "{page}");
+    }
+    assert!(page.contains("| g-edf-mp | push | - | - | - | - |"), "{page}");
     let left: Vec<_> =
         fs::read_dir(&out).expect("a directory").flatten().map(|entry| entry.file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".machine")), "{left:?}");

@@ -5,13 +5,14 @@ mod calls;
 mod host;
 mod patience;
 
-use calls::{json, json_file, text, utf8, with_machines};
-use host::{laxity, output, takes_policies, words};
+use calls::{json, json_file, text, utf8, with_machines, with_machines_watched};
+use host::{Running, kill, laxity, output, takes_policies, words};
 use patience::patiently;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 fn study(out: &Path, more: &[&str]) -> Output {
     patiently(|| {
@@ -118,4 +119,91 @@ fn a_study_in_virtual_machines_checks_schedules() {
         let clean = schedule["verification"]["violated"].as_array().expect("a list").is_empty();
         assert_eq!(json(&text(&again.stdout))["clean"], clean, "kept results give the same verdict");
     }
+}
+
+/// Runs it and presses Ctrl-C once `begun`; to its end where that comes first.
+fn interrupted(command: &mut Command, begun: impl Fn() -> bool) -> Output {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = Running(command.spawn().expect("laxity starts"));
+    // A machine may first have to be waited for, or a kernel to be fetched.
+    let give_up = Instant::now() + Duration::from_secs(300);
+    while !begun() && running.0.try_wait().expect("a child").is_none() {
+        assert!(Instant::now() < give_up, "nothing has begun for minutes");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    kill(i32::try_from(running.0.id()).expect("a process id"), libc::SIGINT);
+    running.end()
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("a directory").flatten();
+    entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+#[test]
+fn an_interrupted_study_goes_on() {
+    if !host::can_run(&["g-edf"]) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().join("study");
+    let ask = |command: &mut Command| {
+        command.args(["study", "schedules", "--schedulers", "g-edf", "--cpus", "1", "--tasks", "1,2"]);
+        command.args(["--duration", "3s", "--json", "--out", utf8(&out)]);
+    };
+    let manifest = |n: u32| out.join(format!("cells/m1/g-edf/n{n}-0/manifest.json"));
+    let give_up = Instant::now() + Duration::from_secs(60);
+    loop {
+        let mut command = laxity();
+        ask(&mut command);
+        let ended = interrupted(&mut command, || manifest(1).exists());
+        if words(&ended).contains("holds this machine") && Instant::now() < give_up {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
+        assert_eq!(ended.status.code(), Some(130), "{}", words(&ended));
+        break;
+    }
+    assert!(!manifest(2).exists(), "it ended before the second cell");
+    let again = patiently(|| {
+        let mut command = laxity();
+        ask(&mut command);
+        command
+    });
+    let answer = json(&text(&again.stdout));
+    for run in cells(&answer, "g-edf") {
+        assert!(run["jobs"]["jobs"].as_u64() > Some(2), "{run}");
+    }
+}
+
+/// The machine and its directory are gone.
+#[test]
+fn an_interrupted_machine_leaves_nothing() {
+    let directory = tempfile::Builder::new().prefix("laxity vm ").tempdir().expect("a directory");
+    let (out, mark) = (directory.path().join("study"), "1999M");
+    let ask = |command: &mut Command| {
+        command.args([
+            "study",
+            "schedules",
+            "--vm",
+            "--schedulers",
+            "g-edf",
+            "--cpus",
+            "1",
+            "--tasks",
+            "1,2",
+        ]);
+        command.args(["--duration", "20s", "--load", "0.1", "--memory", mark, "--out", utf8(&out)]);
+    };
+    let in_machine = || names(&out).iter().any(|name| name.starts_with(".machine"));
+    let watch = |command: &mut Command| interrupted(command, || out.exists() && in_machine());
+    let Some(ended) = with_machines_watched(ask, watch) else { return };
+    assert_eq!(ended.status.code(), Some(130), "{}", words(&ended));
+    assert!(words(&ended).contains("interrupted"), "{}", words(&ended));
+    assert_eq!(names(&out).iter().filter(|name| name.starts_with('.')).count(), 0, "{:?}", names(&out));
+    let machines = |line: &[u8]| String::from_utf8_lossy(line).contains(&format!("-m\0{mark}"));
+    let left = fs::read_dir("/proc").expect("/proc").flatten();
+    let left =
+        left.filter(|process| fs::read(process.path().join("cmdline")).is_ok_and(|line| machines(&line)));
+    assert_eq!(left.count(), 0, "no machine is left");
 }

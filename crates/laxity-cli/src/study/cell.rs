@@ -1,6 +1,6 @@
 //! The cells of a study: which there are, where each is kept, and what became of it.
 
-use crate::simulation::NamedScheduler;
+use super::contender::Contender;
 use laxity_model::{Diagnostic, Policy, Result};
 use laxity_trace::RunStatus;
 use std::fmt;
@@ -15,8 +15,8 @@ const REASON_FILE: &str = "not-measured.txt";
 /// One run of a study.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// The scheduler.
-    pub scheduler: NamedScheduler,
+    /// The scheduler, and how it releases.
+    pub scheduler: Contender,
     /// CPUs that it uses: m.
     pub cpus: u32,
     /// Tasks per CPU: there are that many times `cpus`.
@@ -87,7 +87,8 @@ impl Cell {
 
     /// Why no run can be made of it on any machine.
     pub fn impossible(&self) -> Option<Diagnostic> {
-        let dedicates = matches!(self.scheduler.scheduler.policy, Policy::GsnEdfDi | Policy::GEdfMp);
+        let dedicates =
+            matches!(self.scheduler.scheduler.scheduler.policy, Policy::GsnEdfDi | Policy::GEdfMp);
         (self.scheduler.linux().is_none() && dedicates && self.cpus < 2).then(|| {
             Diagnostic::usage(format!(
                 "{} dedicates a CPU to scheduling, and there is only one",
@@ -193,6 +194,9 @@ mod tests {
         let cell: Cell = "p-fpp:rm/4/20/1".parse().expect("a cell");
         assert_eq!((cell.tasks(), cell.to_string().as_str()), (80, "p-fpp:rm/4/20/1"));
         assert_eq!(cell.folder(Path::new("c")), Path::new("c/m4/p-fpp-rm/n20-1"));
+        let beside: Cell = "fpp+batching/4/20/1".parse().expect("a cell");
+        assert_eq!(beside.to_string(), "fpp+batching/4/20/1");
+        assert_eq!(beside.folder(Path::new("c")), Path::new("c/m4/fpp+batching/n20-1"));
         assert!("edf-bh/4".parse::<Cell>().is_err() && "x/1/1/0".parse::<Cell>().is_err());
         let numbers: Numbers = "8,1-3,2".parse().expect("numbers");
         assert_eq!((numbers.0.clone(), numbers.to_string().as_str()), (vec![1, 2, 3, 8], "1,2,3,8"));

@@ -54,7 +54,7 @@ pub struct Conditions {
     pub seed: u64,
     /// What tasks may ask for.
     pub cap: Cap,
-    /// Whether jobs of one instant are released together.
+    /// Whether jobs of one instant are released together; where both ways are compared, not.
     pub batching: bool,
     /// What it is about.
     pub kind: Kind,
@@ -141,7 +141,7 @@ fn measure_one(
 
 fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Settings> {
     Ok(Settings {
-        schedulers: vec![cell.scheduler.clone()],
+        schedulers: vec![cell.scheduler.scheduler.clone()],
         duration: conditions.duration,
         repeat: 1,
         simulate: None,
@@ -153,7 +153,7 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
         budget_margin: BudgetMargin::default(),
         policy: PolicyOptions {
             budget: BudgetMode::Throttle,
-            batching: conditions.batching,
+            batching: cell.scheduler.batches(conditions.batching),
             retries_max: laxity_sim::RETRIES_MAX,
         },
         grace: None,

@@ -4,6 +4,7 @@
 //! the cells come back when it ends. An interruption ends the batch, and what it has measured comes back too.
 
 use super::cell::{CELLS_DIRECTORY, Cell, State};
+use super::contender::on_or_off;
 use super::here::{Conditions, Kind, describe};
 use crate::commands::vm::Terminal;
 use crate::output;
@@ -98,7 +99,7 @@ fn became(cell: &Cell, cells: &Path) -> &'static str {
 
 /// No machine can be had here, whatever is to run in it.
 fn no_machine(why: &Diagnostic) -> bool {
-    ["is not here", "does not boot", "no kernel", "memory"].iter().any(|part| why.message.contains(part))
+    ["is not here", "does not boot", "no good kernel", "memory"].iter().any(|part| why.message.contains(part))
 }
 
 fn refuse(missing: &[&Cell], cells: &Path, why: &Diagnostic) -> Result<bool> {
@@ -137,7 +138,7 @@ fn order(batch: &[&Cell], folder: &Path, conditions: &Conditions, deterministic:
         format!("--duration={}", conditions.duration),
         format!("--seed={}", conditions.seed),
         format!("--load={}", f64::from(conditions.cap.0) / 1_000.0),
-        format!("--batching={}", if conditions.batching { "on" } else { "off" }),
+        format!("--batching={}", on_or_off(conditions.batching)),
         format!("--out={CELLS_DIRECTORY}"),
     ];
     if conditions.kind.functions() {

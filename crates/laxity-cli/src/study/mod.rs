@@ -6,6 +6,7 @@
 //! interrupted goes on where it was.
 
 mod cell;
+mod contender;
 mod here;
 mod machines;
 pub mod overheads;
@@ -14,6 +15,7 @@ pub mod schedules;
 mod workload;
 
 pub use cell::{CELLS_DIRECTORY, Cell, Numbers, Place, State};
+pub use contender::{Batching, Contender};
 pub use here::{Conditions, Kind, measure as measure_here};
 pub use machines::{Machines, measure as measure_in_machines};
 pub use page::PAGE_FILE;

@@ -39,6 +39,14 @@ pub fn utf8(path: &Path) -> &str {
 /// Runs a command whose arguments `say` adds, which makes virtual machines: one at a time, as in vm.rs. Nothing where there are
 /// none, and says so.
 pub fn with_machines(say: impl FnOnce(&mut Command)) -> Option<Output> {
+    with_machines_watched(say, output)
+}
+
+/// The same, run by `watch`.
+pub fn with_machines_watched(
+    say: impl FnOnce(&mut Command),
+    watch: impl FnOnce(&mut Command) -> Output,
+) -> Option<Output> {
     let turn = File::create(std::env::temp_dir().join("laxity-vm-tests.lock")).expect("a lock file");
     turn.lock().expect("a lock");
     let mut command = laxity();
@@ -46,7 +54,7 @@ pub fn with_machines(say: impl FnOnce(&mut Command)) -> Option<Output> {
         command.env("LAXITY_VM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("laxity-vm"));
     }
     say(&mut command);
-    let ended = output(&mut command);
+    let ended = watch(&mut command);
     let none = ended.status.code() == Some(3)
         && ["qemu", "fetch", "apt", "archive"].iter().any(|word| words(&ended).contains(word));
     if none {

@@ -5,7 +5,7 @@ use crate::arguments::value;
 use crate::commands::unique;
 use crate::overheads::Probes;
 use crate::simulation::NamedScheduler;
-use crate::study::overheads::{Evaluation, TABLE_FILE, Told, Unit, ns_per_instruction};
+use crate::study::overheads::{Evaluation, FUNCTIONS_METHOD, TABLE_FILE, Told, Unit, ns_per_instruction};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
@@ -18,16 +18,18 @@ use std::process::ExitCode;
 Measures releases, interrupts, scheduling decisions, context switches and ticks under every scheduler, for n tasks per CPU \
 and m CPUs, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, utilizations of 0.001 to 0.1 each, scaled down \
 where they exceed --load). The directory gets a page with figures (report.html), a table of all numbers (overheads.csv), for \
-every scheduler costs that `laxity simulate --costs` takes (costs/), and every run as a results directory (cells/). Called \
-again with the same directory it goes on where it was interrupted.
+every scheduler costs that `laxity simulate --costs` takes (costs/; not of --instructions, as a number of instructions is no \
+time), and every run as a results directory (cells/). Called again with the same directory it goes on where it was interrupted.
 
 Examples:
   sudo laxity study overheads --cpus 8,16,24,32,48,64 -o overheads     a machine with 64 cores and sched_ext
   laxity study overheads --vm --cpus 1,2,4 -o overheads                any machine that has QEMU
-  laxity study overheads --instructions -o instructions                counted, not timed: whatever the host's speed")]
+  laxity study overheads --instructions -o instructions                counted, not timed: whatever the host's speed
+  laxity study overheads --vm --schedulers fpp,edf-bh --batching off,on -o batching    releases one by one and together
+  laxity study overheads --vm --schedulers g-edf,g-rm --functions -o functions         enqueue, dequeue, push, pull")]
 pub struct OverheadsArguments {
     /// The schedulers, separated by commas
-    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf", value_parser = value::<NamedScheduler>)]
+    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf,g-rm", value_parser = value::<NamedScheduler>)]
     pub schedulers: Vec<NamedScheduler>,
     /// Also time the functions of scheduling classes (lelli2012, Table 6), which makes what is around them longer
     #[arg(long)]
@@ -63,7 +65,7 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     };
     let probes = if arguments.functions { Probes::Functions } else { Probes::Events };
     let schedulers = unique(arguments.schedulers.iter().cloned());
-    let sweep = Sweep::new(&arguments.sweep, schedulers, Kind::Overheads(probes), LOAD, place)?;
+    let sweep = Sweep::new(&arguments.sweep, &schedulers, Kind::Overheads(probes), LOAD, place)?;
     let interrupt = interrupt::flag()?;
     if !arguments.sweep.cells.is_empty() {
         if arguments.instructions {
@@ -80,7 +82,13 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
         return sweep.nothing("measured", &evaluation.refused, all);
     }
     let unit = if arguments.instructions { COUNTED } else { Unit::Time };
-    let told = Told { schedulers: &sweep.schedulers, evaluation: &evaluation, unit, method: method(&sweep) };
+    let told = Told {
+        schedulers: &sweep.schedulers,
+        evaluation: &evaluation,
+        unit,
+        batching: conditions.batching,
+        method: method(&sweep),
+    };
     told.write(&sweep.directory())?;
     sweep.conclude(&evaluation.refused);
     output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).display()))?;
@@ -99,13 +107,16 @@ fn method(sweep: &Sweep<'_>) -> Vec<String> {
          own policies with one lock is in the sample; elsewhere it sets the sample apart."
             .to_owned(),
     );
+    if sweep.conditions.kind.functions() {
+        words.push(FUNCTIONS_METHOD.to_owned());
+    }
     words.push(match sweep.place {
         Where::Counted => {
             "The machine counts instructions (QEMU, -icount shift=1): its clocks advance by 2 ns for every instruction and by \
              nothing else while it works, so a time between two stamps is exactly twice a number of instructions of its \
              processor, those of the kernel and of compiled BPF alike. Caches, memory and contention do not exist in it. With \
              two CPUs their instructions are counted in turns: what one CPU does may then be in a sample of the other, and \
-             medians say more than means."
+             medians say more than means. A number of instructions is no time, so there are no costs for simulations (costs/)."
                 .to_owned()
         }
         Where::Machines => "Measured in virtual machines. Without KVM their processors are emulated: times compare schedulers with \

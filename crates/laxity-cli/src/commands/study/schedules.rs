@@ -30,7 +30,7 @@ Examples:
 Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be recorded; 130 interrupted.")]
 pub struct SchedulesArguments {
     /// The schedulers, separated by commas
-    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,g-edf-mp,g-edf", value_parser = value::<NamedScheduler>)]
+    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf", value_parser = value::<NamedScheduler>)]
     pub schedulers: Vec<NamedScheduler>,
     /// Measure in virtual machines whose time is the number of instructions: however busy their host is
     #[arg(long)]
@@ -52,7 +52,7 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
         (false, false) => Where::Here,
     };
     let schedulers = unique(arguments.schedulers.iter().cloned());
-    let sweep = Sweep::new(&arguments.sweep, schedulers, Kind::Schedules, LOAD, place)?;
+    let sweep = Sweep::new(&arguments.sweep, &schedulers, Kind::Schedules, LOAD, place)?;
     let interrupt = interrupt::flag()?;
     if !arguments.sweep.cells.is_empty() {
         return sweep.measure_inside(&interrupt);
@@ -64,11 +64,12 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     if evaluation.measured().next().is_none() {
         return sweep.nothing("measured", &refused, all);
     }
-    let told = Told { schedulers: &sweep.names(), evaluation: &evaluation, method: method(&sweep) };
+    let batching = sweep.conditions.batching;
+    let told = Told { schedulers: &sweep.names(), evaluation: &evaluation, batching, method: method(&sweep) };
     told.write(&sweep.directory())?;
     sweep.conclude(&refused);
     match arguments.json {
-        true => output::print_json(&Answer::of(&evaluation))?,
+        true => output::print_json(&Answer::of(&evaluation, batching))?,
         false => output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).display()))?,
     }
     if !all {

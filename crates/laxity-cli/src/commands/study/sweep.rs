@@ -1,14 +1,14 @@
 //! What all studies have in common: cells for every scheduler, number of CPUs and number of tasks, measured here or in virtual
 //! machines, and gone on with where they were interrupted.
 
-use crate::arguments::{switch, value};
+use crate::arguments::value;
 use crate::commands::check_length;
 use crate::commands::vm::memory;
 use crate::output;
 use crate::simulation::NamedScheduler;
 use crate::study::{
-    CELLS_DIRECTORY, Cap, Cell, Conditions, Kind, Machines, Numbers, PAGE_FILE, State, measure_here,
-    measure_in_machines,
+    Batching, CELLS_DIRECTORY, Cap, Cell, Conditions, Contender, Kind, Machines, Numbers, PAGE_FILE, State,
+    measure_here, measure_in_machines,
 };
 use clap::Args;
 use laxity_generate::Decimal;
@@ -37,9 +37,10 @@ pub struct SweepArguments {
     /// What tasks may ask for, as a share of the CPUs that every scheduler lets tasks use; default: 0.5, of schedules 0.9
     #[arg(long, value_name = "SHARE", value_parser = load)]
     pub load: Option<Cap>,
-    /// Whether laxity's own policies release jobs of one instant together: on or off (SCHED_DEADLINE does not)
-    #[arg(long, value_name = "SWITCH", default_value = "off", action = clap::ArgAction::Set, value_parser = switch)]
-    pub batching: bool,
+    /// Whether laxity's own policies release jobs of one instant together: on, off, or off,on for both, side by side
+    /// (SCHED_DEADLINE does not)
+    #[arg(long, value_name = "SWITCH", default_value = "off", value_parser = value::<Batching>)]
+    pub batching: Batching,
     /// Measure in virtual machines that have as many CPUs
     #[arg(long)]
     pub vm: bool,
@@ -115,8 +116,8 @@ pub enum Where {
 pub struct Sweep<'a> {
     /// The command line.
     pub arguments: &'a SweepArguments,
-    /// The schedulers, each once.
-    pub schedulers: Vec<NamedScheduler>,
+    /// The schedulers, each once, or both ways.
+    pub schedulers: Vec<Contender>,
     /// What all cells have in common.
     pub conditions: Conditions,
     /// Where.
@@ -128,10 +129,10 @@ impl<'a> Sweep<'a> {
     ///
     /// # Errors
     ///
-    /// Runs that are too long.
+    /// Runs that are too long; a kernel for this machine.
     pub fn new(
         arguments: &'a SweepArguments,
-        schedulers: Vec<NamedScheduler>,
+        schedulers: &[NamedScheduler],
         kind: Kind,
         load_default: Cap,
         place: Where,
@@ -139,11 +140,19 @@ impl<'a> Sweep<'a> {
         let default = if place == Where::Counted { Duration::from_secs(2) } else { Duration::from_secs(10) };
         let duration = arguments.duration.unwrap_or(default);
         check_length(duration, None)?;
+        if let (Some(file), Where::Here) = (&arguments.kernel, place) {
+            return Err(Diagnostic::usage(format!(
+                "--kernel {} is for virtual machines, and this study is measured on this machine",
+                file.display()
+            ))
+            .hint("add --vm, or leave out --kernel"));
+        }
+        let schedulers = Contender::each(schedulers, arguments.batching);
         let conditions = Conditions {
             duration,
             seed: arguments.seed,
             cap: arguments.load.unwrap_or(load_default),
-            batching: arguments.batching,
+            batching: arguments.batching == Batching::On,
             kind,
             quiet: arguments.quiet,
         };
@@ -173,6 +182,7 @@ impl<'a> Sweep<'a> {
     /// The directory is another study's; nothing can be measured here at all.
     pub fn measure(&self, cells: &[Cell], interrupt: &AtomicBool) -> Result<bool> {
         let directory = self.directory();
+        self.check_kernel()?;
         check_description(&directory, &self.description())?;
         let folder = self.folder();
         let left = left_over(cells, &folder)?;
@@ -196,6 +206,15 @@ impl<'a> Sweep<'a> {
         let cells: Vec<&Cell> = self.arguments.cells.iter().collect();
         let all = measure_here(&cells, &folder, &self.conditions, interrupt)?;
         Ok(if all { ExitCode::SUCCESS } else { ExitCode::from(output::INTERRUPTED) })
+    }
+
+    /// A kernel that is named is one: not every cell has to find out that it is not.
+    fn check_kernel(&self) -> Result<()> {
+        let Some(file) = &self.arguments.kernel else { return Ok(()) };
+        let kernel = laxity_vm::preflight(file)?;
+        kernel.require().map_err(|why| {
+            why.hint("name another one, or leave out --kernel: a good one is found or fetched")
+        })
     }
 
     fn machines(&self) -> Option<Machines> {
@@ -290,10 +309,14 @@ impl<'a> Sweep<'a> {
                 conditions.seed,
                 f64::from(conditions.cap.0) / 1_000.0
             ),
-            format!(
-                "Jobs of one release instant are released {}.",
-                if conditions.batching { "together" } else { "one by one" }
-            ),
+            match self.arguments.batching {
+                Batching::Off => "Jobs of one release instant are released one by one.",
+                Batching::On => "Jobs of one release instant are released together (SCHED_DEADLINE and SCHED_FIFO do not).",
+                Batching::Both => {
+                    "Jobs of one release instant are released one by one; by schedulers that are called +batching, together."
+                }
+            }
+            .to_owned(),
         ]
     }
 
@@ -309,8 +332,13 @@ impl<'a> Sweep<'a> {
         }
         let mut reasons: Vec<&str> = refused.iter().map(|(_, why)| why.as_str()).collect();
         reasons.dedup();
-        Err(Diagnostic::environment(format!("nothing could be {what}: {}", reasons.join("; ")))
-            .hint(format!("laxity study {} --vm measures in virtual machines", self.conditions.kind.name())))
+        let help = match self.place {
+            Where::Here => {
+                format!("laxity study {} --vm measures in virtual machines", self.conditions.kind.name())
+            }
+            Where::Machines | Where::Counted => "mend that; the same command tries again".to_owned(),
+        };
+        Err(Diagnostic::environment(format!("nothing could be {what}: {}", reasons.join("; "))).hint(help))
     }
 
     /// Says what could not be measured and where the page is, and whether the study is whole.

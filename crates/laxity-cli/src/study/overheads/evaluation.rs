@@ -81,7 +81,7 @@ impl Evaluation {
             self.refused.push((cell.clone(), "its overheads could not be recorded".to_owned()));
             return Ok(());
         };
-        let groups = samples_of(folder, &run, class_of(&cell.scheduler), seed)?;
+        let groups = samples_of(folder, &run, class_of(&cell.scheduler.scheduler), seed)?;
         let place = cell.place(schedulers);
         match self.places.get_mut(&place) {
             Some(measured) => {
@@ -97,7 +97,7 @@ impl Evaluation {
         Ok(())
     }
 
-    fn draw_points(&mut self, duration: Duration, seed: u64) {
+    pub(super) fn draw_points(&mut self, duration: Duration, seed: u64) {
         let mut fewest: BTreeMap<SampleKind, u64> = BTreeMap::new();
         for measured in self.places.values() {
             for (kind, _, group) in measured.groups.iter() {
@@ -119,12 +119,6 @@ impl Evaluation {
             };
             measured.points = measured.groups.iter().map(point).collect();
         }
-    }
-
-    /// Kinds of which there are samples.
-    pub fn kinds(&self) -> Vec<SampleKind> {
-        let has = |kind: &SampleKind| self.places.values().any(|measured| measured.points.contains_key(kind));
-        SampleKind::ALL.into_iter().filter(has).collect()
     }
 }
 

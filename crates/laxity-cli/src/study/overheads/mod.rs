@@ -2,9 +2,13 @@
 //! 7.3).
 
 mod evaluation;
+mod functions;
 mod outputs;
+#[cfg(test)]
+mod tests;
 mod unit;
 
 pub use evaluation::Evaluation;
+pub use functions::METHOD as FUNCTIONS_METHOD;
 pub use outputs::{TABLE_FILE, Told};
 pub use unit::{Unit, ns_per_instruction};

@@ -4,9 +4,9 @@ use super::evaluation::{EQUAL_LEAST, Evaluation, Measured, Point};
 use super::unit::Unit;
 use crate::output;
 use crate::overheads::{class_of, write_costs};
-use crate::simulation::NamedScheduler;
-use crate::study::Place;
+use crate::study::contender::on_or_off;
 use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
+use crate::study::{Contender, Place};
 use laxity_model::Result;
 use laxity_overheads::{Groups, SampleKind, Statistics};
 use laxity_report::{LinesFigure, LinesPanel, PageSection, PlainTable, StudyPage};
@@ -21,11 +21,13 @@ const COSTS_DIRECTORY: &str = "costs";
 /// A study that was evaluated, and what is to be said of it.
 pub struct Told<'a> {
     /// The schedulers, in the order of the study.
-    pub schedulers: &'a [NamedScheduler],
+    pub schedulers: &'a [Contender],
     /// What was measured.
     pub evaluation: &'a Evaluation,
     /// In what.
     pub unit: Unit,
+    /// Whether jobs of one instant are released together; where both ways are compared, not.
+    pub batching: bool,
     /// How it was measured, in words.
     pub method: Vec<String>,
 }
@@ -68,7 +70,7 @@ impl Told<'_> {
     fn csv(&self) -> String {
         let mut text = String::from(
             "cpus,tasks_per_cpu,tasks,scheduler,overhead,unit,samples,disturbed,per_second,mean,min,median,p90,p99,max,\
-             equal_samples,equal_median,equal_p99,equal_max\n",
+             equal_samples,equal_median,equal_p99,equal_max,batching\n",
         );
         let unit = if self.unit == Unit::Time { "ns" } else { "instructions" };
         let (scale, decimals) = match self.unit {
@@ -97,7 +99,8 @@ impl Told<'_> {
                 for value in [equal.p50, equal.p99, equal.max] {
                     let _ = write!(text, ",{}", whole(value));
                 }
-                text.push('\n');
+                let scheduler = &self.schedulers[place.scheduler];
+                let _ = writeln!(text, ",{}", on_or_off(scheduler.batches(self.batching)));
             }
         }
         text
@@ -116,7 +119,13 @@ impl Told<'_> {
                 let by_tasks: Vec<(u32, &Groups)> =
                     of.iter().map(|(p, measured)| (p.tasks_per_cpu * cpus, &measured.groups)).collect();
                 let folder = directory.join(COSTS_DIRECTORY).join(format!("m{cpus}"));
-                write_costs(&folder, &scheduler.name, class_of(scheduler), &by_tasks, &first.summary)?;
+                write_costs(
+                    &folder,
+                    &scheduler.name,
+                    class_of(&scheduler.scheduler),
+                    &by_tasks,
+                    &first.summary,
+                )?;
             }
         }
         Ok(())
@@ -130,7 +139,13 @@ impl Told<'_> {
         self.schedulers.iter().map(|scheduler| scheduler.name.clone()).collect()
     }
 
-    fn point(&self, cpus: u32, scheduler: usize, tasks_per_cpu: u32, kind: SampleKind) -> Option<&Point> {
+    pub(super) fn point(
+        &self,
+        cpus: u32,
+        scheduler: usize,
+        tasks_per_cpu: u32,
+        kind: SampleKind,
+    ) -> Option<&Point> {
         self.evaluation.places.get(&Place { cpus, scheduler, tasks_per_cpu })?.points.get(&kind)
     }
 
@@ -190,27 +205,36 @@ impl Told<'_> {
         lines
     }
 
-    fn sizes(&self, cpus: u32) -> Vec<u32> {
+    pub(super) fn sizes(&self, cpus: u32) -> Vec<u32> {
         sizes(self.evaluation.places.keys(), cpus)
     }
 
     fn section(&self, cpus: u32) -> PageSection {
-        let shown = SHOWN.iter().filter(|(kind, _)| {
-            let of = self.evaluation.places.iter().filter(|(place, _)| place.cpus == cpus);
-            of.into_iter().any(|(_, measured)| measured.points.contains_key(kind))
-        });
         let mut section = PageSection {
             heading: cpus_in_words(cpus),
             paragraphs: Vec::new(),
             tables: Vec::new(),
             figures: Vec::new(),
         };
-        for (kind, title) in shown {
+        for (kind, title) in SHOWN.iter().filter(|(kind, _)| self.measured(cpus, *kind)) {
             section.figures.push(self.figure(cpus, *kind, title));
             section.tables.push(self.table(cpus, *kind, title));
         }
+        section.figures.extend(self.function_figures(cpus));
+        section.tables.extend(self.function_table(cpus));
         section.figures.push(self.rates(cpus));
         section
+    }
+
+    /// Whether there are samples of this kind with this number of CPUs.
+    pub(super) fn measured(&self, cpus: u32, kind: SampleKind) -> bool {
+        let of = self.evaluation.places.iter().filter(|(place, _)| place.cpus == cpus);
+        of.into_iter().any(|(_, measured)| measured.points.contains_key(&kind))
+    }
+
+    /// Whether this scheduler was measured there.
+    pub(super) fn was_measured(&self, cpus: u32, scheduler: usize, tasks_per_cpu: u32) -> bool {
+        self.evaluation.places.contains_key(&Place { cpus, scheduler, tasks_per_cpu })
     }
 
     /// A table of one kind: a row per number of tasks, the mean and the maximum of each scheduler.
@@ -238,7 +262,7 @@ impl Told<'_> {
         }
     }
 
-    fn figure(&self, cpus: u32, kind: SampleKind, title: &str) -> LinesFigure {
+    pub(super) fn figure(&self, cpus: u32, kind: SampleKind, title: &str) -> LinesFigure {
         let panel = |(heading, value): (&str, Value)| LinesPanel {
             heading: heading.to_owned(),
             y_title: self.unit.to_string(),
@@ -298,14 +322,12 @@ impl Told<'_> {
         (0..self.schedulers.len()).map(line).collect()
     }
 
-    /// Against the number of CPUs, with the most tasks that all numbers of CPUs have (cerqueira2014, Figure 6).
+    /// Against the number of CPUs, with the most tasks that all numbers of CPUs have (cerqueira2014, Figure 6): what some
+    /// scheduler was measured of with several numbers of them.
     fn against_cpus(&self) -> Option<PageSection> {
         let cpus = self.cpus();
         let common = self.sizes(*cpus.first()?).into_iter().rev();
         let most = common.into_iter().find(|n| cpus.iter().all(|&m| self.sizes(m).contains(n)))?;
-        if cpus.len() < 2 {
-            return None;
-        }
         let figure = |(kind, title): &(SampleKind, &str)| {
             let line = |at: usize, value: Value| {
                 let point =
@@ -327,12 +349,14 @@ impl Told<'_> {
                 panels: VALUES.into_iter().map(panel).collect(),
             }
         };
-        let measured = |(kind, _): &&(SampleKind, &str)| self.evaluation.kinds().contains(kind);
+        let is_line = |figure: &LinesFigure| {
+            figure.panels.iter().any(|panel| panel.lines.iter().any(|line| line.len() > 1))
+        };
         Some(PageSection {
             heading: "Against the number of CPUs".to_owned(),
             paragraphs: Vec::new(),
             tables: Vec::new(),
-            figures: SHOWN.iter().filter(measured).map(figure).collect(),
+            figures: SHOWN.iter().map(figure).filter(is_line).collect(),
         })
     }
 
@@ -395,6 +419,6 @@ impl Told<'_> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a number to be shown")]
-fn float(number: u64) -> f64 {
+pub(super) fn float(number: u64) -> f64 {
     number as f64
 }

@@ -24,8 +24,10 @@ pub struct Answer {
 /// One run.
 #[derive(Serialize, JsonSchema)]
 struct CellAnswer {
-    /// Name of the scheduler.
+    /// Name of the scheduler; where it is there twice, that which batches ends in `+batching`.
     scheduler: String,
+    /// Whether it releases jobs of one instant together.
+    batching: bool,
     /// CPUs: m.
     cpus: u32,
     /// Tasks per CPU.
@@ -68,20 +70,25 @@ struct Checked {
 }
 
 impl Answer {
-    /// Of a study.
-    pub fn of(evaluation: &Evaluation) -> Answer {
+    /// Of a study that releases jobs of one instant together, or does not, or compares both.
+    pub fn of(evaluation: &Evaluation, batching: bool) -> Answer {
         Answer {
             version: VERSION,
             clean: evaluation.violations() == 0,
-            cells: evaluation.cells.iter().map(|(cell, outcome)| CellAnswer::of(cell, outcome)).collect(),
+            cells: evaluation
+                .cells
+                .iter()
+                .map(|(cell, outcome)| CellAnswer::of(cell, outcome, batching))
+                .collect(),
         }
     }
 }
 
 impl CellAnswer {
-    fn of(cell: &Cell, outcome: &Outcome) -> CellAnswer {
+    fn of(cell: &Cell, outcome: &Outcome, batching: bool) -> CellAnswer {
         let mut answer = CellAnswer {
             scheduler: cell.scheduler.name.clone(),
+            batching: cell.scheduler.batches(batching),
             cpus: cell.cpus,
             tasks_per_cpu: cell.tasks_per_cpu,
             tasks: cell.tasks(),

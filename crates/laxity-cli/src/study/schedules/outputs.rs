@@ -2,6 +2,7 @@
 
 use super::evaluation::{Evaluation, JobMetrics, Measured};
 use crate::output;
+use crate::study::contender::on_or_off;
 use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
 use crate::study::{Cell, Place};
 use laxity_model::Result;
@@ -21,6 +22,8 @@ pub struct Told<'a> {
     pub schedulers: &'a [String],
     /// What was measured.
     pub evaluation: &'a Evaluation,
+    /// Whether jobs of one instant are released together; where both ways are compared, not.
+    pub batching: bool,
     /// How it was measured, in words.
     pub method: Vec<String>,
 }
@@ -41,7 +44,7 @@ impl Told<'_> {
         let mut text = String::from(
             "cpus,tasks_per_cpu,tasks,set,scheduler,jobs,completed,misses,tardy,tardiness_ns_mean,tardiness_ns_max,\
              normalized_laxity_mean,laxity_ns_min,migrations,context_switches,measured_utilization,instants,decisions,\
-             excused,excused_ns_max,excused_ns_total,violations,violation_ns_max,violation_ns_total,records_lost,schedule_end_ns\n",
+             excused,excused_ns_max,excused_ns_total,violations,violation_ns_max,violation_ns_total,records_lost,schedule_end_ns,batching\n",
         );
         for (cell, measured) in self.evaluation.measured() {
             let JobMetrics { counts, tardiness_ns, .. } = &measured.jobs;
@@ -66,7 +69,7 @@ impl Told<'_> {
                 float(measured.jobs.measured_utilization, 4),
             );
             text += &measured.schedule.as_ref().map_or_else(|_| ",".repeat(10), checked);
-            text.push('\n');
+            let _ = writeln!(text, ",{}", on_or_off(cell.scheduler.batches(self.batching)));
         }
         text
     }

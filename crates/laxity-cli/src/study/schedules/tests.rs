@@ -146,7 +146,7 @@ fn written(evaluation: &Evaluation) -> (String, String) {
     let schedulers = ["edf-bh", "fpp", "g-edf", "g-edf-mp", "edf-rbt"].map(String::from);
     let out = tempfile::tempdir().expect("a directory");
     let method = vec!["By hand.".to_owned()];
-    Told { schedulers: &schedulers, evaluation, method }.write(out.path()).expect("writes");
+    Told { schedulers: &schedulers, evaluation, batching: false, method }.write(out.path()).expect("writes");
     let read = |name: &str| std::fs::read_to_string(out.path().join(name)).expect("written");
     assert!(read("report.html").contains("<svg"));
     assert_eq!(std::fs::read_dir(out.path().join("plots")).expect("plots").count(), 3);
@@ -162,9 +162,9 @@ fn the_table_has_what_was_measured() {
     // 4 jobs; 3 completed, 1 of them late by 5 ms; the one that never ends misses too. Laxity: (8 + 6 - 5)/3 ms of 10 ms.
     let jobs = "4,3,2,1,1666666.7,5000000,0.3000,-5000000,3,9,0.2000";
     assert_eq!(rows.len(), 3);
-    assert_eq!(rows[0], format!("2,1,2,0,edf-bh,{jobs},200,30,10,3000,6000,0,0,0,1,40000000"));
-    assert_eq!(rows[1], format!("2,4,8,0,edf-bh,{jobs},200,30,10,3000,6000,5,70000,140000,1,40000000"));
-    assert_eq!(rows[2], format!("2,4,8,0,g-edf,{jobs},,,,,,,,,,"));
+    assert_eq!(rows[0], format!("2,1,2,0,edf-bh,{jobs},200,30,10,3000,6000,0,0,0,1,40000000,off"));
+    assert_eq!(rows[1], format!("2,4,8,0,edf-bh,{jobs},200,30,10,3000,6000,5,70000,140000,1,40000000,off"));
+    assert_eq!(rows[2], format!("2,4,8,0,g-edf,{jobs},,,,,,,,,,,off"));
     let columns = |line: &str| line.split(',').count();
     assert!(table.lines().all(|line| columns(line) == columns(rows[0])), "{table}");
 }
@@ -196,7 +196,7 @@ fn the_page_says_what_was_violated_and_what_is_missing() {
 fn the_answer_keeps_to_its_schema() {
     let folder = tempfile::tempdir().expect("a directory");
     let (cells, evaluation) = study(folder.path());
-    let answer = serde_json::to_value(Answer::of(&evaluation)).expect("serializes");
+    let answer = serde_json::to_value(Answer::of(&evaluation, false)).expect("serializes");
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/study-schedules.schema.json");
     let schema: Value =
         serde_json::from_str(&std::fs::read_to_string(schema).expect("published")).expect("JSON");
