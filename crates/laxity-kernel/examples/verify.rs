@@ -4,7 +4,7 @@
 //! prints all records, `LAXITY_EVENTS=1` all events.
 
 use laxity_kernel::schedule::{Member, Origin, Recording, Schedule, convert, verify};
-use laxity_kernel::{BudgetMode, Cell, Enrolled, Options, Reserve, Scheduler};
+use laxity_kernel::{BudgetMode, Cell, Enrolled, Length, Options, Reserve, Scheduler};
 use laxity_model::{CpuList, Duration, Platform, Policy, PriorityRule, Task, TaskSet};
 use laxity_oracle::{Cluster, Definition, Verdict};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -98,12 +98,12 @@ fn options(policy: Policy, cpus: u32) -> Options {
 
 /// What attaching took, and what of it the verifier went through.
 fn describe(scheduler: &Scheduler, took_ns: u64) {
-    let verified = scheduler.verified();
-    let instructions: u32 = verified.iter().map(|(_, count)| count).sum();
+    let lengths = scheduler.lengths();
+    let instructions: u32 = lengths.iter().map(|one| one.verified).sum();
     println!("attached in {} ms; {instructions} instructions verified", took_ns / 1_000_000);
     if std::env::var_os("LAXITY_PROGRAMS").is_some() {
-        for (name, count) in verified {
-            println!("  {name:16} {count:9}");
+        for Length { program, verified, instructions, native_bytes } in lengths {
+            println!("  {program:16} {verified:9} {instructions:6} {native_bytes:6}");
         }
     }
 }

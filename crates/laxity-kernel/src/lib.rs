@@ -17,7 +17,7 @@ pub use counters::Counters;
 pub use kernel::{Support, attached, support};
 pub use object::object;
 pub use redirect::{internal_role, redirect};
-pub use scheduler::{BudgetMode, Cell, Enrolled, Exit, Options, Reserve, Scheduler, built};
+pub use scheduler::{BudgetMode, Cell, Enrolled, Exit, Length, Options, Reserve, Scheduler, built};
 
 /// Tasks for which the kernel's build has room, in a cell and in all.
 pub const TASKS_MAX: u32 = ffi::LX_HOST_TASKS;

@@ -5,6 +5,7 @@ use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
 use crate::{Counters, ffi, kernel, messages};
 use laxity_model::{Diagnostic, Policy, Result};
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
 
 /// What happens to a job that has used up its budget.
@@ -118,6 +119,21 @@ impl Enrolled {
         if failed { Err(std::io::Error::last_os_error()) } else { Ok(()) }
     }
 }
+
+/// How long a program of an attached scheduler is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Length {
+    /// Its name, as far as the kernel keeps it.
+    pub program: String,
+    /// What the verifier went through, in instructions: all paths, up to where two are the same.
+    pub verified: u32,
+    /// Its own length in BPF instructions, with the functions that it calls.
+    pub instructions: usize,
+    /// What it became on this processor, in bytes.
+    pub native_bytes: usize,
+}
+
+const BPF_INSTRUCTION_BYTES: usize = 8;
 
 /// An attached scheduler. It ends when this is dropped.
 pub struct Scheduler {
@@ -268,13 +284,20 @@ impl Scheduler {
         Switch::of(&self.object)
     }
 
-    /// What the verifier went through for each program, in instructions.
-    pub fn verified(&self) -> Vec<(String, u32)> {
+    /// How long its programs are, as the kernel has loaded them.
+    pub fn lengths(&self) -> Vec<Length> {
         let ours: Vec<String> =
             self.object.progs().map(|p| p.name().to_string_lossy().into_owned()).collect();
-        let all = libbpf_rs::query::ProgInfoIter::default();
-        all.map(|info| (info.name.to_string_lossy().into_owned(), info.verified_insns))
-            .filter(|(name, _)| ours.iter().any(|own| own.starts_with(name.as_str())))
+        let options =
+            ProgInfoQueryOptions::default().include_xlated_prog_insns(true).include_jited_prog_insns(true);
+        ProgInfoIter::with_query_opts(options)
+            .map(|info| Length {
+                program: info.name.to_string_lossy().into_owned(),
+                verified: info.verified_insns,
+                instructions: info.xlated_prog_insns.len() / BPF_INSTRUCTION_BYTES,
+                native_bytes: info.jited_prog_insns.len(),
+            })
+            .filter(|one| ours.iter().any(|own| own.starts_with(one.program.as_str())))
             .collect()
     }
 
