@@ -155,6 +155,11 @@ fn environment(what: String) -> Diagnostic {
     }
 }
 
+fn taken(by: &str) -> Diagnostic {
+    Diagnostic::environment(format!("another scheduler is attached to this kernel by sched_ext: {by}"))
+        .hint("there can be one at a time: end the program that has attached it")
+}
+
 /// Whether this program has been built with the policy for the kernel.
 ///
 /// # Errors
@@ -180,10 +185,7 @@ impl Scheduler {
             return Err(Diagnostic::environment(reason).hint(hint));
         }
         if let Some(name) = kernel::wait_until_free() {
-            return Err(Diagnostic::environment(format!(
-                "another scheduler is attached to this kernel by sched_ext: {name}"
-            ))
-            .hint("there can be one at a time: end the program that has attached it"));
+            return Err(taken(&name));
         }
         let opened = prepare(options).map_err(environment)?;
         let exit_place = opened.place_in_data("uei").map_err(environment)?;
@@ -199,8 +201,13 @@ impl Scheduler {
             .maps_mut()
             .find(|map| map.name() == "laxity")
             .ok_or_else(|| Diagnostic::environment("the object has no scheduler".to_owned()))?;
-        let link = map.attach_struct_ops().map_err(|error| {
-            environment(format!("the kernel does not take the scheduler {}: {error}", options.policy.name()))
+        // Somebody else may have been quicker while this one was verified.
+        let link = map.attach_struct_ops().map_err(|error| match kernel::wait_until_free() {
+            Some(name) => taken(&name),
+            None => environment(format!(
+                "the kernel does not take the scheduler {}: {error}",
+                options.policy.name()
+            )),
         })?;
         scheduler.link = Some(link);
         if kernel::is_preempt_rt() {
