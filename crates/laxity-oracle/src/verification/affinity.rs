@@ -1,4 +1,5 @@
-//! Affinity: jobs run only on CPUs of their cluster, within their task's affinity, and never on a dedicated CPU.
+//! Affinity: jobs run only on CPUs of their cluster, within their task's affinity, and never on a dedicated CPU. Where a
+//! cluster dedicates a CPU, that one handles all its release interrupts.
 //!
 //! Complexity: O(1) per event, O(log m) for a task with an affinity.
 
@@ -24,5 +25,23 @@ impl Verification<'_> {
         let name = self.name((task, job));
         let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(here)).of(name);
         self.report.violation(sighting, || format!("ran {name} on cpu{here}, {why}"));
+    }
+    /// A release interrupt is handled on a CPU.
+    pub(super) fn check_release_master(&mut self, cpu: usize) {
+        let on = &self.trace.cpus[cpu];
+        let dedicated = &self.definition.clusters()[on.cluster as usize].dedicated;
+        if dedicated.is_empty() {
+            return;
+        }
+        self.report.checks(Oracle::Affinity);
+        if !on.dedicated {
+            let here = on.cpu;
+            let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(here));
+            self.report.violation(sighting, || {
+                format!(
+                    "handled a release on cpu{here}, which is for tasks: cpu{dedicated} is dedicated to that"
+                )
+            });
+        }
     }
 }

@@ -78,6 +78,7 @@ impl Verification<'_> {
         }
         if event.kind == EventKind::ReleaseOverhead {
             self.batching.interrupt(cluster, cpu, self.now, &mut self.report);
+            self.check_release_master(index);
         }
     }
 

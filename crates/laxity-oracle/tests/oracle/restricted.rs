@@ -1,8 +1,8 @@
-//! Tasks that may not run on all CPUs of their cluster: the weak invariant.
+//! Tasks that may not run on all CPUs of their cluster: the weak invariant. What only a dedicated CPU may do.
 
 use crate::written::trace;
 use laxity_model::{Duration, Platform, PriorityRule, Task, TaskSet};
-use laxity_oracle::{Definition, Oracle, reference, verify};
+use laxity_oracle::{Cluster, Definition, Oracle, reference, verify};
 
 fn definition() -> Definition {
     let task = |name: &str, wcet, period, affinity: &str| Task {
@@ -72,4 +72,36 @@ fn nowhere_else_than_the_affinity() {
     let verdict = verify(&definition(), &trace(text), 10_000);
     assert_eq!(verdict.violated().collect::<Vec<_>>(), [Oracle::Affinity], "{verdict}");
     assert!(reference(&definition(), &definition().jobs(), 10_000).is_err());
+}
+
+#[test]
+fn the_dedicated_cpu_handles_all_releases() {
+    let platform = Platform::symmetric(2).expect("valid");
+    let (us, rule) = (Duration::from_us, PriorityRule::EarliestDeadlineFirst);
+    let set = TaskSet::new("one", vec![Task::periodic("a", us(2), us(10))]).expect("valid");
+    let cluster =
+        Cluster { dedicated: "1".parse().expect("a CPU"), ..Cluster::new(platform.cpus(), vec![0]) };
+    let definition =
+        Definition::clustered(set.clone(), &platform, rule, vec![cluster], us(20)).expect("valid");
+    let text = "
+        0 release 0.0 10
+        0 release-overhead - 1 on 1
+        0 start 0.0 on 0
+        2 complete 0.0 10 on 0
+        10 release 0.1 20
+        10 release-overhead - 1 on 1
+        10 start 0.1 on 0
+        12 complete 0.1 20 on 0";
+    let verdict = verify(&definition, &trace(text), 20_000);
+    assert!(verdict.clean, "{verdict}");
+    let elsewhere = trace(&text.replace("10 release-overhead - 1 on 1", "10 release-overhead - 1 on 0"));
+    let verdict = verify(&definition, &elsewhere, 20_000);
+    assert_eq!(verdict.count(Oracle::Affinity), 1, "{verdict}");
+    assert_eq!(
+        verdict.violations[0].text,
+        "t=10us cpu0 handled a release on cpu0, which is for tasks: cpu1 is dedicated to that [affinity]"
+    );
+    // Where no CPU is dedicated, each may.
+    let anywhere = Definition::global(set, &platform, rule, us(20)).expect("valid");
+    assert_eq!(verify(&anywhere, &elsewhere, 20_000).count(Oracle::Affinity), 0);
 }
