@@ -5,9 +5,12 @@
  *   crowd endless TASKS       tasks that go on until they are killed; a line whenever all have made progress
  *   crowd ask                 asks to be admitted; the answer is the exit code
  *   crowd hog SECONDS         SCHED_FIFO on every CPU
+ *   crowd full SECONDS        endless jobs that ask for all that admission grants, and what else is to go on beside them
+ *   crowd budget PERIODS      an endless job whose budget is a fraction of a tick
  *   crowd as-nobody PROGRAM ARGUMENTS...      without any privilege
  */
 #include "children.h"
+#include "crowd/load.h"
 
 static int small(int me)
 {
@@ -133,6 +136,10 @@ int main(int count, char **words)
 		return verdict(what, many(atoi(words[2]), atoi(words[3]), *what == 's'));
 	if (!strcmp(what, "endless") && count == 3)
 		return endless(atoi(words[2]));
+	if (!strcmp(what, "full") && count == 3)
+		return verdict(what, full(atoi(words[2])));
+	if (!strcmp(what, "budget") && count == 3)
+		return verdict(what, budget(atoi(words[2])));
 	fprintf(stderr, "crowd: there is nothing that is called %s\n", what);
 	return 2;
 }
