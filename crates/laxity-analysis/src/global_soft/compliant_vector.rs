@@ -7,10 +7,11 @@
 //!    Y_i + x_i + C_i after its arrival (EA 2012, Theorem on compliant vectors).
 //! 4. x_i = max(0, s - C_i/m) is compliant if M(s) = G(x) + S - m s <= 0. M is convex and piecewise linear, and falls at
 //!    least with slope -1: its slope is the sum of at most m - 1 utilizations, less m. So every U <= m has a bound.
-//! 5. s is rounded up to the least whole number of ns with M(s) <= 0, and the bounds to whole ns.
+//! 5. m s is rounded up to the least whole number of ns with M(s) <= 0: since m Y_i is whole as well, the bounds are those of
+//!    the least s, rounded up to whole ns.
 //! 6. With D = T and U <= 1, nothing is late under EDF (see Devi and Anderson).
 //!
-//! Nothing overflows: sum of C_i <= m max T_i <= m 2^50 as U <= m, so s <= M(0) <= m 2^50, and no product exceeds
+//! Nothing overflows: sum of C_i <= m max T_i <= m 2^50 as U <= m, so m s <= m M(0) <= m^2 2^50, and no product exceeds
 //! C (m s + m T) < 2^126 for m <= 2^12.
 //!
 //! s is found from below by tangents, whose zeros do not exceed that of a convex function; then it is exact: M is evaluated
@@ -82,9 +83,9 @@ impl Test for CompliantVector {
         }
         let points = self.points(tasks, processors);
         let mut excess = Excess::new(tasks, &points, processors, ceiling as usize - 1);
-        let s = excess.least_compliant(work)?;
-        let tardiness = tasks.iter().zip(&points).map(|(task, &point)| excess.tardiness(task, point, s));
-        Ok(Verdict::Schedulable(Bounds::Tardiness(tardiness.collect())))
+        let scaled_s = excess.least_compliant(work)?;
+        let late = |(task, &point)| excess.tardiness(task, point, scaled_s);
+        Ok(Verdict::Schedulable(Bounds::Tardiness(tasks.iter().zip(&points).map(late).collect())))
     }
 }
 
@@ -138,10 +139,10 @@ struct Excess {
 /// What M is at some s.
 enum Sign {
     NotPositive,
-    /// M is at least that, and falls at most with this slope, in 2^-64.
+    /// M in 2^-52, rounded down, and the slope with which it falls in 2^-52, rounded up.
     Positive {
-        whole: i128,
-        fall_q64: u128,
+        value_q52: u128,
+        fall_q52: u128,
     },
 }
 
@@ -149,8 +150,8 @@ impl Line {
     /// C k / (m T), rounded down, and the remainder over m T.
     fn share(&self, k: i128) -> (i128, u64) {
         let (product, divisor) = (i128::from(self.wcet) * k, i128::from(self.scaled_period));
-        let part = u64::try_from(product.rem_euclid(divisor)).expect("below m T");
-        (product.div_euclid(divisor), part)
+        let whole = product.div_euclid(divisor);
+        (whole, u64::try_from(product - whole * divisor).expect("below m T"))
     }
 }
 
@@ -179,48 +180,49 @@ impl Excess {
         Excess { m, largest, lines, shortage, parts, parts_q64, values: Vec::new() }
     }
 
-    /// The least whole s with M(s) <= 0. A step of work is the evaluation of a line.
+    /// The least whole m s with M(s) <= 0. A step of work is the evaluation of a line.
     fn least_compliant(&mut self, work: &mut Work) -> Result<i128, OutOfWork> {
-        let mut s = 0;
+        let mut scaled_s = 0;
         loop {
             work.take(self.lines.len() as u64)?;
-            let Sign::Positive { whole, fall_q64 } = self.sign(s) else { return Ok(s) };
-            // The tangent's zero is not beyond that of M. The next whole number is not either, as s
-            // itself is before it.
-            let step = (u128::try_from(whole).unwrap_or(0) << 64) / fall_q64;
-            s += i128::try_from(step).expect("below 2^64").max(1);
+            let Sign::Positive { value_q52, fall_q52 } = self.sign(scaled_s) else { return Ok(scaled_s) };
+            // The tangent's zero is not beyond that of M. The next whole number is not either, as m s itself is before it.
+            // 62 + 52 + 12 bits
+            let step = value_q52 * self.m.unsigned_abs() / fall_q52;
+            scaled_s += i128::try_from(step).expect("74 bits").max(1);
         }
     }
 
     /// Evaluates M(s) as far as is needed.
-    fn sign(&mut self, s: i128) -> Sign {
-        self.evaluate(s);
+    fn sign(&mut self, scaled_s: i128) -> Sign {
+        self.evaluate(scaled_s);
         let top = &self.values[..self.largest];
         let (mut parts_q64, mut fall_q64) = (self.parts_q64, u128::try_from(self.m).expect("m > 0") << 64);
         for value in top {
             let line = &self.lines[value.line];
             self.parts.add_ratio(value.part, line.scaled_period);
             parts_q64 += q64(value.part, line.scaled_period);
-            if self.m * s > i128::from(line.wcet) {
+            if scaled_s > i128::from(line.wcet) {
                 fall_q64 -= q64(line.wcet, line.period);
             }
         }
         // M(s) <= 0 if the fractions do not exceed what the whole numbers leave.
-        let left = self.m * s - self.shortage - top.iter().map(|value| value.whole).sum::<i128>();
+        let left = scaled_s - self.shortage - top.iter().map(|value| value.whole).sum::<i128>();
         let compliant = u64::try_from(left).is_ok_and(|left| self.parts.cmp_ratio(left, 1).is_le());
         top.iter().for_each(|_| self.parts.pop());
         if compliant {
             return Sign::NotPositive;
         }
-        let whole = i128::try_from(parts_q64 >> 64).expect("64 bits") - left;
-        Sign::Positive { whole, fall_q64 }
+        let value_q64 = i128::try_from(parts_q64).expect("of thousands of fractions") - (left << 64);
+        let value_q52 = u128::try_from(value_q64 >> 12).unwrap_or(0);
+        Sign::Positive { value_q52, fall_q52: fall_q64.div_ceil(1 << 12) }
     }
 
-    /// The values at s, those of G(x) first.
-    fn evaluate(&mut self, s: i128) {
+    /// The values at m s, those of G(x) first.
+    fn evaluate(&mut self, scaled_s: i128) {
         let lines = &self.lines;
         let value = |(place, line): (usize, &Line)| {
-            let beyond = (self.m * s - i128::from(line.wcet)).max(0);
+            let beyond = (scaled_s - i128::from(line.wcet)).max(0);
             let (whole, part) = line.share(beyond - line.shortage);
             Value { line: place, whole: whole + i128::from(line.wcet), part }
         };
@@ -236,9 +238,9 @@ impl Excess {
     }
 
     /// Y_i + x_i + C_i - D_i, rounded up, at least 0.
-    fn tardiness(&self, task: &SporadicTask, point: i128, s: i128) -> u64 {
+    fn tardiness(&self, task: &SporadicTask, point: i128, scaled_s: i128) -> u64 {
         let wcet = i128::from(task.wcet);
-        let response = point + (self.m * s - wcet).max(0) + self.m * wcet;
+        let response = point + (scaled_s - wcet).max(0) + self.m * wcet;
         let late = (response - self.m * i128::from(task.deadline)).max(0);
         // s is below 2^63, C and Y below 2^50.
         u64::try_from(late / self.m + i128::from(late % self.m > 0)).expect("64 bits")

@@ -268,7 +268,7 @@ fn harder(one: &Inflated, other: &Inflated) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
     fn more_overhead_never_makes_tasks_easier(
