@@ -74,9 +74,9 @@ fn window(task: &SporadicTask) -> u64 {
     task.deadline - task.jitter
 }
 
-/// ceil(2^64 a / b).
+/// More than 2^64 a / b, by at most 1.
 fn share_q64(numerator: u64, denominator: u64) -> u128 {
-    (u128::from(numerator) << 64).div_ceil(u128::from(denominator))
+    (u128::from(numerator) << 64) / u128::from(denominator) + 1
 }
 
 /// Whether the densities' sum is at most 1, each rounded up to 2^-64.
@@ -117,10 +117,13 @@ fn last_point(tasks: &[SporadicTask], work: &mut Work) -> Result<Option<u64>, Ou
 fn load_bound(tasks: &[SporadicTask]) -> Option<u64> {
     let load = tasks.iter().map(|task| share_q64(task.wcet, task.period)).sum::<u128>();
     let free = (1_u128 << 64).checked_sub(load).filter(|&free| free > 0)?;
-    // Each term is at most C <= 2^50 and at least -D.
+    // (T - D) U = C - D U, rounded up. D C / T is at most 2^50, because C <= T, and most products fit into 64 bits.
     let excess = |task: &SporadicTask| {
-        let product = (i128::from(task.period) - i128::from(window(task))) * i128::from(task.wcet);
-        product.div_euclid(task.period.into()) + 1
+        let used = match window(task).checked_mul(task.wcet) {
+            Some(product) => i128::from(product / task.period),
+            None => i128::from(window(task)) * i128::from(task.wcet) / i128::from(task.period),
+        };
+        i128::from(task.wcet) - used
     };
     let excess = tasks.iter().map(excess).sum::<i128>().max(0).unsigned_abs();
     let quotient = excess.checked_mul(1 << 64)?.div_ceil(free);
@@ -135,6 +138,8 @@ struct Demand {
     tasks: Vec<Due>,
     /// h(t) <= t U + sum of T_i U_i: far below 2^63.
     total: u64,
+    /// The last deadline at or before t, of any task.
+    latest: u64,
     least_deadline: u64,
 }
 
@@ -162,42 +167,43 @@ impl Demand {
         let least_deadline = tasks.iter().map(window).min().unwrap_or(0);
         let tasks: Vec<_> = tasks.iter().enumerate().filter_map(due).collect();
         let total = tasks.iter().map(|task| task.due).sum();
-        Demand { tasks, total, least_deadline }
+        let latest = tasks.iter().map(|task| task.last).max().unwrap_or(0);
+        Demand { tasks, total, latest, least_deadline }
     }
 
-    /// The task with the last deadline of a window with too much demand, if there is one.
+    /// The first task with the last deadline of a window with too much demand, if there is one.
     fn go_down(mut self, work: &mut Work) -> Result<Option<usize>, OutOfWork> {
         loop {
             work.take(self.tasks.len() as u64 + 1)?;
-            // The largest deadline, of the first task that has it.
-            let Some(latest) = self.tasks.iter().max_by_key(|task| (task.last, usize::MAX - task.number))
-            else {
-                return Ok(None);
-            };
-            let (t, number) = (latest.last, latest.number);
-            if self.total > t {
-                return Ok(Some(number));
+            if self.total > self.latest {
+                // In their order: tasks that are dropped leave the others in it.
+                let due_last = self.tasks.iter().find(|task| task.last == self.latest);
+                return Ok(due_last.map(|task| task.number));
             }
             if self.total <= self.least_deadline {
                 return Ok(None);
             }
-            self.decrease_to(self.total.min(t - 1));
+            self.decrease_to(self.total.min(self.latest - 1));
         }
     }
 
     fn decrease_to(&mut self, t: u64) {
-        let total = &mut self.total;
+        let (total, latest) = (&mut self.total, &mut self.latest);
+        *latest = 0;
         self.tasks.retain_mut(|task| {
             if t < task.deadline {
                 *total -= task.due;
                 return false;
             }
             if t < task.last {
-                let jobs = (task.last - t - 1) / task.period + 1;
+                // Often it is one job: a comparison costs less than a division.
+                let over = task.last - t;
+                let jobs = if over <= task.period { 1 } else { (over - 1) / task.period + 1 };
                 task.last -= jobs * task.period;
                 task.due -= jobs * task.wcet;
                 *total -= jobs * task.wcet;
             }
+            *latest = task.last.max(*latest);
             true
         });
     }
