@@ -13,7 +13,7 @@
 //! The task with the least room is judged first: a set that fails, most often fails there. It is the witness then.
 
 use super::assumptions::{CONSTRAINED, NO_JITTER, jitter_or_unconstrained};
-use super::headroom::Headroom;
+use super::headroom::Rooms;
 use super::workload;
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
 use std::cmp::Ordering;
@@ -47,7 +47,7 @@ impl Test for Bcl {
             return Ok(verdict);
         }
         work.take(tasks.len() as u64)?;
-        for k in undecided(tasks, processors, 0) {
+        for k in Rooms::of(tasks, processors, 0).suspects {
             work.take(tasks.len() as u64)?;
             if !meets(tasks, k, processors) {
                 return Ok(Verdict::fails_at(k));
@@ -55,23 +55,6 @@ impl Test for Bcl {
         }
         Ok(Verdict::SCHEDULABLE)
     }
-}
-
-/// The tasks for which the bound on the interference of all tasks at once reaches m (x + `spare`), the one with the least room
-/// first, the others in their order.
-pub(super) fn undecided(tasks: &[SporadicTask], processors: u32, spare: u64) -> Vec<usize> {
-    let headroom = Headroom::new(tasks);
-    // The room that is missing; parameters are at most 2^50, thousands of them sum to less than 2^100.
-    let missing = |task: &SporadicTask| {
-        let room = u128::from(processors) * u128::from(task.deadline - task.wcet + spare);
-        (headroom.interference(task) + 1).checked_sub(room).filter(|&missing| missing > 0)
-    };
-    let mut found: Vec<(usize, u128)> =
-        tasks.iter().enumerate().filter_map(|(k, task)| Some((k, missing(task)?))).collect();
-    if let Some(worst) = (0..found.len()).max_by_key(|&at| (found[at].1, usize::MAX - at)) {
-        found[..=worst].rotate_right(1);
-    }
-    found.into_iter().map(|(k, _)| k).collect()
 }
 
 fn meets(tasks: &[SporadicTask], k: usize, processors: u32) -> bool {

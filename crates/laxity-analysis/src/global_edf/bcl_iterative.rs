@@ -7,7 +7,7 @@
 //! Time is integer, hence x + 1: interference of x + 1 units is the least that makes a job late.
 
 use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
-use super::bcl::undecided;
+use super::headroom::Rooms;
 use super::slack::{Responses, converge};
 use super::workload;
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
@@ -42,9 +42,9 @@ impl Test for BclIterative {
             return Ok(verdict);
         }
         work.take(tasks.len() as u64)?;
-        let suspects = undecided(tasks, processors, 1);
+        let rooms = Rooms::of(tasks, processors, 1);
         let mut windows = Windows { tasks, processors: processors.into(), work };
-        Ok(match converge(tasks, &suspects, &mut windows)? {
+        Ok(match converge(tasks, rooms, &mut windows)? {
             Ok(_) => Verdict::SCHEDULABLE,
             Err(k) => Verdict::fails_at(k),
         })

@@ -50,7 +50,7 @@ impl Headroom {
     }
 
     /// At least what all tasks but `task` can interfere with it in a window of length `task.deadline`.
-    pub(super) fn interference(&self, task: &SporadicTask) -> u128 {
+    fn interference(&self, task: &SporadicTask) -> u128 {
         let within = self.periods.partition_point(|&period| period <= task.deadline);
         let (short, all) = (self.prefixes[within], self.prefixes[self.periods.len()]);
         let own = Prefix::of(task);
@@ -62,6 +62,42 @@ impl Headroom {
         };
         // share <= n 2^13 and D <= 2^50: far from 128 bits.
         ((share * u128::from(task.deadline)) >> BITS) + 1 + constant
+    }
+}
+
+/// What the bound leaves open, if `task` meets its deadline as long as the interference is below m (D - C + `spare`).
+pub(super) struct Rooms {
+    /// The tasks that may not meet it, the one with the least room first, the others in their order.
+    pub(super) suspects: Vec<usize>,
+    /// The slack that the bound proves of each task, x - floor(interference / m), 0 of suspects.
+    pub(super) slacks: Vec<u64>,
+}
+
+impl Rooms {
+    pub(super) fn of(tasks: &[SporadicTask], processors: u32, spare: u64) -> Self {
+        let headroom = Headroom::new(tasks);
+        let processors = u128::from(processors);
+        let mut rooms = Rooms { suspects: Vec::new(), slacks: Vec::with_capacity(tasks.len()) };
+        let mut least = (0, 0);
+        for (k, task) in tasks.iter().enumerate() {
+            let interference = headroom.interference(task);
+            let laxity = task.deadline - task.wcet;
+            let room = processors * u128::from(laxity + spare);
+            if interference < room {
+                let late = u64::try_from(interference / processors).unwrap_or(laxity);
+                rooms.slacks.push(laxity.saturating_sub(late));
+                continue;
+            }
+            rooms.slacks.push(0);
+            if rooms.suspects.is_empty() || interference - room > least.1 {
+                least = (rooms.suspects.len(), interference - room);
+            }
+            rooms.suspects.push(k);
+        }
+        if !rooms.suspects.is_empty() {
+            rooms.suspects[..=least.0].rotate_right(1);
+        }
+        rooms
     }
 }
 

@@ -14,7 +14,7 @@
 //! ramp are carried along as R grows, so that a term needs no division.
 
 use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
-use super::bcl::undecided;
+use super::headroom::Rooms;
 use super::slack::{Responses, converge};
 use super::workload;
 use crate::{
@@ -50,9 +50,9 @@ impl Test for Rta {
             return Ok(verdict);
         }
         work.take(tasks.len() as u64)?;
-        let suspects = undecided(tasks, processors, 1);
+        let rooms = Rooms::of(tasks, processors, 1);
         let mut equations = Equations::of(tasks, processors, work);
-        let mut slacks = match converge(tasks, &suspects, &mut equations)? {
+        let mut slacks = match converge(tasks, rooms, &mut equations)? {
             Ok(slacks) => slacks,
             Err(k) => return Ok(Verdict::fails_at(k)),
         };
@@ -103,6 +103,12 @@ impl Term {
         }
     }
 
+    /// For how long min(W_i(R), I_i(D_k)) grows with R from `response` on, the last R asked for.
+    fn left(&self, response: u64) -> u64 {
+        let ramp = self.wcet.min(response + self.period - self.next);
+        (self.wcet - ramp).min(self.most - self.complete - ramp)
+    }
+
     /// min(W_i(R), I_i(D_k)), for R no less than before.
     fn at(&mut self, response: u64) -> u64 {
         while response >= self.next {
@@ -110,6 +116,38 @@ impl Term {
             self.complete += self.wcet;
         }
         (self.complete + self.wcet.min(response + self.period - self.next)).min(self.most)
+    }
+}
+
+/// How fast the sum grows at least from some R on.
+struct Growth {
+    /// So many terms grow with R,
+    terms: u64,
+    /// for at least so long.
+    lasts: u64,
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Growth { terms: 0, lasts: u64::MAX }
+    }
+}
+
+impl Growth {
+    fn add(&mut self, lasts: u64) {
+        if lasts > 0 {
+            self.terms += 1;
+            self.lasts = self.lasts.min(lasts);
+        }
+    }
+
+    /// By how much R has to grow at least until the sum, now `missing` above m (R - C_k + 1), is below it.
+    fn ruled_out(&self, missing: u64, processors: u64) -> u64 {
+        if self.terms == 0 {
+            return missing / processors + 1;
+        }
+        let until = if self.terms < processors { missing / (processors - self.terms) + 1 } else { u64::MAX };
+        if until <= self.lasts { until } else { self.lasts + 1 }
     }
 }
 
@@ -154,20 +192,26 @@ impl Responses for Equations<'_> {
             self.work.take(self.terms.len() as u64 + 1)?;
             let cap = response - wcet + 1;
             let mut sum = constant;
+            let mut growth = Growth::default();
             self.terms.retain_mut(|term| {
                 let reached = term.at(response);
                 sum += reached.min(cap);
-                let settled = reached == term.most && reached <= cap;
-                if settled {
+                if reached >= cap {
+                    growth.add(reached - cap);
+                } else if reached == term.most {
                     constant += reached;
+                    return false;
+                } else {
+                    growth.add(term.left(response));
                 }
-                !settled
+                true
             });
-            let next = wcet + sum / self.processors;
-            if next <= response {
+            // Below m times the cap there is a solution, this one.
+            let room = self.processors * cap;
+            if sum < room {
                 return Ok(Some(response));
             }
-            response = next;
+            response += growth.ruled_out(sum - room, self.processors).max(sum / self.processors - cap + 1);
         }
         Ok(None)
     }

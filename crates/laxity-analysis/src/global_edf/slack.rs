@@ -4,12 +4,14 @@
 //! interference, so a bound on response times gets no larger as slacks grow: the slacks that can be proven have a greatest
 //! element, which repeated improvement reaches from 0 in any order. The verdict is that of the papers' rounds.
 //!
-//! Two things save rounds:
+//! Three things save rounds:
 //!
 //! 1. A task that meets its deadline without anyone's slack need not be looked at again, except to learn its slack for others.
-//! 2. Slacks are bounded from above as well: first by D - C, then by what responses give if all others have their upper bounds. A
+//! 2. The slacks to begin with are those that a bound on the interference of all tasks at once proves ([`Rooms`]).
+//! 3. Slacks are bounded from above as well: first by D - C, then by what responses give if all others have their upper bounds. A
 //!    task that fails even then fails for good.
 
+use super::headroom::Rooms;
 use crate::{OutOfWork, SporadicTask};
 
 /// Bounds on response times, given slacks.
@@ -18,16 +20,15 @@ pub(super) trait Responses {
     fn response(&mut self, k: usize, slacks: &[u64]) -> Result<Option<u64>, OutOfWork>;
 }
 
-/// Slacks with which all tasks meet their deadlines, or a task that does not meet its own. `suspects` are the tasks that may not
-/// meet them without slack.
+/// Slacks with which all tasks meet their deadlines, or a task that does not meet its own.
 pub(super) fn converge(
     tasks: &[SporadicTask],
-    suspects: &[usize],
+    rooms: Rooms,
     responses: &mut impl Responses,
 ) -> Result<Result<Vec<u64>, usize>, OutOfWork> {
-    let mut proven = vec![0; tasks.len()];
+    let Rooms { suspects, slacks: mut proven } = rooms;
     let mut failing = Vec::new();
-    for &k in suspects {
+    for k in suspects {
         if !improve(tasks, k, &mut proven, responses)?.1 {
             failing.push(k);
         }
@@ -39,6 +40,15 @@ pub(super) fn converge(
                 return Ok(Err(k));
             }
         }
+            for k in 0..tasks.len() {
+                let Some(response) = responses.response(k, &possible)? else { return Ok(Err(k)) };
+                possible[k] = tasks[k].deadline - response;
+            }
+            for &k in &failing {
+                if responses.response(k, &possible)?.is_none() {
+                    return Ok(Err(k));
+                }
+            }
         let mut improved = false;
         for k in 0..tasks.len() {
             improved |= improve(tasks, k, &mut proven, responses)?.0;
@@ -56,12 +66,6 @@ pub(super) fn converge(
             return Ok(Err(first));
         }
         failing = still_failing;
-        if !failing.is_empty() {
-            for k in 0..tasks.len() {
-                let Some(response) = responses.response(k, &possible)? else { return Ok(Err(k)) };
-                possible[k] = tasks[k].deadline - response;
-            }
-        }
     }
     Ok(Ok(proven))
 }
