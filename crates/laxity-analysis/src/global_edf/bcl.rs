@@ -13,6 +13,7 @@
 //! The task with the least room is judged first: a set that fails, most often fails there. It is the witness then.
 
 use super::assumptions::{CONSTRAINED, NO_JITTER, jitter_or_unconstrained};
+use super::by_period::{ByPeriod, useful};
 use super::headroom::Rooms;
 use super::workload;
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
@@ -47,25 +48,27 @@ impl Test for Bcl {
             return Ok(verdict);
         }
         work.take(tasks.len() as u64)?;
-        for k in Rooms::of(tasks, processors, 0).suspects {
+        let (sorted, processors) = (ByPeriod::of(tasks), useful(processors, tasks));
+        for k in Rooms::of(&sorted.tasks, processors, 0).suspects {
             work.take(tasks.len() as u64)?;
-            if !meets(tasks, k, processors) {
-                return Ok(Verdict::fails_at(k));
+            if !meets(&sorted.tasks, k, processors) {
+                return Ok(Verdict::fails_at(sorted.place(k)));
             }
         }
         Ok(Verdict::SCHEDULABLE)
     }
 }
 
-fn meets(tasks: &[SporadicTask], k: usize, processors: u32) -> bool {
+fn meets(tasks: &[SporadicTask], k: usize, processors: u64) -> bool {
     let task = &tasks[k];
     let most = task.deadline - task.wcet;
-    let room = u128::from(processors) * u128::from(most);
-    let (mut sum, mut some_fits) = (0u128, false);
+    // Thousands of terms of at most 2^50 each.
+    let room = processors * most;
+    let (mut sum, mut some_fits) = (0, false);
     for other in tasks[..k].iter().chain(&tasks[k + 1..]) {
         let interference = workload::under_edf(other, task.deadline, 0);
         some_fits |= 0 < interference && interference <= most;
-        sum += u128::from(interference.min(most));
+        sum += interference.min(most);
         if sum > room {
             return false;
         }

@@ -7,6 +7,7 @@
 //! Time is integer, hence x + 1: interference of x + 1 units is the least that makes a job late.
 
 use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
+use super::by_period::{ByPeriod, useful};
 use super::headroom::Rooms;
 use super::slack::{Responses, converge};
 use super::workload;
@@ -42,18 +43,20 @@ impl Test for BclIterative {
             return Ok(verdict);
         }
         work.take(tasks.len() as u64)?;
+        let (sorted, processors) = (ByPeriod::of(tasks), useful(processors, tasks));
+        let tasks = &sorted.tasks;
         let rooms = Rooms::of(tasks, processors, 1);
-        let mut windows = Windows { tasks, processors: processors.into(), work };
+        let mut windows = Windows { tasks, processors, work };
         Ok(match converge(tasks, rooms, &mut windows)? {
             Ok(_) => Verdict::SCHEDULABLE,
-            Err(k) => Verdict::fails_at(k),
+            Err(k) => Verdict::fails_at(sorted.place(k)),
         })
     }
 }
 
 struct Windows<'a> {
     tasks: &'a [SporadicTask],
-    processors: u128,
+    processors: u64,
     work: &'a mut Work,
 }
 
@@ -62,18 +65,17 @@ impl Responses for Windows<'_> {
         self.work.take(self.tasks.len() as u64)?;
         let SporadicTask { wcet, deadline, .. } = self.tasks[k];
         let cap = deadline - wcet + 1;
-        let room = self.processors * u128::from(cap);
-        let mut sum = 0u128;
-        for (i, (other, &slack)) in self.tasks.iter().zip(slacks).enumerate() {
-            if i != k {
-                sum += u128::from(workload::under_edf(other, deadline, slack).min(cap));
+        // Thousands of terms of at most 2^50 each.
+        let room = self.processors * cap;
+        let mut sum = 0;
+        for others in [0..k, k + 1..self.tasks.len()] {
+            for (other, &slack) in self.tasks[others.clone()].iter().zip(&slacks[others]) {
+                sum += workload::under_edf(other, deadline, slack).min(cap);
                 if sum >= room {
                     return Ok(None);
                 }
             }
         }
-        // sum < m cap, so the quotient is below the cap.
-        let late = u64::try_from(sum / self.processors).map_err(|_| OutOfWork)?;
-        Ok(Some(wcet + late))
+        Ok(Some(wcet + sum / self.processors))
     }
 }

@@ -10,7 +10,7 @@ use crate::SporadicTask;
 const BITS: u32 = 13;
 
 /// Prefix sums over tasks in the order of their periods.
-pub(super) struct Headroom {
+struct Headroom {
     periods: Vec<u64>,
     /// Of the first j tasks: sum of ceil(u 2^13), of C (1 - u) rounded up, and of C.
     prefixes: Vec<Prefix>,
@@ -36,17 +36,16 @@ impl Prefix {
 }
 
 impl Headroom {
-    pub(super) fn new(tasks: &[SporadicTask]) -> Self {
-        let mut sorted: Vec<&SporadicTask> = tasks.iter().collect();
-        sorted.sort_unstable_by_key(|task| task.period);
+    /// Of tasks that are sorted by period.
+    fn new(tasks: &[SporadicTask]) -> Self {
         let mut prefixes = Vec::with_capacity(tasks.len() + 1);
         let mut sum = Prefix::default();
         prefixes.push(sum);
-        prefixes.extend(sorted.iter().map(|task| {
+        prefixes.extend(tasks.iter().map(|task| {
             sum = sum.plus(Prefix::of(task));
             sum
         }));
-        Headroom { periods: sorted.iter().map(|task| task.period).collect(), prefixes }
+        Headroom { periods: tasks.iter().map(|task| task.period).collect(), prefixes }
     }
 
     /// At least what all tasks but `task` can interfere with it in a window of length `task.deadline`.
@@ -74,7 +73,8 @@ pub(super) struct Rooms {
 }
 
 impl Rooms {
-    pub(super) fn of(tasks: &[SporadicTask], processors: u32, spare: u64) -> Self {
+    /// Of tasks that are sorted by period.
+    pub(super) fn of(tasks: &[SporadicTask], processors: u64, spare: u64) -> Self {
         let headroom = Headroom::new(tasks);
         let processors = u128::from(processors);
         let mut rooms = Rooms { suspects: Vec::new(), slacks: Vec::with_capacity(tasks.len()) };
@@ -103,6 +103,7 @@ impl Rooms {
 
 #[cfg(test)]
 mod tests {
+    use super::super::by_period::ByPeriod;
     use super::super::testing::{Random, random_tasks};
     use super::super::workload;
     use super::*;
@@ -112,7 +113,7 @@ mod tests {
         for seed in 0..3000 {
             let mut random = Random::new(seed);
             let count = random.between(1, 12);
-            let tasks = random_tasks(&mut random, count, 40);
+            let tasks = ByPeriod::of(&random_tasks(&mut random, count, 40)).tasks;
             let headroom = Headroom::new(&tasks);
             for (k, task) in tasks.iter().enumerate() {
                 let others = tasks.iter().enumerate().filter(|&(i, _)| i != k);

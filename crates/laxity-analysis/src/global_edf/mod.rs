@@ -7,6 +7,7 @@ mod bar;
 mod bcl;
 mod bcl_iterative;
 mod busy_interval;
+mod by_period;
 mod ff_dbf;
 mod gfb;
 mod headroom;

@@ -14,6 +14,7 @@
 //! ramp are carried along as R grows, so that a term needs no division.
 
 use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
+use super::by_period::{ByPeriod, useful};
 use super::headroom::Rooms;
 use super::slack::{Responses, converge};
 use super::workload;
@@ -50,11 +51,13 @@ impl Test for Rta {
             return Ok(verdict);
         }
         work.take(tasks.len() as u64)?;
+        let (sorted, processors) = (ByPeriod::of(tasks), useful(processors, tasks));
+        let tasks = &sorted.tasks;
         let rooms = Rooms::of(tasks, processors, 1);
         let mut equations = Equations::of(tasks, processors, work);
         let mut slacks = match converge(tasks, rooms, &mut equations)? {
             Ok(slacks) => slacks,
-            Err(k) => return Ok(Verdict::fails_at(k)),
+            Err(k) => return Ok(Verdict::fails_at(sorted.place(k))),
         };
         let mut bounds = Vec::with_capacity(tasks.len());
         for (k, task) in tasks.iter().enumerate() {
@@ -63,7 +66,7 @@ impl Test for Rta {
             slacks[k] = slacks[k].max(task.deadline - response);
             bounds.push(response);
         }
-        Ok(Verdict::Schedulable(Bounds::ResponseTimes(bounds)))
+        Ok(Verdict::Schedulable(Bounds::ResponseTimes(sorted.placed(&bounds))))
     }
 }
 
@@ -152,8 +155,8 @@ impl Growth {
 }
 
 impl<'a> Equations<'a> {
-    fn of(tasks: &'a [SporadicTask], processors: u32, work: &'a mut Work) -> Self {
-        Equations { tasks, processors: processors.into(), work, terms: Vec::new(), reached: Vec::new() }
+    fn of(tasks: &'a [SporadicTask], processors: u64, work: &'a mut Work) -> Self {
+        Equations { tasks, processors, work, terms: Vec::new(), reached: Vec::new() }
     }
 
     fn set_up(&mut self, k: usize, slacks: &[u64]) {

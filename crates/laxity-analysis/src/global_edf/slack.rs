@@ -27,59 +27,79 @@ pub(super) fn converge(
     responses: &mut impl Responses,
 ) -> Result<Result<Vec<u64>, usize>, OutOfWork> {
     let Rooms { suspects, slacks: mut proven } = rooms;
-    let mut failing = Vec::new();
-    for k in suspects {
-        if !improve(tasks, k, &mut proven, responses)?.1 {
-            failing.push(k);
-        }
-    }
     let mut possible: Vec<u64> = tasks.iter().map(|task| task.deadline - task.wcet).collect();
+    // The first suspect is the worst.
+    if let Some(k) = fails_for_good(&suspects[..suspects.len().min(1)], &possible, responses)? {
+        return Ok(Err(k));
+    }
+    let mut failing = failing_of(suspects, tasks, &mut proven, responses)?.failing;
+    if let Some(k) = fails_for_good(&failing, &possible, responses)? {
+        return Ok(Err(k));
+    }
     while let Some(&first) = failing.first() {
-        for &k in &failing {
-            if responses.response(k, &possible)?.is_none() {
-                return Ok(Err(k));
-            }
-        }
-            for k in 0..tasks.len() {
-                let Some(response) = responses.response(k, &possible)? else { return Ok(Err(k)) };
-                possible[k] = tasks[k].deadline - response;
-            }
-            for &k in &failing {
-                if responses.response(k, &possible)?.is_none() {
-                    return Ok(Err(k));
-                }
-            }
-        let mut improved = false;
         for k in 0..tasks.len() {
-            improved |= improve(tasks, k, &mut proven, responses)?.0;
+            let Some(response) = responses.response(k, &possible)? else { return Ok(Err(k)) };
+            possible[k] = tasks[k].deadline - response;
         }
-        let mut still_failing = Vec::new();
-        for &k in &failing {
-            let (more, meets) = improve(tasks, k, &mut proven, responses)?;
-            improved |= more;
-            if !meets {
-                still_failing.push(k);
-            }
+        if let Some(k) = fails_for_good(&failing, &possible, responses)? {
+            return Ok(Err(k));
         }
-        // A task that meets its deadline with a slack of 0 has improved nothing.
-        if !still_failing.is_empty() && !improved {
+        let all = failing_of((0..tasks.len()).collect(), tasks, &mut proven, responses)?;
+        // What has met its deadline once always does.
+        let again = failing_of(failing, tasks, &mut proven, responses)?;
+        failing = again.failing;
+        if !failing.is_empty() && !all.improved && !again.improved {
             return Ok(Err(first));
         }
-        failing = still_failing;
     }
     Ok(Ok(proven))
 }
 
-/// Whether the slack of task k has grown, and whether the task meets its deadline.
-fn improve(
+/// The first of these tasks that misses its deadline even with all the slack that others could have.
+fn fails_for_good(
+    suspects: &[usize],
+    possible: &[u64],
+    responses: &mut impl Responses,
+) -> Result<Option<usize>, OutOfWork> {
+    for &k in suspects {
+        if responses.response(k, possible)?.is_none() {
+            return Ok(Some(k));
+        }
+    }
+    Ok(None)
+}
+
+/// What has become of some tasks.
+struct Round {
+    /// Those that may miss their deadlines still.
+    failing: Vec<usize>,
+    /// The slack of one has grown.
+    improved: bool,
+}
+
+/// Improves the slacks of these tasks.
+fn failing_of(
+    mut these: Vec<usize>,
     tasks: &[SporadicTask],
-    k: usize,
     proven: &mut [u64],
     responses: &mut impl Responses,
-) -> Result<(bool, bool), OutOfWork> {
-    let Some(response) = responses.response(k, proven)? else { return Ok((false, false)) };
-    let slack = tasks[k].deadline - response;
-    let grown = slack > proven[k];
-    proven[k] = proven[k].max(slack);
-    Ok((grown, true))
+) -> Result<Round, OutOfWork> {
+    let mut improved = false;
+    let mut failing = 0;
+    for at in 0..these.len() {
+        let k = these[at];
+        match responses.response(k, proven)? {
+            None => {
+                these[failing] = k;
+                failing += 1;
+            }
+            Some(response) => {
+                let slack = tasks[k].deadline - response;
+                improved |= slack > proven[k];
+                proven[k] = proven[k].max(slack);
+            }
+        }
+    }
+    these.truncate(failing);
+    Ok(Round { failing: these, improved })
 }

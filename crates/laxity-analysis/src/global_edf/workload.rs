@@ -29,8 +29,8 @@ pub(super) fn under_edf(task: &SporadicTask, length: u64, slack: u64) -> u64 {
     if length < task.period {
         return task.wcet.min(length.saturating_sub(slack));
     }
-    let (jobs, rest) = (length / task.period, length % task.period);
-    jobs * task.wcet + task.wcet.min(rest.saturating_sub(slack))
+    let jobs = if length < 2 * task.period { 1 } else { length / task.period };
+    jobs * task.wcet + task.wcet.min((length - jobs * task.period).saturating_sub(slack))
 }
 
 /// The demand bound: the most that jobs with arrival and deadline in a window of this length need.

@@ -1,0 +1,37 @@
+//! Tasks in the order of their periods.
+//!
+//! Windows of one length hold no whole period of the tasks from some place on: sums over tasks in this order divide for the first
+//! of them only, and the processor predicts which.
+
+use crate::SporadicTask;
+
+/// Tasks by period, and where each was.
+pub(super) struct ByPeriod {
+    pub(super) tasks: Vec<SporadicTask>,
+    places: Vec<usize>,
+}
+
+impl ByPeriod {
+    pub(super) fn of(tasks: &[SporadicTask]) -> Self {
+        let mut places: Vec<usize> = (0..tasks.len()).collect();
+        places.sort_unstable_by_key(|&place| (tasks[place].period, place));
+        ByPeriod { tasks: places.iter().map(|&place| tasks[place]).collect(), places }
+    }
+
+    /// Where the task at `at` was.
+    pub(super) fn place(&self, at: usize) -> usize {
+        self.places[at]
+    }
+
+    /// Values of the tasks by period, in the order in which the tasks were.
+    pub(super) fn placed(&self, values: &[u64]) -> Vec<u64> {
+        let mut placed = vec![0; values.len()];
+        self.places.iter().zip(values).for_each(|(&place, &value)| placed[place] = value);
+        placed
+    }
+}
+
+/// As many processors as there are tasks at most: more make no difference, as no job waits then, and m C fits 64 bits.
+pub(super) fn useful(processors: u32, tasks: &[SporadicTask]) -> u64 {
+    u64::from(processors).min(tasks.len() as u64)
+}
