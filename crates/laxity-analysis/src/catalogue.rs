@@ -2,7 +2,8 @@
 
 use crate::{
     AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, CompliantVector, Density, DeviAnderson, FfDbf,
-    FixedPriorityRta, Gfb, La, Load, PriorityPoints, Qpa, Rta, Test, TimeDemand,
+    FixedPriorityRta, Gfb, GlobalFixedPriorityGuan, GlobalFixedPriorityRta, La, Load, Pfair, PriorityPoints,
+    Qpa, Rta, Test, TimeDemand,
 };
 
 const TESTS: &[&dyn Test] = &[
@@ -21,6 +22,11 @@ const TESTS: &[&dyn Test] = &[
     &DeviAnderson,
     &CompliantVector { priority_points: PriorityPoints::Deadline },
     &CompliantVector { priority_points: PriorityPoints::FairLateness },
+    // Global fixed priorities.
+    &GlobalFixedPriorityRta,
+    &GlobalFixedPriorityGuan,
+    // Optimal, with quanta of 1 ms.
+    &Pfair { quantum: 1_000_000 },
     // One processor.
     &Density,
     &Qpa,
