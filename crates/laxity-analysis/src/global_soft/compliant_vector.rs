@@ -4,7 +4,8 @@
 //!    Y_i = D_i - C_i (m - 1)/m. Taking the same from all Y changes no decision, so the least is taken as 0. D is arbitrary.
 //! 2. S_i = C_i max(0, 1 - Y_i/T_i) and S is their sum; G(x) is the sum of the ceil(U) - 1 largest x_i u_i + C_i - S_i.
 //! 3. A vector x >= 0 is compliant if m x_i >= G(x) + S - C_i for all i. Then a job of task i has completed
-//!    Y_i + x_i + C_i after its arrival (EA 2012, Theorem on compliant vectors).
+//!    Y_i + x_i + C_i after its arrival (Erickson and Anderson). Parts of x are not taken below 0, as SchedCAT does where
+//!    C_i > m s: its bounds are lower there.
 //! 4. x_i = max(0, s - C_i/m) is compliant if M(s) = G(x) + S - m s <= 0. M is convex and piecewise linear, and falls at
 //!    least with slope -1: its slope is the sum of at most m - 1 utilizations, less m. So every U <= m has a bound.
 //! 5. m s is rounded up to the least whole number of ns with M(s) <= 0: since m Y_i is whole as well, the bounds are those of

@@ -106,7 +106,7 @@ fn quanta_by_hand() {
     };
     use Interrupts::{Dedicated, Shared};
     // Q_eff = 100 - 4 - 10 - 3 - 2 - 8 - (2 - 1) 20 = 53: 40 fit one quantum, 60 need two.
-    // 400 - (100 + 4 + 20) = 276, down to 200.
+    // 400 - (100 + 4 + 20) = 276, down to 200. The second then has a density of 1, which fits (not so in SchedCAT).
     assert_eq!(inflate(accounting(Shared, false, None)), Ok(vec![[100, 200, 200], [200, 200, 200]]));
     assert_eq!(inflate(accounting(Shared, true, None)), Ok(vec![[100, 400, 400], [200, 400, 400]]));
     // Q_eff = 73 if releases are handled elsewhere.
