@@ -15,6 +15,8 @@
 //! W_i(x) = N_i(x) C_i + min(C_i, x + R_i - C_i - N_i(x) T_i), N_i(x) = floor((x + R_i - C_i) / T_i)
 //! ```
 //!
+//! W_i is the paper's (8), with R_i for D_i less the slack.
+//!
 //! Sufficient. Each bound is the response time of no job in general.
 
 use super::interference::{Periods, Runs, least_window, not_constrained};

@@ -16,7 +16,7 @@
 //! CI_i(x) = N C_i + (C_i if r >= R_i, else min(C_i - 1, r)), N = floor((x + R_i - C_i) / T_i), r = the remainder.
 //! ```
 //!
-//! The paper writes CI_i as floor((x - C_i) / T_i) C_i + C_i + min(C_i - 1, max(0, (x - C_i) mod T_i - (T_i - R_i))) for x >= C_i,
+//! These are the paper's (5) to (9) and (12). It writes CI_i as floor((x - C_i) / T_i) C_i + C_i + min(C_i - 1, max(0, (x - C_i) mod T_i - (T_i - R_i))) for x >= C_i,
 //! which is the same; below that the cap x - C_k + 1 decides.
 //!
 //! The window begins at the first instant from which on all processors execute tasks of higher priority until the job is
@@ -40,7 +40,8 @@ pub struct GlobalFixedPriorityGuan;
 
 static INFO: TestInfo = TestInfo {
     name: "gfp-guan",
-    source: "Guan, Stigge, Yi, Yu: New response time bounds for fixed priority multiprocessor scheduling, RTSS 2009 (D <= T)",
+    source: "Guan, Stigge, Yi, Yu: New response time bounds for fixed priority multiprocessor scheduling, RTSS 2009, \
+        equation 12 (D <= T)",
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -23,7 +23,7 @@ fn bounds(test: &dyn Test, tasks: &[SporadicTask], processors: u32) -> Option<Ve
 fn tiny_set(random: &mut Random, processors: u32) -> Vec<SporadicTask> {
     let jitter_max = random.of(&[0, 0, 1, 3]);
     let count = u64::from(processors) + 1 + random.below(3);
-    let share = random.of(&[1, 2]);
+    let share = random.of(&[1, 1, 2]);
     let one = |_| {
         let period: u64 = random.of(&[2, 3, 4, 5, 6, 8, 10, 12]);
         let wcet = 1 + random.below(period.div_ceil(share));
@@ -37,7 +37,7 @@ fn tiny_set(random: &mut Random, processors: u32) -> Vec<SporadicTask> {
 /// Schedules that respond later than the bounds, and how many responses were equal to a bound of a task that can wait.
 fn tight(tasks: &[SporadicTask], processors: u32, random: &mut Random, name: &str, bounds: &[u64]) -> u32 {
     let mut equal = 0;
-    for schedule in 0..6 {
+    for schedule in 0..40 {
         let jobs = match schedule {
             0 => synchronous(tasks, &vec![60; tasks.len()]),
             _ => sporadic(tasks, 60, random),
