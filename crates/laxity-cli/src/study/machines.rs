@@ -30,6 +30,8 @@ pub struct Machines {
 const BATCH: Duration = Duration::from_secs(60);
 /// How much longer than its jobs a cell may take: an emulated machine is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A machine may take this long to boot: a study goes on for hours, on a host that may have other work by then.
+const BOOT: std::time::Duration = std::time::Duration::from_secs(240);
 /// How much slower than its own time a machine that counts instructions may be.
 const COUNTING_SLOWER: u64 = 60;
 
@@ -172,6 +174,7 @@ fn settings(batch: &[&Cell], machines: &Machines, conditions: &Conditions) -> Re
         kernel: machines.kernel.clone(),
         deterministic: machines.deterministic,
         timeout: std::time::Duration::from_nanos(of_cell.saturating_mul(number)),
+        boot_timeout: BOOT,
         ..Settings::with_agent(agent)
     })
 }

@@ -360,7 +360,8 @@ pub fn ended(all: bool, open: usize) -> ExitCode {
     if all {
         return ExitCode::SUCCESS;
     }
-    output::say(format_args!("interrupted: {open} cells are left; the same command goes on with them"));
+    let are_left = if open == 1 { "cell is left" } else { "cells are left" };
+    output::say(format_args!("interrupted: {open} {are_left}; the same command continues there"));
     ExitCode::from(output::INTERRUPTED)
 }
 
