@@ -1,6 +1,6 @@
 //! A task as tests see it.
 
-use crate::Verdict;
+use crate::{Guarantee, Verdict};
 use laxity_model::{LoadSum, Task, TaskSet};
 
 /// The longest time that a parameter may be, in ns (13 days): products of two parameters and sums of thousands fit into 128 bits,
@@ -49,7 +49,8 @@ impl From<&Task> for SporadicTask {
 }
 
 /// What every test would say of tasks for which no schedule exists, or that are no tasks; nothing if it takes a test.
-pub(crate) fn settled(tasks: &[SporadicTask], processors: u32) -> Option<Verdict> {
+/// A deadline that cannot be met matters only where it has to be.
+pub(crate) fn settled(tasks: &[SporadicTask], processors: u32, guarantee: Guarantee) -> Option<Verdict> {
     if tasks.is_empty() {
         return Some(Verdict::SCHEDULABLE);
     }
@@ -63,7 +64,11 @@ pub(crate) fn settled(tasks: &[SporadicTask], processors: u32) -> Option<Verdict
     if let Some(at) = tasks.iter().position(no_task) {
         return Some(Verdict::needs("0 < C, D, T and C, D, T, J <= 2^50 ns", Some(at)));
     }
-    if let Some(at) = tasks.iter().position(|task| task.wcet > task.density_window()) {
+    let window = |task: &SporadicTask| match guarantee {
+        Guarantee::Hard => task.density_window(),
+        Guarantee::Soft => task.period,
+    };
+    if let Some(at) = tasks.iter().position(|task| task.wcet > window(task)) {
         return Some(Verdict::fails_at(at));
     }
     let mut load = LoadSum::new();

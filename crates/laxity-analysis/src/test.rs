@@ -10,13 +10,13 @@ pub trait Test {
     /// Judges `tasks` on `processors`. Under fixed priorities tasks are in the order of their priorities, the highest first.
     ///
     /// What holds for all tests has been checked by then ([`Test::judge`]): there is a task and a processor, no parameter
-    /// exceeds its range, C <= D, C <= T and U <= m.
+    /// exceeds its range, C <= D (if deadlines are hard), C <= T and U <= m.
     fn verdict(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work)
     -> Result<Verdict, OutOfWork>;
 
     /// Judges `tasks` on `processors`.
     fn judge(&self, tasks: &[SporadicTask], processors: u32, work: &mut Work) -> Verdict {
-        if let Some(verdict) = crate::sporadic::settled(tasks, processors) {
+        if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
             return verdict;
         }
         self.verdict(tasks, processors, work).unwrap_or(Verdict::OUT_OF_WORK)

@@ -43,7 +43,7 @@ impl AnyGlobalEdf {
         processors: u32,
         work: Work,
     ) -> (Verdict, Option<&'static TestInfo>) {
-        if let Some(verdict) = crate::sporadic::settled(tasks, processors) {
+        if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
             return (verdict, None);
         }
         let constrained = tasks.iter().all(|task| task.deadline <= task.period);

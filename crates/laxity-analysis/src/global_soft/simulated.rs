@@ -51,12 +51,13 @@ pub(super) fn tardiness(
     arrivals: &Arrivals,
 ) -> Vec<u64> {
     let m = u64::from(processors);
-    // m times the absolute priority point; always positive as C <= D.
+    // m times the absolute priority point, and so much that it is positive.
+    let shift = tasks.iter().map(|task| task.wcet).max().unwrap_or(0);
     let priority = |place: usize, arrival: u64| {
         let task = &tasks[place];
         match points {
-            PriorityPoints::Deadline => m * (arrival + task.deadline),
-            PriorityPoints::FairLateness => m * (arrival + task.deadline) - (m - 1) * task.wcet,
+            PriorityPoints::Deadline => m * (arrival + task.deadline + shift),
+            PriorityPoints::FairLateness => m * (arrival + task.deadline + shift) - (m - 1) * task.wcet,
         }
     };
     let mut next = vec![0; tasks.len()];

@@ -56,6 +56,15 @@ fn bounded_exactly_up_to_all_processors() {
 }
 
 #[test]
+fn a_deadline_that_cannot_be_met_is_missed_by_little() {
+    let tasks = [SporadicTask::constrained(2, 1, 4), SporadicTask::constrained(2, 1, 4)];
+    // Y = (0, 0), S = 2 + 2, G = 0: 2 s = 4, x = 2 - 1; a response of 1 + 2 is 2 late, where 1 is inevitable.
+    assert_eq!(bounds(&G_EDF, &tasks, 2), [2, 2]);
+    let heavy = [SporadicTask::constrained(5, 6, 4)];
+    assert_eq!(G_EDF.judge(&heavy, 2, &mut Work::default()), Verdict::fails_at(0), "C > T");
+}
+
+#[test]
 fn what_is_not_covered_is_said() {
     let mut tasks = vec![SporadicTask::implicit(1, 2), SporadicTask::constrained(1, 3, 4)];
     let judge = |test: &dyn Test, tasks: &[SporadicTask], m| test.judge(tasks, m, &mut Work::default());
@@ -108,7 +117,7 @@ fn random_tasks(random: &mut Random, processors: u32, constrained: bool) -> Vec<
     }
     if constrained {
         for task in &mut tasks {
-            task.deadline = random.within(task.wcet, task.period * 2);
+            task.deadline = random.within(1, task.period * 2);
         }
     }
     let last = tasks.len() - 1;
