@@ -151,7 +151,8 @@ impl Prefixes {
         let Some(sum) = (self.share * deadline + self.early + added).checked_sub(taken) else { return true };
         let own = k.share * (deadline + u128::from(k.early));
         let idle = ((1 << share::BITS) - 1u128).saturating_sub(k.density) * deadline;
-        sum - own.min(sum) <= u128::from(processors) * idle
+        // Of millions of processors the product is above any sum, even where it does not fit.
+        sum - own.min(sum) <= u128::from(processors).saturating_mul(idle)
     }
 }
 
@@ -177,7 +178,7 @@ fn meets(loads: &[Load], k: usize, processors: u32) -> bool {
     }
     // m (D_k - lambda_k D_k), and D_k units less at most.
     let processors_wide = u128::from(processors);
-    let room = processors_wide * ((1 << share::BITS) - own.density) * deadline;
+    let room = processors_wide.saturating_mul(((1 << share::BITS) - own.density) * deadline);
     if least > room {
         return false;
     }

@@ -22,6 +22,7 @@
 //! The left side L grows with t, so one evaluation at t settles all t' <= t of which m x' > L(t): going down from the longest
 //! t that can fail, every integer is covered, and no list of test points is needed.
 
+use super::by_period::useful;
 use super::{share, workload};
 use crate::{OutOfWork, SporadicTask, Work};
 
@@ -40,14 +41,14 @@ pub(super) struct BusyIntervals<'a> {
 impl<'a> BusyIntervals<'a> {
     /// Nothing if U is so near to m (or above) that intervals of any length matter.
     pub(super) fn of(tasks: &'a [SporadicTask], processors: u32) -> Option<Self> {
+        let processors = useful(processors, tasks);
         let all = u128::from(processors) << share::BITS;
         let idle = all.checked_sub(share::total_ceil(tasks)).filter(|&idle| idle > 0)?;
         // floor(t / T) exceeds floor((t - D) / T) by at most ceil(D / T).
         let mut carried: Vec<u64> =
             tasks.iter().map(|task| task.wcet * task.deadline.div_ceil(task.period)).collect();
-        let carriers = (processors as usize - 1).min(tasks.len());
-        let constant = share::excess_ceil(tasks) + largest(&mut carried, carriers);
-        Some(BusyIntervals { tasks, processors: processors.into(), constant, idle, added: carried })
+        let constant = share::excess_ceil(tasks) + largest(&mut carried, processors - 1);
+        Some(BusyIntervals { tasks, processors, constant, idle, added: carried })
     }
 
     /// The longest interval in which task k with a backlog of `jobs` jobs can miss; 0 if there is none.
@@ -118,8 +119,7 @@ impl<'a> BusyIntervals<'a> {
             sum += u128::from(plain);
             self.added.push(carry - plain);
         }
-        let carriers = usize::try_from(self.processors - 1).unwrap_or(usize::MAX).min(self.tasks.len());
-        sum + largest(&mut self.added, carriers)
+        sum + largest(&mut self.added, self.processors - 1)
     }
 }
 
@@ -132,13 +132,11 @@ fn carried(task: &SporadicTask, length: u64) -> u64 {
     length / task.period * task.wcet + left.min(length % task.period)
 }
 
-/// The sum of the `count` largest values, whose order changes.
-fn largest(values: &mut [u64], count: usize) -> u128 {
-    if count == 0 {
-        return 0;
-    }
-    if count < values.len() {
+/// The sum of the `count` largest values, fewer than there are; their order changes.
+fn largest(values: &mut [u64], count: u64) -> u128 {
+    let count = usize::try_from(count).unwrap_or(usize::MAX).min(values.len());
+    if 0 < count && count < values.len() {
         values.select_nth_unstable_by(count - 1, |a, b| b.cmp(a));
     }
-    values[..count.min(values.len())].iter().map(|&value| u128::from(value)).sum()
+    values[..count].iter().map(|&value| u128::from(value)).sum()
 }

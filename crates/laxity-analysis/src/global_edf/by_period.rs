@@ -31,7 +31,7 @@ impl ByPeriod {
     }
 }
 
-/// As many processors as there are tasks at most: more make no difference, as no job waits then, and m C fits 64 bits.
+/// At most one processor more than there are tasks, so that m C fits 64 bits: no job waits then, and U < m.
 pub(super) fn useful(processors: u32, tasks: &[SporadicTask]) -> u64 {
-    u64::from(processors).min(tasks.len() as u64)
+    u64::from(processors).min(tasks.len() as u64 + 1)
 }

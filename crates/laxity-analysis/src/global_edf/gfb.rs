@@ -45,7 +45,12 @@ impl Test for Gfb {
         // sum of lambda_i + (m - 1) lambda_max <= m
         let mut sum = LoadSum::new();
         tasks.iter().for_each(|task| sum.add_ratio(task.wcet, task.density_window()));
-        sum.add_ratio(u64::from(processors - 1) * most.wcet, most.density_window());
+        let Some(others) = u64::from(processors - 1).checked_mul(most.wcet) else {
+            // More than 2^14 processors: if they are as many as the tasks, no job ever waits.
+            let enough = tasks.len() <= processors as usize;
+            return Ok(if enough { Verdict::SCHEDULABLE } else { Verdict::FAILS });
+        };
+        sum.add_ratio(others, most.density_window());
         let fits = sum.cmp_ratio(processors.into(), 1).is_le();
         Ok(if fits { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }

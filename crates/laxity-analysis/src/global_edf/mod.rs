@@ -7,6 +7,8 @@ mod bar;
 mod bcl;
 mod bcl_iterative;
 mod busy_interval;
+#[cfg(test)]
+mod by_hand;
 mod by_period;
 mod ff_dbf;
 mod gfb;
