@@ -351,7 +351,7 @@ fn what_cannot_work_is_refused_before_anything_is_started() {
     refused(&[], &[], 2, "COMMAND");
     if let Some(_turn) = machine() {
         refused(&["--exec"], &["no-such-program"], 2, "no-such-program");
-        refused(&[], &["list", "huge"], 2, "does not fit");
+        refused(&[], &["report", "huge"], 2, "does not fit");
     }
 }
 
