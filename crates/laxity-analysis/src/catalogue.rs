@@ -2,8 +2,8 @@
 
 use crate::{
     AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, CompliantVector, Density, DeviAnderson, FfDbf,
-    FixedPriorityRta, Gfb, GlobalFixedPriorityGuan, GlobalFixedPriorityRta, La, Load, Pfair, PriorityPoints,
-    Qpa, Rta, Test, TimeDemand,
+    FixedPriorityRta, FixedPriorityTardiness, Gfb, GlobalFixedPriorityGuan, GlobalFixedPriorityRta, La, Load,
+    Pfair, PriorityPoints, Qpa, Rta, Test, TimeDemand,
 };
 
 const TESTS: &[&dyn Test] = &[
@@ -32,6 +32,7 @@ const TESTS: &[&dyn Test] = &[
     &Qpa,
     &FixedPriorityRta,
     &TimeDemand,
+    &FixedPriorityTardiness,
 ];
 
 /// All tests: no two have the same name.

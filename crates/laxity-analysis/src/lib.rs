@@ -13,6 +13,9 @@
 //! same on every machine, and a verdict says when it ran out of them.
 //!
 //! Each test is a file, named after what its authors call it, with its source, its assumptions and its complexity.
+//!
+//! Whoever wants to know what a *scheduler* guarantees, with overheads, asks [`scheduler`]: it knows which accounting and which
+//! tests apply to each name.
 
 pub mod catalogue;
 mod global_edf;
@@ -23,6 +26,7 @@ mod partitioned;
 mod pfair;
 mod priority_order;
 mod remaining;
+pub mod scheduler;
 mod sporadic;
 mod test;
 mod uniprocessor;
@@ -36,5 +40,5 @@ pub use pfair::Pfair;
 pub use priority_order::PriorityOrder;
 pub use sporadic::{SporadicTask, TIME_MAX};
 pub use test::{Exactness, Guarantee, OutOfWork, Priorities, Test, TestInfo, WORK_DEFAULT, Work};
-pub use uniprocessor::{Density, FixedPriorityRta, Qpa, TimeDemand};
+pub use uniprocessor::{Density, FixedPriorityRta, FixedPriorityTardiness, Qpa, TimeDemand};
 pub use verdict::{Bounds, NotApplicable, NotProven, Verdict};

@@ -53,7 +53,7 @@ pub fn judge_cells<'t>(
 }
 
 /// Otherwise the first task that is not, or nothing for a number that no task has.
-fn each_in_one_cell(count: usize, cells: &[Cell]) -> Result<(), Option<usize>> {
+pub(crate) fn each_in_one_cell(count: usize, cells: &[Cell]) -> Result<(), Option<usize>> {
     let mut placed = vec![0_u32; count];
     for &number in cells.iter().flat_map(|cell| &cell.tasks) {
         *placed.get_mut(number).ok_or(None)? += 1;

@@ -6,11 +6,13 @@ mod density;
 mod qpa;
 mod requests;
 mod rta;
+mod tardiness;
 mod time_demand;
 
 pub use density::Density;
 pub use qpa::Qpa;
 pub use rta::FixedPriorityRta;
+pub use tardiness::FixedPriorityTardiness;
 pub use time_demand::TimeDemand;
 
 use crate::{SporadicTask, Verdict};

@@ -1,0 +1,93 @@
+//! What overheads make of the tasks of a cell, and for which guarantee.
+//!
+//! | scheduler | accounting |
+//! |---|---|
+//! | EDF, fixed priorities on several processors | [`JobLevel`], interrupts shared |
+//! | fixed priorities on one processor | [`FixedPriority`], interrupts shared |
+//! | `gsn-edf-di` | the same, interrupts dedicated |
+//! | `g-edf-mp` | [`MessagePassing`] |
+//! | `g-fl` | [`JobLevel`]; a priority point is then D' - C' (m - 1)/m |
+//! | `pfair` | [`QuantumBased`], arrivals not aligned, quanta not staggered, interrupts shared |
+//!
+//! 1. Where deadlines may be missed, they do not limit what overheads may take: accounting refuses a task only if it needs more
+//!    than its period. It sees a deadline that is late enough, and what it takes from that is taken from D.
+//! 2. Under Pfair jobs complete within T whatever D is. Where deadlines may be missed, D < T counts as D = T.
+//! 3. Interrupts in the guise of tasks have no deadlines: a handler that waits for others only delays tasks, and that is counted.
+//!    The accounting's own condition remains: each must end before the next of its kind comes.
+
+use super::Analysed;
+use crate::overheads::{
+    Accounting, Eaten, FixedPriority, Inflated, Interrupts, JobLevel, MessagePassing, Overheads,
+    QuantumBased, Rejected, RejectedWhy,
+};
+use crate::{Guarantee, Priorities, SporadicTask, TIME_MAX};
+use laxity_model::Policy;
+
+impl Analysed {
+    /// The tasks of a cell on so many processors that run tasks, with what overheads take.
+    pub(super) fn inflate(
+        self,
+        tasks: &[SporadicTask],
+        working_sets: &[u64],
+        processors: u32,
+        guarantee: Guarantee,
+        overheads: Option<&Overheads>,
+    ) -> Result<Inflated, Rejected> {
+        let priorities = self.priorities(processors);
+        let seen: Vec<_> = match guarantee {
+            Guarantee::Hard => tasks.to_vec(),
+            Guarantee::Soft => tasks.iter().map(|task| unlimited(task, priorities)).collect(),
+        };
+        let mut inflated = match overheads {
+            None => free(seen),
+            Some(overheads) => self.charge(priorities, processors, overheads, &seen, working_sets)?,
+        };
+        let (interrupts, own) = inflated.tasks.split_at_mut(inflated.interrupts);
+        interrupts.iter_mut().for_each(|interrupt| interrupt.deadline = TIME_MAX);
+        if guarantee == Guarantee::Soft && priorities != Priorities::Pfair {
+            for (at, (after, before)) in own.iter_mut().zip(tasks).enumerate() {
+                let left = before.deadline.checked_sub(inflated.eaten[at].deadline);
+                let no_window = Rejected { task: Some(at), reason: RejectedWhy::NoWindow };
+                after.deadline = left.filter(|&left| left > 0 || before.deadline == 0).ok_or(no_window)?;
+            }
+        }
+        Ok(inflated)
+    }
+
+    fn charge(
+        self,
+        priorities: Priorities,
+        processors: u32,
+        overheads: &Overheads,
+        tasks: &[SporadicTask],
+        working_sets: &[u64],
+    ) -> Result<Inflated, Rejected> {
+        let policy = self.policy();
+        let interrupts = match policy {
+            Some(Policy::GsnEdfDi) => Interrupts::Dedicated,
+            _ => Interrupts::Shared,
+        };
+        let charge = |accounting: &dyn Accounting| accounting.inflate(overheads, tasks, working_sets);
+        match priorities {
+            _ if policy == Some(Policy::GEdfMp) => charge(&MessagePassing),
+            Priorities::Pfair => charge(&QuantumBased { interrupts, aligned: false, staggered: None }),
+            Priorities::Fixed if processors == 1 => charge(&FixedPriority { interrupts }),
+            _ => charge(&JobLevel { processors, interrupts }),
+        }
+    }
+}
+
+/// The task without the deadline that it may miss. Nothing else is touched: what is no task stays none.
+fn unlimited(task: &SporadicTask, priorities: Priorities) -> SporadicTask {
+    let deadline = match priorities {
+        _ if !(1..=TIME_MAX).contains(&task.deadline) => task.deadline,
+        Priorities::Pfair => task.deadline.max(task.period),
+        _ => TIME_MAX,
+    };
+    SporadicTask { deadline, ..*task }
+}
+
+fn free(tasks: Vec<SporadicTask>) -> Inflated {
+    let eaten = vec![Eaten::default(); tasks.len()];
+    Inflated { tasks, interrupts: 0, eaten }
+}

@@ -1,0 +1,249 @@
+//! The judgement on a placed set.
+
+use super::Analysed;
+use super::bounds::response;
+use super::tests::{Answer, Proven, ask, tests_for};
+use crate::overheads::{Eaten, Inflated, Overheads, Rejected, RejectedWhy};
+use crate::partitioned::each_in_one_cell;
+use crate::{Bounds, Cell, Guarantee, SporadicTask, Test, Verdict, Work};
+use laxity_model::PriorityRule;
+
+/// What is judged. Everything is by the task's number in `tasks`.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed<'a> {
+    /// The tasks as given.
+    pub tasks: &'a [SporadicTask],
+    /// The bytes that each walks; empty if none walks any.
+    pub working_sets: &'a [u64],
+    /// The priority of each, the smallest number the highest, for schedulers with given priorities (`:fp`); others take none.
+    pub given_priorities: &'a [u32],
+    /// Which tasks share which processors: all that belong to a cell, also one that its scheduler dedicates.
+    pub cells: &'a [Cell],
+    /// What scheduling costs; nothing if there is nothing. Pfair has quanta only if there is something: of a tick's period.
+    pub overheads: Option<&'a Overheads>,
+}
+
+/// What is asked.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    /// What is to be proven.
+    pub guarantee: Guarantee,
+    /// By this test instead of those that know the scheduler best. A hard test that accepts proves that tardiness is 0; a bound
+    /// of 0 for all tardiness proves that no deadline is missed.
+    pub test: Option<&'static dyn Test>,
+    /// How many steps each test may take on each cell.
+    pub work: Work,
+}
+
+/// What is known of a set under a scheduler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The verdict on all cells. Numbers of tasks are those of the set; times are of the tasks as given, whatever overheads have
+    /// taken. Of a hard guarantee the bounds are response times, D for a task whose test gives none, and nothing at all if no
+    /// test gives any; of a soft one they are tardiness.
+    pub verdict: Verdict,
+    /// The tests that prove it, each once, in the order of cells; empty if nothing is proven.
+    pub proven_by: Vec<&'static str>,
+    /// The first cell that is not schedulable.
+    pub fails_in: Option<usize>,
+    /// Overheads leave no room there: the reason, which is no test's.
+    pub no_room: Option<RejectedWhy>,
+}
+
+impl Asked {
+    /// By the tests that know the scheduler best, with as many steps as are enough.
+    pub fn of(guarantee: Guarantee) -> Self {
+        Asked { guarantee, test: None, work: Work::default() }
+    }
+}
+
+/// Assumptions of analyses of schedulers, beside those of tests.
+const ONE_CELL_EACH: &str = "each task is in exactly one cell";
+const PRIORITIES_GIVEN: &str = "every task has a priority";
+const NOT_DEDICATED: &str = "a cell has a processor beside the one that is dedicated";
+const OTHER_PRIORITIES: &str = "the test is for the scheduler's priorities";
+
+impl Analysed {
+    /// Judges a placed set. Panics if there are working sets, but not one for each task.
+    ///
+    /// Cells are judged in their order, up to the first that is not schedulable; what one needs of steps, others have as well.
+    pub fn judge(self, set: &Placed<'_>, asked: Asked) -> Judgement {
+        if let Err(task) = each_in_one_cell(set.tasks.len(), set.cells) {
+            return Judgement::not(Verdict::needs(ONE_CELL_EACH, task), None, None);
+        }
+        let mut whole = Whole::new(set.tasks, asked.guarantee);
+        for (place, cell) in set.cells.iter().enumerate().filter(|(_, cell)| !cell.tasks.is_empty()) {
+            let Some(inside) = Inside::of(self, set, cell) else {
+                return Judgement::not(Verdict::needs(PRIORITIES_GIVEN, None), Some(place), None);
+            };
+            match inside.judge(set.overheads, asked) {
+                Ok((proven, eaten)) => whole.add(&inside, proven, &eaten),
+                Err((verdict, no_room)) => return Judgement::not(verdict, Some(place), no_room),
+            }
+        }
+        whole.judgement()
+    }
+
+    /// What overheads take of every task, as they are counted for a guarantee. A task that is in no cell loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// They leave no room; the task has its number in the set.
+    pub fn eaten(self, set: &Placed<'_>, guarantee: Guarantee) -> Result<Vec<Eaten>, Rejected> {
+        let mut all = vec![Eaten::default(); set.tasks.len()];
+        for cell in set.cells {
+            let inside = Inside::by_number(self, set, cell, cell.tasks.clone());
+            let inflated = inside.inflate(set.overheads, guarantee)?;
+            inside.numbers.iter().zip(inflated.eaten).for_each(|(&number, eaten)| all[number] = eaten);
+        }
+        Ok(all)
+    }
+
+    /// The tests that are asked about a cell of so many processors, in their order.
+    pub fn tests(self, guarantee: Guarantee, processors: u32) -> &'static [&'static dyn Test] {
+        let running = self.running(processors);
+        tests_for(self.priorities(running), guarantee, running)
+    }
+
+    /// The value by which a task is ordered under fixed priorities; nothing if it has none.
+    fn rank(self, set: &Placed<'_>, number: usize) -> Option<u64> {
+        match self.rule() {
+            Some(PriorityRule::RateMonotonic) => Some(set.tasks[number].period),
+            Some(PriorityRule::DeadlineMonotonic) => Some(set.tasks[number].deadline),
+            Some(PriorityRule::Given) => set.given_priorities.get(number).map(|&given| given.into()),
+            Some(PriorityRule::EarliestDeadlineFirst) | None => Some(0),
+        }
+    }
+}
+
+/// A cell's tasks, in the order of priorities where they are fixed, else in that of the set.
+struct Inside {
+    scheduler: Analysed,
+    /// Those that run tasks.
+    processors: u32,
+    numbers: Vec<usize>,
+    tasks: Vec<SporadicTask>,
+    working_sets: Vec<u64>,
+}
+
+impl Inside {
+    /// Nothing if a task has no priority.
+    fn of(scheduler: Analysed, set: &Placed<'_>, cell: &Cell) -> Option<Inside> {
+        let mut ranked = Vec::with_capacity(cell.tasks.len());
+        for &number in &cell.tasks {
+            ranked.push((scheduler.rank(set, number)?, number));
+        }
+        ranked.sort_unstable();
+        let numbers = ranked.into_iter().map(|(_, number)| number).collect();
+        Some(Inside::by_number(scheduler, set, cell, numbers))
+    }
+
+    fn by_number(scheduler: Analysed, set: &Placed<'_>, cell: &Cell, numbers: Vec<usize>) -> Inside {
+        let bytes = |&number: &usize| if set.working_sets.is_empty() { 0 } else { set.working_sets[number] };
+        Inside {
+            scheduler,
+            processors: scheduler.running(cell.processors),
+            tasks: numbers.iter().map(|&number| set.tasks[number]).collect(),
+            working_sets: numbers.iter().map(bytes).collect(),
+            numbers,
+        }
+    }
+
+    /// Tasks that are refused have their numbers in the set.
+    fn inflate(&self, overheads: Option<&Overheads>, guarantee: Guarantee) -> Result<Inflated, Rejected> {
+        self.scheduler
+            .inflate(&self.tasks, &self.working_sets, self.processors, guarantee, overheads)
+            .map_err(|why| Rejected { task: why.task.map(|at| self.numbers[at]), ..why })
+    }
+
+    fn judge(
+        &self,
+        overheads: Option<&Overheads>,
+        asked: Asked,
+    ) -> Result<(Proven, Vec<Eaten>), (Verdict, Option<RejectedWhy>)> {
+        if self.processors == 0 {
+            return Err((Verdict::needs(NOT_DEDICATED, None), None));
+        }
+        let priorities = self.scheduler.priorities(self.processors);
+        let tests: &[&'static dyn Test] = match &asked.test {
+            None => tests_for(priorities, asked.guarantee, self.processors),
+            Some(test) if test.info().priorities == priorities => std::slice::from_ref(test),
+            Some(_) => return Err((Verdict::needs(OTHER_PRIORITIES, None), None)),
+        };
+        let inflated = self.inflate(overheads, asked.guarantee).map_err(|why| {
+            let no_room = Some(why.reason).filter(|&reason| reason != RejectedWhy::NoTask);
+            (why.into(), no_room)
+        })?;
+        match ask(tests, asked.guarantee, &inflated.tasks, self.processors, asked.work) {
+            Answer::Proven(mut proven) => {
+                proven.completions.drain(..inflated.interrupts);
+                Ok((proven, inflated.eaten))
+            }
+            Answer::Not(verdict) => Err((self.numbered(verdict, inflated.interrupts), None)),
+        }
+    }
+
+    /// With the numbers of the set. An interrupt is no task of it.
+    fn numbered(&self, verdict: Verdict, interrupts: usize) -> Verdict {
+        let number = |at: Option<usize>| Some(self.numbers[at?.checked_sub(interrupts)?]);
+        match verdict {
+            Verdict::NotProven(mut why) => {
+                why.task = number(why.task);
+                Verdict::NotProven(why)
+            }
+            Verdict::NotApplicable(mut why) => {
+                why.task = number(why.task);
+                Verdict::NotApplicable(why)
+            }
+            schedulable => schedulable,
+        }
+    }
+}
+
+/// What has been proven of some cells.
+struct Whole<'a> {
+    tasks: &'a [SporadicTask],
+    guarantee: Guarantee,
+    bounds: Vec<u64>,
+    bounded: bool,
+    proven_by: Vec<&'static str>,
+}
+
+impl<'a> Whole<'a> {
+    fn new(tasks: &'a [SporadicTask], guarantee: Guarantee) -> Self {
+        let bounds = vec![0; tasks.len()];
+        Whole { tasks, guarantee, bounds, bounded: false, proven_by: Vec::new() }
+    }
+
+    fn add(&mut self, inside: &Inside, proven: Proven, eaten: &[Eaten]) {
+        for ((&number, completion), eaten) in inside.numbers.iter().zip(proven.completions).zip(eaten) {
+            let (response, deadline) = (response(completion, eaten), self.tasks[number].deadline);
+            self.bounds[number] = match self.guarantee {
+                Guarantee::Hard => response.min(deadline),
+                Guarantee::Soft => response.saturating_sub(deadline),
+            };
+        }
+        self.bounded |= proven.bounded;
+        for name in proven.by {
+            if !self.proven_by.contains(&name) {
+                self.proven_by.push(name);
+            }
+        }
+    }
+
+    fn judgement(self) -> Judgement {
+        let bounds = match self.guarantee {
+            Guarantee::Soft => Bounds::Tardiness(self.bounds),
+            Guarantee::Hard if self.bounded => Bounds::ResponseTimes(self.bounds),
+            Guarantee::Hard => Bounds::None,
+        };
+        let verdict = Verdict::Schedulable(bounds);
+        Judgement { verdict, proven_by: self.proven_by, fails_in: None, no_room: None }
+    }
+}
+
+impl Judgement {
+    fn not(verdict: Verdict, fails_in: Option<usize>, no_room: Option<RejectedWhy>) -> Self {
+        Judgement { verdict, proven_by: Vec::new(), fails_in, no_room }
+    }
+}

@@ -1,0 +1,126 @@
+//! What can be analysed: the schedulers that laxity runs or simulates, and two that it has only tests for.
+
+use crate::Priorities;
+use laxity_model::{Diagnostic, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope};
+use std::fmt;
+use std::str::FromStr;
+
+/// A scheduler as analyses know it, under the name by which it was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Analysed {
+    /// One of Linux: `g-edf`, `p-rm` ...
+    Linux(Scheduler),
+    /// A policy of laxity's own, such as `edf-bh`, `c-fpp:dm` or `g-edf-mp`.
+    Policy(PolicyScheduler),
+    /// `pfair`: an optimal scheduler with quanta, such as PD2, on all processors.
+    Pfair,
+    /// `g-fl`: global fair lateness.
+    FairLateness,
+}
+
+/// The names of those that laxity cannot run.
+const PFAIR: &str = "pfair";
+const FAIR_LATENESS: &str = "g-fl";
+
+impl Analysed {
+    /// Those that are analysed only.
+    pub const WITHOUT_SCHEDULER: [Analysed; 2] = [Analysed::Pfair, Analysed::FairLateness];
+
+    /// How far jobs migrate.
+    pub fn scope(self) -> Scope {
+        match self {
+            Analysed::Linux(scheduler) => scheduler.scope,
+            Analysed::Policy(scheduler) => scheduler.scope,
+            Analysed::Pfair | Analysed::FairLateness => Scope::Global,
+        }
+    }
+
+    /// Whether the last processor of each cell runs no task.
+    pub fn dedicates_a_processor(self) -> bool {
+        self.policy().is_some_and(Policy::dedicates_a_core)
+    }
+
+    /// How many of a cell's processors run tasks.
+    pub fn running(self, processors: u32) -> u32 {
+        processors.saturating_sub(u32::from(self.dedicates_a_processor()))
+    }
+
+    /// Who goes first among jobs that share `processors`: with one, fair lateness is EDF.
+    pub fn priorities(self, processors: u32) -> Priorities {
+        match (self, self.rule()) {
+            (Analysed::Pfair, _) => Priorities::Pfair,
+            (Analysed::FairLateness, _) if processors > 1 => Priorities::FairLateness,
+            (_, Some(PriorityRule::EarliestDeadlineFirst) | None) => Priorities::EarliestDeadlineFirst,
+            (_, Some(_)) => Priorities::Fixed,
+        }
+    }
+
+    /// What it is, in one line.
+    pub fn description(self) -> String {
+        match self {
+            Analysed::Linux(scheduler) => scheduler.description(),
+            Analysed::Policy(scheduler) => scheduler.description(),
+            Analysed::Pfair => "proportionate fairness quantum by quantum, as PD2: only analysed".into(),
+            Analysed::FairLateness => "global fair lateness (G-FL): only analysed".into(),
+        }
+    }
+
+    pub(super) fn policy(self) -> Option<Policy> {
+        match self {
+            Analysed::Policy(scheduler) => Some(scheduler.policy),
+            _ => None,
+        }
+    }
+
+    /// What decides between jobs, if it has a rule of the model's.
+    pub(super) fn rule(self) -> Option<PriorityRule> {
+        match self {
+            Analysed::Linux(scheduler) => Some(scheduler.rule),
+            Analysed::Policy(scheduler) => Some(scheduler.rule),
+            Analysed::Pfair | Analysed::FairLateness => None,
+        }
+    }
+}
+
+impl From<Scheduler> for Analysed {
+    fn from(scheduler: Scheduler) -> Self {
+        Analysed::Linux(scheduler)
+    }
+}
+
+impl From<PolicyScheduler> for Analysed {
+    fn from(scheduler: PolicyScheduler) -> Self {
+        Analysed::Policy(scheduler)
+    }
+}
+
+impl fmt::Display for Analysed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Analysed::Linux(scheduler) => scheduler.fmt(f),
+            Analysed::Policy(scheduler) => scheduler.fmt(f),
+            Analysed::Pfair => f.pad(PFAIR),
+            Analysed::FairLateness => f.pad(FAIR_LATENESS),
+        }
+    }
+}
+
+impl FromStr for Analysed {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wanted = text.trim().to_ascii_lowercase();
+        if let Some(analysed) = Self::WITHOUT_SCHEDULER.into_iter().find(|it| it.to_string() == wanted) {
+            return Ok(analysed);
+        }
+        if let Ok(linux) = wanted.parse::<Scheduler>() {
+            return Ok(linux.into());
+        }
+        wanted.parse::<PolicyScheduler>().map(Analysed::from).map_err(|mut error| {
+            if let Some(hint) = &mut error.hint {
+                hint.push_str(&format!("; {PFAIR} and {FAIR_LATENESS} can be analysed, not run"));
+            }
+            error
+        })
+    }
+}

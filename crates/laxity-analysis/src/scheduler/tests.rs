@@ -1,0 +1,137 @@
+//! Which tests judge a cell, and what they say together.
+//!
+//! | priorities | m | hard | soft |
+//! |---|---|---|---|
+//! | EDF | 1 | `qpa` (exact) | `qpa`, `compliant-vector` |
+//! | EDF | more | `gedf`: any of its tests | `devi-anderson`, `compliant-vector` |
+//! | G-FL | more | `compliant-vector-g-fl`, if it bounds every tardiness by 0 | `compliant-vector-g-fl` |
+//! | fixed | 1 | `fp-rta` (exact) | `fp-tardiness` (exact) |
+//! | fixed | more | `gfp-guan` | `gfp-guan`, `fp-tardiness`, which needs m = 1 |
+//! | Pfair | any | `pfair` (exact) | `pfair` |
+//!
+//! 1. Hard: the first that accepts.
+//! 2. Soft: all are asked, until nothing is late; each bound holds for every task, so the least for each task does. A hard test
+//!    that accepts says that nothing is late.
+//! 3. `gfp-rta` accepts nothing that `gfp-guan` does not (proven there), and is not asked.
+//! 4. No bound of tardiness is known for global fixed priorities: a set with U <= m can have none (Devi, PhD thesis, 2006).
+//! 5. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
+
+use super::bounds::completions;
+use crate::{
+    AnyGlobalEdf, Bounds, CompliantVector, DeviAnderson, FixedPriorityRta, FixedPriorityTardiness,
+    GlobalFixedPriorityGuan, Guarantee, NotProven, Pfair, Priorities, PriorityPoints, Qpa, SporadicTask,
+    Test, TestInfo, Verdict, Work,
+};
+
+/// What judges a cell of so many processors that run tasks.
+pub(super) fn tests_for(
+    priorities: Priorities,
+    guarantee: Guarantee,
+    processors: u32,
+) -> &'static [&'static dyn Test] {
+    const EDF: CompliantVector = CompliantVector { priority_points: PriorityPoints::Deadline };
+    const FAIR_LATENESS: CompliantVector = CompliantVector { priority_points: PriorityPoints::FairLateness };
+    // Quanta are for the accounting: without it they are as short as need be.
+    const PFAIR: Pfair = Pfair { quantum: 1 };
+    use Guarantee::{Hard, Soft};
+    match (priorities, guarantee) {
+        (Priorities::EarliestDeadlineFirst, Hard) if processors == 1 => &[&Qpa],
+        (Priorities::EarliestDeadlineFirst, Soft) if processors == 1 => &[&Qpa, &EDF],
+        (Priorities::EarliestDeadlineFirst, Hard) => &[&AnyGlobalEdf],
+        (Priorities::EarliestDeadlineFirst, Soft) => &[&DeviAnderson, &EDF],
+        (Priorities::FairLateness, _) => &[&FAIR_LATENESS],
+        (Priorities::Fixed, Hard) if processors == 1 => &[&FixedPriorityRta],
+        (Priorities::Fixed, Soft) if processors == 1 => &[&FixedPriorityTardiness],
+        (Priorities::Fixed, Hard) => &[&GlobalFixedPriorityGuan],
+        (Priorities::Fixed, Soft) => &[&GlobalFixedPriorityGuan, &FixedPriorityTardiness],
+        (Priorities::Pfair, _) => &[&PFAIR],
+    }
+}
+
+/// What some tests say of a cell.
+pub(super) enum Answer {
+    Proven(Proven),
+    /// What the last test said, or that one was out of work.
+    Not(Verdict),
+}
+
+/// When jobs have completed at the latest, and who says so.
+pub(super) struct Proven {
+    /// After each task's arrivals; its deadline where nothing better is known.
+    pub(super) completions: Vec<u64>,
+    /// Whether a test gave bounds of its own.
+    pub(super) bounded: bool,
+    /// The tests, in the order in which they were asked.
+    pub(super) by: Vec<&'static str>,
+}
+
+/// Asks tests as the rules above have it; each may take as many steps as `work` has.
+pub(super) fn ask(
+    tests: &[&'static dyn Test],
+    guarantee: Guarantee,
+    tasks: &[SporadicTask],
+    processors: u32,
+    work: Work,
+) -> Answer {
+    let mut proven: Option<Proven> = None;
+    let (mut last, mut out_of_work) = (Verdict::FAILS, false);
+    for test in tests {
+        let (verdict, name) = judged_by(*test, tasks, processors, work);
+        let bounds = match verdict {
+            Verdict::Schedulable(bounds) => bounds,
+            other => {
+                out_of_work |= matches!(other, Verdict::NotProven(NotProven { out_of_work: true, .. }));
+                last = other;
+                continue;
+            }
+        };
+        let found = Proven {
+            bounded: bounds != Bounds::None,
+            completions: completions(tasks, bounds),
+            by: vec![name],
+        };
+        let late = tasks.iter().zip(&found.completions).position(|(task, &at)| at > task.deadline);
+        match (guarantee, late) {
+            (Guarantee::Hard, Some(task)) => last = Verdict::fails_at(task),
+            (_, None) => return Answer::Proven(found),
+            (Guarantee::Soft, Some(_)) => match &mut proven {
+                Some(before) => before.lower(&found),
+                None => proven = Some(found),
+            },
+        }
+    }
+    match proven {
+        Some(proven) => Answer::Proven(proven),
+        None if out_of_work => Answer::Not(Verdict::OUT_OF_WORK),
+        None => Answer::Not(last),
+    }
+}
+
+/// The verdict, and the name of the test that has come to it: one of those that `gedf` stands for.
+fn judged_by(
+    test: &'static dyn Test,
+    tasks: &[SporadicTask],
+    processors: u32,
+    mut work: Work,
+) -> (Verdict, &'static str) {
+    let info: &TestInfo = test.info();
+    if info.name == AnyGlobalEdf.info().name {
+        let (verdict, accepted) = AnyGlobalEdf.first_to_accept(tasks, processors, work);
+        return (verdict, accepted.unwrap_or(info).name);
+    }
+    (test.judge(tasks, processors, &mut work), info.name)
+}
+
+impl Proven {
+    /// The least of both for each task.
+    fn lower(&mut self, other: &Proven) {
+        let mut lowered = false;
+        for (mine, &theirs) in self.completions.iter_mut().zip(&other.completions) {
+            lowered |= theirs < *mine;
+            *mine = theirs.min(*mine);
+        }
+        if lowered {
+            self.by.extend(&other.by);
+        }
+    }
+}
