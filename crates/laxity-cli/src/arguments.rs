@@ -60,6 +60,8 @@ pub enum Command {
     Load(Box<crate::commands::load::LoadArguments>),
     /// Run a program unmodified, its SCHED_DEADLINE tasks under the attached policy.
     Exec(crate::commands::exec::ExecArguments),
+    /// Record what scheduling costs on this machine, whatever runs.
+    Overheads(crate::commands::overheads::OverheadsArguments),
     /// Sweeps over task sets and machines.
     Study(crate::commands::study::StudyArguments),
     /// Do any of this inside a virtual machine whose kernel has sched_ext.

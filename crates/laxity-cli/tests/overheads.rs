@@ -11,7 +11,8 @@ use patience::{patiently, real_run};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// Whether the probes were not possible here; then it says so.
 fn skipped(ended: &Output) -> bool {
@@ -211,6 +212,108 @@ fn a_kernel_that_is_none_is_refused() {
         assert_eq!(here.status.code(), Some(2), "{}", words(&here));
         assert!(words(&here).contains("add --vm"), "{}", words(&here));
     }
+}
+
+/// Threads of SCHED_FIFO that nobody of laxity's has made.
+const FIFO_SLEEPER: &str = "import os,time,sys\nos.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(5))\n\
+    [time.sleep(0.002) for _ in range(100)]\nsys.exit(7)";
+
+#[test]
+fn overheads_of_any_program_are_recorded_while_it_runs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().join("out");
+    let ended = output(laxity().args([
+        "overheads",
+        "--json",
+        "--out",
+        utf8(&out),
+        "--",
+        "python3",
+        "-c",
+        FIFO_SLEEPER,
+    ]));
+    if skipped(&ended) || words(&ended).contains("Operation not permitted") {
+        eprintln!("SKIPPED: no real-time threads for this user");
+        return;
+    }
+    assert_eq!(ended.status.code(), Some(7), "the program's own: {}", words(&ended));
+    let answer = json(&text(&ended.stdout));
+    assert_eq!(answer, json_file(&out.join("overheads.json")));
+    let recorded = serde_json::json!({ "recorded": answer });
+    let switches = samples(&recorded, "schedule-before", "fixed-priority");
+    assert!(missing(&recorded, "schedule-before") || switches >= 100, "{switches} switches");
+    let bytes = fs::read(out.join("samples.parquet")).expect("samples");
+    assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
+    let (_set_directory, set) = small_set();
+    for ending in ["mean", "max"] {
+        let costs = out.join(format!("fixed-priority-{ending}.csv"));
+        let simulated = ["simulate", utf8(&set), "--duration", "100ms", "--costs", utf8(&costs)];
+        prints(&simulated);
+    }
+    let again = output(laxity().args(["overheads", "--duration", "10ms", "--out", utf8(&out)]));
+    assert_eq!(again.status.code(), Some(2), "{}", words(&again));
+    assert!(words(&again).contains("has a recording already"), "{}", words(&again));
+    // What is there no more is not left from before.
+    let again = output(laxity().args([
+        "overheads",
+        "--duration",
+        "10ms",
+        "--tasks",
+        "9",
+        "--force",
+        "--out",
+        utf8(&out),
+    ]));
+    assert!(again.status.success(), "{}", words(&again));
+    assert!(!out.join("deadline-max.csv").exists());
+    assert!(text(&again.stdout).contains("Overheads on kernel"), "{}", text(&again.stdout));
+}
+
+#[test]
+fn overheads_are_recorded_until_somebody_ends_it() {
+    let mut command = laxity();
+    command.args(["overheads", "--", "sleep", "100"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let program = command.spawn().expect("starts");
+    let begin = Instant::now();
+    let children = || {
+        let path = format!("/proc/{0}/task/{0}/children", program.id());
+        fs::read_to_string(path).is_ok_and(|children| !children.trim().is_empty())
+    };
+    while !children() && begin.elapsed() < Duration::from_secs(60) && program_runs(program.id()) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    // SAFETY: the program's process, which has not been waited for.
+    unsafe { libc::kill(i32::try_from(program.id()).expect("a process id"), libc::SIGTERM) };
+    let ended = program.wait_with_output().expect("ends");
+    if skipped(&ended) {
+        return;
+    }
+    assert_eq!(ended.status.code(), Some(128 + libc::SIGTERM), "passed on: {}", words(&ended));
+    assert!(text(&ended.stdout).contains("Overheads on kernel"), "{}", words(&ended));
+}
+
+/// Not ended yet: a process that nobody has waited for is a zombie then.
+fn program_runs(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[test]
+fn what_cannot_be_recorded_is_refused_before_it_begins() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().join("out");
+    for (arguments, said) in [
+        (&["--", "no-such-program"][..], "no-such-program cannot be started"),
+        (&["--duration", "1s", "--", "true"], "cannot be used with"),
+        (&["--force"], "--out"),
+        (&["--tasks", "0"], "0 is not in 1.."),
+    ] {
+        let ended = output(laxity().args(["overheads"]).args(arguments));
+        assert_eq!(ended.status.code(), Some(2), "{}", words(&ended));
+        assert!(words(&ended).contains(said), "{}", words(&ended));
+    }
+    let ended = output(laxity().args(["overheads", "--out", utf8(&out), "--", "no-such-program"]));
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(!out.exists(), "nothing is made");
 }
 
 /// g-edf-mp in a virtual machine: releases, requests to the dedicated processor and their handling are its own.

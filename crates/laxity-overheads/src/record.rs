@@ -71,7 +71,8 @@ pub fn record(
         each(record);
     });
     let duration_ns = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    let summary = Summary::of(&groups, recording, recorder.missing(), &empty, duration_ns);
+    let missing = [recorder.missing(), &recording.missing].concat();
+    let summary = Summary::of(&groups, recording, missing, &empty, duration_ns);
     if let (Some(path), Some(file)) = (&options.samples, file) {
         let finished = failed.map_or_else(|| file.finish().map(drop), Err);
         finished.map_err(|error| cannot_write(path, &error))?;

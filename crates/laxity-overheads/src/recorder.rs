@@ -69,6 +69,8 @@ pub struct Recording {
     pub run_times: Option<(u64, u64)>,
     /// Times that a probe was skipped because it was running already.
     pub skipped: u64,
+    /// Samples that were there and could not be had.
+    pub missing: Vec<Missing>,
 }
 
 impl Recorder {
@@ -171,6 +173,7 @@ impl Recorder {
                 .is_some()
                 .then(|| (after.run_ns - before.run_ns, after.runs - before.runs)),
             skipped: after.skipped - before.skipped,
+            missing: missing_of_hosts(&hosts),
         }
     }
 
@@ -184,6 +187,25 @@ impl Recorder {
         }
         Totals { lost: self.rings.lost(), interrupts: self.rings.interrupts(), run_ns, runs, skipped }
     }
+}
+
+/// What only the attached policy can measure.
+pub(crate) const POLICY_SAMPLES: &str = "samples of the attached policy";
+
+/// A policy's own samples, where another process reads them.
+fn missing_of_hosts(hosts: &HostSamples) -> Vec<Missing> {
+    let kinds = [
+        SampleKind::ReleaseLatency,
+        SampleKind::Release,
+        SampleKind::RequestLatency,
+        SampleKind::DspHandler,
+    ];
+    let missing = Missing {
+        probe: POLICY_SAMPLES.to_owned(),
+        reason: "another recording on this machine reads its samples".to_owned(),
+        quantities: kinds.iter().map(|kind| kind.name().to_owned()).collect(),
+    };
+    if hosts.read_by_others() > 0 { vec![missing] } else { Vec::new() }
 }
 
 struct Totals {

@@ -66,7 +66,7 @@ impl Summary {
     pub(crate) fn of(
         groups: &Groups,
         recording: Recording,
-        missing: &[Missing],
+        missing: Vec<Missing>,
         empty: &[u64],
         duration_ns: u64,
     ) -> Summary {
@@ -81,7 +81,7 @@ impl Summary {
             kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
             cpus: u32::try_from(recording.lost.len()).expect("few CPUs"),
             duration_ns,
-            missing: missing.to_vec(),
+            missing,
             tracing: TracingCost::of(&overheads, &recording, empty),
             overheads,
             lost: recording.lost,

@@ -1,5 +1,6 @@
 //! A summary as text.
 
+use crate::recorder::POLICY_SAMPLES;
 use crate::sample::Class;
 use crate::statistics::Statistics;
 use crate::summary::{Overhead, Summary};
@@ -13,7 +14,10 @@ const HEADER: [&str; 9] =
 pub fn terminal(summary: &Summary, class: Option<Class>) -> String {
     let shown: Vec<&Overhead> =
         summary.overheads.iter().filter(|o| class.is_none_or(|class| o.class == class.name())).collect();
-    let mut text = table(&shown, class.is_none());
+    let mut text = match shown.is_empty() {
+        true => "Nothing was sampled: no real-time thread was scheduled meanwhile.".to_owned(),
+        false => table(&shown, class.is_none()),
+    };
     text += "\n\n";
     text += &not_measured(summary, &shown, class);
     for overhead in shown.iter().filter(|o| o.statistics.disturbed > o.statistics.number) {
@@ -89,8 +93,9 @@ fn concerns(probe: &str, class: Option<Class>) -> bool {
         Some(Class::Other) => "",
     };
     let marks = ["_dl", "_rt", "_scx"];
-    let foreign_kick = probe.contains("kick_cpus") && class != Some(Class::Ext);
-    !foreign_kick && !marks.into_iter().any(|mark| mark != own && of(mark))
+    let foreign_policy =
+        (probe.contains("kick_cpus") || probe == POLICY_SAMPLES) && class != Some(Class::Ext);
+    !foreign_policy && !marks.into_iter().any(|mark| mark != own && of(mark))
 }
 
 fn tracing(summary: &Summary) -> String {

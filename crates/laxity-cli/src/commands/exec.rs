@@ -30,15 +30,21 @@ pub struct ExecArguments {
 
 pub fn exec(arguments: &ExecArguments) -> Result<ExitCode> {
     let (program, rest) = arguments.command.split_first().expect("clap asks for one");
-    if !is_there(program) {
-        return Err(cannot_be_started(program, &io::Error::from_raw_os_error(libc::ENOENT)));
-    }
+    check_program(program)?;
     laxity_kernel::redirect()?;
     let error = Command::new(program).args(rest).exec();
     Err(cannot_be_started(program, &error))
 }
 
-fn cannot_be_started(program: &OsStr, error: &io::Error) -> Diagnostic {
+/// Refuses a program that is not there, before anything is changed for it.
+pub fn check_program(program: &OsStr) -> Result<()> {
+    match is_there(program) {
+        true => Ok(()),
+        false => Err(cannot_be_started(program, &io::Error::from_raw_os_error(libc::ENOENT))),
+    }
+}
+
+pub fn cannot_be_started(program: &OsStr, error: &io::Error) -> Diagnostic {
     let what = format!("{} cannot be started: {error}", program.display());
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => {
@@ -51,7 +57,7 @@ fn cannot_be_started(program: &OsStr, error: &io::Error) -> Diagnostic {
 /// Whether there is a file of this name where one would be looked for.
 fn is_there(program: &OsStr) -> bool {
     let path = Path::new(program);
-    if path.components().count() > 1 || path.is_absolute() {
+    if path.components().count() > 1 {
         return path.exists();
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();

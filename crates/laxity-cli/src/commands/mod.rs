@@ -5,6 +5,7 @@ pub mod exec;
 pub mod generate;
 mod list;
 pub mod load;
+pub mod overheads;
 mod place;
 mod report;
 mod run;
@@ -40,6 +41,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::List(arguments) => list::list(&arguments),
         Command::Load(arguments) => load::load(&arguments),
         Command::Exec(arguments) => exec::exec(&arguments),
+        Command::Overheads(arguments) => overheads::overheads(&arguments),
         Command::Study(arguments) => study::study(&arguments),
         Command::Vm(arguments) => vm::vm(&arguments),
     }

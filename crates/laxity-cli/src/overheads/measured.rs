@@ -60,7 +60,7 @@ impl Measuring {
     ) -> (T, Result<()>) {
         let samples = Some(samples_path(directory, subject.run));
         let options = Options { run: subject.run, seed: subject.seed, samples };
-        let (done, recorded) = record_during(&mut self.recorder.borrow_mut(), &options, work);
+        let (done, recorded) = record_during(&mut self.recorder.borrow_mut(), &options, |_| (), work);
         (done, recorded.and_then(|recorded| self.keep(directory, subject, recorded)))
     }
 

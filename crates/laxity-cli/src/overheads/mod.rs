@@ -9,7 +9,7 @@ mod recording;
 
 pub use kept::{RunOverheads, clear, read, samples_path, text, write_costs};
 pub use measured::{Measuring, Subject};
-pub use recording::Probes;
+pub use recording::{Probes, record_during};
 
 use crate::simulation::NamedScheduler;
 use laxity_model::PriorityRule;

@@ -1,5 +1,6 @@
 //! Recording beside a run.
 
+use laxity_kernel::rings::Record;
 use laxity_model::{Diagnostic, Result};
 use laxity_overheads::{Options, Recorded, Recorder, Selection, record};
 use std::str::FromStr;
@@ -50,17 +51,18 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Records while `work` goes on: what it gives, and the recording or why there is none.
+/// Records while `work` goes on: what it gives, and the recording or why there is none. Every record is handed to `each` too.
 pub fn record_during<T>(
     recorder: &mut Recorder,
     options: &Options,
+    each: impl FnMut(&Record) + Send,
     work: impl FnOnce() -> T,
 ) -> (T, Result<Recorded>) {
     let stop = AtomicBool::new(false);
     let (begun, begins) = mpsc::channel();
     thread::scope(|scope| {
         let begin = move || _ = begun.send(());
-        let recording = scope.spawn(|| record(options, recorder, &stop, begin, |_| ()));
+        let recording = scope.spawn(|| record(options, recorder, &stop, begin, each));
         // It has begun, or cannot: then the sender is gone, and the work is done all the same.
         let _ = begins.recv();
         let done = {

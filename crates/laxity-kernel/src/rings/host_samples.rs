@@ -4,6 +4,8 @@
 use super::{Record, Rings};
 use libbpf_rs::MapHandle;
 use libbpf_rs::query::MapInfoIter;
+use std::path::Path;
+use std::process;
 use std::time::{Duration, Instant};
 
 const MAP: &str = "lx_sample_rings";
@@ -11,16 +13,19 @@ const MAP: &str = "lx_sample_rings";
 /// How often it is looked for hosts.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The sample rings of all hosts in the kernel. Samples are written while this exists.
+/// The sample rings of all hosts in the kernel. Samples are written while this exists. A ring has one reader: what another
+/// process reads is left to it.
 pub struct HostSamples {
     found: Vec<(u32, Rings)>,
+    /// Maps that somebody else reads.
+    others: Vec<u32>,
     looked: Option<Instant>,
 }
 
 impl HostSamples {
     /// Looks for hosts now, and again whenever it is drained: a policy may be attached later.
     pub fn find() -> HostSamples {
-        let mut samples = HostSamples { found: Vec::new(), looked: None };
+        let mut samples = HostSamples { found: Vec::new(), others: Vec::new(), looked: None };
         samples.look();
         samples
     }
@@ -36,6 +41,11 @@ impl HostSamples {
         self.found.len()
     }
 
+    /// Of how many hosts another process reads the samples.
+    pub fn read_by_others(&self) -> usize {
+        self.others.len()
+    }
+
     /// How many samples found no place, by CPU.
     pub fn lost(&self) -> Vec<u64> {
         let all: Vec<Vec<u64>> = self.found.iter().map(|(_, rings)| rings.lost()).collect();
@@ -49,25 +59,34 @@ impl HostSamples {
         }
         self.looked = Some(Instant::now());
         for info in MapInfoIter::default().filter(|info| info.name.to_str() == Some(MAP)) {
-            if self.found.iter().any(|(id, _)| *id == info.id) {
+            if self.found.iter().any(|(id, _)| *id == info.id) || self.others.contains(&info.id) {
                 continue;
             }
             // It may have gone since, and then there is nothing to be had of it.
             let Ok(map) = MapHandle::from_map_id(info.id) else { continue };
             let Ok(mut rings) = Rings::of_map(map) else { continue };
+            if !(0..rings.count()).all(|cpu| rings.ring(cpu).claim(process::id(), is_alive)) {
+                give_back(&rings);
+                self.others.push(info.id);
+                continue;
+            }
             rings.drain(|_| ());
-            want(&rings, true);
             self.found.push((info.id, rings));
         }
     }
 }
 
-fn want(rings: &Rings, wanted: bool) {
-    (0..rings.count()).for_each(|cpu| rings.ring(cpu).want(wanted));
+/// A reader that was killed has given nothing back.
+fn is_alive(process: u32) -> bool {
+    process != process::id() && Path::new("/proc").join(process.to_string()).exists()
 }
 
 impl Drop for HostSamples {
     fn drop(&mut self) {
-        self.found.iter().for_each(|(_, rings)| want(rings, false));
+        self.found.iter().for_each(|(_, rings)| give_back(rings));
     }
+}
+
+fn give_back(rings: &Rings) {
+    (0..rings.count()).for_each(|cpu| rings.ring(cpu).give_back(process::id()));
 }

@@ -137,9 +137,24 @@ impl Ring<'_> {
         self.half_word(INTERRUPTS_AT).load(Ordering::Relaxed)
     }
 
-    /// Says whether records are wanted, to a writer that asks (`bpf/host/samples.h`).
-    pub fn want(&self, wanted: bool) {
-        self.half_word(WANTED_AT).store(wanted.into(), Ordering::SeqCst);
+    /// Claims the ring for a reader, by its process id: from then on a writer that asks (`bpf/host/samples.h`) writes. Whether
+    /// it is this reader's now: not if another process that is alive has it.
+    pub fn claim(&self, reader: u32, is_alive: impl Fn(u32) -> bool) -> bool {
+        let word = self.half_word(WANTED_AT);
+        let mut holder = word.load(Ordering::SeqCst);
+        while holder == 0 || !is_alive(holder) {
+            match word.compare_exchange(holder, reader, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => return true,
+                Err(now) => holder = now,
+            }
+        }
+        false
+    }
+
+    /// Gives back what a reader has claimed.
+    pub fn give_back(&self, reader: u32) {
+        // Somebody else's stays theirs.
+        let _ = self.half_word(WANTED_AT).compare_exchange(reader, 0, Ordering::SeqCst, Ordering::SeqCst);
     }
 
     fn half_word(&self, offset: usize) -> &AtomicU32 {

@@ -1,0 +1,202 @@
+//! `laxity overheads`: what scheduling costs on this machine now, whoever schedules and whatever runs.
+
+use crate::arguments::value;
+use crate::overheads::{Probes, record_during, write_costs};
+use crate::{interrupt, output};
+use clap::Args;
+use laxity_model::{Diagnostic, Duration, Result};
+use laxity_overheads::{Class, Options, Recorded, terminal};
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration as Span, Instant};
+
+/// How often it is looked whether it is over.
+const LOOK_EVERY: Span = Span::from_millis(20);
+/// The recording, as `--json` prints it.
+const SUMMARY_FILE: &str = "overheads.json";
+/// Every sample.
+const SAMPLES_FILE: &str = "samples.parquet";
+/// The classes whose costs somebody may want: of the others no thread has a deadline.
+const REAL_TIME: [Class; 3] = [Class::Deadline, Class::FixedPriority, Class::Ext];
+
+/// Record what scheduling costs on this machine, whatever runs: releases, interrupts, decisions, switches, ticks.
+///
+/// Of SCHED_DEADLINE, SCHED_FIFO and the attached policy alike, while a program runs, for some time, or until Ctrl-C. It attaches
+/// when it begins and leaves nothing behind: a policy that `laxity load` has attached, and the tasks under it, go on before and
+/// after.
+#[derive(Args)]
+#[command(after_help = "\
+The directory of --out gets the recording (overheads.json), every sample (samples.parquet), and for each scheduling class two CSV \
+files, means and maxima, with as many tasks as threads of that class were seen: what `laxity simulate --costs` takes. Only samples \
+that concern real-time threads are recorded; those that an interrupt disturbed are counted apart.
+
+Examples:
+  sudo laxity overheads --duration 10s                                       whatever runs here now
+  sudo laxity overheads -o linux -- cyclicdeadline -t 2 -D 10                a program under SCHED_DEADLINE
+  sudo laxity overheads -o ours -- laxity exec -- cyclicdeadline -t 2 -D 10  the same program under the policy of `laxity load`
+
+Exit codes: those of the program, if there is one (128 and the signal that killed it); otherwise 0; 2 usage or input; 3 the kernel \
+lets nobody trace it; 130 interrupted before --duration was over.")]
+pub struct OverheadsArguments {
+    /// Record for this time; default: until Ctrl-C, or while the program runs
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = value::<Duration>, conflicts_with = "command")]
+    pub duration: Option<Duration>,
+    /// Also time the functions of scheduling classes (lelli2012, Table 6), which makes what is around them longer
+    #[arg(long)]
+    pub functions: bool,
+    /// How many tasks the CSV files say there were; default: as many as threads of the class were seen
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub tasks: Option<u32>,
+    /// Keep the recording in this directory
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Replace a recording that is in the directory already
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// A program to run meanwhile, and its arguments
+    #[arg(value_name = "PROGRAM", last = true)]
+    pub command: Vec<OsString>,
+}
+
+/// Of each class the threads that were seen.
+type Threads = BTreeMap<Class, BTreeSet<u32>>;
+
+pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
+    if let Some((program, _)) = arguments.command.split_first() {
+        super::exec::check_program(program)?;
+    }
+    if let Some(directory) = &arguments.out {
+        make_room(directory, arguments.force)?;
+    }
+    let stop = interrupt::flag()?;
+    let probes = if arguments.functions { Probes::Functions } else { Probes::Events };
+    let mut recorder = probes.attach()?;
+    let samples = arguments.out.as_ref().map(|directory| directory.join(SAMPLES_FILE));
+    let options = Options { samples, ..Options::default() };
+    let mut threads = Threads::new();
+    let note = |record: &laxity_kernel::rings::Record| {
+        if record.pid != 0 {
+            threads.entry(Class::of(record.policy)).or_default().insert(record.pid);
+        }
+    };
+    let (ended, recorded) = record_during(&mut recorder, &options, note, || wait(arguments, &stop));
+    let (ended, recorded) = (ended?, recorded?);
+    if let Some(directory) = &arguments.out {
+        keep(directory, arguments, &recorded, &threads)?;
+    }
+    match arguments.json {
+        true => output::print_json(&recorded.summary)?,
+        false => output::print(&text(&recorded, &threads))?,
+    }
+    Ok(match ended {
+        Some(status) => code_of(status),
+        None if stop.load(Ordering::SeqCst) && arguments.duration.is_some() => {
+            ExitCode::from(output::INTERRUPTED)
+        }
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// Refuses what would be overwritten, before anything is measured.
+fn make_room(directory: &Path, force: bool) -> Result<()> {
+    if directory.join(SUMMARY_FILE).exists() && !force {
+        return Err(Diagnostic::usage(format!("{} has a recording already", directory.display()))
+            .hint("choose another --out, or replace it with --force"));
+    }
+    std::fs::create_dir_all(directory).map_err(|error| output::cannot_write(directory, &error))?;
+    for name in REAL_TIME.iter().flat_map(|class| ["mean", "max"].map(|which| format!("{}-{which}.csv", class.name()))) {
+        match std::fs::remove_file(directory.join(&name)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(output::cannot_write(&directory.join(name), &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Until the program has ended, the time is over, or somebody ends it; how the program has ended, if there is one.
+fn wait(arguments: &OverheadsArguments, stop: &AtomicBool) -> Result<Option<ExitStatus>> {
+    let Some((program, rest)) = arguments.command.split_first() else {
+        output::say(match arguments.duration {
+            Some(time) => format!("recording for {time}"),
+            None => "recording; Ctrl-C ends it".to_owned(),
+        });
+        let begin = Instant::now();
+        let over = || arguments.duration.is_some_and(|time| begin.elapsed() >= Span::from_nanos(time.as_ns()));
+        while !stop.load(Ordering::SeqCst) && !over() {
+            sleep(LOOK_EVERY);
+        }
+        return Ok(None);
+    };
+    let started = Command::new(program).args(rest).spawn();
+    let mut child = started.map_err(|error| super::exec::cannot_be_started(program, &error))?;
+    attend(&mut child, stop).map(Some)
+}
+
+/// Waits for a program, and passes on to it that it is to end.
+fn attend(child: &mut Child, stop: &AtomicBool) -> Result<ExitStatus> {
+    let mut told = false;
+    loop {
+        let ended = child.try_wait();
+        let ended =
+            ended.map_err(|error| Diagnostic::environment(format!("the program cannot be waited for: {error}")))?;
+        if let Some(status) = ended {
+            return Ok(status);
+        }
+        if stop.load(Ordering::SeqCst) && !told {
+            told = true;
+            // Ctrl-C has reached it already; whoever ended only this process means both.
+            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        }
+        sleep(LOOK_EVERY);
+    }
+}
+
+/// As shells say it.
+fn code_of(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
+}
+
+fn keep(
+    directory: &Path,
+    arguments: &OverheadsArguments,
+    recorded: &Recorded,
+    threads: &Threads,
+) -> Result<()> {
+    let text = serde_json::to_string_pretty(&recorded.summary).expect("serializes") + "\n";
+    output::write_file(&directory.join(SUMMARY_FILE), &text)?;
+    for class in REAL_TIME {
+        let Some(seen) = threads.get(&class) else { continue };
+        let tasks = arguments.tasks.unwrap_or_else(|| u32::try_from(seen.len()).expect("few threads"));
+        write_costs(directory, class.name(), class, &[(tasks, &recorded.groups)], &recorded.summary)?;
+    }
+    output::say(format_args!("recording: {}", directory.display()));
+    Ok(())
+}
+
+fn text(recorded: &Recorded, threads: &Threads) -> String {
+    let seen: Vec<String> = REAL_TIME
+        .iter()
+        .filter_map(|class| Some(format!("{} {}", threads.get(class)?.len(), class.name())))
+        .collect();
+    let seen = if seen.is_empty() { "no real-time thread".to_owned() } else { seen.join(", ") };
+    let scheduler = laxity_kernel::attached().map_or(String::new(), |name| format!("; attached: {name}"));
+    format!(
+        "Overheads on kernel {}, {} CPUs; threads seen: {seen}{scheduler}. Samples that an interrupt disturbed are counted only.\n\n{}",
+        recorded.summary.kernel,
+        recorded.summary.cpus,
+        terminal(&recorded.summary, None)
+    )
+}
