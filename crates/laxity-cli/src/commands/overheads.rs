@@ -60,7 +60,7 @@ pub struct OverheadsArguments {
     /// Replace a recording that is in the directory already
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Print JSON instead of a table
+    /// Print JSON instead of a table (behind what the program prints: --out keeps the same apart)
     #[arg(long)]
     pub json: bool,
     /// A program to run meanwhile, and its arguments
