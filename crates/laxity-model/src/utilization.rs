@@ -1,7 +1,7 @@
 //! Exact utilizations and densities: rationals that are compared without rounding.
 
 use crate::Duration;
-use num_bigint::BigInt;
+use num_bigint::{BigInt, BigUint};
 use num_rational::{BigRational, Ratio};
 use num_traits::{ToPrimitive, Zero};
 use std::cmp::Ordering;
@@ -125,7 +125,8 @@ impl LoadSum {
         if self.floor_q64 + self.gap_q64() <= bound {
             return Ordering::Less;
         }
-        self.exact().cmp(&Utilization::ratio(numerator, denominator))
+        let sum = self.fraction();
+        (sum.numerator * denominator).cmp(&(sum.denominator * numerator))
     }
 
     /// Compares with another sum, exactly.
@@ -136,7 +137,8 @@ impl LoadSum {
         if other.floor_q64 >= self.floor_q64 + self.gap_q64() {
             return Ordering::Less;
         }
-        self.exact().cmp(&other.exact())
+        let (sum, other) = (self.fraction(), other.fraction());
+        (sum.numerator * other.denominator).cmp(&(other.numerator * sum.denominator))
     }
 
     /// The truth is below `floor_q64` plus this. An empty sum is its own floor, so one unit is above it.
@@ -155,10 +157,46 @@ impl LoadSum {
         Utilization(level.pop().unwrap_or_else(BigRational::zero))
     }
 
+    /// The exact sum, not in lowest terms: a comparison needs two products, where common divisors of hundreds of unrelated
+    /// denominators would take a thousand times as long.
+    fn fraction(&self) -> Fraction {
+        let share = |&(n, d): &(u64, u64)| Fraction { numerator: n.into(), denominator: d.into() };
+        let mut level: Vec<Fraction> = self.shares.iter().map(share).collect();
+        // Pairwise, so that the big denominators appear only in the last few additions.
+        while level.len() > 1 {
+            level = level.chunks(2).map(Fraction::sum).collect();
+        }
+        level.pop().unwrap_or_else(|| share(&(0, 1)))
+    }
+
     /// The sum as a float: for showing and plotting, never for a verdict.
     #[expect(clippy::cast_precision_loss, reason = "for display only")]
     pub fn to_f64(&self) -> f64 {
         self.floor_q64 as f64 / 2f64.powi(64)
+    }
+}
+
+/// A rational that is not reduced.
+#[derive(Debug, Clone)]
+struct Fraction {
+    numerator: BigUint,
+    denominator: BigUint,
+}
+
+impl Fraction {
+    /// Of one or two.
+    fn sum(pair: &[Fraction]) -> Fraction {
+        let [one, other] = pair else { return pair[0].clone() };
+        if one.denominator == other.denominator {
+            return Fraction {
+                numerator: &one.numerator + &other.numerator,
+                denominator: one.denominator.clone(),
+            };
+        }
+        Fraction {
+            numerator: &one.numerator * &other.denominator + &other.numerator * &one.denominator,
+            denominator: &one.denominator * &other.denominator,
+        }
     }
 }
 
@@ -197,6 +235,24 @@ mod tests {
         one.add_ratio(1, u64::MAX);
         assert_eq!(LoadSum::new().cmp_sum(&one), Ordering::Less);
         assert_eq!(one.cmp_ratio(0, 1), Ordering::Greater);
+    }
+
+    #[test]
+    fn sums_of_hundreds_of_unrelated_shares_are_exact() {
+        // C / T for many T near 2^50, then (T - C) / T.
+        let share = |place: u64| ((1 << 49) / (place + 1), (1 << 50) - 3 * place - 1);
+        let mut sum = LoadSum::new();
+        (0..500).map(share).for_each(|(work, window)| sum.add_ratio(work, window));
+        (0..500).map(share).for_each(|(work, window)| sum.add_ratio(window - work, window));
+        assert_eq!(sum.cmp_ratio(500, 1), Ordering::Equal);
+        assert_eq!(sum.exact(), Utilization::whole(500));
+        let mut whole = LoadSum::new();
+        whole.add_ratio(500, 1);
+        assert_eq!(sum.cmp_sum(&whole), Ordering::Equal);
+        // 2^-63 is more than one unit of the fixed point, but far less than a thousand.
+        sum.add_ratio(1, 1 << 63);
+        assert_eq!(sum.cmp_ratio(500, 1), Ordering::Greater);
+        assert_eq!(whole.cmp_sum(&sum), Ordering::Less);
     }
 
     fn shares() -> impl Strategy<Value = Vec<(u64, u64)>> {
