@@ -19,10 +19,10 @@
 //! and as rationals where that leaves it open. Without the minimum the sum follows from prefix sums over tasks by utilization:
 //! where it suffices, no sum over tasks is needed.
 
-use super::assumptions::{NO_JITTER, jitter};
+use super::assumptions::{NO_JITTER, without_jitter};
 use super::share;
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
-use laxity_model::Utilization;
+use laxity_model::LoadSum;
 use std::cmp::Reverse;
 
 /// Baker's test (2003).
@@ -50,10 +50,9 @@ impl Test for Bak {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter(tasks) {
+        if let Some(verdict) = without_jitter(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
         let loads: Vec<Load> = tasks.iter().map(Load::of).collect();
         let prefixes = Prefixes::of(&loads);
         for k in 0..tasks.len() {
@@ -188,27 +187,136 @@ fn meets(loads: &[Load], k: usize, processors: u32) -> bool {
     meets_exactly(loads, k, processors)
 }
 
+/// The same without rounding. Multiplied by min(D_k, T_k) as well, the term of task i is a whole number and a fraction r / T_i below
+/// 1, and both sides of the minimum with D_k are whole but for that fraction, which therefore does not matter to it.
 fn meets_exactly(loads: &[Load], k: usize, processors: u32) -> bool {
     let own = &loads[k];
-    let deadline = Utilization::whole(own.task.deadline);
-    let density = Utilization::ratio(own.task.wcet, own.task.density_window());
-    // What is taken off stands on the other side.
-    let (mut sum, mut room) = (Utilization::zero(), Utilization::zero());
+    let (wcet, scale) = (i128::from(own.task.wcet), i128::from(own.task.density_window()));
+    let most = scale * i128::from(own.task.deadline);
+    // m (1 - lambda_k) D_k is in question only where it is about the sum of the others or less. Each term is below 2^103.
+    let mut left = i128::from(processors) * (scale - wcet) * i128::from(own.task.deadline);
+    let mut parts = LoadSum::new();
     for load in loads[..k].iter().chain(&loads[k + 1..]) {
-        let window = Utilization::whole(own.task.deadline + load.early);
-        let mut term = Utilization::ratio(load.task.wcet, load.task.period).times(&window);
-        let mut taken = Utilization::zero();
-        if load.exceeds(own) {
-            term = term.plus(&Utilization::whole(load.task.wcet));
-            taken = density.times(&Utilization::whole(load.period_taken()));
-        }
-        if term >= deadline.plus(&taken) {
-            sum = sum.plus(&deadline);
+        let (whole, part) = scaled_term(load, own);
+        if whole >= most {
+            left -= most;
         } else {
-            sum = sum.plus(&term);
-            room = room.plus(&taken);
+            left -= whole;
+            parts.add_ratio(part, load.task.period);
         }
     }
-    let processors = Utilization::whole(processors.into());
-    sum.plus(&processors.times(&density).times(&deadline)) <= room.plus(&processors.times(&deadline))
+    // Fractions below 1 sum to less than their number.
+    match u64::try_from(left) {
+        Ok(left) => parts.cmp_ratio(left, 1).is_le(),
+        Err(_) => left > 0,
+    }
+}
+
+/// beta_i D_k min(D_k, T_k), without the minimum: a whole number, and the numerator of a fraction of T_i below 1.
+fn scaled_term(load: &Load, own: &Load) -> (i128, u64) {
+    let (wcet, period) = (u128::from(load.task.wcet), u128::from(load.task.period));
+    let scale = u128::from(own.task.density_window());
+    // u_i (D_k + max(0, T_i - D_i)), times the scale: the remainder of one quotient goes into the next.
+    let product = wcet * (u128::from(own.task.deadline) + u128::from(load.early));
+    let carried = product % period * scale;
+    let whole = product / period * scale + carried / period;
+    let part = u64::try_from(carried % period).expect("below the period");
+    let mut whole = whole.cast_signed();
+    if load.exceeds(own) {
+        let taken = u128::from(own.task.wcet) * u128::from(load.period_taken());
+        whole += (wcet * scale).cast_signed() - taken.cast_signed();
+    }
+    (whole, part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Random, random_tasks};
+    use super::*;
+    use laxity_model::Utilization;
+
+    /// The condition in rationals, word by word, multiplied by D_k: terms are above 0.
+    fn meets_in_rationals(loads: &[Load], k: usize, processors: u32) -> bool {
+        let own = &loads[k].task;
+        let whole = Utilization::whole;
+        let density = Utilization::ratio(own.wcet, own.density_window());
+        let (mut left, mut right) = (whole(0), whole(0));
+        for (i, load) in loads.iter().enumerate().filter(|&(i, _)| i != k) {
+            let SporadicTask { wcet, deadline, period, .. } = load.task;
+            let early = period.saturating_sub(deadline);
+            let mut term = Utilization::ratio(wcet, period).times(&whole(own.deadline + early));
+            let mut taken = whole(0);
+            if Utilization::ratio(wcet, period) > density {
+                term = term.plus(&whole(wcet));
+                taken = density.times(&whole(if deadline <= period { period } else { 0 }));
+            }
+            assert!(i != k && term > taken);
+            if term >= whole(own.deadline).plus(&taken) {
+                left = left.plus(&whole(own.deadline));
+            } else {
+                left = left.plus(&term);
+                right = right.plus(&taken);
+            }
+        }
+        let processors = whole(processors.into()).times(&whole(own.deadline));
+        left.plus(&processors.times(&density)) <= right.plus(&processors)
+    }
+
+    /// Tasks of up to `n`, some with D > T, with parameters up to 2^50: multiples of small ones, or near them.
+    fn large(random: &mut Random, n: u64) -> Vec<SporadicTask> {
+        let count = random.between(2, n);
+        let scale = random.between(1, 1 << 46);
+        let mut tasks = random_tasks(random, count, 12);
+        for task in &mut tasks {
+            if random.between(0, 3) == 0 {
+                task.deadline = random.between(task.wcet, 12);
+            }
+            for value in [&mut task.wcet, &mut task.deadline, &mut task.period] {
+                *value *= scale;
+            }
+            if random.between(0, 9) == 0 {
+                task.wcet -= 1;
+            }
+        }
+        tasks
+    }
+
+    #[test]
+    fn integers_agree_with_rationals() {
+        let mut seen = [0; 2];
+        for seed in 0..3_000 {
+            let mut random = Random::new(seed);
+            let tasks = large(&mut random, 9);
+            let loads: Vec<Load> = tasks.iter().map(Load::of).collect();
+            for (k, processors) in (0..tasks.len()).flat_map(|k| (1..5).map(move |m| (k, m))) {
+                let expected = meets_in_rationals(&loads, k, processors);
+                let found = (meets_exactly(&loads, k, processors), meets(&loads, k, processors));
+                assert_eq!(found, (expected, expected), "seed {seed}, task {k} of {tasks:?} on {processors}");
+                seen[usize::from(expected)] += 1;
+            }
+        }
+        assert!(seen.iter().all(|&count| count > 5_000), "{seen:?}");
+    }
+
+    #[test]
+    fn hundreds_of_unrelated_periods_that_use_up_all_there_is() {
+        // lambda_k = 1/2 is the largest: sum of u_i <= m / 2 is left. Each pair has C_1 + C_2 = T / 2.
+        let processors = 300;
+        let half = SporadicTask::implicit(1 << 49, 1 << 50);
+        let pair = |place: u64| {
+            let period = (1 << 50) - 2 * (3 * place + 1);
+            let wcet = period / (place + 3);
+            [SporadicTask::implicit(wcet, period), SporadicTask::implicit(period / 2 - wcet, period)]
+        };
+        let mut tasks: Vec<SporadicTask> = (0..300).flat_map(pair).collect();
+        tasks.push(half);
+        let meets_at = |tasks: &[SporadicTask]| {
+            let loads: Vec<Load> = tasks.iter().map(Load::of).collect();
+            (meets(&loads, 600, processors), meets_exactly(&loads, 600, processors))
+        };
+        assert_eq!(meets_at(&tasks), (true, true));
+        // 2^-50 more, which is below the resolution of the sum in fixed point.
+        tasks[77].wcet += 1;
+        assert_eq!(meets_at(&tasks), (false, false));
+    }
 }

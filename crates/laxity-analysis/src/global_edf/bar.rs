@@ -9,7 +9,7 @@
 //! The paper tests the instants at which the demand changes; between them the work of tasks that carry some in can grow faster than m.
 //! All integers are covered here.
 
-use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
+use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, constrained};
 use super::busy_interval::BusyIntervals;
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
 
@@ -38,10 +38,9 @@ impl Test for Bar {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+        if let Some(verdict) = constrained(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
         let Some(mut intervals) = BusyIntervals::of(tasks, processors) else {
             return Ok(Verdict::needs("U < m", None));
         };

@@ -12,9 +12,8 @@
 //!
 //! The task with the least room is judged first: a set that fails, most often fails there. It is the witness then.
 
-use super::assumptions::{CONSTRAINED, NO_JITTER, jitter_or_unconstrained};
-use super::by_period::{ByPeriod, useful};
-use super::headroom::Rooms;
+use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
+use super::by_period::ByPeriod;
 use super::workload;
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
 use std::cmp::Ordering;
@@ -44,15 +43,14 @@ impl Test for Bcl {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+        if let Some(verdict) = constrained(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
-        let (sorted, processors) = (ByPeriod::of(tasks), useful(processors, tasks));
-        for k in Rooms::of(&sorted.tasks, processors, 0).suspects {
+        let set = ByPeriod::of(tasks, processors);
+        for k in set.rooms(0).suspects {
             work.take(tasks.len() as u64)?;
-            if !meets(&sorted.tasks, k, processors) {
-                return Ok(Verdict::fails_at(sorted.place(k)));
+            if !meets(&set.tasks, k, set.processors) {
+                return Ok(Verdict::fails_at(set.place(k)));
             }
         }
         Ok(Verdict::SCHEDULABLE)

@@ -6,9 +6,8 @@
 //!
 //! Time is integer, hence x + 1: interference of x + 1 units is the least that makes a job late.
 
-use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
-use super::by_period::{ByPeriod, useful};
-use super::headroom::Rooms;
+use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, constrained};
+use super::by_period::ByPeriod;
 use super::slack::{Responses, converge};
 use super::workload;
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
@@ -39,17 +38,14 @@ impl Test for BclIterative {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+        if let Some(verdict) = constrained(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
-        let (sorted, processors) = (ByPeriod::of(tasks), useful(processors, tasks));
-        let tasks = &sorted.tasks;
-        let rooms = Rooms::of(tasks, processors, 1);
-        let mut windows = Windows { tasks, processors, work };
-        Ok(match converge(tasks, rooms, &mut windows)? {
+        let set = ByPeriod::of(tasks, processors);
+        let mut windows = Windows { tasks: &set.tasks, processors: set.processors, work };
+        Ok(match converge(&set.tasks, set.rooms(1), &mut windows)? {
             Ok(_) => Verdict::SCHEDULABLE,
-            Err(k) => Verdict::fails_at(sorted.place(k)),
+            Err(k) => Verdict::fails_at(set.place(k)),
         })
     }
 }

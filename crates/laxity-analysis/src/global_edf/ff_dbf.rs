@@ -11,12 +11,13 @@
 //! convex in sigma, a sum of maxima of linear functions. If G > 0 at a sigma below which none is left, no sigma where G does not fall
 //! can help, and where it falls, none before the root of its tangent: that is the next sigma, rounded up to a multiple of 2^-32.
 //! At a fixed sigma the left side does not fall with t, so that an evaluation at t settles all t' above the left side divided by
-//! m - (m - 1) sigma; the left side is concave where it matters only at integers (t = q T + D).
+//! m - (m - 1) sigma. Between two deadlines (t = q T + D) it is convex, where 3 turns into 2, so that the excess is largest at one of
+//! them: an evaluation at t also settles all t' after the last deadline before t.
 //!
 //! At sigma = delta_max, ff-dbf_i(t) <= delta_i t: what GFB accepts is accepted at once. If all deadlines are implicit,
 //! ff-dbf_i reaches u_i t at every T_i, so the condition is GFB's.
 
-use super::assumptions::{CONSTRAINED, NO_JITTER, jitter_or_unconstrained};
+use super::assumptions::{CONSTRAINED, NO_JITTER, constrained};
 use super::{Gfb, share};
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
 use laxity_model::LoadSum;
@@ -50,10 +51,9 @@ impl Test for FfDbf {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+        if let Some(verdict) = constrained(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
         if tasks.len() <= processors as usize {
             // No job ever waits.
             return Ok(Verdict::SCHEDULABLE);
@@ -109,7 +109,7 @@ impl Condition<'_> {
         let Some(mut time) = self.last_time(rate)? else { return Ok(None) };
         while time > 0 {
             work.take(self.tasks.len() as u64)?;
-            let demand = self.demand(time, speed);
+            let (demand, before) = self.demand(time, speed);
             let needed = (demand.constant << BITS) - speed * demand.slope;
             let missing = needed - rate * time;
             if missing > 0 {
@@ -117,7 +117,7 @@ impl Condition<'_> {
                 // Rounded up.
                 return Ok((falls > 0).then(|| speed + (missing + falls - 1) / falls));
             }
-            time = (needed / rate).min(time - 1);
+            time = (needed / rate).min(before);
         }
         Ok(Some(speed))
     }
@@ -140,20 +140,26 @@ impl Condition<'_> {
         Ok(Some(repeats.into()))
     }
 
-    fn demand(&self, time: i128, speed: i128) -> Demand {
+    /// The left side, and the last deadline before `time`; 0 if there is none, where the left side is 0.
+    fn demand(&self, time: i128, speed: i128) -> (Demand, i128) {
         let mut sum = Demand { constant: 0, slope: 0 };
+        let mut before = 0;
+        // Below 2^60: divisions of 64 bits take a fraction of those of 128.
+        let time = u64::try_from(time).unwrap_or(u64::MAX);
         for task in self.tasks {
-            let [wcet, deadline, period] = [task.wcet, task.deadline, task.period].map(i128::from);
+            let SporadicTask { wcet, deadline, period, .. } = *task;
             let (jobs, rest) = (time / period, time % period);
-            sum.constant += jobs * wcet;
-            let missing = deadline - rest;
-            if missing <= 0 {
-                sum.constant += wcet;
-            } else if missing * speed <= wcet << BITS {
-                sum.constant += wcet;
-                sum.slope += missing;
+            sum.constant += i128::from(jobs) * i128::from(wcet);
+            // Of the job that arrives at jobs T, of the one before, or, if that is due just now, of the one before that.
+            let later = if rest > deadline { 0 } else { 1 + u64::from(rest == 0 && deadline == period) };
+            before = before.max((jobs * period + deadline).saturating_sub(later * period));
+            if rest >= deadline {
+                sum.constant += i128::from(wcet);
+            } else if i128::from(deadline - rest) * speed <= i128::from(wcet) << BITS {
+                sum.constant += i128::from(wcet);
+                sum.slope += i128::from(deadline - rest);
             }
         }
-        sum
+        (sum, before.into())
     }
 }

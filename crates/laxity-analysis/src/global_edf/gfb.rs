@@ -2,7 +2,7 @@
 //!
 //! Tasks are schedulable if sum of lambda_i <= m - (m - 1) lambda_max, where lambda_i = C_i / min(D_i, T_i).
 
-use super::assumptions::{NO_JITTER, jitter};
+use super::assumptions::{NO_JITTER, without_jitter};
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
 use laxity_model::LoadSum;
 
@@ -32,10 +32,9 @@ impl Test for Gfb {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter(tasks) {
+        if let Some(verdict) = without_jitter(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
         let densest = |one: &SporadicTask, other: &SporadicTask| {
             let cross =
                 |a: &SporadicTask, b: &SporadicTask| u128::from(a.wcet) * u128::from(b.density_window());

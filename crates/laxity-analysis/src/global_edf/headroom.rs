@@ -113,7 +113,7 @@ mod tests {
         for seed in 0..3000 {
             let mut random = Random::new(seed);
             let count = random.between(1, 12);
-            let tasks = ByPeriod::of(&random_tasks(&mut random, count, 40)).tasks;
+            let tasks = ByPeriod::of(&random_tasks(&mut random, count, 40), 1).tasks;
             let headroom = Headroom::new(&tasks);
             for (k, task) in tasks.iter().enumerate() {
                 let others = tasks.iter().enumerate().filter(|&(i, _)| i != k);

@@ -7,7 +7,7 @@
 //!
 //! For D <= T it is the condition of BAR.
 
-use super::assumptions::{INTEGER_TIME, NO_JITTER, jitter};
+use super::assumptions::{INTEGER_TIME, NO_JITTER, without_jitter};
 use super::busy_interval::BusyIntervals;
 use super::share;
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
@@ -41,10 +41,9 @@ impl Test for La {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter(tasks) {
+        if let Some(verdict) = without_jitter(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
         let Some(mut intervals) = BusyIntervals::of(tasks, processors) else {
             return Ok(Verdict::needs(UTILIZATION, None));
         };

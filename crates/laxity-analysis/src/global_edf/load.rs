@@ -7,7 +7,7 @@
 //! Whether LOAD is at most a bound B is decided without computing it: from the longest t at which sum of dbf_i(t) <= B t can fail,
 //! downward, an evaluation at t settles all t' > sum of dbf_i(t) / B, since the demand does not fall (as in Zhang and Burns, QPA).
 
-use super::assumptions::{NO_JITTER, jitter};
+use super::assumptions::{NO_JITTER, without_jitter};
 use super::{share, workload};
 use crate::{Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work};
 use laxity_model::LoadSum;
@@ -38,10 +38,9 @@ impl Test for Load {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter(tasks) {
+        if let Some(verdict) = without_jitter(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
         if tasks.len() <= processors as usize {
             // No job ever waits.
             return Ok(Verdict::SCHEDULABLE);

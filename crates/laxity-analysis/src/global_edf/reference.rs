@@ -4,6 +4,7 @@ use super::testing::{Random, random_tasks};
 use super::workload::{demand, in_window, under_edf};
 use super::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
 use crate::{Bounds, SporadicTask, Test, Verdict, Work};
+use laxity_model::LoadSum;
 
 /// A multiple of all periods and deadlines that occur (up to 12).
 const COMMON: i128 = 27720;
@@ -143,6 +144,30 @@ fn least_response(tasks: &[SporadicTask], k: usize, slacks: &[u64], processors: 
 #[test]
 fn rta_is_its_equation() {
     agrees(&Rta, |tasks, processors| rounds(tasks, |k, slacks| least_response(tasks, k, slacks, processors)));
+}
+
+#[test]
+fn rta_leaps_over_many_jobs_at_once() {
+    let mut seen = [0; 2];
+    for seed in 0..2_000 {
+        let mut random = Random::new(seed);
+        let processors = u32::try_from(random.between(1, 3)).expect("small");
+        let short = random.between(1, 4);
+        let mut tasks = random_tasks(&mut random, short, 4);
+        for _ in 0..random.between(1, 3) {
+            let period = random.between(100, 400);
+            tasks.push(SporadicTask::implicit(random.between(1, period / 2), period));
+        }
+        let mut load = LoadSum::new();
+        tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
+        if load.cmp_ratio(processors.into(), 1).is_gt() {
+            continue;
+        }
+        let expected = rounds(&tasks, |k, slacks| least_response(&tasks, k, slacks, processors));
+        assert_eq!(accepts(&Rta, &tasks, processors), expected, "seed {seed}: {tasks:?} on {processors}");
+        seen[usize::from(expected)] += 1;
+    }
+    assert!(seen.iter().all(|&count| count > 100), "{seen:?}");
 }
 
 #[test]

@@ -13,9 +13,8 @@
 //! A step is one term of one such sum. Terms that have reached I_i leave the sum and become part of its constant, and N_i and its
 //! ramp are carried along as R grows, so that a term needs no division.
 
-use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, jitter_or_unconstrained};
-use super::by_period::{ByPeriod, useful};
-use super::headroom::Rooms;
+use super::assumptions::{CONSTRAINED, INTEGER_TIME, NO_JITTER, constrained};
+use super::by_period::ByPeriod;
 use super::slack::{Responses, converge};
 use super::workload;
 use crate::{
@@ -47,26 +46,23 @@ impl Test for Rta {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = jitter_or_unconstrained(tasks) {
+        if let Some(verdict) = constrained(tasks, work)? {
             return Ok(verdict);
         }
-        work.take(tasks.len() as u64)?;
-        let (sorted, processors) = (ByPeriod::of(tasks), useful(processors, tasks));
-        let tasks = &sorted.tasks;
-        let rooms = Rooms::of(tasks, processors, 1);
-        let mut equations = Equations::of(tasks, processors, work);
-        let mut slacks = match converge(tasks, rooms, &mut equations)? {
+        let set = ByPeriod::of(tasks, processors);
+        let mut equations = Equations::of(&set.tasks, set.processors, work);
+        let mut slacks = match converge(&set.tasks, set.rooms(1), &mut equations)? {
             Ok(slacks) => slacks,
-            Err(k) => return Ok(Verdict::fails_at(sorted.place(k))),
+            Err(k) => return Ok(Verdict::fails_at(set.place(k))),
         };
         let mut bounds = Vec::with_capacity(tasks.len());
-        for (k, task) in tasks.iter().enumerate() {
+        for (k, task) in set.tasks.iter().enumerate() {
             // All meet their deadlines with these slacks, so there is one.
             let response = equations.response(k, &slacks)?.unwrap_or(task.deadline);
             slacks[k] = slacks[k].max(task.deadline - response);
             bounds.push(response);
         }
-        Ok(Verdict::Schedulable(Bounds::ResponseTimes(sorted.placed(&bounds))))
+        Ok(Verdict::Schedulable(Bounds::ResponseTimes(set.placed(&bounds))))
     }
 }
 
@@ -114,9 +110,12 @@ impl Term {
 
     /// min(W_i(R), I_i(D_k)), for R no less than before.
     fn at(&mut self, response: u64) -> u64 {
-        while response >= self.next {
-            self.next += self.period;
-            self.complete += self.wcet;
+        if response >= self.next {
+            // Most often it is one job: a comparison costs less than a division. R can also leap over any number of them.
+            let over = response - self.next;
+            let jobs = if over < self.period { 1 } else { over / self.period + 1 };
+            self.next += jobs * self.period;
+            self.complete += jobs * self.wcet;
         }
         (self.complete + self.wcet.min(response + self.period - self.next)).min(self.most)
     }
