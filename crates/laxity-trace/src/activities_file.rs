@@ -1,14 +1,15 @@
 //! What a real kernel was at while a recorded run was made: `activities/run-N.parquet`, one row per interval, in the order of
 //! their beginnings.
 
+use crate::column_writer::write_column;
 use crate::jobs_file::without_panic;
 use crate::whole_file::WholeFile;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
 use std::io::Write;
@@ -85,29 +86,18 @@ pub(crate) fn write<W: Write + Send>(sink: W, run: u32, activities: &[KernelActi
     let cpus = activities.iter().map(|one| short(one.cpu)).collect::<Result<Vec<_>>>()?;
     let causes: Vec<ByteArray> = activities.iter().map(|one| ByteArray::from(one.cause.as_str())).collect();
     let mut group = file.next_row_group()?;
-    column::<Int32Type>(&mut group, &vec![short(run)?; activities.len()], None)?;
-    column::<Int64Type>(&mut group, &longs(|one| one.from_ns)?, None)?;
-    column::<Int64Type>(&mut group, &longs(|one| one.to_ns)?, None)?;
-    column::<Int32Type>(&mut group, &cpus, None)?;
-    column::<ByteArrayType>(&mut group, &causes, None)?;
-    column::<Int64Type>(&mut group, &released(|(from, _)| from)?, Some(&levels))?;
-    column::<Int64Type>(&mut group, &released(|(_, to)| to)?, Some(&levels))?;
+    write_column::<Int32Type>(&mut group, &vec![short(run)?; activities.len()], None)?;
+    write_column::<Int64Type>(&mut group, &longs(|one| one.from_ns)?, None)?;
+    write_column::<Int64Type>(&mut group, &longs(|one| one.to_ns)?, None)?;
+    write_column::<Int32Type>(&mut group, &cpus, None)?;
+    write_column::<ByteArrayType>(&mut group, &causes, None)?;
+    write_column::<Int64Type>(&mut group, &released(|(from, _)| from)?, Some(&levels))?;
+    write_column::<Int64Type>(&mut group, &released(|(_, to)| to)?, Some(&levels))?;
     let tasks = activities.iter().filter_map(|one| one.task).map(short).collect::<Result<Vec<_>>>()?;
     let levels: Vec<i16> = activities.iter().map(|one| i16::from(one.task.is_some())).collect();
-    column::<Int32Type>(&mut group, &tasks, Some(&levels))?;
+    write_column::<Int32Type>(&mut group, &tasks, Some(&levels))?;
     group.close()?;
     file.into_inner()
-}
-
-fn column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
-    values: &[T::T],
-    levels: Option<&[i16]>,
-) -> Result<()> {
-    let missing = || ParquetError::General("fewer columns in the schema than in a row".to_owned());
-    let mut writer = group.next_column()?.ok_or_else(missing)?;
-    writer.typed::<T>().write_batch(values, levels, None)?;
-    writer.close()
 }
 
 /// Reads a file of activities.

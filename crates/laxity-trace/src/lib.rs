@@ -4,6 +4,7 @@
 //! [`load`] gives it back, and [`Summary`] turns it into the metrics that every table, plot and `--json` shows.
 
 mod activities_file;
+mod column_writer;
 mod directory;
 mod event;
 mod events_file;
@@ -12,6 +13,7 @@ mod jobs_file;
 mod machine;
 mod metrics;
 mod results;
+mod row_group;
 mod schedule;
 mod schema;
 mod segments;

@@ -2,6 +2,7 @@
 
 use super::columns::{COLUMNS, EVENTS_VERSION, Optional, RUN_KEY, Rows, VERSION_KEY, schema};
 use crate::EventKind;
+use crate::column_writer::write_column;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result};
@@ -89,15 +90,4 @@ fn write_optional<T: DataType>(
     column: &Optional<T::T>,
 ) -> Result<()> {
     write_column::<T>(group, &column.values, Some(&column.levels))
-}
-
-fn write_column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
-    values: &[T::T],
-    levels: Option<&[i16]>,
-) -> Result<()> {
-    let missing = || ParquetError::General("fewer columns in the schema than in a row".to_owned());
-    let mut writer = group.next_column()?.ok_or_else(missing)?;
-    writer.typed::<T>().write_batch(values, levels, None)?;
-    writer.close()
 }

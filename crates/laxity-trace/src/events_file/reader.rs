@@ -2,13 +2,12 @@
 
 use super::columns::{EVENTS_VERSION, RUN_KEY, VERSION_KEY};
 use crate::jobs_file::{damaged, without_panic};
+use crate::row_group::RowGroup;
 use crate::whole_file::WholeFile;
 use crate::{Event, EventKind};
 use laxity_model::Diagnostic;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::Result;
-use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use std::collections::BTreeMap;
 use std::vec;
@@ -106,12 +105,10 @@ impl EventsReader {
     }
 
     fn read_group(&self, group: usize) -> Result<Vec<Event>> {
-        let reader = self.file.get_row_group(group)?;
-        let rows =
-            usize::try_from(reader.metadata().num_rows()).map_err(|_| damaged("negative row count"))?;
-        let group = Group { reader: reader.as_ref(), columns: &self.columns, rows };
+        let group = RowGroup::open(self.file.as_ref(), &self.columns, group)?;
         let time_ns = group.integers::<u64>("time_ns")?;
-        let kind = group.kinds()?;
+        let named = |word: &[u8]| EventKind::ALL.into_iter().find(|kind| kind.name().as_bytes() == word);
+        let kind = group.words("kind", named)?;
         let (cpu, task, job) = (group.integers("cpu")?, group.integers("task")?, group.integers("job")?);
         let argument = group.integers("argument")?;
         let event = |row: usize| {
@@ -124,7 +121,7 @@ impl EventsReader {
                 argument: argument[row],
             })
         };
-        (0..rows).map(event).collect()
+        (0..group.rows()).map(event).collect()
     }
 }
 
@@ -189,76 +186,5 @@ impl Iterator for Events<'_> {
                 .hint("the file is damaged; make the run again")
         })
         .transpose()
-    }
-}
-
-/// A row group being read.
-struct Group<'a> {
-    reader: &'a dyn RowGroupReader,
-    columns: &'a BTreeMap<String, usize>,
-    rows: usize,
-}
-
-impl Group<'_> {
-    fn column(&self, name: &str) -> Result<ColumnReader> {
-        let index = self.columns.get(name).ok_or_else(|| damaged(format!("no column `{name}`")))?;
-        self.reader.get_column_reader(*index)
-    }
-
-    /// The integers of a column; a null is `None`, a number that cannot be an error.
-    fn integers<T: TryFrom<i32> + TryFrom<i64>>(&self, name: &str) -> Result<Vec<Option<T>>> {
-        let impossible = |value: i64| damaged(format!("column `{name}` has the impossible value {value}"));
-        match self.column(name)? {
-            ColumnReader::Int32ColumnReader(reader) => {
-                let convert = |value: i32| T::try_from(value).map_err(|_| impossible(value.into()));
-                self.values(name, reader, convert)
-            }
-            ColumnReader::Int64ColumnReader(reader) => {
-                self.values(name, reader, |value: i64| T::try_from(value).map_err(|_| impossible(value)))
-            }
-            _ => Err(damaged(format!("column `{name}` does not hold integers"))),
-        }
-    }
-
-    fn kinds(&self) -> Result<Vec<EventKind>> {
-        let ColumnReader::ByteArrayColumnReader(reader) = self.column("kind")? else {
-            return Err(damaged("column `kind` does not hold words"));
-        };
-        let kind = |word: ByteArray| {
-            let known = EventKind::ALL.into_iter().find(|kind| kind.name().as_bytes() == word.data());
-            known.ok_or_else(|| damaged(format!("unknown kind `{}`", String::from_utf8_lossy(word.data()))))
-        };
-        let kinds = self.values("kind", reader, kind)?;
-        kinds.into_iter().map(|kind| kind.ok_or_else(|| damaged("an event has no kind"))).collect()
-    }
-
-    /// The values of a column, one for each row.
-    fn values<T: DataType, V>(
-        &self,
-        name: &str,
-        mut reader: ColumnReaderImpl<T>,
-        convert: impl Fn(T::T) -> Result<V>,
-    ) -> Result<Vec<Option<V>>> {
-        let (mut values, mut levels) = (Vec::new(), Vec::new());
-        let mut records = 0;
-        while records < self.rows {
-            let (read, _, _) =
-                reader.read_records(self.rows - records, Some(&mut levels), None, &mut values)?;
-            if read == 0 {
-                break;
-            }
-            records += read;
-        }
-        let mut values = values.into_iter().map(convert);
-        let all: Vec<Option<V>> = if levels.is_empty() {
-            values.map(|value| value.map(Some)).collect::<Result<_>>()?
-        } else {
-            let value = |level| if level > 0 { values.next().transpose() } else { Ok(None) };
-            levels.into_iter().map(value).collect::<Result<_>>()?
-        };
-        if all.len() != self.rows {
-            return Err(damaged(format!("column `{name}` has {} values for {} rows", all.len(), self.rows)));
-        }
-        Ok(all)
     }
 }

@@ -1,12 +1,11 @@
 //! Reads `jobs.parquet`, a row group at a time.
 
 use super::columns::{JOBS_VERSION, VERSION_KEY};
+use crate::row_group::RowGroup;
 use crate::whole_file::WholeFile;
 use crate::{Counters, Job, Outcome};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
-use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 
@@ -73,13 +72,14 @@ impl JobsReader {
     }
 
     fn read_columns(&self, group: usize, mut take: impl FnMut(u32, Job)) -> Result<()> {
-        let reader = self.file.get_row_group(group)?;
-        let rows =
-            usize::try_from(reader.metadata().num_rows()).map_err(|_| damaged("negative row count"))?;
-        let group = Group { reader: reader.as_ref(), columns: &self.columns, rows };
+        let group = RowGroup::open(self.file.as_ref(), &self.columns, group)?;
         let small = |name| group.integers::<u32>(name);
         let large = |name| group.integers::<u64>(name);
-        let outcome = group.outcomes("outcome")?;
+        let named = |word: &[u8]| {
+            let all = [Outcome::Completed, Outcome::Unfinished];
+            all.into_iter().find(|outcome| outcome.name().as_bytes() == word)
+        };
+        let outcome = group.words("outcome", named)?;
         let (run, task, index) = (small("run")?, small("task")?, small("job")?);
         let (release_ns, deadline_ns) = (large("release_ns")?, large("deadline_ns")?);
         let (start_ns, finish_ns) = (large("start_ns")?, large("finish_ns")?);
@@ -89,7 +89,7 @@ impl JobsReader {
         let (instructions, cycles) = (large("instructions")?, large("cycles")?);
         let l1d_misses = large("l1d_misses")?;
         let (l2_misses, llc_misses) = (large("l2_misses")?, large("llc_misses")?);
-        for row in 0..rows {
+        for row in 0..group.rows() {
             let null = || damaged(format!("row {row} lacks a value that every job has"));
             let job = Job {
                 task: task[row].ok_or_else(null)?,
@@ -125,73 +125,5 @@ impl JobsReader {
             self.read_group(group, |run, job| runs.entry(run).or_default().push(job))?;
         }
         Ok(runs)
-    }
-}
-
-/// A row group being read.
-struct Group<'a> {
-    reader: &'a dyn RowGroupReader,
-    columns: &'a BTreeMap<String, usize>,
-    rows: usize,
-}
-
-impl Group<'_> {
-    fn column(&self, name: &str) -> Result<ColumnReader> {
-        let index = self.columns.get(name).ok_or_else(|| damaged(format!("no column `{name}`")))?;
-        self.reader.get_column_reader(*index)
-    }
-
-    /// The integers of a column; a null is `None`, a negative number an error.
-    fn integers<T: TryFrom<i64>>(&self, name: &str) -> Result<Vec<Option<T>>> {
-        let wide: Vec<Option<i64>> = match self.column(name)? {
-            ColumnReader::Int32ColumnReader(reader) => {
-                self.values(name, reader)?.into_iter().map(|value| value.map(i64::from)).collect()
-            }
-            ColumnReader::Int64ColumnReader(reader) => self.values(name, reader)?,
-            _ => return Err(damaged(format!("column `{name}` does not hold integers"))),
-        };
-        let checked = |value: i64| {
-            T::try_from(value)
-                .map_err(|_| damaged(format!("column `{name}` has the impossible value {value}")))
-        };
-        wide.into_iter().map(|value| value.map(checked).transpose()).collect()
-    }
-
-    fn outcomes(&self, name: &str) -> Result<Vec<Outcome>> {
-        let ColumnReader::ByteArrayColumnReader(reader) = self.column(name)? else {
-            return Err(damaged(format!("column `{name}` does not hold words")));
-        };
-        let outcome = |word: Option<parquet::data_type::ByteArray>| {
-            let word = word.ok_or_else(|| damaged(format!("no `{name}` in a row")))?;
-            [Outcome::Completed, Outcome::Unfinished]
-                .into_iter()
-                .find(|outcome| outcome.name().as_bytes() == word.data())
-                .ok_or_else(|| damaged(format!("unknown outcome `{}`", String::from_utf8_lossy(word.data()))))
-        };
-        self.values(name, reader)?.into_iter().map(outcome).collect()
-    }
-
-    /// The values of a column, one for each row.
-    fn values<T: DataType>(&self, name: &str, mut reader: ColumnReaderImpl<T>) -> Result<Vec<Option<T::T>>> {
-        let (mut values, mut levels) = (Vec::new(), Vec::new());
-        let mut records = 0;
-        while records < self.rows {
-            let wanted = self.rows - records;
-            let (read, _, _) = reader.read_records(wanted, Some(&mut levels), None, &mut values)?;
-            if read == 0 {
-                break;
-            }
-            records += read;
-        }
-        let all: Vec<Option<T::T>> = if levels.is_empty() {
-            values.into_iter().map(Some).collect()
-        } else {
-            let mut values = values.into_iter();
-            levels.into_iter().map(|level| if level > 0 { values.next() } else { None }).collect()
-        };
-        if all.len() != self.rows {
-            return Err(damaged(format!("column `{name}` has {} values for {} rows", all.len(), self.rows)));
-        }
-        Ok(all)
     }
 }

@@ -2,12 +2,13 @@
 
 use super::columns::{COLUMNS, Column, JOBS_VERSION, Row, RunColumns, Source, VERSION_KEY, schema};
 use crate::Job;
+use crate::column_writer::write_column;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 use std::io::Write;
 use std::sync::Arc;
@@ -98,14 +99,15 @@ impl<W: Write + Send> JobsWriter<W> {
     fn write_group(&mut self) -> Result<()> {
         let mut group = self.file.next_row_group()?;
         for (column, values) in COLUMNS.iter().zip(&mut self.columns) {
+            let optional = column.is_optional();
             match values {
                 Values::Int32 { values, levels } => {
-                    write_column::<Int32Type>(&mut group, column, values, levels)?;
+                    write_column::<Int32Type>(&mut group, values, optional.then_some(levels))?;
                 }
                 Values::Int64 { values, levels } => {
-                    write_column::<Int64Type>(&mut group, column, values, levels)?;
+                    write_column::<Int64Type>(&mut group, values, optional.then_some(levels))?;
                 }
-                Values::Words(words) => write_column::<ByteArrayType>(&mut group, column, words, &[])?,
+                Values::Words(words) => write_column::<ByteArrayType>(&mut group, words, None)?,
             }
             values.clear();
         }
@@ -113,18 +115,6 @@ impl<W: Write + Send> JobsWriter<W> {
         self.rows = 0;
         Ok(())
     }
-}
-
-fn write_column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, impl Write + Send>,
-    column: &Column,
-    values: &[T::T],
-    levels: &[i16],
-) -> Result<()> {
-    let missing = || ParquetError::General(format!("no column `{}` in the schema", column.name));
-    let mut writer = group.next_column()?.ok_or_else(missing)?;
-    writer.typed::<T>().write_batch(values, column.is_optional().then_some(levels), None)?;
-    writer.close()
 }
 
 fn push(column: &Column, values: &mut Values, row: &Row) -> Result<()> {

@@ -1,0 +1,97 @@
+//! A row group being read, column by column.
+
+use crate::jobs_file::damaged;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::Result;
+use parquet::file::reader::{FileReader, RowGroupReader};
+use std::collections::BTreeMap;
+
+/// A row group, and the columns of its file by name.
+pub(crate) struct RowGroup<'a> {
+    reader: Box<dyn RowGroupReader + 'a>,
+    columns: &'a BTreeMap<String, usize>,
+    rows: usize,
+}
+
+impl<'a> RowGroup<'a> {
+    /// The group of this number.
+    pub(crate) fn open(
+        file: &'a dyn FileReader,
+        columns: &'a BTreeMap<String, usize>,
+        number: usize,
+    ) -> Result<Self> {
+        let reader = file.get_row_group(number)?;
+        let rows = reader.metadata().num_rows();
+        let rows = usize::try_from(rows).map_err(|_| damaged("negative row count"))?;
+        Ok(RowGroup { reader, columns, rows })
+    }
+
+    /// How many rows it has.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The integers of a column; a null is `None`, a number that cannot be an error.
+    pub(crate) fn integers<T: TryFrom<i32> + TryFrom<i64>>(&self, name: &str) -> Result<Vec<Option<T>>> {
+        let impossible = |value: i64| damaged(format!("column `{name}` has the impossible value {value}"));
+        match self.column(name)? {
+            ColumnReader::Int32ColumnReader(reader) => {
+                let convert = |value: i32| T::try_from(value).map_err(|_| impossible(value.into()));
+                self.values(name, reader, convert)
+            }
+            ColumnReader::Int64ColumnReader(reader) => {
+                self.values(name, reader, |value: i64| T::try_from(value).map_err(|_| impossible(value)))
+            }
+            _ => Err(damaged(format!("column `{name}` does not hold integers"))),
+        }
+    }
+
+    /// What the words of a column mean; each row must have one that is `known`.
+    pub(crate) fn words<V>(&self, name: &str, known: impl Fn(&[u8]) -> Option<V>) -> Result<Vec<V>> {
+        let ColumnReader::ByteArrayColumnReader(reader) = self.column(name)? else {
+            return Err(damaged(format!("column `{name}` does not hold words")));
+        };
+        let meaning = |word: ByteArray| {
+            let unknown = || damaged(format!("unknown {name} `{}`", String::from_utf8_lossy(word.data())));
+            known(word.data()).ok_or_else(unknown)
+        };
+        let all = self.values(name, reader, meaning)?;
+        all.into_iter().map(|one| one.ok_or_else(|| damaged(format!("no `{name}` in a row")))).collect()
+    }
+
+    fn column(&self, name: &str) -> Result<ColumnReader> {
+        let index = self.columns.get(name).ok_or_else(|| damaged(format!("no column `{name}`")))?;
+        self.reader.get_column_reader(*index)
+    }
+
+    /// The values of a column, one for each row.
+    fn values<T: DataType, V>(
+        &self,
+        name: &str,
+        mut reader: ColumnReaderImpl<T>,
+        convert: impl Fn(T::T) -> Result<V>,
+    ) -> Result<Vec<Option<V>>> {
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        let mut records = 0;
+        while records < self.rows {
+            let (read, _, _) =
+                reader.read_records(self.rows - records, Some(&mut levels), None, &mut values)?;
+            if read == 0 {
+                break;
+            }
+            records += read;
+        }
+        let mut values = values.into_iter().map(convert);
+        let all: Vec<Option<V>> = if levels.is_empty() {
+            values.map(|value| value.map(Some)).collect::<Result<_>>()?
+        } else {
+            let value = |level| if level > 0 { values.next().transpose() } else { Ok(None) };
+            levels.into_iter().map(value).collect::<Result<_>>()?
+        };
+        if all.len() != self.rows {
+            return Err(damaged(format!("column `{name}` has {} values for {} rows", all.len(), self.rows)));
+        }
+        Ok(all)
+    }
+}
