@@ -9,6 +9,7 @@ mod cpu_list;
 mod demand;
 mod diagnostic;
 mod file;
+pub mod overheads;
 mod platform;
 mod policy;
 mod scheduler;

@@ -9,7 +9,6 @@ mod inflated;
 mod jlfp;
 mod message_passing;
 mod model;
-mod monotone;
 mod preemption;
 mod quantum;
 #[cfg(test)]
@@ -19,8 +18,7 @@ pub use fixed_priority::FixedPriority;
 pub use inflated::{Eaten, Inflated, Rejected, RejectedWhy};
 pub use jlfp::JobLevel;
 pub use message_passing::MessagePassing;
-pub use model::{CacheDelays, Costs, Overhead, Overheads, TICK_PERIOD_DEFAULT};
-pub use monotone::Monotone;
+pub use model::{CacheDelays, Costs, Monotone, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 pub use quantum::QuantumBased;
 
 use crate::SporadicTask;

@@ -1,7 +1,10 @@
 //! What scheduling costs: the overheads as functions of the number of tasks, and cache-related delays as functions of the
 //! working set's size.
 
-use super::Monotone;
+use crate::TIME_MAX;
+
+/// A non-decreasing function from whole numbers to ns, at most [`TIME_MAX`], which no task survives.
+pub type Monotone = laxity_model::overheads::Monotone<TIME_MAX>;
 
 /// The overheads that depend on the number of tasks, with the names of their columns in files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

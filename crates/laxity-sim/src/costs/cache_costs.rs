@@ -24,7 +24,7 @@
 //! 4. The delay is paid at once, when the job goes on, and is added to what it has to execute. A job that resumes pays
 //!    in full even if nothing ran in between; the jobs in between pay nothing for sharing a cache with it.
 
-use super::piecewise::PiecewiseLinear;
+use super::PiecewiseLinear;
 use laxity_model::{Diagnostic, Result};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! One cost: nothing, a constant, a function of the number of tasks, or a distribution.
 
 use super::distribution::{Distribution, Sampler};
-use super::piecewise::PiecewiseLinear;
+use laxity_model::overheads::Monotone;
 use laxity_model::{Diagnostic, Duration, Result};
 use rand_pcg::Pcg64;
 use std::str::FromStr;
@@ -9,6 +9,9 @@ use std::str::FromStr;
 /// The largest cost that a file may give, and the largest that a function or distribution of it may come to. Far
 /// above any overhead, and far below where sums of instants and costs could overflow.
 pub const COST_MAX: Duration = Duration::from_secs(1_000);
+
+/// A non-decreasing function from whole numbers to time, at most [`COST_MAX`].
+pub type PiecewiseLinear = Monotone<{ COST_MAX.as_ns() }>;
 
 /// What one operation costs.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -133,8 +136,8 @@ mod tests {
     fn constants_and_functions_draw_nothing() {
         let mut rng = Pcg64::seed_from_u64(1);
         let untouched = rng.clone();
-        let points = [(10, Duration::from_us(1)), (20, Duration::from_us(3))];
-        let function = Cost::PiecewiseLinear(PiecewiseLinear::new(points).expect("valid"));
+        let points = [(10, 1_000), (20, 3_000)];
+        let function = Cost::PiecewiseLinear(PiecewiseLinear::through(points).expect("valid"));
         assert_eq!(Cost::Zero.prepare(3).draw(&mut rng), 0);
         assert_eq!(Cost::Constant(Duration::from_us(7)).prepare(3).draw(&mut rng), 7_000);
         assert_eq!(

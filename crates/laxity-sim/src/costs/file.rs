@@ -1,9 +1,9 @@
 //! Costs from files: laxity's own TOML, and the field's CSV of overheads.
 
 use super::cache_costs::{CacheCosts, LineLatencies, Reload};
-use super::decimal::scaled_up;
 use super::given::{WrittenCost, WrittenDelays};
 use super::{Costs, field_csv};
+use laxity_model::overheads::scaled_up;
 use laxity_model::{ByteSize, Diagnostic, DocumentKind, Duration, Result, read_file};
 use schemars::JsonSchema;
 use serde::Deserialize;

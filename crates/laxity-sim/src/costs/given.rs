@@ -156,10 +156,11 @@ impl JsonSchema for WrittenDelays {
 
 /// A function through points that are given as text; `what` an x is.
 fn function(points: Vec<(u64, String)>, what: &str) -> Result<PiecewiseLinear> {
-    let point = |(x, time): (u64, String)| -> Result<(u64, Duration)> {
-        Ok((x, time.parse().map_err(|e: Diagnostic| e.context(format!("at {x} {what}")))?))
+    let point = |(x, time): (u64, String)| -> Result<(u64, u64)> {
+        let time: Duration = time.parse().map_err(|e: Diagnostic| e.context(format!("at {x} {what}")))?;
+        Ok((x, time.as_ns()))
     };
-    PiecewiseLinear::new(points.into_iter().map(point).collect::<Result<Vec<_>>>()?)
+    PiecewiseLinear::through(points.into_iter().map(point).collect::<Result<Vec<_>>>()?)
 }
 
 impl WrittenCost {

@@ -16,20 +16,17 @@
 mod cache_costs;
 mod cache_delay;
 mod cost;
-mod decimal;
 mod distribution;
 mod field_csv;
 mod file;
 mod given;
-mod piecewise;
 mod written;
 
 pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
 pub use cache_delay::{CacheDelay, Distance};
-pub use cost::{COST_MAX, Cost, Prepared};
+pub use cost::{COST_MAX, Cost, PiecewiseLinear, Prepared};
 pub use distribution::Distribution;
 pub use file::{COSTS_VERSION, costs_schema, read_costs};
-pub use piecewise::PiecewiseLinear;
 
 use laxity_model::{Diagnostic, Duration, Platform, Result};
 

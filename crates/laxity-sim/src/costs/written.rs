@@ -41,7 +41,7 @@ fn cost_text(cost: &Cost) -> String {
 
 fn function_text(function: &PiecewiseLinear) -> String {
     let point = |&(x, ns): &(u64, u64)| format!("[{x}, \"{}\"]", Duration::from_ns(ns));
-    format!("[{}]", function.points().iter().map(point).collect::<Vec<_>>().join(", "))
+    format!("[{}]", function.samples().iter().map(point).collect::<Vec<_>>().join(", "))
 }
 
 fn cache_text(cache: &CacheCosts) -> String {

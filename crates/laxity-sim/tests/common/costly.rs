@@ -82,8 +82,8 @@ fn cost(rng: &mut Pcg64, most: u64) -> Cost {
                 Cost::Distribution(Distribution::empirical(samples).expect("samples"))
             }
             _ => {
-                let points = [(1, ns(rng.random_range(0..=most / 2))), (300, ns(rng.random_range(1..=most)))];
-                Cost::PiecewiseLinear(PiecewiseLinear::new(points).expect("points"))
+                let points = [(1, rng.random_range(0..=most / 2)), (300, rng.random_range(1..=most))];
+                Cost::PiecewiseLinear(PiecewiseLinear::through(points).expect("points"))
             }
         },
     }
