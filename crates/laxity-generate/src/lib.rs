@@ -43,7 +43,7 @@ pub use emberson::{Emberson, Rescale};
 pub use parameters::Parameters;
 pub use periods::{PeriodShape, Periods};
 pub use request::{Generator, Prepared, Request, generate, regenerate};
-pub use stream::RNG_NAME;
+pub use stream::{RNG_NAME, seed_of};
 pub use unc::{LastTask, Unc, UncSize, Utilizations};
 pub use uunifast::UUniFast;
 pub use waters::{RUNNABLE_CLASSES, Runnable, RunnableClass, Waters, WatersDemand};

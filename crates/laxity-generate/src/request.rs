@@ -9,7 +9,7 @@ use crate::stream::RNG_NAME;
 use crate::unc::{PreparedUnc, Unc};
 use crate::uunifast::{PreparedUUniFast, UUniFast};
 use crate::waters::{PreparedWaters, Waters};
-use laxity_model::{Diagnostic, Provenance, Result, TaskSet};
+use laxity_model::{Diagnostic, Provenance, Result, Task, TaskSet};
 
 /// A generator with its own options.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,8 +120,11 @@ impl Prepared {
     /// Set number `index`, with its provenance. Named `GENERATOR-SEED-INDEX`; tasks are named by the
     /// generator.
     pub fn generate(&self, index: u64) -> Result<TaskSet> {
-        let Request { ref generator, ref common, seed } = self.request;
-        let tasks = common.complete(self.drafts(index)?, seed, index);
+        let Request { ref generator, seed, .. } = self.request;
+        let tasks = self.tasks(index)?;
+        if let (true, PreparedGenerator::Unc(prepared)) = (tasks.is_empty(), &self.generator) {
+            return Err(prepared.refuse_empty(seed, index));
+        }
         let provenance = Provenance {
             generator: generator.name().to_owned(),
             rng: RNG_NAME.to_owned(),
@@ -130,6 +133,17 @@ impl Prepared {
             parameters: self.request.parameters(),
         };
         Ok(TaskSet::new(format!("{}-{seed}-{index}", generator.name()), tasks)?.with_provenance(provenance))
+    }
+
+    /// The tasks of set number `index` and nothing around them: for studies of millions of sets. A cap on the total
+    /// utilization that the first task drawn exceeds makes an empty set, of which [`Prepared::generate`] makes an error.
+    ///
+    /// # Errors
+    ///
+    /// The request asks for more than there is: too many tasks for a utilization, too many attempts.
+    pub fn tasks(&self, index: u64) -> Result<Vec<Task>> {
+        let Request { ref common, seed, .. } = self.request;
+        Ok(common.complete(self.drafts(index)?, seed, index))
     }
 
     fn drafts(&self, index: u64) -> Result<Vec<Draft>> {

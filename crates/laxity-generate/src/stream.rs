@@ -72,7 +72,7 @@ impl Stream {
 }
 
 /// A seed for one point of a grid, from the seed of the grid and the point's coordinates.
-pub(crate) fn seed_of(words: &[u64]) -> u64 {
+pub fn seed_of(words: &[u64]) -> u64 {
     mixed(words)
 }
 

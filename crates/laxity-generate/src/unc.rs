@@ -222,6 +222,19 @@ pub(crate) struct PreparedUnc {
 }
 
 impl PreparedUnc {
+    /// Why set `index` of `seed` is empty, as no set with a name may be.
+    pub(crate) fn refuse_empty(&self, seed: u64, index: u64) -> Diagnostic {
+        let refused = match self.options.size {
+            UncSize::Tasks(_) => Diagnostic::usage("the set has no tasks"),
+            UncSize::Cap { utilization, .. } => Diagnostic::usage(format!(
+                "the first task alone exceeds utilization {utilization}: the set is empty"
+            )),
+        };
+        refused
+            .hint("raise the cap, draw lighter tasks, or squeeze the last task")
+            .context(format!("set {index} of seed {seed}"))
+    }
+
     pub(crate) fn draw(&self, seed: u64, index: u64) -> Result<Vec<Draft>> {
         let mut utilizations = Stream::new(seed, index, Purpose::Utilizations);
         let mut periods = Stream::new(seed, index, Purpose::Periods);
@@ -237,7 +250,7 @@ impl PreparedUnc {
     }
 }
 
-/// Draws tasks until their total exceeds `cap`.
+/// Draws tasks until their total exceeds `cap`; none if the first one alone does.
 fn fill(next_task: &mut impl FnMut(usize) -> Draft, cap: Decimal, last: LastTask) -> Result<Vec<Draft>> {
     let mut load = LoadSum::new();
     let mut drafts: Vec<Draft> = Vec::new();
@@ -256,12 +269,6 @@ fn fill(next_task: &mut impl FnMut(usize) -> Draft, cap: Decimal, last: LastTask
             return Err(Diagnostic::usage(format!("utilization {cap} takes more than {TASKS_MAX} tasks"))
                 .hint("lower the cap or draw heavier tasks"));
         }
-    }
-    if drafts.is_empty() {
-        return Err(Diagnostic::usage(format!(
-            "the first task alone exceeds utilization {cap}: the set is empty"
-        ))
-        .hint("raise the cap, draw lighter tasks, or squeeze the last task"));
     }
     Ok(drafts)
 }

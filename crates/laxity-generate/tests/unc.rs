@@ -79,3 +79,16 @@ fn impossible_requests_are_explained() {
     assert!(message(cap(Decimal::ZERO, "uni-light")).contains("not positive"));
     assert!(message(request(UncSize::Tasks(0), "uni-light", "uni-short", 1)).contains("tasks 0"));
 }
+
+#[test]
+fn tasks_alone_are_those_of_the_set_or_none() {
+    for seed in 0..20 {
+        let wide = capped(Decimal::whole(2), LastTask::Drop, seed).prepare().expect("prepares");
+        assert_eq!(wide.tasks(4).expect("tasks"), wide.generate(4).expect("a set").tasks());
+        let size = UncSize::Cap { utilization: Decimal::from_thousandths(700), last: LastTask::Drop };
+        let narrow = request(size, "uni-heavy", "uni-short", seed).prepare().expect("prepares");
+        let tasks = narrow.tasks(4).expect("tasks");
+        assert_eq!(tasks.is_empty(), narrow.generate(4).is_err(), "seed {seed}");
+        assert!(tasks.len() <= 1, "no two tasks of .5 to .9 fit into .7");
+    }
+}
