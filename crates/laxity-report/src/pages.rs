@@ -210,6 +210,7 @@ mod tests {
             x_title: "tasks per CPU".into(),
             labels: vec![],
             panels: vec![],
+            notes: vec![],
         }
     }
 }

@@ -2,7 +2,7 @@
 //! Figures 7.1 to 7.3).
 
 use super::axis::Axis;
-use super::canvas::{Area, Drawn, LegendEntry, Page, Panel, draw_line, draw_marker, text};
+use super::canvas::{Area, Drawn, LegendEntry, Page, Panel, draw_line, draw_marker, px, text, text_width};
 use super::style::{GREY, SeriesStyle, series_style};
 use laxity_model::{Result, Scheduler};
 use plotters::style::RGBColor;
@@ -11,6 +11,24 @@ use std::collections::BTreeMap;
 
 /// Values spread over more than this factor stand on a logarithmic axis.
 const LINEAR_MOST: f64 = 25.0;
+/// Of the page, in pixels.
+const WIDTH: u32 = 1060;
+/// Of the panels.
+const PANELS_HEIGHT: u32 = 300;
+/// Of the letters of notes.
+const NOTE_SIZE: i32 = 11;
+/// From one line of notes to the next.
+const NOTE_LINE: i32 = 15;
+
+/// What the y axis of a panel is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LinesScale {
+    /// From 0 to the largest value; logarithmic where values spread over more than a factor of 25.
+    #[default]
+    Measured,
+    /// Shares, from 0 to 1 whatever the values are.
+    Share,
+}
 
 /// One panel: what it shows, and a line for each label of its figure.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +37,8 @@ pub struct LinesPanel {
     pub heading: String,
     /// Along the y axis.
     pub y_title: String,
+    /// What the y axis is.
+    pub scale: LinesScale,
     /// Points in ascending x, one list for each label of the figure; empty: nothing was measured.
     pub lines: Vec<Vec<(f64, f64)>>,
 }
@@ -40,6 +60,8 @@ pub struct LinesFigure {
     pub labels: Vec<String>,
     /// The panels, from left to right.
     pub panels: Vec<LinesPanel>,
+    /// What the image itself must say, below the panels: assumptions, sources. A paragraph each.
+    pub notes: Vec<String>,
 }
 
 /// The figure as SVG; schedulers of which nothing was measured are not in its legend.
@@ -51,14 +73,21 @@ pub(crate) fn lines_svg(figure: &LinesFigure) -> Result<String> {
     let legend: Vec<LegendEntry> = entries
         .map(|(_, (label, style))| LegendEntry { label: label.clone(), style: *style, line: true })
         .collect();
+    let notes: Vec<String> = figure.notes.iter().flat_map(|note| wrapped(note)).collect();
+    let notes_height = NOTE_LINE * i32::try_from(notes.len()).unwrap_or(0) + i32::from(!notes.is_empty()) * 8;
     let page = Page {
         title: &figure.title,
         subtitle: &figure.subtitle,
         legend: &legend,
-        width: 1060,
-        body_height: 300,
+        width: WIDTH,
+        body_height: PANELS_HEIGHT + notes_height.unsigned_abs(),
     };
-    page.draw(|area| {
+    page.draw(|whole| {
+        let (area, below) = whole.split_vertically(px(i32::try_from(PANELS_HEIGHT).unwrap_or(0)));
+        for (line, note) in (0i32..).zip(&notes) {
+            let style = text(NOTE_SIZE, GREY, HPos::Left, VPos::Top);
+            below.draw_text(note, &style, (px(12), px(NOTE_LINE * line)))?;
+        }
         let panels = area.split_evenly((1, figure.panels.len().max(1)));
         let xs = || figure.panels.iter().flat_map(|p| p.lines.iter().flatten().map(|point| point.0));
         let x = Axis::linear(0.0, xs().fold(1.0, f64::max) * 1.02, 6);
@@ -67,6 +96,21 @@ pub(crate) fn lines_svg(figure: &LinesFigure) -> Result<String> {
         }
         Ok(())
     })
+}
+
+/// The lines of a note that fit the page.
+fn wrapped(note: &str) -> Vec<String> {
+    let room = i32::try_from(WIDTH).unwrap_or(0) - 24;
+    let mut lines: Vec<String> = Vec::new();
+    for word in note.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(&format!("{line} {word}"), NOTE_SIZE) <= room => {
+                *line += &format!(" {word}")
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// Linux's own look as in every plot; of laxity's, no two alike, and none like one of Linux's beside it. `fpp+batching` is `fpp`
@@ -93,14 +137,20 @@ fn styles(labels: &[String]) -> Vec<SeriesStyle> {
 fn draw_panel(area: &Area<'_>, panel: &LinesPanel, x_title: &str, styles: &[SeriesStyle], x: &Axis) -> Drawn {
     let values = || panel.lines.iter().flatten().map(|point| point.1).filter(|value| *value > 0.0);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let logarithmic = low.is_finite() && high / low > LINEAR_MOST;
-    let y = if logarithmic { Axis::logarithmic(low, high) } else { Axis::linear(0.0, high * 1.08, 5) };
+    let share = panel.scale == LinesScale::Share;
+    let logarithmic = !share && low.is_finite() && high / low > LINEAR_MOST;
+    let y = match (share, logarithmic) {
+        (true, _) => Axis::linear(0.0, 1.04, 5),
+        (false, true) => Axis::logarithmic(low, high),
+        (false, false) => Axis::linear(0.0, high * 1.08, 5),
+    };
     let y_title =
         if logarithmic { format!("{} (logarithmic)", panel.y_title) } else { panel.y_title.clone() };
     let around = Panel { heading: &panel.heading, x_title, y_title: &y_title, y_room: 66 };
     let chart = around.chart(area, x.clone(), y.clone())?;
     let base = area.get_base_pixel();
-    if high == 0.0 {
+    let empty = if share { panel.lines.iter().all(Vec::is_empty) } else { high == 0.0 };
+    if empty {
         let (x_range, y_range) = chart.plotting_area().get_pixel_range();
         let middle = |range: std::ops::Range<i32>, base: i32| (range.start + range.end) / 2 - base;
         let style = text(12, GREY, HPos::Center, VPos::Center);
@@ -141,8 +191,10 @@ mod tests {
             panels: vec![LinesPanel {
                 heading: "Mean".into(),
                 y_title: "µs".into(),
+                scale: LinesScale::Measured,
                 lines: values.iter().map(|line| line.to_vec()).collect(),
             }],
+            notes: vec![],
         }
     }
 
@@ -153,6 +205,31 @@ mod tests {
         assert!(svg.contains("logarithmic"), "2 to 90 spreads far");
         assert!(!lines_svg(&figure(&[&[(1.0, 2.0)], &[], &[]])).expect("draws").contains("logarithmic"));
         assert!(lines_svg(&figure(&[&[], &[], &[]])).expect("draws").contains("nothing was measured"));
+    }
+
+    #[test]
+    fn notes_are_on_the_image_in_lines_that_fit() {
+        let mut noted = figure(&[&[(1.0, 2.0)], &[], &[]]);
+        let plain = lines_svg(&noted).expect("draws");
+        noted.notes = vec!["assumption ".repeat(40), "short".into()];
+        let svg = lines_svg(&noted).expect("draws");
+        assert_eq!(svg.matches("assumption").count(), 40);
+        assert!(svg.contains("short") && svg.matches("<text").count() > plain.matches("<text").count() + 3);
+        assert!(wrapped(&noted.notes[0]).iter().all(|line| text_width(line, NOTE_SIZE) <= 1036));
+        assert_eq!(wrapped(" \n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn shares_are_from_0_to_1_and_zero_is_one() {
+        let mut shares = figure(&[&[(1.0, 0.01), (2.0, 1.0)], &[(1.0, 0.0), (2.0, 0.0)], &[]]);
+        shares.panels[0].scale = LinesScale::Share;
+        let svg = lines_svg(&shares).expect("draws");
+        assert!(!svg.contains("logarithmic") && svg.contains("fpp"), "{svg}");
+        shares.panels[0].lines[0].clear();
+        let zero = lines_svg(&shares).expect("draws");
+        assert!(!zero.contains("nothing was measured") && zero.contains("1.0"), "{zero}");
+        shares.panels[0].lines[1].clear();
+        assert!(lines_svg(&shares).expect("draws").contains("nothing was measured"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::study::{
     Configuration, Evidence, Study, TaskEvidence, common_working_set, tasks_of, utilization_of,
 };
 pub(crate) use lines::lines_svg;
-pub use lines::{LinesFigure, LinesPanel};
+pub use lines::{LinesFigure, LinesPanel, LinesScale};
 
 use cdf::Curve;
 use laxity_model::{Duration, Result, Task, TaskSet};

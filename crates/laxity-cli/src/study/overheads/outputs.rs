@@ -9,7 +9,7 @@ use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals,
 use crate::study::{Contender, Place};
 use laxity_model::Result;
 use laxity_overheads::{Groups, SampleKind, Statistics};
-use laxity_report::{LinesFigure, LinesPanel, PageSection, PlainTable, StudyPage};
+use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -266,6 +266,7 @@ impl Told<'_> {
         let panel = |(heading, value): (&str, Value)| LinesPanel {
             heading: heading.to_owned(),
             y_title: self.unit.to_string(),
+            scale: LinesScale::Measured,
             lines: self.lines(cpus, |place, _| Some(self.unit.of_ns(value(self.at(place, kind)?)?))),
         };
         let drawn = self.evaluation.places.iter().filter(|(place, _)| place.cpus == cpus);
@@ -282,6 +283,7 @@ impl Told<'_> {
             x_title: "tasks per CPU".to_owned(),
             labels: self.labels(),
             panels: VALUES.into_iter().map(panel).collect(),
+            notes: Vec::new(),
         }
     }
 
@@ -295,6 +297,7 @@ impl Told<'_> {
         let panel = |(kind, heading): (SampleKind, &str)| LinesPanel {
             heading: heading.to_owned(),
             y_title: "per second".to_owned(),
+            scale: LinesScale::Measured,
             lines: self.lines(cpus, |place, _| Some(self.at(place, kind)?.per_second)),
         };
         LinesFigure {
@@ -305,6 +308,7 @@ impl Told<'_> {
             x_title: "tasks per CPU".to_owned(),
             labels: self.labels(),
             panels: kinds.into_iter().map(panel).collect(),
+            notes: Vec::new(),
         }
     }
 
@@ -337,6 +341,7 @@ impl Told<'_> {
             let panel = |(heading, value): (&str, Value)| LinesPanel {
                 heading: heading.to_owned(),
                 y_title: self.unit.to_string(),
+                scale: LinesScale::Measured,
                 lines: (0..self.schedulers.len()).map(|at| line(at, value)).collect(),
             };
             LinesFigure {
@@ -347,6 +352,7 @@ impl Told<'_> {
                 x_title: "CPUs".to_owned(),
                 labels: self.labels(),
                 panels: VALUES.into_iter().map(panel).collect(),
+                notes: Vec::new(),
             }
         };
         let is_line = |figure: &LinesFigure| {

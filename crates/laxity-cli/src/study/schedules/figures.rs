@@ -5,7 +5,7 @@ use super::evaluation::Measured;
 use super::outputs::Told;
 use crate::study::Cell;
 use crate::study::page::cpus_in_words;
-use laxity_report::{LinesFigure, LinesPanel};
+use laxity_report::{LinesFigure, LinesPanel, LinesScale};
 use laxity_trace::ScheduleRecord;
 
 /// The cells of one scheduler and size.
@@ -112,12 +112,14 @@ impl Told<'_> {
             caption: shown.caption.to_owned(),
             x_title: "tasks per CPU".to_owned(),
             labels: self.schedulers.to_vec(),
+            notes: Vec::new(),
             panels: shown
                 .panels
                 .iter()
                 .map(|(heading, y_title, value)| LinesPanel {
                     heading: (*heading).to_owned(),
                     y_title: (*y_title).to_owned(),
+                    scale: LinesScale::Measured,
                     lines: self.schedulers.iter().map(|name| self.line(cpus, name, *value)).collect(),
                 })
                 .collect(),
