@@ -3,7 +3,7 @@
 use crate::{SporadicTask, Verdict};
 
 /// A schedulability test.
-pub trait Test {
+pub trait Test: Sync {
     /// What there is to know about it.
     fn info(&self) -> &'static TestInfo;
 

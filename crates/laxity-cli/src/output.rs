@@ -43,10 +43,15 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 
 /// Writes a file whole or not at all: under another name first, then renamed.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
+    write_bytes(path, text.as_bytes())
+}
+
+/// The same for what is no text.
+pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("out");
     let draft = folder.join(format!(".{name}.{}.draft", std::process::id()));
-    std::fs::write(&draft, text).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
+    std::fs::write(&draft, bytes).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
         // The draft is useless now; the error below is what matters.
         let _ = std::fs::remove_file(&draft);
         cannot_write(path, &error)

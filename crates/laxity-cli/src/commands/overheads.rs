@@ -114,7 +114,10 @@ fn make_room(directory: &Path, force: bool) -> Result<()> {
             .hint("choose another --out, or replace it with --force"));
     }
     std::fs::create_dir_all(directory).map_err(|error| output::cannot_write(directory, &error))?;
-    for name in REAL_TIME.iter().flat_map(|class| ["mean", "max"].map(|which| format!("{}-{which}.csv", class.name()))) {
+    for name in REAL_TIME
+        .iter()
+        .flat_map(|class| ["mean", "max"].map(|which| format!("{}-{which}.csv", class.name())))
+    {
         match std::fs::remove_file(directory.join(&name)) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(output::cannot_write(&directory.join(name), &error));
@@ -133,7 +136,8 @@ fn wait(arguments: &OverheadsArguments, stop: &AtomicBool) -> Result<Option<Exit
             None => "recording; Ctrl-C ends it".to_owned(),
         });
         let begin = Instant::now();
-        let over = || arguments.duration.is_some_and(|time| begin.elapsed() >= Span::from_nanos(time.as_ns()));
+        let over =
+            || arguments.duration.is_some_and(|time| begin.elapsed() >= Span::from_nanos(time.as_ns()));
         while !stop.load(Ordering::SeqCst) && !over() {
             sleep(LOOK_EVERY);
         }
@@ -149,8 +153,8 @@ fn attend(child: &mut Child, stop: &AtomicBool) -> Result<ExitStatus> {
     let mut told = false;
     loop {
         let ended = child.try_wait();
-        let ended =
-            ended.map_err(|error| Diagnostic::environment(format!("the program cannot be waited for: {error}")))?;
+        let ended = ended
+            .map_err(|error| Diagnostic::environment(format!("the program cannot be waited for: {error}")))?;
         if let Some(status) = ended {
             return Ok(status);
         }

@@ -1,7 +1,8 @@
 //! Studies: what becomes of schedulers against the numbers of tasks and CPUs. `overheads` is what scheduling costs, `schedules`
-//! whether schedules are what their schedulers define, and what that is to the jobs.
+//! whether schedules are what their schedulers define, and what that is to the jobs; `schedulability` shows what files describe
+//! and `laxity-study` computes.
 //!
-//! A study is cells: one run each, of one scheduler with one number of CPUs and one task set, kept as a results directory below
+//! One of the first two is cells: one run each, of one scheduler with one number of CPUs and one task set, kept as a results directory below
 //! `cells/`. They are measured here or in virtual machines, and what is there is not measured again, so that a study that was
 //! interrupted goes on where it was.
 
@@ -11,6 +12,7 @@ mod here;
 mod machines;
 pub mod overheads;
 mod page;
+pub mod schedulability;
 pub mod schedules;
 mod workload;
 

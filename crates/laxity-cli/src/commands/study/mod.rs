@@ -1,6 +1,7 @@
 //! `laxity study`.
 
 mod overheads;
+mod schedulability;
 mod schedules;
 mod sweep;
 
@@ -10,13 +11,21 @@ use std::process::ExitCode;
 
 /// `laxity study`.
 #[derive(Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    override_usage = "laxity study [OPTIONS] <FILE>\n       laxity study overheads|schedules [OPTIONS]",
+    after_help = schedulability::AFTER
+)]
 pub struct StudyArguments {
-    /// Of what.
+    #[command(flatten)]
+    pub file: schedulability::SchedulabilityArguments,
+    /// Of something else.
     #[command(subcommand)]
-    pub study: Study,
+    pub study: Option<Study>,
 }
 
-/// The studies.
+/// The studies that no file describes.
 #[derive(Subcommand)]
 pub enum Study {
     /// What scheduling costs in the kernel, against the numbers of tasks and CPUs.
@@ -28,7 +37,8 @@ pub enum Study {
 
 pub fn study(arguments: &StudyArguments) -> Result<ExitCode> {
     match &arguments.study {
-        Study::Overheads(arguments) => overheads::overheads(arguments),
-        Study::Schedules(arguments) => schedules::schedules(arguments),
+        None => schedulability::schedulability(&arguments.file),
+        Some(Study::Overheads(arguments)) => overheads::overheads(arguments),
+        Some(Study::Schedules(arguments)) => schedules::schedules(arguments),
     }
 }

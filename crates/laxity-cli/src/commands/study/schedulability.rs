@@ -1,0 +1,98 @@
+//! `laxity study FILE`.
+
+use crate::study::schedulability::{Told, watching};
+use crate::{interrupt, output};
+use clap::Args;
+use laxity_model::{Diagnostic, Result};
+use laxity_study::{Answer, Changes, Progress, Study, conduct};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What the help of `laxity study` ends with.
+pub const AFTER: &str = "\
+FILE describes a schedulability study in TOML or JSON: how task sets are drawn, what varies (n, U or m), and curves, which are \
+schedulers with the overheads and the tests by which they are judged (schemas/study.schema.json; the papers' are in studies/). \
+Every set is judged under every curve. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
+CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
+the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
+
+A file whose name is that of another study is written ./overheads.
+
+Examples:
+  laxity study studies/cerqueira2014-fig8a.toml               soft real-time schedulability on 64 processors
+  laxity study studies/ackelman2018.toml --sets 100 -o quick  with a tenth of the task sets
+  laxity study mine.toml --json | jq '.families[].series[] | {curve, weighted}'
+  sudo laxity study overheads -o overheads                    what scheduling costs on this machine
+  sudo laxity study schedules -o schedules                    whether this kernel's schedules are as defined
+
+Exit codes: 0 the study is complete; 2 usage or input; 3 this machine cannot do it; 130 interrupted (finished points are kept).";
+
+/// `laxity study FILE`.
+#[derive(Args)]
+pub struct SchedulabilityArguments {
+    /// The schedulability study: TOML or JSON
+    #[arg(value_name = "FILE", required = true)]
+    pub file: Option<PathBuf>,
+    /// Task sets at every point, instead of those that the file says
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub sets: Option<u64>,
+    /// Seed of everything random, instead of the file's
+    #[arg(long, allow_hyphen_values = true, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Threads; default: one per core. Results do not depend on it
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    pub threads: Option<u16>,
+    /// The study's directory; default: laxity-results/ and the study's name
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+pub fn schedulability(arguments: &SchedulabilityArguments) -> Result<ExitCode> {
+    let Some(file) = &arguments.file else {
+        return Err(
+            Diagnostic::usage("no study is named").hint("name its file; `laxity study --help` has examples")
+        );
+    };
+    let study = read(file, Changes { sets: arguments.sets, seed: arguments.seed })?;
+    let directory = arguments.out.clone().unwrap_or_else(|| Path::new("laxity-results").join(&study.name));
+    let threads = match arguments.threads {
+        Some(threads) => usize::from(threads),
+        None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+    };
+    let interrupt = interrupt::flag()?;
+    let progress = Progress::default();
+    let conducted =
+        watching(&progress, arguments.quiet, || conduct(&study, &directory, threads, &interrupt, &progress))?;
+    let told = Told::of(&study, &conducted);
+    told.write(&directory)?;
+    match arguments.json {
+        true => output::print_json(&Answer::of(&study, &conducted))?,
+        false => output::print(&told.terminal())?,
+    }
+    let page = directory.join(crate::study::PAGE_FILE);
+    output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+    if conducted.complete {
+        return Ok(ExitCode::SUCCESS);
+    }
+    output::say(format_args!(
+        "interrupted: {} points are finished and kept; the same command goes on",
+        conducted.points.len()
+    ));
+    Ok(ExitCode::from(output::INTERRUPTED))
+}
+
+/// A word that is no file may be meant for another study.
+fn read(file: &Path, changes: Changes) -> Result<Study> {
+    let is_word = file.extension().is_none() && file.components().count() == 1;
+    if is_word && !file.exists() {
+        return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.display()))
+            .hint("name a study's file, `overheads` or `schedules`"));
+    }
+    Study::read(file, changes)
+}

@@ -1,0 +1,261 @@
+//! What a schedulability study leaves: tables of all points, a page, its manifest, and a table on the terminal.
+
+use super::manifest::manifest;
+use crate::output;
+use crate::study::page::write_page;
+use laxity_model::Result;
+use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
+use laxity_study::{Conducted, Point, Study, Table, Tally, guarantee_name, weighted_schedulability};
+use std::path::Path;
+
+/// All points.
+const CSV_FILE: &str = "points.csv";
+/// The same.
+const PARQUET_FILE: &str = "points.parquet";
+/// What they come from.
+const MANIFEST_FILE: &str = "manifest.json";
+
+/// A study and what it has come to.
+pub struct Told<'a> {
+    study: &'a Study,
+    conducted: &'a Conducted,
+}
+
+/// One curve for one guarantee in one family, in numbers.
+struct Figures {
+    weighted: Option<f64>,
+    /// The last value of the axis up to which every set is accepted.
+    all_up_to: Option<u64>,
+    /// The first value of the axis from which on no set is.
+    none_from: Option<u64>,
+    out_of_work: u64,
+    not_applicable: u64,
+}
+
+impl<'a> Told<'a> {
+    /// Of a study that is complete, or as far as it is.
+    pub fn of(study: &'a Study, conducted: &'a Conducted) -> Self {
+        Told { study, conducted }
+    }
+
+    /// Writes everything into the study's directory.
+    ///
+    /// # Errors
+    ///
+    /// What the file system refuses.
+    pub fn write(&self, directory: &Path) -> Result<()> {
+        let table = Table::of(self.study, &self.conducted.points);
+        output::write_file(&directory.join(CSV_FILE), &table.csv())?;
+        output::write_bytes(&directory.join(PARQUET_FILE), &table.parquet()?)?;
+        let text = serde_json::to_string_pretty(&manifest(self.study, self.conducted)).expect("serializes");
+        output::write_file(&directory.join(MANIFEST_FILE), &(text + "\n"))?;
+        write_page(directory, &self.page())
+    }
+
+    /// A row per family and curve.
+    pub fn terminal(&self) -> String {
+        let mut table = comfy_table::Table::new();
+        table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
+        table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+        if let Some(width) = output::columns() {
+            table.set_width(width);
+        }
+        let several = self.study.families.len() > 1;
+        let heads = self.columns();
+        let family_head = several.then(|| "task sets".to_owned());
+        table.set_header(family_head.into_iter().chain(heads));
+        for (at, family) in self.study.families.iter().enumerate() {
+            for row in self.rows(at) {
+                table.add_row(several.then(|| family.label()).into_iter().chain(row));
+            }
+        }
+        format!("{table}\n")
+    }
+
+    fn columns(&self) -> Vec<String> {
+        let mut columns = vec!["curve".to_owned()];
+        for &guarantee in &self.study.guarantees {
+            let name = guarantee_name(guarantee);
+            columns.push(format!("{name}: weighted"));
+            columns.push(format!("{name}: all up to"));
+            columns.push(format!("{name}: none from"));
+        }
+        columns.push("out of work".to_owned());
+        columns
+    }
+
+    /// A row per curve.
+    fn rows(&self, family: usize) -> Vec<Vec<String>> {
+        let value = |value: Option<u64>| value.map_or("-".to_owned(), |value| self.study.axis.text(value));
+        let curves = self.study.curves.iter().enumerate();
+        curves
+            .map(|(curve, named)| {
+                let (mut row, mut out_of_work) = (vec![named.name.clone()], 0);
+                for &guarantee in &self.study.guarantees {
+                    let series = self.study.series_of(curve, guarantee);
+                    let Some(figures) = series.map(|series| self.figures(family, series)) else {
+                        row.extend(["-"; 3].map(String::from));
+                        continue;
+                    };
+                    out_of_work += figures.out_of_work;
+                    row.push(match figures.weighted {
+                        _ if figures.applies_to_none(self.sets(family)) => "not applicable".to_owned(),
+                        Some(weighted) => format!("{weighted:.3}"),
+                        None => "-".to_owned(),
+                    });
+                    row.extend([value(figures.all_up_to), value(figures.none_from)]);
+                }
+                row.push(out_of_work.to_string());
+                row
+            })
+            .collect()
+    }
+
+    fn points(&self, family: usize) -> impl Iterator<Item = (&Point, &Tally)> {
+        self.conducted.points.iter().filter(move |(point, _)| point.family == family)
+    }
+
+    fn sets(&self, family: usize) -> u64 {
+        self.points(family).map(|(_, tally)| tally.sets).sum()
+    }
+
+    fn figures(&self, family: usize, series: usize) -> Figures {
+        let counts =
+            || self.points(family).map(|(point, tally)| (point.value, tally.sets, tally.counts[series]));
+        let all = counts().take_while(|(_, sets, count)| count.accepted == *sets);
+        let some = counts().filter(|(.., count)| count.accepted > 0).last();
+        let none_from = match some {
+            None => counts().next(),
+            Some((last, ..)) => counts().find(|(value, ..)| *value > last),
+        };
+        let grid = self.points(family).filter(|(point, _)| self.study.axis.is_on_grid(point.value));
+        Figures {
+            weighted: weighted_schedulability(grid.map(|(_, tally)| tally), series),
+            all_up_to: all.last().map(|(value, ..)| value),
+            none_from: none_from.map(|(value, ..)| value),
+            out_of_work: counts().map(|(.., count)| count.out_of_work).sum(),
+            not_applicable: counts().map(|(.., count)| count.not_applicable).sum(),
+        }
+    }
+
+    fn page(&self) -> StudyPage {
+        let study = self.study;
+        let mut sections: Vec<PageSection> =
+            (0..study.families.len()).map(|family| self.section(family)).collect();
+        sections.push(PageSection {
+            heading: "How it was computed".to_owned(),
+            paragraphs: self.method(),
+            tables: Vec::new(),
+            figures: Vec::new(),
+        });
+        StudyPage {
+            title: study.title.clone(),
+            subtitle: study.source.clone().unwrap_or_default(),
+            findings: self.unfinished().into_iter().chain(study.notes.iter().cloned()).collect(),
+            sections,
+        }
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        let points = self.conducted.points.len();
+        (!self.conducted.complete)
+            .then(|| format!("The study is not complete: {points} points are finished."))
+    }
+
+    fn section(&self, family: usize) -> PageSection {
+        let label = self.study.families[family].label();
+        let heading = if label.is_empty() { "Schedulability".to_owned() } else { label };
+        let table = PlainTable {
+            caption: "Weighted schedulability, the last value up to which all sets are accepted, and the first from which none is"
+                .to_owned(),
+            columns: self.columns(),
+            words: 1,
+            rows: self.rows(family),
+        };
+        PageSection {
+            heading,
+            paragraphs: vec![self.study.families[family].words()],
+            tables: vec![table],
+            figures: vec![self.figure(family)],
+        }
+    }
+
+    fn figure(&self, family: usize) -> LinesFigure {
+        let study = self.study;
+        let stem = study.families[family].stem();
+        let label = study.families[family].label();
+        let processors = study.processors.map(|m| format!("m = {m}"));
+        let sets = format!("{} sets a point", study.sets);
+        let subtitle: Vec<String> = [Some(label).filter(|label| !label.is_empty()), processors, Some(sets)]
+            .into_iter()
+            .flatten()
+            .collect();
+        LinesFigure {
+            stem: if stem.is_empty() { "acceptance".to_owned() } else { format!("acceptance-{stem}") },
+            title: study.title.clone(),
+            subtitle: subtitle.join("; "),
+            caption: "The share of task sets that are proven schedulable.".to_owned(),
+            x_title: study.axis.variable.title().to_owned(),
+            labels: study.curves.iter().map(|curve| curve.name.clone()).collect(),
+            panels: study.guarantees.iter().map(|&guarantee| self.panel(family, guarantee)).collect(),
+            notes: self.notes(),
+        }
+    }
+
+    fn panel(&self, family: usize, guarantee: laxity_analysis::Guarantee) -> LinesPanel {
+        let study = self.study;
+        let line = |curve: usize| {
+            let series = study.series_of(curve, guarantee);
+            let point = |series: usize| {
+                move |(point, tally): (&Point, &Tally)| {
+                    (study.axis.position(point.value), tally.acceptance(series))
+                }
+            };
+            series.map_or(Vec::new(), |series| self.points(family).map(point(series)).collect())
+        };
+        LinesPanel {
+            heading: match guarantee {
+                laxity_analysis::Guarantee::Hard => "Hard: no deadline is missed".to_owned(),
+                laxity_analysis::Guarantee::Soft => "Soft: tardiness is bounded".to_owned(),
+            },
+            y_title: "share of sets".to_owned(),
+            scale: LinesScale::Share,
+            lines: (0..study.curves.len()).map(line).collect(),
+        }
+    }
+
+    /// What figures say of curves: their notes, and what was not measured but counts as nothing.
+    fn notes(&self) -> Vec<String> {
+        let of_curves = self
+            .study
+            .curves
+            .iter()
+            .filter_map(|curve| curve.note.as_ref().map(|note| format!("{}: {note}", curve.name)));
+        self.unfinished().into_iter().chain(of_curves).collect()
+    }
+
+    fn method(&self) -> Vec<String> {
+        let study = self.study;
+        let mut words = vec![format!(
+            "At every point {} task sets are drawn (seed {}), and each is judged under every curve. A set is accepted if a test \
+             proves it schedulable; a test may take {} steps on it, and a set for which they are not enough is not accepted and \
+             counted as out of work. Verdicts are exact.",
+            study.sets, study.seed, study.steps
+        )];
+        if study.axis.refinement.is_some() {
+            words.push(
+                "The axis is sampled more densely where curves bend (ackelman2018, 6.3). Weighted schedulability counts the \
+                 values before that only, which are equally far apart."
+                    .to_owned(),
+            );
+        }
+        words.extend(study.series_in_words());
+        words
+    }
+}
+
+impl Figures {
+    fn applies_to_none(&self, sets: u64) -> bool {
+        sets > 0 && self.not_applicable == sets
+    }
+}

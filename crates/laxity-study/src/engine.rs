@@ -1,0 +1,230 @@
+//! Points on all cores: sets are judged in any order, and what is said of a point does not depend on it.
+//!
+//! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time, the
+//! points one after the other, so that points are finished about in their order and the last ones keep all cores busy.
+
+use crate::{Judged, Tally};
+use laxity_model::Result;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+
+/// Sets that a thread takes at once.
+const CHUNK: u64 = 8;
+
+/// What judges the sets of one point.
+pub trait Sampler: Send + Sync {
+    /// Draws set number `index` and judges it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such set.
+    fn judge(&self, index: u64) -> Result<Judged>;
+}
+
+/// How the work is done, and what others see of it.
+pub struct Control<'a> {
+    /// Threads, at least one.
+    pub threads: usize,
+    /// Sets at every point.
+    pub sets: u64,
+    /// Becomes true when no more is wanted.
+    pub stop: &'a AtomicBool,
+    /// Counts sets that were judged.
+    pub judged: &'a AtomicU64,
+}
+
+/// One point while it is worked on.
+struct Desk<S> {
+    /// Made by the first thread that comes, gone when the point is finished.
+    sampler: Mutex<Option<Arc<S>>>,
+    tally: Mutex<Option<Tally>>,
+}
+
+/// Judges the sets of points `0 .. points`, whose samplers `prepare` makes. `finished` takes each as soon as all of its sets are
+/// judged, on the thread that calls. False if it was stopped before the end: then some points are not finished.
+///
+/// # Errors
+///
+/// The first of `prepare`, of a sampler or of `finished` that is noticed; it ends everything.
+pub fn judge_points<S: Sampler>(
+    points: usize,
+    control: &Control<'_>,
+    prepare: impl Fn(usize) -> Result<S> + Sync,
+    mut finished: impl FnMut(usize, Tally) -> Result<()>,
+) -> Result<bool> {
+    let desks: Vec<Desk<S>> =
+        (0..points).map(|_| Desk { sampler: Mutex::new(None), tally: Mutex::new(None) }).collect();
+    let chunks_per_point = control.sets.div_ceil(CHUNK);
+    let chunks = chunks_per_point * points as u64;
+    let (next, broken) = (AtomicU64::new(0), AtomicBool::new(false));
+    // Whoever has a finished point waits until it is taken: what is stopped or killed has lost little.
+    let (sender, receiver) = mpsc::sync_channel::<Result<(usize, Tally)>>(1);
+    let work = |sender: mpsc::SyncSender<Result<(usize, Tally)>>| {
+        while !control.stop.load(SeqCst) && !broken.load(SeqCst) {
+            let chunk = next.fetch_add(1, Relaxed);
+            if chunk >= chunks {
+                return;
+            }
+            let point = usize::try_from(chunk / chunks_per_point).expect("below the number of points");
+            let first = chunk % chunks_per_point * CHUNK;
+            let range = first..(first + CHUNK).min(control.sets);
+            let message = match desks[point].judge(point, range, control, &prepare) {
+                Ok(Some(tally)) => Ok((point, tally)),
+                Ok(None) => continue,
+                Err(error) => {
+                    broken.store(true, SeqCst);
+                    Err(error)
+                }
+            };
+            // Whoever listened has left because of an error: `broken` says so.
+            let _ = sender.send(message);
+        }
+    };
+    let ended = std::thread::scope(|scope| {
+        for _ in 0..control.threads.max(1) {
+            let sender = sender.clone();
+            let work = &work;
+            scope.spawn(move || work(sender));
+        }
+        drop(sender);
+        let mut done = 0;
+        for message in receiver {
+            if let Err(error) = message.and_then(|(point, tally)| finished(point, tally)) {
+                broken.store(true, SeqCst);
+                return Err(error);
+            }
+            done += 1;
+        }
+        Ok(done)
+    });
+    ended.map(|done: usize| done == points)
+}
+
+impl<S: Sampler> Desk<S> {
+    /// Judges some sets; the tally, if these were the last.
+    fn judge(
+        &self,
+        point: usize,
+        range: std::ops::Range<u64>,
+        control: &Control<'_>,
+        prepare: impl Fn(usize) -> Result<S>,
+    ) -> Result<Option<Tally>> {
+        let sampler = self.sampler(point, prepare)?;
+        let mut own: Option<Tally> = None;
+        for index in range {
+            // A set can take long. What is begun is given up: the point is judged again as a whole.
+            if control.stop.load(SeqCst) {
+                return Ok(None);
+            }
+            let set = sampler.judge(index)?;
+            own.get_or_insert_with(|| Tally::new(set.outcomes.len())).add(&set);
+            control.judged.fetch_add(1, Relaxed);
+        }
+        let Some(own) = own else { return Ok(None) };
+        let mut tally = locked(&self.tally);
+        let whole = tally.get_or_insert_with(|| Tally::new(own.counts.len()));
+        whole.merge(&own);
+        if whole.sets < control.sets {
+            return Ok(None);
+        }
+        *locked(&self.sampler) = None;
+        Ok(tally.take())
+    }
+
+    fn sampler(&self, point: usize, prepare: impl Fn(usize) -> Result<S>) -> Result<Arc<S>> {
+        let mut sampler = locked(&self.sampler);
+        if let Some(sampler) = &*sampler {
+            return Ok(Arc::clone(sampler));
+        }
+        let made = Arc::new(prepare(point)?);
+        *sampler = Some(Arc::clone(&made));
+        Ok(made)
+    }
+}
+
+/// A thread that panicked ends everything anyway.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Outcome;
+    use laxity_model::Diagnostic;
+    use std::collections::BTreeMap;
+
+    /// A set's utilization tells which it is.
+    struct Numbered(u64);
+
+    impl Sampler for Numbered {
+        fn judge(&self, index: u64) -> Result<Judged> {
+            if self.0 == 13 && index == 5 {
+                return Err(Diagnostic::usage("the sixth set of point 13"));
+            }
+            let outcome =
+                if (index + self.0).is_multiple_of(3) { Outcome::Accepted } else { Outcome::Rejected };
+            Ok(Judged { tasks: 1, utilization_q32: 1 << index.min(40), outcomes: vec![outcome] })
+        }
+    }
+
+    fn judged(points: usize, sets: u64, threads: usize, stop_after: u64) -> (BTreeMap<usize, Tally>, bool) {
+        let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
+        let control = Control { threads, sets, stop: &stop, judged: &judged };
+        let mut found = BTreeMap::new();
+        let ended = judge_points(
+            points,
+            &control,
+            |point| Ok(Numbered(point as u64)),
+            |point, tally| {
+                assert!(found.insert(point, tally).is_none(), "point {point} comes once");
+                if found.len() as u64 >= stop_after {
+                    stop.store(true, SeqCst);
+                }
+                Ok(())
+            },
+        );
+        (found, ended.expect("no error"))
+    }
+
+    #[test]
+    fn every_set_is_judged_once_whatever_the_threads() {
+        for (points, sets) in [(0, 5), (1, 1), (3, 8), (5, 41), (12, 7)] {
+            let one = judged(points, sets, 1, u64::MAX);
+            assert_eq!((one.0.len(), one.1), (points, true));
+            for (point, tally) in &one.0 {
+                // The sum of 2^index: no set is missing or there twice.
+                assert_eq!((tally.sets, tally.utilization_q32), (sets, (1 << sets) - 1), "point {point}");
+                let accepted = (0..sets).filter(|index| (index + *point as u64).is_multiple_of(3)).count();
+                assert_eq!(tally.counts[0].accepted, accepted as u64);
+            }
+            for threads in [2, 3, 16] {
+                assert_eq!(judged(points, sets, threads, u64::MAX), one);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_stopped_has_whole_points_only() {
+        for threads in [1, 2, 5] {
+            let (found, all) = judged(200, 40, threads, 2);
+            assert!(!all && found.len() >= 2, "{} points", found.len());
+            assert!(found.values().all(|tally| tally.sets == 40));
+        }
+    }
+
+    #[test]
+    fn an_error_ends_it() {
+        let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
+        let control = Control { threads: 2, sets: 40, stop: &stop, judged: &judged };
+        let sampler = |point| Ok(Numbered(point as u64));
+        let error = judge_points(1_000, &control, sampler, |_, _| Ok(())).expect_err("of a sampler");
+        assert_eq!(error.message, "the sixth set of point 13");
+        assert!(judged.load(SeqCst) < 2_000);
+        let full = |_, _| Err(Diagnostic::environment("the disk is full"));
+        assert!(judge_points(1_000, &control, sampler, full).is_err());
+        let unprepared = |_| -> Result<Numbered> { Err(Diagnostic::usage("no table")) };
+        assert!(judge_points(3, &control, unprepared, |_, _| Ok(())).is_err());
+    }
+}

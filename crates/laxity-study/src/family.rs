@@ -1,0 +1,199 @@
+//! Families of task sets: a generator with parameters, some of which a matrix varies.
+
+use crate::axis::Variable;
+use crate::file::Written;
+use crate::{Point, Quantity, Study};
+use laxity_generate::{Parameters, Request, description, seed_of};
+use laxity_model::{Diagnostic, Result};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// Parameters that may be multiples of m.
+const QUANTITIES: [&str; 3] = ["tasks", "utilization", "rescale-cores"];
+/// The most families of a study.
+const FAMILIES_MOST: usize = 1_000;
+
+/// Task sets of one kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Family {
+    /// What the matrix chose for it, by parameter; empty without a matrix.
+    pub varied: BTreeMap<String, String>,
+    generator: String,
+    parameters: BTreeMap<String, Parameter>,
+}
+
+/// A parameter of a generator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Parameter {
+    Text(String),
+    Quantity(Quantity),
+}
+
+impl Family {
+    /// Values of what the matrix varies, as in `log-uniform:1ms,1000ms, exp-light`; empty without a matrix.
+    pub fn label(&self) -> String {
+        self.varied.values().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Name of its files: letters, digits and `-`; empty without a matrix.
+    pub fn stem(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+        self.varied
+            .values()
+            .map(|value| value.chars().map(plain).collect::<String>())
+            .collect::<Vec<_>>()
+            .join("-")
+    }
+
+    /// The generator and its parameters in one line.
+    pub fn words(&self) -> String {
+        let parameter = |(name, value): (&String, &Parameter)| format!("{name} {}", value.text());
+        let parameters: Vec<String> = self.parameters.iter().map(parameter).collect();
+        format!("{}: {}", self.generator, parameters.join(", "))
+    }
+
+    pub(crate) fn description(&self) -> Value {
+        let parameters: BTreeMap<&String, String> =
+            self.parameters.iter().map(|(name, value)| (name, value.text())).collect();
+        json!({ "generator": self.generator, "parameters": parameters })
+    }
+
+    /// Words for a seed: families differ in what they draw, and draw the same in every study.
+    fn words_of_seed(&self) -> impl Iterator<Item = u64> {
+        self.words().into_bytes().into_iter().map(u64::from)
+    }
+}
+
+impl Parameter {
+    fn of(name: &str, Written(text): Written) -> Result<Self> {
+        if !QUANTITIES.contains(&name) {
+            return Ok(Parameter::Text(text));
+        }
+        let quantity = text.parse::<Quantity>();
+        quantity
+            .map(Parameter::Quantity)
+            .map_err(|error| error.context(format!("generator: parameter `{name}`")))
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Parameter::Text(text) => text.clone(),
+            Parameter::Quantity(quantity) => quantity.to_string(),
+        }
+    }
+
+    fn at(&self, processors: u32) -> Result<String> {
+        match self {
+            Parameter::Text(text) => Ok(text.clone()),
+            Parameter::Quantity(quantity) => Ok(quantity.at(processors)?.to_string()),
+        }
+    }
+}
+
+/// All combinations of the matrix, its last parameter (in alphabetical order) varying fastest.
+pub(crate) fn families(
+    generator: &BTreeMap<String, Written>,
+    matrix: &BTreeMap<String, Vec<Written>>,
+    variable: Variable,
+) -> Result<Vec<Family>> {
+    let (name, parameters) = split(generator)?;
+    let mut combinations = vec![BTreeMap::new()];
+    for (parameter, values) in matrix {
+        check_matrix(parameter, values, &parameters)?;
+        combinations = combinations
+            .into_iter()
+            .flat_map(|chosen: BTreeMap<String, Written>| {
+                values.iter().map(move |value| {
+                    let mut chosen = chosen.clone();
+                    chosen.insert(parameter.clone(), value.clone());
+                    chosen
+                })
+            })
+            .collect();
+        if combinations.len() > FAMILIES_MOST {
+            return Err(Diagnostic::usage(format!(
+                "matrix: there are more than {FAMILIES_MOST} combinations"
+            ))
+            .hint("make several studies of it"));
+        }
+    }
+    let varies = variable.name();
+    if parameters.contains_key(varies) || matrix.contains_key(varies) {
+        return Err(Diagnostic::usage(format!("generator: `{varies}` is given, and also what varies"))
+            .hint(format!("leave `{varies}` out of the generator, or let something else vary")));
+    }
+    combinations.into_iter().map(|chosen| family(&name, &parameters, chosen)).collect()
+}
+
+/// The generator's name, and the rest.
+fn split(generator: &BTreeMap<String, Written>) -> Result<(String, BTreeMap<String, Written>)> {
+    let mut parameters = generator.clone();
+    let Some(Written(name)) = parameters.remove("name") else {
+        return Err(Diagnostic::usage("generator: `name` is missing")
+            .hint("name a generator, as in `name = \"unc\"` (see `laxity list`)"));
+    };
+    if description(&name).is_none() {
+        // Says which there are.
+        Request::from_parameters(&name, 0, &Parameters::new()).map_err(|error| error.context("generator"))?;
+    }
+    Ok((name, parameters))
+}
+
+fn check_matrix(parameter: &str, values: &[Written], parameters: &BTreeMap<String, Written>) -> Result<()> {
+    if values.is_empty() {
+        return Err(Diagnostic::usage(format!("matrix: `{parameter}` has no values"))
+            .hint("list at least one, or leave the parameter out"));
+    }
+    if parameters.contains_key(parameter) {
+        return Err(Diagnostic::usage(format!("`{parameter}` is in the generator and in the matrix"))
+            .hint("leave it out of one of them"));
+    }
+    if let Some(at) = (1..values.len()).find(|&at| values[..at].contains(&values[at])) {
+        return Err(Diagnostic::usage(format!("matrix: `{parameter}` has `{}` twice", values[at].0))
+            .hint("list every value once"));
+    }
+    Ok(())
+}
+
+fn family(
+    name: &str,
+    parameters: &BTreeMap<String, Written>,
+    chosen: BTreeMap<String, Written>,
+) -> Result<Family> {
+    let all = parameters.clone().into_iter().chain(chosen.clone());
+    Ok(Family {
+        varied: chosen.into_iter().map(|(parameter, Written(value))| (parameter, value)).collect(),
+        generator: name.to_owned(),
+        parameters: all
+            .map(|(parameter, written)| Ok((parameter.clone(), Parameter::of(&parameter, written)?)))
+            .collect::<Result<_>>()?,
+    })
+}
+
+impl Study {
+    /// What draws the sets of a point: set k of it is a function of the study's seed, the family, what varies and k. Nothing where
+    /// the total utilization is 0: the set without tasks.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that the generator does not have or take, named.
+    pub fn request(&self, point: Point) -> Result<Option<Request>> {
+        let (family, variable) = (&self.families[point.family], self.axis.variable);
+        if variable == Variable::Utilization && point.value == 0 {
+            return Ok(None);
+        }
+        let processors = self.processors_at(point.value)?;
+        let mut parameters: Parameters = family
+            .parameters
+            .iter()
+            .map(|(name, value)| Ok((name.clone(), value.at(processors)?)))
+            .collect::<Result<_>>()?;
+        if variable != Variable::Processors {
+            parameters.insert(variable.name().to_owned(), self.axis.text(point.value));
+        }
+        let words: Vec<u64> =
+            [self.seed, variable as u64, point.value].into_iter().chain(family.words_of_seed()).collect();
+        let request = Request::from_parameters(&family.generator, seed_of(&words), &parameters);
+        request.map(Some).map_err(|error| error.context("generator"))
+    }
+}

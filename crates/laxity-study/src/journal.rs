@@ -1,0 +1,251 @@
+//! Points that are finished, on the disk: what is there is not judged again.
+//!
+//! `study.json` says whose they are, `points.jsonl` has a line for each. A line is written and synced at once when its point is
+//! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; anything
+//! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
+
+use crate::Tally;
+use laxity_model::{Diagnostic, Result};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Whose points they are.
+pub const DESCRIPTION_FILE: &str = "study.json";
+/// The points.
+pub const POINTS_FILE: &str = "points.jsonl";
+
+/// Which point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Point {
+    /// Which family of task sets, in the study's order.
+    pub family: usize,
+    /// Where on the axis, in its units.
+    pub value: u64,
+}
+
+/// A line.
+#[derive(Serialize, Deserialize)]
+struct Line {
+    #[serde(flatten)]
+    point: Point,
+    #[serde(flatten)]
+    tally: Tally,
+}
+
+/// Points by family and value.
+pub type Points = BTreeMap<Point, Tally>;
+
+/// The journal of a directory.
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+}
+
+impl Journal {
+    /// Opens the journal of a directory, which is made if it is not there, and gives the points that are in it. `description` is
+    /// all that the points depend on: a directory that has another study's is refused. Lines must have `series` counts of `sets`
+    /// sets.
+    ///
+    /// # Errors
+    ///
+    /// Another study's directory; a damaged journal; one that another program is writing; what the file system refuses.
+    pub fn open(
+        directory: &Path,
+        description: &Value,
+        series: usize,
+        sets: u64,
+    ) -> Result<(Journal, Points)> {
+        fs::create_dir_all(directory).map_err(|error| refused(directory, &error))?;
+        claim(directory, description)?;
+        let path = directory.join(POINTS_FILE);
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let mut file = file.map_err(|error| refused(&path, &error))?;
+        lock(&file, directory)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => damaged(&path, "it is no text"),
+            _ => refused(&path, &error),
+        })?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(|error| refused(&path, &error))?;
+        }
+        file.seek(SeekFrom::Start(whole as u64)).map_err(|error| refused(&path, &error))?;
+        let mut points = Points::new();
+        for (number, line) in (1..).zip(text[..whole].lines()) {
+            let Line { point, tally } = serde_json::from_str(line)
+                .map_err(|error| damaged(&path, &format!("line {number}: {error}")))?;
+            if tally.counts.len() != series || tally.sets != sets {
+                return Err(damaged(&path, &format!("line {number} is of another study")));
+            }
+            if points.insert(point, tally).is_some() {
+                return Err(damaged(&path, &format!("line {number}: its point is there twice")));
+            }
+        }
+        Ok((Journal { path, file }, points))
+    }
+
+    /// Adds a point; when this returns it is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// What the file system refuses.
+    pub fn add(&mut self, point: Point, tally: &Tally) -> Result<()> {
+        let line = serde_json::to_string(&Line { point, tally: tally.clone() }).expect("serializes") + "\n";
+        let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(|error| refused(&self.path, &error))
+    }
+}
+
+fn lock(file: &File, directory: &Path) -> Result<()> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => {
+            Err(Diagnostic::usage(format!("{}: another laxity is at work there", directory.display()))
+                .hint("wait for it, or choose another directory"))
+        }
+        Err(TryLockError::Error(error)) => Err(refused(directory, &error)),
+    }
+}
+
+/// Writes whose directory it is, or refuses another's.
+fn claim(directory: &Path, description: &Value) -> Result<()> {
+    let path = directory.join(DESCRIPTION_FILE);
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            let known: Value =
+                serde_json::from_str(&text).map_err(|error| damaged(&path, &error.to_string()))?;
+            let differing = differing(&known, description);
+            if differing.is_empty() {
+                return Ok(());
+            }
+            Err(Diagnostic::usage(format!(
+                "{} has points of another study: {} differ",
+                directory.display(),
+                differing.join(", ")
+            ))
+            .hint("choose another directory with --out, or remove that one"))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let draft = directory.join(format!(".{DESCRIPTION_FILE}.draft"));
+            let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
+            let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
+            written.map_err(|error| refused(&path, &error))
+        }
+        Err(error) => Err(refused(&path, &error)),
+    }
+}
+
+/// The names of what two descriptions do not agree on.
+fn differing(known: &Value, wanted: &Value) -> Vec<String> {
+    let (Some(known), Some(wanted)) = (known.as_object(), wanted.as_object()) else {
+        return if known == wanted { vec![] } else { vec!["descriptions".to_owned()] };
+    };
+    let names = known.keys().chain(wanted.keys().filter(|name| !known.contains_key(*name)));
+    names.filter(|name| known.get(*name) != wanted.get(*name)).cloned().collect()
+}
+
+fn damaged(path: &Path, why: &str) -> Diagnostic {
+    Diagnostic::usage(format!("{} is damaged: {why}", path.display()))
+        .hint("remove the directory, or choose another one with --out")
+}
+
+fn refused(path: &Path, error: &Error) -> Diagnostic {
+    let words = format!("cannot write {}: {error}", path.display());
+    match error.kind() {
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists | ErrorKind::IsADirectory => {
+            Diagnostic::usage(words).hint("choose another directory with --out")
+        }
+        _ => Diagnostic::environment(words).hint("make room, or choose a directory that you may write to"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Judged, Outcome};
+    use serde_json::json;
+
+    fn tally(accepted: u64) -> Tally {
+        let mut tally = Tally::new(1);
+        for index in 0..4 {
+            let outcome = if index < accepted { Outcome::Accepted } else { Outcome::OutOfWork };
+            tally.add(&Judged { tasks: 7, utilization_q32: 1 << 40, outcomes: vec![outcome] });
+        }
+        tally
+    }
+
+    fn at(value: u64) -> Point {
+        Point { family: 1, value }
+    }
+
+    fn open(directory: &Path) -> Result<(Journal, Points)> {
+        Journal::open(directory, &json!({ "study": "one", "seed": 1 }), 1, 4)
+    }
+
+    #[test]
+    fn what_is_added_is_there_again_however_the_last_line_ends() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let folder = directory.path().join("deep/down");
+        let (mut journal, points) = open(&folder).expect("opens");
+        assert!(points.is_empty());
+        journal.add(at(3), &tally(2)).expect("writes");
+        journal.add(at(1), &tally(0)).expect("writes");
+        drop(journal);
+        let text = fs::read_to_string(folder.join(POINTS_FILE)).expect("reads");
+        let first = text.find('\n').expect("a line") + 1;
+        for cut in 0..=text.len() {
+            fs::write(folder.join(POINTS_FILE), &text[..cut]).expect("writes");
+            let (mut journal, points) = open(&folder).expect("a line that is cut off is no damage");
+            let whole = usize::from(cut >= first) + usize::from(cut == text.len());
+            assert_eq!(points.len(), whole, "cut at {cut}");
+            assert!(points.get(&at(3)).is_none_or(|found| *found == tally(2)));
+            journal.add(at(9), &tally(4)).expect("writes");
+            drop(journal);
+            let (_, points) = open(&folder).expect("goes on behind the whole lines");
+            assert_eq!((points.len(), points.get(&at(9))), (whole + 1, Some(&tally(4))), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn another_study_is_refused_by_name() {
+        let directory = tempfile::tempdir().expect("a directory");
+        drop(open(directory.path()).expect("opens"));
+        let other = json!({ "study": "one", "seed": 2, "sets": 7 });
+        let error = Journal::open(directory.path(), &other, 1, 4).err().expect("refused");
+        assert!(error.message.contains("seed, sets differ"), "{error}");
+        assert!(open(directory.path()).is_ok(), "the same study goes on");
+    }
+
+    #[test]
+    fn damage_and_strangers_are_refused() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join(POINTS_FILE);
+        let (mut journal, _) = open(directory.path()).expect("opens");
+        let busy = open(directory.path()).err().expect("two at a time");
+        assert!(busy.message.contains("another laxity"), "{busy}");
+        journal.add(at(1), &tally(1)).expect("writes");
+        drop(journal);
+        let line = fs::read_to_string(&path).expect("reads");
+        for (text, part) in [
+            (format!("{line}{line}"), "line 2: its point is there twice"),
+            (format!("nonsense\n{line}"), "line 1"),
+            (line.replace("\"sets\":4", "\"sets\":5"), "line 1 is of another study"),
+            (line.replace("\"accepted\":1", "\"accepted\":-1"), "line 1"),
+        ] {
+            fs::write(&path, &text).expect("writes");
+            let error = open(directory.path()).err().expect(part);
+            assert!(error.message.contains(part) && error.message.contains("damaged"), "{error}");
+            assert_eq!(fs::read_to_string(&path).expect("reads"), text, "what is refused stays as it is");
+        }
+        fs::write(&path, [0xff, 0xfe, b'\n']).expect("writes");
+        assert!(open(directory.path()).is_err());
+        let file = directory.path().join("a-file");
+        fs::write(&file, "").expect("writes");
+        assert_eq!(open(&file).err().map(|error| error.failure.exit_code()), Some(2));
+    }
+}
