@@ -23,6 +23,7 @@ A first session:
   laxity list                                   what this machine can run
   laxity generate emberson -n 6 -u 1.2 --wss 16KiB -o set.toml
   laxity simulate set.toml --gantt              how it would be scheduled
+  laxity analyze set.toml                       what is proven of it, for any arrivals
   sudo laxity compare set.toml                  the answer, with an HTML report
 
 Exit codes: 0 clean; 1 misses or a violation, where asked to judge; 2 usage or input; 3 this machine cannot do it;
@@ -44,6 +45,8 @@ pub enum Command {
     Compare(CompareArguments),
     /// Run a task set under given schedulers on this machine, real threads.
     Run(RunArguments),
+    /// Say what is proven of a task set under given schedulers, with overheads.
+    Analyze(Box<crate::commands::analyze::AnalyzeArguments>),
     /// Simulate a task set under given schedulers on any number of cores.
     Simulate(SimulateArguments),
     /// Check that simulated schedules are what their schedulers' definitions say.
@@ -54,7 +57,7 @@ pub enum Command {
     Generate(crate::commands::generate::GenerateArguments),
     /// Make the report of a results directory again.
     Report(ReportArguments),
-    /// Schedulers, generators, placements, and what this machine can run.
+    /// Schedulers, tests, generators, placements, and what this machine can run.
     List(ListArguments),
     /// Attach a policy to this kernel until stopped.
     Load(Box<crate::commands::load::LoadArguments>),

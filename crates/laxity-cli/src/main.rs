@@ -3,6 +3,7 @@
 //! Words go to standard error, data to standard output. Exit codes: 0 clean, 1 misses or a violation where asked
 //! to judge, 2 usage or input, 3 the environment cannot do it, 130 interrupted.
 
+mod analysis;
 mod arguments;
 mod commands;
 mod deploy;

@@ -19,16 +19,21 @@ impl Steps {
         Steps { total, done: 0, quiet, terminal: std::io::stderr().is_terminal() }
     }
 
-    /// Begins the next step.
+    /// Begins the next step, which counts jobs.
     pub fn begin(&mut self, what: &str) -> Step {
+        self.begin_counting(what, "jobs")
+    }
+
+    /// Begins the next step, which counts something.
+    pub fn begin_counting(&mut self, what: &str, unit: &str) -> Step {
         self.done += 1;
         let label = format!("[{}/{}] {what}", self.done, self.total);
         let bar = ProgressBar::new(0);
         if self.quiet || !self.terminal {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        let style = ProgressStyle::with_template("{msg:32!} {bar:24} {pos}/{len} jobs {elapsed} {prefix}");
-        bar.set_style(style.expect("a valid template"));
+        let template = format!("{{msg:32!}} {{bar:24}} {{pos}}/{{len}} {unit} {{elapsed}} {{prefix}}");
+        bar.set_style(ProgressStyle::with_template(&template).expect("a valid template"));
         bar.set_message(label.clone());
         bar.enable_steady_tick(Duration::from_millis(200));
         Step { bar, label, quiet: self.quiet }

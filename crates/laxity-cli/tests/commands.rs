@@ -27,6 +27,7 @@ fn every_help_teaches() {
         (&["report"], &["Examples:", "report.html", "notes.md"]),
         (&["list"], &["Examples:", "--platform", "--json"]),
         (&["simulate"], &["Examples:", "--gantt", "edf-bh", "push and pull", "p-fpp:rm", "--costs"]),
+        (&["analyze"], &["Examples:", "Exit codes", "--overheads", "tardiness", "g-fl", "--sensitivity"]),
         (&["verify"], &["Examples:", "oracles", "--events", "Exit codes"]),
     ] {
         let help = prints(&[call, &["--help"]].concat());
@@ -42,7 +43,9 @@ fn list_says_what_there_is_and_what_this_machine_can_run() {
     let told = prints(&["list"]);
     let answer = json(&prints(&["list", "--json"]));
     assert_eq!(answer["version"], 1);
-    for (kind, least) in [("schedulers", 6), ("policies", 7), ("generators", 5), ("placements", 6)] {
+    for (kind, least) in
+        [("schedulers", 6), ("policies", 7), ("tests", 20), ("generators", 5), ("placements", 6)]
+    {
         let entries = answer[kind].as_array().expect("a list");
         assert!(entries.len() >= least, "{kind}: {entries:?}");
         for entry in entries {

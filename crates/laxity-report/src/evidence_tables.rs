@@ -1,5 +1,6 @@
 //! The tables of a report: at a glance, who misses what, lelli2012's Tables 3 and 4.
 
+use crate::analysis;
 use crate::cells::{Cell, Layout};
 use crate::number::{self, NOT_AVAILABLE};
 use crate::recommend::Recommendation;
@@ -31,6 +32,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     };
     let mut configurations: Vec<&Configuration> = study.configurations.iter().collect();
     configurations.sort_by_key(|c| place(c));
+    let analysed = analysis::present(study);
     let mut incomplete = Vec::new();
     let mut rows = Vec::new();
     for configuration in configurations {
@@ -40,7 +42,11 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
         }
         let evidence = Evidence::of(&runs);
         let best = recommendation.label.as_deref() == Some(&configuration.label);
-        rows.push(glance_row(configuration, &evidence, best, runs.len()));
+        let mut row = glance_row(configuration, &evidence, best, runs.len());
+        if analysed {
+            row.push(analysis::field(study, sets, &configuration.scheduler));
+        }
+        rows.push(row);
         let mark = if evidence.runs > 0 { "† " } else { "" };
         let why = |why: &String| (format!("{mark}{}", configuration.label), why.clone());
         incomplete.extend(evidence.incomplete.iter().map(why));
@@ -48,24 +54,22 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     let together = by_reason(incomplete).into_iter();
     let mut notes: Vec<String> = together.map(|(who, why)| format!("{who}: {why}.")).collect();
     notes.extend(not_measured(study, sets));
-    Table {
-        caption: "Schedulers at a glance, best first".to_owned(),
-        columns: vec![
-            Column::text("Scheduler"),
-            Column::number("Runs"),
-            Column::number("Jobs"),
-            Column::number("Missed"),
-            Column::number("Share"),
-            Column::number("Max. tardiness"),
-            Column::number("Norm. laxity"),
-            Column::number("Closest call"),
-            Column::number("Exp. U/m"),
-            Column::number("Switches/task"),
-            Column::number("Migr./task"),
-        ],
-        rows,
-        notes,
-    }
+    notes.extend(analysed.then(|| analysis::NOTE.to_owned()));
+    let mut columns = vec![
+        Column::text("Scheduler"),
+        Column::number("Runs"),
+        Column::number("Jobs"),
+        Column::number("Missed"),
+        Column::number("Share"),
+        Column::number("Max. tardiness"),
+        Column::number("Norm. laxity"),
+        Column::number("Closest call"),
+        Column::number("Exp. U/m"),
+        Column::number("Switches/task"),
+        Column::number("Migr./task"),
+    ];
+    columns.extend(analysed.then(|| Column::text(analysis::COLUMN)));
+    Table { caption: "Schedulers at a glance, best first".to_owned(), columns, rows, notes }
 }
 
 fn glance_row(configuration: &Configuration, e: &Evidence, best: bool, asked: usize) -> Vec<Field> {

@@ -14,6 +14,7 @@
 //! # }
 //! ```
 
+mod analysis;
 mod background;
 mod beside;
 mod cells;
@@ -151,6 +152,11 @@ impl<'a> Report<'a> {
     /// The runs.
     pub fn runs(&self) -> &[laxity_trace::Run] {
         &self.study.results.runs
+    }
+
+    /// What is proven of each set under each scheduler.
+    pub fn analysis(&self) -> &[laxity_trace::AnalysisRecord] {
+        &self.study.results.analysis
     }
 
     /// What to deploy, over all sets.

@@ -4,6 +4,7 @@
 //! [`load`] gives it back, and [`Summary`] turns it into the metrics that every table, plot and `--json` shows.
 
 mod activities_file;
+mod analysis;
 mod column_writer;
 mod directory;
 mod event;
@@ -21,6 +22,7 @@ mod timestamp;
 mod whole_file;
 
 pub use activities_file::KernelActivity;
+pub use analysis::{AnalysisRecord, ProofRecord, ProofVerdict};
 pub use directory::{
     ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory,
     create_events, events_path, load, load_manifest, open_events, read_activities, runs_with_events,

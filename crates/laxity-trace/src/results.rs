@@ -1,6 +1,6 @@
 //! What a run leaves behind: the manifest (who, what, where, how) and the jobs.
 
-use crate::{Job, ScheduleRecord};
+use crate::{AnalysisRecord, Job, ScheduleRecord};
 use laxity_model::{CpuList, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -195,6 +195,9 @@ pub struct Manifest {
     /// What became of the tasks in the background, one object per run that had some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<BackgroundRecord>,
+    /// What is proven of each set under each scheduler, where that was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub analysis: Vec<AnalysisRecord>,
     /// The runs.
     pub runs: Vec<Run>,
 }

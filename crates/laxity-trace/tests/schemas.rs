@@ -6,7 +6,10 @@ mod fixtures;
 
 use fixtures::{job, manifest, placement, run, two_tasks};
 use laxity_model::Duration;
-use laxity_trace::{BackgroundRecord, Manifest, Run, RunStatus, Summary, manifest_schema, summary_schema};
+use laxity_trace::{
+    AnalysisRecord, BackgroundRecord, Manifest, ProofRecord, ProofVerdict, Run, RunStatus, Summary,
+    manifest_schema, summary_schema,
+};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -41,7 +44,14 @@ fn what_is_written_is_valid() {
     ];
     let background =
         BackgroundRecord { run: 0, entered: 3, exited: 1, run_ns: 7, ready_ns: 0, capacity_ns: 40 };
-    let manifest = Manifest { background: vec![background], ..manifest(runs) };
+    let proof = |verdict| ProofRecord { verdict, test: Some("qpa".to_owned()), reason: None };
+    let analysis = AnalysisRecord {
+        set: 0,
+        scheduler: "p-rm".to_owned(),
+        hard: proof(ProofVerdict::NotProven),
+        soft: proof(ProofVerdict::Schedulable),
+    };
+    let manifest = Manifest { background: vec![background], analysis: vec![analysis], ..manifest(runs) };
     let summary = Summary::of(&manifest, &[two_tasks()]).expect("valid");
     let documents = [
         (summary_schema(), serde_json::to_value(&summary).expect("serializes")),

@@ -55,6 +55,11 @@ impl Analysed {
         }
     }
 
+    /// Whether every task needs a priority of its own (`:fp`).
+    pub fn goes_by_given_priorities(self) -> bool {
+        self.rule() == Some(PriorityRule::Given)
+    }
+
     /// What it is, in one line.
     pub fn description(self) -> String {
         match self {

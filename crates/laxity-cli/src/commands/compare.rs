@@ -1,11 +1,14 @@
 //! `laxity compare`.
 
 use super::{conclude, read_sets, settings};
+use crate::analysis::{ChargedFile, Charges};
 use crate::arguments::CompareArguments;
 use crate::simulation::{Mechanics, NamedScheduler};
 use crate::{experiment, interrupt};
+use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
 use laxity_model::{Duration, Result, Scheduler, TaskSet};
 use laxity_sim::costs::{Costs, read_costs};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
@@ -13,6 +16,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let sets = read_sets(&running.sets)?;
     let mut settings = settings(running, schedulers(arguments), "compare")?;
     settings.simulate = mechanics(arguments, &sets)?;
+    settings.analyse = Some(charges(arguments)?);
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
     let interrupt = interrupt::flag()?;
     let finished = experiment::conduct(&sets, &settings, &interrupt)?;
@@ -25,6 +29,13 @@ fn schedulers(arguments: &CompareArguments) -> Vec<NamedScheduler> {
         return Scheduler::ALL.into_iter().map(NamedScheduler::from).collect();
     }
     arguments.schedulers.clone()
+}
+
+/// Overheads for the analysis: those of the simulations, if they are in the field's columns; else scheduling costs nothing.
+fn charges(arguments: &CompareArguments) -> Result<Charges> {
+    let is_csv = |file: &&PathBuf| file.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv"));
+    let files: Vec<_> = arguments.costs.iter().filter(is_csv).map(|file| ChargedFile::of_all(file)).collect();
+    Charges::read(&files, None, TICK_PERIOD_DEFAULT)
 }
 
 /// What simulations beside the measurements cost; nothing if there are to be none.

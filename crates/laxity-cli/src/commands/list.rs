@@ -15,6 +15,7 @@ struct Answer {
     version: u32,
     schedulers: Vec<SchedulerAnswer>,
     policies: Vec<PolicyAnswer>,
+    tests: Vec<TestAnswer>,
     generators: Vec<Named>,
     placements: Vec<Named>,
     machine: Machine,
@@ -44,6 +45,17 @@ struct PolicyAnswer {
     /// Whether this kernel takes it now; it can be simulated anywhere.
     runs_here: bool,
     why_not: Option<String>,
+}
+
+/// A schedulability test.
+#[derive(Serialize)]
+struct TestAnswer {
+    name: &'static str,
+    /// For which priorities, what it proves, and what it means if it does not.
+    description: String,
+    source: &'static str,
+    complexity: &'static str,
+    assumptions: &'static [&'static str],
 }
 
 #[derive(Serialize)]
@@ -102,6 +114,7 @@ fn answer(platform: &Platform) -> Answer {
         version: 1,
         schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
         policies: Policy::ALL.into_iter().map(|one| policy(one, &capabilities)).collect(),
+        tests: laxity_analysis::catalogue::tests().iter().map(|test| test_answer(test.info())).collect(),
         generators: super::generate::generators()
             .into_iter()
             .map(|(name, description)| Named { name, description })
@@ -120,6 +133,47 @@ fn answer(platform: &Platform) -> Answer {
         ]),
         not_measured: capabilities.not_measured,
     }
+}
+
+fn test_answer(info: &laxity_analysis::TestInfo) -> TestAnswer {
+    use laxity_analysis::{Exactness, Guarantee, Priorities};
+    let priorities = match info.priorities {
+        Priorities::EarliestDeadlineFirst => "EDF",
+        Priorities::FairLateness => "global fair lateness",
+        Priorities::Fixed => "fixed priorities",
+        Priorities::Pfair => "Pfair",
+    };
+    let guarantee = match info.guarantee {
+        Guarantee::Hard => "hard",
+        Guarantee::Soft => "soft",
+    };
+    let exactness = match info.exactness {
+        Exactness::Exact => "exact",
+        Exactness::Sufficient => "sufficient",
+        Exactness::Necessary => "necessary",
+    };
+    TestAnswer {
+        name: info.name,
+        description: format!("{priorities}, {guarantee}, {exactness}"),
+        source: info.source,
+        complexity: info.complexity,
+        assumptions: info.assumptions,
+    }
+}
+
+/// Each test with what it needs, its source and its complexity.
+fn tests_text(tests: &[TestAnswer]) -> String {
+    let mut text = String::from("\nTESTS (laxity analyze --test)\n");
+    for test in tests {
+        let needs = match test.assumptions {
+            [] => String::new(),
+            some => format!("; needs {}", some.join(", ")),
+        };
+        text += &format!("  {:<22} {}{needs}\n", test.name, test.description);
+        text += &format!("  {:<22} {}\n", "", test.source);
+        text += &format!("  {:<22} {}\n", "", test.complexity);
+    }
+    text
 }
 
 fn sched_ext(capabilities: &Capabilities) -> String {
@@ -183,6 +237,7 @@ fn text(answer: &Answer) -> String {
         }
     }
     text += &policies_text(&answer.policies);
+    text += &tests_text(&answer.tests);
     text += "\nGENERATORS (laxity generate)\n";
     answer.generators.iter().for_each(|g| text += &format!("  {:<22} {}\n", g.name, g.description));
     text += "\nPLACEMENTS (--placement)\n";

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod analyze;
 mod compare;
 pub mod exec;
 pub mod generate;
@@ -31,6 +32,7 @@ use std::time::SystemTime;
 /// Carries out a command.
 pub fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
+        Command::Analyze(arguments) => analyze::analyze(&arguments),
         Command::Compare(arguments) => compare::compare(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Simulate(arguments) => simulate::simulate(&arguments),
@@ -121,6 +123,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         duration: arguments.duration,
         repeat: arguments.repeat,
         simulate: None,
+        analyse: None,
         overheads: None,
         alone: None,
         demand_model: arguments.demand_model,

@@ -9,7 +9,7 @@ use crate::{output, simulation};
 use laxity_model::{Diagnostic, Result};
 use laxity_oracle::Verdict;
 use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
-use laxity_trace::{Host, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
+use laxity_trace::{AnalysisRecord, Host, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::IsTerminal;
@@ -39,6 +39,8 @@ pub struct Answer<'a> {
     verdicts: Vec<RunVerdict<'a>>,
     /// The schedules of real kernels that were recorded, and in numbers what the oracles say of them.
     schedules: Vec<RunSchedule<'a>>,
+    /// What is proven of each set under each scheduler, whoever schedules (`compare`).
+    analysis: &'a [AnalysisRecord],
     /// What scheduling cost in the kernel, run by run, where that was recorded.
     overheads: &'a [RunOverheads],
     /// The results directory; null if nothing was written.
@@ -83,6 +85,7 @@ impl<'a> Answer<'a> {
             recommendation: report.recommendation(),
             beside: report.beside(),
             verdicts: verdicts.iter().map(|(run, verdict)| RunVerdict { run: *run, verdict }).collect(),
+            analysis: report.analysis(),
             schedules: report.runs().iter().filter_map(schedule).collect(),
             overheads,
             results: results.map(|directory| directory.display().to_string()),

@@ -46,6 +46,7 @@ impl Common {
             task_sets: sets.iter().map(TaskSet::to_json_value).collect(),
             options: self.options().into_iter().chain(own).collect(),
             background: Vec::new(),
+            analysis: Vec::new(),
             runs,
         }
     }

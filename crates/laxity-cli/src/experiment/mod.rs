@@ -17,6 +17,7 @@ pub use runs::reason;
 pub use schedule::verify_again;
 pub use work::{DemandModel, expected_jobs};
 
+use crate::analysis::{Charges, analyse_beside};
 use crate::output;
 use crate::overheads::{self, Measuring, Probes, Subject};
 use crate::progress::Steps;
@@ -27,7 +28,7 @@ use laxity_place::{Method, Overload};
 use laxity_run::{
     BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
-use laxity_trace::{Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
+use laxity_trace::{AnalysisRecord, Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
 use parts::{Part, parts};
 use runs::{Work, manifest, planned_runs};
 use std::path::{Path, PathBuf};
@@ -45,6 +46,8 @@ pub struct Settings {
     pub repeat: u32,
     /// What is measured is simulated, too, with these costs; budgets as they are in the kernel.
     pub simulate: Option<Mechanics>,
+    /// What is proven is said beside what is measured, with these overheads.
+    pub analyse: Option<Charges>,
     /// Which overheads are recorded during the runs.
     pub overheads: Option<Probes>,
     /// Whether and how long each task runs alone first.
@@ -90,6 +93,14 @@ impl Settings {
             placement: self.placement,
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
+        }
+    }
+
+    /// The platform as demands see it.
+    fn platform_of_demand(&self) -> Result<Platform> {
+        match self.demand_model {
+            DemandModel::CpuTime => of_equal_speed(&self.platform),
+            DemandModel::Work => Ok(self.platform.clone()),
         }
     }
 
@@ -162,7 +173,8 @@ pub fn conduct_on(
     let workload = Workload::new(settings.demand_model, settings.demand, sets, settings.seed)?;
     let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, bench, interrupt };
     let runs = planned_runs(sets, &parts, settings, capabilities);
-    let manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
+    let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
+    manifest.analysis = analysis(sets, &parts, settings)?;
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
     overheads::clear(directory.path())?;
     laboratory.make_all(&runs, &mut directory)?;
@@ -175,6 +187,18 @@ pub fn conduct_on(
     let results = laxity_trace::load(&path)?;
     let deployment = Deployment { parts, capabilities: capabilities.clone() };
     Ok(Finished { directory: path, results, deployment, interrupted: interrupt.load(SeqCst) })
+}
+
+/// What is proven of each part. Nothing of sets whose jobs may exceed their WCETs: no analysis knows those.
+fn analysis(sets: &[TaskSet], parts: &[Part], settings: &Settings) -> Result<Vec<AnalysisRecord>> {
+    let Some(charges) = &settings.analyse else { return Ok(Vec::new()) };
+    let platform = settings.platform_of_demand()?;
+    let known = |part: &&Part| !work::may_exceed_wcet(&sets[part.set], settings.demand);
+    let record = |part: &Part| {
+        let set = (part.set, &sets[part.set]);
+        analyse_beside(set, &part.scheduler.name, &platform, part.placed.as_ref(), charges)
+    };
+    Ok(parts.iter().filter(known).filter_map(record).collect())
 }
 
 /// Everything that runs need while they are made.
@@ -233,10 +257,7 @@ impl Laboratory<'_> {
             cases.push(Beside { run, set, scheduler: scheduler.scheduler, placed, grace, budgets, seed });
         }
         let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");
-        let platform = match self.settings.demand_model {
-            DemandModel::CpuTime => of_equal_speed(&self.settings.platform)?,
-            DemandModel::Work => self.settings.platform.clone(),
-        };
+        let platform = self.settings.platform_of_demand()?;
         let machine = Conditions { platform: &platform, demand: self.settings.demand, mechanics };
         let quiet = self.settings.quiet;
         if !quiet && !cases.is_empty() {

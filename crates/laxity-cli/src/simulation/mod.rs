@@ -19,12 +19,12 @@ pub use beside::{Beside, Budgets, Conditions, simulate_beside};
 pub use case::{Case, Control, Wanted};
 pub use checks::check_capacity;
 pub use definition::{set_of, verifiable};
+pub use in_order::in_order;
 pub use mechanics::Mechanics;
 pub use named::NamedScheduler;
 
 use crate::experiment::{Common, Placed, Placements, Placing, check_prospects, reason};
 use checks::check_sets;
-use in_order::in_order;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
 use laxity_oracle::Verdict;
 use laxity_place::{Method, Overload};

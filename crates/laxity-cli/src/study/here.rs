@@ -145,6 +145,7 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
         duration: conditions.duration,
         repeat: 1,
         simulate: None,
+        analyse: None,
         overheads: conditions.kind.probes(),
         record: conditions.kind == Kind::Schedules,
         alone: None,

@@ -1,5 +1,6 @@
 //! Reports and recommendations from whole results.
 
+mod analysis;
 mod beside;
 mod page;
 mod recommendation;

@@ -183,6 +183,7 @@ pub fn results(task_sets: &[TaskSet], mut runs: Vec<Run>, cores: u32) -> Results
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
             .into(),
         background: vec![],
+        analysis: vec![],
         runs,
     }
 }

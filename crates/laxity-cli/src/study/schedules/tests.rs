@@ -116,6 +116,7 @@ fn measured(cells: &Path, cell: &Cell, status: RunStatus, schedule: Option<Sched
         task_sets: vec![set.to_json_value()],
         options: BTreeMap::new(),
         background: vec![],
+        analysis: vec![],
         runs: vec![Run { jobs: vec![], ..run.clone() }],
     };
     let mut directory =

@@ -1,0 +1,57 @@
+//! What is proven of the sets that `compare` runs, in the places where it runs them.
+
+use super::answer::VerdictAnswer;
+use super::placed::{Failed, PlacedSet};
+use super::{Charges, text, verdicts};
+use crate::experiment::Placed;
+use laxity_analysis::scheduler::{Analysed, Asked};
+use laxity_analysis::{Guarantee, Work};
+use laxity_model::{Platform, TaskSet};
+use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
+
+/// Steps for each test on each cell: an answer beside measurements is not worth waiting for long.
+const WORK: u64 = 1 << 26;
+
+/// What is proven of a set under a scheduler. Nothing if no analysis knows the name.
+pub fn analyse_beside(
+    (index, set): (usize, &TaskSet),
+    scheduler: &str,
+    platform: &Platform,
+    placed: Option<&Placed>,
+    charges: &Charges,
+) -> Option<AnalysisRecord> {
+    let analysed: Analysed = scheduler.parse().ok()?;
+    let [hard, soft] = match placed {
+        None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
+        Some(placed) => {
+            let charge = charges.of(analysed, platform);
+            match PlacedSet::of(set, analysed, platform, placed, charge) {
+                Ok(placed) => proofs(set, &placed),
+                Err(Failed { assumption, .. }) => {
+                    [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, assumption))
+                }
+            }
+        }
+    };
+    let set = u32::try_from(index).ok()?;
+    Some(AnalysisRecord { set, scheduler: scheduler.to_owned(), hard, soft })
+}
+
+fn proofs(set: &TaskSet, placed: &PlacedSet) -> [ProofRecord; 2] {
+    let names = placed.names(set);
+    let asked = |guarantee| Asked { work: Work::steps(WORK), ..Asked::of(guarantee) };
+    let [hard, soft] = verdicts::both(placed, asked);
+    [(hard, Guarantee::Hard), (soft, Guarantee::Soft)].map(|(judgement, guarantee)| {
+        let answer = VerdictAnswer::of(&judgement, &names, placed, asked(guarantee));
+        let proven = answer.verdict == ProofVerdict::Schedulable;
+        ProofRecord {
+            verdict: answer.verdict,
+            reason: (!proven).then(|| text::verdict(&answer)),
+            test: answer.test,
+        }
+    })
+}
+
+fn without_test(verdict: ProofVerdict, reason: &str) -> ProofRecord {
+    ProofRecord { verdict, test: None, reason: Some(reason.to_owned()) }
+}

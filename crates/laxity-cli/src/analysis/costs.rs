@@ -1,0 +1,211 @@
+//! What scheduling costs, from the files that the user gave.
+
+use super::placed::running;
+use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
+use laxity_analysis::scheduler::Analysed;
+use laxity_model::{CacheKind, CpuList, Diagnostic, Platform, Policy, Result, Scope, read_file};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// A file of overheads, of one scheduler or of all: `[SCHEDULER=]FILE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChargedFile {
+    scheduler: Option<Analysed>,
+    path: PathBuf,
+}
+
+impl ChargedFile {
+    /// Of all schedulers.
+    pub fn of_all(path: &Path) -> Self {
+        ChargedFile { scheduler: None, path: path.to_owned() }
+    }
+}
+
+impl FromStr for ChargedFile {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        // What is before = and no scheduler belongs to the file's name.
+        let named = text.split_once('=').and_then(|(name, path)| Some((name.parse().ok()?, path)));
+        Ok(match named {
+            Some((scheduler, path)) => ChargedFile { scheduler: Some(scheduler), path: path.into() },
+            None => ChargedFile { scheduler: None, path: text.into() },
+        })
+    }
+}
+
+/// All that is known of costs.
+#[derive(Debug, Clone)]
+pub struct Charges {
+    files: Vec<(ChargedFile, Overheads)>,
+    cache_delays: Option<(PathBuf, CacheDelays)>,
+    tick_period: u64,
+}
+
+impl Default for Charges {
+    fn default() -> Self {
+        Charges { files: Vec::new(), cache_delays: None, tick_period: TICK_PERIOD_DEFAULT }
+    }
+}
+
+/// The costs of one scheduler in its places.
+#[derive(Debug, Clone)]
+pub struct Charge {
+    /// For the accounting.
+    pub overheads: Overheads,
+    /// The file of overheads.
+    pub file: Option<PathBuf>,
+    /// The file of cache-related delays.
+    pub cache_file: Option<PathBuf>,
+}
+
+impl Charges {
+    /// From files. A tick comes every so many ns.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or two are for the same scheduler.
+    pub fn read(files: &[ChargedFile], cache_delays: Option<&Path>, tick_period: u64) -> Result<Self> {
+        let mut read: Vec<(ChargedFile, Overheads)> = Vec::new();
+        for file in files {
+            if read.iter().any(|(other, _)| other.scheduler == file.scheduler) {
+                let whose = file.scheduler.map_or("all schedulers".into(), |it| format!("`{it}`"));
+                return Err(Diagnostic::usage(format!("--overheads: two files are for {whose}"))
+                    .hint("give one file for all, and SCHEDULER=FILE for those that differ"));
+            }
+            if file.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+                return Err(Diagnostic::usage(format!(
+                    "{}: overheads for an analysis come from CSV",
+                    file.path.display()
+                ))
+                .hint(
+                    "`laxity run --overheads` writes such files (overheads/*-max.csv); TOML is for simulations",
+                ));
+            }
+            let overheads = read_file(&file.path, Overheads::from_csv)?.with_tick_period(tick_period);
+            read.push((file.clone(), overheads));
+        }
+        let cache_delays = match cache_delays {
+            Some(path) => Some((path.to_owned(), read_file(path, CacheDelays::from_csv)?)),
+            None => None,
+        };
+        Ok(Charges { files: read, cache_delays, tick_period })
+    }
+
+    /// What a scheduler costs on a platform; nothing if nothing was given for it.
+    pub fn of(&self, scheduler: Analysed, platform: &Platform) -> Option<Charge> {
+        let of = |wanted| self.files.iter().find(|(file, _)| file.scheduler == wanted);
+        let file = of(Some(scheduler)).or_else(|| of(None));
+        if file.is_none() && self.cache_delays.is_none() {
+            return None;
+        }
+        let overheads = match file {
+            Some((_, overheads)) => overheads.clone(),
+            None => Overheads::none().with_tick_period(self.tick_period),
+        };
+        let overheads = match &self.cache_delays {
+            Some((_, delays)) => {
+                overheads.with_cache(delays.within(shared_level(platform, &cells(scheduler, platform))))
+            }
+            None => overheads,
+        };
+        Some(Charge {
+            overheads,
+            file: file.map(|(file, _)| file.path.clone()),
+            cache_file: self.cache_delays.as_ref().map(|(path, _)| path.clone()),
+        })
+    }
+}
+
+impl Charge {
+    /// What the user should know of the numbers: what costs nothing as it was not given, and what is extrapolated.
+    pub fn notes(&self, scheduler: Analysed, tasks_most: usize) -> Vec<String> {
+        let Some(file) = &self.file else {
+            return vec!["no --overheads: nothing but cache-related delays costs anything".into()];
+        };
+        let messages = matches!(scheduler, Analysed::Policy(policy) if policy.policy == Policy::GEdfMp);
+        let counts =
+            |kind: &Overhead| messages || !matches!(kind, Overhead::RequestLatency | Overhead::DspHandler);
+        let columns =
+            |kinds: Vec<Overhead>| kinds.into_iter().map(Overhead::column).collect::<Vec<_>>().join(", ");
+        let absent = columns(self.overheads.absent().filter(counts).collect());
+        let beyond = columns(self.overheads.extrapolated(tasks_most).filter(counts).collect());
+        let mut notes = Vec::new();
+        if !absent.is_empty() {
+            notes.push(format!("{} has no {absent}: it costs nothing", file.display()));
+        }
+        if !beyond.is_empty() {
+            let what = format!("{tasks_most} tasks are outside of what was measured of {beyond}");
+            notes.push(format!("{}: {what}: extrapolated", file.display()));
+        }
+        notes
+    }
+}
+
+/// The processors of each cell that run tasks.
+fn cells(scheduler: Analysed, platform: &Platform) -> Vec<CpuList> {
+    let whole: Vec<CpuList> = match scheduler.scope() {
+        Scope::Global => vec![platform.cpus()],
+        Scope::Clustered => platform.clusters().to_vec(),
+        Scope::Partitioned => platform.cpus().iter().map(|cpu| CpuList::from_iter([cpu])).collect(),
+    };
+    whole.iter().map(|cpus| running(scheduler, cpus)).collect()
+}
+
+/// The closest cache that the processors of every cell have in common, level 1 for cells of one; nothing if only memory is.
+fn shared_level(platform: &Platform, cells: &[CpuList]) -> Option<u32> {
+    let of = |cell: &CpuList| {
+        if cell.len() <= 1 {
+            return Some(1);
+        }
+        let holds = |kind| matches!(kind, CacheKind::Data | CacheKind::Unified);
+        let caches =
+            platform.caches().iter().filter(|cache| holds(cache.kind) && cell.is_subset(&cache.cpus));
+        caches.map(|cache| cache.level).min()
+    };
+    cells.iter().map(of).try_fold(1, |farthest, level| Some(farthest.max(level?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_model::{Cache, Core, Speed};
+
+    fn cpus(text: &str) -> CpuList {
+        text.parse().expect("a list")
+    }
+
+    #[test]
+    fn the_cache_that_all_cells_share_bounds_the_delay() {
+        let cache = |level, list: &str| Cache {
+            level,
+            kind: CacheKind::Unified,
+            size_bytes: 1 << 20,
+            line_bytes: None,
+            ways: None,
+            cpus: cpus(list),
+        };
+        let cores = (0..4).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect();
+        let caches = vec![cache(2, "0-1"), cache(2, "2-3"), cache(3, "0-2"), cache(3, "3")];
+        let platform = Platform::new("p", cores, caches, vec![], None).expect("a platform");
+        let level = |lists: &[&str]| {
+            shared_level(&platform, &lists.iter().map(|list| cpus(list)).collect::<Vec<_>>())
+        };
+        assert_eq!(level(&["0", "3"]), Some(1));
+        assert_eq!(level(&["0-1", "2-3"]), Some(2));
+        assert_eq!(level(&["0-2", "3"]), Some(3));
+        assert_eq!(level(&["0-1", "1-3"]), None);
+        assert_eq!(level(&["0-3"]), None);
+    }
+
+    #[test]
+    fn a_file_is_for_one_scheduler_or_for_all() {
+        let file = |scheduler: Option<&str>, path: &str| ChargedFile {
+            scheduler: scheduler.map(|name| name.parse().expect("a scheduler")),
+            path: path.into(),
+        };
+        assert_eq!("a.csv".parse(), Ok(file(None, "a.csv")));
+        assert_eq!("g-edf=a.csv".parse(), Ok(file(Some("g-edf"), "a.csv")));
+        assert_eq!("n=8/a.csv".parse(), Ok(file(None, "n=8/a.csv")));
+    }
+}

@@ -1,0 +1,141 @@
+//! A set in its places, as analyses see it.
+//!
+//! 1. Real-time tasks only, numbered in their order; what else the set has runs behind them.
+//! 2. The processors of a cell that run tasks have one speed s: C is ceil(C / s). Cells may differ.
+//! 3. A task may run on every processor of its cell.
+//!
+//! Phases and times of leaving are not used: tests allow for any.
+
+use super::costs::Charge;
+use crate::experiment::Placed;
+use laxity_analysis::scheduler::{self, Analysed, Asked, Judgement};
+use laxity_analysis::{Cell, SporadicTask};
+use laxity_model::{CpuList, Platform, Speed, TaskSet};
+
+/// A set in its places.
+pub struct PlacedSet {
+    /// Under which scheduler.
+    pub scheduler: Analysed,
+    /// As they are on the processors that they run on.
+    pub tasks: Vec<SporadicTask>,
+    working_sets: Vec<u64>,
+    given_priorities: Vec<u32>,
+    cells: Vec<Cell>,
+    /// The processors of each cell.
+    pub cpus: Vec<CpuList>,
+    /// What scheduling costs.
+    pub charge: Option<Charge>,
+}
+
+/// Why no test says anything of such a set.
+pub struct Failed {
+    /// What does not hold.
+    pub assumption: &'static str,
+    /// The number of the task in the set because of which it does not.
+    pub task: Option<usize>,
+}
+
+const ONE_SPEED: &str = "the processors of a cell that run tasks have the same speed";
+const NO_AFFINITY: &str = "each task may run on every processor of its cell";
+const PRIORITIES: &str = "every task has a priority";
+
+impl PlacedSet {
+    /// The set under a scheduler, in places that were found for it.
+    pub fn of(
+        set: &TaskSet,
+        scheduler: Analysed,
+        platform: &Platform,
+        placed: &Placed,
+        charge: Option<Charge>,
+    ) -> Result<Self, Failed> {
+        let mut tasks = SporadicTask::of_set(set);
+        let mut cells = Vec::with_capacity(placed.cells.len());
+        for cell in &placed.cells {
+            let running = running(scheduler, &cell.cpus);
+            let speed = speed(platform, &running).ok_or(Failed { assumption: ONE_SPEED, task: None })?;
+            let mut numbers = Vec::with_capacity(cell.tasks.len());
+            for &id in &cell.tasks {
+                let affinity = set.tasks()[id].affinity.as_ref();
+                if affinity.is_some_and(|allowed| !running.is_subset(allowed)) {
+                    return Err(Failed { assumption: NO_AFFINITY, task: Some(id) });
+                }
+                let number = set.real_time().take_while(|&(other, _)| other < id).count();
+                tasks[number].wcet = slowed(tasks[number].wcet, speed);
+                numbers.push(number);
+            }
+            let processors = u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX);
+            cells.push(Cell { processors, tasks: numbers });
+        }
+        let given_priorities = given_priorities(set, scheduler)?;
+        let cpus: Vec<_> = placed.cells.iter().map(|cell| cell.cpus.clone()).collect();
+        let working_sets = laxity_analysis::overheads::working_sets_of(set);
+        Ok(PlacedSet { scheduler, tasks, working_sets, given_priorities, cells, cpus, charge })
+    }
+
+    /// Judges the set.
+    pub fn judge(&self, asked: Asked) -> Judgement {
+        self.judge_with(&self.tasks, asked)
+    }
+
+    /// Judges other tasks in the same places.
+    pub fn judge_with(&self, tasks: &[SporadicTask], asked: Asked) -> Judgement {
+        self.scheduler.judge(&self.as_placed(tasks), asked)
+    }
+
+    /// For the analysis.
+    pub fn as_placed<'a>(&'a self, tasks: &'a [SporadicTask]) -> scheduler::Placed<'a> {
+        scheduler::Placed {
+            tasks,
+            working_sets: &self.working_sets,
+            given_priorities: &self.given_priorities,
+            cells: &self.cells,
+            overheads: self.charge.as_ref().map(|charge| &charge.overheads),
+        }
+    }
+
+    /// The processors of each cell that has tasks, those that are dedicated among them.
+    pub fn processors(&self) -> impl Iterator<Item = u32> {
+        self.cells.iter().filter(|cell| !cell.tasks.is_empty()).map(|cell| cell.processors)
+    }
+
+    /// The names of the tasks, by their numbers.
+    pub fn names<'a>(&self, set: &'a TaskSet) -> Vec<&'a str> {
+        set.real_time().map(|(_, task)| task.name.as_str()).collect()
+    }
+
+    /// What the user should know of the costs.
+    pub fn notes(&self) -> Vec<String> {
+        let most = self.cells.iter().map(|cell| cell.tasks.len()).max().unwrap_or(0);
+        self.charge.as_ref().map_or(Vec::new(), |charge| charge.notes(self.scheduler, most))
+    }
+}
+
+/// The processors of a cell that run tasks: all but the last, if that is dedicated.
+pub fn running(scheduler: Analysed, cpus: &CpuList) -> CpuList {
+    let dedicated = cpus.iter().last().filter(|_| scheduler.dedicates_a_processor());
+    cpus.difference(&dedicated.into_iter().collect())
+}
+
+/// The one speed of some processors.
+fn speed(platform: &Platform, cpus: &CpuList) -> Option<Speed> {
+    let mut speeds = platform.cores().iter().filter(|core| cpus.contains(core.cpu)).map(|core| core.speed);
+    let first = speeds.next().unwrap_or(Speed::UNIT);
+    speeds.all(|speed| speed == first).then_some(first)
+}
+
+/// How long work takes at a speed, rounded up.
+fn slowed(wcet: u64, speed: Speed) -> u64 {
+    let work = u128::from(wcet) * u128::from(speed.denominator());
+    u64::try_from(work.div_ceil(speed.numerator().into())).unwrap_or(u64::MAX)
+}
+
+/// Priorities as given, where the scheduler goes by them.
+fn given_priorities(set: &TaskSet, scheduler: Analysed) -> Result<Vec<u32>, Failed> {
+    if !scheduler.goes_by_given_priorities() {
+        return Ok(Vec::new());
+    }
+    let given = |(id, task): (usize, &laxity_model::Task)| {
+        task.priority.ok_or(Failed { assumption: PRIORITIES, task: Some(id) })
+    };
+    set.real_time().map(given).collect()
+}

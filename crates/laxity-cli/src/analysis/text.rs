@@ -1,0 +1,204 @@
+//! The answer in tables and words.
+
+use super::answer::{
+    Answer, BoundsKind, FewestProcessors, LargestScaling, OverheadsAnswer, SchedulerAnswer, VerdictAnswer,
+    VerdictName,
+};
+use comfy_table::{ContentArrangement, Table, presets};
+use laxity_model::{Duration, TaskSet};
+
+/// Width of tables where there is no terminal.
+const WIDTH: u16 = 100;
+
+/// Everything about all sets.
+pub fn text(answer: &Answer, sets: &[TaskSet], columns: Option<u16>) -> String {
+    let width = columns.unwrap_or(WIDTH);
+    let mut text = String::new();
+    let mut rest = &answer.schedulers[..];
+    for set in sets {
+        let (of_set, others) =
+            rest.split_at(rest.iter().take_while(|one| one.task_set == set.name()).count());
+        rest = others;
+        if !of_set.is_empty() {
+            text += &set_text(answer, set, of_set, width);
+        }
+    }
+    text
+}
+
+fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> String {
+    let tasks = set.real_time().count();
+    let mut text = format!(
+        "{}: {tasks} real-time task{}, utilization {:.4}, {} core{} of platform `{}`\n{}\n",
+        set.name(),
+        plural(tasks),
+        set.utilization(),
+        answer.cores,
+        plural(answer.cores),
+        answer.platform,
+        verdicts(schedulers, width)
+    );
+    if let Some(table) = bounds(set, schedulers, width) {
+        text += &format!("Proven for each job\n{table}\n");
+    }
+    for one in schedulers {
+        let mut lines = Vec::new();
+        lines.extend(one.overheads.as_ref().map(overheads));
+        lines.extend(one.fewest_processors.as_ref().map(fewest));
+        lines.extend(one.largest_scaling.as_ref().map(scaling));
+        lines.iter().for_each(|line| text += &format!("{}: {line}\n", one.scheduler));
+    }
+    text + &notes(schedulers) + "\n"
+}
+
+/// Each note once, with the schedulers that it is about.
+fn notes(schedulers: &[SchedulerAnswer]) -> String {
+    let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in schedulers {
+        for note in &one.notes {
+            match notes.iter_mut().find(|(text, _)| text == note) {
+                Some((_, whose)) => whose.push(&one.scheduler),
+                None => notes.push((note, vec![&one.scheduler])),
+            }
+        }
+    }
+    notes.iter().map(|(note, whose)| format!("note ({}): {note}\n", whose.join(", "))).collect()
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+fn table(width: u16) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(width);
+    table
+}
+
+fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> Table {
+    let mut table = table(width);
+    table.set_header(["Scheduler", "Hard: no deadline missed", "Soft: tardiness bounded"]);
+    for one in schedulers {
+        table.add_row([one.scheduler.clone(), verdict(&one.hard), verdict(&one.soft)]);
+    }
+    table
+}
+
+/// In words.
+pub fn verdict(answer: &VerdictAnswer) -> String {
+    let task = answer.task.as_ref().map(|task| format!("task `{task}`"));
+    let cpus = answer.cpus.as_ref().map(|cpus| format!("cores {cpus}"));
+    let place = [task, cpus].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let reason = answer.reason.clone();
+    match answer.verdict {
+        VerdictName::Schedulable => format!("schedulable ({})", answer.test.as_deref().unwrap_or_default()),
+        VerdictName::NotProven => {
+            let head = match (answer.exact, answer.out_of_work) {
+                (true, _) => "not schedulable for some arrivals",
+                (false, true) => "not proven within --work steps",
+                (false, false) => "not proven",
+            };
+            [Some(head.to_owned()), Some(place).filter(|it| !it.is_empty()), reason]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join(": ")
+        }
+        VerdictName::NotApplicable => {
+            let breaks = answer.task.as_ref().map_or(String::new(), |task| format!(", but not for `{task}`"));
+            format!("not applicable: needs that {}{breaks}", reason.unwrap_or_default())
+        }
+    }
+}
+
+/// What is proven of each task: a column for each scheduler with bounds, the better guarantee of the two.
+fn bounds(set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> Option<Table> {
+    let better = |one: &SchedulerAnswer| {
+        let bounds = one.hard.bounds.as_ref().or(one.soft.bounds.as_ref())?;
+        let cell = |ns: u64| match bounds.kind {
+            BoundsKind::ResponseTime => format!("R ≤ {}", Duration::from_ns(ns)),
+            BoundsKind::Deadline => "R ≤ D".to_owned(),
+            BoundsKind::Tardiness if ns == 0 => "on time".to_owned(),
+            BoundsKind::Tardiness => format!("late ≤ {}", Duration::from_ns(ns)),
+        };
+        let column: Vec<String> = bounds.tasks.iter().map(|bound| cell(bound.ns)).collect();
+        Some((one.scheduler.clone(), column))
+    };
+    let columns: Vec<_> = schedulers.iter().filter_map(better).collect();
+    if columns.is_empty() {
+        return None;
+    }
+    let mut table = table(width);
+    let head = ["Task".to_owned(), "D".to_owned()];
+    table.set_header(head.into_iter().chain(columns.iter().map(|(name, _)| name.clone())));
+    for (at, (_, task)) in set.real_time().enumerate() {
+        let head = [task.name.clone(), task.deadline_rel.to_string()];
+        table.add_row(head.into_iter().chain(columns.iter().map(|(_, column)| column[at].clone())));
+    }
+    Some(table)
+}
+
+fn overheads(answer: &OverheadsAnswer) -> String {
+    let files: Vec<&str> = answer.file.iter().chain(&answer.cache_delays).map(String::as_str).collect();
+    let from = format!("overheads ({})", files.join(", "));
+    match (answer.utilization_inflated, &answer.no_room) {
+        (Some(inflated), _) => {
+            let most = answer.tasks.iter().map(|task| task.wcet_ns).max().unwrap_or(0);
+            let most = Duration::from_ns(most);
+            format!(
+                "{from} take the utilization from {:.4} to {inflated:.4}, at most {most} of a job",
+                answer.utilization
+            )
+        }
+        (None, why) => {
+            format!("{from} leave no room: {}", why.as_deref().unwrap_or("the reason is not known"))
+        }
+    }
+}
+
+fn fewest(answer: &FewestProcessors) -> String {
+    let unsure = if answer.out_of_work { " (with fewer, a test took all its steps)" } else { "" };
+    match answer.processors {
+        Some(cores) => {
+            let plural = if cores == 1 { "" } else { "s" };
+            format!(
+                "proven {} on {cores} core{plural} of speed 1; no fewer are enough, as tasks are placed{unsure}",
+                word(answer.guarantee)
+            )
+        }
+        None => {
+            let reason = answer.reason.as_deref().unwrap_or_default();
+            format!(
+                "proven {} on no number of cores that was tried: {reason}{unsure}",
+                word(answer.guarantee)
+            )
+        }
+    }
+}
+
+fn scaling(answer: &LargestScaling) -> String {
+    let LargestScaling { numerator, denominator, .. } = *answer;
+    let factor = |numerator: u64| format!("{}.{:03}", numerator / denominator, numerator % denominator);
+    let above = match (answer.nothing_above, answer.out_of_work) {
+        (true, _) => "nor with more",
+        (false, false) => "more may be possible: the tests are not monotonic",
+        (false, true) => "more may be possible: a test took all its steps",
+    };
+    let (word, next) = (word(answer.guarantee), factor(numerator + 1));
+    match numerator {
+        0 => format!("not proven {word} with {next} of all execution times ({above})"),
+        _ => format!(
+            "proven {word} with {} of all execution times, not with {next} ({above})",
+            factor(numerator)
+        ),
+    }
+}
+
+fn word(guarantee: super::answer::GuaranteeAnswer) -> &'static str {
+    match guarantee {
+        super::answer::GuaranteeAnswer::Hard => "hard",
+        super::answer::GuaranteeAnswer::Soft => "soft",
+    }
+}

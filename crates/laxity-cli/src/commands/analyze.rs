@@ -1,0 +1,155 @@
+//! `laxity analyze`.
+
+use super::{read_sets, unique};
+use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
+use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text};
+use crate::arguments::{PlacementArguments, PlatformArguments, value};
+use crate::progress::Steps;
+use crate::{experiment, interrupt, output};
+use clap::Args;
+use laxity_analysis::Guarantee;
+use laxity_analysis::scheduler::Analysed;
+use laxity_model::{Diagnostic, Duration, Result, Scheduler};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// `laxity analyze`.
+#[derive(Args)]
+#[command(after_help = "\
+Says what is proven of a set, for any arrivals and without running it: that no deadline is missed (hard), or that \
+tardiness is bounded (soft), with response times or tardiness for each task. Tests are sufficient unless they are \
+called exact; not proven then means that nothing is known. Names are those of simulate, and pfair and g-fl, which have \
+tests only. `laxity list` has the tests with their sources.
+
+--overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
+RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. Without, scheduling costs nothing.
+
+Exit codes: 0 proven for every set under every scheduler asked for; 1 not proven; 2 usage or input; 130 interrupted.
+
+Examples:
+  laxity analyze set.toml --cpus 4
+  laxity analyze set.toml --schedulers g-edf,p-rm,g-edf-mp --overheads overheads.csv --cache-delays cpmd.csv
+  laxity analyze set.toml --schedulers p-edf,g-edf --overheads p-edf=p-edf-max.csv --overheads g-edf=g-edf-max.csv
+  laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft --json")]
+pub struct AnalyzeArguments {
+    /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
+    #[arg(value_name = "SET", required = true)]
+    pub sets: Vec<PathBuf>,
+    /// The schedulers, separated by commas; default: all of Linux's
+    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Analysed>)]
+    pub schedulers: Vec<Analysed>,
+    /// What is to be proven, for the exit code and --sensitivity: hard or soft
+    #[arg(long, value_name = "GUARANTEE", default_value = "hard", value_parser = guarantee)]
+    pub guarantee: Guarantee,
+    /// What scheduling costs, a CSV file; with SCHEDULER= before it, of this one. May be given several times
+    #[arg(long, value_name = "[SCHEDULER=]FILE", value_parser = value::<ChargedFile>)]
+    pub overheads: Vec<ChargedFile>,
+    /// What a preemption or a migration costs by working set, a CSV file (WSS, MEM, L1, L2, L3; KiB and µs)
+    #[arg(long, value_name = "FILE")]
+    pub cache_delays: Option<PathBuf>,
+    /// How often a tick comes, where --overheads say what it costs; also the quantum of pfair
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
+    pub tick: Duration,
+    /// Ask this test only (see `laxity list`)
+    #[arg(long, value_name = "NAME", value_parser = one_test)]
+    pub test: Option<&'static str>,
+    /// Say what would make it fit: the fewest cores, and the largest factor for all execution times
+    #[arg(long)]
+    pub sensitivity: bool,
+    /// Steps that a test may take, the same on every machine
+    #[arg(long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 28, value_parser = clap::value_parser!(u64).range(1..))]
+    pub work: u64,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Threads that judge; default: one per core of this machine. They do not change the answer
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// No progress
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Which cores
+    #[command(flatten)]
+    pub platform: PlatformArguments,
+    /// Where tasks go
+    #[command(flatten)]
+    pub placement: PlacementArguments,
+}
+
+fn guarantee(text: &str) -> std::result::Result<Guarantee, String> {
+    match text {
+        "hard" => Ok(Guarantee::Hard),
+        "soft" => Ok(Guarantee::Soft),
+        _ => Err(format!("`{text}` is neither hard nor soft\nhint: choose hard or soft")),
+    }
+}
+
+fn one_test(text: &str) -> std::result::Result<&'static str, String> {
+    test_name(text).map_err(|error| match error.hint {
+        Some(hint) => format!("{}\nhint: {hint}", error.message),
+        None => error.message,
+    })
+}
+
+pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
+    let sets = read_sets(&arguments.sets)?;
+    sets.iter().try_for_each(experiment::check_real_time)?;
+    let settings = settings(arguments)?;
+    let interrupt = interrupt::flag()?;
+    let step = Steps::new(1, arguments.quiet).begin_counting("analysing", "schedulers");
+    let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
+    let schedulers = conduct(&sets, &settings, &interrupt, show)?;
+    step.vanish();
+    let answer = Answer {
+        version: VERSION,
+        platform: settings.platform.name().to_owned(),
+        cores: settings.platform.core_count(),
+        guarantee: settings.guarantee.into(),
+        interrupted: schedulers.len() < sets.len() * settings.schedulers.len() || interrupt.load(SeqCst),
+        schedulers,
+    };
+    if arguments.json {
+        output::print_json(&answer)?;
+    } else {
+        output::print(&text::text(&answer, &sets, output::columns()))?;
+    }
+    if answer.interrupted {
+        output::say("interrupted: what was analysed until then is in the answer");
+        return Ok(ExitCode::from(output::INTERRUPTED));
+    }
+    Ok(output::verdict(all_proven(&answer, settings.guarantee.into())))
+}
+
+fn all_proven(answer: &Answer, guarantee: GuaranteeAnswer) -> bool {
+    answer.schedulers.iter().all(|one| one.verdict(guarantee).verdict == VerdictName::Schedulable)
+}
+
+fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
+    if arguments.tick.is_zero() {
+        return Err(Diagnostic::usage("--tick 0ns: a tick comes every so often").hint("try --tick 1ms"));
+    }
+    let tick_period = arguments.tick.as_ns();
+    let charges = Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), tick_period)?;
+    let threads = match arguments.threads {
+        Some(threads) => usize::from(threads),
+        None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+    };
+    let linux = || Scheduler::ALL.map(Analysed::from).to_vec();
+    Ok(Settings {
+        schedulers: match arguments.schedulers.is_empty() {
+            true => linux(),
+            false => unique(arguments.schedulers.iter().copied()),
+        },
+        guarantee: arguments.guarantee,
+        test: arguments.test,
+        work: arguments.work,
+        sensitivity: arguments.sensitivity,
+        platform: arguments.platform.resolve_simulated()?,
+        placement: arguments.placement.placement,
+        overload: arguments.placement.overload,
+        ilp_time_limit: arguments.placement.ilp_time_limit,
+        charges,
+        threads,
+    })
+}

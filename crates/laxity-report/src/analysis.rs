@@ -1,0 +1,89 @@
+//! What is proven of the sets, in a word beside what was seen of them.
+
+use crate::study::Study;
+use crate::table::{Field, Tone};
+use laxity_trace::{AnalysisRecord, ProofVerdict};
+
+/// Head of the column.
+pub(crate) const COLUMN: &str = "Analysis";
+
+/// What the column means.
+pub(crate) const NOTE: &str = "Analysis: what tests prove for any arrivals: hard, no deadline is missed; soft, tardiness is \
+     bounded (the test).";
+
+/// Whether anything was analysed.
+pub(crate) fn present(study: &Study<'_>) -> bool {
+    !study.results.analysis.is_empty()
+}
+
+/// What is proven of some sets under a scheduler.
+pub(crate) fn field(study: &Study<'_>, sets: &[usize], scheduler: &str) -> Field {
+    let of_sets = |record: &&AnalysisRecord| {
+        record.scheduler == scheduler && usize::try_from(record.set).is_ok_and(|set| sets.contains(&set))
+    };
+    let records: Vec<&AnalysisRecord> = study.results.analysis.iter().filter(of_sets).collect();
+    words(&records)
+}
+
+fn words(records: &[&AnalysisRecord]) -> Field {
+    match records {
+        [] => Field::toned("–", Tone::Faint),
+        [one] => match one.proven() {
+            Some((guarantee, proof)) => {
+                let tone = if guarantee == "hard" { Tone::Good } else { Tone::Plain };
+                Field::toned(format!("{guarantee} ({})", proof.test.as_deref().unwrap_or("–")), tone)
+            }
+            None if one.hard.verdict == ProofVerdict::NotApplicable => {
+                Field::toned("not applicable", Tone::Faint)
+            }
+            None => "not proven".into(),
+        },
+        several => {
+            let count = |wanted: &str| {
+                several.iter().filter(|it| it.proven().is_some_and(|(name, _)| name == wanted)).count()
+            };
+            let (hard, soft, all) = (count("hard"), count("soft"), several.len());
+            match (hard, soft) {
+                (0, 0) => "not proven".into(),
+                (hard, 0) if hard == all => Field::toned("hard", Tone::Good),
+                (hard, 0) => format!("hard {hard} of {all}").into(),
+                (0, soft) => format!("soft {soft} of {all}").into(),
+                (hard, soft) => format!("hard {hard}, soft {soft} of {all}").into(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_trace::ProofRecord;
+
+    fn proof(verdict: ProofVerdict) -> ProofRecord {
+        let test = (verdict == ProofVerdict::Schedulable).then(|| "qpa".to_owned());
+        ProofRecord { verdict, test, reason: None }
+    }
+
+    fn record(hard: ProofVerdict, soft: ProofVerdict) -> AnalysisRecord {
+        AnalysisRecord { set: 0, scheduler: "p-edf".into(), hard: proof(hard), soft: proof(soft) }
+    }
+
+    #[test]
+    fn the_stronger_guarantee_and_its_test() {
+        use ProofVerdict::{NotApplicable, NotProven, Schedulable};
+        let (hard, soft) = (record(Schedulable, Schedulable), record(NotProven, Schedulable));
+        let (none, foreign) = (record(NotProven, NotProven), record(NotApplicable, NotApplicable));
+        let said = |records: &[&AnalysisRecord]| words(records).text;
+        assert_eq!(said(&[&hard]), "hard (qpa)");
+        assert_eq!(said(&[&soft]), "soft (qpa)");
+        assert_eq!(
+            (said(&[&none]), said(&[&foreign]), said(&[])),
+            ("not proven".into(), "not applicable".into(), "–".into())
+        );
+        assert_eq!(said(&[&hard, &hard]), "hard");
+        assert_eq!(said(&[&hard, &none]), "hard 1 of 2");
+        assert_eq!(said(&[&soft, &none, &soft]), "soft 2 of 3");
+        assert_eq!(said(&[&hard, &soft, &none]), "hard 1, soft 1 of 3");
+        assert_eq!(said(&[&none, &foreign]), "not proven");
+    }
+}

@@ -1,0 +1,48 @@
+//! What is proven of a task set, beside what was seen of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What schedulability tests say of a task set under a scheduler, for any arrivals, whoever schedules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AnalysisRecord {
+    /// Index of the task set in the manifest.
+    pub set: u32,
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// Whether no deadline can be missed.
+    pub hard: ProofRecord,
+    /// Whether tardiness is bounded.
+    pub soft: ProofRecord,
+}
+
+/// A verdict of tests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProofRecord {
+    /// What is known.
+    pub verdict: ProofVerdict,
+    /// The tests that prove it; nothing if it is not proven.
+    pub test: Option<String>,
+    /// Why it is not proven, or not applicable, where that can be said.
+    pub reason: Option<String>,
+}
+
+/// What is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProofVerdict {
+    /// Proven.
+    Schedulable,
+    /// Not proven.
+    NotProven,
+    /// No test covers such tasks.
+    NotApplicable,
+}
+
+impl AnalysisRecord {
+    /// The stronger of the two guarantees that is proven.
+    pub fn proven(&self) -> Option<(&'static str, &ProofRecord)> {
+        let is_proven = |(_, proof): &(&str, &ProofRecord)| proof.verdict == ProofVerdict::Schedulable;
+        [("hard", &self.hard), ("soft", &self.soft)].into_iter().find(is_proven)
+    }
+}
