@@ -209,6 +209,13 @@ mod tests {
             let (_, points) = open(&folder).expect("goes on behind the whole lines");
             assert_eq!((points.len(), points.get(&at(9))), (whole + 1, Some(&tally(4))), "cut at {cut}");
         }
+        // What is cut off may be longer than what is written next.
+        fs::write(folder.join(POINTS_FILE), format!("{text}{}", "{\"family\":1".repeat(200)))
+            .expect("writes");
+        let (mut journal, _) = open(&folder).expect("opens");
+        journal.add(at(9), &tally(4)).expect("writes");
+        drop(journal);
+        assert_eq!(open(&folder).map(|(_, points)| points.len()), Ok(3));
     }
 
     #[test]
