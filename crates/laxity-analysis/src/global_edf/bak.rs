@@ -319,4 +319,42 @@ mod tests {
         tasks[77].wcet += 1;
         assert_eq!(meets_at(&tasks), (false, false));
     }
+    #[test]
+    fn utilizations_that_differ_by_less_than_the_resolution() {
+        // u - lambda = 1 / (T_i T_k).
+        let period = 3u64.pow(31);
+        let more = Load::of(&SporadicTask::implicit(period - 1, period));
+        let less = Load::of(&SporadicTask::implicit(period - 2, period - 1));
+        assert_eq!(more.share, less.density);
+        assert!(more.exceeds(&less) && !less.exceeds(&more) && !more.exceeds(&more));
+    }
+
+    #[test]
+    fn what_rounding_leaves_open_is_decided_exactly() {
+        // Of the sum: quarters of T in 1200 tasks for 300 / 2 processors. A period less by 4 makes u more by 2^-78 or so.
+        let pair = |place: u64| {
+            let period = (1 << 50) - 4 * (3 * place + 1);
+            let wcet = period / (4 * place + 1_000_000);
+            [SporadicTask::implicit(wcet, period), SporadicTask::implicit(period / 4 - wcet, period)]
+        };
+        let mut tasks: Vec<SporadicTask> = (0..600).flat_map(pair).collect();
+        tasks.push(SporadicTask::implicit(1 << 49, 1 << 50));
+        let meets_at = |tasks: &[SporadicTask], k, processors| {
+            meets(&tasks.iter().map(Load::of).collect::<Vec<_>>(), k, processors)
+        };
+        assert!(meets_at(&tasks, 1_200, 300));
+        tasks[8].period -= 4;
+        tasks[8].deadline -= 4;
+        assert!(!meets_at(&tasks, 1_200, 300));
+        // Of the room: m (1 - lambda) = m a / T, where a 2^60 / T is not whole.
+        let (processors, period, left) = (1 << 14, 3 << 48, (3 << 35) - 1);
+        let most = u64::from(processors) * left;
+        let others = |sum: u64| [sum / 3, sum / 3, sum - 2 * (sum / 3)];
+        let set = |sum: u64| {
+            let wcets = [[period - left].as_slice(), &others(sum)].concat();
+            wcets.iter().map(|&wcet| SporadicTask::implicit(wcet, period)).collect::<Vec<_>>()
+        };
+        assert!(meets_at(&set(most), 0, processors));
+        assert!(!meets_at(&set(most + 1), 0, processors));
+    }
 }

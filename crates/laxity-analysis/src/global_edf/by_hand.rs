@@ -59,6 +59,13 @@ fn load_with_equality() {
 }
 
 #[test]
+fn as_many_tasks_as_processors_never_wait() {
+    // ff-dbf(1) = 2 > (2 - 1) 1 for sigma = 1, the least there is.
+    assert_eq!(judge(&FfDbf, &[(1, 1, 10); 2], 2), Verdict::SCHEDULABLE);
+    assert_eq!(judge(&FfDbf, &[(1, 1, 10); 3], 2), Verdict::FAILS);
+}
+
+#[test]
 fn the_first_to_accept_says_so() {
     let first = |parameters: &[(u64, u64)]| {
         let tasks: Vec<_> =

@@ -58,6 +58,7 @@ impl Test for Gfb {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TIME_MAX;
 
     fn accepts(parameters: &[(u64, u64)], processors: u32) -> bool {
         let tasks: Vec<_> =
@@ -77,6 +78,18 @@ mod tests {
         // m light tasks and a heavy one.
         assert!(!accepts(&[(2, 10), (2, 10), (11, 11)], 2));
         assert!(accepts(&[(2, 10), (2, 10), (8, 11)], 3));
+    }
+
+    #[test]
+    fn as_many_tasks_as_processors_where_products_do_not_fit() {
+        // (m - 1) C is 2^64.
+        let processors = (1 << 14) + 1;
+        let mut tasks = vec![SporadicTask::implicit(TIME_MAX, TIME_MAX); 1 << 14];
+        tasks.push(SporadicTask::implicit(1, TIME_MAX));
+        let judge = |tasks: &[SporadicTask]| Gfb.judge(tasks, processors, &mut Work::default());
+        assert_eq!(judge(&tasks), Verdict::SCHEDULABLE);
+        tasks.push(SporadicTask::implicit(1, TIME_MAX));
+        assert_eq!(judge(&tasks), Verdict::FAILS);
     }
 
     #[test]

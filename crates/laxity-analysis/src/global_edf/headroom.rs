@@ -113,7 +113,13 @@ mod tests {
         for seed in 0..3000 {
             let mut random = Random::new(seed);
             let count = random.between(1, 12);
-            let tasks = ByPeriod::of(&random_tasks(&mut random, count, 40), 1).tasks;
+            // In units of up to days: shares have 13 bits.
+            let unit = 1 << random.between(0, 44);
+            let scaled = |task: &SporadicTask| {
+                SporadicTask::constrained(task.wcet * unit, task.deadline * unit, task.period * unit)
+            };
+            let tasks: Vec<_> = random_tasks(&mut random, count, 40).iter().map(scaled).collect();
+            let tasks = ByPeriod::of(&tasks, 1).tasks;
             let headroom = Headroom::new(&tasks);
             for (k, task) in tasks.iter().enumerate() {
                 let others = tasks.iter().enumerate().filter(|&(i, _)| i != k);

@@ -218,3 +218,30 @@ impl Responses for Equations<'_> {
         Ok(None)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Random, random_tasks};
+    use super::*;
+
+    #[test]
+    fn terms_that_leap_are_the_workload_there() {
+        for seed in 0..3_000 {
+            let mut random = Random::new(seed);
+            let task = random_tasks(&mut random, 1, 9)[0];
+            let slack = random.between(0, task.deadline - task.wcet);
+            let most = random.between(1, 60);
+            let mut response = random.between(1, 20);
+            let mut term = Term::of(&task, slack, most, response);
+            for _ in 0..6 {
+                let expected = workload::in_window(&task, response, slack).min(most);
+                assert_eq!(
+                    term.at(response),
+                    expected,
+                    "seed {seed}: {task:?}, slack {slack}, R = {response}"
+                );
+                response += random.between(0, 3 * task.period);
+            }
+        }
+    }
+}
