@@ -194,12 +194,8 @@ pub(crate) const POLICY_SAMPLES: &str = "samples of the attached policy";
 
 /// A policy's own samples, where another process reads them.
 fn missing_of_hosts(hosts: &HostSamples) -> Vec<Missing> {
-    let kinds = [
-        SampleKind::ReleaseLatency,
-        SampleKind::Release,
-        SampleKind::RequestLatency,
-        SampleKind::DspHandler,
-    ];
+    let kinds =
+        [SampleKind::ReleaseLatency, SampleKind::Release, SampleKind::RequestLatency, SampleKind::DspHandler];
     let missing = Missing {
         probe: POLICY_SAMPLES.to_owned(),
         reason: "another recording on this machine reads its samples".to_owned(),
