@@ -18,11 +18,21 @@ pub(crate) fn present(study: &Study<'_>) -> bool {
 
 /// What is proven of some sets under a scheduler.
 pub(crate) fn field(study: &Study<'_>, sets: &[usize], scheduler: &str) -> Field {
+    words(&records(study, sets, scheduler))
+}
+
+/// Whether it is proven for all of some sets that no deadline is missed; nothing if they were not analysed.
+pub(crate) fn is_proven_hard(study: &Study<'_>, sets: &[usize], scheduler: &str) -> Option<bool> {
+    let records = records(study, sets, scheduler);
+    let all = records.iter().all(|record| record.hard.verdict == ProofVerdict::Schedulable);
+    (records.len() == sets.len()).then_some(all)
+}
+
+fn records<'a>(study: &'a Study<'_>, sets: &[usize], scheduler: &str) -> Vec<&'a AnalysisRecord> {
     let of_sets = |record: &&AnalysisRecord| {
         record.scheduler == scheduler && usize::try_from(record.set).is_ok_and(|set| sets.contains(&set))
     };
-    let records: Vec<&AnalysisRecord> = study.results.analysis.iter().filter(of_sets).collect();
-    words(&records)
+    study.results.analysis.iter().filter(of_sets).collect()
 }
 
 fn words(records: &[&AnalysisRecord]) -> Field {

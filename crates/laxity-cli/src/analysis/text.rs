@@ -89,7 +89,9 @@ fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> Table {
 /// In words.
 pub fn verdict(answer: &VerdictAnswer) -> String {
     let task = answer.task.as_ref().map(|task| format!("task `{task}`"));
-    let cpus = answer.cpus.as_ref().map(|cpus| format!("cores {cpus}"));
+    let several = |cpus: &str| cpus.contains([',', '-']);
+    let cores = |cpus: &str| format!("{} {cpus}", if several(cpus) { "cores" } else { "core" });
+    let cpus = answer.cpus.as_ref().map(|cpus| cores(&cpus.to_string()));
     let place = [task, cpus].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let reason = answer.reason.clone();
     match answer.verdict {

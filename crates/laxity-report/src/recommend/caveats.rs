@@ -1,6 +1,7 @@
 //! What should temper the trust in a recommendation.
 
 use super::{Candidate, percent_of_period};
+use crate::analysis;
 use crate::number;
 use crate::study::Study;
 use laxity_trace::Host;
@@ -22,17 +23,18 @@ pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>)
         );
     } else if winner.configuration.host == Host::Simulator {
         caveats.push(format!(
-            "A simulation is no proof: no miss in {} shows one course of events; only a schedulability analysis can \
-             show that none can occur.",
-            number::counted(counts.jobs, "job")
+            "A simulation is no proof: no miss in {} shows one course of events; {}.",
+            number::counted(counts.jobs, "job"),
+            proof(study, sets, winner)
         ));
     } else if counts.jobs > 0 {
         // With no miss in n independent jobs, miss probabilities above 3/n are refuted at 95 % ("rule of three").
         caveats.push(format!(
             "A measurement is no proof. No miss in {} bounds the miss rate at {} % with 95 % confidence, if jobs \
-             were independent; only a schedulability analysis can show that none can occur.",
+             were independent; {}.",
             number::counted(counts.jobs, "job"),
-            number::significant(300.0 / number::ratio(counts.jobs, 1))
+            number::significant(300.0 / number::ratio(counts.jobs, 1)),
+            proof(study, sets, winner)
         ));
     }
     if let Some(least) = winner.evidence.laxity_min.filter(|&least| (0.0..LAXITY_CLOSE).contains(&least)) {
@@ -52,6 +54,18 @@ pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>)
     }
     caveats.extend(measurement_caveats(study, sets, winner));
     caveats
+}
+
+/// What analysis says of the winner.
+fn proof(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> &'static str {
+    match analysis::is_proven_hard(study, sets, &winner.configuration.scheduler) {
+        None => "only a schedulability analysis can show that none can occur",
+        Some(true) => {
+            "the analysis proves that none can occur, as long as jobs keep to their WCETs and scheduling costs what was assumed \
+             (`laxity analyze --overheads`)"
+        }
+        Some(false) => "no test could prove that none can occur (`laxity analyze` says where they fail)",
+    }
 }
 
 /// What the machine and the runs themselves say.

@@ -45,3 +45,32 @@ fn without_an_analysis_there_is_no_column() {
         assert!(!form.contains("Analysis"), "{form}");
     }
 }
+
+/// What is said of the winner, whose verdict this is.
+fn caveat(hard: Option<ProofVerdict>) -> String {
+    let mut results = rover();
+    results.runs.iter_mut().flat_map(|run| &mut run.jobs).for_each(|job| {
+        job.finish_ns = job.finish_ns.map(|finish| finish.min(job.deadline_ns));
+    });
+    let winner =
+        Report::of(&results).expect("valid").recommendation().scheduler.clone().expect("one is best");
+    let record = |verdict| AnalysisRecord {
+        set: 0,
+        scheduler: winner.clone(),
+        hard: proof(verdict, "qpa"),
+        soft: proof(ProofVerdict::Schedulable, "qpa"),
+    };
+    results.analysis = hard.into_iter().map(record).collect();
+    let answer = Report::of(&results).expect("valid").recommendation().clone();
+    assert!(answer.misses_nothing, "{answer:?}");
+    let found = answer.caveats.into_iter().find(|line| line.contains("can occur"));
+    found.expect("what a measurement cannot show is said")
+}
+
+#[test]
+fn a_recommendation_says_whether_it_is_proven() {
+    assert!(caveat(None).contains("only a schedulability analysis can show"));
+    assert!(caveat(Some(ProofVerdict::Schedulable)).contains("the analysis proves that none can occur"));
+    assert!(caveat(Some(ProofVerdict::NotProven)).contains("no test could prove"));
+    assert!(caveat(Some(ProofVerdict::NotApplicable)).contains("no test could prove"));
+}
