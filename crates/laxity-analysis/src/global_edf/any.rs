@@ -30,10 +30,10 @@ static INFO: TestInfo = TestInfo {
 };
 
 /// For D <= T; the accepting test gives bounds only if it is RTA.
-const CONSTRAINED: [&dyn Test; 7] = [&Gfb, &BclIterative, &Bak, &Rta, &Bar, &Load, &FfDbf];
+pub(super) const CONSTRAINED: [&dyn Test; 7] = [&Gfb, &BclIterative, &Bak, &Rta, &Bar, &Load, &FfDbf];
 
 /// For arbitrary deadlines.
-const ARBITRARY: [&dyn Test; 4] = [&Gfb, &Bak, &Load, &La];
+pub(super) const ARBITRARY: [&dyn Test; 4] = [&Gfb, &Bak, &Load, &La];
 
 impl AnyGlobalEdf {
     /// The verdict, and the test that accepted.

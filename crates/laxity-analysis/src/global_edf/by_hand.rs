@@ -51,6 +51,29 @@ fn integer_time_matters_to_bar() {
 }
 
 #[test]
+fn the_second_job_of_a_backlog_can_fail_where_the_first_does_not() {
+    // Task 4, two jobs, t = 3 + 2: x = 5 - 2 + 1 = 4. Within it 1 of task 1, dbf(5) = 3 of task 2, and 4 that task 3 carries in:
+    // 8 >= 2 4. One job, t = 3: x = 3, and 0 + 2 + 3 < 2 3; t = 5: x = 5, and 1 + 3 + 4 + 1 < 2 5.
+    let tasks = [(1, 4, 8), (1, 1, 2), (4, 55, 16), (1, 3, 2)];
+    assert_eq!(judge(&La, &tasks, 2), Verdict::fails_at(3));
+    assert_eq!(judge(&La, &tasks[1..], 2), Verdict::SCHEDULABLE);
+}
+
+#[test]
+fn a_task_does_not_carry_in_more_than_there_is_time_before_its_backlog() {
+    // Task 1, t = D = 20: x = 20 - 8 + 1 = 13. The other 18 do 18 < 2 13. Task 1 carries in 2 8 - 8 = 8, for which there is no time
+    // before its backlog: with them it would fail, 18 + 8 = 2 13.
+    //
+    // BAR cannot tell: where D <= T, floor(t / T) C + min(C - 1, t mod T) - C is at most t - D, and that below x.
+    let mut tasks = vec![(8, 20, 10)];
+    tasks.extend([(1, 20, 1_000); 18]);
+    assert_eq!(judge(&La, &tasks, 2), Verdict::SCHEDULABLE);
+    // 8 more leave it no time: 26 = 2 13.
+    tasks.extend([(1, 20, 1_000); 8]);
+    assert_eq!(judge(&La, &tasks, 2), Verdict::fails_at(0));
+}
+
+#[test]
 fn load_with_equality() {
     // delta_max = 0.5, mu = 1.5, the bound is 1; dbf(4) = 4, dbf(8) = 8.
     assert_eq!(judge(&Load, &[(1, 2, 4), (1, 4, 4), (2, 4, 4)], 2), Verdict::SCHEDULABLE);

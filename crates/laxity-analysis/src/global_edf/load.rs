@@ -87,11 +87,9 @@ impl Bound {
         }
         let floor = (u128::from(self.numerator) << share::BITS) / u128::from(self.denominator);
         let rate = floor.saturating_sub(share::total_ceil(tasks));
-        // As U is not above the bound, a hyperperiod after the longest deadline shows all.
-        let repeats = || {
-            let latest = tasks.iter().map(|task| task.deadline).max()?;
-            Some(share::hyperperiod(tasks)? + latest)
-        };
+        // dbf(t + H) <= dbf(t) + U H, less only where t is before the first deadline, and U is not above the bound: the first
+        // hyperperiod shows all.
+        let repeats = || share::hyperperiod(tasks);
         let mut length = share::horizon(excess, rate).or_else(repeats).ok_or(OutOfWork)?;
         let (numerator, denominator) = (u128::from(self.numerator), u128::from(self.denominator));
         while length > 0 {

@@ -1,5 +1,7 @@
 //! Global EDF, hard: no test dominates all others, so a set is schedulable if any accepts it.
 
+#[cfg(test)]
+mod alone;
 mod any;
 mod assumptions;
 mod bak;

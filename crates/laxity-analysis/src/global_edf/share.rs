@@ -45,3 +45,52 @@ pub(super) fn hyperperiod(tasks: &[SporadicTask]) -> Option<u64> {
     }
     Some(common)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Random, random_tasks};
+    use super::*;
+    use laxity_model::Utilization;
+
+    #[test]
+    fn three_thirds_are_a_whole() {
+        let third = SporadicTask::implicit(1, 3);
+        let whole = 1 << BITS;
+        assert_eq!(floor(1, 3), (whole - 1) / 3);
+        // One unit less would be below 3/3, and so for one of them.
+        assert!(total_ceil(&[third; 3]) >= whole);
+        assert_eq!(total_ceil(&[third]), (whole - 1) / 3 + 1);
+    }
+
+    #[test]
+    fn totals_are_not_below_the_truth_and_nearly_there() {
+        for seed in 0..2_000 {
+            let mut random = Random::new(seed);
+            let count = random.between(1, 9);
+            let tasks = random_tasks(&mut random, count, 50);
+            let sum = |value: fn(&SporadicTask) -> Utilization| {
+                tasks.iter().map(value).fold(Utilization::whole(0), |sum, each| sum.plus(&each))
+            };
+            let load = sum(|task| Utilization::ratio(task.wcet << 50, task.period));
+            // In units of 2^-50: the sum, rounded down, is not above the one that is rounded up.
+            let total = u64::try_from(total_ceil(&tasks).div_ceil(1 << (BITS - 50))).expect("few tasks");
+            assert!(load <= Utilization::whole(total), "seed {seed}: {tasks:?}");
+            assert!(Utilization::whole(total - 2) < load, "seed {seed}: {tasks:?}");
+            let excess =
+                sum(|task| Utilization::ratio(task.wcet * (task.period - task.deadline), task.period));
+            let ceil = Utilization::whole(u64::try_from(excess_ceil(&tasks)).expect("small"));
+            assert!(excess <= ceil, "seed {seed}: {tasks:?}");
+            assert!(ceil <= excess.plus(&Utilization::whole(count)), "seed {seed}: {tasks:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_time_is_the_last() {
+        // 7 >= 2^-59 t, at t = 7 2^59, and 7 >= 3 t / 2.
+        assert_eq!(horizon(7, 3 << (BITS - 1)), Some(4));
+        assert_eq!(horizon(7, 7 << BITS), Some(1));
+        assert_eq!(horizon(1, 1), None);
+        assert_eq!(horizon(1, 2), Some(1 << 59));
+        assert_eq!(horizon(1, 0), None);
+    }
+}
