@@ -20,11 +20,24 @@
 //! with jobs C_k taken off both workloads of task k and its cap as in 1.
 //!
 //! The left side L grows with t, so one evaluation at t settles all t' <= t of which m x' > L(t): going down from the longest
-//! t that can fail, every integer is covered, and no list of test points is needed.
+//! t that can fail, every integer is covered, and no list of test points is needed. Where the condition holds by so little that this
+//! settles next to nothing, L is looked at more closely (`ramps`): between two of its steps it is linear. Where U is near m and the
+//! longest t far away, short ones are looked at in between: most sets that fail, fail there as well, and it takes one to fail.
 
 use super::by_period::useful;
+use super::ramps::{Ramp, Slope};
 use super::{share, workload};
 use crate::{OutOfWork, SporadicTask, Work};
+use std::ops::Range;
+
+/// An interval that becomes shorter by less than 2^-12 of its length is looked at more closely.
+const SHORT_STEP: u32 = 12;
+
+/// So many times it is not, after it has not helped.
+const WITHOUT_RAMPS: u32 = 15;
+
+/// After so many evaluations that have not settled all, short intervals are looked at as well: a sixteenth as many.
+const PROBES_FROM: u64 = 64;
 
 /// The conditions of all tasks of a set.
 pub(super) struct BusyIntervals<'a> {
@@ -36,6 +49,7 @@ pub(super) struct BusyIntervals<'a> {
     idle: u128,
     /// Of one evaluation: what carry-in adds, by task.
     added: Vec<u64>,
+    ramps: Vec<Ramp>,
 }
 
 impl<'a> BusyIntervals<'a> {
@@ -48,7 +62,7 @@ impl<'a> BusyIntervals<'a> {
         let mut carried: Vec<u64> =
             tasks.iter().map(|task| task.wcet * task.deadline.div_ceil(task.period)).collect();
         let constant = share::excess_ceil(tasks) + largest(&mut carried, processors - 1);
-        Some(BusyIntervals { tasks, processors, constant, idle, added: carried })
+        Some(BusyIntervals { tasks, processors, constant, idle, added: carried, ramps: Vec::new() })
     }
 
     /// The longest interval in which task k with a backlog of `jobs` jobs can miss; 0 if there is none.
@@ -82,14 +96,64 @@ impl<'a> BusyIntervals<'a> {
     pub(super) fn holds(&mut self, k: usize, jobs: u64, work: &mut Work) -> Result<bool, OutOfWork> {
         let shortest = self.shortest(k, jobs);
         let mut length = self.longest(k, jobs)?;
+        let (mut evaluated, mut probed, mut without_ramps) = (0u64, shortest, 0);
         while length >= shortest {
             work.take(self.tasks.len() as u64)?;
-            match self.settled(k, jobs, length) {
-                None => return Ok(false),
-                Some(shorter) => length = shorter,
+            let Some(mut shorter) = self.settled(k, jobs, length) else { return Ok(false) };
+            let step = length.saturating_sub(shorter);
+            if shorter < shortest || step > length >> SHORT_STEP {
+                // Most often.
+            } else if without_ramps > 0 {
+                without_ramps -= 1;
+            } else {
+                work.take(self.tasks.len() as u64)?;
+                shorter = shorter.min(self.settled_along_ramps(k, jobs, length));
+                without_ramps = if length - shorter < 2 * step { WITHOUT_RAMPS } else { 0 };
+            }
+            length = shorter;
+            evaluated += 1;
+            if evaluated >= PROBES_FROM && evaluated.is_power_of_two() {
+                let lengths = probed..length;
+                match self.probe(k, jobs, lengths, evaluated / 16, work)? {
+                    None => return Ok(false),
+                    Some(last) => probed = last,
+                }
             }
         }
         Ok(true)
+    }
+
+    /// Looks at so many more of the intervals at whose end a deadline is, from the short end on, as that is where most sets fail that
+    /// fail at all. The last one, or nothing if the condition does not hold in it.
+    fn probe(
+        &mut self,
+        k: usize,
+        jobs: u64,
+        lengths: Range<u64>,
+        count: u64,
+        work: &mut Work,
+    ) -> Result<Option<u64>, OutOfWork> {
+        let mut length = lengths.start;
+        for _ in 0..count {
+            length = self.next_deadline(length);
+            if length >= lengths.end {
+                break;
+            }
+            work.take(2 * self.tasks.len() as u64)?;
+            if self.settled(k, jobs, length).is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(length))
+    }
+
+    /// The shortest interval longer than this one at which the demand of a task grows.
+    fn next_deadline(&self, length: u64) -> u64 {
+        let next = |task: &SporadicTask| match length.checked_sub(task.deadline) {
+            None => task.deadline,
+            Some(rest) => length - rest % task.period + task.period,
+        };
+        self.tasks.iter().map(next).min().unwrap_or(u64::MAX)
     }
 
     /// If the condition holds in the interval of this length, the longest shorter one in which that is not yet clear.
@@ -100,9 +164,52 @@ impl<'a> BusyIntervals<'a> {
         if sum >= u128::from(self.processors) * u128::from(cap) {
             return None;
         }
-        // From the cap floor(sum / m) + 1 on, the condition holds; sum / m < cap, so the quotient fits.
-        let quotient = u64::try_from(sum / u128::from(self.processors)).ok()?;
-        Some(quotient + backlog - 1)
+        Some(self.longest_open(sum, backlog))
+    }
+
+    /// The longest interval in which the condition does not hold with this sum: from the cap floor(sum / m) + 1 on it does.
+    fn longest_open(&self, sum: u128, backlog: u64) -> u64 {
+        let quotient = u64::try_from(sum / u128::from(self.processors)).unwrap_or(u64::MAX);
+        quotient.saturating_add(backlog) - 1
+    }
+
+    /// The same as [`Self::settled`], of an interval in which the condition holds, with how the workload falls.
+    ///
+    /// With d ns less, m x is less by m d. If the workload is less by `falls` d, for d <= `lasts`, the condition holds still as long as
+    /// (m - falls) d is below what it holds by.
+    fn settled_along_ramps(&mut self, k: usize, jobs: u64, length: u64) -> u64 {
+        let backlog = jobs * self.tasks[k].wcet;
+        let slope = self.slope(k, jobs, length);
+        let room = u128::from(self.processors) * u128::from(length + 1 - backlog);
+        let holds_by = room.saturating_sub(slope.value);
+        if slope.falls < self.processors {
+            let most = (holds_by.saturating_sub(1)) / u128::from(self.processors - slope.falls);
+            if most < u128::from(slope.lasts) {
+                return length - u64::try_from(most).unwrap_or(0) - 1;
+            }
+        }
+        // All of the ramp, and from its foot on as if the workload fell no more.
+        let foot = slope.value - u128::from(slope.falls) * u128::from(slope.lasts);
+        (length - slope.lasts).saturating_sub(1).min(self.longest_open(foot, backlog))
+    }
+
+    /// The left side of the condition, and how it falls with the length.
+    fn slope(&mut self, k: usize, jobs: u64, length: u64) -> Slope {
+        let before = length - self.shortest(k, jobs);
+        let backlog = jobs * self.tasks[k].wcet;
+        let cap = length + 1 - backlog;
+        let mut slope = Slope::lasting(before);
+        self.ramps.clear();
+        for (i, task) in self.tasks.iter().enumerate() {
+            let (own, cap) = if i == k { (backlog, before) } else { (0, cap) };
+            let plain = Ramp::demand(task, length);
+            let carry = Ramp::carried(task, left(task), length).or_flat(plain);
+            let (plain, carry) = (plain.less(own).capped(cap), carry.less(own).capped(cap));
+            slope.add(plain);
+            self.ramps.push(carry.above(plain));
+        }
+        slope.add_largest(&mut self.ramps, usize::try_from(self.processors - 1).unwrap_or(usize::MAX));
+        slope
     }
 
     /// The left side of the condition. Lengths are below 2^60, and no task's workload exceeds the length by more than 2^52.
@@ -125,11 +232,16 @@ impl<'a> BusyIntervals<'a> {
 
 /// floor(t / T) C + min(c, t mod T)
 fn carried(task: &SporadicTask, length: u64) -> u64 {
-    let left = if task.deadline <= task.period { task.wcet - 1 } else { task.wcet };
+    let left = left(task);
     if length < task.period {
         return left.min(length);
     }
     length / task.period * task.wcet + left.min(length % task.period)
+}
+
+/// What a job can have left at an interval's beginning.
+fn left(task: &SporadicTask) -> u64 {
+    if task.deadline <= task.period { task.wcet - 1 } else { task.wcet }
 }
 
 /// The sum of the `count` largest values, fewer than there are; their order changes.

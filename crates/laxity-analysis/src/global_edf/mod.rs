@@ -17,6 +17,7 @@ mod gfb;
 mod headroom;
 mod la;
 mod load;
+mod ramps;
 #[cfg(test)]
 mod reference;
 mod rta;
