@@ -5,6 +5,7 @@
 //! value, the rule and the fix.
 
 mod byte_size;
+mod cache;
 mod cpu_list;
 mod demand;
 mod diagnostic;
@@ -13,6 +14,8 @@ pub mod overheads;
 mod platform;
 mod policy;
 mod scheduler;
+mod sharing;
+mod shipped;
 mod sysfs;
 mod task;
 mod task_set;
@@ -21,6 +24,7 @@ mod time;
 mod utilization;
 
 pub use byte_size::ByteSize;
+pub use cache::{Cache, CacheKind};
 pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
@@ -28,9 +32,11 @@ pub use file::{
     DocumentEntries, DocumentKind, Exported, Imported, platform_schema, read_file, read_platform,
     read_task_set, task_set_schema,
 };
-pub use platform::{Cache, CacheKind, Core, NumaNode, Platform, Speed};
+pub use platform::{Core, NumaNode, Platform, Speed};
 pub use policy::{Policy, PolicyScheduler};
 pub use scheduler::{PriorityRule, Scheduler, Scope};
+pub use sharing::{MemoryGroup, Sharing};
+pub use shipped::ShippedPlatform;
 pub use task::{AccessPattern, Arrival, Group, Task, TaskKind, WorkingSet};
 pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use time::Duration;

@@ -1,6 +1,6 @@
 //! A multicore machine: cores with speeds, caches, memory nodes, clusters.
 
-use crate::{CpuList, Diagnostic, Result};
+use crate::{Cache, CacheKind, CpuList, Diagnostic, Result};
 use std::fmt;
 use std::str::FromStr;
 
@@ -103,34 +103,6 @@ pub struct Core {
     pub cpu: u32,
     /// Relative speed.
     pub speed: Speed,
-}
-
-/// What a cache holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CacheKind {
-    /// Data only.
-    Data,
-    /// Instructions only.
-    Instruction,
-    /// Both.
-    Unified,
-}
-
-/// One cache and the cores that share it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cache {
-    /// 1, 2, 3 ...
-    pub level: u32,
-    /// What it holds.
-    pub kind: CacheKind,
-    /// Capacity.
-    pub size_bytes: u64,
-    /// Line size, where known.
-    pub line_bytes: Option<u32>,
-    /// Associativity, where known.
-    pub ways: Option<u32>,
-    /// The cores that share it.
-    pub cpus: CpuList,
 }
 
 /// A memory node and the cores next to it.

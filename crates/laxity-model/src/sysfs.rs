@@ -3,7 +3,7 @@
 //! 1. Cores are the online CPUs. Their speeds are the ratios of `cpu_capacity`, or else of
 //!    `cpufreq/cpuinfo_max_freq`, the fastest core being 1; if any online core lacks both, all are 1.
 //! 2. Caches are read from every online CPU and listed once; one with an unreadable level, type, size or
-//!    list of sharers is left out. Cores that share a last-level cache form a cluster.
+//!    list of sharers is left out, and so is one of cores that have another of its level and kind already. Cores that share a last-level cache form a cluster.
 //! 3. Without `node/`, nothing is said of memory nodes.
 
 use crate::{Cache, CacheKind, Core, CpuList, Diagnostic, Failure, NumaNode, Platform, Result, Speed};
@@ -21,7 +21,7 @@ impl Platform {
         let cores = online.iter().zip(speeds).map(|(cpu, speed)| Core { cpu, speed }).collect();
         let mut caches: Vec<Cache> = Vec::new();
         for cache in online.iter().flat_map(|number| caches_of(&cpu(number), &online)) {
-            if !caches.contains(&cache) {
+            if caches.iter().all(|other| other.clash(&cache).is_empty()) {
                 caches.push(cache);
             }
         }
@@ -90,14 +90,18 @@ fn cache(folder: &Path, online: &CpuList) -> Option<Cache> {
         _ => return None,
     };
     let cpus = read::<CpuList>(&folder.join("shared_cpu_list"))?.intersection(online);
-    Some(Cache {
-        level: read(&folder.join("level")).filter(|&level| level > 0)?,
+    let cache = Cache {
+        level: read(&folder.join("level"))?,
         kind,
         size_bytes: size(&read::<String>(&folder.join("size"))?)?,
-        line_bytes: read(&folder.join("coherency_line_size")).filter(|&bytes| bytes > 0),
-        ways: read(&folder.join("ways_of_associativity")).filter(|&ways| ways > 0),
+        line_bytes: read(&folder.join("coherency_line_size")),
+        ways: read(&folder.join("ways_of_associativity")),
         cpus: Some(cpus).filter(|cpus| !cpus.is_empty())?,
-    })
+    };
+    // A geometry that cannot be is not known.
+    let without_ways = Cache { ways: None, ..cache.clone() };
+    let only_size = Cache { line_bytes: None, ..without_ways.clone() };
+    [cache, without_ways, only_size].into_iter().find(|cache| cache.validate().is_ok())
 }
 
 /// A size as sysfs writes it: `32K`.

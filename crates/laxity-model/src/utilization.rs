@@ -117,16 +117,15 @@ impl LoadSum {
 
     /// Compares with `numerator / denominator`, exactly. Panics if the denominator is zero.
     pub fn cmp_ratio(&self, numerator: u64, denominator: u64) -> Ordering {
-        let bound = floor_q64(numerator, denominator);
-        // truth is in [floor, floor + count); the bound is in [bound, bound + 1)
-        if self.floor_q64 > bound {
-            return Ordering::Greater;
-        }
-        if self.floor_q64 + self.gap_q64() <= bound {
-            return Ordering::Less;
-        }
-        let sum = self.fraction();
-        (sum.numerator * denominator).cmp(&(sum.denominator * numerator))
+        let exact = || self.fraction();
+        compare(self.floor_q64, self.gap_q64(), exact, (numerator, denominator))
+    }
+
+    /// Compares this sum and another together with `numerator / denominator`, exactly. Panics if the denominator is zero.
+    pub fn cmp_ratio_with(&self, other: &LoadSum, numerator: u64, denominator: u64) -> Ordering {
+        let exact = || Fraction::sum(&[self.fraction(), other.fraction()]);
+        let (floor, gap) = (self.floor_q64 + other.floor_q64, self.gap_q64() + other.gap_q64());
+        compare(floor, gap, exact, (numerator, denominator))
     }
 
     /// Compares with another sum, exactly.
@@ -174,6 +173,25 @@ impl LoadSum {
     pub fn to_f64(&self) -> f64 {
         self.floor_q64 as f64 / 2f64.powi(64)
     }
+}
+
+/// Compares a sum in `[floor, floor + gap)` units of 2^-64 with a ratio; asks for the fraction only if that does not tell.
+fn compare(
+    floor_sum: u128,
+    gap: u128,
+    exact: impl FnOnce() -> Fraction,
+    (numerator, denominator): (u64, u64),
+) -> Ordering {
+    // The bound is in [bound, bound + 1).
+    let bound = floor_q64(numerator, denominator);
+    if floor_sum > bound {
+        return Ordering::Greater;
+    }
+    if floor_sum + gap <= bound {
+        return Ordering::Less;
+    }
+    let sum = exact();
+    (sum.numerator * denominator).cmp(&(sum.denominator * numerator))
 }
 
 /// A rational that is not reduced.
@@ -271,6 +289,12 @@ mod tests {
             let (a, b) = (sum_of(&a), sum_of(&b));
             prop_assert_eq!(a.cmp_ratio(n, d), a.exact().cmp(&Utilization::ratio(n, d)));
             prop_assert_eq!(a.cmp_sum(&b), a.exact().cmp(&b.exact()));
+            prop_assert_eq!(a.cmp_ratio_with(&b, n, d), a.exact().plus(&b.exact()).cmp(&Utilization::ratio(n, d)));
+            let both = a.exact().plus(&b.exact());
+            let (n, d) = (both.as_rational().numer().to_u64(), both.as_rational().denom().to_u64());
+            if let (Some(n), Some(d)) = (n, d) {
+                prop_assert_eq!(a.cmp_ratio_with(&b, n, d), Ordering::Equal);
+            }
         }
     }
 }

@@ -225,6 +225,14 @@ fn schema_and_reader_refuse_the_same_platforms() {
             "cache 1: level is 0",
         ),
         (
+            "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='1KiB', line=0, cpus='0'}]",
+            "cache 1: line 0 is not a power of two",
+        ),
+        (
+            "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='1KiB', line=64, ways=0, cpus='0'}]",
+            "cache 1: ways is 0",
+        ),
+        (
             "version = 1\ncores = 1\ncaches = [{level=1, kind='trace', size=1, cpus='0'}]",
             "unknown variant `trace`",
         ),
@@ -245,6 +253,27 @@ fn schema_and_reader_refuse_the_same_platforms() {
             "NUMA node 0 is described twice",
         ),
         ("version = 1\ncores = 1\ncaches = [{level=1, kind='data', size=1, cpus='0-1'}]", "names CPUs 1"),
+        (
+            "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='0B', cpus='0'}]",
+            "cache 1: size is 0",
+        ),
+        (
+            "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='1KiB', line=48, cpus='0'}]",
+            "cache 1: line 48 is not a power of two",
+        ),
+        (
+            "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='100B', line=64, cpus='0'}]",
+            "cache 1: size 100B is not a multiple of its line of 64 bytes",
+        ),
+        (
+            "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='1KiB', line=64, ways=17, cpus='0'}]",
+            "cache 1: 17 ways are more than the cache's 16 lines",
+        ),
+        (
+            "version = 1\ncores = 3\ncaches = [{level=2, kind='unified', size=1024, cpus='0-1'}, \
+             {level=2, kind='data', size=1024, cpus='1-2'}]",
+            "cache 2: CPUs 1 have another L2 cache already",
+        ),
         ("version = 1\ncores = [{cpu=0, speed=1e300}]", "not a fraction"),
         ("version = 1\ncores = [{cpu=0, speed=inf}]", "invalid type"),
     ] {
@@ -375,7 +404,14 @@ fn task_set() -> impl Strategy<Value = TaskSet> {
 
 fn platform() -> impl Strategy<Value = Platform> {
     let core = (1u32..5000, 1u32..5000);
-    let cache = (1u32..5, 0u8..3, 1u64..1 << 40, proptest::option::of(any::<u32>()), any::<u64>());
+    // What `check_caches` takes: each level once, whole lines, at most as many ways as lines.
+    let cache = (
+        0u8..3,
+        1u64..1 << 30,
+        proptest::option::of(0u32..10),
+        proptest::option::of(1u64..100),
+        any::<u64>(),
+    );
     let node = (proptest::option::of(any::<u64>()), any::<u64>());
     let numbers = proptest::collection::btree_map(0u32..64, core, 1..10);
     (
@@ -393,9 +429,11 @@ fn platform() -> impl Strategy<Value = Platform> {
                 cores.iter().map(|c| c.cpu).filter(|cpu| mask >> cpu & 1 == 1).collect()
             };
             let kinds = [CacheKind::Data, CacheKind::Instruction, CacheKind::Unified];
-            let caches = caches.into_iter().map(|(level, kind, size_bytes, line_bytes, mask)| {
-                let kind = kinds[usize::from(kind)];
-                Cache { level, kind, size_bytes, line_bytes, ways: line_bytes, cpus: some(mask) }
+            let caches = (1..).zip(caches).map(|(level, (kind, lines, line, ways, mask))| {
+                let (kind, line_bytes) = (kinds[usize::from(kind)], line.map(|bits| 1 << bits));
+                let ways = ways.and_then(|ways| u32::try_from(ways.min(lines)).ok());
+                let size_bytes = lines * u64::from(line_bytes.unwrap_or(1));
+                Cache { level, kind, size_bytes, line_bytes, ways, cpus: some(mask) }
             });
             let nodes = (0..).zip(nodes).map(|(id, (memory_bytes, mask))| NumaNode {
                 id,

@@ -182,6 +182,23 @@ fn garbage_is_left_out_not_guessed() {
 }
 
 #[test]
+fn caches_that_no_machine_has_are_left_out() {
+    let sys = Sys::new("0-1");
+    // Both CPUs share one L2, whose size they do not agree on: the first is taken.
+    sys.cache(0, 0, ["2", "Unified", "64K", "0-1"]).cache(1, 0, ["2", "Unified", "128K", "0-1"]);
+    sys.cache(0, 1, ["1", "Data", "32K", "0"]).cache(1, 1, ["1", "Data", "1K", "1"]);
+    sys.file("cpu/cpu0/cache/index1/coherency_line_size", "48");
+    sys.file("cpu/cpu0/cache/index1/ways_of_associativity", "8");
+    sys.file("cpu/cpu1/cache/index1/coherency_line_size", "64");
+    sys.file("cpu/cpu1/cache/index1/ways_of_associativity", "17");
+    let platform = sys.platform();
+    let shown = |cache: &Cache| (cache.level, cache.size_bytes >> 10, cache.line_bytes, cache.ways);
+    let caches: Vec<_> = platform.caches().iter().map(shown).collect();
+    assert_eq!(caches, [(1, 32, None, None), (1, 1, Some(64), None), (2, 64, Some(64), Some(8))]);
+    assert_eq!(Platform::from_toml(&platform.to_toml(), "x"), Ok(platform));
+}
+
+#[test]
 fn a_tree_without_online_cpus_is_the_environments_fault() {
     for sys in [Sys::new(""), Sys::new("zero"), Sys::new("0-99999")] {
         let error = Platform::from_sysfs(sys.root()).expect_err("no CPUs");

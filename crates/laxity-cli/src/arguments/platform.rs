@@ -3,15 +3,15 @@
 use super::value;
 use crate::experiment::ILP_TIME_LIMIT;
 use clap::Args;
-use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, read_platform};
+use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, ShippedPlatform, read_platform};
 use laxity_place::{Method, Overload};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which cores, and how they are clustered.
 #[derive(Args, Clone)]
 pub struct PlatformArguments {
-    /// The platform, a TOML or JSON file; default: this machine
-    #[arg(long, value_name = "FILE")]
+    /// The platform: a TOML or JSON file, or the name of one that comes with laxity (see `laxity list`); default: this machine
+    #[arg(long, value_name = "FILE|NAME")]
     pub platform: Option<PathBuf>,
     /// Use only these cores: a number of them, or a list such as 0-3,8
     #[arg(long, value_name = "N|LIST")]
@@ -25,7 +25,7 @@ impl PlatformArguments {
     /// The platform asked for.
     pub fn resolve(&self) -> Result<Platform> {
         let platform = match &self.platform {
-            Some(file) => read_platform(file)?,
+            Some(file) => named_or_read(file)?,
             None => Platform::this_machine()?,
         };
         let platform = match &self.cpus {
@@ -61,6 +61,16 @@ impl PlatformArguments {
                 .and_then(|clusters| platform.with_clusters(clusters))
                 .map_err(|error| error.context(format!("--clusters `{lists}`"))),
         }
+    }
+}
+
+/// A file goes before a name; what is neither is more likely a file that is missing.
+fn named_or_read(file: &Path) -> Result<Platform> {
+    let named = file.to_str().filter(|_| !file.exists());
+    match named.map(ShippedPlatform::named) {
+        Some(Ok(platform)) => Ok(platform),
+        Some(Err(none)) if file.components().count() == 1 && file.extension().is_none() => Err(none),
+        _ => read_platform(file),
     }
 }
 

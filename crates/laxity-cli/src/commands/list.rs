@@ -2,7 +2,9 @@
 
 use crate::arguments::ListArguments;
 use crate::output;
-use laxity_model::{Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope};
+use laxity_model::{
+    Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, ShippedPlatform,
+};
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
 use laxity_trace::Machine;
@@ -18,6 +20,8 @@ struct Answer {
     tests: Vec<TestAnswer>,
     generators: Vec<Named>,
     placements: Vec<Named>,
+    /// Those that come with laxity.
+    platforms: Vec<Named>,
     machine: Machine,
     can: BTreeMap<&'static str, String>,
     not_measured: BTreeMap<String, String>,
@@ -122,6 +126,10 @@ fn answer(platform: &Platform) -> Answer {
         placements: Method::list()
             .into_iter()
             .map(|m| Named { name: m.name, description: m.description })
+            .collect(),
+        platforms: ShippedPlatform::all()
+            .iter()
+            .map(|p| Named { name: p.name.to_owned(), description: p.description.to_owned() })
             .collect(),
         machine: Machine::this_machine(platform),
         can: BTreeMap::from([
@@ -242,6 +250,8 @@ fn text(answer: &Answer) -> String {
     answer.generators.iter().for_each(|g| text += &format!("  {:<22} {}\n", g.name, g.description));
     text += "\nPLACEMENTS (--placement)\n";
     answer.placements.iter().for_each(|p| text += &format!("  {:<22} {}\n", p.name, p.description));
+    text += "\nPLATFORMS (--platform; or a file)\n";
+    answer.platforms.iter().for_each(|p| text += &format!("  {:<22} {}\n", p.name, p.description));
     let machine = &answer.machine;
     text += &format!("\nTHIS MACHINE\n  {:<22} {}, cores {}\n", "processor", machine.cpu_model, machine.cpus);
     let clusters: Vec<String> = machine.clusters.iter().map(ToString::to_string).collect();

@@ -115,6 +115,10 @@ fn paths_that_are_no_files_are_named() {
     bench.refuses(&["report", "missing"], &["missing", "manifest.json"]);
     bench.refuses(&["place", "good.toml", "--platform", "missing.toml"], &["missing.toml", "no such file"]);
     bench.refuses(&["place", "good.toml", "--platform", "good.toml"], &["unknown field `tasks`", "cores"]);
+    bench.refuses(
+        &["place", "good.toml", "--platform", "opteron"],
+        &["`opteron`", "opteron-6164-he", "a file"],
+    );
 }
 
 #[test]

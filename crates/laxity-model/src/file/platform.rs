@@ -88,11 +88,13 @@ struct CacheFile {
     kind: CacheKindFile,
     /// Capacity.
     size: Written<Size>,
-    /// Line size in bytes.
+    /// Line size in bytes, a power of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     line: Option<u32>,
-    /// Associativity.
+    /// Associativity: how many lines a set has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     ways: Option<u32>,
     /// The cores that share it.
     cpus: Written<Cpus>,
@@ -202,10 +204,13 @@ impl PlatformFile {
         let read_clusters = |list: Bounded<Written<Cpus>, CORES_MAX>| {
             list.0.iter().map(|cpus| cpus.read("clusters")).collect::<Result<Vec<CpuList>>>()
         };
+        let caches: Vec<Cache> =
+            self.caches.0.into_iter().enumerate().map(CacheFile::read).collect::<Result<_>>()?;
+        check_caches(&caches)?;
         Platform::new(
             self.name.unwrap_or_else(|| name.to_owned()),
             self.cores.read()?,
-            self.caches.0.into_iter().enumerate().map(CacheFile::read).collect::<Result<_>>()?,
+            caches,
             self.numa.0.into_iter().map(NumaFile::read).collect::<Result<_>>()?,
             self.clusters.map(read_clusters).transpose()?,
         )
@@ -260,9 +265,6 @@ impl CoreFile {
 impl CacheFile {
     fn read((index, file): (usize, CacheFile)) -> Result<Cache> {
         let place = |field: &str| format!("cache {}: {field}", index + 1);
-        if file.level == 0 {
-            return Err(Diagnostic::usage(place("level is 0")).hint("number cache levels from 1"));
-        }
         Ok(Cache {
             level: file.level,
             kind: file.kind.into(),
@@ -283,6 +285,24 @@ impl CacheFile {
             cpus: Written::of(&cache.cpus),
         }
     }
+}
+
+/// Refuses caches that no machine has.
+fn check_caches(caches: &[Cache]) -> Result<()> {
+    for (at, cache) in caches.iter().enumerate() {
+        cache.validate().map_err(|error| error.context(format!("cache {}", at + 1)))?;
+        let clashes = caches[..at].iter().map(|other| cache.clash(other));
+        if let Some(cpus) = clashes.into_iter().find(|cpus| !cpus.is_empty()) {
+            return Err(Diagnostic::usage(format!(
+                "cache {}: CPUs {cpus} have another L{} cache already; of each level a core has one for data and one \
+                 for instructions, or one for both",
+                at + 1,
+                cache.level
+            ))
+            .hint("give each cache the cores that share it, each core once"));
+        }
+    }
+    Ok(())
 }
 
 impl NumaFile {

@@ -1,0 +1,79 @@
+//! Caches and who shares them.
+
+use crate::{ByteSize, CpuList, Diagnostic, Result};
+
+/// What a cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CacheKind {
+    /// Data only.
+    Data,
+    /// Instructions only.
+    Instruction,
+    /// Both.
+    Unified,
+}
+
+/// One cache and the cores that share it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cache {
+    /// 1, 2, 3 ...
+    pub level: u32,
+    /// What it holds.
+    pub kind: CacheKind,
+    /// Capacity.
+    pub size_bytes: u64,
+    /// Line size, where known.
+    pub line_bytes: Option<u32>,
+    /// Associativity, where known.
+    pub ways: Option<u32>,
+    /// The cores that share it.
+    pub cpus: CpuList,
+}
+
+impl Cache {
+    /// Refuses what no cache is: sizes of 0, lines that are no power of two, a part of a line, more ways than lines.
+    ///
+    /// # Errors
+    ///
+    /// The first of these.
+    pub fn validate(&self) -> Result<()> {
+        if self.level == 0 {
+            return Err(Diagnostic::usage("level is 0").hint("number cache levels from 1"));
+        }
+        if self.size_bytes == 0 {
+            return Err(Diagnostic::usage("size is 0").hint("leave the cache out, or give its size"));
+        }
+        if self.ways == Some(0) {
+            return Err(Diagnostic::usage("ways is 0").hint("leave `ways` out where it is not known"));
+        }
+        let Some(line) = self.line_bytes else { return Ok(()) };
+        if !line.is_power_of_two() {
+            return Err(Diagnostic::usage(format!("line {line} is not a power of two"))
+                .hint("give the line size in bytes, such as 64"));
+        }
+        if !self.size_bytes.is_multiple_of(u64::from(line)) {
+            return Err(Diagnostic::usage(format!(
+                "size {} is not a multiple of its line of {line} bytes",
+                ByteSize(self.size_bytes)
+            ))
+            .hint("give sizes in KiB or MiB, and the line size in bytes"));
+        }
+        let lines = self.size_bytes / u64::from(line);
+        match self.ways {
+            Some(ways) if u64::from(ways) > lines => {
+                Err(Diagnostic::usage(format!("{ways} ways are more than the cache's {lines} lines"))
+                    .hint("give at most as many ways as the cache has lines, or leave `ways` out"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The cores that would have both caches although they are of one level and hold the same: data, instructions.
+    pub fn clash(&self, other: &Cache) -> CpuList {
+        let either_holds_both = [self.kind, other.kind].contains(&CacheKind::Unified);
+        match self.level == other.level && (self.kind == other.kind || either_holds_both) {
+            true => self.cpus.intersection(&other.cpus),
+            false => CpuList::default(),
+        }
+    }
+}
