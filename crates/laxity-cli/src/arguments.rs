@@ -378,6 +378,8 @@ pub struct RunArguments {
 Examples:
   laxity place set.toml                              onto the cores of this machine, optimally
   laxity place set.toml --placement wfd --cpus 4 --platform server.toml
+  laxity place set.toml --placement lwfg             tasks that share memory (`group`) on one core
+  laxity place set.toml --placement lwfg-else:ffd    and by ffd, if lwfg finds no place for a task
   laxity place set.toml --onto clusters --placement ff:density:down --json")]
 pub struct PlaceArguments {
     /// The task set

@@ -37,6 +37,25 @@ impl<'a> Filling<'a> {
                 || demand_bound::admits(&self.placed[bin], item, request.capacities().of(bin)))
     }
 
+    /// True if tasks that may all go into the bin fit there together. `load` is the sum of their loads.
+    pub fn fits_together(&self, items: &[Item<'a>], load: &LoadSum, bin: usize) -> bool {
+        let request = self.request;
+        let (capacity, denominator) = request.capacities().largest();
+        if self.filled[bin].cmp_ratio_with(load, capacity, denominator) == Ordering::Greater {
+            return false;
+        }
+        if request.fit() != Fit::DemandBound {
+            return true;
+        }
+        // One after the other: each addition checks all deadlines that it changes.
+        let mut placed = self.placed[bin].clone();
+        items.iter().all(|&item| {
+            let admitted = demand_bound::admits(&placed, item, request.capacities().of(bin));
+            placed.push(item);
+            admitted
+        })
+    }
+
     /// Puts the task into the bin, whether it fits or not.
     pub fn put(&mut self, item: Item<'a>, bin: usize) {
         self.filled[bin].add(item.work, self.request.fit().window(item.task));

@@ -1,8 +1,8 @@
 //! Placement of tasks onto cores and clusters, before anything runs.
 //!
 //! A [`Request`] says which tasks go into which [`Bin`]s, what *fits* means ([`Fit`]) and what to do with a
-//! task that fits nowhere ([`Overload`]); a [`Method`] says how: a bin-packing heuristic ([`Packing`]) or the
-//! integer program that minimises the maximum load. The answer is a [`Placement`], or a diagnostic that names
+//! task that fits nowhere ([`Overload`]); a [`Method`] says how: a bin-packing heuristic ([`Packing`]), LWFG,
+//! which keeps tasks together that share memory, or the integer program that minimises the maximum load. The answer is a [`Placement`], or a diagnostic that names
 //! the task that failed, why, and a way out.
 //!
 //! Assumptions:
@@ -17,7 +17,7 @@
 //! With one exception every method gives the same answer everywhere and always: an ILP that runs into its time
 //! limit keeps what it has found by then.
 //!
-//! Sources: lelli2012, 5.4 (the ILP); lindsay2012, 5.2 and 6.1.5 (heuristics, overload); Baruah and Fisher,
+//! Sources: lelli2012, 5.4 (the ILP); lindsay2012, 5.2, 5.3 and 6.1.5 (heuristics, LWFG, overload); Baruah and Fisher,
 //! "The partitioned multiprocessor scheduling of sporadic task systems", RTSS 2005 (`bf-deadline`, `dbf`).
 
 mod admission;
@@ -27,6 +27,7 @@ mod capacity;
 mod demand_bound;
 mod fit;
 mod ilp;
+mod lwfg;
 mod method;
 mod order;
 mod packing;
@@ -37,7 +38,7 @@ mod request;
 pub use bin::Bin;
 pub use fit::Fit;
 pub use ilp::{ILP_TIME_LIMIT_DEFAULT, ILP_VARIABLES_MAX, Progress};
-pub use method::{Listed, Method, Packing, Rule};
+pub use method::{Fallback, Listed, Method, Packing, Rule};
 pub use order::{Direction, Key, Order};
 pub use placement::{Optimality, Placement};
 pub use request::{Overload, Request};

@@ -32,8 +32,29 @@ pub struct Packing {
 pub enum Method {
     /// A packing heuristic.
     Pack(Packing),
+    /// Largest working set first, grouping tasks that share memory (lindsay2012, 5.3), and what is tried where that
+    /// finds no place for a task (5.5).
+    Lwfg(Option<Fallback>),
     /// The integer program that minimises the maximum load relative to capacity (lelli2012, 5.4).
     Ilp,
+}
+
+/// What places a set that LWFG cannot place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fallback {
+    /// A packing heuristic.
+    Pack(Packing),
+    /// The integer program.
+    Ilp,
+}
+
+impl From<Fallback> for Method {
+    fn from(fallback: Fallback) -> Self {
+        match fallback {
+            Fallback::Pack(packing) => Method::Pack(packing),
+            Fallback::Ilp => Method::Ilp,
+        }
+    }
 }
 
 /// A line of `laxity list`.
@@ -76,16 +97,27 @@ const fn by_utilization(rule: Rule) -> Packing {
 const BF_DEADLINE: Packing =
     Packing { rule: Rule::FirstFit, order: Order { key: Key::Deadline, direction: Direction::Up } };
 
+const LARGEST_WORKING_SET_FIRST: Packing =
+    Packing { rule: Rule::NextFit, order: Order { key: Key::WorkingSet, direction: Direction::Down } };
+
 /// Heuristics that have a name of their own.
-const NAMED: [(&str, Packing, &str); 5] = [
+const NAMED: [(&str, Packing, &str); 6] = [
     ("ffd", by_utilization(Rule::FirstFit), "first-fit, decreasing utilization"),
     ("wfd", by_utilization(Rule::WorstFit), "worst-fit, decreasing utilization: spreads the load"),
     ("bfd", by_utilization(Rule::BestFit), "best-fit, decreasing utilization: packs tightly"),
     ("nfd", by_utilization(Rule::NextFit), "next-fit, decreasing utilization"),
     ("bf-deadline", BF_DEADLINE, "first-fit, non-decreasing relative deadline (Baruah and Fisher 2005)"),
+    (
+        "lwf",
+        LARGEST_WORKING_SET_FIRST,
+        "next-fit, largest working set first: LWFG without its groups (lindsay2012, 5.3)",
+    ),
 ];
 
 const ILP: &str = "ilp";
+const LWFG: &str = "lwfg";
+/// Begins the name of LWFG with a fallback.
+const LWFG_ELSE: &str = "lwfg-else:";
 
 impl Packing {
     /// Every heuristic, those with a name of their own first.
@@ -115,7 +147,13 @@ fn opposite(direction: Direction) -> Direction {
 impl Method {
     /// The methods with names of their own.
     pub fn named() -> Vec<Method> {
-        NAMED.iter().map(|&(_, packing, _)| Method::Pack(packing)).chain([Method::Ilp]).collect()
+        let packings = NAMED.iter().map(|&(_, packing, _)| Method::Pack(packing));
+        packings.chain([Method::Lwfg(None), Method::Ilp]).collect()
+    }
+
+    /// True if the integer program may have to decide: its time limit can make answers differ.
+    pub fn may_solve(self) -> bool {
+        matches!(self, Method::Ilp | Method::Lwfg(Some(Fallback::Ilp)))
     }
 
     /// Everything `laxity list` says about placement methods.
@@ -132,7 +170,16 @@ impl Method {
                 "a rule above with tasks ordered by {keys}; loads and working sets fall, times rise by default"
             ),
         );
-        named.chain([ilp]).chain(rules).chain([order]).collect()
+        let lwfg = line(
+            LWFG,
+            "largest working set first, tasks of a group that share memory together, next-fit (lindsay2012, 5.3)",
+        );
+        let fallback = format!("{LWFG_ELSE}NAME");
+        let fallback = line(
+            &fallback,
+            "lwfg, and another placement, such as wfd or ilp, where lwfg finds no place (5.5)",
+        );
+        named.chain([lwfg, fallback, ilp]).chain(rules).chain([order]).collect()
     }
 }
 
@@ -154,8 +201,16 @@ impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Method::Pack(packing) => packing.fmt(f),
+            Method::Lwfg(None) => f.pad(LWFG),
+            Method::Lwfg(Some(fallback)) => f.pad(&format!("{LWFG_ELSE}{fallback}")),
             Method::Ilp => f.pad(ILP),
         }
+    }
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Method::from(*self).fmt(f)
     }
 }
 
@@ -165,8 +220,10 @@ impl FromStr for Packing {
     fn from_str(text: &str) -> Result<Self> {
         match text.parse()? {
             Method::Pack(packing) => Ok(packing),
-            Method::Ilp => Err(Diagnostic::usage(format!("placement `{text}` is not a packing heuristic"))
-                .hint("write a heuristic such as wfd or ff:density:down")),
+            Method::Ilp | Method::Lwfg(_) => {
+                Err(Diagnostic::usage(format!("placement `{text}` is not a packing heuristic"))
+                    .hint("write a heuristic such as wfd or ff:density:down"))
+            }
         }
     }
 }
@@ -178,6 +235,16 @@ impl FromStr for Method {
         let wanted = text.trim().to_ascii_lowercase();
         if wanted == ILP {
             return Ok(Method::Ilp);
+        }
+        if wanted == LWFG {
+            return Ok(Method::Lwfg(None));
+        }
+        if let Some(fallback) = wanted.strip_prefix(LWFG_ELSE) {
+            return match fallback.parse()? {
+                Method::Pack(packing) => Ok(Method::Lwfg(Some(Fallback::Pack(packing)))),
+                Method::Ilp => Ok(Method::Lwfg(Some(Fallback::Ilp))),
+                Method::Lwfg(_) => Err(unknown(text, "falls back to itself")),
+            };
         }
         if let Some((_, packing, _)) = NAMED.iter().find(|(name, ..)| *name == wanted) {
             return Ok(Method::Pack(*packing));
@@ -228,7 +295,9 @@ mod tests {
     fn every_method_reads_back_as_written() {
         let packings = Packing::all();
         assert_eq!(packings.len(), 4 * 6 * 2);
-        for method in packings.into_iter().map(Method::Pack).chain([Method::Ilp]) {
+        let fallbacks = packings.iter().copied().map(Fallback::Pack).chain([Fallback::Ilp]);
+        let lwfg = fallbacks.map(Some).chain([None]).map(Method::Lwfg).collect::<Vec<_>>();
+        for method in packings.into_iter().map(Method::Pack).chain(lwfg).chain([Method::Ilp]) {
             assert_eq!(method.to_string().parse(), Ok(method), "{method}");
         }
     }
@@ -242,6 +311,8 @@ mod tests {
             ("nf", "nf:given:up"),
             ("wf:wss", "wf:wss:down"),
             ("bf:period", "bf:period:up"),
+            ("lwf", "nf:wss:down"),
+            ("LWFG-else:FFD", "lwfg-else:ff:utilization:down"),
         ] {
             assert_eq!(short.parse::<Method>(), long.parse::<Method>(), "{short}");
         }
@@ -257,12 +328,17 @@ mod tests {
             ("ff:size", "unknown order `size`"),
             ("ff:density:sideways", "unknown direction"),
             ("ff:density:up:up", "one part too many"),
+            ("lwfg-else:", "is not known"),
+            ("lwfg:ffd", "is not known"),
+            ("lwfg-else:lwfg", "falls back to itself"),
         ] {
             let error = text.parse::<Method>().expect_err(text);
             assert!(error.message.contains(why), "{}", error.message);
             assert!(error.hint.expect("a hint").contains("ff:density:down"));
         }
-        assert!("ilp".parse::<Packing>().is_err());
+        for text in ["ilp", "lwfg", "lwfg-else:ffd"] {
+            assert!(text.parse::<Packing>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -77,6 +77,14 @@ impl Placement {
         self.assignment.get(task).copied().flatten().map(|bin| &self.bins[bin])
     }
 
+    /// The bins that some tasks are in, ascending.
+    pub fn bins_of(&self, tasks: &[usize]) -> Vec<usize> {
+        let mut bins: Vec<usize> = tasks.iter().filter_map(|&task| self.assignment[task]).collect();
+        bins.sort_unstable();
+        bins.dedup();
+        bins
+    }
+
     /// The exact load of a bin, not divided by its capacity.
     pub fn load(&self, bin: usize) -> Utilization {
         self.loads[bin].exact()

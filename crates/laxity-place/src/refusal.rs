@@ -3,7 +3,7 @@
 use crate::admission::Filling;
 use crate::order::Item;
 use crate::packing::pack;
-use crate::{Fit, Method, Overload, Packing, Request};
+use crate::{Fallback, Fit, Method, Overload, Packing, Request};
 use laxity_model::{Diagnostic, LoadSum, Utilization};
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ pub(crate) fn outside_affinity(request: &Request, item: Item) -> Diagnostic {
 /// A heuristic could not place a task.
 pub(crate) fn stuck<'a>(
     request: &'a Request<'a>,
-    packing: Packing,
+    method: Method,
     filling: &Filling<'a>,
     item: Item<'a>,
 ) -> Diagnostic {
@@ -44,11 +44,11 @@ pub(crate) fn stuck<'a>(
         Fit::Utilization | Fit::Density => "",
     };
     Diagnostic::usage(format!(
-        "task `{task}` ({word} {load}) fits on no core or cluster under {packing}: {}{why}{}",
+        "task `{task}` ({word} {load}) fits on no core or cluster under {method}: {}{why}{}",
         rooms_text(request, &rooms, &load),
         limit_text(request),
     ))
-    .hint(way_out(request, packing))
+    .hint(way_out(request, method))
 }
 
 /// The ILP's best placement exceeds a capacity. `lower_bound` is the proven least maximum load.
@@ -141,7 +141,7 @@ fn limit_text(request: &Request) -> String {
 }
 
 /// The best advice that can be verified: another method that works, or that there is none.
-fn way_out(request: &Request, failed: Packing) -> String {
+fn way_out(request: &Request, failed: Method) -> String {
     let (needed, exceeds) = whole_set(request);
     let others = if exceeds { None } else { other_heuristic(request, failed) };
     if let Some(advice) = others.or_else(|| other_test(request)) {
@@ -190,11 +190,16 @@ fn fits(request: &Request, packing: Packing) -> bool {
     pack(request, packing, Overload::Refuse).stuck.is_none()
 }
 
-/// Another heuristic under which the set fits.
-fn other_heuristic(request: &Request, failed: Packing) -> Option<String> {
-    let mut others =
-        Packing::all().into_iter().filter(|packing| *packing != failed).take(affordable(request));
-    others.find(|&packing| fits(request, packing)).map(|packing| format!("--placement {packing}"))
+/// Another heuristic under which the set fits; where LWFG has failed, as its fallback.
+fn other_heuristic(request: &Request, failed: Method) -> Option<String> {
+    let mut others = Packing::all()
+        .into_iter()
+        .filter(|&packing| Method::Pack(packing) != failed)
+        .take(affordable(request));
+    others.find(|&packing| fits(request, packing)).map(|packing| match failed {
+        Method::Lwfg(_) => format!("--placement {}", Method::Lwfg(Some(Fallback::Pack(packing)))),
+        Method::Pack(_) | Method::Ilp => format!("--placement {packing}"),
+    })
 }
 
 /// A more accurate admission test under which the set fits.

@@ -3,7 +3,7 @@
 use crate::capacity::Capacities;
 use crate::order::Item;
 use crate::packing::pack;
-use crate::{Bin, Fit, ILP_TIME_LIMIT_DEFAULT, Method, Placement, Progress, ilp, refusal};
+use crate::{Bin, Fit, ILP_TIME_LIMIT_DEFAULT, Method, Placement, Progress, ilp, lwfg, refusal};
 use laxity_model::{Diagnostic, Duration, Result, Task, TaskSet, Utilization};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -153,10 +153,11 @@ impl<'a> Request<'a> {
         }
         match method {
             Method::Ilp => ilp::place(self, watch),
+            Method::Lwfg(fallback) => lwfg::place(self, fallback, watch),
             Method::Pack(packing) => {
                 let packed = pack(self, packing, self.overload);
                 match packed.stuck {
-                    Some(item) => Err(refusal::stuck(self, packing, &packed.filling, item)),
+                    Some(item) => Err(refusal::stuck(self, method, &packed.filling, item)),
                     None => Ok(Placement::new(self, method, packed.filling.assignment(), packed.overloaded)),
                 }
             }

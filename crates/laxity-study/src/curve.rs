@@ -172,11 +172,11 @@ fn curve(file: &CurveFile) -> Result<Curve> {
     let name = file.name.clone().unwrap_or_else(|| file.scheduler.clone());
     let here = |error: Diagnostic| error.context(format!("curve `{name}`"));
     let placement: Method = file.placement.as_deref().unwrap_or("ffd").parse().map_err(here)?;
-    if placement == Method::Ilp {
+    if placement.may_solve() {
         return Err(here(
-            Diagnostic::usage(
-                "placement `ilp` stops at a time limit, and results would depend on the machine",
-            )
+            Diagnostic::usage(format!(
+                "placement `{placement}` stops at a time limit, and results would depend on the machine"
+            ))
             .hint("choose a heuristic such as ffd or wfd (see `laxity list`)"),
         ));
     }

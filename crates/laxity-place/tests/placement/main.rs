@@ -2,4 +2,5 @@
 
 mod heuristics;
 mod ilp;
+mod lwfg;
 mod oracle;
