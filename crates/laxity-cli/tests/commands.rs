@@ -17,12 +17,13 @@ fn every_help_teaches() {
         (&[][..], &["laxity list", "sudo laxity compare", "Exit codes", "130"][..]),
         (&["compare"], &["Examples:", "laxity compare set.toml", "jobs.parquet", "10s", "uniform:0.5,1"]),
         (&["run"], &["Examples:", "--scheduler p-edf", "--json", "10s"]),
-        (&["place"], &["Examples:", "--placement wfd", "0.95", "clusters"]),
+        (&["place"], &["Examples:", "--placement wfd", "--placement lwfg", "0.95", "clusters"]),
         (&["generate"], &["Examples:", "The same seed", "-o set.toml"]),
         (&["generate", "emberson"], &["Source: Emberson", "10ms", "16KiB", "--granularity"]),
         (&["generate", "uunifast"], &["Source:", "10ms", "16KiB"]),
         (&["generate", "unc"], &["Source: ackelman2018", "exp-light", "uni-moderate (10-100ms)"]),
         (&["generate", "waters"], &["Source: Kramer", "16KiB"]),
+        (&["generate", "mtt"], &["Source: lindsay2012", "Table 6.1", "mwlp", "--shared", "10-250ms"]),
         (&["generate", "lelli2012"], &["Source: lelli2012, 5.3", "16KiB,256KiB", "--cores"]),
         (&["report"], &["Examples:", "report.html", "notes.md"]),
         (&["list"], &["Examples:", "--platform", "--json"]),
@@ -43,9 +44,14 @@ fn list_says_what_there_is_and_what_this_machine_can_run() {
     let told = prints(&["list"]);
     let answer = json(&prints(&["list", "--json"]));
     assert_eq!(answer["version"], 1);
-    for (kind, least) in
-        [("schedulers", 6), ("policies", 7), ("tests", 20), ("generators", 5), ("placements", 6)]
-    {
+    for (kind, least) in [
+        ("schedulers", 6),
+        ("policies", 7),
+        ("tests", 20),
+        ("generators", 6),
+        ("placements", 9),
+        ("platforms", 5),
+    ] {
         let entries = answer[kind].as_array().expect("a list");
         assert!(entries.len() >= least, "{kind}: {entries:?}");
         for entry in entries {
@@ -75,6 +81,12 @@ fn every_listed_name_is_accepted() {
             prints(&["place", utf8(&set), "--placement", name]);
         }
     }
+    for platform in answer["platforms"].as_array().expect("a list") {
+        let name = platform["name"].as_str().expect("a name");
+        let placed =
+            json(&prints(&["place", utf8(&set), "--platform", name, "--placement", "ffd", "--json"]));
+        assert!(placed["bins"].as_array().expect("bins").len() > 3, "{name}");
+    }
     for generator in answer["generators"].as_array().expect("a list") {
         prints(&["generate", generator["name"].as_str().expect("a name"), "--help"]);
     }
@@ -101,11 +113,12 @@ fn this_machines_platform_reads_back() {
 }
 
 /// A call of each generator that makes one set.
-const GENERATORS: [&[&str]; 4] = [
+const GENERATORS: [&[&str]; 5] = [
     &["emberson", "-n", "8", "-u", "1.5", "--wss", "16KiB,256KiB"],
     &["uunifast", "-n", "8", "-u", "1.5"],
     &["unc", "-u", "1.5", "--utilizations", "exp-light", "--periods", "logunif-moderate"],
     &["waters", "-u", "1.5"],
+    &["mtt", "--distribution", "mlu", "-u", "1.5"],
 ];
 
 #[test]
@@ -190,7 +203,9 @@ fn a_placement_is_a_partition_whose_loads_sum_to_u() {
         let set = directory.path().join("set.json");
         prints(&["generate", "emberson", "-n", "16", "-u", "2.4", "--seed", &seed, "-o", utf8(&set)]);
         let utilization = utilization_by_name(&json_file(&set));
-        for method in ["ffd", "wfd", "bfd", "bf-deadline", "wf:period:up", "ilp"] {
+        for method in
+            ["ffd", "wfd", "bfd", "bf-deadline", "wf:period:up", "lwf", "lwfg", "lwfg-else:ffd", "ilp"]
+        {
             for onto in ["cores", "clusters"] {
                 let call = ["place", utf8(&set), "--platform", utf8(&platform), "--placement", method];
                 let call = [&call[..], &["--onto", onto, "--overload", "least-loaded"]].concat();
@@ -250,6 +265,36 @@ fn check_placement(answer: &Value, table: &str, utilization: &BTreeMap<String, f
         let total: f64 = utilization.values().sum();
         assert!(bound <= max_load + 1e-9 && bound >= total / 4.0 - 1e-9, "{bound} for {max_load}");
     }
+}
+
+#[test]
+fn tasks_that_share_memory_are_placed_together_by_lwfg() {
+    let directory = tempfile::tempdir().expect("directory");
+    let (platform, set) = (directory.path().join("four.toml"), directory.path().join("mwl.toml"));
+    fs::write(&platform, FOUR_CORES).expect("write");
+    prints(&["generate", "mtt", "--distribution", "mwl", "-u", "3", "--seed", "3", "-o", utf8(&set)]);
+    let place = |how: &str, json: &[&str]| {
+        let call = ["place", utf8(&set), "--platform", utf8(&platform), "--placement", how];
+        prints(&[&call[..], &["--overload", "least-loaded"], json].concat())
+    };
+    let split = |how: &str| {
+        let answer = json(&place(how, &["--json"]));
+        let groups = answer["groups"].as_array().expect("groups").clone();
+        assert!(groups.len() > 1, "{answer}");
+        // What a bin walks is at least its largest task's working set, and a group's counts once.
+        let bytes =
+            answer["bins"].as_array().expect("bins").iter().map(|bin| bin["working_set_bytes"].as_u64());
+        let all: u64 = bytes.map(|bytes| bytes.expect("known")).sum();
+        (groups.iter().filter(|group| group["cpus"].as_array().expect("cpus").len() > 1).count(), all)
+    };
+    let (lwfg, wfd) = (split("lwfg"), split("wfd"));
+    assert!(lwfg.0 < wfd.0 && lwfg.1 < wfd.1, "{lwfg:?} against {wfd:?}");
+    let table = place("wfd", &[]);
+    assert!(table.contains("working sets") && table.contains("is split over CPUs"), "{table}");
+    assert!(place("lwfg", &[]).contains("groups that share memory are together"));
+    let simulated =
+        ["simulate", utf8(&set), "--scheduler", "p-edf", "--placement", "lwfg", "--duration", "100ms"];
+    prints(&[&simulated[..], &["--platform", utf8(&platform), "--overload", "least-loaded"]].concat());
 }
 
 #[test]

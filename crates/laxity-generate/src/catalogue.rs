@@ -57,7 +57,7 @@ const GRANULARITY: Parameter =
     defaults("granularity", "1ms", "periods are multiples of this; it must divide both ends of the range");
 
 /// All generators.
-pub static GENERATORS: [Description; 4] = [
+pub static GENERATORS: [Description; 5] = [
     Description {
         name: "emberson",
         summary: "n tasks of total utilization U, uniform over all such sets (RandFixedSum)",
@@ -113,6 +113,27 @@ pub static GENERATORS: [Description; 4] = [
                 "demand",
                 "run",
                 "demand of jobs: run (as the run says) | acet (average execution time)",
+            ),
+        ],
+    },
+    Description {
+        name: "mtt",
+        summary: "multi-threaded tasks whose members share a working set, up to a total utilization",
+        source: "lindsay2012, 6.1.3 and Table 6.1 (whose tasks read and write alike: --read-write 1:1)",
+        parameters: &[
+            required(
+                "distribution",
+                "tasks per MTT, their utilization and period, and the MTT's working set: mlu (1-4, .01-.1, 24-240ms, 128KiB per 3ms) | mmu (1-4, .1-.4, 24-240ms, 128KiB per 3ms) | mwl (1-8, .1-.4, 10-250ms, 64-512KiB) | mwh (the same, 4-8MiB) | mwlp mwhp (utilization drawn for each task) | mwlu mwhu (period drawn for each task)",
+            ),
+            required(
+                "utilization",
+                "draw MTTs until their total exceeds this; the last is dropped (6 ... 48 in the paper)",
+            ),
+            GRANULARITY,
+            defaults(
+                "shared",
+                "1",
+                "share of its working set that each task shares with its MTT, above 0 and at most 1; the rest is its own",
             ),
         ],
     },

@@ -105,8 +105,11 @@ impl Common {
             let (reads, writes) = self.read_write;
             let chosen =
                 usize::try_from(sizes.below(self.wss.len() as u64)).expect("an index below a length");
-            let working_set =
-                WorkingSet { size_bytes: self.wss[chosen].0, reads, writes, pattern: self.access };
+            let (size_bytes, group) = match draft.memory.clone() {
+                Some(memory) => (memory.size_bytes, memory.group),
+                None => (self.wss[chosen].0, None),
+            };
+            let working_set = WorkingSet { size_bytes, reads, writes, pattern: self.access };
             Task {
                 arrival: match self.arrivals {
                     Arrivals::Periodic => Arrival::Periodic { period },
@@ -118,6 +121,7 @@ impl Common {
                     Phases::Uniform => Duration::from_ns(phases.below(draft.period)),
                 },
                 working_set,
+                group,
                 demand: draft.demand,
                 ..Task::periodic(draft.name, Duration::from_ns(draft.wcet), period)
             }

@@ -1,7 +1,7 @@
 //! What a generator decides about a task before the options common to all generators are applied.
 
 use crate::Decimal;
-use laxity_model::{Demand, LoadSum};
+use laxity_model::{Demand, Group, LoadSum};
 use std::cmp::Ordering;
 
 /// The most tasks a generated set may have (RandFixedSum's table then takes at most 67 MB).
@@ -14,6 +14,17 @@ pub(crate) struct Draft {
     pub(crate) wcet: u64,
     pub(crate) period: u64,
     pub(crate) demand: Option<Demand>,
+    /// What it walks, where the generator says so instead of the option `wss`.
+    pub(crate) memory: Option<Memory>,
+}
+
+/// The memory of a task to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Memory {
+    /// Working set.
+    pub(crate) size_bytes: u64,
+    /// With whom it shares how much of it.
+    pub(crate) group: Option<Group>,
 }
 
 impl Draft {
@@ -21,7 +32,7 @@ impl Draft {
     /// set's total at or below the sum of the u.
     pub(crate) fn with_utilization(id: usize, utilization: f64, period: u64) -> Self {
         let wcet = crate::stream::floor_u64(utilization * period as f64).clamp(1, period);
-        Draft { name: format!("t{}", id + 1), wcet, period, demand: None }
+        Draft { name: format!("t{}", id + 1), wcet, period, demand: None, memory: None }
     }
 }
 
@@ -52,7 +63,7 @@ mod tests {
 
     #[test]
     fn trimming_stops_at_the_exact_total() {
-        let draft = |wcet, period| Draft { name: String::new(), wcet, period, demand: None };
+        let draft = |wcet, period| Draft { name: String::new(), wcet, period, demand: None, memory: None };
         let mut drafts = [draft(6, 10), draft(9, 10)];
         trim_to(&mut drafts, "1.2".parse().expect("decimal"));
         assert_eq!(drafts.map(|draft| draft.wcet), [6, 6]);

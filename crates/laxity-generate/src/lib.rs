@@ -24,6 +24,7 @@ mod draft;
 mod emberson;
 mod fixed_sum;
 pub mod lelli2012;
+mod mtt;
 mod parameters;
 mod periods;
 mod request;
@@ -40,6 +41,7 @@ pub use catalogue::{COMMON_PARAMETERS, Description, Fallback, GENERATORS, Parame
 pub use common::{Arrivals, Common, Deadlines, Phases};
 pub use decimal::Decimal;
 pub use emberson::{Emberson, Rescale};
+pub use mtt::{DrawnFor, Mtt, MttDistribution, MttWorkingSet};
 pub use parameters::Parameters;
 pub use periods::{PeriodShape, Periods};
 pub use request::{Generator, Prepared, Request, generate, regenerate};

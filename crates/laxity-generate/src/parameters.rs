@@ -3,6 +3,7 @@
 use crate::catalogue::{COMMON_PARAMETERS, Description, Fallback};
 use crate::common::Common;
 use crate::emberson::{Emberson, Rescale};
+use crate::mtt::Mtt;
 use crate::unc::{Unc, UncSize};
 use crate::uunifast::UUniFast;
 use crate::waters::Waters;
@@ -236,6 +237,26 @@ impl Parametric for Waters {
         ];
         all.extend(self.utilization.map(|utilization| ("utilization", utilization.to_string())));
         all
+    }
+}
+
+impl Parametric for Mtt {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        Ok(Mtt {
+            distribution: reader.value("distribution")?,
+            utilization: reader.value("utilization")?,
+            granularity: reader.value("granularity")?,
+            shared: reader.value("shared")?,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("distribution", self.distribution.to_string()),
+            ("utilization", self.utilization.to_string()),
+            ("granularity", self.granularity.to_string()),
+            ("shared", self.shared.to_string()),
+        ]
     }
 }
 

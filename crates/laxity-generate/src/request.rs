@@ -4,6 +4,7 @@ use crate::catalogue::{Description, GENERATORS, description};
 use crate::common::Common;
 use crate::draft::Draft;
 use crate::emberson::{Emberson, PreparedEmberson};
+use crate::mtt::{Mtt, PreparedMtt};
 use crate::parameters::{Parameters, Parametric, Reader};
 use crate::stream::RNG_NAME;
 use crate::unc::{PreparedUnc, Unc};
@@ -22,6 +23,8 @@ pub enum Generator {
     Unc(Unc),
     /// Automotive runnables.
     Waters(Waters),
+    /// Multi-threaded tasks that share memory.
+    Mtt(Mtt),
 }
 
 impl Generator {
@@ -32,6 +35,7 @@ impl Generator {
             Generator::UUniFast(_) => "uunifast",
             Generator::Unc(_) => "unc",
             Generator::Waters(_) => "waters",
+            Generator::Mtt(_) => "mtt",
         }
     }
 
@@ -40,6 +44,7 @@ impl Generator {
             "emberson" => Emberson::read(reader).map(Generator::Emberson),
             "uunifast" => UUniFast::read(reader).map(Generator::UUniFast),
             "unc" => Unc::read(reader).map(Generator::Unc),
+            "mtt" => Mtt::read(reader).map(Generator::Mtt),
             _ => Waters::read(reader).map(Generator::Waters),
         }
     }
@@ -50,6 +55,7 @@ impl Generator {
             Generator::UUniFast(options) => options.written(),
             Generator::Unc(options) => options.written(),
             Generator::Waters(options) => options.written(),
+            Generator::Mtt(options) => options.written(),
         }
     }
 }
@@ -86,11 +92,20 @@ impl Request {
     /// Checks the request and computes once what all its sets share (RandFixedSum's table).
     pub fn prepare(&self) -> Result<Prepared> {
         self.common.check()?;
+        if matches!(self.generator, Generator::Mtt(_)) && self.common.wss != Common::default().wss {
+            return Err(Diagnostic::usage(
+                "generator `mtt` draws the working sets itself: `wss` cannot be given",
+            )
+            .hint(
+                "leave `wss` out; the distribution says how large working sets are (lindsay2012, Table 6.1)",
+            ));
+        }
         let generator = match &self.generator {
             Generator::Emberson(options) => PreparedGenerator::Emberson(options.prepare()?),
             Generator::UUniFast(options) => PreparedGenerator::UUniFast(options.prepare()?),
             Generator::Unc(options) => PreparedGenerator::Unc(options.prepare()?),
             Generator::Waters(options) => PreparedGenerator::Waters(options.prepare()?),
+            Generator::Mtt(options) => PreparedGenerator::Mtt(options.prepare()?),
         };
         Ok(Prepared { request: self.clone(), generator })
     }
@@ -102,6 +117,7 @@ enum PreparedGenerator {
     UUniFast(PreparedUUniFast),
     Unc(PreparedUnc),
     Waters(PreparedWaters),
+    Mtt(PreparedMtt),
 }
 
 /// A checked request, ready to generate any of its sets in any order and from many threads.
@@ -122,8 +138,14 @@ impl Prepared {
     pub fn generate(&self, index: u64) -> Result<TaskSet> {
         let Request { ref generator, seed, .. } = self.request;
         let tasks = self.tasks(index)?;
-        if let (true, PreparedGenerator::Unc(prepared)) = (tasks.is_empty(), &self.generator) {
-            return Err(prepared.refuse_empty(seed, index));
+        if tasks.is_empty() {
+            match &self.generator {
+                PreparedGenerator::Unc(prepared) => return Err(prepared.refuse_empty(seed, index)),
+                PreparedGenerator::Mtt(prepared) => return Err(prepared.refuse_empty(seed, index)),
+                PreparedGenerator::Emberson(_)
+                | PreparedGenerator::UUniFast(_)
+                | PreparedGenerator::Waters(_) => {}
+            }
         }
         let provenance = Provenance {
             generator: generator.name().to_owned(),
@@ -153,6 +175,7 @@ impl Prepared {
             PreparedGenerator::UUniFast(prepared) => prepared.draw(seed, index),
             PreparedGenerator::Unc(prepared) => prepared.draw(seed, index),
             PreparedGenerator::Waters(prepared) => prepared.draw(seed, index),
+            PreparedGenerator::Mtt(prepared) => prepared.draw(seed, index),
         }
     }
 }

@@ -23,6 +23,7 @@ pub(crate) enum Purpose {
     Phases = 4,
     WorkingSets = 5,
     Runnables = 6,
+    Members = 7,
 }
 
 /// A stream of random numbers.

@@ -26,8 +26,12 @@ fn text_of(set: &TaskSet) -> String {
         let [wcet, period, deadline, phase] =
             [task.wcet, task.period(), task.deadline_rel, task.phase].map(|time| time.as_ns());
         let (name, wss, demand) = (&task.name, task.working_set.size_bytes, task.demand.unwrap_or_default());
-        writeln!(text, "{name:>8} {wcet:>11} {period:>11} {deadline:>12} {phase:>11} {wss:>7} {demand}")
+        write!(text, "{name:>8} {wcet:>11} {period:>11} {deadline:>12} {phase:>11} {wss:>7} {demand}")
             .expect("text");
+        if let Some(group) = &task.group {
+            write!(text, " shares {} with {}", group.shared_bytes, group.name).expect("text");
+        }
+        text.push('\n');
     }
     text
 }
@@ -78,4 +82,9 @@ fn unc() {
 #[test]
 fn waters() {
     check("waters.txt", "waters", &[("runnables", "200"), ("utilization", "1.5"), ("demand", "acet")]);
+}
+
+#[test]
+fn mtt() {
+    check("mtt.txt", "mtt", &[("distribution", "mwlp"), ("utilization", "3"), ("shared", "0.75")]);
 }

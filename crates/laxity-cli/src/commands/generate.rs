@@ -42,6 +42,7 @@ impl Args for GenerateArguments {
                 "The same seed gives the same bytes on every machine.\n\nExamples:\n  \
                  laxity generate emberson -n 8 -u 1.6 --wss 16KiB -o set.toml\n  \
                  laxity generate unc -u 3.2 --utilizations exp-light --periods logunif-moderate --count 100 -o sets\n  \
+                 laxity generate mtt --distribution mwl -u 24 -o mwl.toml\n  \
                  laxity generate lelli2012 --cores 2 -o grid",
             )
     }

@@ -43,7 +43,15 @@ fn impossible_parameters_of_generators_are_refused() {
         (&["lelli2012", "--cores", "0", "-o", "grid"], &["'0'", "--cores", "1..=1024"]),
         (&["lelli2012", "--cores", "99999", "-o", "grid"], &["'99999'", "--cores", "1..=1024"]),
         (&["lelli2012", "--cores", "2", "--wss", "big", "-o", "grid"], &["--wss", "`big`"]),
-        (&["mtt"], &["mtt"]),
+        (&["gauss"], &["gauss"]),
+        (&["mtt", "-u", "6"], &["--distribution"]),
+        (&["mtt", "--distribution", "mxx", "-u", "6"], &["`mxx`", "mlu, mmu, mwl"]),
+        (
+            &["mtt", "--distribution", "mwl", "-u", "6", "--wss", "1MiB"],
+            &["`wss` cannot be given", "Table 6.1"],
+        ),
+        (&["mtt", "--distribution", "mwl", "-u", "6", "--shared", "1.5"], &["shared part 1.5", "0.5"]),
+        (&["mtt", "--distribution", "mwl", "-u", "0.01"], &["the set is empty", "mlu"]),
     ];
     for (call, names) in calls {
         bench.refuses(&[&["generate"], *call].concat(), names);
@@ -73,6 +81,35 @@ fn a_set_that_does_not_fit_names_the_task_the_room_and_another_method() {
     bench.refuses(&with("ilp"), &["task `z`", "1.2000", "--overload least-loaded"]);
     let placed = bench.laxity(&[&with("ilp")[..], &["--overload", "least-loaded"]].concat());
     assert!(placed.status.success(), "the hint is wrong: {}", words(&placed));
+    bench.refuses(&with("lwfg-else:ffd"), &["neither lwfg (at task `z`) nor its fallback", "task `z`"]);
+    bench.refuses(&with("lwfg-else:lwfg"), &["lwfg-else:lwfg", "falls back to itself", "lwfg"]);
+}
+
+#[test]
+fn groups_that_contradict_themselves_are_refused_by_who_uses_them() {
+    let shares = |name, shared| {
+        task(
+            name,
+            "1ms",
+            "10ms",
+            &format!("group = \"g\"\nshared = \"{shared}\"\nworking_set = {{ size = \"4KiB\" }}"),
+        )
+    };
+    let bench = Bench::new(&[
+        ("more.toml", &set(&[&shares("a", "3KiB"), &shares("b", "2KiB")])),
+        ("none.toml", &set(&[&shares("a", "0B"), &shares("b", "2KiB")])),
+    ]);
+    let place = |set, method| ["place", set, "--platform", "four-cores", "--placement", method];
+    bench.refuses(
+        &place("more.toml", "lwfg"),
+        &["task `a` shares 3KiB", "group `g`", "more than 2KiB", "`shared`"],
+    );
+    bench.refuses(
+        &place("none.toml", "lwfg"),
+        &["task `a` is in group `g`", "0 bytes", "leave its group out"],
+    );
+    let placed = bench.laxity(&place("none.toml", "ffd"));
+    assert!(placed.status.success(), "ffd has no use for groups: {}", words(&placed));
 }
 
 #[test]
