@@ -4,7 +4,7 @@
 //! cargo bench -p laxity-analysis --bench inflation
 //! ```
 //!
-//! The sets are those of the tests' benchmark (`speed.rs`), with working sets of 1 to 32 KiB; overheads and delays are those of
+//! The sets are those of the tests' benchmark (`speed`), with working sets of 1 to 32 KiB; overheads and delays are those of
 //! `examples/costs`. One thread, CPU time. A cell is sets per second, the share with room in percent, and for the accounting that
 //! was measured there, where most have room, the ratio to SchedCAT's sets per second (one thread of a 2 GHz Xeon; U is not stated).
 
