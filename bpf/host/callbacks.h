@@ -307,6 +307,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		return;
 	c->running = LX_NONE;
 	c->awaited = LX_NONE;
+	c->background_since = bpf_ktime_get_ns();
 	in = lx_instance_of(c);
 	if (!in)
 		return;
@@ -343,6 +344,15 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 		lx_kick_cpu(cpu);
 }
 
+/*
+ * Time in inverse proportion to its weight. What is left of the slice does not tell that time: whoever preempts takes the whole
+ * slice away.
+ */
+static __always_inline void lx_charge_background(struct task_struct *p, u64 had)
+{
+	scx_bpf_task_set_dsq_vtime(p, p->scx.dsq_vtime + had * 100 / p->scx.weight);
+}
+
 void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 {
 	struct lx_host_cpu *c = lx_host_cpu(scx_bpf_task_cpu(p));
@@ -356,10 +366,8 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 		if (lx_tracing(LX_TRACE_EVENTS) && c->instance != LX_NONE)
 			lx_trace_task(LX_TRACE_BACKGROUND_STOP, scx_bpf_task_cpu(p), bpf_ktime_get_ns(),
 				      lx_is_kernel_thread(p), LX_NONE, p->pid, LX_NONE, p->pid);
-		/* Background: time in inverse proportion to its weight. */
-		if (!lx_is_kernel_thread(p) && p->scx.slice < background_slice)
-			scx_bpf_task_set_dsq_vtime(p, p->scx.dsq_vtime +
-							      (background_slice - p->scx.slice) * 100 / p->scx.weight);
+		if (!lx_is_kernel_thread(p))
+			lx_charge_background(p, bpf_ktime_get_ns() - c->background_since);
 		return;
 	}
 	in = lx_instance_at(c->instance);

@@ -110,6 +110,8 @@ struct lx_host_cpu {
 	u32 unused;
 	/* The instant that the budget timer was last set to. */
 	u64 budget_due;
+	/* Since when what runs has had this CPU, if that is none of ours. */
+	u64 background_since;
 	struct lx_reserve reserve;
 };
 

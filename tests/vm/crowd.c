@@ -11,6 +11,7 @@
  */
 #include "children.h"
 #include "crowd/load.h"
+#include "crowd/fair.h"
 
 static int small(int me)
 {
@@ -140,6 +141,8 @@ int main(int count, char **words)
 		return verdict(what, full(atoi(words[2])));
 	if (!strcmp(what, "budget") && count == 3)
 		return verdict(what, budget(atoi(words[2])));
+	if (!strcmp(what, "fair") && count == 3)
+		return verdict(what, fair(atoi(words[2])));
 	fprintf(stderr, "crowd: there is nothing that is called %s\n", what);
 	return 2;
 }
