@@ -67,6 +67,30 @@ static __noinline int lx_note_outcome(struct task_struct *p, int ret)
 }
 
 /*
+ * The answer to who wants to change a task's CPUs: one of ours is not kept from a CPU of its instance, as SCHED_DEADLINE's are
+ * not kept from one of their root domain.
+ */
+static __noinline int lx_answer_affinity(struct task_struct *p)
+{
+	struct lx_cpu_mask wanted = {};
+	struct lx_member *member = lx_real_time(p);
+	struct lx_instance *in = member ? lx_instance_at(member->instance) : NULL;
+	int answer = 0;
+	u32 i = 0;
+
+	if (!in || !lx_cpus_of_caller(&wanted))
+		return 0;
+	while (i < in->cpus && i < LX_CPUS_MAX && LX_MAY_LOOP) {
+		u32 cpu = lx_kernel_cpu(in, i);
+
+		if (!(*LX_AT(wanted.word, cpu / 64, LX_CPUS_MAX / 64) & 1ull << cpu % 64))
+			answer = -LX_EBUSY;
+		i++;
+	}
+	return answer;
+}
+
+/*
  * The kernel never passes a program of this kind over, however many ask at the same time. Needs `bpf` among the kernel's active
  * security modules; user space loads it if it is there, and what follows if not.
  */
@@ -80,7 +104,7 @@ int BPF_PROG(lx_may_enter, struct task_struct *p, int ret)
 		return ret;
 	error = lx_request_of_caller(&request);
 	if (error)
-		return error > 0 ? 0 : error;
+		return error > 0 ? lx_answer_affinity(p) : error;
 	/* Records of its CPU are written by one at a time. */
 	bpf_preempt_disable();
 	ret = lx_answer(p, &request);
@@ -111,8 +135,10 @@ int BPF_PROG(lx_may_enter, struct task_struct *p, int ret)
 	{                                                                                                              \
 		struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);                                 \
                                                                                                                        \
-		if (ret || !member || !member->asks)                                                                   \
+		if (ret || !member)                                                                                    \
 			return ret;                                                                                    \
+		if (!member->asks)                                                                                     \
+			return lx_answer_affinity(p);                                                                  \
 		member->asks = 0;                                                                                      \
 		bpf_preempt_disable();                                                                                 \
 		ret = lx_answer(p, &member->request);                                                                  \
@@ -178,7 +204,10 @@ void BPF_STRUCT_OPS(on_exit_task, struct task_struct *p, struct scx_exit_task_ar
 	lx_leave(p);
 }
 
-/* One of ours may not be kept from a CPU of its instance; it goes on as background then. */
+/*
+ * One of ours may not be kept from a CPU of its instance. Who asks is told so (lx_answer_affinity); where nobody can be, as in a
+ * cpuset that gets smaller, it goes on as background.
+ */
 void BPF_STRUCT_OPS(on_set_cpumask, struct task_struct *p, const struct cpumask *mask)
 {
 	struct lx_member *member = lx_member_of(p);

@@ -54,19 +54,22 @@ static __always_inline void lx_request_of_attributes(struct lx_request *request,
 	request->wanted.period = period ?: deadline;
 }
 
-/* A system call that is under way: its number and second argument. */
+/* A system call that is under way: its number, second and third argument. */
 struct lx_call {
 	u64 number;
 	u64 argument;
+	u64 third;
 };
 
 #if defined(__TARGET_ARCH_x86)
 #define LX_SETATTR 314
 #define LX_SETSCHEDULER 144
 #define LX_SETPARAM 142
+#define LX_SETAFFINITY 203
 #define LX_SETATTR_32 351
 #define LX_SETSCHEDULER_32 156
 #define LX_SETPARAM_32 154
+#define LX_SETAFFINITY_32 241
 /* In thread_info.status: the call is one of the 32-bit interface. */
 #define LX_TS_COMPAT 2
 
@@ -79,14 +82,17 @@ static __always_inline void lx_call_under_way(struct lx_call *call, struct pt_re
 {
 	call->number = registers->orig_ax;
 	call->argument = compat ? (u32)registers->cx : registers->si;
+	call->third = compat ? (u32)registers->dx : registers->dx;
 }
 #elif defined(__TARGET_ARCH_arm64)
 #define LX_SETATTR 274
 #define LX_SETSCHEDULER 119
 #define LX_SETPARAM 118
+#define LX_SETAFFINITY 122
 #define LX_SETATTR_32 380
 #define LX_SETSCHEDULER_32 156
 #define LX_SETPARAM_32 154
+#define LX_SETAFFINITY_32 241
 /* In thread_info.flags: TIF_32BIT. */
 #define LX_TIF_32BIT 22
 
@@ -99,6 +105,7 @@ static __always_inline void lx_call_under_way(struct lx_call *call, struct pt_re
 {
 	call->number = (u32)registers->syscallno;
 	call->argument = compat ? (u32)registers->regs[1] : registers->regs[1];
+	call->third = compat ? (u32)registers->regs[2] : registers->regs[2];
 }
 #else
 #error "where this machine keeps the number of a system call is not known"
@@ -128,6 +135,31 @@ static __noinline int lx_request_of_caller(struct lx_request *request)
 	}
 	lx_request_of_attributes(request, &attributes);
 	return 0;
+}
+
+/* A CPU mask as user space passes it, by the kernel's numbers of CPUs. */
+struct lx_cpu_mask {
+	u64 word[LX_CPUS_MAX / 64];
+};
+
+/* The CPUs that the calling thread asks for; false if its call is not one that does. */
+static __noinline bool lx_cpus_of_caller(struct lx_cpu_mask *wanted)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	bool compat = lx_is_compat(self);
+	struct lx_call call;
+	u64 size;
+
+	if (!wanted)
+		return false;
+	lx_call_under_way(&call, (struct pt_regs *)bpf_task_pt_regs(self), compat);
+	if (call.number != (compat ? LX_SETAFFINITY_32 : LX_SETAFFINITY))
+		return false;
+	size = call.argument;
+	/* CPUs beyond a short mask are not wanted; beyond ours there are none of an instance. */
+	if (size > sizeof(*wanted))
+		size = sizeof(*wanted);
+	return !bpf_probe_read_user(wanted, size, (void *)call.third);
 }
 
 #endif

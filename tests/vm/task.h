@@ -58,15 +58,15 @@ static inline int set_policy(pid_t pid, int policy)
 	return sched_setscheduler(pid, policy, &parameter) ? errno : 0;
 }
 
-/* May run on CPUs [first, end) only. */
-static inline void set_cpus(pid_t pid, int first, int end)
+/* May run on CPUs [first, end) only; 0, or the error's number. */
+static inline int set_cpus(pid_t pid, int first, int end)
 {
 	cpu_set_t set;
 
 	CPU_ZERO(&set);
 	for (int cpu = first; cpu < end; cpu++)
 		CPU_SET(cpu, &set);
-	sched_setaffinity(pid, sizeof(set), &set);
+	return sched_setaffinity(pid, sizeof(set), &set) ? errno : 0;
 }
 
 #endif

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Affinity, policy and parameters: changed, refused, kept, given back. */
+/* As SCHED_DEADLINE has it: while it is real-time it is not kept from any CPU. */
 static int affinity_changed(void)
 {
 	if (!begin(0, periodic))
 		return 0;
 	for (int round = 0; round < 3; round++) {
 		for (int cpu = 0; cpu < cpus; cpu++) {
-			set_cpus(tasks[0], cpu, cpu + 1);
-			if (!goes_on(0, "on one CPU"))
+			if (set_cpus(tasks[0], cpu, cpu + 1) != EBUSY)
+				FAIL("it may be kept from CPUs");
+			if (!goes_on(0, "after it was refused"))
 				return 0;
 		}
-		set_cpus(tasks[0], 0, cpus);
-		if (enter(tasks[0], 5 * MS, 50 * MS, 0))
+		if (set_cpus(tasks[0], 0, cpus))
+			FAIL("all CPUs are refused");
+		if (set_policy(tasks[0], SCHED_OTHER) || set_cpus(tasks[0], round % cpus, round % cpus + 1))
+			FAIL("an ordinary task may not be kept from CPUs");
+		if (!goes_on(0, "as an ordinary one, on one CPU"))
+			return 0;
+		if (enter(tasks[0], 5 * MS, 50 * MS, 0) != EPERM)
+			FAIL("admitted on one CPU");
+		if (set_cpus(tasks[0], 0, cpus) || enter(tasks[0], 5 * MS, 50 * MS, 0))
 			FAIL("not admitted again once it may run anywhere");
 		if (!goes_on(0, "admitted again"))
 			return 0;
