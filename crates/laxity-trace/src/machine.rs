@@ -124,7 +124,9 @@ impl Files<'_> {
             .filter_map(|path| self.line(path))
             .collect();
         let flags = self.cpuinfo("flags")?;
-        let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor");
+        // An emulator need not tell the kernel that it is one; its name is in the machine all the same.
+        let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor")
+            || product.first().is_some_and(|vendor| vendor == "QEMU");
         Some(match (virtual_machine, product.is_empty()) {
             (false, _) => "none".to_owned(),
             (true, true) => "virtual machine".to_owned(),
@@ -241,6 +243,17 @@ mod tests {
         assert_eq!((fact("preemption"), fact("transparent_hugepages")), ("full", "madvise"));
         assert_eq!((fact("turbo_boost"), fact("isolated_cpus")), ("off", "none"));
         assert_eq!((fact("clocksource"), fact("cpufreq_governor")), ("unknown", "unknown"));
+    }
+
+    #[test]
+    fn an_emulator_that_keeps_quiet_is_one() {
+        let virtualization = |vendor| {
+            let root =
+                tree(&[("proc/cpuinfo", "flags\t\t: fpu sse\n"), ("sys/class/dmi/id/sys_vendor", vendor)]);
+            Machine::read(root.path(), &platform()).facts["virtualization"].clone()
+        };
+        assert_eq!(virtualization("QEMU\n"), "virtual machine (QEMU)");
+        assert_eq!(virtualization("Dell Inc.\n"), "none");
     }
 
     #[test]
