@@ -100,7 +100,7 @@ fn rules(priorities: Priorities) -> &'static [Rule] {
         Priorities::EarliestDeadlineFirst => &[Rule::EarliestDeadlineFirst, Rule::EarliestDeadlineLastTask],
         Priorities::FairLateness => &[Rule::FairLateness],
         Priorities::Fixed => &[Rule::Fixed],
-        // Quanta and subtasks are beyond this simulation.
+        // Quanta and subtasks are beyond this simulation: tests/pfair has one for them.
         Priorities::Pfair => &[],
     }
 }
@@ -154,7 +154,7 @@ fn no_accepted_set_misses() {
     for test in catalogue::tests() {
         let info = test.info();
         if info.exactness == Exactness::Necessary || rules(info.priorities).is_empty() {
-            println!("SKIPPED: {}: nothing to see in a simulation", info.name);
+            println!("SKIPPED: {}: nothing to see in this simulation", info.name);
             continue;
         }
         let (accepted, broken) = judge_all(*test, seeds());
