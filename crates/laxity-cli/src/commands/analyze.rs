@@ -23,7 +23,8 @@ called exact; not proven then means that nothing is known. Names are those of si
 tests only. `laxity list` has the tests with their sources.
 
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
-RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. Without, scheduling costs nothing.
+RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and \
+for other kernel work included: simulate --costs adds that itself. Without, scheduling costs nothing.
 
 Exit codes: 0 proven for every set under every scheduler asked for; 1 not proven; 2 usage or input; 130 interrupted.
 
