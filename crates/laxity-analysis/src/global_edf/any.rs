@@ -7,8 +7,9 @@
 //! 2. BCL-iterative accepts what BCL accepts, and RTA what BCL-iterative accepts;
 //! 3. LA is BAR where D <= T.
 //!
-//! Each test may take as many steps as were given. If none accepts, the answer is that of the last one that applied, but out of work
-//! if one was.
+//! Each test may take as many steps as were given. If none accepts, the answer is out of work if one was. Otherwise it is a refusal
+//! that names a task, as sums over all tasks name none: that of RTA if it applied, as its task is one whose response time nothing
+//! bounds, else that of the last test that names one. If none does, it is that of the last test that applied.
 
 use super::{Bak, Bar, BclIterative, FfDbf, Gfb, La, Load, Rta};
 use crate::{
@@ -48,18 +49,42 @@ impl AnyGlobalEdf {
         }
         let constrained = tasks.iter().all(|task| task.deadline <= task.period);
         let tests: &[&dyn Test] = if constrained { &CONSTRAINED } else { &ARBITRARY };
-        let (mut answer, mut out_of_work) = (None, false);
+        let (mut answer, mut out_of_work): (Option<Refusal>, bool) = (None, false);
         for test in tests {
             let verdict = test.verdict(tasks, processors, &mut work.clone()).unwrap_or(Verdict::OUT_OF_WORK);
             match verdict {
                 Verdict::Schedulable(_) => return (verdict, Some(test.info())),
                 Verdict::NotProven(NotProven { out_of_work: true, .. }) => out_of_work = true,
-                Verdict::NotProven(_) => answer = Some(verdict),
-                Verdict::NotApplicable(_) => answer = answer.or(Some(verdict)),
+                _ => {
+                    let refusal = Refusal { verdict, by: test.info() };
+                    if answer.as_ref().is_none_or(|before| refusal.says_more_than(before)) {
+                        answer = Some(refusal);
+                    }
+                }
             }
         }
-        let answer = if out_of_work { Verdict::OUT_OF_WORK } else { answer.unwrap_or(Verdict::FAILS) };
-        (answer, None)
+        let said = answer.map_or(Verdict::FAILS, |refusal| refusal.verdict);
+        (if out_of_work { Verdict::OUT_OF_WORK } else { said }, None)
+    }
+}
+
+/// What a test says that does not accept.
+struct Refusal {
+    verdict: Verdict,
+    by: &'static TestInfo,
+}
+
+impl Refusal {
+    fn says_more_than(&self, before: &Refusal) -> bool {
+        let applies = matches!(self.verdict, Verdict::NotProven(_));
+        match (self.names_a_task(), before.names_a_task()) {
+            (true, true) => before.by != Rta.info(),
+            (named, named_before) => applies && named >= named_before,
+        }
+    }
+
+    fn names_a_task(&self) -> bool {
+        matches!(self.verdict, Verdict::NotProven(NotProven { task: Some(_), .. }))
     }
 }
 
@@ -75,5 +100,48 @@ impl Test for AnyGlobalEdf {
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
         Ok(self.first_to_accept(tasks, processors, *work).0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Random, random_tasks};
+    use super::*;
+
+    fn judged(test: &dyn Test, tasks: &[SporadicTask], processors: u32) -> Verdict {
+        test.judge(tasks, processors, &mut Work::steps(1 << 24))
+    }
+
+    /// 6/10 + 6/11 + 6/12 on two processors: RTA cannot bound the third, and the sums of LOAD and FF-DBF name no task.
+    #[test]
+    fn a_refusal_names_the_task_that_rta_names() {
+        let tasks = [10, 11, 12].map(|period| SporadicTask::implicit(6, period));
+        assert_eq!(judged(&FfDbf, &tasks, 2), Verdict::FAILS);
+        assert_eq!(judged(&Rta, &tasks, 2), Verdict::fails_at(2));
+        assert_eq!(judged(&AnyGlobalEdf, &tasks, 2), Verdict::fails_at(2));
+    }
+
+    /// Where RTA does not apply, as D > T, another test names one.
+    #[test]
+    fn every_set_that_is_refused_has_a_witness() {
+        let (mut constrained, mut others) = (0, 0);
+        for seed in 0..4_000 {
+            let mut random = Random::new(seed);
+            let count = random.between(3, 8);
+            let mut tasks = random_tasks(&mut random, count, 12);
+            if seed % 2 == 1 {
+                tasks.iter_mut().for_each(|task| task.deadline += random.between(0, 9));
+            }
+            let verdict = judged(&AnyGlobalEdf, &tasks, 2);
+            let Verdict::NotProven(why) = &verdict else { continue };
+            if tasks.iter().all(|task| task.deadline <= task.period) {
+                assert_eq!(verdict, judged(&Rta, &tasks, 2), "seed {seed}: {tasks:?}");
+                constrained += 1;
+            } else if crate::sporadic::settled(&tasks, 2, Guarantee::Hard).is_none() {
+                assert!(why.task.is_some() && !why.out_of_work, "seed {seed}: {tasks:?}");
+                others += 1;
+            }
+        }
+        assert!(constrained > 100 && others > 100, "{constrained} and {others}");
     }
 }
