@@ -1,19 +1,22 @@
 //! BAK: the load of a window that is as long as it can be and still overloaded.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//!
 //! With lambda_k = C_k / min(D_k, T_k), task k meets its deadlines if
 //! sum over all i of min(1, beta_i) <= m (1 - lambda_k) + lambda_k, where
 //!
-//! 1. beta_i = u_i (1 + max(0, T_i - D_i) / D_k)                                       if u_i <= lambda_k,
-//! 2. beta_i = u_i (1 + (T_i - D_i) / D_k) + (C_i - lambda_k T_i) / D_k                if u_i > lambda_k and D_i <= T_i,
-//! 3. beta_i = u_i + C_i / D_k                                                         if u_i > lambda_k and D_i > T_i.
+//! (a) beta_i = u_i (1 + max(0, T_i - D_i) / D_k)                                       if u_i <= lambda_k,
+//! (b) beta_i = u_i (1 + (T_i - D_i) / D_k) + (C_i - lambda_k T_i) / D_k                if u_i > lambda_k and D_i <= T_i,
+//! (c) beta_i = u_i + C_i / D_k                                                         if u_i > lambda_k and D_i > T_i.
 //!
-//! The paper has 1 and 2 for D <= T. For longer deadlines its argument holds as follows. Let task k be backlogged from t_0 until
-//! it misses at t_d: it has executed less than lambda_k (t_d - t_0), so that the load of the window is above
+//! The paper has (a) and (b) for D <= T. For longer deadlines its argument holds as follows. Let task k be backlogged from t_0
+//! until it misses at t_d: it has executed less than lambda_k (t_d - t_0), so that the load of the window is above
 //! mu = m (1 - lambda_k) + lambda_k. Extend the window downward as far as its load exceeds mu, to the length L >= D_k, and let task
 //! i have been backlogged for f before the window. Then it executed more than lambda_k f of it, so that in the window it executes
 //! at most (floor((L + f - D_i) / T_i) + 1) C_i - lambda_k f <= u_i L + u_i (T_i - D_i) + f (u_i - lambda_k). If
-//! u_i <= lambda_k this is 1. Otherwise, as no deadline was missed before, f is below D_i <= T_i (2), or only jobs that arrived later
-//! than D_i before the window execute in it, at most ceil(L / T_i) of them (3).
+//! u_i <= lambda_k this is (a). Otherwise, as no deadline was missed before, f is below D_i <= T_i (b), or only jobs that
+//! arrived later than D_i before the window execute in it, at most ceil(L / T_i) of them (c).
 //!
 //! beta_k = lambda_k in either case, so it is left out on both sides. Sums are compared in fixed point, rounded in both directions,
 //! and as rationals where that leaves it open. Without the minimum the sum follows from prefix sums over tasks by utilization:
@@ -31,7 +34,8 @@ pub struct Bak;
 
 static INFO: TestInfo = TestInfo {
     name: "bak",
-    source: "Baker: Multiprocessor EDF and deadline monotonic schedulability analysis, RTSS 2003; for D > T see the module",
+    source: "Baker: Multiprocessor EDF and deadline monotonic schedulability analysis, RTSS 2003, Theorem 12 (Theorem 5 of Bertogna, \
+        Cirinei, Lipari, ECRTS 2005); for D > T see the module",
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -1,6 +1,12 @@
 //! BAR: the interval before a missed deadline that begins where a processor was last idle, with at most m - 1 tasks that carry work
 //! into it.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//! 2. D <= T.
+//! 3. Time is integer: arrivals, execution times and scheduling decisions are whole ns.
+//! 4. U < m.
+//!
 //! The condition, with its proof for integer time, is in `busy_interval`; here D <= T, so that the backlog of a task that misses is
 //! one job. The paper's condition has D_k - C_k where time is dense; in integer time a job that misses has executed at most
 //! C_k - 1, so it is D_k - C_k + 1 here and the comparison is strict, and a task that carries work in has executed before, so it
@@ -19,13 +25,16 @@ pub struct Bar;
 
 static INFO: TestInfo = TestInfo {
     name: "bar",
-    source: "Baruah: Techniques for multiprocessor global schedulability analysis, RTSS 2007",
+    source: "Baruah: Techniques for multiprocessor global schedulability analysis, RTSS 2007, section 5, Theorem 2 and \
+        equation 8",
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,
     complexity: "pseudo-polynomial for U below a constant less than m; n steps for each interval that is evaluated",
-    assumptions: &[NO_JITTER, CONSTRAINED, INTEGER_TIME],
+    assumptions: &[NO_JITTER, CONSTRAINED, INTEGER_TIME, UTILIZATION],
 };
+
+const UTILIZATION: &str = "U < m";
 
 impl Test for Bar {
     fn info(&self) -> &'static TestInfo {
@@ -42,7 +51,7 @@ impl Test for Bar {
             return Ok(verdict);
         }
         let Some(mut intervals) = BusyIntervals::of(tasks, processors) else {
-            return Ok(Verdict::needs("U < m", None));
+            return Ok(Verdict::needs(UTILIZATION, None));
         };
         let mut open = Vec::with_capacity(tasks.len());
         for (k, task) in tasks.iter().enumerate() {

@@ -1,11 +1,15 @@
 //! BCL: the interference of each task with each other in the window of a job.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//! 2. D <= T.
+//!
 //! With x = D_k - C_k and, for every i other than k,
 //! I_i = N_i C_i + min(C_i, max(0, D_k - N_i T_i)), N_i = floor((D_k - D_i) / T_i) + 1,
 //! task k meets its deadlines if
 //!
-//! 1. sum of min(I_i, x) < m x, or
-//! 2. sum of min(I_i, x) = m x, and 0 < I_i <= x for some i.
+//! (a) sum of min(I_i, x) < m x, or
+//! (b) sum of min(I_i, x) = m x, and 0 < I_i <= x for some i.
 //!
 //! This is the paper's condition on beta_i = I_i / D_k and 1 - lambda_k, multiplied by D_k: only integers are left. Where D <= T,
 //! I_i equals [`super::workload::under_edf`] without slack.
@@ -24,7 +28,8 @@ pub struct Bcl;
 
 static INFO: TestInfo = TestInfo {
     name: "bcl",
-    source: "Bertogna, Cirinei, Lipari: Improved schedulability analysis of EDF on multiprocessor platforms, ECRTS 2005",
+    source: "Bertogna, Cirinei, Lipari: Improved schedulability analysis of EDF on multiprocessor platforms, ECRTS 2005, \
+        Theorem 7",
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -1,5 +1,10 @@
 //! BCL-iterative: the interference in the window of a job, less by the slack of those that interfere.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//! 2. D <= T.
+//! 3. Time is integer: arrivals, execution times and scheduling decisions are whole ns.
+//!
 //! With x = D_k - C_k and I_i = floor(D_k / T_i) C_i + min(C_i, max(0, D_k mod T_i - S_i)), task k has at least the slack
 //! S_k = x - floor(sum over other i of min(I_i, x + 1) / m), if that is not negative. From S = 0 on, slacks are improved until no
 //! task's is negative, or none grows. There is no limit to the rounds but the work.

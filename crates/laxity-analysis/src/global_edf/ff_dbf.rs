@@ -1,18 +1,22 @@
 //! FF-DBF: the forced-forward demand at some speed sigma.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//! 2. D <= T.
+//!
 //! Tasks are schedulable if for some sigma >= delta_max (the largest density) and all t >= 0
 //! sum of ff-dbf_i(t, sigma) <= (m - (m - 1) sigma) t, where with q = floor(t / T) and r = t mod T
 //!
-//! 1. ff-dbf(t, sigma) = q C + C                        if r >= D,
-//! 2. ff-dbf(t, sigma) = q C + C - (D - r) sigma        if D > r >= D - C / sigma,
-//! 3. ff-dbf(t, sigma) = q C                            otherwise.
+//! (a) ff-dbf(t, sigma) = q C + C                        if r >= D,
+//! (b) ff-dbf(t, sigma) = q C + C - (D - r) sigma        if D > r >= D - C / sigma,
+//! (c) ff-dbf(t, sigma) = q C                            otherwise.
 //!
 //! The paper tries sigma in steps. Here sigma follows from the condition: at each t the excess G of the left side over the right is
 //! convex in sigma, a sum of maxima of linear functions. If G > 0 at a sigma below which none is left, no sigma where G does not fall
 //! can help, and where it falls, none before the root of its tangent: that is the next sigma, rounded up to a multiple of 2^-32.
 //! At a fixed sigma the left side does not fall with t, so that an evaluation at t settles all t' above the left side divided by
-//! m - (m - 1) sigma. Between two deadlines (t = q T + D) it is convex, where 3 turns into 2, so that the excess is largest at one of
-//! them: an evaluation at t also settles all t' after the last deadline before t.
+//! m - (m - 1) sigma. Between two deadlines (t = q T + D) it is convex, where (c) turns into (b), so that the excess is largest
+//! at one of them: an evaluation at t also settles all t' after the last deadline before t.
 //!
 //! At sigma = delta_max, ff-dbf_i(t) <= delta_i t: what GFB accepts is accepted at once. If all deadlines are implicit,
 //! ff-dbf_i reaches u_i t at every T_i, so the condition is GFB's.

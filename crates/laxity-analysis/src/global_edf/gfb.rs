@@ -1,5 +1,8 @@
 //! GFB: the density bound.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//!
 //! Tasks are schedulable if sum of lambda_i <= m - (m - 1) lambda_max, where lambda_i = C_i / min(D_i, T_i).
 
 use super::assumptions::{NO_JITTER, without_jitter};

@@ -1,5 +1,11 @@
 //! LA: the interval before a missed deadline that begins where a processor was last idle, for arbitrary deadlines.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//! 2. Time is integer: arrivals, execution times and scheduling decisions are whole ns.
+//! 3. U < m.
+//! 4. U + (m - 1) C / T < m for every task with D > T: else backlogs need not end.
+//!
 //! The paper's test is for tasks that suspend themselves; this is what is left of it for tasks that do not: at most m - 1 tasks carry
 //! work into the interval, whatever their deadlines. The condition, with its proof, is in `busy_interval`. It was derived for this
 //! crate, not copied from the paper: where D > T a task can carry in several jobs, and a job can wait for its predecessors, so

@@ -1,5 +1,8 @@
 //! LOAD: the largest demand per time of any interval.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//!
 //! With delta_max the largest density and mu = m - (m - 1) delta_max, tasks are schedulable if
 //! LOAD <= max(mu - (ceil(mu) - 1) delta_max, (ceil(mu) - 1) - (ceil(mu) - 2) delta_max),
 //! where LOAD = max over t > 0 of (sum of dbf_i(t)) / t.

@@ -1,5 +1,10 @@
 //! RTA: response times under global EDF.
 //!
+//! Assumptions beyond those of all tests:
+//! 1. J = 0: a job that has arrived is not kept from the scheduler.
+//! 2. D <= T.
+//! 3. Time is integer: arrivals, execution times and scheduling decisions are whole ns.
+//!
 //! With W_i the workload of task i in any window and I_i what EDF lets interfere (both in `workload`), both less by the slack of
 //! task i, the response time of task k is at most the least R >= C_k for which
 //!
@@ -27,7 +32,8 @@ pub struct Rta;
 
 static INFO: TestInfo = TestInfo {
     name: "rta",
-    source: "Bertogna, Cirinei: Response-time analysis for globally scheduled symmetric multiprocessor platforms, RTSS 2007",
+    source: "Bertogna, Cirinei: Response-time analysis for globally scheduled symmetric multiprocessor platforms, RTSS 2007, \
+        equations 4 and 8 (W), 5 and 9 (I)",
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -31,7 +31,7 @@ pub struct GlobalFixedPriorityRta;
 static INFO: TestInfo = TestInfo {
     name: "gfp-rta",
     source: "Bertogna, Cirinei: Response-time analysis for globally scheduled symmetric multiprocessor platforms, RTSS 2007 \
-        (fixed priorities)",
+        equation 8 (W; fixed priorities)",
     priorities: Priorities::Fixed,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

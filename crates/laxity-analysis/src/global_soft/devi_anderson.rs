@@ -21,7 +21,8 @@ pub struct DeviAnderson;
 static INFO: TestInfo = TestInfo {
     name: "devi-anderson",
     source: "Devi, Anderson: Tardiness bounds under global EDF scheduling on a multiprocessor, Real-Time Systems 38, 2008; \
-        with ceil(U) in place of m: Devi, PhD thesis, University of North Carolina at Chapel Hill, 2006",
+        with ceil(U) in place of m: Devi, PhD thesis, University of North Carolina at Chapel Hill, 2006, \
+        Corollary 4.11",
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Soft,
     exactness: Exactness::Exact,
