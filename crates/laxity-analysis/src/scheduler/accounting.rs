@@ -7,7 +7,7 @@
 //! | `gsn-edf-di` | the same, interrupts dedicated |
 //! | `g-edf-mp` | [`MessagePassing`] |
 //! | `g-fl` | [`JobLevel`]; a priority point is then D' - C' (m - 1)/m |
-//! | `pfair` | [`QuantumBased`], arrivals not aligned, quanta not staggered, interrupts shared |
+//! | `pfair` | [`QuantumBased`], arrivals not aligned, quanta not staggered, interrupts shared, unless its name says so |
 //!
 //! 1. Where deadlines may be missed, they do not limit what overheads may take: accounting refuses a task only if it needs more
 //!    than its period. It sees a deadline that is late enough, and what it takes from that is taken from D.
@@ -15,7 +15,7 @@
 //! 3. Interrupts in the guise of tasks have no deadlines: a handler that waits for others only delays tasks, and that is counted.
 //!    The accounting's own condition remains: each must end before the next of its kind comes.
 
-use super::Analysed;
+use super::{Analysed, Quanta};
 use crate::overheads::{
     Accounting, Eaten, FixedPriority, Inflated, Interrupts, JobLevel, MessagePassing, Overheads,
     QuantumBased, Rejected, RejectedWhy,
@@ -70,10 +70,35 @@ impl Analysed {
         let charge = |accounting: &dyn Accounting| accounting.inflate(overheads, tasks, working_sets);
         match priorities {
             _ if policy == Some(Policy::GEdfMp) => charge(&MessagePassing),
-            Priorities::Pfair => charge(&QuantumBased { interrupts, aligned: false, staggered: None }),
+            Priorities::Pfair => charge(&self.quanta().accounting(processors)),
             Priorities::Fixed if processors == 1 => charge(&FixedPriority { interrupts }),
             _ => charge(&JobLevel { processors, interrupts }),
         }
+    }
+}
+
+impl Analysed {
+    fn quanta(self) -> Quanta {
+        match self {
+            Analysed::Pfair(quanta) => quanta,
+            _ => Quanta::default(),
+        }
+    }
+
+    /// The first task that breaks what is assumed of arrivals where scheduling costs something: without costs quanta are as short
+    /// as need be, and every arrival is at one.
+    pub(super) fn not_aligned(self, tasks: &[SporadicTask], overheads: Option<&Overheads>) -> Option<usize> {
+        let quantum = overheads.filter(|_| self.quanta().aligned)?.tick_period();
+        tasks.iter().position(|task| !task.period.is_multiple_of(quantum))
+    }
+}
+
+impl Quanta {
+    /// On so many processors that run tasks. Quanta are staggered over all, also the one that is dedicated.
+    fn accounting(self, processors: u32) -> QuantumBased {
+        let interrupts = if self.dedicated { Interrupts::Dedicated } else { Interrupts::Shared };
+        let all = processors.saturating_add(u32::from(self.dedicated));
+        QuantumBased { interrupts, aligned: self.aligned, staggered: self.staggered.then_some(all) }
     }
 }
 

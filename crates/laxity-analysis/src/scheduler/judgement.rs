@@ -61,6 +61,7 @@ impl Asked {
 const ONE_CELL_EACH: &str = "each task is in exactly one cell";
 const PRIORITIES_GIVEN: &str = "every task has a priority";
 const NOT_DEDICATED: &str = "a cell has a processor beside the one that is dedicated";
+const ALIGNED: &str = "periods are multiples of the quantum (aligned)";
 const OTHER_PRIORITIES: &str = "the test is for the scheduler's priorities";
 
 impl Analysed {
@@ -170,6 +171,9 @@ impl Inside {
             Some(test) if test.info().priorities == priorities => std::slice::from_ref(test),
             Some(_) => return Err((Verdict::needs(OTHER_PRIORITIES, None), None)),
         };
+        if let Some(at) = self.scheduler.not_aligned(&self.tasks, overheads) {
+            return Err((Verdict::needs(ALIGNED, Some(self.numbers[at])), None));
+        }
         let inflated = self.inflate(overheads, asked.guarantee).map_err(|why| {
             let no_room = Some(why.reason).filter(|&reason| reason != RejectedWhy::NoTask);
             (why.into(), no_room)

@@ -27,10 +27,12 @@ mod accounting;
 mod bounds;
 mod judgement;
 mod name;
+mod quanta;
 mod tests;
 
 pub use judgement::{Asked, Judgement, Placed};
 pub use name::Analysed;
+pub use quanta::Quanta;
 
 #[cfg(doc)]
 use crate::Cell;

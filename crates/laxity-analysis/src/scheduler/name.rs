@@ -1,5 +1,7 @@
 //! What can be analysed: the schedulers that laxity runs or simulates, and two that it has only tests for.
 
+use super::Quanta;
+use super::quanta::PFAIR;
 use crate::Priorities;
 use laxity_model::{Diagnostic, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope};
 use std::fmt;
@@ -13,31 +15,36 @@ pub enum Analysed {
     /// A policy of laxity's own, such as `edf-bh`, `c-fpp:dm` or `g-edf-mp`.
     Policy(PolicyScheduler),
     /// `pfair`: an optimal scheduler with quanta, such as PD2, on all processors.
-    Pfair,
+    Pfair(Quanta),
     /// `g-fl`: global fair lateness.
     FairLateness,
 }
 
-/// The names of those that laxity cannot run.
-const PFAIR: &str = "pfair";
+/// The other name of those that laxity cannot run.
 const FAIR_LATENESS: &str = "g-fl";
 
 impl Analysed {
     /// Those that are analysed only.
-    pub const WITHOUT_SCHEDULER: [Analysed; 2] = [Analysed::Pfair, Analysed::FairLateness];
+    pub const WITHOUT_SCHEDULER: [Analysed; 2] = [
+        Analysed::Pfair(Quanta { aligned: false, staggered: false, dedicated: false }),
+        Analysed::FairLateness,
+    ];
 
     /// How far jobs migrate.
     pub fn scope(self) -> Scope {
         match self {
             Analysed::Linux(scheduler) => scheduler.scope,
             Analysed::Policy(scheduler) => scheduler.scope,
-            Analysed::Pfair | Analysed::FairLateness => Scope::Global,
+            Analysed::Pfair(_) | Analysed::FairLateness => Scope::Global,
         }
     }
 
     /// Whether the last processor of each cell runs no task.
     pub fn dedicates_a_processor(self) -> bool {
-        self.policy().is_some_and(Policy::dedicates_a_core)
+        match self {
+            Analysed::Pfair(quanta) => quanta.dedicated,
+            _ => self.policy().is_some_and(Policy::dedicates_a_core),
+        }
     }
 
     /// How many of a cell's processors run tasks.
@@ -48,7 +55,7 @@ impl Analysed {
     /// Who goes first among jobs that share `processors`: with one, fair lateness is EDF.
     pub fn priorities(self, processors: u32) -> Priorities {
         match (self, self.rule()) {
-            (Analysed::Pfair, _) => Priorities::Pfair,
+            (Analysed::Pfair(_), _) => Priorities::Pfair,
             (Analysed::FairLateness, _) if processors > 1 => Priorities::FairLateness,
             (_, Some(PriorityRule::EarliestDeadlineFirst) | None) => Priorities::EarliestDeadlineFirst,
             (_, Some(_)) => Priorities::Fixed,
@@ -65,7 +72,10 @@ impl Analysed {
         match self {
             Analysed::Linux(scheduler) => scheduler.description(),
             Analysed::Policy(scheduler) => scheduler.description(),
-            Analysed::Pfair => "proportionate fairness quantum by quantum, as PD2: only analysed".into(),
+            Analysed::Pfair(_) => {
+                "proportionate fairness quantum by quantum, as PD2; :aligned, :staggered, :dedicated: only analysed"
+                    .into()
+            }
             Analysed::FairLateness => "global fair lateness (G-FL): only analysed".into(),
         }
     }
@@ -82,7 +92,7 @@ impl Analysed {
         match self {
             Analysed::Linux(scheduler) => Some(scheduler.rule),
             Analysed::Policy(scheduler) => Some(scheduler.rule),
-            Analysed::Pfair | Analysed::FairLateness => None,
+            Analysed::Pfair(_) | Analysed::FairLateness => None,
         }
     }
 }
@@ -104,7 +114,7 @@ impl fmt::Display for Analysed {
         match self {
             Analysed::Linux(scheduler) => scheduler.fmt(f),
             Analysed::Policy(scheduler) => scheduler.fmt(f),
-            Analysed::Pfair => f.pad(PFAIR),
+            Analysed::Pfair(quanta) => quanta.fmt(f),
             Analysed::FairLateness => f.pad(FAIR_LATENESS),
         }
     }
@@ -115,6 +125,9 @@ impl FromStr for Analysed {
 
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
+        if let Some(quanta) = Quanta::of_name(&wanted) {
+            return quanta.map(Analysed::Pfair);
+        }
         if let Some(analysed) = Self::WITHOUT_SCHEDULER.into_iter().find(|it| it.to_string() == wanted) {
             return Ok(analysed);
         }

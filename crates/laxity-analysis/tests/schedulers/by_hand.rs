@@ -179,3 +179,57 @@ fn given_priorities_and_their_absence() {
     let verdict = scheduler.judge(&placed, Asked::of(Guarantee::Hard)).verdict;
     assert_eq!(verdict, Verdict::needs("every task has a priority", None));
 }
+
+/// Q = 1000, Q_eff = 1000 - 300 - 100 - 50 = 550 for two tasks, 600 where another processor handles releases: C = 580 takes two quanta
+/// or one. T = D = 5000 lose Q + ev + rel = 1350, and ceil(Q 2/3) = 667 on three processors whose quanta are staggered, and are
+/// rounded down to quanta.
+#[test]
+fn quanta_are_as_the_name_of_pfair_says() {
+    let tasks = [SporadicTask::implicit(580, 5_000); 2];
+    let costs =
+        overheads(&[(Overhead::Schedule, 100), (Overhead::Release, 50), (Overhead::ReleaseLatency, 300)])
+            .with_tick_period(1_000);
+    let case = case(&tasks, 3);
+    for (name, quanta, lost) in [
+        ("pfair", 2, 2_000),
+        ("pfair:dedicated", 1, 2_000),
+        ("pfair:staggered", 2, 3_000),
+        ("pfair:staggered:dedicated", 1, 3_000),
+        ("pfair:aligned", 2, 0),
+        ("pfair:aligned:staggered", 2, 1_000),
+        ("pfair:aligned:staggered:dedicated", 1, 1_000),
+    ] {
+        let scheduler: Analysed = name.parse().expect("a scheduler");
+        assert_eq!(scheduler.to_string(), name);
+        let eaten = scheduler.eaten(&case.placed(Some(&costs)), Guarantee::Hard).expect("there is room");
+        let seen: Vec<_> = eaten.iter().map(|eaten| (eaten.wcet, eaten.period, eaten.deadline)).collect();
+        assert_eq!(seen, [(quanta * 1_000 - 580, lost, lost); 2], "{name}");
+        let hard = judge(name, &case, Guarantee::Hard, Some(&costs));
+        assert!(hard.verdict.is_schedulable(), "{name}: {:?}", hard.verdict);
+    }
+}
+
+/// What is assumed of arrivals is looked at where there are quanta: where scheduling costs something.
+#[test]
+fn aligned_needs_periods_of_whole_quanta() {
+    let tasks = [SporadicTask::implicit(1, 5_000), SporadicTask::implicit(1, 5_500)];
+    let costs = overheads(&[(Overhead::Schedule, 100)]).with_tick_period(1_000);
+    let aligned = |costs| judge("pfair:aligned", &case(&tasks, 2), Guarantee::Soft, costs).verdict;
+    assert_eq!(
+        aligned(Some(&costs)),
+        Verdict::needs("periods are multiples of the quantum (aligned)", Some(1))
+    );
+    assert!(aligned(None).is_schedulable());
+    assert!(judge("pfair", &case(&tasks, 2), Guarantee::Soft, Some(&costs)).verdict.is_schedulable());
+}
+
+/// U = 2.4: three processors are enough, two are not.
+#[test]
+fn a_processor_that_handles_interrupts_runs_no_task() {
+    let tasks = [SporadicTask::implicit(8, 10); 3];
+    let on_three = |name| judge(name, &case(&tasks, 3), Guarantee::Hard, None).verdict;
+    assert!(on_three("pfair").is_schedulable());
+    assert_eq!(on_three("pfair:dedicated"), Verdict::FAILS);
+    let alone = judge("pfair:dedicated", &case(&tasks[..1], 1), Guarantee::Hard, None).verdict;
+    assert!(matches!(alone, Verdict::NotApplicable(_)), "{alone:?}");
+}
