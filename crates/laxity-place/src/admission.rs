@@ -35,6 +35,13 @@ impl<'a> Filling<'a> {
         within
             && (request.fit() != Fit::DemandBound
                 || demand_bound::admits(&self.placed[bin], item, request.capacities().of(bin)))
+            && self.accepted(&[item], bin)
+    }
+
+    fn accepted(&self, items: &[Item<'a>], bin: usize) -> bool {
+        let Some(acceptance) = self.request.acceptance() else { return true };
+        let together: Vec<usize> = self.placed[bin].iter().chain(items).map(|item| item.id).collect();
+        acceptance.accepts(bin, &together)
     }
 
     /// True if tasks that may all go into the bin fit there together. `load` is the sum of their loads.
@@ -45,7 +52,7 @@ impl<'a> Filling<'a> {
             return false;
         }
         if request.fit() != Fit::DemandBound {
-            return true;
+            return self.accepted(items, bin);
         }
         // One after the other: each addition checks all deadlines that it changes.
         let mut placed = self.placed[bin].clone();
@@ -53,7 +60,7 @@ impl<'a> Filling<'a> {
             let admitted = demand_bound::admits(&placed, item, request.capacities().of(bin));
             placed.push(item);
             admitted
-        })
+        }) && self.accepted(items, bin)
     }
 
     /// Puts the task into the bin, whether it fits or not.

@@ -18,6 +18,46 @@ pub enum Fit {
     DemandBound,
 }
 
+/// What a user says that fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Fitting {
+    /// `test`: what the scheduler's own schedulability test accepts, overheads included ([`crate::Acceptance`]).
+    #[default]
+    Test,
+    /// By load, whatever schedules it.
+    Load(Fit),
+}
+
+impl Fitting {
+    /// The name of what is no load.
+    const TEST: &str = "test";
+}
+
+impl fmt::Display for Fitting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fitting::Test => f.pad(Self::TEST),
+            Fitting::Load(fit) => fit.fmt(f),
+        }
+    }
+}
+
+impl FromStr for Fitting {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if text.trim().eq_ignore_ascii_case(Self::TEST) {
+            return Ok(Fitting::Test);
+        }
+        text.parse().map(Fitting::Load).map_err(|mut error: Diagnostic| {
+            if let Some(hint) = &mut error.hint {
+                hint.push_str(&format!(", or {}: what the scheduler's own test accepts", Self::TEST));
+            }
+            error
+        })
+    }
+}
+
 impl Fit {
     /// All tests.
     pub const ALL: [Fit; 3] = [Fit::Utilization, Fit::Density, Fit::DemandBound];

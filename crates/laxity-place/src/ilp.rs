@@ -79,6 +79,13 @@ pub(crate) fn place(
         )
         .hint("use --fit utilization or --fit density with the ILP, or a heuristic with --fit dbf"));
     }
+    if let Some(acceptance) = request.acceptance() {
+        return Err(Diagnostic::usage(format!(
+            "the ILP minimises a sum of loads, which {} does not bound",
+            acceptance.name()
+        ))
+        .hint("use a heuristic such as ffd or wfd, or let the ILP place by utilization or density"));
+    }
     let items = by_decreasing_load(request);
     let (start_packing, start) = best_packing(request);
     let mut lower_bound = max_load_at_least(request, &items);

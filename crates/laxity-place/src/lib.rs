@@ -1,8 +1,9 @@
 //! Placement of tasks onto cores and clusters, before anything runs.
 //!
-//! A [`Request`] says which tasks go into which [`Bin`]s, what *fits* means ([`Fit`]) and what to do with a
-//! task that fits nowhere ([`Overload`]); a [`Method`] says how: a bin-packing heuristic ([`Packing`]), LWFG,
-//! which keeps tasks together that share memory, or the integer program that minimises the maximum load. The answer is a [`Placement`], or a diagnostic that names
+//! A [`Request`] says which tasks go into which [`Bin`]s, what *fits* means ([`Fit`], or a test from outside:
+//! [`Acceptance`]) and what to do with a task that fits nowhere ([`Overload`]); a [`Method`] says how: a bin-packing
+//! heuristic ([`Packing`]), LWFG, which keeps tasks together that share memory, or the integer program that minimises the
+//! maximum load. The answer is a [`Placement`], or a diagnostic that names
 //! the task that failed, why, and a way out.
 //!
 //! Assumptions:
@@ -20,6 +21,7 @@
 //! Sources: lelli2012, 5.4 (the ILP); lindsay2012, 5.2, 5.3 and 6.1.5 (heuristics, LWFG, overload); Baruah and Fisher,
 //! "The partitioned multiprocessor scheduling of sporadic task systems", RTSS 2005 (`bf-deadline`, `dbf`).
 
+mod acceptance;
 mod admission;
 mod bin;
 mod bound;
@@ -35,8 +37,9 @@ mod placement;
 mod refusal;
 mod request;
 
+pub use acceptance::Acceptance;
 pub use bin::Bin;
-pub use fit::Fit;
+pub use fit::{Fit, Fitting};
 pub use ilp::{ILP_TIME_LIMIT_DEFAULT, ILP_VARIABLES_MAX, Progress};
 pub use method::{Fallback, Listed, Method, Packing, Rule};
 pub use order::{Direction, Key, Order};

@@ -13,6 +13,9 @@ const BINS_LISTED_MAX: usize = 8;
 /// More admission tests than this are not spent on finding a heuristic to recommend.
 const TESTS_FOR_HINT_MAX: usize = 4_000_000;
 
+/// The same where each is a test from outside.
+const ACCEPTANCES_FOR_HINT_MAX: usize = 4_000;
+
 const OVERLOAD_HINT: &str = "or place it all the same with --overload least-loaded";
 
 /// The task's affinity covers no bin.
@@ -39,9 +42,10 @@ pub(crate) fn stuck<'a>(
     let task = &item.task.name;
     let (load, word) = (request.load(item), request.fit().load_word());
     let rooms = rooms(request, filling, item);
-    let why = match request.fit() {
-        Fit::DemandBound => " or the demand bound would be exceeded at a deadline",
-        Fit::Utilization | Fit::Density => "",
+    let why = match (request.fit(), request.acceptance()) {
+        (_, Some(acceptance)) => format!(" or {} does not accept it there", acceptance.name()),
+        (Fit::DemandBound, None) => " or the demand bound would be exceeded at a deadline".to_owned(),
+        (Fit::Utilization | Fit::Density, None) => String::new(),
     };
     Diagnostic::usage(format!(
         "task `{task}` ({word} {load}) fits on no core or cluster under {method}: {}{why}{}",
@@ -89,7 +93,7 @@ fn too_dense(request: &Request, item: Item) -> Option<Diagnostic> {
             "task `{}` needs {} of work within {}, more than a core of speed {fastest} can do",
             item.task.name,
             item.work,
-            item.task.density_window()
+            request.window(item)
         ))
         .hint("shorten its work, lengthen its deadline or period, or give it a faster core"),
     )
@@ -154,6 +158,9 @@ fn way_out(request: &Request, failed: Method) -> String {
              use more cores or reduce the load, {OVERLOAD_HINT}"
         );
     }
+    if request.acceptance().is_some() {
+        return format!("no heuristic tried fits either; use more cores or reduce the load, {OVERLOAD_HINT}");
+    }
     match request.fit() {
         Fit::DemandBound => format!("no heuristic tried fits either; use more cores, {OVERLOAD_HINT}"),
         Fit::Utilization | Fit::Density => format!(
@@ -183,7 +190,8 @@ fn u64s(value: &Utilization) -> Option<(u64, u64)> {
 /// How many heuristics may be tried for the sake of a hint.
 fn affordable(request: &Request) -> usize {
     let tests = request.items().len().saturating_mul(request.bins().len());
-    TESTS_FOR_HINT_MAX / tests.max(1)
+    let most = if request.acceptance().is_some() { ACCEPTANCES_FOR_HINT_MAX } else { TESTS_FOR_HINT_MAX };
+    most / tests.max(1)
 }
 
 fn fits(request: &Request, packing: Packing) -> bool {

@@ -3,7 +3,7 @@
 use crate::capacity::Capacities;
 use crate::order::Item;
 use crate::packing::pack;
-use crate::{Bin, Fit, ILP_TIME_LIMIT_DEFAULT, Method, Placement, Progress, ilp, lwfg, refusal};
+use crate::{Acceptance, Bin, Fit, ILP_TIME_LIMIT_DEFAULT, Method, Placement, Progress, ilp, lwfg, refusal};
 use laxity_model::{Diagnostic, Duration, Result, Task, TaskSet, Utilization};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,6 +55,7 @@ pub struct Request<'a> {
     bins: Vec<Bin>,
     work: Vec<Duration>,
     fit: Fit,
+    acceptance: Option<&'a dyn Acceptance>,
     overload: Overload,
     capacity_limit: Utilization,
     capacities: Capacities,
@@ -85,6 +86,7 @@ impl<'a> Request<'a> {
             bins,
             work: set.tasks().iter().map(|task| task.wcet).collect(),
             fit: Fit::default_for(set),
+            acceptance: None,
             overload: Overload::Refuse,
             capacity_limit: full,
             ilp_time_limit: ILP_TIME_LIMIT_DEFAULT,
@@ -108,6 +110,14 @@ impl<'a> Request<'a> {
         }
         self.fit = fit;
         Ok(self)
+    }
+
+    /// Asks a test from outside besides, which is to decide: of the load only U is compared with the capacity. The ILP cannot.
+    #[must_use]
+    pub fn with_acceptance(mut self, acceptance: &'a dyn Acceptance) -> Self {
+        self.fit = Fit::Utilization;
+        self.acceptance = Some(acceptance);
+        self
     }
 
     /// What to do with a task that fits nowhere.
@@ -164,6 +174,17 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Like [`Request::place`], for whom the reason of a refusal is not worth its time.
+    pub fn find(&self, method: Method) -> Option<Placement> {
+        let Method::Pack(packing) = method else { return self.place(method).ok() };
+        let packed = pack(self, packing, self.overload);
+        let placed = || {
+            let assignment = packed.filling.assignment();
+            Placement::new(self, method, assignment, packed.overloaded.clone())
+        };
+        packed.stuck.is_none().then(placed)
+    }
+
     /// The task set.
     pub fn set(&self) -> &'a TaskSet {
         self.set
@@ -177,6 +198,11 @@ impl<'a> Request<'a> {
     /// The admission test.
     pub fn fit(&self) -> Fit {
         self.fit
+    }
+
+    /// The test from outside.
+    pub fn acceptance(&self) -> Option<&'a dyn Acceptance> {
+        self.acceptance
     }
 
     /// What happens to a task that fits nowhere.
@@ -227,9 +253,16 @@ impl<'a> Request<'a> {
     }
 
     fn fast_enough(&self, item: Item, bin: usize) -> bool {
-        // work / min(D, T) <= speed
+        // work / window <= speed
         let speed = self.bins[bin].fastest();
         let needed = u128::from(item.work.as_ns()) * u128::from(speed.denominator());
-        needed <= u128::from(item.task.density_window().as_ns()) * u128::from(speed.numerator())
+        needed <= u128::from(self.window(item).as_ns()) * u128::from(speed.numerator())
+    }
+    /// Within which a job's work has to be possible on one core: min(D, T), or T where D is a test's to judge.
+    pub(crate) fn window(&self, item: Item) -> Duration {
+        match self.acceptance {
+            None => item.task.density_window(),
+            Some(_) => item.task.period(),
+        }
     }
 }

@@ -5,7 +5,7 @@ use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads};
 use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{Guarantee, Priorities, Test, catalogue};
 use laxity_model::{Diagnostic, Duration, Result, Scope, read_file};
-use laxity_place::Method;
+use laxity_place::{Fit, Fitting, Method};
 use serde_json::{Value, json};
 use std::fmt;
 use std::path::Path;
@@ -19,6 +19,8 @@ pub struct Curve {
     pub scheduler: Analysed,
     /// How its tasks are placed, unless they share all processors.
     pub placement: Method,
+    /// What may be placed together.
+    pub fit: Fitting,
     /// What a reader must know of it.
     pub note: Option<String>,
 }
@@ -54,6 +56,14 @@ impl fmt::Debug for Series {
 }
 
 impl Curve {
+    /// What may be placed together.
+    fn fit_in_words(&self) -> String {
+        match self.fit {
+            Fitting::Test => "the test".to_owned(),
+            Fitting::Load(fit) => fit.to_string(),
+        }
+    }
+
     /// Refuses a scheduler that no processor is left for.
     pub(crate) fn check(&self, processors: u32, cluster: u32) -> Result<()> {
         let cell = match self.scheduler.scope() {
@@ -61,6 +71,16 @@ impl Curve {
             Scope::Clustered => cluster,
             Scope::Partitioned => 1,
         };
+        if self.fit == Fitting::Load(Fit::DemandBound)
+            && cell != processors
+            && self.scheduler.running(cell) > 1
+        {
+            return Err(Diagnostic::usage(format!(
+                "curve `{}`: fit `dbf` is defined for single processors, but tasks go to clusters of {cell}",
+                self.name
+            ))
+            .hint("use test, utilization or density for clusters"));
+        }
         if self.scheduler.running(cell) > 0 {
             return Ok(());
         }
@@ -79,6 +99,7 @@ impl Series {
             "curve": curve.name,
             "scheduler": curve.scheduler.to_string(),
             "placement": curve.placement.to_string(),
+            "fit": curve.fit.to_string(),
             "guarantee": guarantee_name(self.guarantee),
             "tests": self.tests.iter().map(|test| test.info().name).collect::<Vec<_>>(),
             "overheads": self.overheads.as_ref().map(|costing| json!({
@@ -95,7 +116,7 @@ impl Series {
         let curve = &curves[self.curve];
         let mut words = format!("{}, {}: {}", curve.name, guarantee_name(self.guarantee), curve.scheduler);
         if curve.scheduler.scope() != Scope::Global {
-            words += &format!(", placed by {}", curve.placement);
+            words += &format!(", placed by {} and {}", curve.placement, curve.fit_in_words());
         }
         let tests: Vec<&str> = self.tests.iter().map(|test| test.info().name).collect();
         if !tests.is_empty() {
@@ -180,8 +201,9 @@ fn curve(file: &CurveFile) -> Result<Curve> {
             .hint("choose a heuristic such as ffd or wfd (see `laxity list`)"),
         ));
     }
+    let fit = file.fit.as_deref().map_or(Ok(Fitting::Test), str::parse).map_err(here)?;
     let scheduler = file.scheduler.parse().map_err(here)?;
-    Ok(Curve { scheduler, placement, note: file.note.clone(), name })
+    Ok(Curve { scheduler, placement, fit, note: file.note.clone(), name })
 }
 
 fn series_of(

@@ -190,12 +190,16 @@ pub(crate) struct CurveFile {
     /// What it is called in figures; its scheduler's name if it is not given.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// The scheduler's name (`laxity list`), also `pfair` or `g-fl`.
+    /// The scheduler's name (`laxity list`), also `g-fl`, or `pfair` with any of :aligned, :staggered and :dedicated behind it.
     pub(crate) scheduler: String,
     /// How tasks are placed under partitioned and clustered schedulers; ffd if it is not given. Not ilp, whose time limit would make
     /// results depend on the machine.
     #[serde(default)]
     pub(crate) placement: Option<String>,
+    /// What may be placed together: test, the tests by which the curve is judged, with overheads, or utilization, density or dbf,
+    /// which know neither. test if it is not given.
+    #[serde(default)]
+    pub(crate) fit: Option<String>,
     /// For which of the study's guarantees; all if it is not given.
     #[serde(default)]
     pub(crate) guarantees: Option<Vec<WrittenGuarantee>>,
@@ -204,7 +208,7 @@ pub(crate) struct CurveFile {
     #[serde(default)]
     pub(crate) tests: Vec<String>,
     /// What scheduling costs: a CSV file in µs with the header TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK,
-    /// RELEASE-LATENCY; nothing if it is not given.
+    /// RELEASE-LATENCY, or the name of one that laxity comes with (`laxity list`); nothing if it is not given.
     #[serde(default)]
     pub(crate) overheads: Option<String>,
     /// The same, for hard guarantees only.

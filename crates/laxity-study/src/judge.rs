@@ -1,14 +1,16 @@
 //! The sets of a point, drawn and judged under every series.
 
-use crate::curve::Series;
+mod admission;
+mod cell;
+
 use crate::engine::Sampler;
 use crate::{Curve, Judged, Outcome, Point, Study};
+use cell::Judge;
 use laxity_analysis::overheads::working_sets_of;
-use laxity_analysis::scheduler::{Asked, Placed};
-use laxity_analysis::{Cell, DeviAnderson, Guarantee, NotProven, SporadicTask, Test, Verdict, Work};
+use laxity_analysis::{Cell, SporadicTask};
 use laxity_generate::Prepared;
 use laxity_model::{CpuList, Platform, Result, Scope, Task, TaskSet};
-use laxity_place::{Bin, Method, Request};
+use laxity_place::{Bin, Fitting, Placement, Request};
 use std::collections::BTreeMap;
 
 /// What judges the sets of a point.
@@ -21,8 +23,8 @@ pub struct PointSampler<'a> {
     cluster: u32,
 }
 
-/// Where tasks may go: scope, whether each cell's last processor is dedicated, and how they are placed.
-type Way = (Scope, bool, String);
+/// Where tasks may go by load: scope, whether each cell's last processor is dedicated, how they are placed and what fits.
+type Way = (Scope, bool, String, &'static str);
 
 impl<'a> PointSampler<'a> {
     /// Readies what all sets of the point share.
@@ -59,95 +61,61 @@ impl<'a> PointSampler<'a> {
         }
         let set = TaskSet::new("set", tasks)?;
         let (sporadic, working_sets) = (SporadicTask::of_set(&set), working_sets_of(&set));
-        let mut placements: BTreeMap<Way, Option<Vec<Cell>>> = BTreeMap::new();
+        let mut by_load: BTreeMap<Way, Option<Vec<Cell>>> = BTreeMap::new();
         let mut outcomes = Vec::with_capacity(self.study.series.len());
         for series in &self.study.series {
             let curve = &self.study.curves[series.curve];
-            let scheduler = curve.scheduler;
-            let way = (scheduler.scope(), scheduler.dedicates_a_processor(), curve.placement.to_string());
-            if !placements.contains_key(&way) {
-                placements.insert(way.clone(), self.cells(&set, curve)?);
-            }
-            outcomes.push(match &placements[&way] {
-                None => Outcome::Rejected,
-                Some(cells) => {
-                    let overheads = series.overheads.as_ref().map(|costing| &costing.overheads);
-                    let (tasks, working_sets) = (sporadic.as_slice(), working_sets.as_slice());
-                    judge(
-                        curve,
-                        series,
-                        &Placed { tasks, working_sets, given_priorities: &[], cells, overheads },
-                        self.study.steps,
-                    )
+            let judge = Judge {
+                curve,
+                series,
+                tasks: &sporadic,
+                working_sets: &working_sets,
+                steps: self.study.steps,
+            };
+            let size = self.cell_size(curve);
+            outcomes.push(match curve.fit {
+                _ if size == self.processors => {
+                    judge.cells(&[Cell { processors: size, tasks: (0..sporadic.len()).collect() }])
+                }
+                Fitting::Test => judge.placing(&set, self.bins(curve, size)?, size)?,
+                Fitting::Load(fit) => {
+                    let scheduler = curve.scheduler;
+                    let dedicated = scheduler.dedicates_a_processor();
+                    let way = (scheduler.scope(), dedicated, curve.placement.to_string(), fit.name());
+                    if !by_load.contains_key(&way) {
+                        let request = Request::new(&set, self.bins(curve, size)?)?.with_fit(fit)?;
+                        let placed = request.find(curve.placement);
+                        by_load.insert(way.clone(), placed.map(|placement| cells(&placement, size)));
+                    }
+                    by_load[&way].as_ref().map_or(Outcome::Rejected, |cells| judge.cells(cells))
                 }
             });
         }
         Ok(outcomes)
     }
 
-    /// The cells with their tasks; nothing if a task fits nowhere.
-    fn cells(&self, set: &TaskSet, curve: &Curve) -> Result<Option<Vec<Cell>>> {
-        let scope = curve.scheduler.scope();
-        let size = match scope {
+    /// How many processors share tasks.
+    fn cell_size(&self, curve: &Curve) -> u32 {
+        match curve.scheduler.scope() {
             Scope::Global => self.processors,
             Scope::Clustered => self.cluster,
             Scope::Partitioned => 1,
-        };
-        if size == self.processors {
-            return Ok(Some(vec![Cell { processors: size, tasks: (0..set.tasks().len()).collect() }]));
         }
+    }
+
+    /// The processors of each cell that run tasks.
+    fn bins(&self, curve: &Curve, size: u32) -> Result<Vec<Bin>> {
         let platform = Platform::symmetric(self.processors)?;
         let running = curve.scheduler.running(size);
         let cpus = |cell: u32| (cell * size..cell * size + running).collect::<CpuList>();
-        let bins: Result<Vec<Bin>> =
-            (0..self.processors / size).map(|cell| Bin::new(&platform, cpus(cell))).collect();
-        Ok(place(set, bins?, curve.placement)?
-            .map(|assigned| assigned.into_iter().map(|tasks| Cell { processors: size, tasks }).collect()))
+        (0..self.processors / size).map(|cell| Bin::new(&platform, cpus(cell))).collect()
     }
 }
 
-/// Tasks by bin; nothing if one fits nowhere. Heuristics refuse nothing else.
-fn place(set: &TaskSet, bins: Vec<Bin>, method: Method) -> Result<Option<Vec<Vec<usize>>>> {
-    let count = bins.len();
-    let placement = Request::new(set, bins)?.place(method).ok();
-    Ok(placement.map(|placement| (0..count).map(|bin| placement.tasks_of(bin)).collect()))
-}
-
-/// Any test that accepts is enough. Where it is only asked whether tardiness is bounded, the cheapest test comes first.
-fn judge(curve: &Curve, series: &Series, placed: &Placed<'_>, steps: u64) -> Outcome {
-    let mut asked = Asked { work: Work::steps(steps), ..Asked::of(series.guarantee) };
-    let scheduler = curve.scheduler;
-    if series.tests.is_empty() {
-        let is_edf = scheduler.priorities(2) == DeviAnderson.info().priorities;
-        if series.guarantee == Guarantee::Soft && is_edf && scheduler.scope() == Scope::Global {
-            let quick = Asked { test: Some(&DeviAnderson), ..asked };
-            if scheduler.judge(placed, quick).verdict.is_schedulable() {
-                return Outcome::Accepted;
-            }
-        }
-        return outcome(&scheduler.judge(placed, asked).verdict);
-    }
-    let mut best = Outcome::NotApplicable;
-    for &test in &series.tests {
-        asked.test = Some(test);
-        let found = outcome(&scheduler.judge(placed, asked).verdict);
-        best = match (best, found) {
-            (_, Outcome::Accepted) => return Outcome::Accepted,
-            (Outcome::OutOfWork, _) | (_, Outcome::OutOfWork) => Outcome::OutOfWork,
-            (Outcome::Rejected, _) | (_, Outcome::Rejected) => Outcome::Rejected,
-            _ => best,
-        };
-    }
-    best
-}
-
-fn outcome(verdict: &Verdict) -> Outcome {
-    match verdict {
-        Verdict::Schedulable(_) => Outcome::Accepted,
-        Verdict::NotProven(NotProven { out_of_work: true, .. }) => Outcome::OutOfWork,
-        Verdict::NotProven(_) => Outcome::Rejected,
-        Verdict::NotApplicable(_) => Outcome::NotApplicable,
-    }
+/// Each bin with its tasks. All tasks of a set that is drawn are real-time tasks: their ids are their numbers.
+fn cells(placement: &Placement, processors: u32) -> Vec<Cell> {
+    let cell = |bin: usize| Cell { processors, tasks: placement.tasks_of(bin) };
+    (0..placement.bins.len()).map(cell).collect()
 }
 
 impl Sampler for PointSampler<'_> {

@@ -85,6 +85,23 @@ impl Analysed {
         whole.judgement()
     }
 
+    /// Judges one cell and its tasks, wherever the others are: what a placement asks before it puts a task there. Without tasks it
+    /// is schedulable. There are no bounds, and numbers of tasks are those of the set, whose cells are not looked at.
+    ///
+    /// A set is schedulable in its cells if each of them is.
+    pub fn judge_cell(self, set: &Placed<'_>, cell: &Cell, asked: Asked) -> Verdict {
+        if cell.tasks.is_empty() {
+            return Verdict::SCHEDULABLE;
+        }
+        let Some(inside) = Inside::of(self, set, cell) else {
+            return Verdict::needs(PRIORITIES_GIVEN, None);
+        };
+        match inside.judge(set.overheads, asked) {
+            Ok(_) => Verdict::SCHEDULABLE,
+            Err((verdict, _)) => verdict,
+        }
+    }
+
     /// What overheads take of every task, as they are counted for a guarantee. A task that is in no cell loses nothing.
     ///
     /// # Errors

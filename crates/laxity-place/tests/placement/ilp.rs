@@ -5,6 +5,7 @@ use laxity_model::{Core, CpuList, Duration, Platform, Scope, Speed, Task, TaskSe
 use laxity_place::{Bin, Fit, Method, Overload, Packing, Placement, Request};
 use proptest::prelude::*;
 use std::ops::ControlFlow;
+use std::panic::AssertUnwindSafe;
 use std::process::Command;
 
 fn solve(set: &TaskSet, bins: &[Bin]) -> Placement {
@@ -108,8 +109,9 @@ fn a_watcher_can_stop_the_solver() {
 fn a_panic_of_the_watcher_comes_through() {
     let set = large(192, 18);
     let request = Request::new(&set, cores(48)).expect("valid").with_overload(Overload::LeastLoaded);
-    let panicked =
-        std::panic::catch_unwind(|| request.place_watched(Method::Ilp, &mut |_| panic!("watcher")));
+    let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        request.place_watched(Method::Ilp, &mut |_| panic!("watcher"))
+    }));
     assert_eq!(panicked.expect_err("it panics").downcast_ref::<&str>(), Some(&"watcher"));
 }
 

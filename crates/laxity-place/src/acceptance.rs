@@ -1,0 +1,29 @@
+//! What fits, by the word of whoever schedules the bins.
+//!
+//! A schedulability test knows more of a bin than its load: priorities, deadlines, and what scheduling costs among so many
+//! tasks. It is none of this crate's business which test that is, or where a cell's other processors are: it answers by bin
+//! and tasks.
+//!
+//! 1. A task goes into a bin only if the bin's tasks and the task together are accepted. So whatever is in a bin was accepted
+//!    together when the last of them came, and the placement needs no judgement afterwards.
+//! 2. U at most the capacity is asked for before: what exceeds it is schedulable in no sense. C may be all of T, for a
+//!    deadline that may be missed limits nothing; what D demands is the test's to say.
+//! 3. A test need not be monotonic in the tasks. Packing is greedy all the same: what a bin has refused is not tried there again.
+
+use std::fmt;
+
+/// A test of the tasks in a bin.
+pub trait Acceptance {
+    /// What it is called in messages, such as `the test of p-rm`.
+    fn name(&self) -> String;
+
+    /// True if the bin (its number in the request) is schedulable with exactly these tasks, by id. Those that are to come are the
+    /// last ones: one, or several where a method places groups.
+    fn accepts(&self, bin: usize, tasks: &[usize]) -> bool;
+}
+
+impl fmt::Debug for dyn Acceptance + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}

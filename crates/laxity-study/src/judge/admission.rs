@@ -1,0 +1,69 @@
+//! Placement by the test: a task goes into a cell only if a test of the series accepts the cell with it.
+//!
+//! 1. Overheads are those of as many tasks as the cell then has.
+//! 2. A set that is placed is accepted: each cell was judged when its last task came. One that is not placed may have another
+//!    placement; packing is a heuristic.
+//! 3. Why a set is not placed: what was said of the task that fits nowhere. A test that was out of steps makes the answer unknown;
+//!    nothing that applies in any cell makes it not applicable.
+
+use super::cell::Judge;
+use crate::Outcome;
+use laxity_analysis::Cell;
+use laxity_model::{Result, TaskSet};
+use laxity_place::{Acceptance, Bin, Request};
+use std::cell::Cell as Cellular;
+
+/// The test of a series, asked for tasks one by one.
+struct Admission<'a> {
+    judge: &'a Judge<'a>,
+    processors: u32,
+    /// The task that was asked for last, and the best that was said of it. Tasks come one after the other.
+    last: Cellular<Option<(usize, Outcome)>>,
+}
+
+impl Judge<'_> {
+    /// Places and judges at the same time, onto cells of so many processors.
+    ///
+    /// # Errors
+    ///
+    /// Bins that make no request.
+    pub(super) fn placing(&self, set: &TaskSet, bins: Vec<Bin>, processors: u32) -> Result<Outcome> {
+        let admission = Admission { judge: self, processors, last: Cellular::new(None) };
+        let placed = Request::new(set, bins)?.with_acceptance(&admission).find(self.curve.placement);
+        Ok(match placed {
+            Some(_) => Outcome::Accepted,
+            None => admission.why(),
+        })
+    }
+}
+
+impl Admission<'_> {
+    fn why(&self) -> Outcome {
+        match self.last.get() {
+            Some((_, outcome)) if outcome != Outcome::Accepted => outcome,
+            // It did not fit by U anywhere: no test was asked about it.
+            _ => Outcome::Rejected,
+        }
+    }
+}
+
+impl Acceptance for Admission<'_> {
+    fn name(&self) -> String {
+        format!("the test of {}", self.judge.curve.scheduler)
+    }
+
+    fn accepts(&self, _: usize, tasks: &[usize]) -> bool {
+        let Some(&task) = tasks.last() else { return true };
+        let found = self.judge.cell(&Cell { processors: self.processors, tasks: tasks.to_vec() });
+        let before = self.last.get().filter(|&(asked, _)| asked == task).map(|(_, outcome)| outcome);
+        let worth = |outcome| match outcome {
+            Outcome::NotApplicable => 0,
+            Outcome::Rejected => 1,
+            Outcome::OutOfWork => 2,
+            Outcome::Accepted => 3,
+        };
+        let best = before.filter(|&before| worth(before) >= worth(found)).unwrap_or(found);
+        self.last.set(Some((task, best)));
+        found == Outcome::Accepted
+    }
+}

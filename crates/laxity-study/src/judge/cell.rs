@@ -1,0 +1,72 @@
+//! The verdict of a series on cells and their tasks.
+
+use crate::curve::Series;
+use crate::{Curve, Outcome};
+use laxity_analysis::scheduler::{Asked, Placed};
+use laxity_analysis::{Cell, DeviAnderson, Guarantee, NotProven, SporadicTask, Test, Verdict, Work};
+use laxity_model::Scope;
+
+/// What a series judges a set by.
+pub(super) struct Judge<'a> {
+    pub(super) curve: &'a Curve,
+    pub(super) series: &'a Series,
+    pub(super) tasks: &'a [SporadicTask],
+    pub(super) working_sets: &'a [u64],
+    /// That a test may take on a cell.
+    pub(super) steps: u64,
+}
+
+impl Judge<'_> {
+    /// Of a set in its places: the first cell that is not accepted decides.
+    pub(super) fn cells(&self, cells: &[Cell]) -> Outcome {
+        let mut outcomes = cells.iter().map(|cell| self.cell(cell));
+        outcomes.find(|&outcome| outcome != Outcome::Accepted).unwrap_or(Outcome::Accepted)
+    }
+
+    /// Of a cell: any test that accepts is enough. Where it is only asked whether tardiness is bounded, the cheapest test comes
+    /// first.
+    pub(super) fn cell(&self, cell: &Cell) -> Outcome {
+        let tests = &self.series.tests;
+        if !tests.is_empty() {
+            return self.by_any(tests, cell);
+        }
+        let scheduler = self.curve.scheduler;
+        let is_edf = scheduler.priorities(2) == DeviAnderson.info().priorities;
+        let bounded =
+            self.series.guarantee == Guarantee::Soft && is_edf && scheduler.scope() == Scope::Global;
+        if bounded && self.by(Some(&DeviAnderson), cell) == Outcome::Accepted {
+            return Outcome::Accepted;
+        }
+        self.by(None, cell)
+    }
+
+    fn by_any(&self, tests: &[&'static dyn Test], cell: &Cell) -> Outcome {
+        let mut best = Outcome::NotApplicable;
+        for &test in tests {
+            best = match (best, self.by(Some(test), cell)) {
+                (_, Outcome::Accepted) => return Outcome::Accepted,
+                (Outcome::OutOfWork, _) | (_, Outcome::OutOfWork) => Outcome::OutOfWork,
+                (Outcome::Rejected, _) | (_, Outcome::Rejected) => Outcome::Rejected,
+                _ => best,
+            };
+        }
+        best
+    }
+
+    fn by(&self, test: Option<&'static dyn Test>, cell: &Cell) -> Outcome {
+        let placed = Placed {
+            tasks: self.tasks,
+            working_sets: self.working_sets,
+            given_priorities: &[],
+            cells: &[],
+            overheads: self.series.overheads.as_ref().map(|costing| &costing.overheads),
+        };
+        let asked = Asked { guarantee: self.series.guarantee, test, work: Work::steps(self.steps) };
+        match self.curve.scheduler.judge_cell(&placed, cell, asked) {
+            Verdict::Schedulable(_) => Outcome::Accepted,
+            Verdict::NotProven(NotProven { out_of_work: true, .. }) => Outcome::OutOfWork,
+            Verdict::NotProven(_) => Outcome::Rejected,
+            Verdict::NotApplicable(_) => Outcome::NotApplicable,
+        }
+    }
+}
