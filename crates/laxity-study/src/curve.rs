@@ -1,6 +1,7 @@
 //! Curves: schedulers, with what scheduling costs under them and the tests that judge them.
 
 use crate::file::{CurveFile, WrittenGuarantee};
+use crate::profiles::read_overheads;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads};
 use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{Guarantee, Priorities, Test, catalogue};
@@ -251,8 +252,7 @@ fn costing(overheads: Option<&String>, file: &CurveFile, beside: &Path) -> Resul
     let mut texts = Vec::new();
     let mut costs = Overheads::none();
     if let Some(name) = overheads {
-        let (text, read) =
-            read_file(&beside.join(name), |text| Ok((text.to_owned(), Overheads::from_csv(text)?)))?;
+        let (text, read) = read_overheads(&beside.join(name), name)?;
         texts.push(text);
         costs = read;
     }

@@ -4,6 +4,7 @@ use super::placed::running;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{CacheKind, CpuList, Diagnostic, Platform, Policy, Result, Scope, read_file};
+use laxity_study::read_overheads;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -82,7 +83,8 @@ impl Charges {
                     "`laxity run --overheads` writes such files (overheads/*-max.csv); TOML is for simulations",
                 ));
             }
-            let overheads = read_file(&file.path, Overheads::from_csv)?.with_tick_period(tick_period);
+            let name = file.path.to_str().unwrap_or_default();
+            let overheads = read_overheads(&file.path, name)?.1.with_tick_period(tick_period);
             read.push((file.clone(), overheads));
         }
         let cache_delays = match cache_delays {

@@ -2,6 +2,7 @@
 
 use crate::arguments::ListArguments;
 use crate::output;
+use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
     Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, ShippedPlatform,
 };
@@ -17,11 +18,15 @@ struct Answer {
     version: u32,
     schedulers: Vec<SchedulerAnswer>,
     policies: Vec<PolicyAnswer>,
+    /// What only analyses know.
+    analysed: Vec<Named>,
     tests: Vec<TestAnswer>,
     generators: Vec<Named>,
     placements: Vec<Named>,
     /// Those that come with laxity.
     platforms: Vec<Named>,
+    /// Overheads that `--overheads` knows by name.
+    overheads: Vec<Named>,
     machine: Machine,
     can: BTreeMap<&'static str, String>,
     not_measured: BTreeMap<String, String>,
@@ -59,6 +64,7 @@ struct TestAnswer {
     description: String,
     source: &'static str,
     complexity: &'static str,
+    /// Numbered from 1 in this order.
     assumptions: &'static [&'static str],
 }
 
@@ -118,6 +124,10 @@ fn answer(platform: &Platform) -> Answer {
         version: 1,
         schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
         policies: Policy::ALL.into_iter().map(|one| policy(one, &capabilities)).collect(),
+        analysed: Analysed::WITHOUT_SCHEDULER
+            .into_iter()
+            .map(|one| Named { name: one.to_string(), description: one.description() })
+            .collect(),
         tests: laxity_analysis::catalogue::tests().iter().map(|test| test_answer(test.info())).collect(),
         generators: super::generate::generators()
             .into_iter()
@@ -130,6 +140,10 @@ fn answer(platform: &Platform) -> Answer {
         platforms: ShippedPlatform::all()
             .iter()
             .map(|p| Named { name: p.name.to_owned(), description: p.description.to_owned() })
+            .collect(),
+        overheads: laxity_study::PROFILES
+            .iter()
+            .map(|profile| Named { name: profile.name.into(), description: profile.description().into() })
             .collect(),
         machine: Machine::this_machine(platform),
         can: BTreeMap::from([
@@ -169,13 +183,19 @@ fn test_answer(info: &laxity_analysis::TestInfo) -> TestAnswer {
     }
 }
 
+/// `1. J = 0, 2. D <= T`
+fn numbered(assumptions: &[&str]) -> String {
+    let number = |(at, text): (usize, &&str)| format!("{}. {text}", at + 1);
+    assumptions.iter().enumerate().map(number).collect::<Vec<_>>().join(", ")
+}
+
 /// Each test with what it needs, its source and its complexity.
 fn tests_text(tests: &[TestAnswer]) -> String {
     let mut text = String::from("\nTESTS (laxity analyze --test)\n");
     for test in tests {
         let needs = match test.assumptions {
             [] => String::new(),
-            some => format!("; needs {}", some.join(", ")),
+            some => format!("; needs {}", numbered(some)),
         };
         text += &format!("  {:<22} {}{needs}\n", test.name, test.description);
         text += &format!("  {:<22} {}\n", "", test.source);
@@ -236,6 +256,10 @@ fn policies_text(policies: &[PolicyAnswer]) -> String {
     text + "  g-edf, p-rm ...        the schedulers above can be simulated, too: as push-pull, Linux's structure\n"
 }
 
+fn named_text(all: &[Named]) -> String {
+    all.iter().map(|one| format!("  {:<22} {}\n", one.name, one.description)).collect()
+}
+
 fn text(answer: &Answer) -> String {
     let mut text = String::from("SCHEDULERS OF LINUX (laxity run, laxity compare)\n");
     for scheduler in &answer.schedulers {
@@ -245,13 +269,17 @@ fn text(answer: &Answer) -> String {
         }
     }
     text += &policies_text(&answer.policies);
+    text += "\nANALYSED ONLY (laxity analyze, laxity study FILE)\n";
+    text += &named_text(&answer.analysed);
     text += &tests_text(&answer.tests);
     text += "\nGENERATORS (laxity generate)\n";
-    answer.generators.iter().for_each(|g| text += &format!("  {:<22} {}\n", g.name, g.description));
+    text += &named_text(&answer.generators);
     text += "\nPLACEMENTS (--placement)\n";
-    answer.placements.iter().for_each(|p| text += &format!("  {:<22} {}\n", p.name, p.description));
+    text += &named_text(&answer.placements);
     text += "\nPLATFORMS (--platform; or a file)\n";
-    answer.platforms.iter().for_each(|p| text += &format!("  {:<22} {}\n", p.name, p.description));
+    text += &named_text(&answer.platforms);
+    text += "\nOVERHEADS (laxity analyze --overheads, and curves of studies; or a file)\n";
+    text += &named_text(&answer.overheads);
     let machine = &answer.machine;
     text += &format!("\nTHIS MACHINE\n  {:<22} {}, cores {}\n", "processor", machine.cpu_model, machine.cpus);
     let clusters: Vec<String> = machine.clusters.iter().map(ToString::to_string).collect();
