@@ -39,13 +39,16 @@ pub const PROFILES: &[Profile] = profiles![
     "cerqueira2014-text/g-edf-mp-m48-max",
     "cerqueira2014-text/g-edf-mp-m8-max",
     "cerqueira2014-text/g-edf-mp-max",
+    "cerqueira2014-text/g-edf-mp-max-third",
     "cerqueira2014-text/g-edf-mp-mean",
     "cerqueira2014-text/gsn-edf-m24-max",
     "cerqueira2014-text/gsn-edf-m48-max",
     "cerqueira2014-text/gsn-edf-m8-max",
     "cerqueira2014-text/gsn-edf-m8-mean",
     "cerqueira2014-text/gsn-edf-max",
+    "cerqueira2014-text/gsn-edf-max-24th",
     "cerqueira2014-text/gsn-edf-mean",
+    "cerqueira2014-text/gsn-edf-mean-growing",
     "cerqueira2014-text/sched-deadline-m24-max",
     "cerqueira2014-text/sched-deadline-m32-max",
     "cerqueira2014-text/sched-deadline-m8-max",
@@ -148,8 +151,9 @@ mod tests {
             rows += 1;
         }
         files.sort_unstable();
-        let all = PROFILES.iter().filter_map(|profile| profile.name.strip_prefix("cerqueira2014-text/"));
-        assert_eq!(files, all.collect::<Vec<_>>());
+        let stated = PROFILES.iter().filter(|profile| !profile.description().starts_with("An assumption"));
+        let stated = stated.filter_map(|profile| profile.name.strip_prefix("cerqueira2014-text/"));
+        assert_eq!(files, stated.collect::<Vec<_>>());
         assert_eq!(rows, 23, "every value has its line");
     }
 
