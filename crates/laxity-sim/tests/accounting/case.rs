@@ -104,7 +104,8 @@ impl Case {
             cells[cell].tasks.push(id);
         }
         let cores = sizes.into_iter().max().expect("a cell").into();
-        let (costs, overheads) = costs(&mut rng, Shape { cores, dedicated }, told);
+        let (costs, overheads) =
+            costs(&mut rng, Shape { cores, dedicated, messages: scheduler.policy == Policy::GEdfMp }, told);
         let platform = Platform::symmetric(next).expect("cores");
         Case { scheduler, set, cells, cpus, platform, costs, overheads }
     }

@@ -7,8 +7,10 @@
 //!
 //! What is waited for in a cell of k cores and n tasks, each at most once per job and n of them at a time:
 //!
-//! 1. A section under a lock waits for one of every other core: sch' = sch + (k - 1) most, rel' = rel + (k - 1) most, where most is
-//!    the longest of them. (Sections that need no lock wait for none; the bound is for all policies.)
+//! 1. Where all cores share one lock, a section waits for one of every other core: sch' = sch + (k - 1) most, rel' = rel +
+//!    (k - 1) most, where most is the longest of them. Under push-pull no section waits for more. Under G-EDF-MP clients wait for
+//!    nobody, as the scheduling core is done with their links in no time; but it waits for their sections, link by link: rel' =
+//!    rel + 2 (k - 1) sch, dsp' = dsp + 2 (k - 1) sch.
 //! 2. Once a core decides for a job that matters less, it switches to it, and interrupts wait until it has: ipi' = ipi + sch' + cxs.
 //! 3. A release interrupt waits as well: ev' = ev + n (sch' + cxs). Not 1, as a core that is asked to reschedule by a handler does
 //!    so before it takes the interrupts that have come meanwhile: up to n - 1 jobs may be switched to in vain.
@@ -29,13 +31,21 @@ pub struct Shape {
     pub cores: u64,
     /// Whether one of them runs no tasks.
     pub dedicated: bool,
+    /// Whether that one decides for the others, which send it messages.
+    pub messages: bool,
 }
 
 /// What accounting is to be told where these are the costs for `n` tasks.
 pub fn observed(costs: Row, n: u64, shape: Shape) -> Row {
     let [ipi, schedule, release, switch, tick, latency, request, dsp] = costs;
-    let wait = (shape.cores - 1) * schedule.max(release).max(dsp);
-    let [schedule, release, dsp] = [schedule, release, dsp].map(|ns| if ns > 0 { ns + wait } else { 0 });
+    let others = shape.cores - 1;
+    let (waits, of_the_dedicated) = if shape.messages {
+        (0, 2 * others * schedule)
+    } else {
+        let most = schedule.max(release);
+        (others * most, others * most)
+    };
+    let [schedule, release, dsp] = [schedule + waits, release + of_the_dedicated, dsp + of_the_dedicated];
     let of_another = if n > 1 { schedule + switch } else { 0 };
     let before_a_request = n * release + tick + 2 * n * dsp;
     let before_a_release = if shape.dedicated { before_a_request - release } else { n * of_another };
