@@ -281,6 +281,26 @@ fn costs_are_read_from_the_results() {
     assert!(said.contains("`other.toml`") && said.contains("simulate again"), "{said}");
 }
 
+/// lindsay2012, 6.2.2: tasks that share memory miss the last-level cache less where they are on one core.
+#[test]
+fn followed_caches_count_lines_from_memory_and_verify() {
+    let directory = tempfile::tempdir().expect("directory");
+    let costs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/costs/opteron-6164-he.toml");
+    let set = directory.path().join("mwl.toml");
+    let generate = ["generate", "mtt", "--distribution", "mwl", "-u", "8", "--read-write", "1:1", "-o"];
+    assert!(output(laxity().args(generate).arg(&set)).status.success());
+    let misses = |placement: &str| {
+        let call = [utf8(&set), "--scheduler", "p-edf", "--platform", "opteron-6164-he", "--json"];
+        let how = ["--placement", placement, "--costs", utf8(&costs), "--duration", "500ms", "--verify"];
+        let answer = json(&prints(&[&call[..], &how[..]].concat()));
+        let scheduler = &answer["schedulers"][0];
+        assert!(scheduler["not_measured"]["llc_miss_rate_per_us"].is_null(), "{scheduler}");
+        scheduler["llc_miss_rate_per_us"].as_f64().expect("counted")
+    };
+    let (together, apart) = (misses("lwfg"), misses("wfd"));
+    assert!(0.0 < together && 2.0 * together < apart, "{together} against {apart}");
+}
+
 #[test]
 fn a_report_shows_kept_schedules() {
     let directory = tempfile::tempdir().expect("directory");

@@ -253,6 +253,14 @@ fn wrong_files_are_explained() {
         ("version = 1\nrelease = { samples = [] }", "no samples"),
         ("version = 1\nrelease = { sample = [\"1us\"] }", "sample"),
         ("version = 1\n[cache]\ncpmd = { l1 = [[1, \"1us\"]] }", "no `memory`"),
+        (
+            "version = 1\n[cache]\ntracked = true\ncpmd = { memory = [[1, \"1us\"]] }",
+            "`tracked` caches need the latencies of a line",
+        ),
+        (
+            "version = 1\n[cache]\ntracked = true\nmemory = \"8ns\"\nevicted = \"0.5\"",
+            "`evicted` is given although",
+        ),
         ("version = 1\n[cache]\ncpmd = { l9 = [[1, \"1us\"]] }", "`l9` is no place"),
     ] {
         let message = toml(text).expect_err(text).to_string();
@@ -269,7 +277,7 @@ fn costs_are_written_as_they_are_read() {
     let schema = jsonschema::draft202012::new(&costs_schema()).expect("a valid schema");
     let inline = "version = 1\nrelease = { samples = [\"5ns\", \"7us\"] }\nipi = \"exponential:1us\"\n[cache]\n\
         line = \"32B\"\nl1 = \"1.5ns\"\nmemory = \"80ns\"\nremote_memory = \"90ns\"\nevicted = \"0.123456\"";
-    let all = ["constant.toml", "measured.toml"].map(example);
+    let all = ["constant.toml", "measured.toml", "opteron-6164-he.toml"].map(example);
     for costs in all.into_iter().chain([Costs::default(), toml(inline).expect("valid")]) {
         let text = costs.to_toml();
         assert_eq!(Costs::from_toml(&text, Path::new("/nowhere")), Ok(costs), "{text}");
@@ -306,7 +314,7 @@ fn examples_are_valid_under_the_schema_and_say_that_they_are_examples() {
             seen += 1;
         }
     }
-    assert_eq!(seen, 2);
+    assert_eq!(seen, 3);
     for wrong in [
         "version = 2",
         "version = 1\nrelease = 2",

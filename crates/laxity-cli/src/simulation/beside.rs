@@ -115,7 +115,7 @@ fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -
         host: Host::Simulator,
         placement: Some(beside.placed.record.clone()),
         grace: beside.grace,
-        not_measured: not_simulated(),
+        not_measured: not_simulated(case.mechanics),
         notes,
         status: RunStatus::Completed,
         jobs: Vec::new(),

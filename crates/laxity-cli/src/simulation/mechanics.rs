@@ -82,6 +82,11 @@ impl Mechanics {
         options
     }
 
+    /// Whether the simulation follows what caches hold.
+    pub fn follows_caches(&self) -> bool {
+        self.costs.cache.as_ref().is_some_and(|cache| cache.tracked && !cache.is_zero())
+    }
+
     /// What costs something, in words.
     fn modelled(&self) -> Vec<&'static str> {
         self.priced().into_iter().filter(|(_, paid, _)| *paid).map(|(words, ..)| words).collect()

@@ -1,16 +1,20 @@
 //! The runs of a simulation and their manifest.
 
 use super::definition::TOLERATE;
-use super::{NamedScheduler, Settings};
+use super::{Mechanics, NamedScheduler, Settings};
 use crate::experiment::Placed;
 use laxity_model::{Duration, TaskSet};
 use laxity_trace::{Host, Machine, Manifest, Run, RunStatus};
 use std::collections::BTreeMap;
 
 /// What a simulation cannot know, by column, and why.
-pub fn not_simulated() -> BTreeMap<String, String> {
-    let columns = ["l1d_misses", "l2_misses", "llc_misses"];
-    columns.map(|column| (column.to_owned(), "a simulation has no cache counters".to_owned())).into()
+pub fn not_simulated(mechanics: &Mechanics) -> BTreeMap<String, String> {
+    let mut columns = vec!["l1d_misses", "l2_misses"];
+    if !mechanics.follows_caches() {
+        columns.push("llc_misses");
+    }
+    let reason = |column: &str| (column.to_owned(), "a simulation has no cache counters".to_owned());
+    columns.into_iter().map(reason).collect()
 }
 
 /// A run that is still to be made.
@@ -32,7 +36,7 @@ pub fn run(
         grace: Duration::ZERO,
         status: RunStatus::NotRun { reason: String::new() },
         placement: placed.map(|placed| placed.record.clone()),
-        not_measured: not_simulated(),
+        not_measured: not_simulated(&settings.mechanics),
         notes: settings.mechanics.notes(),
         kernel_counters: BTreeMap::new(),
         schedule: None,

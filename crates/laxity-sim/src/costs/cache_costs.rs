@@ -10,7 +10,7 @@
 //!   `lines(min(W, lost)) * latency(s)`, with W the working set, s the closest level that still has it, and `lost` the
 //!   capacity of what is closer to the core than s.
 //!
-//! Assumptions:
+//! Assumptions, where delays go by distance (where caches are [`CacheCosts::tracked`], see [`super::CacheState`]):
 //!
 //! 1. After a migration, the caches that the two cores do not share hold nothing of the working set, and the closest
 //!    shared one holds all that fits. What does not fit into the caches that were left would have missed anyway: it
@@ -41,6 +41,8 @@ pub struct CacheCosts {
     pub reload: Reload,
     /// The share of a core's own caches that is evicted while a job is preempted, in parts per million.
     pub evicted_ppm: u32,
+    /// Whether it is followed what each cache holds ([`super::CacheState`]), instead of going by distance.
+    pub tracked: bool,
 }
 
 /// What it costs to reload a working set from a level of the memory hierarchy.
@@ -77,7 +79,26 @@ pub struct LineLatencies {
 impl CacheCosts {
     /// After a preemption, nothing is left of what a core has for itself.
     pub fn new(reload: Reload) -> CacheCosts {
-        CacheCosts { reload, evicted_ppm: WHOLE_PPM }
+        CacheCosts { reload, evicted_ppm: WHOLE_PPM, tracked: false }
+    }
+
+    /// With what each cache holds followed through the schedule.
+    ///
+    /// # Errors
+    ///
+    /// Measured delays, which are not of lines, or a share that is evicted, which then follows.
+    pub fn tracking(self) -> Result<CacheCosts> {
+        if matches!(self.reload, Reload::Measured(_)) {
+            return Err(Diagnostic::usage(
+                "`tracked` caches need the latencies of a line, not measured delays",
+            )
+            .hint("give `memory` and the levels (l2, l3) instead of `cpmd`, or leave `tracked` out"));
+        }
+        if self.evicted_ppm != WHOLE_PPM {
+            return Err(Diagnostic::usage("`evicted` is given although caches are `tracked`")
+                .hint("leave `evicted` out: what is evicted follows from who ran"));
+        }
+        Ok(CacheCosts { tracked: true, ..self })
     }
 
     /// Another share of what is evicted by a preemption.

@@ -84,6 +84,10 @@ struct CacheFile {
     /// The share of a core's own caches that is evicted while a job is preempted: "1" if it is not given.
     #[serde(default)]
     evicted: Option<String>,
+    /// `true`: follow what each cache of the platform holds, by who walked what since, instead of charging by the distance
+    /// to the last core. For latencies of a line only.
+    #[serde(default)]
+    tracked: Option<bool>,
     /// Size of a line, where the platform does not say; 64B if it is not given.
     #[serde(default)]
     line: Option<String>,
@@ -199,7 +203,8 @@ impl CacheFile {
             Some(delays) => Reload::Measured(delays.read(folder).map_err(|e| e.context("cpmd"))?),
             None => Reload::Lines(self.latencies()?),
         };
-        CacheCosts::new(reload).evicting(evicted.unwrap_or(1_000_000))
+        let costs = CacheCosts::new(reload).evicting(evicted.unwrap_or(1_000_000))?;
+        if self.tracked == Some(true) { costs.tracking() } else { Ok(costs) }
     }
 
     fn latencies(&self) -> Result<LineLatencies> {

@@ -9,12 +9,13 @@
 //!    the seed through it. Distributions draw from the generator that they are given, by `libm` and integers alone,
 //!    so that a seed gives the same costs on every machine.
 //! 4. Cache-related preemption and migration delay follows from the working set and the cache distance
-//!    (lindsay2012, 4.4): see [`CacheCosts`].
+//!    (lindsay2012, 4.4): see [`CacheCosts`]; or from what the caches hold: see [`CacheState`].
 //!
 //! Which event pays what is the engine's; here are only the amounts.
 
 mod cache_costs;
 mod cache_delay;
+mod cache_state;
 mod cost;
 mod distribution;
 mod field_csv;
@@ -24,11 +25,12 @@ mod written;
 
 pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
 pub use cache_delay::{CacheDelay, Distance};
+pub use cache_state::{CacheState, Reloaded};
 pub use cost::{COST_MAX, Cost, PiecewiseLinear, Prepared};
 pub use distribution::Distribution;
 pub use file::{COSTS_VERSION, costs_schema, read_costs};
 
-use laxity_model::{Diagnostic, Duration, Platform, Result};
+use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet};
 
 /// All costs of a simulated system. [`Costs::default`] is a system that costs nothing.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,9 +89,29 @@ impl Costs {
         self.named().iter().all(|(_, cost)| cost.is_zero())
     }
 
-    /// Delays by working set and cores on this machine; nothing if cold caches cost nothing.
+    /// Whether cold caches cost something.
+    pub fn has_cold_caches(&self) -> bool {
+        self.cache.as_ref().is_some_and(|cache| !cache.is_zero())
+    }
+
+    /// Delays by working set and cores on this machine; nothing if cold caches cost nothing, or are followed.
     pub fn cache_delay(&self, platform: &Platform) -> Option<CacheDelay> {
-        self.cache.as_ref().filter(|cache| !cache.is_zero()).map(|cache| CacheDelay::of(cache, platform))
+        let by_distance = |cache: &&CacheCosts| !cache.is_zero() && !cache.tracked;
+        self.cache.as_ref().filter(by_distance).map(|cache| CacheDelay::of(cache, platform))
+    }
+
+    /// The empty caches of this machine, where they are followed and cost something.
+    ///
+    /// # Errors
+    ///
+    /// Groups of the set whose sizes contradict each other.
+    pub fn cache_state(&self, platform: &Platform, set: &TaskSet) -> Result<Option<CacheState>> {
+        match self.cache.as_ref().filter(|cache| !cache.is_zero() && cache.tracked) {
+            Some(CacheCosts { reload: Reload::Lines(latencies), .. }) => {
+                CacheState::new(latencies, platform, set).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Refuses costs that leave no time for anything else under a scheduler of `n` tasks.

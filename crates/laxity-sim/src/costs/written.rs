@@ -46,7 +46,10 @@ fn function_text(function: &PiecewiseLinear) -> String {
 
 fn cache_text(cache: &CacheCosts) -> String {
     let (whole, parts) = (cache.evicted_ppm / 1_000_000, cache.evicted_ppm % 1_000_000);
-    let mut text = format!("evicted = \"{whole}.{parts:06}\"\n");
+    let mut text = match cache.tracked {
+        true => "tracked = true\n".to_owned(),
+        false => format!("evicted = \"{whole}.{parts:06}\"\n"),
+    };
     text += &match &cache.reload {
         Reload::Measured(delays) => delays_text(delays),
         Reload::Lines(latencies) => latencies_text(latencies),

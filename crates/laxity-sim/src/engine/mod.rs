@@ -9,6 +9,7 @@
 //!    is the textbook's. With costs, the kernel's work takes cores and locks for a time (`kernel.rs`).
 //! 4. Memory is bounded by tasks and cores; observers see jobs and events as they happen.
 
+mod caches;
 mod calendar;
 mod idle;
 mod kernel;
@@ -18,9 +19,9 @@ mod task;
 mod watch;
 
 use crate::background::BackgroundSummary;
-use crate::costs::CacheDelay;
 use crate::observer::Observer;
 use crate::setup::Setup;
+use caches::Caches;
 use calendar::{Calendar, NEVER};
 use idle::Idle;
 use kernel::Kernel;
@@ -101,8 +102,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     kernel: Option<Box<Kernel>>,
     /// Present when there are background tasks.
     idle: Option<Box<Idle>>,
-    /// Cold caches, and the working sets of the tasks, where they cost something.
-    caches: Option<(CacheDelay, Vec<u64>)>,
+    /// Present when cold caches cost something.
+    caches: Option<Box<Caches>>,
 }
 
 /// Simulates; what happens goes to the observer. `interrupt` ends it early.
@@ -123,7 +124,7 @@ pub fn simulate<O: Observer>(setup: &Setup<'_>, observer: &mut O, interrupt: &At
 fn is_ideal(setup: &Setup<'_>) -> bool {
     !Kernel::is_needed(setup)
         && !Idle::is_needed(setup)
-        && setup.costs.cache_delay(setup.platform).is_none()
+        && !setup.costs.has_cold_caches()
         && setup.budget_mode == BudgetMode::Off
 }
 
@@ -213,9 +214,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             watch: Watch::new(setup, O::EVENTS),
             kernel,
             idle,
-            caches: setup.costs.cache_delay(setup.platform).map(|caches| {
-                (caches, setup.set.tasks().iter().map(|task| task.working_set.size_bytes).collect())
-            }),
+            caches: Caches::of(setup)?.map(Box::new),
         })
     }
 
@@ -335,7 +334,8 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             let cpus = &self.cpus;
             let state = &mut self.tasks[task];
             while state.alive && state.cell != NONE && state.release() < at_ns {
-                let job = state.record(index_u32(task), None, |cpu| cpus[cpu as usize].number);
+                let mut job = state.record(index_u32(task), None, |cpu| cpus[cpu as usize].number);
+                job.counters.llc_misses = self.caches.as_mut().and_then(|caches| caches.job_ended(task));
                 self.observer.job(&job);
                 state.advance();
             }

@@ -54,7 +54,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let cpus = &self.cpus[..];
         let state = &mut self.tasks[task as usize];
         let number = |cpu: u32| cpus.get(cpu as usize).map_or(NONE, |core| core.number);
-        let job = state.record(task, Some(self.now), number);
+        let mut job = state.record(task, Some(self.now), number);
+        if !IDEAL && let Some(caches) = &mut self.caches {
+            job.counters.llc_misses = caches.job_ended(task as usize);
+        }
         self.observer.job(&job);
         let next_release = state.advance();
         if self.has_kernel() {
@@ -314,6 +317,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         core.running = NONE;
         state.switched_out();
+        if !IDEAL && let Some(caches) = &mut self.caches {
+            caches.left(before, cpu);
+        }
         if task == NONE {
             self.clocks.set(cpu as usize, NEVER);
         }
@@ -354,8 +360,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             let from = from.map(|from| u64::from(self.cpus[from as usize].number));
             self.emit(kind, Some(cpu), task, from);
         }
-        if !IDEAL && resumed && self.caches.is_some() {
-            self.reload_caches(task, last, cpu);
+        if !IDEAL && self.caches.is_some() {
+            self.reload_caches(task, resumed.then_some(last), cpu);
         }
         true
     }
@@ -367,10 +373,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         task != NONE && (running != task || !self.tasks[task as usize].goes_on())
     }
 
-    /// A job resumes on `cpu` after it was stopped on `last`: its caches are colder than they were.
-    fn reload_caches(&mut self, task: u32, last: u32, cpu: u32) {
-        let Some((caches, working_sets)) = &self.caches else { return };
-        let delay = caches.delay(working_sets[task as usize], last, cpu);
+    /// A job starts on `cpu`, or goes on there after it was stopped on `last`: the caches may be colder than they were.
+    fn reload_caches(&mut self, task: u32, last: Option<u32>, cpu: u32) {
+        let Some(caches) = &mut self.caches else { return };
+        let delay = caches.taken(task, last, cpu);
         if delay > 0 {
             self.tasks[task as usize].work_left += delay * self.cpus[cpu as usize].rate;
             self.emit(EventKind::CacheDelay, Some(cpu), task, Some(delay));

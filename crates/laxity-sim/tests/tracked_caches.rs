@@ -1,0 +1,185 @@
+//! Caches that are followed through a schedule: by hand, and under the oracles.
+
+mod common;
+
+use common::costly::windows;
+use common::{Case, GRACE_NS, definition_on};
+use laxity_model::{
+    Cache, CacheKind, Core, CpuList, Duration, Group, Platform, Policy, PolicyScheduler, PriorityRule, Scope,
+    Speed, Task, TaskSet, WorkingSet, read_platform,
+};
+use laxity_oracle::verify;
+use laxity_sim::Recording;
+use laxity_sim::costs::{CacheCosts, Cost, Costs, LineLatencies, Reload};
+use laxity_trace::EventKind;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+const KIB: u64 = 1 << 10;
+
+/// A line takes 10 ns from L2, 20 ns from L3, 100 ns from memory.
+fn tracked() -> Costs {
+    let levels = BTreeMap::from([(2, 10_000), (3, 20_000)]);
+    let latencies = LineLatencies::new(64, levels, 100_000, None).expect("valid");
+    let cache = CacheCosts::new(Reload::Lines(latencies)).tracking().expect("lines");
+    Costs { cache: Some(cache), ..Costs::default() }
+}
+
+/// Cores with an L2 each and, perhaps, one L3.
+fn platform(cores: u32, l2_kib: u64, l3_kib: Option<u64>) -> Platform {
+    let cache = |level, kib: u64, cpus: CpuList| Cache {
+        level,
+        kind: CacheKind::Unified,
+        size_bytes: kib * KIB,
+        line_bytes: Some(64),
+        ways: None,
+        cpus,
+    };
+    let mut caches: Vec<Cache> = (0..cores).map(|cpu| cache(2, l2_kib, CpuList::from_iter([cpu]))).collect();
+    caches.extend(l3_kib.map(|kib| cache(3, kib, CpuList::first(cores))));
+    let cores = (0..cores).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect();
+    Platform::new("p", cores, caches, vec![], None).expect("valid")
+}
+
+/// A task of 1 ms every 10 ms.
+fn task(name: &str, wss_kib: u64, (reads, writes): (u32, u32), group: Option<&str>) -> Task {
+    let size_bytes = wss_kib * KIB;
+    Task {
+        working_set: WorkingSet { size_bytes, reads, writes, ..WorkingSet::default() },
+        group: group.map(|name| Group { name: name.into(), shared_bytes: size_bytes }),
+        ..Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10))
+    }
+}
+
+/// Partitioned EDF, tasks dealt in turn, 30 ms.
+fn simulate(tasks: &[Task], platform: &Platform) -> Recording {
+    let set = TaskSet::new("set", tasks.to_vec()).expect("valid");
+    let case = Case { set, costs: tracked(), duration: Duration::from_ms(30), ..Case::plain() };
+    let rule = PriorityRule::EarliestDeadlineFirst;
+    let scheduler = PolicyScheduler { policy: Policy::EdfBh, scope: Scope::Partitioned, rule };
+    case.simulate_on(scheduler, platform, |setup| setup.grace = Duration::from_ms(20))
+}
+
+/// By task: (execution time beyond 1 ms in ns, lines from memory) of each job.
+fn paid(recording: &Recording, task: u32) -> Vec<(u64, u64)> {
+    let of = recording.jobs.iter().filter(|job| job.task == task);
+    of.map(|job| (job.cpu_time_ns.expect("known") - 1_000_000, job.counters.llc_misses.expect("followed")))
+        .collect()
+}
+
+#[test]
+fn sharers_on_one_core_warm_its_caches_for_each_other() {
+    let sharers = ["a", "b"].map(|name| task(name, 64, (0, 1), Some("g")));
+    let together = simulate(&sharers, &platform(1, 1024, None));
+    // 1024 lines once, 90 ns more than from the L2 that is their home
+    assert_eq!(paid(&together, 0), [(92_160, 1_024), (0, 0), (0, 0)]);
+    assert_eq!(paid(&together, 1), [(0, 0); 3]);
+    // Apart, each writes what the other has to load again.
+    let apart = simulate(&sharers, &platform(2, 1024, None));
+    for id in [0, 1] {
+        assert_eq!(paid(&apart, id), [(92_160, 1_024); 3], "task {id}");
+    }
+    // With an L3 between them, only the first comes from memory; the others fetch from there, 10 ns a line more.
+    let near = simulate(&sharers, &platform(2, 1024, Some(8192)));
+    // Who leaves last finds its own L2 as it was: a at first, which was slower, then b.
+    assert_eq!(paid(&near, 0), [(92_160, 1_024), (0, 0), (10_240, 0)]);
+    assert_eq!(paid(&near, 1), [(10_240, 0); 3]);
+}
+
+#[test]
+fn readers_do_not_take_lines_from_each_other() {
+    let readers = ["a", "b"].map(|name| task(name, 64, (1, 0), Some("g")));
+    let apart = simulate(&readers, &platform(2, 1024, None));
+    for id in [0, 1] {
+        assert_eq!(paid(&apart, id), [(92_160, 1_024), (0, 0), (0, 0)], "task {id}");
+    }
+    // One in four accesses writes: a quarter of the lines.
+    let writers = ["a", "b"].map(|name| task(name, 64, (3, 1), Some("g")));
+    let apart = simulate(&writers, &platform(2, 1024, None));
+    assert_eq!(paid(&apart, 1), [(92_160, 1_024), (23_040, 256), (23_040, 256)]);
+}
+
+#[test]
+fn tasks_that_share_nothing_push_each_other_out_of_a_small_cache() {
+    let strangers = ["a", "b"].map(|name| task(name, 64, (1, 0), None));
+    let fits = simulate(&strangers, &platform(1, 128, None));
+    assert_eq!([paid(&fits, 0), paid(&fits, 1)], [[(92_160, 1_024), (0, 0), (0, 0)]; 2]);
+    // A KiB less, and neither finds anything.
+    let tight = simulate(&strangers, &platform(1, 127, None));
+    assert_eq!([paid(&tight, 0), paid(&tight, 1)], [[(92_160, 1_024); 3]; 2]);
+}
+
+#[test]
+fn what_no_cache_holds_misses_as_ever_and_takes_no_longer() {
+    let large = [task("a", 2048, (1, 0), None)];
+    let recording = simulate(&large, &platform(1, 1024, None));
+    assert_eq!(paid(&recording, 0), [(0, 32_768); 3]);
+}
+
+/// b comes in after 1 ms, with an earlier deadline; a is warm when it goes on if b leaves room for it.
+#[test]
+fn a_preempted_job_reloads_what_was_pushed_out_in_between() {
+    let delays = |kib: u64| {
+        let a = Task { wcet: Duration::from_ms(3), ..task("a", 64, (1, 0), None) };
+        let b = Task {
+            phase: Duration::from_ms(1),
+            deadline_rel: Duration::from_ms(3),
+            ..task("b", kib, (1, 0), None)
+        };
+        let recording = simulate(&[a, b], &platform(1, 128, None));
+        let early = recording.events.into_iter().filter(|event| event.time_ns < 10_000_000);
+        let delays = early.filter(|event| event.kind == EventKind::CacheDelay);
+        delays
+            .map(|event| (event.task.expect("a task"), event.argument.expect("a delay")))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(delays(64), [(0, 92_160), (1, 92_160)]);
+    assert_eq!(delays(65), [(0, 92_160), (1, 93_600), (0, 92_160)]);
+    assert_eq!(delays(0), [(0, 92_160)]);
+}
+
+#[test]
+fn contradictory_groups_are_refused() {
+    let set = TaskSet::new("set", vec![task("a", 0, (1, 0), Some("g"))]).expect("valid");
+    let error = tracked().cache_state(&platform(1, 128, None), &set).expect_err("shares nothing");
+    assert!(error.message.contains("shares no memory"), "{error}");
+}
+
+/// Whatever caches cost, schedules are what their policies define, on any policy and with a kernel that costs, too.
+#[test]
+fn oracles_accept_schedules_with_followed_caches() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/platforms/two-sockets.toml");
+    let platform = read_platform(&file).expect("an example");
+    let last = platform.cores().last().expect("cores").cpu;
+    let platform = platform.restricted(&[0, 1, last].into_iter().collect()).expect("three of its cores");
+    let mut delays = 0u32;
+    for seed in 0..40 {
+        let mut case = Case::random(seed);
+        let sized = |(id, task): (usize, &Task)| {
+            let mut task = task.clone();
+            task.working_set.size_bytes = 1_024 * (1 + id as u64 % 3);
+            let shared_bytes = task.working_set.size_bytes;
+            task.group = (id % 4 > 0).then(|| Group { name: format!("g{}", id % 2), shared_bytes });
+            task
+        };
+        let tasks = case.set.tasks().iter().enumerate().map(sized).collect();
+        case.set = TaskSet::new("sized", tasks).expect("valid");
+        case.costs = tracked();
+        if seed % 2 == 0 {
+            case.costs.scheduling = Cost::Constant(Duration::from_ns(13));
+            case.costs.context_switch = Cost::Constant(Duration::from_ns(17));
+        }
+        for policy in Policy::ALL {
+            let rule = PriorityRule::EarliestDeadlineFirst;
+            let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
+            let recording = case.simulate_on(scheduler, &platform, |_| {});
+            let delayed = recording.events.iter().filter(|event| event.kind == EventKind::CacheDelay);
+            delays += u32::try_from(delayed.count()).expect("few");
+            let definition = definition_on(&case, scheduler, &platform);
+            let definition = definition.with_transitions(windows(policy, &case.costs, 12));
+            let verdict = verify(&definition, &recording.events, case.duration.as_ns() + GRACE_NS);
+            assert!(verdict.clean, "seed {seed}, {policy}: {verdict}\n{}", case.describe());
+        }
+    }
+    assert!(delays > 1_000, "too few delays to judge: {delays}");
+}
