@@ -320,7 +320,9 @@ fn no_simulation_contradicts_it() {
     let place = ["--cpus", "2", "--placement", "ffd", "--overload", "least-loaded"];
     let (mut proven, mut contradicted) = (0, Vec::new());
     for file in &files {
-        let call = [&[utf8(file), "--schedulers", schedulers][..], &place].concat();
+        // By load, which is how simulate places them.
+        let by_load = ["--fit", "utilization"];
+        let call = [&[utf8(file), "--schedulers", schedulers][..], &place, &by_load].concat();
         let answer = Desk::with(&[]).answer(&call).0;
         let simulate =
             [&["simulate", utf8(file), "--schedulers", schedulers, "--duration", "2s", "--json"][..], &place];
@@ -429,4 +431,126 @@ fn one_core_takes_what_its_test_proves() {
     assert_eq!(one["fewest_processors"]["processors"], 1);
     // 2k <= 3 and 6k <= 8: 1.333.
     assert_eq!(one["largest_scaling"]["numerator"], 1333);
+}
+
+/// Rate-monotonic priorities bear Lehoczky's pair on two cores, not on one.
+fn pair_and_more(more: &[(&str, u64, u64, &str)]) -> String {
+    set("s", &[&[("short", 26, 70, ""), ("long", 62, 100, "")][..], more].concat())
+}
+
+#[test]
+fn heuristics_go_by_the_test_of_the_scheduler() {
+    let twice = pair_and_more(&[("short2", 26, 70, ""), ("long2", 62, 100, "")]);
+    let desk = Desk::with(&[
+        ("pair.toml", &pair_and_more(&[])),
+        ("twice.toml", &twice),
+        ("early.toml", &set("s", &[("a", 2, 10, "deadline = \"3us\""), ("b", 4, 10, "deadline = \"8us\"")])),
+        ("large.csv", "TASK-COUNT, SCHEDULE\n1, 20\n"),
+    ]);
+    let on_two = |file: &str, more: &[&str]| {
+        desk.first(&[&[file, "--cpus", "2", "--schedulers", "p-rm", "--placement", "ffd"], more].concat())
+    };
+    let said =
+        |one: &Value| [one["fit"].clone(), one["hard"]["verdict"].clone(), one["soft"]["verdict"].clone()];
+    let by_test = on_two("pair.toml", &[]);
+    assert_eq!(said(&by_test), ["hard-test", "schedulable", "schedulable"]);
+    assert_eq!(by_test["cells"].as_array().map(Vec::len), Some(2));
+    assert!(by_test["notes"].to_string().contains("run and simulate place by load"), "{by_test}");
+    assert_eq!(
+        said(&on_two("pair.toml", &["--fit", "utilization"])),
+        ["utilization", "not-proven", "schedulable"]
+    );
+    // Two long ones fill a core each, and beside them no short one meets its deadline; but none is late without end.
+    let soft = on_two("twice.toml", &[]);
+    assert_eq!(said(&soft), ["soft-test", "not-proven", "schedulable"]);
+    assert!(soft["notes"].to_string().contains("the hard test of p-rm"), "{soft}");
+    // C' = 66 of 70 and 102 of 100: no place at all, and those by load show what fails.
+    let large = on_two("pair.toml", &["--overheads", "large.csv"]);
+    assert_eq!(said(&large), ["utilization", "not-proven", "not-proven"]);
+    assert!(large["notes"].to_string().contains("these places are by utilization"), "{large}");
+    // 2/3 + 4/8 > 1, but 2 are due by 3 and 6 by 8: the test knows.
+    assert_eq!(on_two("early.toml", &["--fit", "density"])["cells"].as_array().map(Vec::len), Some(2));
+    let early = on_two("early.toml", &[]);
+    assert_eq!(early["cells"].as_array().map(Vec::len), Some(1));
+    assert_eq!(said(&early), ["hard-test", "schedulable", "schedulable"]);
+    // Three cores for the four, by the test; the shorts share one.
+    let fewest = on_two("twice.toml", &["--sensitivity"])["fewest_processors"]["processors"].clone();
+    assert_eq!(fewest, 3);
+}
+
+/// {short, long} and {e, f} have the least load, 0.991, and long is late there; {short, e} and {long, f}, at most 0.995, are harmonic.
+#[test]
+fn the_integer_program_knows_loads_only_and_says_where_that_is_not_enough() {
+    let desk = Desk::with(&[("s.toml", &pair_and_more(&[("e", 42, 70, ""), ("f", 375, 1_000, "")]))]);
+    let call = ["s.toml", "--cpus", "2", "--schedulers", "p-rm"];
+    let least = desk.first(&call);
+    assert_eq!((&least["fit"], &least["hard"]["verdict"]), (&json!("utilization"), &json!("not-proven")));
+    let notes: Vec<&str> = least["notes"].as_array().expect("notes").iter().flat_map(Value::as_str).collect();
+    assert!(notes.iter().any(|note| note.contains("--placement ffd asks the test of p-rm")), "{notes:?}");
+    let by_test = desk.first(&[&call[..], &["--placement", "ffd"]].concat());
+    assert_eq!((&by_test["fit"], &by_test["hard"]["verdict"]), (&json!("hard-test"), &json!("schedulable")));
+}
+
+/// LOAD and FF-DBF, which are asked last, name no task.
+#[test]
+fn what_global_edf_does_not_prove_names_a_task() {
+    let desk = Desk::with(&[("s.toml", &set("s", &[("a", 6, 10, ""), ("b", 6, 11, ""), ("c", 6, 12, "")]))]);
+    for scheduler in ["g-edf", "c-edf", "gsn-edf"] {
+        let one = desk.first(&["s.toml", "--cpus", "2", "--clusters", "all", "--schedulers", scheduler]);
+        assert_eq!(
+            (&one["hard"]["verdict"], &one["hard"]["task"]),
+            (&json!("not-proven"), &json!("c")),
+            "{one}"
+        );
+    }
+}
+
+#[test]
+fn quanta_are_as_the_name_of_pfair_says() {
+    let desk = Desk::with(&[
+        ("s.toml", &set("s", &[("a", 580, 5_000, ""), ("b", 580, 5_000, "")])),
+        ("odd.toml", &set("s", &[("a", 580, 5_500, "")])),
+        ("q.csv", "TASK-COUNT, SCHEDULE, RELEASE, RELEASE-LATENCY\n1, 100, 50, 300\n"),
+    ]);
+    let call = ["--cpus", "3", "--overheads", "q.csv", "--schedulers"];
+    let names = "pfair,pfair:dedicated,pfair:staggered,pfair:aligned:staggered";
+    let (answer, code) = desk.answer(&[&["s.toml"], &call[..], &[names]].concat());
+    assert_eq!(code, 0, "{answer}");
+    let eaten = |one: &Value| {
+        let task = &one["overheads"]["tasks"][0];
+        (one["scheduler"].clone(), task["wcet_ns"].clone(), task["period_ns"].clone())
+    };
+    let seen: Vec<_> = answer["schedulers"].as_array().expect("schedulers").iter().map(eaten).collect();
+    // C = 580 of quanta of 550 or, without releases, 600 us; T = 5000 us less 1350, and 667 more.
+    let expected = [
+        ("pfair", 1_420_000, 2_000_000),
+        ("pfair:dedicated", 420_000, 2_000_000),
+        ("pfair:staggered", 1_420_000, 3_000_000),
+        ("pfair:aligned:staggered", 1_420_000, 1_000_000),
+    ]
+    .map(|(name, wcet, period)| (json!(name), json!(wcet), json!(period)));
+    assert_eq!(seen, expected);
+    assert_eq!(answer["schedulers"][1]["cells"][0]["processors"], 2);
+    let odd = desk.first(&[&["odd.toml"], &call[..], &["pfair:aligned"]].concat());
+    assert_eq!((&odd["hard"]["verdict"], &odd["hard"]["task"]), (&json!("not-applicable"), &json!("a")));
+    let wrong = desk.analyze(&["s.toml", "--schedulers", "pfair:fast"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(words(&wrong).contains("`fast`") && words(&wrong).contains(":staggered"), "{}", words(&wrong));
+}
+
+#[test]
+fn overheads_that_laxity_comes_with_have_names() {
+    let desk = Desk::with(&[("s.toml", &set("s", &[("a", 400, 4_000, "")]))]);
+    let call = ["s.toml", "--cpus", "2", "--schedulers", "g-edf", "--overheads"];
+    let one = desk.first(&[&call[..], &["cerqueira2014-text/sched-deadline-m8-max"]].concat());
+    // 2 (52.11 us) of C: the paper's number for eight cores.
+    assert_eq!(one["overheads"]["tasks"][0]["wcet_ns"], 104_220, "{one}");
+    assert_eq!(one["overheads"]["file"], "cerqueira2014-text/sched-deadline-m8-max");
+    let unknown = desk.analyze(&[&call[..], &["cerqueira2014-text/sched-deadline-m9-max"]].concat());
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(words(&unknown).contains("cerqueira2014-text/sched-deadline-m8-max"), "{}", words(&unknown));
+    let list = prints(&["list"]);
+    for said in ["cerqueira2014-text/g-edf-mp-m48-max", "1. J = 0, 2. D <= T", ":staggered"] {
+        assert!(list.contains(said), "{said}");
+    }
 }

@@ -7,6 +7,7 @@ use laxity_analysis::overheads::Eaten;
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
 use laxity_analysis::{Bounds, Guarantee, Verdict};
 use laxity_model::{Diagnostic, TaskSet};
+use laxity_place::Fit;
 pub use laxity_trace::ProofVerdict as VerdictName;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -59,6 +60,8 @@ pub struct SchedulerAnswer {
     pub scheduler: String,
     /// How the tasks were placed; null if they were not.
     pub placement: Option<String>,
+    /// What was placed together; null if nothing was placed, or with one cell only.
+    pub fit: Option<FitAnswer>,
     /// Which tasks share which cores.
     pub cells: Vec<CellAnswer>,
     /// Whether no deadline can be missed.
@@ -73,6 +76,32 @@ pub struct SchedulerAnswer {
     pub largest_scaling: Option<LargestScaling>,
     /// What a reader should know.
     pub notes: Vec<String>,
+}
+
+/// What may be placed together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FitAnswer {
+    /// What the scheduler's hard test accepts.
+    HardTest,
+    /// What its soft test accepts: no placement passed the hard one.
+    SoftTest,
+    /// What its utilization allows.
+    Utilization,
+    /// What its density allows.
+    Density,
+    /// What its approximate demand bound function allows.
+    Dbf,
+}
+
+impl From<Fit> for FitAnswer {
+    fn from(fit: Fit) -> Self {
+        match fit {
+            Fit::Utilization => FitAnswer::Utilization,
+            Fit::Density => FitAnswer::Density,
+            Fit::DemandBound => FitAnswer::Dbf,
+        }
+    }
 }
 
 /// Cores, and the tasks on them.
@@ -214,7 +243,7 @@ impl FewestProcessors {
 
 impl SchedulerAnswer {
     /// Nothing is known yet.
-    pub fn new(set: &TaskSet, scheduler: Analysed, placed: Option<&Placed>) -> Self {
+    pub fn new(set: &TaskSet, scheduler: Analysed, placed: Option<&Placed>, fit: Option<FitAnswer>) -> Self {
         let cells = placed.map_or(&[][..], |placed| &placed.cells);
         let cell = |cell: &laxity_run::Cell| CellAnswer {
             cpus: cell.cpus.to_string(),
@@ -225,6 +254,7 @@ impl SchedulerAnswer {
             task_set: set.name().to_owned(),
             scheduler: scheduler.to_string(),
             placement: placed.map(|placed| placed.record.method.clone()),
+            fit: fit.filter(|_| placed.is_some()),
             cells: cells.iter().map(cell).collect(),
             hard: VerdictAnswer::nothing(VerdictName::NotProven),
             soft: VerdictAnswer::nothing(VerdictName::NotProven),

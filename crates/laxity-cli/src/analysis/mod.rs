@@ -3,25 +3,29 @@
 //!
 //! The answers and their order do not depend on the number of threads.
 
+mod admission;
 pub mod answer;
 mod beside;
 mod costs;
 mod placed;
+mod places;
 mod sensitivity;
 pub mod text;
 mod verdicts;
 
+use admission::Wanted;
 pub use beside::analyse_beside;
 pub use costs::{ChargedFile, Charges};
 
-use crate::experiment::{Placed, Placements, Placing};
+use crate::experiment::Placing;
 use crate::simulation::in_order;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
-use laxity_model::{Diagnostic, Duration, Platform, Result, Scope, TaskSet};
-use laxity_place::{Method, Overload};
+use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet};
+use laxity_place::{Fit, Fitting, Method, Overload};
 use placed::PlacedSet;
+use places::{Places, places};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -41,6 +45,8 @@ pub struct Settings {
     pub platform: Platform,
     /// How tasks are placed.
     pub placement: Method,
+    /// What may be placed together.
+    pub fit: Fitting,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
     /// How long the ILP may take.
@@ -59,10 +65,16 @@ impl Settings {
     }
 
     /// How tasks are placed onto a platform.
-    fn placing<'a>(&self, platform: &'a Platform, interrupt: &'a AtomicBool) -> Placing<'a> {
+    fn placing<'a>(
+        &self,
+        platform: &'a Platform,
+        fit: Option<Fit>,
+        interrupt: &'a AtomicBool,
+    ) -> Placing<'a> {
         Placing {
             platform,
             method: self.placement,
+            fit,
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
             interrupt,
@@ -74,8 +86,7 @@ impl Settings {
 struct Case<'a> {
     set: &'a TaskSet,
     scheduler: Analysed,
-    /// Or why there is no placement.
-    placed: Result<Placed>,
+    places: Places,
 }
 
 /// Analyses every set under every scheduler, set by set. What an interruption has left out is not in the answers.
@@ -101,36 +112,21 @@ pub fn conduct(
 }
 
 fn cases<'a>(sets: &'a [TaskSet], settings: &Settings, interrupt: &AtomicBool) -> Result<Vec<Case<'a>>> {
-    let placing = settings.placing(&settings.platform, interrupt);
     let mut cases = Vec::new();
     for set in sets {
-        let mut placements = Placements::new(set, placing);
-        for &scheduler in &settings.schedulers {
-            let (scope, dedicated) = (scheduler.scope(), scheduler.dedicates_a_processor());
-            // Whether there are cells at all is the command line's matter; whether tasks fit is the answer's.
-            placing.capacity(scope, dedicated).map_err(|error| error.context(scheduler))?;
-            let placed = placements.of(scope_of_cells(scope, &settings.platform), dedicated).clone();
-            cases.push(Case { set, scheduler, placed });
-        }
+        let of = places(set, settings, interrupt)?;
+        let case = |(&scheduler, places)| Case { set, scheduler, places };
+        cases.extend(settings.schedulers.iter().zip(of).map(case));
     }
     Ok(cases)
 }
 
-/// Where there is one cell, there is nothing to place: whether its tasks fit is for the tests to say, which know more than the
-/// loads by which tasks are placed.
-fn scope_of_cells(scope: Scope, platform: &Platform) -> Scope {
-    let cells = match scope {
-        Scope::Global => 1,
-        Scope::Clustered => platform.clusters().len(),
-        Scope::Partitioned => platform.core_count(),
-    };
-    if cells == 1 { Scope::Global } else { scope }
-}
-
 impl Case<'_> {
     fn answer(&self, settings: &Settings, interrupt: &AtomicBool) -> SchedulerAnswer {
-        let mut answer = SchedulerAnswer::new(self.set, self.scheduler, self.placed.as_ref().ok());
-        match &self.placed {
+        let wanted = Wanted::of(self.set, self.scheduler, &settings.platform);
+        let (found, fit) = self.places.tested(wanted, settings, interrupt);
+        let mut answer = SchedulerAnswer::new(self.set, self.scheduler, found.as_ref().ok(), fit);
+        match &found {
             Err(error) => answer.not_placed(error),
             Ok(placed) => {
                 let charge = settings.charges.of(self.scheduler, &settings.platform);
@@ -140,6 +136,7 @@ impl Case<'_> {
                 }
             }
         }
+        answer.notes.extend(places::notes(wanted, &answer, settings, interrupt));
         if settings.sensitivity {
             let fewest = sensitivity::fewest_processors(self.set, self.scheduler, settings, interrupt);
             answer.fewest_processors = Some(fewest);

@@ -117,20 +117,20 @@ pub fn running(scheduler: Analysed, cpus: &CpuList) -> CpuList {
 }
 
 /// The one speed of some processors.
-fn speed(platform: &Platform, cpus: &CpuList) -> Option<Speed> {
+pub fn speed(platform: &Platform, cpus: &CpuList) -> Option<Speed> {
     let mut speeds = platform.cores().iter().filter(|core| cpus.contains(core.cpu)).map(|core| core.speed);
     let first = speeds.next().unwrap_or(Speed::UNIT);
     speeds.all(|speed| speed == first).then_some(first)
 }
 
 /// How long work takes at a speed, rounded up.
-fn slowed(wcet: u64, speed: Speed) -> u64 {
+pub fn slowed(wcet: u64, speed: Speed) -> u64 {
     let work = u128::from(wcet) * u128::from(speed.denominator());
     u64::try_from(work.div_ceil(speed.numerator().into())).unwrap_or(u64::MAX)
 }
 
 /// Priorities as given, where the scheduler goes by them.
-fn given_priorities(set: &TaskSet, scheduler: Analysed) -> Result<Vec<u32>, Failed> {
+pub fn given_priorities(set: &TaskSet, scheduler: Analysed) -> Result<Vec<u32>, Failed> {
     if !scheduler.goes_by_given_priorities() {
         return Ok(Vec::new());
     }

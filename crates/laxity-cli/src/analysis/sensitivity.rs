@@ -8,17 +8,19 @@
 //!
 //! Each trial may take a number of steps, fewer than a verdict: the same on every machine.
 
+use super::admission::{Wanted, by_test};
 use super::answer::{FewestProcessors, LargestScaling};
 use super::placed::PlacedSet;
-use super::{Settings, scope_of_cells, verdicts};
+use super::{Settings, verdicts};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{NotProven, SporadicTask, Verdict, Work};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
+use laxity_place::Fitting;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Steps for each test on each cell in a trial, if a verdict may not take fewer.
-const TRIAL_WORK: u64 = 1 << 26;
+pub const TRIAL_WORK: u64 = 1 << 26;
 
 /// The factor is a multiple of 1/1000.
 const RESOLUTION: u64 = 1_000;
@@ -167,9 +169,20 @@ fn on(
     interrupt: &AtomicBool,
 ) -> Result<Trial, &'static str> {
     let platform = platform(count, cell).ok_or("no such platform")?;
-    let placing = settings.placing(&platform, interrupt);
-    let scope = scope_of_cells(scheduler.scope(), &platform);
-    let Ok(placed) = placing.place(set, scope, scheduler.dedicates_a_processor(), None) else {
+    let wanted = Wanted::of(set, scheduler, &platform);
+    let fit = match settings.fit {
+        Fitting::Load(fit) => Some(fit),
+        Fitting::Test => None,
+    };
+    let placing = settings.placing(&platform, fit, interrupt);
+    if settings.fit == Fitting::Test
+        && !settings.placement.may_solve()
+        && wanted.scope != Scope::Global
+        && by_test(wanted, settings.placement, &placing, settings, settings.guarantee).is_some()
+    {
+        return Ok(Trial::Proven);
+    }
+    let Ok(placed) = placing.place(set, wanted.scope, scheduler.dedicates_a_processor(), None) else {
         return Ok(Trial::Not);
     };
     // The processors are more or fewer of those that there are, and as near to each other.

@@ -10,6 +10,7 @@ use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{Diagnostic, Duration, Result, Scheduler};
+use laxity_place::Fitting;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::SeqCst;
@@ -22,9 +23,17 @@ tardiness is bounded (soft), with response times or tardiness for each task. Tes
 called exact; not proven then means that nothing is known. Names are those of simulate, and pfair and g-fl, which have \
 tests only. `laxity list` has the tests with their sources.
 
+With overheads pfair assumes that jobs arrive at any time, that quanta (--tick) begin together on all cores, and that every core \
+handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta \
+over the cores, pfair:dedicated leaves interrupts to the last core; they combine, as in pfair:staggered:dedicated.
+
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
 RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and \
 for other kernel work included: simulate --costs adds that itself. Without, scheduling costs nothing.
+
+Partitioned and clustered schedulers: a heuristic such as --placement ffd puts a task onto cores only if the scheduler's own \
+test accepts what is there with it, overheads included; --fit utilization goes by load alone, as run and simulate do. The \
+default, ilp, finds the least load and is judged afterwards.
 
 Exit codes: 0 proven for every set under every scheduler asked for; 1 not proven; 2 usage or input; 130 interrupted.
 
@@ -32,6 +41,9 @@ Examples:
   laxity analyze set.toml --cpus 4
   laxity analyze set.toml --schedulers g-edf,p-rm,g-edf-mp --overheads overheads.csv --cache-delays cpmd.csv
   laxity analyze set.toml --schedulers p-edf,g-edf --overheads p-edf=p-edf-max.csv --overheads g-edf=g-edf-max.csv
+  laxity analyze set.toml --schedulers p-rm --placement ffd --overheads overheads.csv
+  laxity analyze set.toml --schedulers pfair,pfair:staggered:dedicated --overheads overheads.csv
+  laxity analyze set.toml --schedulers g-edf-mp --overheads cerqueira2014-text/g-edf-mp-max
   laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft --json")]
 pub struct AnalyzeArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
@@ -43,7 +55,7 @@ pub struct AnalyzeArguments {
     /// What is to be proven, for the exit code and --sensitivity: hard or soft
     #[arg(long, value_name = "GUARANTEE", default_value = "hard", value_parser = guarantee)]
     pub guarantee: Guarantee,
-    /// What scheduling costs, a CSV file; with SCHEDULER= before it, of this one. May be given several times
+    /// What scheduling costs, a CSV file or a name that `laxity list` has; with SCHEDULER= before it, of this one. May be given several times
     #[arg(long, value_name = "[SCHEDULER=]FILE", value_parser = value::<ChargedFile>)]
     pub overheads: Vec<ChargedFile>,
     /// What a preemption or a migration costs by working set, a CSV file (WSS, MEM, L1, L2, L3; KiB and µs)
@@ -76,6 +88,10 @@ pub struct AnalyzeArguments {
     /// Where tasks go
     #[command(flatten)]
     pub placement: PlacementArguments,
+    /// What may be placed together: test, what the scheduler's own test accepts with overheads, or utilization, density or dbf. The
+    /// ILP knows loads only
+    #[arg(long, value_name = "TEST", default_value = "test", value_parser = value::<Fitting>)]
+    pub fit: Fitting,
 }
 
 fn guarantee(text: &str) -> std::result::Result<Guarantee, String> {
@@ -148,6 +164,7 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
         sensitivity: arguments.sensitivity,
         platform: arguments.platform.resolve_simulated()?,
         placement: arguments.placement.placement,
+        fit: arguments.fit,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         charges,

@@ -108,6 +108,7 @@ impl Settings {
         Placing {
             platform: &self.platform,
             method: self.placement,
+            fit: None,
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
             interrupt,

@@ -2,7 +2,7 @@
 //! what runs and what is simulated.
 
 use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, Scope, TaskSet, Utilization};
-use laxity_place::{Bin, Method, Overload, Placement, Request};
+use laxity_place::{Bin, Fit, Method, Overload, Placement, Request};
 use laxity_run::Cell;
 use laxity_trace::{PlacedBin, PlacementRecord};
 use std::collections::BTreeMap;
@@ -26,6 +26,8 @@ pub struct Placing<'a> {
     pub platform: &'a Platform,
     /// By which method.
     pub method: Method,
+    /// What fits; [`Fit::default_for`] each set if nothing is said.
+    pub fit: Option<Fit>,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
     /// How long the ILP may take.
@@ -71,21 +73,27 @@ impl Placing<'_> {
         }
         let (wholes, bins) = self.bins(scope, dedicated)?;
         let request = Request::new(set, bins)?
+            .with_fit(self.fit.unwrap_or_else(|| Fit::default_for(set)))?
             .with_capacity_limit(limit.unwrap_or_else(|| Utilization::whole(1)))?
             .with_overload(self.overload)
             .with_ilp_time_limit(self.ilp_time_limit);
         let placement = request.place_watched(self.method, &mut |_| {
             if self.interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
+        Ok(self.placed(set, &placement, &wholes))
+    }
+
+    /// The cells of a placement into bins that are parts of such wholes.
+    pub fn placed(&self, set: &TaskSet, placement: &Placement, wholes: &[CpuList]) -> Placed {
         let cells = (0..placement.bins.len())
-            .map(|bin| cell(&placement, bin, wholes[bin].clone(), self.platform))
+            .map(|bin| cell(placement, bin, wholes[bin].clone(), self.platform))
             .filter(|cell| !cell.tasks.is_empty())
             .collect();
-        Ok(Placed { cells, record: record(set, &placement, &wholes) })
+        Placed { cells, record: record(set, placement, wholes) }
     }
 
     /// The cores of every cell, and those of them that run tasks.
-    fn bins(&self, scope: Scope, dedicated: bool) -> Result<(Vec<CpuList>, Vec<Bin>)> {
+    pub fn bins(&self, scope: Scope, dedicated: bool) -> Result<(Vec<CpuList>, Vec<Bin>)> {
         let (mut wholes, mut bins) = (Vec::new(), Vec::new());
         for whole in Bin::of_platform(self.platform, scope)? {
             let last = whole.cpus().iter().last().filter(|_| dedicated);

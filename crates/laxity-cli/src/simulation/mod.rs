@@ -187,6 +187,7 @@ fn plan<'a>(
     let placing = Placing {
         platform: &settings.platform,
         method: settings.placement,
+        fit: None,
         overload: settings.overload,
         ilp_time_limit: settings.ilp_time_limit,
         interrupt,

@@ -1,0 +1,119 @@
+//! Places by the test: a task goes into a cell only if the scheduler's own test accepts the cell with it, with the overheads of as
+//! many tasks.
+//!
+//! 1. By the hard test; where no such placement is found, by the soft one; else the tasks stay where their loads have put them.
+//! 2. A cell whose processors differ in speed is judged by no test, and takes no task here.
+//! 3. An interruption ends the search: nothing more is accepted.
+
+use super::placed::{given_priorities, running, slowed, speed};
+use super::{Settings, sensitivity};
+use crate::experiment::{Placed, Placing};
+use laxity_analysis::overheads::{Overheads, working_sets_of};
+use laxity_analysis::scheduler::{self, Analysed, Asked};
+use laxity_analysis::{Cell, Guarantee, SporadicTask, Work};
+use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
+use laxity_place::{Acceptance, Method, Request};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// A scheduler's test, asked for tasks one by one.
+struct Admission<'a> {
+    scheduler: Analysed,
+    cells: Vec<Bin>,
+    /// The tasks as they are at each speed that a cell has.
+    at_speed: BTreeMap<Speed, Vec<SporadicTask>>,
+    /// Among the real-time tasks, by id.
+    numbers: BTreeMap<usize, usize>,
+    working_sets: Vec<u64>,
+    given_priorities: Vec<u32>,
+    overheads: Option<&'a Overheads>,
+    asked: Asked,
+    interrupt: &'a AtomicBool,
+}
+
+/// A cell.
+struct Bin {
+    processors: u32,
+    /// Nothing if they differ.
+    speed: Option<Speed>,
+}
+
+/// A set that is to be placed for a scheduler.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Its tasks.
+    pub set: &'a TaskSet,
+    /// Under which scheduler.
+    pub scheduler: Analysed,
+    /// How they migrate among its cells.
+    pub scope: Scope,
+}
+
+/// The placement by a method, in which the test accepts every cell; nothing if it finds none, or would solve an integer program.
+pub fn by_test(
+    wanted: Wanted<'_>,
+    method: Method,
+    placing: &Placing<'_>,
+    settings: &Settings,
+    guarantee: Guarantee,
+) -> Option<Placed> {
+    let Wanted { set, scheduler, scope } = wanted;
+    let (wholes, bins) = placing.bins(scope, scheduler.dedicates_a_processor()).ok()?;
+    // The costs are those of the machine that was asked about, also where another number of its processors is tried.
+    let charge = settings.charges.of(scheduler, &settings.platform);
+    let work = Work::steps(settings.work.min(sensitivity::TRIAL_WORK));
+    let cells: Vec<Bin> = wholes.iter().map(|whole| Bin::of(placing.platform, scheduler, whole)).collect();
+    let admission = Admission {
+        scheduler,
+        at_speed: at_speeds(set, &cells),
+        cells,
+        numbers: set.real_time().enumerate().map(|(number, (id, _))| (id, number)).collect(),
+        working_sets: working_sets_of(set),
+        given_priorities: given_priorities(set, scheduler).ok()?,
+        overheads: charge.as_ref().map(|charge| &charge.overheads),
+        asked: Asked { work, ..settings.asked(guarantee) },
+        interrupt: placing.interrupt,
+    };
+    let request = Request::new(set, bins).ok()?.with_acceptance(&admission);
+    request.find(method).map(|placement| placing.placed(set, &placement, &wholes))
+}
+
+fn at_speeds(set: &TaskSet, cells: &[Bin]) -> BTreeMap<Speed, Vec<SporadicTask>> {
+    let tasks = SporadicTask::of_set(set);
+    let slower = |speed: Speed| {
+        let slow = |task: &SporadicTask| SporadicTask { wcet: slowed(task.wcet, speed), ..*task };
+        tasks.iter().map(slow).collect()
+    };
+    cells.iter().filter_map(|cell| cell.speed).map(|speed| (speed, slower(speed))).collect()
+}
+
+impl Bin {
+    fn of(platform: &Platform, scheduler: Analysed, whole: &CpuList) -> Self {
+        Bin {
+            processors: u32::try_from(whole.len()).unwrap_or(u32::MAX),
+            speed: speed(platform, &running(scheduler, whole)),
+        }
+    }
+}
+
+impl Acceptance for Admission<'_> {
+    fn name(&self) -> String {
+        format!("the test of {}", self.scheduler)
+    }
+
+    fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
+        let Bin { processors, speed } = self.cells[bin];
+        let Some(seen) = speed.and_then(|speed| self.at_speed.get(&speed)) else { return false };
+        let cell = Cell { processors, tasks: tasks.iter().map(|id| self.numbers[id]).collect() };
+        let placed = scheduler::Placed {
+            tasks: seen,
+            working_sets: &self.working_sets,
+            given_priorities: &self.given_priorities,
+            cells: &[],
+            overheads: self.overheads,
+        };
+        let is_accepted = || self.scheduler.judge_cell(&placed, &cell, self.asked).is_schedulable();
+        !self.interrupt.load(SeqCst) && is_accepted()
+    }
+}
