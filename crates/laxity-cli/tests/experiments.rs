@@ -70,8 +70,13 @@ fn a_comparison_leaves_everything_it_promises() {
         assert_eq!(jobs_of(name), 2 * (20 + 10 + 5 + 2), "{name}");
     }
     simulations_stand_beside(&summary);
+    // U = 0.6 of one core: every scheduler is proven to meet all deadlines, in the answer and in the table.
+    let every = ["c-edf", "c-rm", "g-edf", "g-rm", "p-edf", "p-rm"]
+        .map(|name| (name.to_owned(), "schedulable".to_owned()));
+    assert_eq!(proven_hard(&summary), every);
     let page = fs::read_to_string(out.join("report.html")).expect("a report");
     assert!(page.contains("Simulated beside measured"));
+    assert!(page.matches("hard (").count() >= 6 && !page.contains("not proven"), "the column of analyses");
     assert!(page.contains("</html>") && !page.contains("src=\"http"), "self-contained");
     for (folder, ending) in [("plots", ".svg"), ("deploy", ".sh")] {
         let entries = fs::read_dir(out.join(folder)).expect(folder);
@@ -86,6 +91,53 @@ fn a_comparison_leaves_everything_it_promises() {
     assert!(said.contains("[13/13]") && said.contains("report: "), "{said}");
     deployment_scripts_are_sound(&out.join("deploy"));
     a_report_made_again_is_the_same(&out);
+}
+
+/// What `analysis` says of hard deadlines, by scheduler.
+fn proven_hard(summary: &Value) -> Vec<(String, String)> {
+    let word = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{summary}")).to_owned();
+    let all = summary["analysis"].as_array().expect("a list");
+    let mut said: Vec<_> =
+        all.iter().map(|one| (word(&one["scheduler"]), word(&one["hard"]["verdict"]))).collect();
+    said.sort();
+    said
+}
+
+/// U = 1.9 on one core: nothing is proven, and the answer and the table say so beside a set that is.
+#[test]
+fn what_is_not_proven_stands_beside_what_is() {
+    let directory = tempfile::tempdir().expect("directory");
+    let [over, light, out] = ["over.toml", "light.toml", "out"].map(|name| directory.path().join(name));
+    fs::write(&over, OVERLOAD).expect("write");
+    fs::write(&light, LIGHT).expect("write");
+    let call =
+        ["compare", "--schedulers", "g-rm", "--cpus", "1", "--overload", "least-loaded", "--json", "-q"];
+    let ended = real_run(|| {
+        let mut command = laxity();
+        command.args(call).args([
+            "--duration",
+            "120ms",
+            "--alone",
+            "0s",
+            "--record",
+            "off",
+            "--force",
+            "--out",
+        ]);
+        command.arg(&out).args([&over, &light]);
+        command
+    });
+    let Some(ended) = ended else { return };
+    let answer = json(&text(&ended.stdout));
+    check_against("answer.schema.json", &answer);
+    let analysis = answer["analysis"].as_array().expect("a list");
+    let said: Vec<[&Value; 3]> = analysis
+        .iter()
+        .map(|one| [&one["scheduler"], &one["hard"]["verdict"], &one["soft"]["verdict"]])
+        .collect();
+    assert_eq!(said, [["g-rm", "not-proven", "not-proven"], ["g-rm", "schedulable", "schedulable"]]);
+    let told = prints(&["report", utf8(&out)]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("not proven") && told.contains("hard (fp-rta)"), "{told}");
 }
 
 /// Every scheduler is there twice, with the same jobs; the recommendation is from what was measured.
@@ -263,6 +315,8 @@ const OVERLOAD: &str = "version = 1\nname = \"over\"\n\
     [[tasks]]\nname = \"b\"\nwcet = \"19ms\"\nperiod = \"30ms\"\n\
     [[tasks]]\nname = \"c\"\nwcet = \"19ms\"\nperiod = \"30ms\"\n";
 
+const LIGHT: &str = "version = 1\n[[tasks]]\nwcet = \"1ms\"\nperiod = \"100ms\"\n";
+
 #[test]
 fn misses_fail_where_asked_to_judge() {
     let directory = tempfile::tempdir().expect("directory");
@@ -291,7 +345,7 @@ fn misses_fail_where_asked_to_judge() {
     let unjudged = judged(&[]).expect("it ran before");
     assert_eq!(unjudged.status.code(), Some(0), "{}", words(&unjudged));
     let light = directory.path().join("light.toml");
-    fs::write(&light, "version = 1\n[[tasks]]\nwcet = \"1ms\"\nperiod = \"100ms\"\n").expect("write");
+    fs::write(&light, LIGHT).expect("write");
     let clean = real_run(|| {
         let mut command = laxity();
         command.args([
