@@ -19,12 +19,13 @@
 //! 6. A bin outside the affinity of a task, or too slow for it, has no room for a group with that task.
 //! 7. Bins may be clusters (8.7); the room is then that of all their cores.
 //!
-//! Complexity: O(n^2 m) tests of a load against a capacity, each in constant time but for sums that come closer to the
-//! capacity than 2^-64 for each task. The demand bound test (`dbf`) takes O(k^2) for a bin of k tasks besides.
+//! Complexity: the listing's O(n^2 m) tests of a load against a capacity are O(n (n + m)) here ([`shrink_until_placed`]), each in
+//! constant time but for sums that come closer to the capacity than 2^-64 for each task. The demand bound test (`dbf`) takes
+//! O(k^2) for a bin of k tasks besides.
 
 use crate::admission::Filling;
 use crate::order::Item;
-use crate::packing::Packed;
+use crate::packing::{self, Packed};
 use crate::{Direction, Fallback, Fit, Key, Method, Order, Overload, Placement, Progress, Request, refusal};
 use laxity_model::{Diagnostic, LoadSum, Result, Sharing};
 use std::ops::ControlFlow;
@@ -49,6 +50,16 @@ pub(crate) fn place(
     let sharing = Sharing::of(request.set())?;
     let packed = pack(request, &sharing, Overload::Refuse);
     let Some(stuck) = packed.stuck else { return Ok(placement(request, &sharing, method, packed)) };
+    let overloads = request.overload() == Overload::LeastLoaded;
+    // A refusal looks for advice, which takes long: not where none is given.
+    let hopeless = match fallback {
+        None => true,
+        Some(Fallback::Pack(packing)) => packing::pack(request, packing, Overload::Refuse).stuck.is_some(),
+        Some(Fallback::Ilp) => false,
+    };
+    if overloads && hopeless {
+        return Ok(placement(request, &sharing, method, pack(request, &sharing, Overload::LeastLoaded)));
+    }
     let refused = || refusal::stuck(request, method, &packed.filling, stuck);
     let other = match fallback {
         None => Err(refused()),
@@ -70,7 +81,7 @@ pub(crate) fn place(
             placement.notes.extend(groups_note(&sharing, &placement));
             Ok(placement)
         }
-        (_, _) if request.overload() == Overload::LeastLoaded => {
+        (_, _) if overloads => {
             Ok(placement(request, &sharing, method, pack(request, &sharing, Overload::LeastLoaded)))
         }
         (other, _) => other,
@@ -130,8 +141,10 @@ fn pack<'a>(request: &'a Request<'a>, sharing: &Sharing, overload: Overload) -> 
     packed
 }
 
-/// The first bin from `next` around the circle into which the group fits, after as many of its last members as
-/// necessary have left; nothing if the first alone fits nowhere.
+/// The first bin from `next` around the circle into which the group fits, after as few of its last members as possible
+/// have left; nothing if the first alone fits nowhere.
+///
+/// A bin that has no room for the first k has none for more: it is asked only for more than those before it take.
 fn shrink_until_placed<'a>(
     request: &Request<'a>,
     filling: &Filling<'a>,
@@ -139,25 +152,23 @@ fn shrink_until_placed<'a>(
     next: usize,
 ) -> Option<usize> {
     let bins = request.bins().len();
+    let add = |load: &mut LoadSum, item: Item| load.add(item.work, request.fit().window(item.task));
+    // Of the first `fitting + 1` members.
     let mut load = LoadSum::new();
-    group.iter().for_each(|item| load.add(item.work, request.fit().window(item.task)));
-    // By bin: how many of the group, from its first on, may go there; counted when it is first asked for.
-    let mut welcome: Vec<Option<usize>> = vec![None; bins];
-    loop {
-        for bin in (0..bins).map(|step| (next + step) % bins) {
-            let count = || group.iter().take_while(|&&item| request.permits(item, bin)).count();
-            if *welcome[bin].get_or_insert_with(count) >= group.len()
-                && filling.fits_together(group, &load, bin)
-            {
-                return Some(bin);
+    add(&mut load, group[0]);
+    let (mut chosen, mut fitting) = (None, 0);
+    for bin in (0..bins).map(|step| (next + step) % bins) {
+        let welcome = group.iter().take_while(|&&item| request.permits(item, bin)).count();
+        while fitting < welcome && filling.fits_together(&group[..=fitting], &load, bin) {
+            (chosen, fitting) = (Some(bin), fitting + 1);
+            if fitting == group.len() {
+                return chosen;
             }
+            add(&mut load, group[fitting]);
         }
-        if group.len() == 1 {
-            return None;
-        }
-        group.pop();
-        load.pop();
     }
+    group.truncate(fitting.max(1));
+    chosen
 }
 
 /// The tasks without a place, in the order in which they are considered.
