@@ -10,6 +10,7 @@ mod cpu_list;
 mod demand;
 mod diagnostic;
 mod file;
+mod line_number;
 pub mod overheads;
 mod platform;
 mod policy;

@@ -6,6 +6,7 @@
 use super::document::printable;
 use super::task_set::default_name;
 use super::{Exported, Imported};
+use crate::line_number::line_from;
 use crate::task_set::TASKS_MAX;
 use crate::{Arrival, Diagnostic, Duration, Result, Task, TaskKind, TaskSet, WorkingSet};
 use csv::{ReaderBuilder, StringRecord, Trim, Writer};
@@ -20,16 +21,18 @@ impl TaskSet {
     /// Reads a task set in CSV (see the header above); `name` becomes its name.
     pub fn from_csv(text: &str, name: &str) -> Result<Imported> {
         let mut reader = ReaderBuilder::new().trim(Trim::Headers).from_reader(text.as_bytes());
-        let columns = Columns::of(reader.headers().map_err(|e| syntax(&e))?)?;
+        let syntax = |error: csv::Error| syntax(text, &error);
+        let columns = Columns::of(reader.headers().map_err(syntax)?)?;
         let mut tasks = Vec::new();
         for record in reader.records() {
-            let record = record.map_err(|e| syntax(&e))?;
+            let record = record.map_err(syntax)?;
             if tasks.len() == TASKS_MAX {
                 return Err(Diagnostic::usage(format!("more than {TASKS_MAX} tasks, the limit"))
                     .hint("split the set"));
             }
-            let line = record.position().map_or(0, csv::Position::line);
-            let task = columns.task(&record, tasks.len()).map_err(|e| e.context(format!("line {line}")))?;
+            let begins = record.position().map_or(0, csv::Position::byte);
+            let context = |error: Diagnostic| error.context(line_at(text, begins));
+            let task = columns.task(&record, tasks.len()).map_err(context)?;
             tasks.push(task);
         }
         Ok(Imported { set: TaskSet::new(name, tasks)?, warnings: Vec::new() })
@@ -140,13 +143,18 @@ fn whole(text: &str) -> Result<u64> {
     })
 }
 
-fn syntax(error: &csv::Error) -> Diagnostic {
+/// In which line the record is that begins at this byte.
+fn line_at(text: &str, byte: u64) -> String {
+    format!("line {}", line_from(text, byte, None))
+}
+
+fn syntax(text: &str, error: &csv::Error) -> Diagnostic {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
             let diagnostic = Diagnostic::usage(format!("{len} fields where the header has {expected_len}"))
                 .hint("give every line as many fields as the header; an optional field may be empty");
             match pos {
-                Some(pos) => diagnostic.context(format!("line {}", pos.line())),
+                Some(pos) => diagnostic.context(line_at(text, pos.byte())),
                 None => diagnostic,
             }
         }
@@ -189,6 +197,23 @@ mod tests {
         ] {
             let message = TaskSet::from_csv(text, "s").expect_err(text).message;
             assert!(message.contains(why), "{text:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_as_an_editor_counts_them() {
+        for ending in ["\n", "\r\n", "\r"] {
+            let message = |lines: &[&str]| {
+                let text = lines.join(ending);
+                TaskSet::from_csv(&text, "s").expect_err(&text).message
+            };
+            let header = "name,wcet_ns,period_ns";
+            let number = message(&["", header, "a,1,2", "", "", "b,1,x"]);
+            assert!(number.starts_with("line 6: task `b`: period_ns"), "{ending:?}: {number}");
+            let fields = message(&[header, "", "a,1"]);
+            assert!(fields.starts_with("line 3: 2 fields"), "{ending:?}: {fields}");
+            let quoted = message(&[header, "\"a", "b\",1,2", "c,1,x"]);
+            assert!(quoted.starts_with("line 4: task `c`"), "{ending:?}: {quoted}");
         }
     }
 

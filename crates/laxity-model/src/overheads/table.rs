@@ -2,9 +2,13 @@
 //!
 //! Columns come in any order. Lines that begin with `#` are comments; they and empty lines count as lines in messages.
 
+use crate::line_number::line_from;
 use crate::{Diagnostic, Result};
 use csv::{ReaderBuilder, Trim};
 use std::io::Read;
+
+/// What a comment begins with.
+const COMMENT: Option<u8> = Some(b'#');
 
 /// How a number is read: what is wrong with it follows its quotation.
 pub(super) type Number = fn(&str) -> std::result::Result<u64, &'static str>;
@@ -35,12 +39,12 @@ impl<'a> Table<'a> {
                 }
                 _ => error.to_string(),
             };
-            Diagnostic::usage(format!("line {}: {why}", line_from(text, at)))
+            Diagnostic::usage(format!("line {}: {why}", line_from(text, at, COMMENT)))
                 .hint("every line has one value per column")
         };
         // The reader takes a comment for a record if the text ends in it.
         let ended = text.as_bytes().chain(&b"\n"[..]);
-        let mut reader = ReaderBuilder::new().trim(Trim::All).comment(Some(b'#')).from_reader(ended);
+        let mut reader = ReaderBuilder::new().trim(Trim::All).comment(COMMENT).from_reader(ended);
         let columns: Vec<String> = reader.headers().map_err(syntax)?.iter().map(str::to_owned).collect();
         let mut rows = Vec::new();
         for record in reader.records() {
@@ -62,7 +66,7 @@ impl<'a> Table<'a> {
 
     /// Refuses columns that are neither `known` nor `skipped`, or there twice.
     pub(super) fn check(&self, known: &[&str], skipped: &[&str]) -> Result<()> {
-        let line = line_from(self.text, 0);
+        let line = line_from(self.text, 0, COMMENT);
         for (place, column) in self.columns.iter().enumerate() {
             if !known.contains(&column.as_str()) && !skipped.contains(&column.as_str()) {
                 return Err(Diagnostic::usage(format!("line {line}: the column `{column}` is not known"))
@@ -78,7 +82,7 @@ impl<'a> Table<'a> {
 
     /// There is no column of this name: what it has is the hint.
     pub(super) fn lacks(&self, name: &str, has: &str) -> Diagnostic {
-        let (line, columns) = (line_from(self.text, 0), self.columns.join(", "));
+        let (line, columns) = (line_from(self.text, 0, COMMENT), self.columns.join(", "));
         Diagnostic::usage(format!("line {line}: there is no column `{name}`"))
             .hint(format!("the header has {columns}; add {name}, {has}"))
     }
@@ -121,7 +125,7 @@ impl<'a> Table<'a> {
         let twice = sorted.windows(2).filter(|pair| pair[0].0 == pair[1].0);
         // The first line that says again what an earlier one has said.
         if let Some(pair) = twice.min_by_key(|pair| pair[1].1) {
-            let first = line_from(self.text, self.rows[pair[0].1].byte);
+            let first = line_from(self.text, self.rows[pair[0].1].byte, COMMENT);
             return Err(self
                 .wrong_at(pair[1].1, name, &format!("is there twice, first in line {first}"))
                 .hint("give one line for each, with the largest values that were measured"));
@@ -141,31 +145,8 @@ impl<'a> Table<'a> {
     }
 
     fn wrong(&self, row: &Row, name: &str, what: &str) -> Diagnostic {
-        Diagnostic::usage(format!("line {}, {name}: {what}", line_from(self.text, row.byte)))
+        Diagnostic::usage(format!("line {}, {name}: {what}", line_from(self.text, row.byte, COMMENT)))
     }
-}
-
-/// The number of the first line from this byte on that is neither empty nor a comment.
-///
-/// The reader's own positions are from before it has passed those, and its lines do not count a carriage return.
-fn line_from(text: &str, byte: u64) -> usize {
-    let start = usize::try_from(byte).unwrap_or(usize::MAX).min(text.len());
-    let mut at = start;
-    let bytes = text.as_bytes();
-    let ends = |byte: u8| byte == b'\n' || byte == b'\r';
-    loop {
-        at += bytes[at..].iter().take_while(|&&byte| ends(byte)).count();
-        if bytes.get(at) != Some(&b'#') {
-            break;
-        }
-        // As the reader has it, a carriage return does not end a comment.
-        at += bytes[at..].iter().take_while(|&&byte| byte != b'\n').count();
-    }
-    let before = &bytes[..at];
-    let ended = |(place, &byte): (usize, &u8)| {
-        byte == b'\n' || byte == b'\r' && before.get(place + 1) != Some(&b'\n')
-    };
-    1 + before.iter().enumerate().filter(|&each| ended(each)).count()
 }
 
 #[cfg(test)]
