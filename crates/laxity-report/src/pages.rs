@@ -38,6 +38,8 @@ pub struct StudyPage {
     pub title: String,
     /// Where and when.
     pub subtitle: String,
+    /// What is to be known when reading it, a line each.
+    pub notes: Vec<String>,
     /// What was found, a line each.
     pub findings: Vec<String>,
     /// Its parts.
@@ -49,6 +51,7 @@ struct Rendered<'a> {
     title: &'a str,
     subtitle: &'a str,
     style: &'static str,
+    notes: &'a [String],
     findings: &'a [String],
     sections: Vec<RenderedSection<'a>>,
 }
@@ -103,6 +106,7 @@ impl StudyPage {
             title: &self.title,
             subtitle: &self.subtitle,
             style: include_str!("html/style.css"),
+            notes: &self.notes,
             findings: &self.findings,
             sections: sections.collect(),
         };
@@ -119,10 +123,12 @@ impl StudyPage {
     /// The page as Markdown; its figures are those of [`StudyPage::images`], in `plots/`.
     pub fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n{}\n", self.title, self.subtitle);
-        if !self.findings.is_empty() {
-            text.push('\n');
+        for lines in [&self.notes, &self.findings] {
+            if !lines.is_empty() {
+                text.push('\n');
+            }
+            lines.iter().for_each(|line| text += &format!("- {line}\n"));
         }
-        self.findings.iter().for_each(|line| text += &format!("- {line}\n"));
         for section in self.shown() {
             text += &format!("\n## {}\n", section.heading);
             section.paragraphs.iter().for_each(|words| text += &format!("\n{words}\n"));
@@ -169,15 +175,21 @@ mod tests {
         let page = StudyPage {
             title: "Overheads".into(),
             subtitle: "here".into(),
+            notes: vec!["at <most>".into()],
             findings: vec!["fpp is the cheapest".into()],
             sections: vec![section],
         };
         let html = page.html().expect("renders");
-        for part in
-            ["What &lt;costs&gt;", "a &amp; b", "<td class=\"number\">1.5</td>", "fpp is the cheapest"]
-        {
+        for part in [
+            "What &lt;costs&gt;",
+            "a &amp; b",
+            "<td class=\"number\">1.5</td>",
+            ">Notes</p><ul><li>at &lt;most&gt;</li></ul>",
+            ">What was found</p><ul><li>fpp is the cheapest</li></ul>",
+        ] {
             assert!(html.contains(part), "no {part} in\n{html}");
         }
+        assert!(page.markdown().contains("here\n\n- at <most>\n\n- fpp is the cheapest\n"));
         assert!(page.markdown().contains("| scheduler | µs |\n| --- | ---: |\n| fpp | 1.5 |\n"));
     }
 
@@ -192,12 +204,14 @@ mod tests {
         let page = StudyPage {
             title: "Overheads".into(),
             subtitle: "here".into(),
+            notes: vec![],
             findings: vec![],
             sections: vec![section("Nothing", &[]), section("Two", &["a", "b"]), section("One", &["c"])],
         };
         let expected = "# Overheads\n\nhere\n\n## Two\n\n![a](plots/a.svg)\n![b](plots/b.svg)\n\n## One\n\n![c](plots/c.svg)\n";
         assert_eq!(page.markdown(), expected);
         let html = page.html().expect("renders");
+        assert!(!html.contains("Notes") && !html.contains("What was found"), "{html}");
         assert!(!html.contains("Nothing") && html.contains("<h2>One</h2>"), "{html}");
     }
 

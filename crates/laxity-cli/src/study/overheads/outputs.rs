@@ -173,6 +173,7 @@ impl Told<'_> {
                 Unit::Instructions { .. } => "What scheduling costs, in instructions".to_owned(),
             },
             subtitle: format!("Linux {kernel}; {} schedulers", self.schedulers.len()),
+            notes: Vec::new(),
             findings,
             sections,
         }

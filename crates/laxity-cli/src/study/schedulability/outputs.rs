@@ -151,7 +151,8 @@ impl<'a> Told<'a> {
         StudyPage {
             title: study.title.clone(),
             subtitle: study.source.clone().unwrap_or_default(),
-            findings: self.unfinished().into_iter().chain(study.notes.iter().cloned()).collect(),
+            notes: self.unfinished().into_iter().chain(study.notes.iter().cloned()).collect(),
+            findings: Vec::new(),
             sections,
         }
     }

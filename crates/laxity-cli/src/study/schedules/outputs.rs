@@ -100,6 +100,7 @@ impl Told<'_> {
         StudyPage {
             title: "Schedules of real kernels against their definitions".to_owned(),
             subtitle: format!("Linux {}; {} schedulers", kernels.join(", "), self.schedulers.len()),
+            notes: Vec::new(),
             findings: cpus.iter().flat_map(|&cpus| self.findings(cpus)).collect(),
             sections,
         }
