@@ -3,6 +3,7 @@
 
 use laxity_model::{Platform, Result, TaskSet};
 use laxity_sim::costs::{COST_MAX, Costs};
+use laxity_study::Study;
 use laxity_trace::{Event, EventsReader, EventsWriter};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -58,6 +59,14 @@ pub fn costs_survive(costs: &Costs) {
     let platform = Platform::from_toml("version = 1\ncores = 2", "x").expect("a platform");
     let _ = costs.cache_delay(&platform);
     assert_eq!(Costs::from_toml(&costs.to_toml(), Path::new("")).as_ref(), Ok(costs));
+}
+
+/// A study that was accepted has points, and a series for all that it asks.
+pub fn study_survives(study: &Study) {
+    let first = study.next_values(|_| None);
+    assert!(!first.is_empty() && first.iter().all(|&value| study.axis.is_on_grid(value)), "{first:?}");
+    assert_eq!(study.series_in_words().len(), study.series.len());
+    assert!(study.description().is_object());
 }
 
 /// Events that were accepted survive being written and read again.

@@ -1,0 +1,83 @@
+//! Studies from damaged files: the shipped ones and a small one, with bytes changed, cut, doubled and spliced. Reading never panics,
+//! every refusal says what to do, and whatever is accepted has points and is the same study when it is read again.
+//!
+//! The damage is a function of the file's name and the round, so a failure repeats. `fuzz/` searches deeper.
+
+#[path = "../../laxity-model/tests/damage/mod.rs"]
+mod damage;
+
+use damage::Damage;
+use laxity_study::Study;
+use std::path::{Path, PathBuf};
+
+/// Damaged copies of each file.
+const ROUNDS: u64 = 1_000;
+
+fn studies() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies")
+}
+
+/// What must hold for any text; whether it is a study.
+fn check(text: &str, beside: &Path) -> bool {
+    let study = match Study::from_text(text, "x", beside) {
+        Ok(study) => study,
+        Err(error) => {
+            assert!(!error.message.is_empty() && error.hint.is_some(), "a bare error: {error}");
+            assert!(error.message.len() < 10_000, "an error of {} bytes", error.message.len());
+            return false;
+        }
+    };
+    let first = study.next_values(|_| None);
+    assert!(!first.is_empty() && first.iter().all(|&value| study.axis.is_on_grid(value)), "{first:?}");
+    assert_eq!(study.series_in_words().len(), study.series.len());
+    let again = Study::from_text(text, "x", beside).expect("was read before");
+    assert_eq!(again.description(), study.description());
+    true
+}
+
+/// Damaged copies of a study, and how many of them are studies still.
+fn damage(name: &str, whole: &str) -> u64 {
+    assert!(check(whole, &studies()), "{name} itself is read");
+    let mut accepted = 0;
+    for round in 0..ROUNDS {
+        let seed = name.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+        let mut bytes = whole.as_bytes().to_vec();
+        Damage::of(seed).inflict(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let outcome = std::panic::catch_unwind(|| check(&text, &studies()));
+        assert!(outcome.is_ok(), "round {round} of {name} fails on:\n{text}");
+        accepted += u64::from(outcome.unwrap_or(false));
+    }
+    accepted
+}
+
+fn shipped(name: &str) {
+    let whole = std::fs::read_to_string(studies().join(name)).expect("a shipped study");
+    // Much of a file is words, which may be any.
+    assert!(damage(name, &whole) > ROUNDS / 20, "{name}: hardly any copy is read");
+}
+
+#[test]
+fn a_figure_of_soft_guarantees() {
+    shipped("cerqueira2014-fig8a.toml");
+}
+
+#[test]
+fn a_figure_of_hard_guarantees() {
+    shipped("cerqueira2014-fig8b.toml");
+}
+
+#[test]
+fn eighteen_kinds_of_sets() {
+    shipped("ackelman2018.toml");
+}
+
+#[test]
+fn json_with_a_refined_axis() {
+    let whole = r#"{"version": 1, "title": "t", "sets": 3, "seed": 7, "steps": 1000, "guarantees": ["hard", "soft"],
+        "platform": {"processors": 4, "cluster": 2},
+        "axis": {"of": "utilization", "from": 0.5, "to": "m", "step": 0.5},
+        "generator": {"name": "emberson", "tasks": 8},
+        "curves": [{"name": "c", "scheduler": "c-edf"}, {"name": "g", "scheduler": "g-edf", "tests": ["gfb", "rta"]}]}"#;
+    assert!(damage("json", whole) > 0);
+}
