@@ -79,6 +79,13 @@ pub fn value<T: FromStr<Err = Diagnostic>>(text: &str) -> std::result::Result<T,
     })
 }
 
+/// Parses a number of things that there is one of at least.
+pub fn count(text: &str) -> std::result::Result<u32, String> {
+    text.parse().ok().filter(|&count| count > 0).ok_or_else(|| {
+        format!("not a whole number from 1 to {}\nhint: write digits only, such as 12", u32::MAX)
+    })
+}
+
 /// How a set is run.
 #[derive(Args, Clone)]
 pub struct RunningArguments {

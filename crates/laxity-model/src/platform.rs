@@ -1,6 +1,6 @@
 //! A multicore machine: cores with speeds, caches, memory nodes, clusters.
 
-use crate::{Cache, CacheKind, CpuList, Diagnostic, Result};
+use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope};
 use std::fmt;
 use std::str::FromStr;
 
@@ -36,6 +36,12 @@ impl Speed {
     /// Denominator of the reduced fraction.
     pub fn denominator(self) -> u32 {
         self.denominator
+    }
+
+    /// How long work takes at this speed that takes `time` (ns, say) at speed 1: rounded up, which is safe; at most 2^64 - 1.
+    pub fn time_for(self, time: u64) -> u64 {
+        let work = u128::from(time) * u128::from(self.denominator);
+        u64::try_from(work.div_ceil(self.numerator.into())).unwrap_or(u64::MAX)
     }
 }
 
@@ -219,6 +225,15 @@ impl Platform {
         &self.clusters
     }
 
+    /// What schedules its tasks on its own under a scheduler of this scope: every core, every cluster, or all of the machine.
+    pub fn cells(&self, scope: Scope) -> Vec<CpuList> {
+        match scope {
+            Scope::Partitioned => self.cpus().iter().map(|cpu| CpuList::from_iter([cpu])).collect(),
+            Scope::Clustered => self.clusters.clone(),
+            Scope::Global => vec![self.cpus()],
+        }
+    }
+
     /// The CPU numbers of all cores.
     pub fn cpus(&self) -> CpuList {
         self.cores.iter().map(|core| core.cpu).collect()
@@ -282,6 +297,24 @@ mod tests {
 
     fn cores(count: u32) -> Vec<Core> {
         (0..count).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect()
+    }
+
+    #[test]
+    fn cells_of_each_scope() {
+        let clusters = ["2-3", "0-1"].map(cpus).to_vec();
+        let platform = Platform::new("p", cores(4), Vec::new(), Vec::new(), Some(clusters)).expect("valid");
+        assert_eq!(platform.cells(Scope::Global), [cpus("0-3")]);
+        assert_eq!(platform.cells(Scope::Clustered), platform.clusters());
+        assert_eq!(platform.cells(Scope::Partitioned), ["0", "1", "2", "3"].map(cpus));
+    }
+
+    #[test]
+    fn a_slow_core_takes_longer_rounded_up() {
+        let speed = |numerator, denominator| Speed::new(numerator, denominator).expect("positive");
+        assert_eq!(Speed::UNIT.time_for(7), 7);
+        assert_eq!(speed(1, 2).time_for(7), 14);
+        assert_eq!(speed(3, 4).time_for(7), 10);
+        assert_eq!(speed(1, 2).time_for(u64::MAX), u64::MAX);
     }
 
     #[test]

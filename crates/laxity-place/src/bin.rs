@@ -33,11 +33,7 @@ impl Bin {
 
     /// The bins of a platform: its cores, its clusters, or all of it; by lowest CPU.
     pub fn of_platform(platform: &Platform, scope: Scope) -> Result<Vec<Bin>> {
-        let mut lists: Vec<CpuList> = match scope {
-            Scope::Partitioned => platform.cpus().iter().map(|cpu| CpuList::from_iter([cpu])).collect(),
-            Scope::Clustered => platform.clusters().to_vec(),
-            Scope::Global => vec![platform.cpus()],
-        };
+        let mut lists = platform.cells(scope);
         lists.sort_by_key(CpuList::lowest);
         lists.into_iter().map(|cpus| Bin::new(platform, cpus)).collect()
     }

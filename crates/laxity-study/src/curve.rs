@@ -57,6 +57,15 @@ impl fmt::Debug for Series {
 }
 
 impl Curve {
+    /// How many processors schedule their tasks on their own, of all and of a cluster's.
+    pub(crate) fn cell(&self, processors: u32, cluster: u32) -> u32 {
+        match self.scheduler.scope() {
+            Scope::Global => processors,
+            Scope::Clustered => cluster,
+            Scope::Partitioned => 1,
+        }
+    }
+
     /// What may be placed together.
     fn fit_in_words(&self) -> String {
         match self.fit {
@@ -67,11 +76,7 @@ impl Curve {
 
     /// Refuses a scheduler that no processor is left for.
     pub(crate) fn check(&self, processors: u32, cluster: u32) -> Result<()> {
-        let cell = match self.scheduler.scope() {
-            Scope::Global => processors,
-            Scope::Clustered => cluster,
-            Scope::Partitioned => 1,
-        };
+        let cell = self.cell(processors, cluster);
         if self.fit == Fitting::Load(Fit::DemandBound)
             && cell != processors
             && self.scheduler.running(cell) > 1

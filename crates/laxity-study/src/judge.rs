@@ -72,7 +72,7 @@ impl<'a> PointSampler<'a> {
                 working_sets: &working_sets,
                 steps: self.study.steps,
             };
-            let size = self.cell_size(curve);
+            let size = curve.cell(self.processors, self.cluster);
             outcomes.push(match curve.fit {
                 _ if size == self.processors => {
                     judge.cells(&[Cell { processors: size, tasks: (0..sporadic.len()).collect() }])
@@ -92,15 +92,6 @@ impl<'a> PointSampler<'a> {
             });
         }
         Ok(outcomes)
-    }
-
-    /// How many processors share tasks.
-    fn cell_size(&self, curve: &Curve) -> u32 {
-        match curve.scheduler.scope() {
-            Scope::Global => self.processors,
-            Scope::Clustered => self.cluster,
-            Scope::Partitioned => 1,
-        }
     }
 
     /// The processors of each cell that run tasks.

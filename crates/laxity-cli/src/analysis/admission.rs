@@ -5,7 +5,7 @@
 //! 2. A cell whose processors differ in speed is judged by no test, and takes no task here.
 //! 3. An interruption ends the search: nothing more is accepted.
 
-use super::placed::{given_priorities, running, slowed, speed};
+use super::placed::{given_priorities, running, speed};
 use super::{Settings, sensitivity};
 use crate::experiment::{Placed, Placing};
 use laxity_analysis::overheads::{Overheads, working_sets_of};
@@ -82,7 +82,7 @@ pub fn by_test(
 fn at_speeds(set: &TaskSet, cells: &[Bin]) -> BTreeMap<Speed, Vec<SporadicTask>> {
     let tasks = SporadicTask::of_set(set);
     let slower = |speed: Speed| {
-        let slow = |task: &SporadicTask| SporadicTask { wcet: slowed(task.wcet, speed), ..*task };
+        let slow = |task: &SporadicTask| SporadicTask { wcet: speed.time_for(task.wcet), ..*task };
         tasks.iter().map(slow).collect()
     };
     cells.iter().filter_map(|cell| cell.speed).map(|speed| (speed, slower(speed))).collect()

@@ -3,7 +3,7 @@
 use super::placed::running;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{CacheKind, CpuList, Diagnostic, Platform, Policy, Result, Scope, read_file};
+use laxity_model::{CacheKind, CpuList, Diagnostic, Platform, Policy, Result, read_file};
 use laxity_study::read_overheads;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -146,12 +146,7 @@ impl Charge {
 
 /// The processors of each cell that run tasks.
 fn cells(scheduler: Analysed, platform: &Platform) -> Vec<CpuList> {
-    let whole: Vec<CpuList> = match scheduler.scope() {
-        Scope::Global => vec![platform.cpus()],
-        Scope::Clustered => platform.clusters().to_vec(),
-        Scope::Partitioned => platform.cpus().iter().map(|cpu| CpuList::from_iter([cpu])).collect(),
-    };
-    whole.iter().map(|cpus| running(scheduler, cpus)).collect()
+    platform.cells(scheduler.scope()).iter().map(|cpus| running(scheduler, cpus)).collect()
 }
 
 /// The closest cache that the processors of every cell have in common, level 1 for cells of one; nothing if only memory is.

@@ -60,7 +60,7 @@ impl PlacedSet {
                     return Err(Failed { assumption: NO_AFFINITY, task: Some(id) });
                 }
                 let number = set.real_time().take_while(|&(other, _)| other < id).count();
-                tasks[number].wcet = slowed(tasks[number].wcet, speed);
+                tasks[number].wcet = speed.time_for(tasks[number].wcet);
                 numbers.push(number);
             }
             let processors = u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX);
@@ -121,12 +121,6 @@ pub fn speed(platform: &Platform, cpus: &CpuList) -> Option<Speed> {
     let mut speeds = platform.cores().iter().filter(|core| cpus.contains(core.cpu)).map(|core| core.speed);
     let first = speeds.next().unwrap_or(Speed::UNIT);
     speeds.all(|speed| speed == first).then_some(first)
-}
-
-/// How long work takes at a speed, rounded up.
-pub fn slowed(wcet: u64, speed: Speed) -> u64 {
-    let work = u128::from(wcet) * u128::from(speed.denominator());
-    u64::try_from(work.div_ceil(speed.numerator().into())).unwrap_or(u64::MAX)
 }
 
 /// Priorities as given, where the scheduler goes by them.

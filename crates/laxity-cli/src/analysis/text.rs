@@ -90,8 +90,8 @@ fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> Table {
 pub fn verdict(answer: &VerdictAnswer) -> String {
     let task = answer.task.as_ref().map(|task| format!("task `{task}`"));
     let several = |cpus: &str| cpus.contains([',', '-']);
-    let cores = |cpus: &str| format!("{} {cpus}", if several(cpus) { "cores" } else { "core" });
-    let cpus = answer.cpus.as_ref().map(|cpus| cores(&cpus.to_string()));
+    let cores = |cpus: &str| format!("core{} {cpus}", if several(cpus) { "s" } else { "" });
+    let cpus = answer.cpus.as_deref().map(cores);
     let place = [task, cpus].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let reason = answer.reason.clone();
     match answer.verdict {
@@ -164,7 +164,7 @@ fn fewest(answer: &FewestProcessors) -> String {
     let unsure = if answer.out_of_work { " (with fewer, a test took all its steps)" } else { "" };
     match answer.processors {
         Some(cores) => {
-            let plural = if cores == 1 { "" } else { "s" };
+            let plural = plural(usize::try_from(cores).unwrap_or(usize::MAX));
             format!(
                 "proven {} on {cores} core{plural} of speed 1; no fewer are enough, as tasks are placed{unsure}",
                 word(answer.guarantee)

@@ -196,16 +196,11 @@ fn options_of_what_is_left(arguments: &LoadArguments, begin: Instant, stop: &Ato
             }
             Err(_) => {}
         }
-        if is_over(arguments, begin, stop) {
+        if interrupt::is_over(begin, arguments.duration, stop) {
             return None;
         }
         sleep(LOOK_EVERY);
     }
-}
-
-fn is_over(arguments: &LoadArguments, begin: Instant, stop: &AtomicBool) -> bool {
-    let over = arguments.duration.is_some_and(|time| begin.elapsed() >= Span::from_nanos(time.as_ns()));
-    over || stop.load(Ordering::SeqCst)
 }
 
 /// Until it is to stop: `None`; or until the kernel ends it: how.
@@ -221,7 +216,7 @@ fn watch(
         if let Some(exit) = scheduler.exited() {
             return Ok(Some(exit));
         }
-        if is_over(arguments, begin, stop) {
+        if interrupt::is_over(begin, arguments.duration, stop) {
             return Ok(None);
         }
         if arguments.stats.is_some_and(|every| reported.elapsed() >= Span::from_nanos(every.as_ns())) {
@@ -319,9 +314,5 @@ fn cells(platform: &Platform, scope: Scope) -> Vec<Cell> {
         };
         Cell { cpus: cpus.iter().collect(), sockets: cpus.iter().map(socket).collect() }
     };
-    match scope {
-        Scope::Global => vec![of(&platform.cpus())],
-        Scope::Clustered => platform.clusters().iter().map(of).collect(),
-        Scope::Partitioned => platform.cpus().iter().map(|cpu| of(&CpuList::from_iter([cpu]))).collect(),
-    }
+    platform.cells(scope).iter().map(of).collect()
 }

@@ -1,6 +1,6 @@
 //! `laxity overheads`: what scheduling costs on this machine now, whoever schedules and whatever runs.
 
-use crate::arguments::value;
+use crate::arguments::{count, value};
 use crate::overheads::{Probes, record_during, write_costs};
 use crate::{interrupt, output};
 use clap::Args;
@@ -52,7 +52,7 @@ pub struct OverheadsArguments {
     #[arg(long)]
     pub functions: bool,
     /// How many tasks the CSV files say there were; default: as many as threads of the class were seen
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = count)]
     pub tasks: Option<u32>,
     /// Keep the recording in this directory
     #[arg(short, long, value_name = "DIR")]
@@ -136,9 +136,7 @@ fn wait(arguments: &OverheadsArguments, stop: &AtomicBool) -> Result<Option<Exit
             None => "recording; Ctrl-C ends it".to_owned(),
         });
         let begin = Instant::now();
-        let over =
-            || arguments.duration.is_some_and(|time| begin.elapsed() >= Span::from_nanos(time.as_ns()));
-        while !stop.load(Ordering::SeqCst) && !over() {
+        while !interrupt::is_over(begin, arguments.duration, stop) {
             sleep(LOOK_EVERY);
         }
         return Ok(None);
