@@ -305,7 +305,8 @@ fn what_cannot_be_recorded_is_refused_before_it_begins() {
         (&["--", "no-such-program"][..], "no-such-program cannot be started"),
         (&["--duration", "1s", "--", "true"], "cannot be used with"),
         (&["--force"], "--out"),
-        (&["--tasks", "0"], "0 is not in 1.."),
+        (&["--tasks", "0"], "not a whole number from 1"),
+        (&["--tasks", "x"], "hint: write digits only"),
     ] {
         let ended = output(laxity().args(["overheads"]).args(arguments));
         assert_eq!(ended.status.code(), Some(2), "{}", words(&ended));
