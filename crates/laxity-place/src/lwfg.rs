@@ -144,7 +144,8 @@ fn pack<'a>(request: &'a Request<'a>, sharing: &Sharing, overload: Overload) -> 
 /// The first bin from `next` around the circle into which the group fits, after as few of its last members as possible
 /// have left; nothing if the first alone fits nowhere.
 ///
-/// A bin that has no room for the first k has none for more: it is asked only for more than those before it take.
+/// A bin that has no room for the first k has none for more: it is asked only for more than those before it take. (A scheduler's
+/// test may accept more than it accepted less of; that is not looked for.)
 fn shrink_until_placed<'a>(
     request: &Request<'a>,
     filling: &Filling<'a>,

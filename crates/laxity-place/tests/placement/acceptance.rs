@@ -104,7 +104,7 @@ fn groups_are_accepted_as_a_whole() {
     let three = Noting::new(|_, tasks| tasks.len() <= 3);
     let request = Request::new(&set, cores(2)).expect("valid").with_acceptance(&three);
     assert_eq!(bins(&packed(&request, "lwfg").expect("fits")), [[0, 1, 2].as_slice(), &[3]]);
-    assert_eq!(three.1.borrow()[0], (0, vec![0, 1, 2]));
+    assert!(three.1.borrow().contains(&(0, vec![0, 1, 2])));
     let pairs = Noting::new(|_, tasks| tasks.len() <= 2);
     let request = Request::new(&set, cores(2)).expect("valid").with_acceptance(&pairs);
     assert_eq!(bins(&packed(&request, "lwfg").expect("fits")), [[0, 1].as_slice(), &[2, 3]]);
