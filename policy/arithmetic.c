@@ -36,3 +36,48 @@ u64 lx_policy_reserve_next(const struct lx_reserve *r, u64 now)
 {
 	return lx_reserve_next(r, now);
 }
+
+void lx_policy_server_init(struct lx_server *v, u64 start, u64 budget, u64 period)
+{
+	lx_server_init(v, start, budget, period);
+}
+
+u64 lx_policy_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now)
+{
+	return lx_server_resize(v, budget, period, now);
+}
+
+void lx_policy_server_charge(struct lx_server *v, u64 used, u64 now)
+{
+	lx_server_charge(v, used, now);
+}
+
+u32 lx_policy_server_goes_first(struct lx_server *v, u64 now)
+{
+	return (u32)lx_server_goes_first(v, now);
+}
+
+u64 lx_policy_server_left(struct lx_server *v, u64 now)
+{
+	return lx_server_left(v, now);
+}
+
+u64 lx_policy_server_next(struct lx_server *v, u64 now)
+{
+	return lx_server_next(v, now);
+}
+
+u32 lx_policy_balance_is_better(struct lx_load core, struct lx_load best)
+{
+	return (u32)lx_balance_is_better(core, best);
+}
+
+u32 lx_policy_balance_is_busier(struct lx_load from, struct lx_load best)
+{
+	return (u32)lx_balance_is_busier(from, best);
+}
+
+u32 lx_policy_balance_moves(struct lx_load from, struct lx_load to)
+{
+	return (u32)lx_balance_moves(from, to);
+}

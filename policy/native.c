@@ -2,6 +2,7 @@
 /* The native build of all policies. */
 #include "native.h"
 
+#include "amp_rm.h"
 #include "edf_bh.h"
 #include "edf_rbt.h"
 #include "fpp.h"
@@ -28,6 +29,7 @@ LX_TABLE(edf_bh);
 LX_TABLE(edf_rbt);
 LX_TABLE(gsn_edf);
 LX_TABLE(fpp);
+LX_TABLE(amp_rm);
 const struct lx_policy lx_policy_push_pull = {
 	LX_ENTRIES(push_pull), LX_STEPS(push_pull), .complete_here = lx_push_pull_complete_here,
 	.exhaust_here = lx_push_pull_exhaust_here, .await = lx_push_pull_await};

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 #include "admission.h"
+#include "balance.h"
+#include "deferrable.h"
 #include "reserve.h"
 #include "state.h"
 
@@ -58,6 +60,7 @@ extern const struct lx_policy lx_policy_gsn_edf;
 extern const struct lx_policy lx_policy_push_pull;
 extern const struct lx_policy lx_policy_g_edf_mp;
 extern const struct lx_policy lx_policy_fpp;
+extern const struct lx_policy lx_policy_amp_rm;
 
 /* Bytes that an instance of this configuration needs, aligned to 64. */
 size_t lx_policy_size(const struct lx_config *config);
@@ -70,7 +73,7 @@ u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now);
 /* The first release group that is due, or LX_NONE (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);
 
-/* What is in admission.h and reserve.h, as functions (arithmetic.c). */
+/* What is in admission.h, reserve.h, deferrable.h and balance.h, as functions (arithmetic.c). */
 u64 lx_policy_bandwidth(u64 runtime, u64 period);
 u32 lx_policy_admits(const struct lx_admission *a, u64 before, u64 runtime, u64 deadline_rel, u64 period);
 void lx_policy_admission_replace(struct lx_admission *a, u64 before, u64 after);
@@ -78,5 +81,14 @@ void lx_policy_reserve_charge(struct lx_reserve *r, u64 used, u64 now);
 u32 lx_policy_reserve_admits(const struct lx_reserve *r, u64 now);
 u64 lx_policy_reserve_left(const struct lx_reserve *r, u64 now);
 u64 lx_policy_reserve_next(const struct lx_reserve *r, u64 now);
+void lx_policy_server_init(struct lx_server *v, u64 start, u64 budget, u64 period);
+u64 lx_policy_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now);
+void lx_policy_server_charge(struct lx_server *v, u64 used, u64 now);
+u32 lx_policy_server_goes_first(struct lx_server *v, u64 now);
+u64 lx_policy_server_left(struct lx_server *v, u64 now);
+u64 lx_policy_server_next(struct lx_server *v, u64 now);
+u32 lx_policy_balance_is_better(struct lx_load core, struct lx_load best);
+u32 lx_policy_balance_is_busier(struct lx_load from, struct lx_load best);
+u32 lx_policy_balance_moves(struct lx_load from, struct lx_load to);
 
 #endif

@@ -17,6 +17,7 @@ fn main() {
         .allowlist_var("lx_policy_.*")
         .use_core()
         .layout_tests(false)
+        .derive_default(true)
         .default_enum_style(bindgen::EnumVariation::Consts)
         .generate()
         .expect("policy/native.h is C that libclang reads");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What hosts compute beside a policy (admission.h, reserve.h), for the conformance rig: numbers in, numbers out. */
+/* What hosts compute beside a policy (admission.h, reserve.h, deferrable.h, balance.h), for the conformance rig: numbers in, numbers out. */
 #include "../admission.h"
-#include "../reserve.h"
+#include "../balance.h"
+#include "../deferrable.h"
 
 char _license[] __attribute__((section("license"), used)) = "GPL";
 
@@ -29,5 +30,31 @@ __attribute__((section("syscall"), used)) int reserve(struct lx_rig_numbers *n)
 	n->out[0] = (u64)lx_reserve_admits(&r, n->in[5]);
 	n->out[1] = lx_reserve_left(&r, n->in[5]);
 	n->out[2] = lx_reserve_next(&r, n->in[5]);
+	return 0;
+}
+
+/* A server of budget in[0] every in[1] from 0 on is resized to in[2] every in[3] at in[4] / 4, and charged in[4] / 2 at in[4]. */
+__attribute__((section("syscall"), used)) int server(struct lx_rig_numbers *n)
+{
+	struct lx_server v;
+
+	lx_server_init(&v, 0, n->in[0], n->in[1]);
+	if (n->in[3])
+		lx_server_resize(&v, n->in[2], n->in[3], n->in[4] / 4);
+	lx_server_charge(&v, n->in[4] / 2, n->in[4]);
+	n->out[0] = (u64)lx_server_goes_first(&v, n->in[5]);
+	n->out[1] = lx_server_left(&v, n->in[5]);
+	n->out[2] = lx_server_next(&v, n->in[5]);
+	return 0;
+}
+
+__attribute__((section("syscall"), used)) int balance(struct lx_rig_numbers *n)
+{
+	struct lx_load a = {.speed = (u32)n->in[0], .tasks = (u32)n->in[1]};
+	struct lx_load b = {.speed = (u32)n->in[2], .tasks = (u32)n->in[3]};
+
+	n->out[0] = (u64)lx_balance_is_better(a, b);
+	n->out[1] = (u64)lx_balance_is_busier(a, b);
+	n->out[2] = (u64)lx_balance_moves(a, b);
 	return 0;
 }

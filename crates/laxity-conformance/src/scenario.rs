@@ -101,4 +101,5 @@ checked_tables! {
     Policy::GsnEdf | Policy::GsnEdfDi => checked_gsn_edf,
     Policy::PushPull => checked_push_pull,
     Policy::GEdfMp => checked_g_edf_mp,
+    Policy::AmpRm => checked_amp_rm,
 }

@@ -1,7 +1,7 @@
 //! What hosts compute beside a policy, natively and as BPF.
 
 use laxity_conformance::{Programs, available};
-use laxity_policy::{Admission, Refused, Reserve, TaskParameters};
+use laxity_policy::{Admission, Load, Refused, Reserve, Server, TaskParameters};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -61,5 +61,55 @@ fn reserves_are_the_same() {
             let numbers = [start, period, runtime, used, charged_at, now];
             assert_eq!(programs.compute("reserve", numbers), Ok(expected), "{numbers:?}");
         }
+    });
+}
+
+#[test]
+fn servers_are_the_same() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(3, 1);
+        let mut first = 0;
+        for _ in 0..5000 {
+            let bits = random.random_range(4..40);
+            let [period, charged_at] = [bits; 2].map(|bits| draw(&mut random, bits));
+            let next_period = if random.random_bool(0.5) { 0 } else { draw(&mut random, bits) };
+            let [budget, next_budget] =
+                [period, next_period].map(|period| random.random_range(0..=period + 1));
+            let now = charged_at + draw(&mut random, bits);
+            let mut native = Server::new(0, budget, period);
+            if next_period > 0 {
+                native.resize(next_budget, next_period, charged_at / 4);
+            }
+            native.charge(charged_at / 2, charged_at);
+            let expected = [native.goes_first(now).into(), native.left(now), native.next(now), 0];
+            first += expected[0];
+            let numbers = [budget, period, next_budget, next_period, charged_at, now];
+            assert_eq!(programs.compute("server", numbers), Ok(expected), "{numbers:?}");
+        }
+        assert!((1000..4000).contains(&first), "{first}");
+    });
+}
+
+#[test]
+fn balance_is_the_same() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(4, 1);
+        let mut seen = [0; 3];
+        for _ in 0..5000 {
+            let bits = random.random_range(2..=32);
+            let mut load = || Load {
+                speed: u32::try_from(draw(&mut random, bits)).expect("32 bits").max(1),
+                tasks: u32::try_from(draw(&mut random, bits)).expect("32 bits").min(u32::MAX - 1),
+            };
+            let (a, b) = (load(), load());
+            let expected = [a.is_better_than(b), a.is_busier_than(b), a.gives_to(b)].map(u64::from);
+            for (seen, answer) in seen.iter_mut().zip(expected) {
+                *seen += answer;
+            }
+            let numbers = [a.speed, a.tasks, b.speed, b.tasks, 0, 0].map(u64::from);
+            let [better, busier, moves] = expected;
+            assert_eq!(programs.compute("balance", numbers), Ok([better, busier, moves, 0]), "{numbers:?}");
+        }
+        assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
     });
 }

@@ -54,6 +54,11 @@ fn fpp_decides_the_same() {
 }
 
 #[test]
+fn amp_rm_decides_the_same() {
+    conforms(Policy::AmpRm);
+}
+
+#[test]
 fn gsn_edf_decides_the_same() {
     conforms(Policy::GsnEdf);
 }
@@ -109,7 +114,7 @@ fn a_difference_is_noticed() {
 /// Natively, with every assertion of `policy/` tested, and with as many seeds as fit.
 #[test]
 fn assertions_hold() {
-    for policy in Policy::ALL {
+    for policy in Policy::all() {
         for seed in 0..1500 {
             let scenario = Scenario::draw(policy, seed);
             let recording = Recording::make(scenario, table_checked(policy), 500);

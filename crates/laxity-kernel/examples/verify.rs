@@ -226,8 +226,7 @@ fn print(verdict: &Verdict, schedule: &Schedule) {
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().collect();
-    let policy =
-        Policy::ALL.into_iter().find(|policy| policy.name() == arguments[1]).ok_or("no such policy")?;
+    let policy = Policy::all().find(|policy| policy.name() == arguments[1]).ok_or("no such policy")?;
     let length_ns = arguments[2].parse::<u64>()? * 1_000_000_000;
     let seed = arguments.get(3).map_or(Ok(1), |text| text.parse())?;
     let cpus = u32::try_from(thread::available_parallelism()?.get())?;

@@ -21,11 +21,13 @@ pub enum Policy {
     PushPull,
     /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
     GEdfMp,
+    /// Rate-monotonic per core, with a deferrable server per core for all other work (calandrino2007, 4).
+    AmpRm,
 }
 
 impl Policy {
-    /// All policies, in the order of the design's table.
-    pub const ALL: [Policy; 7] = [
+    /// Those that have every scope and every priority rule, in the order of the design's table.
+    pub const GENERAL: [Policy; 7] = [
         Policy::GsnEdf,
         Policy::GsnEdfDi,
         Policy::GEdfMp,
@@ -34,6 +36,18 @@ impl Policy {
         Policy::EdfRbt,
         Policy::Fpp,
     ];
+
+    /// Those that are one scheduler each: their scope and their rule are part of them.
+    pub const SINGLE: [PolicyScheduler; 1] = [PolicyScheduler {
+        policy: Policy::AmpRm,
+        scope: Scope::Partitioned,
+        rule: PriorityRule::RateMonotonic,
+    }];
+
+    /// All policies.
+    pub fn all() -> impl Iterator<Item = Policy> {
+        Policy::GENERAL.into_iter().chain(Policy::SINGLE.map(|single| single.policy))
+    }
 
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
@@ -45,6 +59,7 @@ impl Policy {
             Policy::GsnEdfDi => "gsn-edf-di",
             Policy::PushPull => "push-pull",
             Policy::GEdfMp => "g-edf-mp",
+            Policy::AmpRm => "amp-rm",
         }
     }
 
@@ -57,6 +72,7 @@ impl Policy {
             Policy::GsnEdf | Policy::GsnEdfDi => "gsn_edf",
             Policy::PushPull => "push_pull",
             Policy::GEdfMp => "g_edf_mp",
+            Policy::AmpRm => "amp_rm",
         }
     }
 
@@ -80,6 +96,9 @@ impl Policy {
                 "a queue and a lock per core, push and pull as in SCHED_DEADLINE (cerqueira2014)"
             }
             Policy::GEdfMp => "message passing to one scheduling core, tasks on the others (cerqueira2014)",
+            Policy::AmpRm => {
+                "fast and slow cores, a deferrable server on each for other work (calandrino2007)"
+            }
         }
     }
 
@@ -129,6 +148,9 @@ impl PolicyScheduler {
 
 impl fmt::Display for PolicyScheduler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if Policy::SINGLE.contains(self) {
+            return f.pad(self.policy.name());
+        }
         let scope = if self.scope == Scope::Global { "" } else { self.scope.prefix() };
         let rule = match self.rule {
             PriorityRule::EarliestDeadlineFirst => String::new(),
@@ -146,8 +168,11 @@ impl FromStr for PolicyScheduler {
         if let Some(linux) = Scheduler::ALL.into_iter().find(|s| s.name() == wanted) {
             return Ok(linux.into());
         }
+        if let Some(single) = Policy::SINGLE.into_iter().find(|single| single.policy.name() == wanted) {
+            return Ok(single);
+        }
         let (name, rule) = wanted.split_once(':').unwrap_or((&wanted, "edf"));
-        let named = |name: &str| Policy::ALL.into_iter().find(|policy| policy.name() == name);
+        let named = |name: &str| Policy::GENERAL.into_iter().find(|policy| policy.name() == name);
         let scoped = [Scope::Clustered, Scope::Partitioned]
             .into_iter()
             .find_map(|scope| Some((scope, named(name.strip_prefix(scope.prefix())?)?)));
@@ -167,7 +192,7 @@ impl FromStr for PolicyScheduler {
 
 fn unknown(text: &str) -> Diagnostic {
     let names: Vec<&str> =
-        Policy::ALL.iter().map(|p| p.name()).chain(Scheduler::ALL.iter().map(|s| s.name())).collect();
+        Policy::all().map(Policy::name).chain(Scheduler::ALL.iter().map(|s| s.name())).collect();
     Diagnostic::usage(format!("scheduler `{text}` is not known")).hint(format!(
         "choose from {}; `c-` or `p-` before a policy's name makes it clustered or partitioned, `:rm`, `:dm` or `:fp` \
          behind it gives fixed priorities",
@@ -182,7 +207,7 @@ mod tests {
     #[test]
     fn reads_what_it_writes() {
         use PriorityRule::*;
-        for policy in Policy::ALL {
+        for policy in Policy::GENERAL {
             for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
                 for rule in [EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given] {
                     let scheduler = PolicyScheduler { policy, scope, rule };
@@ -192,6 +217,9 @@ mod tests {
         }
         let fpp = PolicyScheduler { policy: Policy::Fpp, scope: Scope::Partitioned, rule: DeadlineMonotonic };
         assert_eq!("p-fpp:dm".parse(), Ok(fpp));
+        for single in Policy::SINGLE {
+            assert_eq!(single.to_string().parse(), Ok(single));
+        }
         let linux =
             PolicyScheduler { policy: Policy::PushPull, scope: Scope::Clustered, rule: RateMonotonic };
         assert_eq!("c-rm".parse(), Ok(linux));
@@ -200,7 +228,9 @@ mod tests {
 
     #[test]
     fn refuses_other_names() {
-        for text in ["", "fppp", "c-", "p-p-fpp", "fpp:", "fpp:edff", "c-g-edf", "g-fpp"] {
+        for text in
+            ["", "fppp", "c-", "p-p-fpp", "fpp:", "fpp:edff", "c-g-edf", "g-fpp", "p-amp-rm", "amp-rm:dm"]
+        {
             assert!(text.parse::<PolicyScheduler>().is_err(), "{text}");
         }
     }

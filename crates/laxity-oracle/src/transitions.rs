@@ -75,9 +75,12 @@ impl Structure {
         match policy {
             Policy::GEdfMp => Structure::Messages,
             Policy::PushPull => Structure::Queues,
-            Policy::EdfBh | Policy::EdfRbt | Policy::Fpp | Policy::GsnEdf | Policy::GsnEdfDi => {
-                Structure::Linked
-            }
+            Policy::EdfBh
+            | Policy::EdfRbt
+            | Policy::Fpp
+            | Policy::GsnEdf
+            | Policy::GsnEdfDi
+            | Policy::AmpRm => Structure::Linked,
         }
     }
 }

@@ -5,6 +5,8 @@
 //! `policy/native.h` and `policy/linking.h`; nothing is decided here.
 
 mod admission;
+mod balance;
+mod deferrable;
 mod instance;
 mod reserve;
 mod table;
@@ -24,6 +26,8 @@ mod ffi {
 }
 
 pub use admission::{Admission, Refused, bandwidth};
+pub use balance::Load;
+pub use deferrable::Server;
 pub use instance::{Action, Config, Event, Instance, Locks, Replenishment, TaskParameters, action, note};
 pub use reserve::Reserve;
 pub use table::Table;

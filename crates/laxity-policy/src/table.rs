@@ -19,6 +19,7 @@ impl Table {
                 Policy::GsnEdf | Policy::GsnEdfDi => &ffi::lx_policy_gsn_edf,
                 Policy::PushPull => &ffi::lx_policy_push_pull,
                 Policy::GEdfMp => &ffi::lx_policy_g_edf_mp,
+                Policy::AmpRm => &ffi::lx_policy_amp_rm,
             }
         };
         Table(table)

@@ -143,7 +143,7 @@ const fn mistake(
 #[test]
 fn policies_under_one_lock_are_global() {
     let program = build(&policy_sources(), "operations-one-lock", &["-O2"]);
-    for policy in ["edf_bh", "edf_rbt", "fpp", "gsn_edf"] {
+    for policy in ["edf_bh", "edf_rbt", "fpp", "gsn_edf", "amp_rm"] {
         for mode in [Mode::Ordered, Mode::Delayed] {
             let counts = passes(&program, policy, mode, 2000);
             println!("{policy}: {counts:?}");

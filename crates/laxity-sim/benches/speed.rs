@@ -176,8 +176,9 @@ fn main() {
     let jobs = numbers.next().unwrap_or(500_000).max(1);
     let repetitions = numbers.next().unwrap_or(5).max(1);
     println!("scheduler   cores observer");
-    let policies =
-        Policy::ALL.into_iter().flat_map(|policy| [4, 16, 64].map(|m| Row::new(policy, m, Watching::Jobs)));
+    let policies = Policy::GENERAL
+        .into_iter()
+        .flat_map(|policy| [4, 16, 64].map(|m| Row::new(policy, m, Watching::Jobs)));
     table("policies", policies.collect(), jobs, repetitions);
     let watching = Watching::ALL
         .into_iter()

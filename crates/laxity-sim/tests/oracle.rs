@@ -33,7 +33,7 @@ fn check(case: &Case, scheduler: PolicyScheduler, cores: u32) -> Recording {
 fn all_policies_under_all_rules_and_scopes() {
     for seed in 0..150 {
         let case = Case::random(seed);
-        for policy in Policy::ALL {
+        for policy in Policy::GENERAL {
             for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
                 // A dedicated core needs a cell of two or more.
                 let cores = match (policy.dedicates_a_core(), scope) {
@@ -56,7 +56,7 @@ fn budgets_are_enforced() {
         case.demand = Demand::Uniform(300_000, 2_500_000);
         for mode in [BudgetMode::Throttle, BudgetMode::Postpone] {
             case.budget_mode = mode;
-            for policy in Policy::ALL {
+            for policy in Policy::GENERAL {
                 for rule in [PriorityRule::EarliestDeadlineFirst, PriorityRule::RateMonotonic] {
                     let cores = case.cores + u32::from(policy.dedicates_a_core());
                     check(&case, PolicyScheduler { policy, scope: Scope::Global, rule }, cores);
@@ -79,7 +79,7 @@ fn tiny_sets_exhaustively() {
     let mut sets = 0;
     for set in tiny::sets(limits) {
         for cores in [1, 2] {
-            let policy = Policy::ALL[sets % Policy::ALL.len()];
+            let policy = Policy::GENERAL[sets % Policy::GENERAL.len()];
             let case = Case { set: set.clone(), cores, duration: Duration::from_ns(13_000), ..Case::plain() };
             let scheduler =
                 PolicyScheduler { policy, scope: Scope::Global, rule: PriorityRule::EarliestDeadlineFirst };

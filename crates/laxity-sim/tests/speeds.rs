@@ -23,7 +23,7 @@ fn every_policy_on_mixed_cores_under_every_budget_mode() {
             let mut case = Case::random(seed);
             case.budget_mode = mode;
             case.demand = Demand::Uniform(300_000, 1_800_000);
-            for policy in Policy::ALL {
+            for policy in Policy::GENERAL {
                 let rule = PriorityRule::EarliestDeadlineFirst;
                 let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
                 let platform = platform(case.cores + u32::from(policy.dedicates_a_core()), seed);

@@ -23,7 +23,7 @@ fn compare(scope: Scope, seeds: std::ops::Range<u64>) {
     let mut compared = 0;
     for seed in seeds {
         let mut case = Case::random(seed);
-        for policy in Policy::ALL {
+        for policy in Policy::GENERAL {
             if policy.dedicates_a_core() && scope == Scope::Partitioned {
                 continue;
             }

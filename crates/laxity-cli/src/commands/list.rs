@@ -123,7 +123,7 @@ fn answer(platform: &Platform) -> Answer {
     Answer {
         version: 1,
         schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
-        policies: Policy::ALL.into_iter().map(|one| policy(one, &capabilities)).collect(),
+        policies: Policy::all().map(|one| policy(one, &capabilities)).collect(),
         analysed: Analysed::WITHOUT_SCHEDULER
             .into_iter()
             .map(|one| Named { name: one.to_string(), description: one.description() })

@@ -138,6 +138,7 @@ static const struct lx_policy *policy_named(const char *name)
 	static const struct lx_policy *const all[] = {
 		&lx_policy_edf_bh, &lx_policy_edf_rbt,	 &lx_policy_fpp,
 		&lx_policy_gsn_edf, &lx_policy_push_pull, &lx_policy_g_edf_mp,
+		&lx_policy_amp_rm,
 	};
 
 	for (u32 i = 0; i < sizeof(all) / sizeof(all[0]); i++)

@@ -88,7 +88,7 @@ pub struct Attachment {
 impl Attachment {
     /// Whether every core has a queue of its own under this policy.
     pub fn has_queue_per_core(&self) -> bool {
-        Policy::ALL.into_iter().any(|policy| policy.has_queue_per_core() && policy.name() == self.policy)
+        Policy::GENERAL.into_iter().any(|policy| policy.has_queue_per_core() && policy.name() == self.policy)
     }
 }
 

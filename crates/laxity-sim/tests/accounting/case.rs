@@ -34,7 +34,7 @@ pub fn schedulers(seed: u64) -> Vec<PolicyScheduler> {
     use PriorityRule::{DeadlineMonotonic, EarliestDeadlineFirst, Given, RateMonotonic};
     let fixed = [DeadlineMonotonic, RateMonotonic, Given][usize::try_from(seed % 3).expect("small")];
     let mut all = Vec::new();
-    for policy in Policy::ALL {
+    for policy in Policy::GENERAL {
         for scope in [Scope::Global, Scope::Clustered, Scope::Partitioned] {
             let of = |rule| PolicyScheduler { policy, scope, rule };
             all.extend([EarliestDeadlineFirst, fixed].map(of));

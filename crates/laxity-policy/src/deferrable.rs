@@ -1,0 +1,49 @@
+//! The deferrable server of a core: when other work goes before real-time work (`policy/deferrable.h`). All times in ns.
+
+use crate::{NEVER, ffi};
+
+/// The server of one core.
+#[derive(Debug, Clone, Copy)]
+pub struct Server(ffi::lx_server);
+
+impl Server {
+    /// Other work has `budget` of each `period`, the first of which begins at `start`. A period of 0: there is no server.
+    pub fn new(start: u64, budget: u64, period: u64) -> Server {
+        let mut server = Server(ffi::lx_server::default());
+        // SAFETY: writes what it is given.
+        unsafe { ffi::lx_policy_server_init(&raw mut server.0, start, budget, period) }
+        server
+    }
+
+    /// It gets another size when its present period ends, at once if it has none; that instant.
+    pub fn resize(&mut self, budget: u64, period: u64, now: u64) -> u64 {
+        // SAFETY: writes what it is given.
+        unsafe { ffi::lx_policy_server_resize(&raw mut self.0, budget, period, now) }
+    }
+
+    /// Other work has had the core for `used` until `now`.
+    pub fn charge(&mut self, used: u64, now: u64) {
+        // SAFETY: writes what it is given.
+        unsafe { ffi::lx_policy_server_charge(&raw mut self.0, used, now) }
+    }
+
+    /// Whether other work that waits goes before real-time work.
+    pub fn goes_first(&mut self, now: u64) -> bool {
+        // SAFETY: reads and writes what it is given.
+        unsafe { ffi::lx_policy_server_goes_first(&raw mut self.0, now) != 0 }
+    }
+
+    /// For how long: 0, or [`NEVER`] for ever. To be asked again when a new size has come.
+    pub fn left(&mut self, now: u64) -> u64 {
+        // SAFETY: reads and writes what it is given.
+        unsafe { ffi::lx_policy_server_left(&raw mut self.0, now) }
+    }
+
+    /// When it goes first again; [`NEVER`] for never.
+    pub fn next(&mut self, now: u64) -> u64 {
+        // SAFETY: reads and writes what it is given.
+        let next = unsafe { ffi::lx_policy_server_next(&raw mut self.0, now) };
+        debug_assert!(next >= now || next == NEVER);
+        next
+    }
+}

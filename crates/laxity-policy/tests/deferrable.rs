@@ -1,0 +1,169 @@
+//! The deferrable server (`policy/deferrable.h`) and the balance of ordinary work (`policy/balance.h`): by hand, second by
+//! second, and against all moves.
+
+use laxity_policy::{Load, NEVER, Server};
+
+#[test]
+fn periods_by_hand() {
+    // 3 of every 10, from 100 on.
+    let mut server = Server::new(100, 3, 10);
+    assert!(server.goes_first(100));
+    assert_eq!((server.left(100), server.next(100)), (3, 100));
+    server.charge(2, 104);
+    assert_eq!(server.left(104), 1);
+    server.charge(1, 105);
+    assert!(!server.goes_first(105));
+    assert_eq!((server.left(105), server.next(105)), (0, 110));
+    // Late in a period: two budgets without a break, the double hit.
+    assert_eq!(server.left(116), 3);
+    assert_eq!(server.left(117), 3 + 3);
+    assert_eq!(server.left(119), 1 + 3);
+    // What other work had before a period is not charged to it.
+    server.charge(5, 122);
+    assert_eq!(server.left(122), 1);
+}
+
+#[test]
+fn no_server_never_and_a_full_one_always_goes_first() {
+    for (budget, period) in [(0, 0), (5, 0), (0, 10)] {
+        let mut server = Server::new(0, budget, period);
+        server.charge(1000, 1000);
+        assert_eq!((server.goes_first(1000), server.left(1000), server.next(1000)), (false, 0, NEVER));
+    }
+    for budget in [10, 11] {
+        let mut server = Server::new(0, budget, 10);
+        server.charge(1000, 1000);
+        assert_eq!((server.goes_first(1000), server.left(1000), server.next(1000)), (true, NEVER, 1000));
+    }
+}
+
+#[test]
+fn a_new_size_begins_with_a_period() {
+    let mut server = Server::new(0, 4, 10);
+    server.charge(4, 4);
+    assert_eq!(server.resize(6, 8, 5), 10);
+    assert_eq!((server.goes_first(9), server.next(9)), (false, 10));
+    assert_eq!((server.left(10), server.next(10)), (6, 10));
+    server.charge(6, 16);
+    assert_eq!(server.next(16), 18);
+    // Smaller, and what goes on until then goes on by the new one.
+    assert_eq!(server.resize(1, 8, 24), 26);
+    assert_eq!(server.left(25), 1);
+    assert_eq!(server.left(26), 1);
+    // None any more; and one at once where there was none.
+    assert_eq!(server.resize(0, 0, 26), 34);
+    server.charge(1, 34);
+    assert_eq!((server.goes_first(34), server.next(34)), (false, NEVER));
+    assert_eq!(server.resize(2, 5, 37), 37);
+    assert_eq!((server.left(37), server.left(41)), (2, 1 + 2));
+}
+
+/// splitmix64
+fn next_random(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// How much other work can at most have had the core, going first, in `length` ns: Strosnider, Lehoczky and Sha (1995).
+fn most(length: u64, budget: u64, period: u64) -> u64 {
+    if length <= budget { length } else { budget + (length - budget).div_ceil(period) * budget }
+}
+
+/// Real-time work always waits. Other work comes and goes, and has the core as long as the server lets it go first; a host that
+/// looks only when `left` and `next` say so. Against an account of every ns; and in no window of any length does it have more than
+/// the double hit allows.
+#[test]
+fn every_period_has_its_budget() {
+    let mut attained = 0;
+    for seed in 0..3000_u64 {
+        let state = &mut (seed << 1 | 1);
+        let period = 2 + next_random(state) % 14;
+        let budget = 1 + next_random(state) % (period - 1);
+        let start = next_random(state) % 20;
+        let mut server = Server::new(start, budget, period);
+        let mut used = 0;
+        let mut wants = false;
+        let (mut since, mut look_at) = (None, start);
+        let mut had = vec![];
+        for now in start..start + 12 * period {
+            if (now - start).is_multiple_of(period) {
+                used = 0;
+            }
+            let changes = next_random(state).is_multiple_of(5);
+            wants ^= changes;
+            if changes || now == look_at {
+                if let Some(begin) = since.take() {
+                    server.charge(now - begin, now);
+                }
+                let first = server.goes_first(now);
+                assert_eq!(first, used < budget, "seed {seed}, at {now}");
+                look_at = if first { now + server.left(now) } else { server.next(now) };
+                assert!(look_at > now, "seed {seed}, at {now}");
+                since = (wants && first).then_some(now);
+            }
+            assert_eq!(since.is_some(), wants && used < budget, "seed {seed}: {used} of {budget} at {now}");
+            used += u64::from(since.is_some());
+            had.push(u64::from(since.is_some()));
+        }
+        for length in 1..had.len() {
+            let mut sum: u64 = had[..length].iter().sum();
+            for end in length..had.len() {
+                assert!(
+                    sum <= most(length as u64, budget, period),
+                    "seed {seed}: {sum} in {length} to {end}"
+                );
+                attained += u64::from(length as u64 > budget && sum == most(length as u64, budget, period));
+                sum = sum + had[end] - had[end - length];
+            }
+        }
+    }
+    assert!(attained > 1000, "the double hit is met: {attained} times");
+}
+
+/// Placing one by one, and moving as long as anything moves, leaves no load that one move makes more even.
+#[test]
+fn queues_are_as_long_as_cores_are_fast() {
+    for seed in 0..2000_u64 {
+        let state = &mut (seed << 1 | 1);
+        let cores = 1 + next_random(state) % 8;
+        let mut loads: Vec<Load> = (0..cores)
+            .map(|_| Load {
+                speed: 1 + u32::try_from(next_random(state) % 8).expect("small"),
+                tasks: u32::try_from(next_random(state) % 12).expect("small"),
+            })
+            .collect();
+        let mut moves = 0;
+        loop {
+            let mut busiest = loads[0];
+            let mut from = 0;
+            for (core, load) in loads.iter().enumerate() {
+                if load.is_busier_than(busiest) {
+                    (busiest, from) = (*load, core);
+                }
+            }
+            let Some(to) = (0..loads.len()).find(|&to| loads[from].gives_to(loads[to])) else { break };
+            loads[from].tasks -= 1;
+            loads[to].tasks += 1;
+            moves += 1;
+            assert!(moves < 1000, "seed {seed}: moves do not end");
+        }
+        // Of the busiest none can be given; in real numbers, with floats as the other way to say it.
+        let relative = |load: &Load, more: u32| f64::from(load.tasks + more) / f64::from(load.speed);
+        let highest = loads.iter().map(|load| relative(load, 0)).fold(0.0, f64::max);
+        let lowest = loads.iter().map(|load| relative(load, 1)).fold(f64::MAX, f64::min);
+        assert!(lowest >= highest - 1e-9, "seed {seed}: {loads:?}");
+        // The best place for one more is the one of that load, and the fastest of those.
+        let mut best = loads[0];
+        for load in &loads[1..] {
+            if load.is_better_than(best) {
+                best = *load;
+            }
+        }
+        assert!((relative(&best, 1) - lowest).abs() < 1e-9, "seed {seed}: {loads:?}");
+        let fastest =
+            loads.iter().filter(|load| relative(load, 1) < lowest + 1e-9).map(|load| load.speed).max();
+        assert_eq!(Some(best.speed), fastest, "seed {seed}: {loads:?}");
+    }
+}

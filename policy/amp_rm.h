@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * amp-rm (calandrino2007, 4): every core, fast or slow, is an instance of its own, under fixed priorities by period, with a
+ * binary heap for the jobs that are ready. A job that has used its execution requirement waits for its task's next period
+ * (LX_BUDGET_THROTTLE). Real-time tasks never migrate.
+ *
+ * Other work: deferrable.h says when it goes first, balance.h on which core.
+ */
+#include "balance.h"
+#include "deferrable.h"
+#include "queues/binary_heap.h"
+
+#define LX_POLICY lx_amp_rm
+#define LX_QUEUE lx_binary_heap
+#include "linking.h"
+#undef LX_POLICY
+#undef LX_QUEUE

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where work that is not real-time goes on cores of different speeds (calandrino2007, 3.3 and 5.2): the queues of the cores are
+ * kept as long as the cores are fast, and what runs on a slow core goes to a faster one that has nothing to do. Real-time jobs
+ * that are ready count towards the length of their core's queue, and stay where they are.
+ *
+ * A core's load is its number of tasks, ready or running, over its speed. The host goes through the cores in the order of their
+ * numbers, keeps the best so far, and says what a task may not do; which of two is better is said here. Products of a count and a
+ * speed, both below 2^32, fit.
+ */
+#ifndef LX_BALANCE_H
+#define LX_BALANCE_H
+
+#include "seam.h"
+
+struct lx_load {
+	/* Relative to the other cores', above 0. */
+	u32 speed;
+	/* Tasks on the core, ready or running. */
+	u32 tasks;
+};
+
+/*
+ * Whether a task that has become ready is better placed on `core` than on `best`: where the load with it is lower, or if the loads
+ * are equal, on the faster core.
+ */
+LX_INLINE int lx_balance_is_better(struct lx_load core, struct lx_load best)
+{
+	u64 here = (u64)(core.tasks + 1) * best.speed;
+	u64 there = (u64)(best.tasks + 1) * core.speed;
+
+	return here < there || (here == there && core.speed > best.speed);
+}
+
+/* Whether `from` has more to give than `best`: its load is higher, or as high and its core slower. */
+LX_INLINE int lx_balance_is_busier(struct lx_load from, struct lx_load best)
+{
+	u64 here = (u64)from.tasks * best.speed;
+	u64 there = (u64)best.tasks * from.speed;
+
+	return here > there || (here == there && from.speed < best.speed);
+}
+
+/*
+ * Whether a task, waiting or running, moves from `from` to `to`: it does if the load of `to` with it is lower than that of `from`
+ * is now. So moves come to an end, and a task that is alone on its core goes only to a faster one.
+ */
+LX_INLINE int lx_balance_moves(struct lx_load from, struct lx_load to)
+{
+	return from.tasks > 0 && (u64)(to.tasks + 1) * from.speed < (u64)from.tasks * to.speed;
+}
+
+#endif

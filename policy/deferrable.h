@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The deferrable server of a core (calandrino2007, 4.2; Strosnider, Lehoczky and Sha 1995): in each of its periods other work
+ * goes before real-time work until it has had the core for the budget. Whenever other work runs, that is charged, also where
+ * no real-time work waits; what is left of the budget at the end of a period is lost, and the next one begins with a full one.
+ *
+ * So it is a share of the core per window, as the reserve is (reserve.h), only that it is other work which is charged and
+ * asked for. Other work that begins late in a period may go on into the next one and have two budgets without a break: the
+ * double hit.
+ *
+ * The host asks whether other work that waits goes first, for how long, and otherwise when it will. A period of 0: there is no
+ * server; other work has what real-time work leaves. A budget of a whole period: other work always goes first.
+ */
+#ifndef LX_DEFERRABLE_H
+#define LX_DEFERRABLE_H
+
+#include "reserve.h"
+
+/* Of one CPU, under its lock. */
+struct lx_server {
+	/* Other work's: `runtime` is the budget. */
+	struct lx_reserve share;
+	/* The size from the instant `resized` on, which is LX_NEVER if none has been asked for. */
+	u64 resized;
+	u64 next_budget;
+	u64 next_period;
+};
+
+LX_INLINE void lx_server_init(struct lx_server *v, u64 start, u64 budget, u64 period)
+{
+	v->share = (struct lx_reserve){.period_start = start, .used = 0, .period = period, .runtime = budget};
+	v->resized = LX_NEVER;
+	v->next_budget = 0;
+	v->next_period = 0;
+}
+
+/* A new size whose time has come is the server's from then on, with a full budget. */
+LX_INLINE void lx_server_advance(struct lx_server *v, u64 now)
+{
+	if (now >= v->resized)
+		lx_server_init(v, v->resized, v->next_budget, v->next_period);
+}
+
+/*
+ * The server gets another size when its present period ends, at once if it has none; that instant. Until then it keeps the
+ * old one: a budget that has been used already cannot be taken back, and a larger one now would be a second in this period.
+ */
+LX_INLINE u64 lx_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now)
+{
+	lx_server_advance(v, now);
+	v->next_budget = budget;
+	v->next_period = period;
+	v->resized = v->share.period == 0 ? now : lx_reserve_window(&v->share, now) + v->share.period;
+	return v->resized;
+}
+
+/* Other work has had the core for `used` ns without a break, until `now`. */
+LX_INLINE void lx_server_charge(struct lx_server *v, u64 used, u64 now)
+{
+	lx_server_advance(v, now);
+	lx_reserve_charge(&v->share, used, now);
+}
+
+/* Whether other work that waits goes before real-time work at `now`. */
+LX_INLINE int lx_server_goes_first(struct lx_server *v, u64 now)
+{
+	lx_server_advance(v, now);
+	return v->share.period != 0 && lx_reserve_admits(&v->share, now);
+}
+
+/* For how long from `now`, without a break: 0, or LX_NEVER for ever. Asked again when a new size has come. */
+LX_INLINE u64 lx_server_left(struct lx_server *v, u64 now)
+{
+	u64 left;
+
+	if (!lx_server_goes_first(v, now))
+		return 0;
+	left = lx_reserve_left(&v->share, now);
+	/* What lasts until the new size comes goes on by that one. */
+	return v->resized == LX_NEVER || left < v->resized - now ? left : v->resized - now;
+}
+
+/* The first instant from `now` on at which other work goes first, if it is not charged until then; LX_NEVER for never. */
+LX_INLINE u64 lx_server_next(struct lx_server *v, u64 now)
+{
+	u64 next;
+
+	lx_server_advance(v, now);
+	next = v->share.period == 0 ? LX_NEVER : lx_reserve_next(&v->share, now);
+	return next < v->resized ? next : v->resized;
+}
+
+#endif
