@@ -1,9 +1,9 @@
 //! All tests by name.
 
 use crate::{
-    AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, CompliantVector, Density, DeviAnderson, FfDbf,
-    FixedPriorityRta, FixedPriorityTardiness, Gfb, GlobalFixedPriorityGuan, GlobalFixedPriorityRta, La, Load,
-    Pfair, PriorityPoints, Qpa, Rta, Test, TimeDemand,
+    AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, CompliantVector, DeferrableRta, DeferrableTardiness, Density,
+    DeviAnderson, FfDbf, FixedPriorityRta, FixedPriorityTardiness, Gfb, GlobalFixedPriorityGuan,
+    GlobalFixedPriorityRta, La, Load, Pfair, PriorityPoints, Qpa, Rta, Test, TimeDemand,
 };
 
 const TESTS: &[&dyn Test] = &[
@@ -33,6 +33,9 @@ const TESTS: &[&dyn Test] = &[
     &FixedPriorityRta,
     &TimeDemand,
     &FixedPriorityTardiness,
+    // The same below a deferrable server, the first task.
+    &DeferrableRta,
+    &DeferrableTardiness,
 ];
 
 /// All tests: no two have the same name.

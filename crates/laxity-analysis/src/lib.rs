@@ -40,5 +40,6 @@ pub use pfair::Pfair;
 pub use priority_order::PriorityOrder;
 pub use sporadic::{SporadicTask, TIME_MAX};
 pub use test::{Exactness, Guarantee, OutOfWork, Priorities, Test, TestInfo, WORK_DEFAULT, Work};
+pub use uniprocessor::deferrable::{self, DeferrableRta, DeferrableTardiness, DoubleHit};
 pub use uniprocessor::{Density, FixedPriorityRta, FixedPriorityTardiness, Qpa, TimeDemand};
 pub use verdict::{Bounds, NotApplicable, NotProven, Verdict};

@@ -15,6 +15,7 @@ pub mod overheads;
 mod platform;
 mod policy;
 mod scheduler;
+mod server;
 mod sharing;
 mod shipped;
 mod sysfs;
@@ -36,6 +37,7 @@ pub use file::{
 pub use platform::{Core, NumaNode, Platform, Speed};
 pub use policy::{Policy, PolicyScheduler};
 pub use scheduler::{PriorityRule, Scheduler, Scope};
+pub use server::{DeferrableServer, ServerSize};
 pub use sharing::{MemoryGroup, Sharing};
 pub use shipped::ShippedPlatform;
 pub use task::{AccessPattern, Arrival, Group, Task, TaskKind, WorkingSet};

@@ -2,6 +2,7 @@
 //!
 //! A partitioned scheduler is one of these per processor: `partitioned` puts their verdicts together.
 
+pub mod deferrable;
 mod density;
 mod qpa;
 mod requests;
