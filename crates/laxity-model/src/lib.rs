@@ -11,6 +11,7 @@ mod demand;
 mod diagnostic;
 mod file;
 mod line_number;
+mod on_miss;
 pub mod overheads;
 mod platform;
 mod policy;
@@ -34,6 +35,7 @@ pub use file::{
     DocumentEntries, DocumentKind, Exported, Imported, platform_schema, read_file, read_platform,
     read_task_set, task_set_schema,
 };
+pub use on_miss::OnMiss;
 pub use platform::{Core, NumaNode, Platform, Speed};
 pub use policy::{Policy, PolicyScheduler};
 pub use scheduler::{PriorityRule, Scheduler, Scope};
