@@ -9,7 +9,7 @@ use crate::overheads::Probes;
 use crate::simulation::NamedScheduler;
 use crate::simulation::views::Views;
 use clap::{Args, Parser, Subcommand};
-use laxity_model::{Demand, Diagnostic, Duration, Scope};
+use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Scope};
 use laxity_run::BudgetMargin;
 use laxity_sim::BudgetMode;
 use std::path::PathBuf;
@@ -104,6 +104,9 @@ pub struct RunningArguments {
     /// cpu-time: a job runs for its demand of CPU time; work: for the accesses that took that long in isolation
     #[arg(long, value_name = "MODEL", default_value = "cpu-time", value_parser = value::<DemandModel>)]
     pub demand_model: DemandModel,
+    /// What becomes of a job that misses its deadline: continue (it runs to its end), abort (it stops at its next safe point) or skip (it runs to its end; releases that pass meanwhile are not made up)
+    #[arg(long, value_name = "RULE", default_value_t = OnMiss::default(), value_parser = value::<OnMiss>)]
+    pub on_miss: OnMiss,
     /// Added to the WCET to make a SCHED_DEADLINE budget: `auto` (an equal share of the free bandwidth, at most half the WCET or 500us), or the larger of a share and a time as in 5%,100us
     #[arg(long, allow_hyphen_values = true, value_name = "MARGIN", default_value_t = BudgetMargin::default(), value_parser = value::<BudgetMargin>)]
     pub budget_margin: BudgetMargin,

@@ -27,7 +27,7 @@ use crate::admission::Filling;
 use crate::order::Item;
 use crate::packing::{self, Packed};
 use crate::{Direction, Fallback, Fit, Key, Method, Order, Overload, Placement, Progress, Request, refusal};
-use laxity_model::{Diagnostic, LoadSum, Result, Sharing};
+use laxity_model::{ByteSize, Diagnostic, LoadSum, Result, Sharing};
 use std::ops::ControlFlow;
 
 /// More names than this are not listed in a note.
@@ -60,7 +60,7 @@ pub(crate) fn place(
     if overloads && hopeless {
         return Ok(placement(request, &sharing, method, pack(request, &sharing, Overload::LeastLoaded)));
     }
-    let refused = || refusal::stuck(request, method, &packed.filling, stuck);
+    let refused = || with_group(refusal::stuck(request, method, &packed.filling, stuck), &sharing, stuck);
     let other = match fallback {
         None => Err(refused()),
         Some(fallback) => {
@@ -86,6 +86,20 @@ pub(crate) fn place(
         }
         (other, _) => other,
     }
+}
+
+/// Says of a task that fits nowhere that its group does not, either: whoever reads of one small task looks for it there.
+fn with_group(mut refused: Diagnostic, sharing: &Sharing, stuck: Item) -> Diagnostic {
+    let group = sharing.group_of(stuck.id).map(|at| &sharing.groups()[at]);
+    if let Some(group) = group.filter(|group| group.members.len() > 1) {
+        let together = ByteSize(sharing.footprint(group.members.iter().copied()));
+        refused.message += &format!(
+            "; neither does its group `{}` ({} tasks that walk {together}), as a whole or any part with this task",
+            group.name,
+            group.members.len()
+        );
+    }
+    refused
 }
 
 fn placement(request: &Request, sharing: &Sharing, method: Method, packed: Packed) -> Placement {

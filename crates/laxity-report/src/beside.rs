@@ -12,7 +12,7 @@ use crate::number;
 use crate::study::{Configuration, Evidence, Measured, Study, by_reason, shown};
 use crate::table::{Column, Field, Table, Tone};
 use laxity_model::Duration;
-use laxity_trace::{Host, Job, RunStatus, Sample};
+use laxity_trace::{Host, Job, Outcome, RunStatus, Sample};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -198,9 +198,9 @@ struct Twins<'a> {
 }
 
 impl Twins<'_> {
-    /// How much later it ended than simulated, if it ended in both.
+    /// How much later it completed than simulated, if it did in both.
     fn later_ns(&self) -> Option<i64> {
-        self.measured.finish_ns?.checked_signed_diff(self.simulated.finish_ns?)
+        self.measured.completed_ns()?.checked_signed_diff(self.simulated.completed_ns()?)
     }
 
     /// CPU time beyond the simulated one.
@@ -262,9 +262,9 @@ impl<'a> Comparison<'a> {
     }
 
     fn job(&mut self, twins: Twins<'a>, until_ns: u64) {
-        let missed = |job: &Job| match job.finish_ns {
+        let missed = |job: &Job| match job.completed_ns() {
             Some(finish) => finish > job.deadline_ns,
-            None => job.deadline_ns <= until_ns,
+            None => job.outcome != Outcome::Skipped && job.deadline_ns <= until_ns,
         };
         let key = (twins.set, twins.measured.task);
         match (missed(twins.measured), missed(twins.simulated)) {

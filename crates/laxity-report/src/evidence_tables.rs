@@ -7,7 +7,7 @@ use crate::recommend::Recommendation;
 use crate::study::{Configuration, Evidence, Study, TaskEvidence, by_reason, shown};
 use crate::table::{Column, Field, Table, Tone};
 use laxity_model::{PolicyScheduler, Scope};
-use laxity_trace::{Sample, TaskSummary};
+use laxity_trace::{Counts, Sample, TaskSummary};
 use std::collections::BTreeMap;
 
 /// Tasks named per scheduler in "who misses what".
@@ -35,6 +35,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     let analysed = analysis::present(study);
     let mut incomplete = Vec::new();
     let mut rows = Vec::new();
+    let apart = Apart::of(study.summary.runs.iter().map(|run| run.counts));
     for configuration in configurations {
         let runs = study.runs(sets, configuration);
         if runs.is_empty() {
@@ -42,7 +43,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
         }
         let evidence = Evidence::of(&runs);
         let best = recommendation.label.as_deref() == Some(&configuration.label);
-        let mut row = glance_row(configuration, &evidence, best, runs.len());
+        let mut row = glance_row(configuration, &evidence, best, runs.len(), &apart);
         if analysed {
             row.push(analysis::field(study, sets, &configuration.scheduler));
         }
@@ -68,11 +69,44 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
         Column::number("Switches/task"),
         Column::number("Migr./task"),
     ];
+    columns.splice(APART_AFTER..APART_AFTER, apart.columns());
     columns.extend(analysed.then(|| Column::text(analysis::COLUMN)));
     Table { caption: "Schedulers at a glance, best first".to_owned(), columns, rows, notes }
 }
 
-fn glance_row(configuration: &Configuration, e: &Evidence, best: bool, asked: usize) -> Vec<Field> {
+/// Where the glance has the columns of [`Apart`]: behind the share of misses.
+const APART_AFTER: usize = 5;
+
+/// Jobs that were aborted and releases that were skipped: columns that are there if there were any.
+struct Apart {
+    aborted: bool,
+    skipped: bool,
+}
+
+impl Apart {
+    fn of(counts: impl Iterator<Item = Counts>) -> Self {
+        let all: Counts = counts.sum();
+        Apart { aborted: all.aborted > 0, skipped: all.skipped > 0 }
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let named = [(self.aborted, "Aborted"), (self.skipped, "Skipped")];
+        named.into_iter().filter(|(there, _)| *there).map(|(_, name)| Column::number(name)).collect()
+    }
+
+    fn fields(&self, counts: &Counts) -> Vec<Field> {
+        let counted = [(self.aborted, counts.aborted), (self.skipped, counts.skipped)];
+        counted.into_iter().filter(|(there, _)| *there).map(|(_, n)| number::count(n).into()).collect()
+    }
+}
+
+fn glance_row(
+    configuration: &Configuration,
+    e: &Evidence,
+    best: bool,
+    asked: usize,
+    apart: &Apart,
+) -> Vec<Field> {
     let name = Field::toned(configuration.label.clone(), if best { Tone::Strong } else { Tone::Plain });
     let runs = if e.complete() {
         number::count(u64_of(e.runs)).into()
@@ -82,11 +116,11 @@ fn glance_row(configuration: &Configuration, e: &Evidence, best: bool, asked: us
     };
     if e.runs == 0 {
         let mut row = vec![name, runs];
-        row.resize(11, Field::toned("–", Tone::Faint));
+        row.resize(11 + apart.columns().len(), Field::toned("–", Tone::Faint));
         return row;
     }
     let tone = if e.counts.misses == 0 { Tone::Good } else { Tone::Bad };
-    vec![
+    let mut row = vec![
         name,
         runs,
         number::count(e.counts.jobs).into(),
@@ -98,7 +132,9 @@ fn glance_row(configuration: &Configuration, e: &Evidence, best: bool, asked: us
         sample(e.utilization_per_core).into(),
         sample(e.context_switch_rate).into(),
         sample(e.migration_rate).into(),
-    ]
+    ];
+    row.splice(APART_AFTER..APART_AFTER, apart.fields(&e.counts));
+    row
 }
 
 fn tardiness(ns: Option<u64>) -> Field {
@@ -141,6 +177,7 @@ fn not_measured(study: &Study<'_>, sets: &[usize]) -> Vec<String> {
 pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
     let mut rows = Vec::new();
     let mut left_out = 0;
+    let apart = Apart::of(study.summary.runs.iter().map(|run| run.counts));
     for configuration in &study.configurations {
         let mut missing = Vec::new();
         for &set in sets {
@@ -156,7 +193,9 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
         missing.sort_by(|a, b| share(&b.2).total_cmp(&share(&a.2)).then((a.0, a.1).cmp(&(b.0, b.1))));
         left_out += missing.len().saturating_sub(WORST_TASKS_MOST);
         for (set, id, task) in missing.into_iter().take(WORST_TASKS_MOST) {
-            rows.push(worst_row(study, configuration, set, id, &task, sets.len() > 1));
+            let mut row = worst_row(study, configuration, set, id, &task, sets.len() > 1);
+            row.extend(apart.fields(&task.counts));
+            rows.push(row);
         }
     }
     if rows.is_empty() {
@@ -170,23 +209,21 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
             number::count(u64_of(left_out))
         )]
     };
-    Some(Table {
-        caption: "Who misses what: the tasks with the largest share of missed jobs".to_owned(),
-        columns: vec![
-            Column::text("Scheduler"),
-            Column::text("Task"),
-            Column::number("Period"),
-            Column::number("Deadline"),
-            Column::number("C/T"),
-            Column::number("Jobs"),
-            Column::number("Missed"),
-            Column::number("Share"),
-            Column::number("Max. tardiness"),
-            Column::number("Never ended"),
-        ],
-        rows,
-        notes,
-    })
+    let mut columns = vec![
+        Column::text("Scheduler"),
+        Column::text("Task"),
+        Column::number("Period"),
+        Column::number("Deadline"),
+        Column::number("C/T"),
+        Column::number("Jobs"),
+        Column::number("Missed"),
+        Column::number("Share"),
+        Column::number("Max. tardiness"),
+        Column::number("Never ended"),
+    ];
+    columns.extend(apart.columns());
+    let caption = "Who misses what: the tasks with the largest share of missed jobs".to_owned();
+    Some(Table { caption, columns, rows, notes })
 }
 
 /// What stands in place of [`worst_tasks`] when there is nothing to show.

@@ -6,7 +6,7 @@
 use crate::execute::JobOrder;
 use crate::plan::{Cell, Confinement, Pacing, Plan, PlannedTask, TASK_PRIORITY_MAX};
 use crate::sched::Policy;
-use laxity_model::{AccessPattern, CpuList, Diagnostic, Duration, Result, Task, TaskSet};
+use laxity_model::{AccessPattern, CpuList, Diagnostic, Duration, OnMiss, Result, Task, TaskSet};
 
 /// Jobs per task at least: the first finds a cold cache.
 const JOBS_MIN: u64 = 3;
@@ -63,6 +63,7 @@ pub fn alone(
         tasks,
         duration: begin,
         grace: Duration::from_ms(500),
+        on_miss: OnMiss::Continue,
         bandwidth_linger: Duration::ZERO,
         attachment: None,
         recorded: false,

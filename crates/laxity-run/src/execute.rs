@@ -7,10 +7,10 @@ use crate::perf::{self, Count};
 use crate::plan::{Plan, PlannedTask};
 use crate::runtime_dir::MachineLock;
 use crate::sched::Policy;
-use crate::shared::{NEVER, Shared, Slot, TaskEntry};
+use crate::shared::{NEVER, Shared, Slot, TaskEntry, job_end};
 use laxity_kernel::rings::{RECORD_BYTES, Record};
 use laxity_kernel::schedule::Recorded;
-use laxity_model::{ByteSize, Diagnostic, Duration, Result};
+use laxity_model::{ByteSize, Diagnostic, Duration, OnMiss, Result};
 use laxity_trace::{Counters, Job, Outcome, RunStatus};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -126,7 +126,8 @@ pub fn execute(
         }
         (None, _) => None,
     };
-    let jobs = collect(&shared, plan, horizon_ns, &not_measured);
+    let mut jobs = collect(&shared, plan, horizon_ns, &not_measured);
+    skip_behind_unfinished(&mut jobs, plan.on_miss);
     notes.extend(overruns(plan, &jobs));
     notes.extend(early(plan, &shared));
     Ok(Executed { jobs, status, not_measured, notes, counters: end.counters, records })
@@ -380,12 +381,32 @@ fn collect(
                 let known = works[count as usize] && before != NEVER && after != NEVER;
                 known.then(|| after.wrapping_sub(before))
             };
-            jobs.push(job(id, index, slot, during));
-            before = after;
+            let job = job(id, index, slot, during);
+            // What was not released has counted nothing.
+            if job.outcome != Outcome::Skipped {
+                before = after;
+            }
+            jobs.push(job);
         }
     }
     jobs.sort_by_key(|job| (job.task, job.index));
     jobs
+}
+
+/// A job that was late when the run ended has had releases pass, too; its thread, still at work on it, has not said so.
+fn skip_behind_unfinished(jobs: &mut [Job], on_miss: OnMiss) {
+    // The first job of the present task that was under way at the end: (task, deadline).
+    let mut under_way: Option<(u32, u64)> = None;
+    for job in jobs.iter_mut().filter(|job| job.outcome == Outcome::Unfinished) {
+        match under_way {
+            Some((task, deadline_ns)) if task == job.task => {
+                if on_miss.skips(job.release_ns, deadline_ns, None) {
+                    job.outcome = Outcome::Skipped;
+                }
+            }
+            _ => under_way = Some((job.task, job.deadline_ns)),
+        }
+    }
 }
 
 fn job(task: u32, index: u32, slot: &Slot, during: impl Fn(Count) -> Option<u64>) -> Job {
@@ -393,13 +414,19 @@ fn job(task: u32, index: u32, slot: &Slot, during: impl Fn(Count) -> Option<u64>
     let cpu = |shift: u32| word(&slot.cpus).and_then(|cpus| u32::try_from(cpus >> shift & 0xffff_ffff).ok());
     let small = |count: Count| during(count).and_then(|value| u32::try_from(value).ok());
     let finish_ns = word(&slot.finish_ns);
+    let outcome = match slot.end.load(Acquire) {
+        job_end::COMPLETED => Outcome::Completed,
+        job_end::ABORTED => Outcome::Aborted,
+        job_end::SKIPPED => Outcome::Skipped,
+        _ => Outcome::Unfinished,
+    };
     Job {
         task,
         index,
         release_ns: slot.release_ns.load(Relaxed),
         deadline_ns: slot.deadline_ns.load(Relaxed),
         demand_ns: word(&slot.demand_ns),
-        outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+        outcome,
         start_ns: word(&slot.start_ns),
         finish_ns,
         cpu_time_ns: word(&slot.cpu_time_ns).filter(|_| finish_ns.is_some()),

@@ -141,7 +141,7 @@ impl Guardian {
         }
         for (cell, home) in plan.cells.iter().zip(&homes) {
             let tasks = cell.tasks.iter().map(|&at| (at, plan.tasks[at].clone())).collect();
-            self.hire(home.as_deref(), &cell.cpus, WorkerOrders { tasks })?;
+            self.hire(home.as_deref(), &cell.cpus, WorkerOrders { on_miss: plan.on_miss, tasks })?;
         }
         let mut threads = self.wait_until_ready(plan.tasks.len())?;
         // A policy in the kernel numbers tasks as they come, and its ties are by number.

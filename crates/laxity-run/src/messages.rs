@@ -1,7 +1,7 @@
 //! What the program, its guardian and the workers tell each other.
 
 use crate::plan::{Plan, PlannedTask};
-use laxity_model::{Diagnostic, Failure};
+use laxity_model::{Diagnostic, Failure, OnMiss};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -77,6 +77,8 @@ pub enum FromWorker {
 /// From the guardian to a worker: the tasks to run, by position in the plan.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WorkerOrders {
+    /// What becomes of a job that misses its deadline.
+    pub on_miss: OnMiss,
     /// Position in the plan and task.
     pub tasks: Vec<(usize, PlannedTask)>,
 }

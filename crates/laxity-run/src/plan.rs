@@ -18,7 +18,7 @@ pub use policy::{AttachedCell, Attachment, BudgetMode, PolicyOptions, plan_polic
 use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
 use laxity_model::{
-    AccessPattern, CpuList, Diagnostic, Duration, LoadSum, PriorityRule, Result, Scheduler, TaskSet,
+    AccessPattern, CpuList, Diagnostic, Duration, LoadSum, OnMiss, PriorityRule, Result, Scheduler, TaskSet,
     Utilization, WorkingSet,
 };
 use serde::{Deserialize, Serialize};
@@ -166,6 +166,8 @@ pub struct Plan {
     pub duration: Duration,
     /// How much longer jobs may run.
     pub grace: Duration,
+    /// What becomes of a job that misses its deadline.
+    pub on_miss: OnMiss,
     /// How long the kernel may keep the bandwidth of SCHED_DEADLINE tasks that are gone: one longest period.
     pub bandwidth_linger: Duration,
     /// The policy that is to be the kernel's scheduler during the run, if it is one of laxity's own.
@@ -232,6 +234,8 @@ pub struct PlanOptions {
     pub duration: Duration,
     /// How much longer jobs may run; default: the longest deadline, between 50 ms and 10 s.
     pub grace: Option<Duration>,
+    /// What becomes of a job that misses its deadline.
+    pub on_miss: OnMiss,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
     /// Seed of random walks.
@@ -255,6 +259,7 @@ pub fn plan(
         tasks: Vec::new(),
         duration: options.duration,
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
+        on_miss: options.on_miss,
         bandwidth_linger: Duration::ZERO,
         attachment: None,
         recorded: false,

@@ -15,6 +15,18 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 /// Not yet, or not at all.
 pub const NEVER: u64 = u64::MAX;
 
+/// What a thread says of a job, in [`Slot::end`].
+pub mod job_end {
+    /// Nothing: it has not ended.
+    pub const NONE: u64 = 0;
+    /// It has done its work.
+    pub const COMPLETED: u64 = 1;
+    /// It was not done at its deadline, and stopped.
+    pub const ABORTED: u64 = 2;
+    /// Its release passed while an earlier job was late: there will be no such job.
+    pub const SKIPPED: u64 = 3;
+}
+
 /// Words for the whole run.
 #[repr(C)]
 pub struct Header {
@@ -42,7 +54,7 @@ pub struct TaskEntry {
     pub started: AtomicU64,
     /// Jobs that have ended.
     pub finished: AtomicU64,
-    /// Finished jobs that missed their deadline.
+    /// Finished jobs that missed their deadline, aborted ones among them.
     pub missed: AtomicU64,
     /// Jobs that a policy released before their time.
     pub early: AtomicU64,
@@ -67,9 +79,11 @@ pub struct Slot {
     pub demand_ns: AtomicU64,
     /// Accesses to make instead, if not [`NEVER`].
     pub accesses: AtomicU64,
+    /// What became of it ([`job_end`]).
+    pub end: AtomicU64,
     /// Start of execution.
     pub start_ns: AtomicU64,
-    /// End of execution.
+    /// End of execution, by completion or by abort.
     pub finish_ns: AtomicU64,
     /// CPU time used.
     pub cpu_time_ns: AtomicU64,
@@ -111,6 +125,7 @@ impl Shared {
             for word in [&slot.accesses, &slot.start_ns, &slot.finish_ns, &slot.cpu_time_ns, &slot.cpus] {
                 word.store(NEVER, Relaxed);
             }
+            slot.end.store(job_end::NONE, Relaxed);
             slot.counts.iter().for_each(|count| count.store(NEVER, Relaxed));
         }
         Ok(shared)

@@ -4,9 +4,14 @@
 //! 2. Releases are absolute: job k waits for t0 + its nominal release, or starts at once if that has passed. Under a
 //!    policy of laxity's own sched_yield ends a job, and the policy releases the next one (`Pacing`); the first job is
 //!    an empty one before the release, for the thread to become the policy's.
-//! 3. A job ends when it has used its demand of thread CPU time, or made its number of accesses; it looks at
-//!    the clock and at the stop flag about every 2 us.
-//! 4. The process dies with its guardian (PR_SET_PDEATHSIG).
+//! 3. A job ends when it has used its demand of thread CPU time, or made its number of accesses. About every 2 us there is a
+//!    safe point (lindsay2012, 3.1.3): it looks at the clock, at the stop flag, and at what says that it is to be aborted.
+//!    In the paper that is a word in shared memory that the kernel sets; here it is the deadline in the job's slot, which the
+//!    program has put there before the release. Nobody needs to get a CPU at the deadline to set it then: a process that
+//!    watched, and even the guardian, would come after all tasks of SCHED_DEADLINE, and so too late just where jobs are late.
+//! 4. Where late jobs have later ones skipped, the thread says of those that they will not be when it is done with the late
+//!    one; it does not sleep until their releases. (A policy that releases them gets an empty job for each.)
+//! 5. The process dies with its guardian (PR_SET_PDEATHSIG).
 
 use crate::channel::Channel;
 use crate::clock::{monotonic_ns, sleep_precisely, sleep_until, thread_cpu_ns};
@@ -14,9 +19,9 @@ use crate::messages::{FromWorker, WorkerOrders};
 use crate::perf::ThreadCounters;
 use crate::plan::{Pacing, PlannedTask};
 use crate::sched::{self, Policy};
-use crate::shared::{NEVER, Shared, Slot, TaskEntry};
+use crate::shared::{NEVER, Shared, Slot, TaskEntry, job_end};
 use crate::walk::Walk;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, OnMiss, Result};
 use std::collections::HashMap;
 use std::io;
 use std::process::ExitCode;
@@ -151,11 +156,12 @@ fn start(shared: &Arc<Shared>, orders: WorkerOrders) -> Result<Started> {
     let at_work = AtomicUsize::new(expected);
     let end = Arc::new(End { at_work, left: AtomicBool::new(false), worker: std::thread::current() });
     let mut threads = Vec::new();
+    let on_miss = orders.on_miss;
     for (position, task) in orders.tasks {
         let (shared, sender) = (Arc::clone(shared), sender.clone());
         let at_work = AtWork(Arc::clone(&end));
         let name = task.name.clone();
-        let body = move || prepare_and_run(&shared, position, &task, &sender, at_work);
+        let body = move || prepare_and_run(&shared, position, &task, on_miss, &sender, at_work);
         let spawned =
             std::thread::Builder::new().stack_size(STACK_BYTES).name("laxity-task".into()).spawn(body);
         threads.push(spawned.map_err(|error| {
@@ -183,6 +189,7 @@ fn prepare_and_run(
     shared: &Shared,
     position: usize,
     task: &PlannedTask,
+    on_miss: OnMiss,
     ready: &mpsc::Sender<Result<(usize, i32)>>,
     at_work: AtWork,
 ) {
@@ -194,7 +201,7 @@ fn prepare_and_run(
         .hint("use smaller working sets, or more memory")
     });
     let mut body = match walk {
-        Ok(walk) => TaskBody::new(shared, position, walk, task.pacing),
+        Ok(walk) => TaskBody::new(shared, position, walk, task.pacing, on_miss),
         Err(error) => {
             let _ = ready.send(Err(error));
             return;
@@ -218,25 +225,47 @@ struct TaskBody<'a> {
     counters: ThreadCounters,
     accesses_per_look: u64,
     pacing: Pacing,
+    on_miss: OnMiss,
+}
+
+/// Why a job is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Over {
+    /// It has done its work.
+    Done,
+    /// It missed its deadline and was to stop then.
+    Aborted,
+    /// The run is.
+    Stopped,
 }
 
 impl<'a> TaskBody<'a> {
-    fn new(shared: &'a Shared, position: usize, mut walk: Walk, pacing: Pacing) -> Self {
+    fn new(shared: &'a Shared, position: usize, mut walk: Walk, pacing: Pacing, on_miss: OnMiss) -> Self {
         let slots = shared.jobs_of(position);
         // Take the page faults of the records now.
         slots.iter().for_each(|slot| slot.start_ns.store(NEVER, Relaxed));
         let accesses_per_look = accesses_within(&mut walk, LOOK_EVERY_NS);
         let entry = &shared.tasks()[position];
         sleep_precisely();
-        TaskBody { shared, entry, slots, walk, counters: ThreadCounters::open(), accesses_per_look, pacing }
+        let counters = ThreadCounters::open();
+        TaskBody { shared, entry, slots, walk, counters, accesses_per_look, pacing, on_miss }
     }
 
     fn run(&mut self, t0_ns: u64) {
         store_all(&self.entry.baseline, self.counters.read());
         for (index, slot) in self.slots.iter().enumerate() {
             self.wait_for(index, t0_ns + slot.release_ns.load(Relaxed));
-            if self.shared.stopped() || !self.job(slot, t0_ns) {
+            if self.shared.stopped() {
                 return;
+            }
+            if slot.end.load(Relaxed) == job_end::SKIPPED {
+                continue;
+            }
+            if !self.job(slot, t0_ns) {
+                return;
+            }
+            if self.on_miss == OnMiss::Skip {
+                skip_after(self.on_miss, slot, &self.slots[index + 1..]);
             }
         }
     }
@@ -264,52 +293,78 @@ impl<'a> TaskBody<'a> {
         sleep_until(release_ns);
     }
 
-    /// Executes one job; false if it was stopped before its end.
+    /// Executes one job; false if the run was stopped before its end.
     fn job(&mut self, slot: &Slot, t0_ns: u64) -> bool {
         let cpu_before = thread_cpu_ns();
         let first_cpu = current_cpu();
         slot.start_ns.store(monotonic_ns().saturating_sub(t0_ns), Relaxed);
         self.entry.started.fetch_add(1, Release);
-        let done = match slot.accesses.load(Relaxed) {
-            NEVER => self.use_cpu_time(cpu_before.saturating_add(slot.demand_ns.load(Relaxed))),
-            accesses => self.make_accesses(accesses),
+        let abort_ns = self.on_miss.abort_ns(t0_ns.saturating_add(slot.deadline_ns.load(Relaxed)));
+        let over = match slot.accesses.load(Relaxed) {
+            NEVER => self.use_cpu_time(cpu_before.saturating_add(slot.demand_ns.load(Relaxed)), abort_ns),
+            accesses => self.make_accesses(accesses, abort_ns),
         };
         let finish_ns = monotonic_ns().saturating_sub(t0_ns);
         slot.cpu_time_ns.store(thread_cpu_ns() - cpu_before, Relaxed);
         slot.cpus.store(first_cpu << 32 | current_cpu(), Relaxed);
-        if !done {
+        if over == Over::Stopped {
             return false;
         }
         slot.finish_ns.store(finish_ns, Relaxed);
         store_all(&slot.counts, self.counters.read());
-        if finish_ns > slot.deadline_ns.load(Relaxed) {
+        let aborted = over == Over::Aborted;
+        slot.end.store(if aborted { job_end::ABORTED } else { job_end::COMPLETED }, Release);
+        if aborted || finish_ns > slot.deadline_ns.load(Relaxed) {
             self.entry.missed.fetch_add(1, Relaxed);
         }
         self.entry.finished.fetch_add(1, Release);
         true
     }
 
-    fn use_cpu_time(&mut self, until_ns: u64) -> bool {
+    fn use_cpu_time(&mut self, until_ns: u64, abort_ns: Option<u64>) -> Over {
         while thread_cpu_ns() < until_ns {
-            if self.shared.stopped() {
-                return false;
+            if let Some(over) = self.safe_point(abort_ns) {
+                return over;
             }
             self.walk.go(self.accesses_per_look);
         }
-        true
+        Over::Done
     }
 
-    fn make_accesses(&mut self, accesses: u64) -> bool {
+    fn make_accesses(&mut self, accesses: u64, abort_ns: Option<u64>) -> Over {
         let mut left = accesses;
         while left > 0 {
-            if self.shared.stopped() {
-                return false;
+            if let Some(over) = self.safe_point(abort_ns) {
+                return over;
             }
             let now = left.min(self.accesses_per_look);
             self.walk.go(now);
             left -= now;
         }
-        true
+        Over::Done
+    }
+
+    /// Whether a job that is not done ends here.
+    #[inline]
+    fn safe_point(&self, abort_ns: Option<u64>) -> Option<Over> {
+        if self.shared.stopped() {
+            return Some(Over::Stopped);
+        }
+        abort_ns.filter(|&abort_ns| monotonic_ns() >= abort_ns).map(|_| Over::Aborted)
+    }
+}
+
+/// Says of the jobs after one that ended which of them will not be, because their releases passed while it was late.
+fn skip_after(on_miss: OnMiss, ended: &Slot, later: &[Slot]) {
+    let (deadline_ns, finish_ns) = (ended.deadline_ns.load(Relaxed), ended.finish_ns.load(Relaxed));
+    for slot in later {
+        let release_ns = slot.release_ns.load(Relaxed);
+        if release_ns >= finish_ns {
+            return;
+        }
+        if on_miss.skips(release_ns, deadline_ns, Some(finish_ns)) {
+            slot.end.store(job_end::SKIPPED, Release);
+        }
     }
 }
 

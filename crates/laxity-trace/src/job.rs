@@ -7,6 +7,10 @@ pub enum Outcome {
     Completed,
     /// It was released but had not ended when the run did.
     Unfinished,
+    /// It was not done at its deadline, and stopped at its next safe point (lindsay2012, 3.1.3).
+    Aborted,
+    /// Its release was not made up: an earlier job of the task was late when it passed.
+    Skipped,
 }
 
 /// Hardware event counts over one job. A counter that the machine lacks is `None`, never zero.
@@ -37,11 +41,11 @@ pub struct Job {
     pub deadline_ns: u64,
     /// The work the job was asked to do, where work is time.
     pub demand_ns: Option<u64>,
-    /// Completed or not.
+    /// What became of it.
     pub outcome: Outcome,
     /// When its first instruction ran.
     pub start_ns: Option<u64>,
-    /// When it ended.
+    /// When it ended: completed or aborted.
     pub finish_ns: Option<u64>,
     /// CPU time it used.
     pub cpu_time_ns: Option<u64>,
@@ -58,30 +62,41 @@ pub struct Job {
 }
 
 impl Outcome {
+    /// All of them.
+    pub const ALL: [Outcome; 4] =
+        [Outcome::Completed, Outcome::Unfinished, Outcome::Aborted, Outcome::Skipped];
+
     /// The name in results.
     pub fn name(self) -> &'static str {
         match self {
             Outcome::Completed => "completed",
             Outcome::Unfinished => "unfinished",
+            Outcome::Aborted => "aborted",
+            Outcome::Skipped => "skipped",
         }
     }
 }
 
 impl Job {
-    /// Finish minus release.
-    pub fn response_ns(&self) -> Option<u64> {
-        self.finish_ns.map(|finish| finish.saturating_sub(self.release_ns))
+    /// When it completed. Nothing for a job that ended otherwise, or not at all.
+    pub fn completed_ns(&self) -> Option<u64> {
+        self.finish_ns.filter(|_| self.outcome == Outcome::Completed)
     }
 
-    /// Absolute deadline minus finish; negative when late. Nothing for a job that did not end.
+    /// Finish minus release. Nothing for a job that did not complete.
+    pub fn response_ns(&self) -> Option<u64> {
+        self.completed_ns().map(|finish| finish.saturating_sub(self.release_ns))
+    }
+
+    /// Absolute deadline minus finish; negative when late. Nothing for a job that did not complete.
     pub fn laxity_ns(&self) -> Option<i64> {
-        self.finish_ns.map(|finish| {
+        self.completed_ns().map(|finish| {
             i64::try_from(i128::from(self.deadline_ns) - i128::from(finish)).expect("instants fit 63 bits")
         })
     }
 
-    /// max(0, finish - deadline). Nothing for a job that did not end.
+    /// max(0, finish - deadline). Nothing for a job that did not complete.
     pub fn tardiness_ns(&self) -> Option<u64> {
-        self.finish_ns.map(|finish| finish.saturating_sub(self.deadline_ns))
+        self.completed_ns().map(|finish| finish.saturating_sub(self.deadline_ns))
     }
 }

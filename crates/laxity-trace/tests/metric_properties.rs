@@ -3,7 +3,7 @@
 mod fixtures;
 
 use fixtures::{MS, job, manifest, run, tallies, two_tasks};
-use laxity_trace::{BackgroundRecord, Job, Manifest, Run, RunSummary, Sample, Summary, TaskSummary};
+use laxity_trace::{BackgroundRecord, Job, Manifest, Outcome, Run, RunSummary, Sample, Summary, TaskSummary};
 use proptest::prelude::*;
 
 /// The metrics of one task by their definitions, from all its jobs at once.
@@ -11,8 +11,10 @@ fn by_definition(task: u32, period_ms: u64, jobs: &[Job], horizon_ns: u64) -> Ta
     let of_task = || jobs.iter().filter(|job| job.task == task);
     let mean =
         |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let completed: Vec<&Job> = of_task().filter(|job| job.finish_ns.is_some()).collect();
-    let unfinished = of_task().filter(|job| job.finish_ns.is_none() && job.deadline_ns <= horizon_ns).count();
+    let ended = |how: Outcome| of_task().filter(move |job| job.outcome == how);
+    let completed: Vec<&Job> = ended(Outcome::Completed).collect();
+    let unfinished = ended(Outcome::Unfinished).filter(|job| job.deadline_ns <= horizon_ns).count();
+    let (aborted, skipped) = (ended(Outcome::Aborted).count(), ended(Outcome::Skipped).count());
     let tardiness: Vec<u64> = completed.iter().filter_map(|job| job.tardiness_ns()).collect();
     let laxities: Vec<i64> = completed.iter().filter_map(|job| job.laxity_ns()).collect();
     let normalized: Vec<f64> = laxities.iter().map(|&ns| ns as f64 / (period_ms * MS) as f64).collect();
@@ -34,12 +36,14 @@ fn by_definition(task: u32, period_ms: u64, jobs: &[Job], horizon_ns: u64) -> Ta
         [task as usize]
         .clone();
     summary.counts = laxity_trace::Counts {
-        jobs: size(completed.len() + unfinished),
+        jobs: size(completed.len() + unfinished + aborted),
         completed: size(completed.len()),
         unfinished: size(unfinished),
-        undecided: size(of_task().count() - completed.len() - unfinished),
+        aborted: size(aborted),
+        undecided: size(of_task().count() - completed.len() - unfinished - aborted - skipped),
+        skipped: size(skipped),
         met: size(met),
-        misses: size(completed.len() - met + unfinished),
+        misses: size(completed.len() - met + unfinished + aborted),
     };
     summary.normalized_laxity = Sample::of(&normalized);
     summary.laxity_ns_min = laxities.iter().min().copied();
@@ -63,19 +67,25 @@ fn near(left: Option<f64>, right: Option<f64>) -> bool {
     }
 }
 
-/// A job of one of two tasks, whose response time is up to 3 periods, or which did not end.
+/// A job of one of two tasks, whose response time is up to 3 periods, or which was aborted, did not end, or was skipped.
 fn plausible_job() -> impl Strategy<Value = Job> {
     let measured = (
         proptest::option::of(0u64..30 * MS),
         proptest::option::of(0u32..9),
         proptest::option::of(0u64..99_999),
     );
-    (0u32..2, 0u32..20, proptest::option::of(0u64..60 * MS), measured).prop_map(
-        |(task, index, response, measured)| {
+    (0u32..2, 0u32..20, proptest::option::of(0u64..60 * MS), 0u32..4, measured).prop_map(
+        |(task, index, response, fate, measured)| {
             let period = if task == 0 { 10 } else { 20 };
             let release = u64::from(index) * period;
             let mut job = job(task, index, release, release + period, None);
             job.finish_ns = response.map(|response| job.release_ns + response);
+            job.outcome = match (job.finish_ns, fate) {
+                (Some(_), 0) => Outcome::Aborted,
+                (Some(_), _) => Outcome::Completed,
+                (None, 0) => Outcome::Skipped,
+                (None, _) => Outcome::Unfinished,
+            };
             (job.cpu_time_ns, job.migrations, job.context_switches) = (measured.0, measured.1, measured.1);
             job.counters.l1d_misses = measured.2;
             job
@@ -168,8 +178,8 @@ proptest! {
         let summary = Summary::of(&results, &[two_tasks()]).expect("valid");
         let run = &summary.runs[0];
         let c = run.counts;
-        prop_assert_eq!(c.jobs + c.undecided, released);
-        prop_assert_eq!((c.completed + c.unfinished, c.met + c.misses), (c.jobs, c.jobs));
+        prop_assert_eq!(c.jobs + c.undecided + c.skipped, released);
+        prop_assert_eq!((c.completed + c.unfinished + c.aborted, c.met + c.misses), (c.jobs, c.jobs));
         if let (Some(satisfied), Some(missed)) = (run.deadline_satisfaction, run.miss_ratio) {
             prop_assert!((0.0..=1.0).contains(&satisfied) && (satisfied + missed - 1.0).abs() < 1e-12);
         }

@@ -5,8 +5,8 @@ mod fixtures;
 use fixtures::{MS, job, manifest, run, tallies, two_tasks};
 use laxity_model::{Duration, Task, TaskKind, TaskSet};
 use laxity_trace::{
-    Counters, Host, Job, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, Tallies, TaskSelection,
-    UnknownTask, nearest_rank, normalized_laxities,
+    Counters, Host, Job, Outcome, ResponseTimes, Run, RunStatus, RunSummary, Sample, Summary, Tallies,
+    TaskSelection, UnknownTask, nearest_rank, normalized_laxities,
 };
 use std::collections::BTreeMap;
 
@@ -44,6 +44,30 @@ fn example() -> Run {
     let mut run = run(0, "g-edf", 40, jobs);
     run.not_measured.insert("l2_misses".to_owned(), "the PMU has no such event".to_owned());
     run
+}
+
+/// `fast` has its third job aborted at 31 (due at 30), `slow` its second release skipped.
+///
+/// The abort is a miss without response time, laxity or tardiness; its 3 ms of CPU time are in no mean, its 2 migrations in
+/// the total. The skipped release counts nowhere else.
+#[test]
+fn aborted_jobs_are_misses_and_skipped_releases_are_no_jobs() {
+    let mut run = example();
+    run.jobs[2] = Job { outcome: Outcome::Aborted, finish_ns: Some(31 * MS), ..run.jobs[2].clone() };
+    run.jobs[4].outcome = Outcome::Skipped;
+    let summary = RunSummary::of(&run, &two_tasks(), 2).expect("valid");
+    let [fast, slow] = &summary.tasks[..] else { panic!("two tasks: {:?}", summary.tasks) };
+    let counts = |c: laxity_trace::Counts| [c.jobs, c.completed, c.unfinished, c.aborted, c.met, c.misses];
+    assert_eq!(counts(fast.counts), [3, 2, 0, 1, 2, 1]);
+    assert_eq!(counts(slow.counts), [1, 1, 0, 0, 1, 0]);
+    assert_eq!((slow.counts.skipped, slow.counts.undecided, summary.counts.skipped), (1, 1, 1));
+    assert_eq!((fast.deadline_satisfaction, summary.deadline_satisfaction), (Some(2.0 / 3.0), Some(0.75)));
+    // 0.8 and 0.0; nothing was late that has completed.
+    assert_eq!(fast.normalized_laxity.map(|laxity| laxity.mean), Some(0.4));
+    assert_eq!((fast.laxity_ns_min, fast.tardiness_ns.map(|late| late.max)), (Some(0), Some(0)));
+    assert_eq!(fast.response_ns.map(|response| (response.max, response.mean)), Some((10 * MS, 6e6)));
+    assert_eq!(fast.execution_ns.map(|execution| execution.max), Some(2 * MS));
+    assert_eq!((fast.migrations, fast.context_switches), (Some(3), Some(6)));
 }
 
 fn close(left: Option<f64>, right: f64) {

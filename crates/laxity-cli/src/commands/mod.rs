@@ -128,6 +128,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         alone: None,
         demand_model: arguments.demand_model,
         demand: arguments.demand,
+        on_miss: arguments.on_miss,
         budget_margin: arguments.budget_margin,
         grace: arguments.grace,
         policy: PolicyOptions {

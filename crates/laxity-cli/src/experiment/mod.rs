@@ -23,7 +23,7 @@ use crate::overheads::{self, Measuring, Probes, Subject};
 use crate::progress::Steps;
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
-use laxity_model::{Core, Demand, Duration, Platform, PriorityRule, Result, Speed, TaskSet};
+use laxity_model::{Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, Speed, TaskSet};
 use laxity_place::{Method, Overload};
 use laxity_run::{
     BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
@@ -56,6 +56,8 @@ pub struct Settings {
     pub demand_model: DemandModel,
     /// How much of its WCET a job asks for.
     pub demand: Demand,
+    /// What becomes of a job that misses its deadline.
+    pub on_miss: OnMiss,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
     /// What laxity's own policies are told in the kernel.
@@ -405,8 +407,11 @@ fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
                     0 => ", schedule as defined".to_owned(),
                     count => format!(", schedule violated {count} times"),
                 });
+            let apart = [(summary.counts.aborted, "aborted"), (summary.counts.skipped, "skipped")];
+            let apart = apart.iter().filter(|(count, _)| *count > 0);
+            let apart: String = apart.map(|(count, what)| format!(", {count} {what}")).collect();
             format!(
-                "{} jobs, {} misses, max tardiness {:.3} ms{early}{}",
+                "{} jobs, {} misses{apart}, max tardiness {:.3} ms{early}{}",
                 summary.counts.jobs,
                 summary.counts.misses,
                 Duration::from_ns(tardy).as_ms_f64(),

@@ -115,6 +115,7 @@ impl Planner<'_> {
         let options = PlanOptions {
             duration: settings.duration,
             grace: settings.grace,
+            on_miss: settings.on_miss,
             budget_margin: settings.budget_margin,
             seed: settings.seed,
         };

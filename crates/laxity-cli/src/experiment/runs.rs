@@ -96,6 +96,7 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
     let mut own = BTreeMap::from([
         ("budget-margin".to_owned(), settings.budget_margin.to_string()),
         ("demand-model".to_owned(), settings.demand_model.to_string()),
+        ("on-miss".to_owned(), settings.on_miss.to_string()),
     ]);
     if settings.schedulers.iter().any(|scheduler| scheduler.linux().is_none()) {
         own.extend(policy_options(settings));

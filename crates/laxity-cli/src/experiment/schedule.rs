@@ -14,9 +14,10 @@ use laxity_model::{Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSe
 use laxity_oracle::{About, Activity, BudgetMode, Cause, Definition, Verdict};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
-    Event, Host, Job, KernelActivity, Manifest, RuleRecord, Run, RunStatus, ScheduleRecord, SpanRecord,
-    VerificationRecord, create_events, open_events, read_activities, write_activities,
+    Event, Host, Job, KernelActivity, Manifest, Outcome, RuleRecord, Run, RunStatus, ScheduleRecord,
+    SpanRecord, VerificationRecord, create_events, open_events, read_activities, write_activities,
 };
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Violations in words that a manifest keeps.
@@ -47,7 +48,7 @@ pub fn keep(
     };
     let terms = Terms {
         task_set: told,
-        free_arrivals: free_arrivals(plan),
+        free_arrivals: free_arrivals(plan, run),
         budgets: budgets(plan),
         batching: batches(plan),
     };
@@ -58,10 +59,16 @@ pub fn keep(
 }
 
 /// The tasks whose jobs a policy sees when their threads wake up, whatever it was before: later than they were due, and so
-/// perhaps sooner after one another.
-fn free_arrivals(plan: &Plan) -> Vec<u32> {
-    let free = |task: &&PlannedTask| plan.attachment.is_some() && task.pacing != Pacing::Released;
-    plan.tasks.iter().filter(free).filter_map(|task| u32::try_from(task.id).ok()).collect()
+/// perhaps sooner after one another; and those of which Linux's classes have not seen every release, because some were skipped.
+fn free_arrivals(plan: &Plan, run: &Run) -> Vec<u32> {
+    let skipped: BTreeSet<u32> =
+        run.jobs.iter().filter(|job| job.outcome == Outcome::Skipped).map(|job| job.task).collect();
+    let free = |(task, id): &(&PlannedTask, u32)| match plan.attachment {
+        Some(_) => task.pacing != Pacing::Released,
+        None => skipped.contains(id),
+    };
+    let ids = plan.tasks.iter().filter_map(|task| Some((task, u32::try_from(task.id).ok()?)));
+    ids.filter(free).map(|(_, id)| id).collect()
 }
 
 /// What the threads know of their jobs.
@@ -75,7 +82,8 @@ fn thread_jobs(run: &Run, plan: &Plan, records: &RunRecords) -> Vec<ThreadJobs> 
     };
     let of_thread = |&(position, tid): &(usize, u32)| {
         let task = plan.tasks.get(position).and_then(|planned| u32::try_from(planned.id).ok());
-        let own = run.jobs.iter().filter(|job| Some(job.task) == task);
+        // A release that was skipped is none: the events number the jobs that there were.
+        let own = run.jobs.iter().filter(|job| Some(job.task) == task && job.outcome != Outcome::Skipped);
         let deadline_rel_ns = plan.tasks.get(position).and_then(|planned| match planned.policy {
             Policy::Deadline { deadline, .. } => Some(deadline.as_ns()),
             _ => None,

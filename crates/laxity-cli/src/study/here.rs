@@ -5,7 +5,7 @@ use super::workload::{Cap, task_set};
 use crate::experiment::{Bench, DemandModel, ILP_TIME_LIMIT, Settings, conduct_on};
 use crate::output;
 use crate::overheads::Probes;
-use laxity_model::{Demand, Diagnostic, Duration, Platform, Result};
+use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Platform, Result};
 use laxity_place::Overload;
 use laxity_run::{BudgetMargin, BudgetMode, PolicyOptions};
 use laxity_trace::{Existing, RunSummary};
@@ -151,6 +151,7 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
         alone: None,
         demand_model: DemandModel::CpuTime,
         demand: Demand::Wcet,
+        on_miss: OnMiss::Continue,
         budget_margin: BudgetMargin::default(),
         policy: PolicyOptions {
             budget: BudgetMode::Throttle,

@@ -112,6 +112,25 @@ fn groups_that_contradict_themselves_are_refused_by_who_uses_them() {
     assert!(placed.status.success(), "ffd has no use for groups: {}", words(&placed));
 }
 
+/// Together 1.2 of a core, each below it: what stands in the way is the second member, and the group is named with its size.
+#[test]
+fn a_group_that_fits_no_core_is_named_with_its_size() {
+    let of = |group| {
+        move |name: &&str| {
+            let sharing = format!("group = \"{group}\"\nworking_set = {{ size = \"48KiB\" }}");
+            task(name, "6ms", "10ms", &sharing)
+        }
+    };
+    let tasks: Vec<String> = ["a", "b", "c"].iter().map(of("video")).collect();
+    let tasks: Vec<&str> = tasks.iter().map(String::as_str).collect();
+    let two_cores = "version = 1\n[[cores]]\ncpu = 0\n[[cores]]\ncpu = 1\n";
+    let bench = Bench::new(&[("video.toml", &set(&tasks)), ("two.toml", two_cores)]);
+    bench.refuses(
+        &["place", "video.toml", "--platform", "two.toml", "--placement", "lwfg"],
+        &["task `c` (utilization 0.6000) fits on no core", "group `video` (3 tasks that walk 48KiB)"],
+    );
+}
+
 #[test]
 fn where_no_scheduler_can_run_a_set_every_reason_is_given() {
     let stray = task("a", "1ms", "10ms", "affinity = \"8000\"");

@@ -197,7 +197,7 @@ fn curve(
         let selected = selection.tasks(set);
         let of_selection = |id: u32| usize::try_from(id).is_ok_and(|id| selected.contains(&id));
         let tasks = m.summary.tasks.iter().filter(|task| of_selection(task.task));
-        unfinished += tasks.map(|task| task.counts.unfinished).sum::<u64>();
+        unfinished += tasks.map(|task| task.counts.unfinished + task.counts.aborted).sum::<u64>();
     }
     laxities.sort_unstable_by(f64::total_cmp);
     Curve {

@@ -454,12 +454,15 @@ fn what_it_missed(winner: &Candidate<'_>) -> String {
         Some(ns) if ns > 0 => format!(", by at most {}", number::span_ns(ns)),
         _ => String::new(),
     };
-    let unfinished = match counts.unfinished {
-        0 => String::new(),
-        some => format!("; {} of them never completed", number::count(some)),
-    };
+    let ends = [
+        (counts.unfinished, "of them never completed"),
+        (counts.aborted, "of them were aborted at their deadlines"),
+        (counts.skipped, "more were not released, because an earlier one was late"),
+    ];
+    let ends = ends.iter().filter(|(count, _)| *count > 0);
+    let ends: String = ends.map(|&(count, what)| format!("; {} {what}", number::count(count))).collect();
     format!(
-        "{} missed {} of {jobs} ({}) in {runs}{tardiness}{unfinished}.",
+        "{} missed {} of {jobs} ({}) in {runs}{tardiness}{ends}.",
         winner.configuration.label,
         number::count(counts.misses),
         number::percent(counts.misses, counts.jobs)

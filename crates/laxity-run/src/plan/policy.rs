@@ -114,6 +114,7 @@ pub fn plan_policy(
         tasks: Vec::new(),
         duration: options.duration,
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
+        on_miss: options.on_miss,
         bandwidth_linger: Duration::ZERO,
         attachment: Some(attachment(scheduler, &cells, platform, limits, policy)),
         recorded: false,

@@ -16,7 +16,13 @@ fn cell(cpus: &str, tasks: &[usize]) -> Cell {
 }
 
 fn options() -> PlanOptions {
-    PlanOptions { duration: ms(1000), grace: None, budget_margin: BudgetMargin::default(), seed: 0 }
+    PlanOptions {
+        duration: ms(1000),
+        grace: None,
+        on_miss: OnMiss::Continue,
+        budget_margin: BudgetMargin::default(),
+        seed: 0,
+    }
 }
 
 fn make(set: &TaskSet, rule: PriorityRule, cells: &[Cell]) -> Result<Plan> {

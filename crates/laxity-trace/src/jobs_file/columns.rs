@@ -22,8 +22,7 @@ pub struct RunColumns {
     scheduler: ByteArray,
     host: ByteArray,
     task_names: Vec<ByteArray>,
-    completed: ByteArray,
-    unfinished: ByteArray,
+    outcomes: [(crate::Outcome, ByteArray); 4],
 }
 
 impl RunColumns {
@@ -36,8 +35,7 @@ impl RunColumns {
             scheduler: run.scheduler.as_str().into(),
             host: run.host.name().into(),
             task_names: task_names.iter().map(|name| name.as_str().into()).collect(),
-            completed: crate::Outcome::Completed.name().into(),
-            unfinished: crate::Outcome::Unfinished.name().into(),
+            outcomes: crate::Outcome::ALL.map(|outcome| (outcome, outcome.name().into())),
         }
     }
 
@@ -52,10 +50,8 @@ impl RunColumns {
     }
 
     fn outcome(&self, outcome: crate::Outcome) -> ByteArray {
-        match outcome {
-            crate::Outcome::Completed => self.completed.clone(),
-            crate::Outcome::Unfinished => self.unfinished.clone(),
-        }
+        let word = self.outcomes.iter().find(|(known, _)| *known == outcome);
+        word.expect("`ALL` has all of them").1.clone()
     }
 }
 

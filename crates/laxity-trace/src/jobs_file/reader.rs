@@ -75,10 +75,7 @@ impl JobsReader {
         let group = RowGroup::open(self.file.as_ref(), &self.columns, group)?;
         let small = |name| group.integers::<u32>(name);
         let large = |name| group.integers::<u64>(name);
-        let named = |word: &[u8]| {
-            let all = [Outcome::Completed, Outcome::Unfinished];
-            all.into_iter().find(|outcome| outcome.name().as_bytes() == word)
-        };
+        let named = |word: &[u8]| Outcome::ALL.into_iter().find(|outcome| outcome.name().as_bytes() == word);
         let outcome = group.words("outcome", named)?;
         let (run, task, index) = (small("run")?, small("task")?, small("job")?);
         let (release_ns, deadline_ns) = (large("release_ns")?, large("deadline_ns")?);

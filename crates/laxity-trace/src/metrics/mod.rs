@@ -21,8 +21,12 @@
 //!    `[0, horizon]`, the time that the run covered ([`crate::Run::horizon`]). The latter is a miss. A job that
 //!    neither completed nor had to counts nowhere but in `undecided`.
 //! 3. A job that completes exactly at its deadline meets it.
-//! 4. Response time, laxity and tardiness exist for completed jobs only. A starved task is thus better than it
-//!    looks in all three; `misses` and `unfinished` tell, and a note names tasks of which no job completed.
+//! 4. Response time, laxity, tardiness, CPU time and cache misses exist for completed jobs only. A starved task is thus
+//!    better than it looks in all of them; `misses`, `unfinished` and `aborted` tell, and a note names tasks of which no job
+//!    completed. A job that is aborted at its deadline (lindsay2012, 3.1.3; [`laxity_model::OnMiss`]) is a miss whose response
+//!    time nobody knows: its abort is no completion, and would make the response times of a task the better the more of its
+//!    jobs are aborted. What it used and when it stopped is in the jobs. A skipped release is no job: its cause, the late
+//!    job, is the miss. `skipped` has them.
 //! 5. A metric of which the machine lacks the source is `None`, and `not_measured` says why. A total
 //!    (migrations, context switches) is measured if it is known for every completed job; a mean is over the
 //!    jobs for which it is known; a sum over tasks (`measured_utilization`) needs every task.

@@ -5,7 +5,7 @@
 
 use super::responses::Responses;
 use super::statistics::ratio;
-use crate::{Counters, Job, Run};
+use crate::{Counters, Job, Outcome, Run};
 use laxity_model::{Diagnostic, Result, TaskSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// How many jobs there were and what became of them. `jobs = completed + unfinished = met + misses`.
+/// How many jobs there were and what became of them. `jobs = completed + unfinished + aborted = met + misses`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Jobs whose fate is known.
@@ -22,11 +22,17 @@ pub struct Counts {
     pub completed: u64,
     /// Jobs that did not complete although their deadline passed while the run lasted.
     pub unfinished: u64,
+    /// Jobs that were not done at their deadline and were stopped for it.
+    #[serde(default)]
+    pub aborted: u64,
     /// Released jobs that neither completed nor had to; they count nowhere else.
     pub undecided: u64,
+    /// Releases that passed while an earlier job was late, and were not made up; they count nowhere else.
+    #[serde(default)]
+    pub skipped: u64,
     /// Jobs that completed by their deadline.
     pub met: u64,
-    /// Jobs that completed late, and all unfinished ones.
+    /// Jobs that completed late, and all unfinished and aborted ones.
     pub misses: u64,
 }
 
@@ -49,7 +55,9 @@ impl Add for Counts {
             jobs: self.jobs + other.jobs,
             completed: self.completed + other.completed,
             unfinished: self.unfinished + other.unfinished,
+            aborted: self.aborted + other.aborted,
             undecided: self.undecided + other.undecided,
+            skipped: self.skipped + other.skipped,
             met: self.met + other.met,
             misses: self.misses + other.misses,
         }
@@ -136,9 +144,9 @@ impl Tallies {
         let tasks = self.tasks.len();
         match self.tasks.get_mut(job.task as usize) {
             Some(task) => {
-                match job.finish_ns {
+                match job.completed_ns() {
                     Some(finish) => task.add_completed(job, finish),
-                    None => task.add_unfinished(job, self.horizon_ns),
+                    None => task.add_other(job, self.horizon_ns),
                 }
                 Ok(())
             }
@@ -257,7 +265,9 @@ pub(super) struct TaskTally {
     pub(super) cpu_times: CpuTimes,
     met: u64,
     unfinished: u64,
+    aborted: u64,
     undecided: u64,
+    skipped: u64,
     /// Of completed jobs, and of others as far as they are known.
     pub(super) migrations: Events,
     pub(super) context_switches: Events,
@@ -274,7 +284,9 @@ impl TaskTally {
             cpu_times: CpuTimes { sum: 0, known: 0, min: u64::MAX, max: 0 },
             met: 0,
             unfinished: 0,
+            aborted: 0,
             undecided: 0,
+            skipped: 0,
             migrations: Events::default(),
             context_switches: Events::default(),
             cache_misses: None,
@@ -305,14 +317,15 @@ impl TaskTally {
         sums.llc.add(counters.llc_misses, cpu_time);
     }
 
-    /// The events of a job that did not end happened during the test, but need not be known.
+    /// A job that did not complete. Its events happened during the test, but need not be known.
     #[cold]
-    fn add_unfinished(&mut self, job: &Job, horizon_ns: u64) {
-        if job.deadline_ns <= horizon_ns {
-            self.unfinished += 1;
-        } else {
-            self.undecided += 1;
-        }
+    fn add_other(&mut self, job: &Job, horizon_ns: u64) {
+        *match job.outcome {
+            Outcome::Aborted => &mut self.aborted,
+            Outcome::Skipped => &mut self.skipped,
+            _ if job.deadline_ns <= horizon_ns => &mut self.unfinished,
+            _ => &mut self.undecided,
+        } += 1;
         let known = |sum: &mut Events, events: Option<u32>| events.iter().for_each(|_| sum.add(events));
         known(&mut self.migrations, job.migrations);
         known(&mut self.context_switches, job.context_switches);
@@ -321,12 +334,14 @@ impl TaskTally {
     pub(super) fn counts(&self) -> Counts {
         let completed = self.responses.count();
         Counts {
-            jobs: completed + self.unfinished,
+            jobs: completed + self.unfinished + self.aborted,
             completed,
             unfinished: self.unfinished,
+            aborted: self.aborted,
             undecided: self.undecided,
+            skipped: self.skipped,
             met: self.met,
-            misses: completed - self.met + self.unfinished,
+            misses: completed - self.met + self.unfinished + self.aborted,
         }
     }
 
