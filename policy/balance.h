@@ -21,14 +21,16 @@ struct lx_load {
 };
 
 /*
- * Whether a task that has become ready is better placed on `core` than on `best`: where the load with it is lower, or if the loads
- * are equal, on the faster core.
+ * Whether a task that has become ready is better placed on `core` than on `best`: one that has nothing to do goes before one that
+ * has; otherwise where the load with it is lower, and if the loads are equal, the faster.
  */
 LX_INLINE int lx_balance_is_better(struct lx_load core, struct lx_load best)
 {
 	u64 here = (u64)(core.tasks + 1) * best.speed;
 	u64 there = (u64)(best.tasks + 1) * core.speed;
 
+	if ((core.tasks == 0) != (best.tasks == 0))
+		return core.tasks == 0;
 	return here < there || (here == there && core.speed > best.speed);
 }
 
@@ -42,12 +44,15 @@ LX_INLINE int lx_balance_is_busier(struct lx_load from, struct lx_load best)
 }
 
 /*
- * Whether a task, waiting or running, moves from `from` to `to`: it does if the load of `to` with it is lower than that of `from`
- * is now. So moves come to an end, and a task that is alone on its core goes only to a faster one.
+ * Whether a task moves from `from` to `to`. A core that has nothing to do gets one from any that has several, and the only one
+ * of a slower core. Else one that waits moves if the load of `to` with it is lower than that of `from` is now. So moves come to
+ * an end.
  */
 LX_INLINE int lx_balance_moves(struct lx_load from, struct lx_load to)
 {
-	return from.tasks > 0 && (u64)(to.tasks + 1) * from.speed < (u64)from.tasks * to.speed;
+	if (to.tasks == 0)
+		return from.tasks > 1 || (from.tasks == 1 && to.speed > from.speed);
+	return from.tasks > 1 && (u64)(to.tasks + 1) * from.speed < (u64)from.tasks * to.speed;
 }
 
 #endif

@@ -9,7 +9,7 @@ use crate::overheads::Probes;
 use crate::simulation::NamedScheduler;
 use crate::simulation::views::Views;
 use clap::{Args, Parser, Subcommand};
-use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Scope};
+use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Scope, ServerSize};
 use laxity_run::BudgetMargin;
 use laxity_sim::BudgetMode;
 use std::path::PathBuf;
@@ -244,6 +244,13 @@ pub struct SimulateArguments {
     /// Tasks that are not real-time, with random lifetimes and run ratios, on the time that real-time tasks leave (calandrino2007, 5.1)
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub background: u32,
+    /// Deferrable server of every core: for how long those go before real-time tasks, per period; 2ms/10ms or 20%/10ms of each core,
+    /// or 2ms@slowest/10ms, as much as the slowest core does in that time (amp-rm and other schedulers per core)
+    #[arg(long, value_name = "BUDGET/PERIOD", requires = "background", value_parser = value::<ServerSize>)]
+    pub server: Option<ServerSize>,
+    /// The scheduler looks at ticks of 1 ms only, as in schedsim: who is done keeps the core until the next one
+    #[arg(long, conflicts_with = "verify")]
+    pub at_ticks: bool,
     /// Keep manifest, jobs and report in this directory
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,

@@ -57,7 +57,7 @@ const GRANULARITY: Parameter =
     defaults("granularity", "1ms", "periods are multiples of this; it must divide both ends of the range");
 
 /// All generators.
-pub static GENERATORS: [Description; 5] = [
+pub static GENERATORS: [Description; 6] = [
     Description {
         name: "emberson",
         summary: "n tasks of total utilization U, uniform over all such sets (RandFixedSum)",
@@ -135,6 +135,20 @@ pub static GENERATORS: [Description; 5] = [
                 "1",
                 "share of its working set that each task shares with its MTT, above 0 and at most 1; the rest is its own",
             ),
+        ],
+    },
+    Description {
+        name: "calandrino2007",
+        summary: "tasks that enter 2 to 100 ms after one another, for fast and slow cores; periods of 2 to 80 ms",
+        source: "calandrino2007, 5.1",
+        parameters: &[
+            defaults("tasks", "100", "number of tasks n, up to 4096"),
+            defaults(
+                "requirement",
+                "2",
+                "the most that a job takes on the slowest core, in periods; whole ms, uniform from 1 ms on (2 and 0.5 in the paper)",
+            ),
+            defaults("slowest", "0.5", "speed of the slowest core; WCETs refer to speed 1"),
         ],
     },
 ];

@@ -116,9 +116,10 @@ impl Common {
                     Arrivals::Sporadic => Arrival::Sporadic { min_interarrival: period },
                 },
                 deadline_rel: Duration::from_ns(self.deadlines.draw(&draft, &mut deadlines)),
-                phase: match self.phases {
-                    Phases::None => Duration::ZERO,
-                    Phases::Uniform => Duration::from_ns(phases.below(draft.period)),
+                phase: match (draft.phase, self.phases) {
+                    (Some(entry), _) => Duration::from_ns(entry),
+                    (None, Phases::None) => Duration::ZERO,
+                    (None, Phases::Uniform) => Duration::from_ns(phases.below(draft.period)),
                 },
                 working_set,
                 group,

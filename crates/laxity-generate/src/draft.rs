@@ -13,6 +13,8 @@ pub(crate) struct Draft {
     pub(crate) name: String,
     pub(crate) wcet: u64,
     pub(crate) period: u64,
+    /// When it enters, where the generator says so instead of the option `phases`.
+    pub(crate) phase: Option<u64>,
     pub(crate) demand: Option<Demand>,
     /// What it walks, where the generator says so instead of the option `wss`.
     pub(crate) memory: Option<Memory>,
@@ -32,7 +34,7 @@ impl Draft {
     /// set's total at or below the sum of the u.
     pub(crate) fn with_utilization(id: usize, utilization: f64, period: u64) -> Self {
         let wcet = crate::stream::floor_u64(utilization * period as f64).clamp(1, period);
-        Draft { name: format!("t{}", id + 1), wcet, period, demand: None, memory: None }
+        Draft { name: format!("t{}", id + 1), wcet, period, phase: None, demand: None, memory: None }
     }
 }
 
@@ -63,7 +65,14 @@ mod tests {
 
     #[test]
     fn trimming_stops_at_the_exact_total() {
-        let draft = |wcet, period| Draft { name: String::new(), wcet, period, demand: None, memory: None };
+        let draft = |wcet, period| Draft {
+            name: String::new(),
+            wcet,
+            period,
+            phase: None,
+            demand: None,
+            memory: None,
+        };
         let mut drafts = [draft(6, 10), draft(9, 10)];
         trim_to(&mut drafts, "1.2".parse().expect("decimal"));
         assert_eq!(drafts.map(|draft| draft.wcet), [6, 6]);

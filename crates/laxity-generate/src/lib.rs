@@ -17,6 +17,7 @@
 //! # Ok::<(), laxity_model::Diagnostic>(())
 //! ```
 
+mod calandrino2007;
 mod catalogue;
 mod common;
 mod decimal;
@@ -37,6 +38,7 @@ mod weibull;
 mod words;
 mod workload;
 
+pub use calandrino2007::Calandrino2007;
 pub use catalogue::{COMMON_PARAMETERS, Description, Fallback, GENERATORS, Parameter, description};
 pub use common::{Arrivals, Common, Deadlines, Phases};
 pub use decimal::Decimal;

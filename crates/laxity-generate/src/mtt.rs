@@ -258,6 +258,7 @@ impl PreparedMtt {
             wcet,
             period,
             demand: None,
+            phase: None,
             memory: Some(memory.clone()),
         };
         (1..).zip(times).map(draft).collect()

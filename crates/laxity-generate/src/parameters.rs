@@ -1,5 +1,6 @@
 //! Parameters as text, by name, to options and back.
 
+use crate::calandrino2007::Calandrino2007;
 use crate::catalogue::{COMMON_PARAMETERS, Description, Fallback};
 use crate::common::Common;
 use crate::emberson::{Emberson, Rescale};
@@ -237,6 +238,24 @@ impl Parametric for Waters {
         ];
         all.extend(self.utilization.map(|utilization| ("utilization", utilization.to_string())));
         all
+    }
+}
+
+impl Parametric for Calandrino2007 {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        Ok(Calandrino2007 {
+            tasks: reader.count("tasks")?,
+            requirement: reader.value("requirement")?,
+            slowest: reader.value("slowest")?,
+        })
+    }
+
+    fn written(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("tasks", self.tasks.to_string()),
+            ("requirement", self.requirement.to_string()),
+            ("slowest", self.slowest.to_string()),
+        ]
     }
 }
 

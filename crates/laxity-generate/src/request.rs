@@ -1,5 +1,6 @@
 //! What to generate, and the sets that come of it.
 
+use crate::calandrino2007::{Calandrino2007, PreparedCalandrino2007};
 use crate::catalogue::{Description, GENERATORS, description};
 use crate::common::Common;
 use crate::draft::Draft;
@@ -25,6 +26,8 @@ pub enum Generator {
     Waters(Waters),
     /// Multi-threaded tasks that share memory.
     Mtt(Mtt),
+    /// Tasks that enter over time, for fast and slow cores.
+    Calandrino2007(Calandrino2007),
 }
 
 impl Generator {
@@ -36,6 +39,7 @@ impl Generator {
             Generator::Unc(_) => "unc",
             Generator::Waters(_) => "waters",
             Generator::Mtt(_) => "mtt",
+            Generator::Calandrino2007(_) => "calandrino2007",
         }
     }
 
@@ -45,6 +49,7 @@ impl Generator {
             "uunifast" => UUniFast::read(reader).map(Generator::UUniFast),
             "unc" => Unc::read(reader).map(Generator::Unc),
             "mtt" => Mtt::read(reader).map(Generator::Mtt),
+            "calandrino2007" => Calandrino2007::read(reader).map(Generator::Calandrino2007),
             _ => Waters::read(reader).map(Generator::Waters),
         }
     }
@@ -56,6 +61,7 @@ impl Generator {
             Generator::Unc(options) => options.written(),
             Generator::Waters(options) => options.written(),
             Generator::Mtt(options) => options.written(),
+            Generator::Calandrino2007(options) => options.written(),
         }
     }
 }
@@ -100,12 +106,21 @@ impl Request {
                 "leave `wss` out; the distribution says how large working sets are (lindsay2012, Table 6.1)",
             ));
         }
+        if matches!(self.generator, Generator::Calandrino2007(_))
+            && self.common.phases != Common::default().phases
+        {
+            return Err(Diagnostic::usage(
+                "generator `calandrino2007` says when tasks enter: `phases` cannot be given",
+            )
+            .hint("leave `phases` out; tasks enter 2 to 100 ms after one another (calandrino2007, 5.1)"));
+        }
         let generator = match &self.generator {
             Generator::Emberson(options) => PreparedGenerator::Emberson(options.prepare()?),
             Generator::UUniFast(options) => PreparedGenerator::UUniFast(options.prepare()?),
             Generator::Unc(options) => PreparedGenerator::Unc(options.prepare()?),
             Generator::Waters(options) => PreparedGenerator::Waters(options.prepare()?),
             Generator::Mtt(options) => PreparedGenerator::Mtt(options.prepare()?),
+            Generator::Calandrino2007(options) => PreparedGenerator::Calandrino2007(options.prepare()?),
         };
         Ok(Prepared { request: self.clone(), generator })
     }
@@ -118,6 +133,7 @@ enum PreparedGenerator {
     Unc(PreparedUnc),
     Waters(PreparedWaters),
     Mtt(PreparedMtt),
+    Calandrino2007(PreparedCalandrino2007),
 }
 
 /// A checked request, ready to generate any of its sets in any order and from many threads.
@@ -144,7 +160,8 @@ impl Prepared {
                 PreparedGenerator::Mtt(prepared) => return Err(prepared.refuse_empty(seed, index)),
                 PreparedGenerator::Emberson(_)
                 | PreparedGenerator::UUniFast(_)
-                | PreparedGenerator::Waters(_) => {}
+                | PreparedGenerator::Waters(_)
+                | PreparedGenerator::Calandrino2007(_) => {}
             }
         }
         let provenance = Provenance {
@@ -176,6 +193,7 @@ impl Prepared {
             PreparedGenerator::Unc(prepared) => prepared.draw(seed, index),
             PreparedGenerator::Waters(prepared) => prepared.draw(seed, index),
             PreparedGenerator::Mtt(prepared) => prepared.draw(seed, index),
+            PreparedGenerator::Calandrino2007(prepared) => Ok(prepared.draw(seed, index)),
         }
     }
 }

@@ -9,8 +9,8 @@
 use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
-    CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope, Speed,
-    Task, TaskKind, TaskSet,
+    CpuList, DeferrableServer, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result,
+    Scope, Speed, Task, TaskKind, TaskSet,
 };
 use laxity_trace::{PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +78,7 @@ pub struct Definition {
     jobs: Option<JobSource>,
     free_arrivals: BTreeSet<u32>,
     transitions: Transitions,
+    servers: Vec<(u32, DeferrableServer)>,
 }
 
 impl Definition {
@@ -117,6 +118,7 @@ impl Definition {
             jobs: None,
             free_arrivals: BTreeSet::new(),
             transitions: Transitions::default(),
+            servers: Vec::new(),
         })
     }
 
@@ -145,6 +147,18 @@ impl Definition {
             }
         }
         Self::clustered(set, platform, scheduler.rule, clusters, run.duration)
+    }
+
+    /// Says on which CPUs other work goes before real-time jobs, and for how long (nowhere without this). By CPU number; each CPU
+    /// once, and a cluster by itself.
+    pub fn with_servers(mut self, servers: Vec<(u32, DeferrableServer)>) -> Self {
+        self.servers = servers;
+        self
+    }
+
+    /// See [`Definition::with_servers`].
+    pub fn servers(&self) -> &[(u32, DeferrableServer)] {
+        &self.servers
     }
 
     /// Says how budgets are enforced (off without this).

@@ -211,6 +211,16 @@ impl Instance {
         unsafe { self.state.as_ref().next_due }
     }
 
+    /// Jobs that are ready or linked to a CPU. O(m).
+    pub fn ready_jobs(&self) -> u32 {
+        // SAFETY: the state lives as long as self, and its array of CPUs is as long as the configuration says.
+        unsafe {
+            let state = self.state.as_ref();
+            let cpus = std::slice::from_raw_parts(state.cpu, state.config.cpus as usize);
+            cpus.iter().filter(|cpu| cpu.linked != NONE).fold(state.ready_count, |sum, _| sum + 1)
+        }
+    }
+
     /// The actions of the last decision.
     #[inline]
     pub fn actions(&self) -> &[Action] {

@@ -37,7 +37,8 @@ impl Default for Background {
 }
 
 impl Background {
-    /// `count` tasks as calandrino2007 draws them: they enter one to fifty ticks after one another, with run ratios of 1 to
+    /// `count` tasks as calandrino2007 draws them: in turn with as many real-time tasks, each one to fifty ticks after the one before,
+    /// so that two such gaps are between two of these ("about 5,000 timer ticks" for a hundred of each); with run ratios of 1 to
     /// 100 % of which the lower are more frequent (the product of two uniform draws, rounded up to a percent; the paper says only "a
     /// greater proportion"), and lifetimes of 1 to 1000 ticks (the paper does not say).
     pub fn random(count: usize, seed: u64) -> Background {
@@ -45,7 +46,8 @@ impl Background {
         let mut arrival = 0;
         let tasks = (0..count)
             .map(|_| {
-                arrival += rng.random_range(1..=50u64) * TICK.as_ns();
+                let mut gap = || rng.random_range(1..=50u64) * TICK.as_ns();
+                arrival += gap() + gap();
                 let product: u32 = rng.random_range(1..=100u32) * rng.random_range(1..=100u32);
                 BackgroundTask {
                     arrival: Duration::from_ns(arrival),

@@ -4,10 +4,12 @@ mod background;
 pub mod costs;
 mod engine;
 mod observer;
+mod servers;
 mod setup;
 
 pub use background::{Background, BackgroundSummary, BackgroundTask, TICK};
 pub use engine::{Ended, simulate};
 pub use laxity_policy::BudgetMode;
 pub use observer::{Observer, Recording};
+pub use servers::Servers;
 pub use setup::{Cell, RETRIES_MAX, Setup, default_grace, global_cell};

@@ -2,8 +2,9 @@
 
 use crate::background::Background;
 use crate::costs::Costs;
+use crate::servers::Servers;
 use laxity_model::{
-    CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, TaskSet,
+    CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope, TaskSet,
 };
 use laxity_policy::{BudgetMode, Table};
 use std::sync::LazyLock;
@@ -49,6 +50,11 @@ pub struct Setup<'a> {
     pub costs: &'a Costs,
     /// Tasks that are not real-time.
     pub background: &'a Background,
+    /// Where those go before real-time tasks, and for how long.
+    pub servers: &'a Servers,
+    /// Whether the scheduler looks only at the timer ticks of `background`, as in schedsim: jobs, budgets and servers that are at an
+    /// end keep their core until the next one.
+    pub at_ticks: bool,
     /// Another build of the policy, for tests that break it.
     pub table: Option<Table>,
 }
@@ -80,6 +86,7 @@ impl<'a> Setup<'a> {
     ) -> Setup<'a> {
         static COSTS: LazyLock<Costs> = LazyLock::new(Costs::default);
         static BACKGROUND: LazyLock<Background> = LazyLock::new(Background::default);
+        static SERVERS: LazyLock<Servers> = LazyLock::new(Servers::default);
         Setup {
             set,
             platform,
@@ -95,6 +102,8 @@ impl<'a> Setup<'a> {
             interleaving: None,
             costs: &COSTS,
             background: &BACKGROUND,
+            servers: &SERVERS,
+            at_ticks: false,
             table: None,
         }
     }
@@ -126,6 +135,14 @@ impl<'a> Setup<'a> {
             .hint("give every task `priority = NUMBER` (1 before 2), or use `:rm` or `:dm`"));
         }
         self.background.check()?;
+        self.servers.check(self.platform)?;
+        if !self.servers.of.is_empty() && self.scheduler.scope != Scope::Partitioned {
+            return Err(Diagnostic::usage(format!(
+                "`{}` migrates tasks; deferrable servers belong to cores of their own",
+                self.scheduler
+            ))
+            .hint("use `amp-rm`, or a policy per core such as `p-fpp:rm`"));
+        }
         for cell in &self.cells {
             self.costs.check(u32::try_from(cell.tasks.len()).unwrap_or(u32::MAX))?;
         }

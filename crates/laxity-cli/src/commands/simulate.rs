@@ -78,6 +78,8 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             costs,
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
+            server: arguments.server,
+            at_ticks: arguments.at_ticks,
         },
         platform: arguments.platform.resolve_simulated()?,
         placement: arguments.placement.placement,

@@ -3,7 +3,7 @@
 use super::mechanics::Mechanics;
 use laxity_model::{CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
-use laxity_sim::{Background, Cell, Observer, Setup};
+use laxity_sim::{Background, Cell, Observer, Servers, Setup};
 use laxity_trace::{BackgroundRecord, Event, EventsFile, Job, RunStatus, Tallies};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -94,7 +94,8 @@ impl Case<'_> {
             control,
         };
         let background = Background::random(self.mechanics.background, self.seed);
-        let ended = laxity_sim::simulate(&self.setup(&background), &mut watcher, &control.stop)?;
+        let servers = self.mechanics.servers(self.platform);
+        let ended = laxity_sim::simulate(&self.setup(&background, &servers), &mut watcher, &control.stop)?;
         let status = if ended.interrupted {
             RunStatus::Interrupted { reason: "interrupted".into(), ran: Duration::from_ns(ended.at_ns) }
         } else {
@@ -112,7 +113,7 @@ impl Case<'_> {
         Ok(Simulated { background, ..watcher.finish(status, ended.at_ns)? })
     }
 
-    fn setup<'s>(&'s self, background: &'s Background) -> Setup<'s> {
+    fn setup<'s>(&'s self, background: &'s Background, servers: &'s Servers) -> Setup<'s> {
         let cell = |(cpus, tasks): &(CpuList, Vec<usize>)| {
             let mut tasks = tasks.clone();
             tasks.sort_unstable();
@@ -133,13 +134,15 @@ impl Case<'_> {
             interleaving: self.mechanics.interleaving,
             costs: &self.mechanics.costs,
             background,
+            servers,
+            at_ticks: self.mechanics.at_ticks,
             table: None,
         }
     }
 
     /// Refuses what cannot be simulated, without simulating.
     pub fn check(&self) -> Result<()> {
-        self.setup(&Background::default()).check()
+        self.setup(&Background::default(), &self.mechanics.servers(self.platform)).check()
     }
 }
 

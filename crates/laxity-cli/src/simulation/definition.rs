@@ -3,8 +3,8 @@
 use super::Case;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Policy, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, KernelWindows, Structure, Transitions};
-use laxity_sim::BudgetMode;
 use laxity_sim::costs::{Cost, Costs};
+use laxity_sim::{BudgetMode, Servers};
 use laxity_trace::{EventsReader, Host, Manifest, Run, RunStatus, open_events};
 use std::path::Path;
 use std::str::FromStr;
@@ -51,6 +51,7 @@ pub fn of_case(run: &Run, case: &Case<'_>, tolerate: Duration) -> Result<Definit
         .with_budgets(budget_mode(case.mechanics.budget_mode))
         .with_batching(case.mechanics.batching)
         .with_jobs(case.seed, case.demand)
+        .with_servers(case.mechanics.servers(case.platform).of)
         .with_transitions(transitions))
 }
 
@@ -100,7 +101,10 @@ pub fn verifiable(
     let scheduler: PolicyScheduler = run.scheduler.parse()?;
     let definition = Definition::of_run(set, &platform, run)?;
     let transitions = transitions(scheduler.policy, &costs, tasks_most(&definition), tolerate);
+    let server = manifest.options.contains_key("server").then(|| option(manifest, "server")).transpose()?;
+    let servers = server.map(|size| Servers::everywhere(size, &platform)).unwrap_or_default();
     let definition = definition
+        .with_servers(servers.of)
         .with_budgets(budgets)
         .with_batching(option::<String>(manifest, "batching")? == "on")
         .with_jobs(manifest.seed.wrapping_add(u64::from(run.repetition)), demand)

@@ -1,8 +1,9 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
 use super::definition::COSTS_TOML;
+use laxity_model::{Platform, ServerSize};
 use laxity_sim::costs::Costs;
-use laxity_sim::{BudgetMode, RETRIES_MAX};
+use laxity_sim::{BudgetMode, RETRIES_MAX, Servers};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -23,6 +24,10 @@ pub struct Mechanics {
     pub costs_file: Option<PathBuf>,
     /// How many tasks that are not real-time run in the background.
     pub background: usize,
+    /// For how long those go before real-time tasks on every core.
+    pub server: Option<ServerSize>,
+    /// Whether the scheduler looks at ticks of 1 ms only.
+    pub at_ticks: bool,
 }
 
 impl Default for Mechanics {
@@ -35,11 +40,18 @@ impl Default for Mechanics {
             costs: Costs::default(),
             costs_file: None,
             background: 0,
+            server: None,
+            at_ticks: false,
         }
     }
 }
 
 impl Mechanics {
+    /// The deferrable servers of the platform's cores.
+    pub fn servers(&self, platform: &Platform) -> Servers {
+        self.server.map(|size| Servers::everywhere(size, platform)).unwrap_or_default()
+    }
+
     /// What a reader of a run must know.
     pub fn notes(&self) -> Vec<String> {
         let note = match (self.costs.is_zero(), self.costs_file.as_ref()) {
@@ -62,6 +74,8 @@ impl Mechanics {
             ("retries".to_owned(), self.retries_max.to_string()),
         ]);
         options.extend(self.cost_options());
+        options.extend(self.server.map(|size| ("server".to_owned(), size.to_string())));
+        options.extend(self.at_ticks.then(|| ("at-ticks".to_owned(), "on".to_owned())));
         options.extend(self.interleaving.map(|seed| ("interleave".to_owned(), seed.to_string())));
         options
     }

@@ -18,6 +18,7 @@ mod periods;
 mod pieces;
 mod pushes;
 mod sequence;
+mod servers;
 mod trace_state;
 mod well_formed;
 mod windows;
@@ -33,6 +34,7 @@ use laxity_trace::{Event, EventKind};
 use order::Order;
 use periods::Periods;
 use pushes::Pushes;
+use servers::{Change, Servers};
 use trace_state::{Finished, NONE, Occupant, Pending, Progress, State, TraceState};
 
 /// Verifies a trace while it is read.
@@ -46,6 +48,7 @@ pub struct Verification<'a> {
     deadlines: Deadlines,
     batching: Batching,
     pushes: Option<Pushes>,
+    servers: Option<Servers>,
     report: Report,
     now: u64,
     events: u64,
@@ -94,6 +97,7 @@ impl<'a> Verification<'a> {
             deadlines: Deadlines::new(definition),
             batching: Batching::new(definition),
             pushes: Pushes::new(definition.transitions(), trace.cpus.len()),
+            servers: Servers::new(definition),
             trace,
             report: Report::default(),
             now: 0,
@@ -128,6 +132,7 @@ impl<'a> Verification<'a> {
             }),
             Enter => self.with_task(event, |v, task| v.periods.enters(&v.trace, task, v.now, &mut v.report)),
             Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now, &mut v.report)),
+            BackgroundStart | BackgroundStop => self.other_work(event),
             CacheDelay => self.cache_delay(event),
             PushAbandoned => self.push_abandoned(event),
             Push | Pull => self.moved(event),
@@ -187,6 +192,43 @@ impl<'a> Verification<'a> {
         if to <= self.now {
             return;
         }
+        while let Some(at) = self.servers.as_ref().and_then(Servers::next_change).filter(|&at| at <= to) {
+            self.replenish(at);
+            self.go_to(at);
+            while let Some(change) = self.servers.as_mut().and_then(|servers| servers.change(at)) {
+                self.right_of_other_work(change);
+            }
+        }
+        self.replenish(to);
+        self.go_to(to);
+    }
+
+    /// The instants before `to` are over.
+    fn go_to(&mut self, to: u64) {
+        if to > self.now {
+            self.close_instant();
+            self.now = to;
+        }
+    }
+
+    /// Other work gets a CPU or loses it.
+    fn other_work(&mut self, event: &Event) {
+        let (Some(cpu), Some(servers)) = (event.cpu, &mut self.servers) else { return };
+        let runs = event.kind == EventKind::BackgroundStart;
+        if let Some(change) = servers.other_work(cpu, runs, self.now) {
+            self.right_of_other_work(change);
+        }
+    }
+
+    fn right_of_other_work(&mut self, change: Change) {
+        match change {
+            Change::Withdrawn(cluster) => self.order.withdraw(cluster),
+            Change::GivenBack(cluster) => self.order.give_back(cluster),
+        }
+    }
+
+    /// Waiting jobs whose budgets come by `to` get them.
+    fn replenish(&mut self, to: u64) {
         while let Some((at, task)) = self.budgets.due(to) {
             if at > self.now {
                 self.close_instant();
@@ -200,10 +242,6 @@ impl<'a> Verification<'a> {
                 self.timer(cluster, task);
                 self.batching.due(cluster, task, self.now);
             }
-        }
-        if to > self.now {
-            self.close_instant();
-            self.now = to;
         }
     }
 

@@ -149,6 +149,32 @@ impl Order {
         }
     }
 
+    /// A CPU of the cluster is not there for its jobs.
+    pub fn withdraw(&mut self, cluster: u32) {
+        let of = &mut self.clusters[cluster as usize];
+        of.touched = true;
+        of.cpus -= 1;
+        if of.entitled.len() > of.cpus
+            && let Some(last) = of.entitled.pop_last()
+        {
+            of.waiting.insert(last);
+            self.tasks[last.1 as usize].entitled = false;
+            self.touch(last.1);
+        }
+    }
+
+    /// It is there again.
+    pub fn give_back(&mut self, cluster: u32) {
+        let of = &mut self.clusters[cluster as usize];
+        of.touched = true;
+        of.cpus += 1;
+        if let Some(next) = of.waiting.pop_first() {
+            of.entitled.insert(next);
+            self.tasks[next.1 as usize].entitled = true;
+            self.touch(next.1);
+        }
+    }
+
     /// The task's first job is ready no more.
     pub fn unready(&mut self, cluster: u32, task: u32) {
         let order = &mut self.tasks[task as usize];

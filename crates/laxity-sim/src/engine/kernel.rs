@@ -243,6 +243,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.enter(cpu, Work::Exhaust);
     }
 
+    /// A core is to decide anew, because background tasks begin to go first there or no longer do.
+    pub(super) fn kernel_reschedule(&mut self, cpu: u32) {
+        let now = self.now;
+        self.kernel().plan(now, Coming::Arrives { cpu, work: Work::Reschedule, from: NONE });
+    }
+
     /// The release timer of a cell has come: interrupts, each on the core whose timer it is.
     pub(super) fn kernel_release_timer(&mut self, cell: usize) {
         while let Some(group) = self.cells[cell].instance.take_due(self.now) {

@@ -14,7 +14,9 @@ mod calendar;
 mod idle;
 mod kernel;
 mod prepare;
+mod queues;
 mod run;
+mod servers;
 mod task;
 mod watch;
 
@@ -84,7 +86,7 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     tasks: Vec<TaskState>,
     /// When the job of each core ends, or its budget.
     clocks: Calendar,
-    /// Release timers of the cells, and behind them the tick of the background tasks.
+    /// Release timers of the cells, and behind them the tick of the background tasks and the clocks of the cores' servers.
     timers: Calendar,
     /// Cores that reschedule at the end of this instant.
     pending: Vec<u32>,
@@ -97,6 +99,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     has_steps: bool,
     /// Units of work in a ns at speed 1.
     scale: u64,
+    /// Jobs and budgets end at multiples of this ([`Setup::at_ticks`]); 0: when they end.
+    tick: u64,
     watch: Watch,
     /// Present when the kernel's work takes time or interleaves.
     kernel: Option<Box<Kernel>>,
@@ -126,6 +130,7 @@ fn is_ideal(setup: &Setup<'_>) -> bool {
         && !Idle::is_needed(setup)
         && !setup.costs.has_cold_caches()
         && setup.budget_mode == BudgetMode::Off
+        && !setup.at_ticks
 }
 
 impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
@@ -194,14 +199,13 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         let is_dedicated = |cpu: &CpuState| {
             dedicated && cpu.cell != NONE && cpu.local as usize + 1 == cells[cpu.cell as usize].cpus.len()
         };
-        let open = cpus.iter().enumerate().filter(|(_, cpu)| !is_dedicated(cpu));
-        let idle = Idle::of(setup, open.map(|(index, _)| index_u32(index)));
+        let idle = Idle::of(setup, &cpus, |cpu| !is_dedicated(cpu));
         Ok(Engine {
             observer,
             now: 0,
             horizon: setup.duration.as_ns() + setup.grace.as_ns(),
             clocks: Calendar::new(cpus.len()),
-            timers: Calendar::new(cells.len() + usize::from(idle.is_some())),
+            timers: Calendar::new(cells.len() + idle.as_ref().map_or(0, |idle| 1 + idle.clocks())),
             cells,
             cpus,
             tasks,
@@ -211,6 +215,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             dedicated,
             has_steps: table.has_steps(),
             scale,
+            tick: if setup.at_ticks { setup.background.tick.as_ns() } else { 0 },
             watch: Watch::new(setup, O::EVENTS),
             kernel,
             idle,
@@ -304,9 +309,14 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             let (timer, _) = self.timers.next_slot();
             if IDEAL || timer < self.cells.len() {
                 self.release_timer(timer);
-            } else {
+            } else if timer == self.cells.len() {
                 self.background_tick();
+            } else {
+                self.server_clock(timer);
             }
+        }
+        if self.has_background() {
+            self.ask_servers();
         }
         if O::EVENTS {
             self.watch_until(self.now, true);
@@ -318,6 +328,11 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         }
         if self.has_background() {
             self.fill_free_cores();
+            // Where a background task went to a faster core, a job may go on that had to wait for it.
+            while self.ask_servers() && !self.has_kernel() {
+                self.follow_links();
+                self.fill_free_cores();
+            }
         }
     }
 

@@ -259,10 +259,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let core = &mut self.cpus[cpu as usize];
         let cell = core.cell;
         let state = &mut self.cells[cell as usize];
-        core.decided = state.reschedule(core.local, self.now);
+        let task = state.reschedule(core.local, self.now);
+        core.decided = task;
         // Only operations in several steps have more to do.
         if !state.instance.actions().is_empty() {
             self.carry_out(cell);
+        }
+        if self.has_background() {
+            self.cpus[cpu as usize].decided = self.unless_others_go_first(cpu, task);
         }
     }
 
@@ -298,7 +302,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// Asks the policy which task `cpu` is to run from now on.
     pub(super) fn reschedule(&mut self, cpu: u32) -> u32 {
         let CpuState { cell, local, .. } = self.cpus[cpu as usize];
-        self.cells[cell as usize].reschedule(local, self.now)
+        let task = self.cells[cell as usize].reschedule(local, self.now);
+        self.unless_others_go_first(cpu, task)
     }
 
     /// What runs on `cpu` leaves it, unless that is `task`. Whether it did.
@@ -398,7 +403,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.cpus[cpu as usize].exhausts = lasts_budget < lasts;
             lasts = lasts.min(lasts_budget);
         }
-        self.clocks.set(cpu as usize, self.now + lasts);
+        let mut end = self.now + lasts;
+        if !IDEAL && self.tick > 0 {
+            // Below the horizon, which is far below what fits.
+            end = end.next_multiple_of(self.tick);
+        }
+        self.clocks.set(cpu as usize, end);
     }
 
     /// How long the budget of the job on `cpu` lasts there, in ns.

@@ -1,0 +1,122 @@
+//! Where background tasks wait: in one queue, or one per core, balanced by the cores' speeds.
+
+use super::index_u32;
+use laxity_policy::Load;
+use std::collections::VecDeque;
+
+/// The queues.
+pub(super) enum Queues {
+    /// One for all cores.
+    Shared(VecDeque<u32>),
+    /// One per core (amp-rm).
+    PerCore(Vec<CoreQueue>),
+}
+
+/// The queue of a core, where the policy decides how long it is (`policy/balance.h`).
+pub(super) struct CoreQueue {
+    pub waiting: VecDeque<u32>,
+    /// Whether background tasks run there at all.
+    pub open: bool,
+    /// The core's speed relative to the others'.
+    pub speed: u32,
+}
+
+impl Queues {
+    /// Whether something waits for the core.
+    pub fn waits_for(&self, core: u32) -> bool {
+        match self {
+            Queues::Shared(queue) => !queue.is_empty(),
+            Queues::PerCore(queues) => !queues[core as usize].waiting.is_empty(),
+        }
+    }
+
+    /// One that was taken off the core goes first again.
+    pub fn push_front(&mut self, core: u32, id: u32) {
+        match self {
+            Queues::Shared(queue) => queue.push_front(id),
+            Queues::PerCore(queues) => queues[core as usize].waiting.push_front(id),
+        }
+    }
+
+    /// The first that waits for the core.
+    pub fn pop(&mut self, core: u32) -> Option<u32> {
+        match self {
+            Queues::Shared(queue) => queue.pop_front(),
+            Queues::PerCore(queues) => queues[core as usize].waiting.pop_front(),
+        }
+    }
+}
+
+/// The cores' loads while tasks are placed: background tasks that wait or run there, and real-time jobs that are ready.
+pub(super) struct Loads {
+    /// By core; nothing where background tasks do not run.
+    loads: Vec<Option<Load>>,
+    /// Background tasks of each core.
+    own: Vec<u32>,
+}
+
+impl Loads {
+    /// `on_core` says whether a background task runs there, `ready` how many real-time jobs are.
+    pub fn of(queues: &[CoreQueue], on_core: impl Fn(usize) -> bool, ready: impl Fn(usize) -> u32) -> Loads {
+        let own: Vec<u32> = queues
+            .iter()
+            .enumerate()
+            .map(|(core, queue)| index_u32(queue.waiting.len()) + u32::from(on_core(core)))
+            .collect();
+        let loads = queues.iter().zip(&own).enumerate().map(|(core, (queue, &own))| {
+            queue.open.then(|| Load { speed: queue.speed, tasks: own + ready(core) })
+        });
+        Loads { loads: loads.collect(), own }
+    }
+
+    /// Where one more task is placed best.
+    pub fn best(&self) -> Option<u32> {
+        let mut best: Option<(usize, Load)> = None;
+        for (core, load) in self.open() {
+            if best.is_none_or(|(_, best)| load.is_better_than(best)) {
+                best = Some((core, load));
+            }
+        }
+        best.map(|(core, _)| index_u32(core))
+    }
+
+    /// A move that makes loads more even: to where a task is placed best, from the busiest of those that give one there.
+    pub fn next_move(&self) -> Option<(u32, u32)> {
+        let to = self.best()?;
+        Some((self.source_for(to)?, to))
+    }
+
+    /// From which core `to` gets a background task: the busiest of those that give it one.
+    pub fn source_for(&self, to: u32) -> Option<u32> {
+        let target = self.loads[to as usize]?;
+        let mut busiest: Option<(usize, Load)> = None;
+        let sources = self.open().filter(|&(core, load)| self.own[core] > 0 && load.gives_to(target));
+        for (core, load) in sources.filter(|&(core, _)| index_u32(core) != to) {
+            if busiest.is_none_or(|(_, busiest)| load.is_busier_than(busiest)) {
+                busiest = Some((core, load));
+            }
+        }
+        busiest.map(|(core, _)| index_u32(core))
+    }
+
+    /// A task was placed there.
+    pub fn add(&mut self, core: u32) {
+        self.own[core as usize] += 1;
+        if let Some(load) = &mut self.loads[core as usize] {
+            load.tasks += 1;
+        }
+    }
+
+    /// A task has moved.
+    pub fn shift(&mut self, from: u32, to: u32) {
+        self.add(to);
+        self.own[from as usize] -= 1;
+        if let Some(load) = &mut self.loads[from as usize] {
+            load.tasks -= 1;
+        }
+    }
+
+    fn open(&self) -> impl Iterator<Item = (usize, Load)> {
+        self.loads.iter().enumerate().filter_map(|(core, load)| Some((core, (*load)?)))
+    }
+}

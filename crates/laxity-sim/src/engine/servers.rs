@@ -1,0 +1,96 @@
+//! Deferrable servers: which cores background tasks have before real-time tasks (`policy/deferrable.h`).
+//!
+//! Each instant, after what happens to jobs and before cores follow their links, the servers are asked; a core whose answer has
+//! changed decides anew, and its clock says when the answer will change by itself.
+
+use super::{NEVER, index_u32};
+use crate::setup::Setup;
+use laxity_policy::Server;
+
+/// The servers of the cores while they are simulated.
+pub(super) struct Servers {
+    cores: Vec<CoreState>,
+    /// Ends come at multiples of this, if not 0.
+    tick: u64,
+}
+
+struct CoreState {
+    server: Server,
+    /// Up to when the background task that runs here has been charged.
+    charged: u64,
+    /// Background tasks go first here.
+    first: bool,
+}
+
+impl Servers {
+    /// Those of a setup; nothing if it has none.
+    pub fn of(setup: &Setup<'_>) -> Option<Servers> {
+        if setup.servers.of.is_empty() {
+            return None;
+        }
+        let size = |cpu: u32| {
+            let found = setup.servers.of.iter().find(|&&(of, _)| of == cpu);
+            found.map_or((0, 0), |(_, server)| (server.budget().as_ns(), server.period().as_ns()))
+        };
+        let state = |cpu: u32| {
+            let (budget, period) = size(cpu);
+            CoreState { server: Server::new(0, budget, period), charged: 0, first: false }
+        };
+        Some(Servers {
+            cores: setup.platform.cores().iter().map(|core| state(core.cpu)).collect(),
+            tick: if setup.at_ticks { setup.background.tick.as_ns() } else { 0 },
+        })
+    }
+
+    /// Whether background tasks go first on the core.
+    pub fn goes_first(&self, core: u32) -> bool {
+        self.cores[core as usize].first
+    }
+
+    /// A background task begins on the core.
+    pub fn begin(&mut self, core: u32, now: u64) {
+        self.cores[core as usize].charged = now;
+    }
+
+    /// The background task that runs on the core is charged.
+    pub fn charge(&mut self, core: u32, now: u64) {
+        let state = &mut self.cores[core as usize];
+        if now > state.charged {
+            state.server.charge(now - state.charged, now);
+            state.charged = now;
+        }
+    }
+
+    /// Asks again, where background tasks run (`runs`) or wait (`waits`): the cores whose answer has changed.
+    pub fn ask(&mut self, runs: impl Fn(u32) -> bool, waits: impl Fn(u32) -> bool, now: u64) -> Vec<u32> {
+        let mut changed = Vec::new();
+        for core in 0..index_u32(self.cores.len()) {
+            let runs = runs(core);
+            if runs {
+                self.charge(core, now);
+            }
+            let state = &mut self.cores[core as usize];
+            let first = (runs || waits(core)) && state.server.goes_first(now);
+            if first != state.first {
+                state.first = first;
+                changed.push(core);
+            }
+        }
+        changed
+    }
+
+    /// When the core is to be asked again, if nothing happens before.
+    pub fn asks_at(&mut self, core: u32, runs: bool, waits: bool, now: u64) -> u64 {
+        let state = &mut self.cores[core as usize];
+        let at = match (state.first, runs || waits) {
+            (true, _) => now.saturating_add(state.server.left(now)),
+            (false, true) => state.server.next(now),
+            (false, false) => NEVER,
+        };
+        self.at_tick(at)
+    }
+
+    fn at_tick(&self, at: u64) -> u64 {
+        if self.tick == 0 { at } else { at.checked_next_multiple_of(self.tick).unwrap_or(NEVER) }
+    }
+}

@@ -1,0 +1,42 @@
+//! Which cores have deferrable servers: a share that ordinary work has before real-time work (calandrino2007, 4.2).
+
+use laxity_model::{DeferrableServer, Diagnostic, Platform, Result, ServerSize};
+
+/// The servers of a machine; their first periods begin at 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Servers {
+    /// By CPU number, ascending. On cores without one ordinary work runs only where no real-time work does.
+    pub of: Vec<(u32, DeferrableServer)>,
+}
+
+impl Servers {
+    /// A server of this size on every core.
+    pub fn everywhere(size: ServerSize, platform: &Platform) -> Servers {
+        let slowest = platform.cores().iter().map(|core| core.speed).min();
+        let of_core = |core: &laxity_model::Core| Some((core.cpu, size.on(core.speed, slowest?)));
+        Servers { of: platform.cores().iter().filter_map(of_core).collect() }
+    }
+
+    /// Refuses what cannot be simulated.
+    ///
+    /// # Errors
+    ///
+    /// Usage errors: a core that the platform lacks, or that comes after one with a higher number or twice.
+    pub fn check(&self, platform: &Platform) -> Result<()> {
+        let known = platform.cpus();
+        let wrong = |cpu: u32, what: String, hint: &str| {
+            Err(Diagnostic::usage(format!("deferrable server of CPU {cpu}: {what}")).hint(hint))
+        };
+        for (number, &(cpu, _)) in self.of.iter().enumerate() {
+            if !known.contains(cpu) {
+                let what = format!("platform `{}` has only CPUs {known}", platform.name());
+                return wrong(cpu, what, "use cores of the platform");
+            }
+            if number > 0 && self.of[number - 1].0 >= cpu {
+                let what = format!("it comes after one of CPU {}", self.of[number - 1].0);
+                return wrong(cpu, what, "give every core one server at most, in the order of the cores");
+            }
+        }
+        Ok(())
+    }
+}
