@@ -17,6 +17,7 @@
 //! Whoever wants to know what a *scheduler* guarantees, with overheads, asks [`scheduler`]: it knows which accounting and which
 //! tests apply to each name.
 
+pub mod admission;
 pub mod catalogue;
 mod global_edf;
 mod global_fixed_priority;

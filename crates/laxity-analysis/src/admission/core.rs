@@ -1,0 +1,150 @@
+//! One core: who is counted there, and what it can take.
+
+use super::{Entrant, Why};
+use crate::uniprocessor::deferrable::{response_times, tardiness};
+use crate::{Bounds, DoubleHit, SporadicTask, TIME_MAX, Verdict, Work};
+use laxity_model::{DeferrableServer, Speed};
+
+/// A core with its server and its tasks.
+#[derive(Debug, Clone)]
+pub(super) struct ServedCore {
+    pub cpu: u32,
+    pub speed: Speed,
+    /// By priority.
+    tasks: Vec<Entrant>,
+    /// Have left since the core was last quiet.
+    leavers: Vec<Entrant>,
+    /// What its server is to be, and before it whatever it was since the core was last quiet.
+    servers: Vec<DeferrableServer>,
+}
+
+impl ServedCore {
+    pub fn new(cpu: u32, speed: Speed, server: DeferrableServer) -> Self {
+        ServedCore { cpu, speed, tasks: Vec::new(), leavers: Vec::new(), servers: vec![server] }
+    }
+
+    pub fn tasks(&self) -> &[Entrant] {
+        &self.tasks
+    }
+
+    pub fn server(&self) -> DeferrableServer {
+        self.servers.last().copied().unwrap_or(DeferrableServer::NONE)
+    }
+
+    pub fn counts(&self, id: u64) -> bool {
+        self.tasks.iter().chain(&self.leavers).any(|task| task.id == id)
+    }
+
+    pub fn is_unsettled(&self) -> bool {
+        !self.leavers.is_empty() || self.servers.len() > 1
+    }
+
+    pub fn put(&mut self, entrant: Entrant) {
+        let place = self.tasks.partition_point(|task| priority(task) < priority(&entrant));
+        self.tasks.insert(place, entrant);
+    }
+
+    pub fn leave(&mut self, id: u64) -> bool {
+        let place = self.tasks.iter().position(|task| task.id == id);
+        let left = place.map(|place| self.tasks.remove(place));
+        self.leavers.extend(left.clone());
+        left.is_some()
+    }
+
+    pub fn resize(&mut self, server: DeferrableServer) {
+        self.servers.retain(|&before| before != server);
+        self.servers.push(server);
+    }
+
+    pub fn settle(&mut self) {
+        self.leavers.clear();
+        self.servers = vec![self.server()];
+    }
+
+    /// Whether everybody's promise holds with one task more, whatever size of the server still counts.
+    pub fn takes(&self, entrant: &Entrant, double_hit: DoubleHit, work: Work) -> Result<(), Why> {
+        if entrant.affinity.as_ref().is_some_and(|affinity| !affinity.contains(self.cpu)) {
+            return Err(Why::Affinity);
+        }
+        let (needed, window) = (self.at_speed(&entrant.task).wcet, entrant.task.density_window());
+        if needed > window {
+            return Err(Why::Slow { needed, window });
+        }
+        let all = self.counted(Some(entrant));
+        self.servers.iter().try_for_each(|&server| self.keeps(&all, server, double_hit, work).map(drop))
+    }
+
+    /// Whether everybody's promise holds with this server, and what is proven then, by priority.
+    pub fn bears(&self, server: DeferrableServer, double_hit: DoubleHit, work: Work) -> Result<Bounds, Why> {
+        self.keeps(&self.counted(None), server, double_hit, work)
+    }
+
+    /// All that are counted, by priority.
+    fn counted<'a>(&'a self, entrant: Option<&'a Entrant>) -> Vec<&'a Entrant> {
+        let mut all: Vec<_> = self.tasks.iter().chain(&self.leavers).chain(entrant).collect();
+        all.sort_by_key(|task| priority(task));
+        all
+    }
+
+    fn keeps(
+        &self,
+        all: &[&Entrant],
+        server: DeferrableServer,
+        double_hit: DoubleHit,
+        mut work: Work,
+    ) -> Result<Bounds, Why> {
+        let tasks: Vec<SporadicTask> = all.iter().map(|entrant| self.at_speed(&entrant.task)).collect();
+        let judge = match double_hit {
+            DoubleHit::Counted => response_times(server, &tasks, double_hit, &mut work),
+            DoubleHit::Ignored => tardiness(server, &tasks, &mut work),
+        };
+        match judge {
+            Verdict::Schedulable(bounds) => within(all, bounds),
+            Verdict::NotApplicable(why) => {
+                Err(Why::NotApplicable { assumption: why.assumption, id: why.task.map(|at| all[at].id) })
+            }
+            Verdict::NotProven(why) if why.out_of_work => Err(Why::OutOfWork),
+            Verdict::NotProven(why) => Err(match why.task {
+                None => Why::Full,
+                Some(at) => Why::Late {
+                    id: all[at].id,
+                    response: response_time(server, &tasks[..=at], double_hit, work),
+                    deadline: tasks[at].deadline,
+                },
+            }),
+        }
+    }
+
+    fn at_speed(&self, task: &SporadicTask) -> SporadicTask {
+        SporadicTask { wcet: self.speed.time_for(task.wcet), ..*task }
+    }
+}
+
+/// Rate-monotonic, the lower id first: the order of priorities.
+fn priority(entrant: &Entrant) -> (u64, u64) {
+    (entrant.task.period, entrant.id)
+}
+
+/// Whether nobody may be later than it has asked for.
+fn within(all: &[&Entrant], bounds: Bounds) -> Result<Bounds, Why> {
+    let Bounds::Tardiness(late) = &bounds else { return Ok(bounds) };
+    let allowed = |entrant: &Entrant| entrant.tardiness_max.map_or(u64::MAX, |most| most.as_ns());
+    match all.iter().zip(late).find(|&(entrant, &late)| late > allowed(entrant)) {
+        None => Ok(bounds),
+        Some((entrant, &bound)) => Err(Why::Tardy { id: entrant.id, bound, allowed: allowed(entrant) }),
+    }
+}
+
+/// Of the last task, if it ends at all and within the range of parameters.
+fn response_time(
+    server: DeferrableServer,
+    tasks: &[SporadicTask],
+    double_hit: DoubleHit,
+    mut work: Work,
+) -> Option<u64> {
+    let endless: Vec<_> = tasks.iter().map(|task| SporadicTask { deadline: TIME_MAX, ..*task }).collect();
+    match response_times(server, &endless, double_hit, &mut work) {
+        Verdict::Schedulable(Bounds::ResponseTimes(bounds)) => bounds.last().copied(),
+        _ => None,
+    }
+}

@@ -1,0 +1,229 @@
+//! Admission at run time: tasks that enter and leave cores of different speeds, below a deferrable server on each (calandrino2007,
+//! 4.1 and 4.2).
+//!
+//! A task goes onto the slowest core that can take it: that keeps fast cores free for ordinary tasks. Cores of the same speed are
+//! tried by their numbers. Tasks of a core have rate-monotonic priorities, ties by id; C is at speed 1 and is rounded up to ns on
+//! every core. What a core can take says
+//!
+//! - with the double hit ignored, as the paper has it, the plain test; and if a task has asked for a bound of its tardiness,
+//!   Theorem 1 must not exceed it there ([`crate::DoubleHit::Ignored`]);
+//! - with the double hit counted the exact test: no deadline is missed.
+//!
+//! # Until a core has been quiet
+//!
+//! Analyses are of windows that begin when nothing is pending. If a task leaves, what its last job has taken of such a window
+//! is taken, and if another task's job takes its place there, tasks of lower priorities meet both. So whoever leaves is counted
+//! until the core has been quiet: until there was an instant at which none of its jobs was pending, those that have left
+//! included ([`Admission::settle`]). It is the same with the size of a server: a budget that has been used is used, and
+//! until then what enters must fit beside the old size and the new one.
+//!
+//! A host gives a server a new budget from the next replenishment on if its period stays, and a new period when the core is quiet.
+//! Whatever happens, from then on the server goes by the new size, and what is left of its budget is cut to that. (Where periods
+//! are equal, whatever the server does is something that it could do with the larger budget all the time. With two periods it
+//! could take from both.)
+
+mod core;
+mod refused;
+
+pub use refused::{CoreRefused, Refused, Wanted, Why};
+
+use crate::{Bounds, DoubleHit, SporadicTask, WORK_DEFAULT, Work};
+use core::ServedCore;
+use laxity_model::{CpuList, DeferrableServer, Duration, Platform, ServerSize, Speed};
+use std::collections::BTreeMap;
+
+/// A task that wants to enter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entrant {
+    /// Its number: no two tasks have the same at a time. Of equal periods the lower goes first.
+    pub id: u64,
+    /// Its parameters, C at speed 1.
+    pub task: SporadicTask,
+    /// By how much its jobs may be late; any bound is good enough if there is none. Nothing is late if the double hit is counted.
+    pub tardiness_max: Option<Duration>,
+    /// Where it may run; everywhere if it does not say.
+    pub affinity: Option<CpuList>,
+}
+
+/// Who is where, and what is reserved for ordinary tasks.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    /// By speed, then by number.
+    cores: Vec<ServedCore>,
+    double_hit: DoubleHit,
+    steps: u64,
+}
+
+impl Admission {
+    /// The cores of a platform with nobody on them, each with a server of this size.
+    pub fn new(platform: &Platform, size: ServerSize, double_hit: DoubleHit) -> Self {
+        let slowest = platform.cores().iter().map(|core| core.speed).min();
+        let with_server = |core: &laxity_model::Core| {
+            let server = size.on(core.speed, slowest.unwrap_or(core.speed));
+            ServedCore::new(core.cpu, core.speed, server)
+        };
+        let mut cores: Vec<ServedCore> = platform.cores().iter().map(with_server).collect();
+        cores.sort_by_key(|core| (core.speed, core.cpu));
+        Admission { cores, double_hit, steps: WORK_DEFAULT }
+    }
+
+    /// With at most so many steps for each test on each core; what needs more is refused.
+    #[must_use]
+    pub fn with_steps(self, steps: u64) -> Self {
+        Admission { steps, ..self }
+    }
+
+    /// Lets a task onto the slowest core that can take it, whose number it returns.
+    ///
+    /// # Errors
+    ///
+    /// Why no core can take it.
+    pub fn enter(&mut self, entrant: Entrant) -> Result<u32, Refused> {
+        let all: Vec<u32> = self.cores.iter().map(|core| core.cpu).collect();
+        self.enter_one_of(&all, entrant)
+    }
+
+    /// Lets a task onto this core.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot take it. There may be no such core.
+    pub fn enter_core(&mut self, cpu: u32, entrant: Entrant) -> Result<u32, Refused> {
+        self.enter_one_of(&[cpu], entrant)
+    }
+
+    fn enter_one_of(&mut self, cpus: &[u32], entrant: Entrant) -> Result<u32, Refused> {
+        let mut refused = Refused::new(Wanted::Enter(entrant.id));
+        if let Some(cpu) = self.core_of(entrant.id) {
+            refused.add(cpu, None, Why::Present);
+            return Err(refused);
+        }
+        for &cpu in cpus {
+            let (double_hit, work) = (self.double_hit, Work::steps(self.steps));
+            let Some(core) = self.core_mut(cpu) else {
+                refused.add(cpu, None, Why::NoCore);
+                continue;
+            };
+            match core.takes(&entrant, double_hit, work) {
+                Ok(()) => {
+                    core.put(entrant);
+                    return Ok(cpu);
+                }
+                Err(why) => refused.add(cpu, Some(core.speed), why),
+            }
+            refused.unsettled |= core.is_unsettled();
+        }
+        Err(refused)
+    }
+
+    /// A task leaves: it releases no more jobs. It is counted until its core settles. Returns where it was.
+    pub fn leave(&mut self, id: u64) -> Option<u32> {
+        self.cores.iter_mut().find_map(|core| core.leave(id).then_some(core.cpu))
+    }
+
+    /// Gives a core's server another size. What it was is counted until the core settles.
+    ///
+    /// # Errors
+    ///
+    /// Which task would break by how much, and the largest budget per period that breaks none.
+    pub fn resize(&mut self, cpu: u32, server: DeferrableServer) -> Result<(), Refused> {
+        let mut refused = Refused::new(Wanted::Resize(cpu, server));
+        let (double_hit, work) = (self.double_hit, Work::steps(self.steps));
+        let Some(core) = self.core_mut(cpu) else {
+            refused.add(cpu, None, Why::NoCore);
+            return Err(refused);
+        };
+        let Err(why) = core.bears(server, double_hit, work) else {
+            core.resize(server);
+            return Ok(());
+        };
+        refused.add(cpu, Some(core.speed), why);
+        refused.unsettled = core.is_unsettled();
+        refused.largest_budget = self.largest_budget(cpu, server.period());
+        Err(refused)
+    }
+
+    /// The largest budget that a server of this period could be given with the tasks that are counted now, 0 if there is room for
+    /// none; nothing if there is no such core, or if the period is 0.
+    ///
+    /// What a server can do it can do with a larger budget, too: no test accepts more of it and refuses less.
+    pub fn largest_budget(&self, cpu: u32, period: Duration) -> Option<Duration> {
+        let core = self.core(cpu)?;
+        let fits = |budget: u64| {
+            let server = DeferrableServer::new(Duration::from_ns(budget), period).ok();
+            server.is_some_and(|server| core.bears(server, self.double_hit, Work::steps(self.steps)).is_ok())
+        };
+        if period.is_zero() || !fits(0) {
+            return (!period.is_zero()).then_some(Duration::ZERO);
+        }
+        // The largest that fits is in [low, high].
+        let (mut low, mut high) = (0, period.as_ns());
+        while low < high {
+            let middle = high - (high - low) / 2;
+            if fits(middle) { low = middle } else { high = middle - 1 }
+        }
+        Some(Duration::from_ns(low))
+    }
+
+    /// The core is quiet: none of its jobs is pending, nor one of those that have left, and its server has no more budget than by
+    /// its present size. Who has left, and what sizes its server had, no longer counts.
+    pub fn settle(&mut self, cpu: u32) {
+        if let Some(core) = self.core_mut(cpu) {
+            core.settle();
+        }
+    }
+
+    /// Whether something is counted on a core that is no longer there.
+    pub fn is_unsettled(&self, cpu: u32) -> bool {
+        self.core(cpu).is_some_and(ServedCore::is_unsettled)
+    }
+
+    /// The tasks that are on a core and have not left, the highest priority first.
+    pub fn tasks_of(&self, cpu: u32) -> &[Entrant] {
+        self.core(cpu).map_or(&[], ServedCore::tasks)
+    }
+
+    /// The size that a core's server has been given last.
+    pub fn server_of(&self, cpu: u32) -> Option<DeferrableServer> {
+        self.core(cpu).map(ServedCore::server)
+    }
+
+    /// Where a task is, also one that has left and still counts.
+    fn core_of(&self, id: u64) -> Option<u32> {
+        self.cores.iter().find(|core| core.counts(id)).map(|core| core.cpu)
+    }
+
+    fn core(&self, cpu: u32) -> Option<&ServedCore> {
+        self.cores.iter().find(|core| core.cpu == cpu)
+    }
+
+    fn core_mut(&mut self, cpu: u32) -> Option<&mut ServedCore> {
+        self.cores.iter_mut().find(|core| core.cpu == cpu)
+    }
+}
+
+/// What is proven of exactly these tasks on a core of this speed: their response times if the double hit is counted, else how late
+/// they can be, in the order given. Affinities are not looked at.
+///
+/// # Errors
+///
+/// Which promise would not hold.
+pub fn judge_core(
+    speed: Speed,
+    server: DeferrableServer,
+    tasks: &[Entrant],
+    double_hit: DoubleHit,
+    work: Work,
+) -> Result<Bounds, Why> {
+    let mut core = ServedCore::new(0, speed, server);
+    tasks.iter().for_each(|task| core.put(task.clone()));
+    let in_order = |by_priority: Vec<u64>| {
+        let bound_of: BTreeMap<u64, u64> = core.tasks().iter().map(|task| task.id).zip(by_priority).collect();
+        tasks.iter().filter_map(|task| bound_of.get(&task.id).copied()).collect()
+    };
+    Ok(match core.bears(server, double_hit, work)? {
+        Bounds::ResponseTimes(bounds) => Bounds::ResponseTimes(in_order(bounds)),
+        Bounds::Tardiness(bounds) => Bounds::Tardiness(in_order(bounds)),
+        Bounds::None => Bounds::None,
+    })
+}
