@@ -339,6 +339,7 @@ fn very_many_jobs_have_percentiles_rounded_up_and_say_so() {
         let fast = (0..jobs).map(|k| {
             let mut job = job(0, 0, 10 * k, 10 * k + 10, None);
             job.finish_ns = Some(job.release_ns + response(k));
+            job.outcome = Outcome::Completed;
             job
         });
         run(0, "g-edf", 4_000_000, fast.chain([job(1, 0, 0, 20, Some(12))]).collect())

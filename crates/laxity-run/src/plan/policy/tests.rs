@@ -1,6 +1,6 @@
 use super::*;
 use crate::BudgetMargin;
-use laxity_model::{Core, NumaNode, Policy, Scope, Speed};
+use laxity_model::{Core, NumaNode, OnMiss, Policy, Scope, Speed};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
@@ -20,7 +20,13 @@ const POLICY: PolicyOptions = PolicyOptions { budget: BudgetMode::Throttle, batc
 fn plan_of(scheduler: &str, tasks: Vec<Task>, cells: &[Cell], policy: PolicyOptions) -> Result<Plan> {
     let set = TaskSet::new("set", tasks).expect("valid");
     let margin = BudgetMargin::Fixed { share_ppm: 0, least: Duration::ZERO };
-    let options = PlanOptions { duration: ms(1000), grace: None, budget_margin: margin, seed: 0 };
+    let options = PlanOptions {
+        duration: ms(1000),
+        grace: None,
+        on_miss: OnMiss::Continue,
+        budget_margin: margin,
+        seed: 0,
+    };
     let scheduler = scheduler.parse().expect("a scheduler");
     plan_policy(&set, scheduler, cells, &platform(4), KernelLimits::default(), options, policy)
 }
