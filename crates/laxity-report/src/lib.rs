@@ -20,6 +20,7 @@ mod beside;
 mod cells;
 mod evidence_tables;
 mod html;
+mod inflation;
 mod markdown;
 mod number;
 mod pages;

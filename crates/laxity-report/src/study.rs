@@ -230,6 +230,8 @@ pub(crate) struct TaskEvidence {
     pub(crate) response_ns_median: Option<f64>,
     /// Mean over runs of the mean CPU time of a job.
     pub(crate) execution_ns: Option<Sample>,
+    /// Mean over runs of CPU time by demand.
+    pub(crate) execution_inflation: Option<f64>,
     pub(crate) l1d_miss_rate: Option<f64>,
     pub(crate) l2_miss_rate: Option<f64>,
     pub(crate) llc_miss_rate: Option<f64>,
@@ -256,6 +258,7 @@ impl TaskEvidence {
             response_ns_p99,
             response_ns_median,
             execution_ns: over(|t| t.execution_ns.map(|e| e.mean)),
+            execution_inflation: mean(|t| t.execution_inflation),
             l1d_miss_rate: mean(|t| t.cache.l1d_miss_rate_per_us),
             l2_miss_rate: mean(|t| t.cache.l2_miss_rate_per_us),
             llc_miss_rate: mean(|t| t.cache.llc_miss_rate_per_us),

@@ -2,7 +2,7 @@
 
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
-use crate::{background, beside, evidence_tables, verified};
+use crate::{background, beside, evidence_tables, inflation, verified};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 
 /// Where the text goes.
@@ -38,6 +38,9 @@ pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
             if let Some(worst) = evidence_tables::worst_tasks(study, &[index]) {
                 out += &format!("{}\n", table(&worst, style));
             }
+        }
+        if let Some(inflation) = inflation::table(study, index) {
+            out += &format!("\n{}\n", table(&inflation, style));
         }
     }
     out.push('\n');

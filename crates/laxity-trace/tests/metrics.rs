@@ -46,6 +46,25 @@ fn example() -> Run {
     run
 }
 
+/// `fast` takes 2, 2 and 3 ms where 2 each were asked for, `slow` 6 of 4: 7/6, 6/4, and 13/10 of both.
+#[test]
+fn inflation_is_cpu_time_by_demand() {
+    let mut run = example();
+    for (job, demand_ms) in run.jobs.iter_mut().zip([2, 2, 2, 4, 4, 4]) {
+        job.demand_ns = Some(demand_ms * MS);
+    }
+    let of = |run: &Run| RunSummary::of(run, &two_tasks(), 2).expect("valid");
+    let summary = of(&run);
+    assert_eq!([0, 1].map(|task| summary.tasks[task].execution_inflation), [Some(7.0 / 6.0), Some(1.5)]);
+    assert_eq!(summary.rates.execution_inflation, Some(1.3));
+    // A job without CPU time, and one that was aborted, count on neither side.
+    run.jobs[0].cpu_time_ns = None;
+    run.jobs[3].outcome = Outcome::Aborted;
+    let summary = of(&run);
+    assert_eq!([0, 1].map(|task| summary.tasks[task].execution_inflation), [Some(1.25), None]);
+    assert_eq!(summary.rates.execution_inflation, Some(1.25));
+}
+
 /// `fast` has its third job aborted at 31 (due at 30), `slow` its second release skipped.
 ///
 /// The abort is a miss without response time, laxity or tardiness; its 3 ms of CPU time are in no mean, its 2 migrations in
@@ -157,7 +176,8 @@ fn a_run_as_worked_out_by_hand() {
     close(summary.rates.cache.l1d_miss_rate_per_us, 0.2);
     close(summary.rates.cache.llc_miss_rate_per_us, (4.0 / 3.0 + 0.1) / 2.0);
     let missing: Vec<_> = summary.not_measured.iter().map(|(k, v)| (&**k, &**v)).collect();
-    assert_eq!(missing, [("l2_miss_rate_per_us", "the PMU has no such event")]);
+    let nobody_asked = ("execution_inflation", "not recorded for any completed job");
+    assert_eq!(missing, [nobody_asked, ("l2_miss_rate_per_us", "the PMU has no such event")]);
 }
 
 #[test]
@@ -247,7 +267,7 @@ fn what_was_not_measured_is_null_with_the_reason() {
     };
     let summary = RunSummary::of(&not_run, &two_tasks(), 2).expect("valid");
     assert_eq!((summary.normalized_laxity, summary.tardiness_ns, summary.response_ns), (None, None, None));
-    assert_eq!(summary.not_measured.len(), 12);
+    assert_eq!(summary.not_measured.len(), 13);
     assert!(summary.not_measured.values().all(|reason| reason == "not run: no SCHED_DEADLINE"));
     let document = serde_json::to_value(&summary).expect("serializes");
     for metric in summary.not_measured.keys() {

@@ -5,7 +5,7 @@ use crate::cells::Cell;
 use crate::plot::Plot;
 use crate::study::{Study, common_working_set, tasks_of, utilization_of};
 use crate::table::{Column, Field, Table, Tone};
-use crate::{Recommendation, Report, evidence_tables, number};
+use crate::{Recommendation, Report, evidence_tables, inflation, number};
 use laxity_trace::PlacementRecord;
 use serde::Serialize;
 
@@ -20,6 +20,7 @@ pub(super) struct SetPage {
     worst: Option<TableView>,
     plots: Vec<PlotView>,
     alone: Option<TableView>,
+    inflation: Option<TableView>,
     placements: Vec<PlacementView>,
 }
 
@@ -67,6 +68,7 @@ pub(super) fn set_pages(report: &Report<'_>, plots: &[Vec<Plot>], budget: &mut B
                 .map(TableView::of),
             plots: budget.views(plots.get(index).map_or(&[], Vec::as_slice)),
             alone: evidence_tables::alone(study, index).map(TableView::of),
+            inflation: inflation::table(study, index).map(TableView::of),
             placements: placements(study, index),
         }
     };

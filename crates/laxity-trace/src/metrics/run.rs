@@ -2,7 +2,7 @@
 
 use super::responses::{ResponseTimes, Responses};
 use super::statistics::{Sample, mean, ratio};
-use super::tally::{Counts, Events, Tallies, TaskTally, tally};
+use super::tally::{Counts, Events, Tallies, TaskTally, Work, tally};
 use crate::{Host, Run, RunStatus};
 use laxity_model::{Result, Task, TaskSet};
 use schemars::JsonSchema;
@@ -27,6 +27,8 @@ pub struct Rates {
     pub measured_utilization: Option<f64>,
     /// `measured_utilization` divided by the number of cores (lelli2012, Table 4).
     pub measured_utilization_per_core: Option<f64>,
+    /// CPU time of the completed jobs of all tasks / what they were to take.
+    pub execution_inflation: Option<f64>,
     /// Migrations during the run / number of tasks.
     pub migration_rate: Option<f64>,
     /// Context switches during the run / number of tasks.
@@ -91,6 +93,8 @@ pub struct TaskSummary {
     pub response_ns: Option<ResponseTimes>,
     /// CPU time of its jobs.
     pub execution_ns: Option<ExecutionTimes>,
+    /// CPU time of its completed jobs / what they were to take.
+    pub execution_inflation: Option<f64>,
     /// Mean over jobs of CPU time / T.
     pub measured_utilization: Option<f64>,
     /// Migrations during the run.
@@ -124,6 +128,7 @@ impl TaskSummary {
                 .and_then(|max| Some(TaskTardiness { mean: tally.tardiness_mean()?, max })),
             response_ns: tally.responses.summary(),
             execution_ns: execution_times(tally),
+            execution_inflation: tally.work.inflation(),
             measured_utilization: tally.cpu_times.mean_over(period),
             migrations: total(&tally.migrations),
             context_switches: total(&tally.context_switches),
@@ -244,7 +249,7 @@ impl RunSummary {
     }
 
     /// Every metric that can be null, with the columns that it needs, and whether it is there.
-    fn availability(&self) -> [(&'static str, &'static [&'static str], bool); 12] {
+    fn availability(&self) -> [(&'static str, &'static [&'static str], bool); 13] {
         let (rates, cache) = (&self.rates, &self.rates.cache);
         [
             ("deadline_satisfaction", &["finish_ns"], self.deadline_satisfaction.is_some()),
@@ -258,6 +263,7 @@ impl RunSummary {
                 &["measured_utilization", "cpu_time_ns"],
                 rates.measured_utilization_per_core.is_some(),
             ),
+            ("execution_inflation", &["demand_ns", "cpu_time_ns"], rates.execution_inflation.is_some()),
             ("migration_rate", &["migrations"], rates.migration_rate.is_some()),
             ("context_switch_rate", &["context_switches"], rates.context_switch_rate.is_some()),
             (
@@ -306,6 +312,7 @@ fn rates(tasks: &[TaskSummary], tallies: &[&TaskTally], counts: Counts, cores: u
     Rates {
         measured_utilization,
         measured_utilization_per_core: measured_utilization.and_then(|sum| Some(sum / cores?)),
+        execution_inflation: tallies.iter().map(|tally| tally.work).sum::<Work>().inflation(),
         migration_rate: per_task(|tally| &tally.migrations),
         context_switch_rate: per_task(|tally| &tally.context_switches),
         cache: MissRates {

@@ -281,6 +281,7 @@ impl Group {
         Rates {
             measured_utilization: over(|r| r.measured_utilization),
             measured_utilization_per_core: over(|r| r.measured_utilization_per_core),
+            execution_inflation: over(|r| r.execution_inflation),
             migration_rate: over(|r| r.migration_rate),
             context_switch_rate: over(|r| r.context_switch_rate),
             cache: MissRates {

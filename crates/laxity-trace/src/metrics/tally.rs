@@ -217,6 +217,37 @@ impl CpuTimes {
     }
 }
 
+/// CPU time and demand of those completed jobs for which both are known.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Work {
+    used_ns: u128,
+    asked_ns: u128,
+}
+
+impl Work {
+    #[inline]
+    fn add(&mut self, used_ns: Option<u64>, asked_ns: Option<u64>) {
+        if let (Some(used_ns), Some(asked_ns)) = (used_ns, asked_ns) {
+            self.used_ns += u128::from(used_ns);
+            self.asked_ns += u128::from(asked_ns);
+        }
+    }
+
+    /// CPU time / demand; nothing if nothing was asked for.
+    pub(super) fn inflation(&self) -> Option<f64> {
+        ratio(i128::try_from(self.used_ns).ok()?, i128::try_from(self.asked_ns).ok()?)
+    }
+}
+
+impl Sum for Work {
+    fn sum<I: Iterator<Item = Work>>(all: I) -> Work {
+        all.fold(Work::default(), |sum, one| Work {
+            used_ns: sum.used_ns + one.used_ns,
+            asked_ns: sum.asked_ns + one.asked_ns,
+        })
+    }
+}
+
 /// Misses per µs are summed in units of 10^-9: far finer than any clock, and exact to add.
 const MISS_RATE_UNIT: i128 = 1_000_000_000;
 
@@ -263,6 +294,7 @@ pub(super) struct TaskTally {
     laxity_ns_min: i64,
     pub(super) tardiness_ns: u128,
     pub(super) cpu_times: CpuTimes,
+    pub(super) work: Work,
     met: u64,
     unfinished: u64,
     aborted: u64,
@@ -282,6 +314,7 @@ impl TaskTally {
             laxity_ns_min: i64::MAX,
             tardiness_ns: 0,
             cpu_times: CpuTimes { sum: 0, known: 0, min: u64::MAX, max: 0 },
+            work: Work::default(),
             met: 0,
             unfinished: 0,
             aborted: 0,
@@ -302,6 +335,7 @@ impl TaskTally {
         self.laxity_ns_min = self.laxity_ns_min.min(laxity);
         self.tardiness_ns += u128::from(finish.saturating_sub(job.deadline_ns));
         self.cpu_times.add(job.cpu_time_ns);
+        self.work.add(job.cpu_time_ns, job.demand_ns);
         self.migrations.add(job.migrations);
         self.context_switches.add(job.context_switches);
         if job.counters != Counters::default() {
