@@ -104,6 +104,9 @@ pub struct RunningArguments {
     /// cpu-time: a job runs for its demand of CPU time; work: for the accesses that took that long in isolation
     #[arg(long, value_name = "MODEL", default_value = "cpu-time", value_parser = value::<DemandModel>)]
     pub demand_model: DemandModel,
+    /// With --demand-model work: a file that keeps how fast working sets are walked alone, so that several calls give jobs the same work; made if it is not there
+    #[arg(long, value_name = "FILE")]
+    pub calibration: Option<PathBuf>,
     /// What becomes of a job that misses its deadline: continue (it runs to its end), abort (it stops at its next safe point) or skip (it runs to its end; releases that pass meanwhile are not made up)
     #[arg(long, value_name = "RULE", default_value_t = OnMiss::default(), value_parser = value::<OnMiss>)]
     pub on_miss: OnMiss,

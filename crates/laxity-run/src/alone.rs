@@ -4,9 +4,10 @@
 //! window of their own, so that no other task ever competes with them. The policy has no influence then.
 
 use crate::execute::JobOrder;
-use crate::plan::{Cell, Confinement, Pacing, Plan, PlannedTask, TASK_PRIORITY_MAX};
+use crate::plan::{Cell, Confinement, Plan, PlannedTask, TASK_PRIORITY_MAX};
 use crate::sched::Policy;
-use laxity_model::{AccessPattern, CpuList, Diagnostic, Duration, OnMiss, Result, Task, TaskSet};
+use crate::sharing::Regions;
+use laxity_model::{CpuList, Diagnostic, Duration, OnMiss, Result, Task, TaskSet};
 
 /// Jobs per task at least: the first finds a cold cache.
 const JOBS_MIN: u64 = 3;
@@ -30,6 +31,8 @@ pub fn alone(
     order: impl Fn(usize, usize) -> JobOrder,
 ) -> Result<(Plan, Vec<Vec<JobOrder>>)> {
     let cpus = CpuList::from_iter([cpu]);
+    let cell = Cell { cpus, tasks: Vec::new(), memory_nodes: CpuList::default() };
+    let regions = Regions::of(set, seed)?;
     let too_long = || Diagnostic::usage("running every task alone takes more than 584 years").hint("skip it");
     let mut begin = Duration::ZERO;
     let mut tasks = Vec::new();
@@ -44,23 +47,18 @@ pub fn alone(
         };
         orders.push((0..jobs).map(job).collect::<Result<Vec<_>>>()?);
         begin = release(jobs).and_then(|end| end.checked_add(task.deadline_rel)).ok_or_else(too_long)?;
+        let policy = Policy::Fifo { priority: TASK_PRIORITY_MAX };
+        // On whichever CPU it may run.
         tasks.push(PlannedTask {
-            id,
-            name: task.name.clone(),
-            policy: Policy::Fifo { priority: TASK_PRIORITY_MAX },
-            pacing: Pacing::Sleep,
-            affinity: cpus.clone(),
-            size_bytes: task.working_set.size_bytes,
-            reads_writes: (task.working_set.reads, task.working_set.writes),
-            random: task.working_set.pattern == AccessPattern::Random,
-            seed: seed.wrapping_add(id as u64),
-            batching: task.batching,
+            affinity: cell.cpus.clone(),
+            ..PlannedTask::of(set, id, &cell, policy, &regions, seed)
         });
     }
     let plan = Plan {
-        cells: vec![Cell { cpus, tasks: (0..tasks.len()).collect(), memory_nodes: CpuList::default() }],
+        cells: vec![Cell { tasks: (0..tasks.len()).collect(), ..cell }],
         confinement: Confinement::AffinityMasks,
         tasks,
+        regions: regions.bytes,
         duration: begin,
         grace: Duration::from_ms(500),
         on_miss: OnMiss::Continue,

@@ -6,6 +6,8 @@
 
 use crate::clock::thread_cpu_ns;
 use crate::sched::{Policy, set_policy};
+use crate::shared::Shared;
+use crate::sharing::SharedPart;
 use crate::walk::{LINE_BYTES, Walk};
 use laxity_model::{Diagnostic, Duration, Result, WorkingSet};
 
@@ -17,6 +19,21 @@ pub struct AccessRate {
 }
 
 impl AccessRate {
+    /// So many accesses in so much time; nothing if there are none, or in no time.
+    pub fn of(accesses: u64, span: Duration) -> Option<Self> {
+        (accesses > 0 && !span.is_zero()).then_some(AccessRate { accesses, span })
+    }
+
+    /// Accesses that were made.
+    pub fn accesses(self) -> u64 {
+        self.accesses
+    }
+
+    /// CPU time that they took.
+    pub fn span(self) -> Duration {
+        self.span
+    }
+
     /// The number of accesses that take `demand`, at least one.
     pub fn accesses_in(self, demand: Duration) -> u64 {
         let accesses = u128::from(demand.as_ns()) * u128::from(self.accesses) / u128::from(self.span.as_ns());
@@ -39,13 +56,23 @@ const ROUNDS: usize = 15;
 const ROUND_NS: u64 = 2_000_000;
 const PASS_ACCESSES_MIN: u64 = 4_096;
 
-/// Measures the rate of a working set in a thread of its own, at real-time priority where that is permitted.
-pub fn access_rate(set: &WorkingSet, seed: u64) -> Result<AccessRate> {
+/// Measures the rate of a working set in a thread of its own, at real-time priority where that is permitted. The first
+/// `shared_bytes` of it are memory of the kind that groups share, but nobody else has it.
+///
+/// # Errors
+///
+/// There is no memory for it.
+pub fn access_rate(set: &WorkingSet, shared_bytes: u64, seed: u64) -> Result<AccessRate> {
     let set = *set;
     let measured = std::thread::spawn(move || {
         // Without the permission the rate is measured all the same, with more noise.
         let _ = set_policy(0, Policy::Fifo { priority: 1 });
-        let mut walk = Walk::new(&set, seed)?;
+        let part = SharedPart { region: 0, bytes: shared_bytes, link: 0, seed };
+        let memory = Shared::create(&[], &[shared_bytes])?;
+        let mut walk = match shared_bytes {
+            0 => Walk::new(&set, seed)?,
+            _ => Walk::sharing(&set, &part, memory.region(0))?,
+        };
         let lines = set.size_bytes.div_ceil(LINE_BYTES).max(1);
         let pass = lines.max(PASS_ACCESSES_MIN);
         walk.go(pass);
@@ -59,7 +86,7 @@ pub fn access_rate(set: &WorkingSet, seed: u64) -> Result<AccessRate> {
     })
 }
 
-fn round(walk: &mut Walk, pass: u64) -> AccessRate {
+fn round(walk: &mut Walk<'_>, pass: u64) -> AccessRate {
     let before = thread_cpu_ns();
     let mut accesses = 0;
     loop {
@@ -86,7 +113,7 @@ mod tests {
     #[test]
     fn a_warm_working_set_has_a_rate() {
         let set = WorkingSet { size_bytes: 16 << 10, ..WorkingSet::default() };
-        let rate = access_rate(&set, 1).expect("memory");
+        let rate = access_rate(&set, 8 << 10, 1).expect("memory");
         assert!(rate.accesses_in(Duration::from_ms(1)) > 100, "{rate:?}");
     }
 }

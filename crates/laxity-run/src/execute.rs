@@ -89,8 +89,8 @@ pub fn execute(
     interrupt: &AtomicBool,
     on_progress: &mut dyn FnMut(Progress),
 ) -> Result<Executed> {
-    check_memory(plan.tasks.iter().map(|task| (task.name.as_str(), task.size_bytes)))?;
-    let shared = prepare(orders, deadlines)?;
+    check_memory(&plan.memory())?;
+    let shared = prepare(orders, deadlines, &plan.regions)?;
     let file = plan.recorded.then(memory_for_records).transpose()?;
     let stolen_before = stolen_ns();
     let end =
@@ -166,14 +166,18 @@ fn records_of(mut file: File, about: RecordingEnd) -> RunRecords {
     }
 }
 
-fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration]) -> Result<Shared> {
+fn prepare(orders: &[Vec<JobOrder>], deadlines: &[Duration], regions: &[u64]) -> Result<Shared> {
     let counts: Vec<usize> = orders.iter().map(Vec::len).collect();
-    let shared = Shared::create(&counts).map_err(|error| {
+    let shared = Shared::create(&counts, regions).map_err(|error| {
+        let regions = match regions.len() {
+            0 => String::new(),
+            some => format!(" and what {some} groups share"),
+        };
         Diagnostic::environment(format!(
-            "no memory for the records of {} jobs: {error}",
+            "no memory for the records of {} jobs{regions}: {error}",
             counts.iter().sum::<usize>()
         ))
-        .hint("use a shorter --duration")
+        .hint("use a shorter --duration, or share less")
     })?;
     for (task, (orders, deadline_rel)) in orders.iter().zip(deadlines).enumerate() {
         for (slot, order) in shared.jobs_of(task).iter().zip(orders) {
@@ -199,19 +203,20 @@ pub fn available_memory() -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// All working sets must fit into the memory that is free now: they are locked for the whole run.
-pub fn check_memory<'a>(working_sets: impl Iterator<Item = (&'a str, u64)> + Clone) -> Result<()> {
+/// All working sets, with words for whose they are, must fit into the memory that is free now: they are locked for the whole
+/// run.
+pub fn check_memory(working_sets: &[(String, u64)]) -> Result<()> {
     let Some(available) = available_memory() else { return Ok(()) };
-    let wanted: u128 = working_sets.clone().map(|(_, bytes)| u128::from(bytes)).sum();
+    let wanted: u128 = working_sets.iter().map(|(_, bytes)| u128::from(*bytes)).sum();
     if wanted <= u128::from(available / 10 * 9) {
         return Ok(());
     }
-    let (name, bytes) = working_sets.max_by_key(|&(_, bytes)| bytes).unwrap_or_default();
+    let Some((whose, bytes)) = working_sets.iter().max_by_key(|(_, bytes)| bytes) else { return Ok(()) };
     Err(Diagnostic::usage(format!(
-        "the working sets need {} of memory (task `{name}` alone {}), but only {} are available and a run locks \
+        "the working sets need {} of memory ({whose} alone {}), but only {} are available and a run locks \
          them all",
         ByteSize(u64::try_from(wanted).unwrap_or(u64::MAX)),
-        ByteSize(bytes),
+        ByteSize(*bytes),
         ByteSize(available >> 20 << 20)
     ))
     .hint("use smaller working sets"))

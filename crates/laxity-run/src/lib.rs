@@ -23,6 +23,7 @@ mod plan;
 mod runtime_dir;
 mod sched;
 mod shared;
+mod sharing;
 mod walk;
 mod worker;
 
@@ -41,6 +42,7 @@ pub use plan::{
 };
 pub use runtime_dir::MachineLock;
 pub use sched::Policy;
+pub use sharing::SharedPart;
 
 use std::fs::File;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};

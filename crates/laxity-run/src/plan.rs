@@ -17,6 +17,7 @@ pub use policy::{AttachedCell, Attachment, BudgetMode, PolicyOptions, plan_polic
 
 use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
+use crate::sharing::{Regions, SharedPart};
 use laxity_model::{
     AccessPattern, CpuList, Diagnostic, Duration, LoadSum, OnMiss, PriorityRule, Result, Scheduler, TaskSet,
     Utilization, WorkingSet,
@@ -82,6 +83,8 @@ pub struct PlannedTask {
     pub affinity: CpuList,
     /// Working set size.
     pub size_bytes: u64,
+    /// The part of it that its group shares.
+    pub shared: Option<SharedPart>,
     /// Read-to-write ratio.
     pub reads_writes: (u32, u32),
     /// Random rather than sequential walk.
@@ -94,7 +97,14 @@ pub struct PlannedTask {
 
 impl PlannedTask {
     /// Task `id` in its cell, asleep until its releases.
-    fn of(set: &TaskSet, id: usize, cell: &Cell, policy: Policy, seed: u64) -> Self {
+    pub(crate) fn of(
+        set: &TaskSet,
+        id: usize,
+        cell: &Cell,
+        policy: Policy,
+        regions: &Regions,
+        seed: u64,
+    ) -> Self {
         let task = &set.tasks()[id];
         let own = task.affinity.as_ref();
         PlannedTask {
@@ -104,6 +114,7 @@ impl PlannedTask {
             pacing: Pacing::Sleep,
             affinity: own.map_or(cell.cpus.clone(), |own| own.intersection(&cell.cpus)),
             size_bytes: task.working_set.size_bytes,
+            shared: regions.part_of(id),
             reads_writes: (task.working_set.reads, task.working_set.writes),
             random: task.working_set.pattern == AccessPattern::Random,
             seed: seed.wrapping_add(id as u64),
@@ -133,6 +144,20 @@ impl PlannedTask {
 }
 
 impl Plan {
+    /// What its tasks walk in bytes, with words for whom: what is shared is there once.
+    pub fn memory(&self) -> Vec<(String, u64)> {
+        let regions = self.regions.iter().zip(0..).map(|(&bytes, region)| {
+            let member = |task: &&PlannedTask| task.shared.is_some_and(|part| part.region == region);
+            let first = self.tasks.iter().find(member).map_or("", |task| task.name.as_str());
+            (format!("the group of task `{first}`"), bytes)
+        });
+        let own = self.tasks.iter().map(|task| {
+            let shared = task.shared.map_or(0, |part| part.bytes);
+            (format!("task `{}`", task.name), task.size_bytes.saturating_sub(shared))
+        });
+        own.chain(regions).collect()
+    }
+
     /// True if a task runs under SCHED_DEADLINE.
     pub fn uses_deadline(&self) -> bool {
         self.tasks.iter().any(|task| task.reserved_period().is_some())
@@ -162,6 +187,8 @@ pub struct Plan {
     pub confinement: Confinement,
     /// Real-time tasks; `cells` name them by position here.
     pub tasks: Vec<PlannedTask>,
+    /// Memory that groups of tasks share, in bytes.
+    pub regions: Vec<u64>,
     /// Releases happen in `[0, duration)`.
     pub duration: Duration,
     /// How much longer jobs may run.
@@ -253,10 +280,12 @@ pub fn plan(
     options: PlanOptions,
 ) -> Result<Plan> {
     let whole = cells.len() == 1 && cells[0].cpus == *machine;
+    let regions = Regions::of(set, options.seed)?;
     let mut plan = Plan {
         cells: Vec::new(),
         confinement: if whole { Confinement::WholeMachine } else { Confinement::Cpusets },
         tasks: Vec::new(),
+        regions: regions.bytes.clone(),
         duration: options.duration,
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
         on_miss: options.on_miss,
@@ -277,7 +306,7 @@ pub fn plan(
         };
         let first = plan.tasks.len();
         for (&id, policy) in cell.tasks.iter().zip(policies) {
-            plan.tasks.push(PlannedTask::of(set, id, cell, policy, options.seed));
+            plan.tasks.push(PlannedTask::of(set, id, cell, policy, &regions, options.seed));
         }
         plan.cells.push(Cell { tasks: (first..plan.tasks.len()).collect(), ..cell.clone() });
     }

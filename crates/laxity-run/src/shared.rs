@@ -1,9 +1,11 @@
 //! The memory that a run's processes share: what each job is to do, and what became of it.
 //!
-//! One memfd, laid out as a header, one entry per task and one slot per job. The supervising process fills
-//! in releases and demands; task threads store what happened; whoever outlives the others still has every
-//! job that was recorded. All fields are atomics, so that no process can make another's reads undefined.
+//! One memfd, laid out as a header, one entry per task, one slot per job, and the memory of the groups ([`crate::sharing`]),
+//! which begins on a page of its own. The supervising process fills in releases and demands; task threads store what happened;
+//! whoever outlives the others still has every job that was recorded. All fields are atomics, so that no process can make
+//! another's reads undefined.
 
+use crate::walk::Line;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, ProtFlags};
@@ -11,6 +13,9 @@ use std::io;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+/// Pages are no larger where laxity runs, but for huge ones.
+const PAGE_BYTES: usize = 4096;
 
 /// Not yet, or not at all.
 pub const NEVER: u64 = u64::MAX;
@@ -40,6 +45,17 @@ pub struct Header {
     task_count: AtomicU64,
     /// Number of job slots.
     slot_count: AtomicU64,
+    /// Number of regions.
+    region_count: AtomicU64,
+}
+
+/// Where a group's memory is.
+#[repr(C)]
+struct RegionEntry {
+    /// In lines, from the beginning of all regions.
+    first_line: AtomicU64,
+    /// Number of its lines.
+    line_count: AtomicU64,
 }
 
 /// Words for one task.
@@ -106,15 +122,25 @@ unsafe impl Send for Shared {}
 unsafe impl Sync for Shared {}
 
 impl Shared {
-    /// Creates the memory for tasks with the given numbers of jobs.
-    pub fn create(jobs_per_task: &[usize]) -> io::Result<Self> {
+    /// Creates the memory for tasks with the given numbers of jobs, and for regions of so many bytes.
+    pub fn create(jobs_per_task: &[usize], regions: &[u64]) -> io::Result<Self> {
         let slots: usize = jobs_per_task.iter().sum();
-        let bytes = layout_bytes(jobs_per_task.len(), slots);
+        let lines = lines_of(regions)?;
+        let layout = Layout { tasks: jobs_per_task.len(), slots, regions: regions.len() };
+        let all_lines = lines.iter().try_fold(0_usize, |sum, lines| sum.checked_add(*lines));
+        let bytes = all_lines.and_then(|lines| layout.with_lines(lines)).ok_or(io::ErrorKind::OutOfMemory)?;
         let fd = rustix::fs::memfd_create("laxity-run", MemfdFlags::CLOEXEC)?;
         rustix::fs::fallocate(&fd, rustix::fs::FallocateFlags::empty(), 0, bytes as u64)?;
         let shared = Self::map(fd, bytes)?;
         shared.header().task_count.store(jobs_per_task.len() as u64, Relaxed);
         shared.header().slot_count.store(slots as u64, Relaxed);
+        shared.header().region_count.store(regions.len() as u64, Relaxed);
+        let mut first_line = 0;
+        for (entry, lines) in shared.regions().iter().zip(lines) {
+            entry.first_line.store(first_line, Relaxed);
+            entry.line_count.store(lines as u64, Relaxed);
+            first_line += lines as u64;
+        }
         let mut first = 0;
         for (task, &count) in shared.tasks().iter().zip(jobs_per_task) {
             task.first_slot.store(first, Relaxed);
@@ -139,7 +165,16 @@ impl Shared {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let shared = Self::map(fd, bytes)?;
-        if layout_bytes(shared.task_count(), shared.slot_count()) > bytes {
+        if shared.layout().regions_at() > bytes {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let end = |region: &RegionEntry| {
+            let (first, lines) = (region.first_line.load(Relaxed), region.line_count.load(Relaxed));
+            usize::try_from(first.checked_add(lines)?).ok()
+        };
+        let ends = shared.regions().iter().map(end).collect::<Option<Vec<usize>>>();
+        let last = ends.and_then(|ends| shared.layout().with_lines(ends.into_iter().max().unwrap_or(0)));
+        if last.is_none_or(|last| last > bytes) {
             return Err(io::ErrorKind::InvalidData.into());
         }
         Ok(shared)
@@ -171,12 +206,14 @@ impl Shared {
         unsafe { &*self.base.cast::<Header>() }
     }
 
-    fn task_count(&self) -> usize {
-        usize::try_from(self.header().task_count.load(Relaxed)).unwrap_or(usize::MAX / 1024)
-    }
-
-    fn slot_count(&self) -> usize {
-        usize::try_from(self.header().slot_count.load(Relaxed)).unwrap_or(usize::MAX / 1024)
+    fn layout(&self) -> Layout {
+        let count = |word: &AtomicU64| usize::try_from(word.load(Relaxed)).unwrap_or(usize::MAX / 1024);
+        let header = self.header();
+        Layout {
+            tasks: count(&header.task_count),
+            slots: count(&header.slot_count),
+            regions: count(&header.region_count),
+        }
     }
 
     /// One entry per task.
@@ -186,15 +223,31 @@ impl Shared {
         unsafe {
             std::slice::from_raw_parts(
                 self.base.add(size_of::<Header>()).cast::<TaskEntry>(),
-                self.task_count(),
+                self.layout().tasks,
             )
         }
     }
 
     fn slots(&self) -> &[Slot] {
-        let offset = size_of::<Header>() + self.task_count() * size_of::<TaskEntry>();
+        let layout = self.layout();
         // SAFETY: as for `tasks`.
-        unsafe { std::slice::from_raw_parts(self.base.add(offset).cast::<Slot>(), self.slot_count()) }
+        unsafe { std::slice::from_raw_parts(self.base.add(layout.slots_at()).cast::<Slot>(), layout.slots) }
+    }
+
+    fn regions(&self) -> &[RegionEntry] {
+        let layout = self.layout();
+        let at = layout.entries_at();
+        // SAFETY: as for `tasks`.
+        unsafe { std::slice::from_raw_parts(self.base.add(at).cast::<RegionEntry>(), layout.regions) }
+    }
+
+    /// The lines of region number `region`: the same memory in every mapping.
+    pub fn region(&self, region: usize) -> &[Line] {
+        let entry = &self.regions()[region];
+        let word = |word: &AtomicU64| usize::try_from(word.load(Relaxed)).expect("fits the mapping");
+        let at = self.layout().regions_at() + word(&entry.first_line) * size_of::<Line>();
+        // SAFETY: as for `tasks`; regions begin on a page, so that lines are aligned.
+        unsafe { std::slice::from_raw_parts(self.base.add(at).cast::<Line>(), word(&entry.line_count)) }
     }
 
     /// The job slots of task number `task`.
@@ -256,10 +309,43 @@ impl Drop for Shared {
     }
 }
 
-fn layout_bytes(tasks: usize, slots: usize) -> usize {
-    let tasks = tasks.saturating_mul(size_of::<TaskEntry>());
-    let slots = slots.saturating_mul(size_of::<Slot>());
-    size_of::<Header>().saturating_add(tasks).saturating_add(slots)
+/// Every region begins on a page of its own, as memory that a task has alone does.
+fn lines_of(regions: &[u64]) -> io::Result<Vec<usize>> {
+    let lines = |bytes: &u64| {
+        let bytes = usize::try_from(*bytes).ok()?.checked_next_multiple_of(PAGE_BYTES)?;
+        Some(bytes / size_of::<Line>())
+    };
+    regions.iter().map(lines).collect::<Option<_>>().ok_or(io::ErrorKind::OutOfMemory.into())
+}
+
+/// How many there are of what, and where it is.
+#[derive(Clone, Copy)]
+struct Layout {
+    tasks: usize,
+    slots: usize,
+    regions: usize,
+}
+
+impl Layout {
+    fn slots_at(self) -> usize {
+        size_of::<Header>().saturating_add(self.tasks.saturating_mul(size_of::<TaskEntry>()))
+    }
+
+    /// Where the entries of the regions are.
+    fn entries_at(self) -> usize {
+        self.slots_at().saturating_add(self.slots.saturating_mul(size_of::<Slot>()))
+    }
+
+    /// Where the regions begin: on a page.
+    fn regions_at(self) -> usize {
+        let end = self.entries_at().saturating_add(self.regions.saturating_mul(size_of::<RegionEntry>()));
+        end.checked_next_multiple_of(PAGE_BYTES).unwrap_or(usize::MAX)
+    }
+
+    /// Bytes of all, with so many lines of regions.
+    fn with_lines(self, lines: usize) -> Option<usize> {
+        lines.checked_mul(size_of::<Line>())?.checked_add(self.regions_at())
+    }
 }
 
 #[cfg(test)]
@@ -268,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_second_mapping_sees_the_first_ones_jobs() {
-        let ours = Shared::create(&[3, 0, 2]).expect("memory");
+        let ours = Shared::create(&[3, 0, 2], &[]).expect("memory");
         ours.jobs_of(2)[1].finish_ns.store(77, Relaxed);
         ours.jobs_of(0)[2].release_ns.store(5, Relaxed);
         let theirs = Shared::open(ours.fd().try_clone_to_owned().expect("descriptor")).expect("mapping");
@@ -279,6 +365,39 @@ mod tests {
         assert_eq!(theirs.jobs_of(0)[0].start_ns.load(Relaxed), NEVER);
     }
 
+    /// However many processes map them.
+    #[test]
+    fn regions_are_apart_and_there_once() {
+        let bytes = [100, 10_000, 1 << 20];
+        let ours = Shared::create(&[2, 1], &bytes).expect("memory");
+        let theirs = Shared::open(ours.fd().try_clone_to_owned().expect("descriptor")).expect("mapping");
+        for (region, (bytes, mark)) in bytes.iter().zip(1..).enumerate() {
+            assert!(ours.region(region).len() as u64 * 64 >= *bytes);
+            assert!(ours.region(region).as_ptr().addr().is_multiple_of(PAGE_BYTES));
+            ours.region(region).iter().for_each(|line| line.written.store(mark, Relaxed));
+        }
+        let marks = |region: usize| -> Vec<u32> {
+            let mut marks: Vec<u32> =
+                theirs.region(region).iter().map(|line| line.written.load(Relaxed)).collect();
+            marks.dedup();
+            marks
+        };
+        assert_eq!([0, 1, 2].map(marks), [vec![1], vec![2], vec![3]]);
+        assert_eq!(theirs.jobs_of(1)[0].end.load(Relaxed), job_end::NONE);
+        // Memory of the file itself: one page of records, and 1, 3 and 256 of regions.
+        let kept = rustix::fs::fstat(ours.fd()).expect("a file").st_blocks * 512;
+        assert_eq!(kept, (1 + 1 + 3 + 256) * 4096);
+    }
+
+    #[test]
+    fn a_region_beyond_the_file_is_refused() {
+        let shared = Shared::create(&[], &[4096]).expect("memory");
+        shared.regions()[0].line_count.store(65, Relaxed);
+        assert!(Shared::open(shared.fd().try_clone_to_owned().expect("descriptor")).is_err());
+        shared.regions()[0].first_line.store(u64::MAX, Relaxed);
+        assert!(Shared::open(shared.fd().try_clone_to_owned().expect("descriptor")).is_err());
+    }
+
     #[test]
     fn a_file_that_is_too_small_is_refused() {
         let fd = rustix::fs::memfd_create("short", MemfdFlags::CLOEXEC).expect("memory");
@@ -287,10 +406,10 @@ mod tests {
 
     #[test]
     fn stop_opens_the_gate_without_a_release() {
-        let shared = Shared::create(&[1]).expect("memory");
+        let shared = Shared::create(&[1], &[]).expect("memory");
         shared.stop();
         assert_eq!(shared.wait_for_release(), None);
-        let shared = Shared::create(&[1]).expect("memory");
+        let shared = Shared::create(&[1], &[]).expect("memory");
         shared.release_at(9);
         assert_eq!(shared.wait_for_release(), Some(9));
     }

@@ -193,7 +193,11 @@ fn prepare_and_run(
     ready: &mpsc::Sender<Result<(usize, i32)>>,
     at_work: AtWork,
 ) {
-    let walk = Walk::new(&task.working_set(), task.seed).map_err(|error| {
+    let walk = match &task.shared {
+        None => Walk::new(&task.working_set(), task.seed),
+        Some(part) => Walk::sharing(&task.working_set(), part, shared.region(part.region)),
+    };
+    let walk = walk.map_err(|error| {
         Diagnostic::environment(format!(
             "task `{}`: cannot have its working set of {} bytes: {error}",
             task.name, task.size_bytes
@@ -221,7 +225,7 @@ struct TaskBody<'a> {
     shared: &'a Shared,
     entry: &'a TaskEntry,
     slots: &'a [Slot],
-    walk: Walk,
+    walk: Walk<'a>,
     counters: ThreadCounters,
     accesses_per_look: u64,
     pacing: Pacing,
@@ -240,7 +244,7 @@ enum Over {
 }
 
 impl<'a> TaskBody<'a> {
-    fn new(shared: &'a Shared, position: usize, mut walk: Walk, pacing: Pacing, on_miss: OnMiss) -> Self {
+    fn new(shared: &'a Shared, position: usize, mut walk: Walk<'a>, pacing: Pacing, on_miss: OnMiss) -> Self {
         let slots = shared.jobs_of(position);
         // Take the page faults of the records now.
         slots.iter().for_each(|slot| slot.start_ns.store(NEVER, Relaxed));
@@ -378,7 +382,7 @@ fn current_cpu() -> u64 {
 }
 
 /// About how many accesses fit into `span_ns`, from a short trial with a warm working set.
-fn accesses_within(walk: &mut Walk, span_ns: u64) -> u64 {
+fn accesses_within(walk: &mut Walk<'_>, span_ns: u64) -> u64 {
     const TRIAL: u64 = 4_096;
     walk.go(TRIAL);
     let before = thread_cpu_ns();

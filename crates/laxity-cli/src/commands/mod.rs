@@ -127,6 +127,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         overheads: None,
         alone: None,
         demand_model: arguments.demand_model,
+        calibration: arguments.calibration.clone(),
         demand: arguments.demand,
         on_miss: arguments.on_miss,
         budget_margin: arguments.budget_margin,

@@ -2,8 +2,9 @@
 
 use super::Settings;
 use super::work::{check_jobs, expected_jobs};
-use laxity_model::{ByteSize, Diagnostic, Duration, Result, TaskSet};
+use laxity_model::{ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet};
 use laxity_place::Overload;
+use std::collections::BTreeMap;
 
 /// The longest time a run may be asked to take; longer ones are slips of the unit.
 pub const RUN_LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
@@ -52,12 +53,32 @@ pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
         check_real_time(set)?;
         check_jobs(set, settings.duration)?;
         check_alone(set, settings)?;
-        let working_sets: Vec<(&str, u64)> =
-            set.real_time().map(|(_, task)| (task.name.as_str(), task.working_set.size_bytes)).collect();
-        laxity_run::check_memory(working_sets.into_iter())
+        working_sets(set)
+            .and_then(|working_sets| laxity_run::check_memory(&working_sets))
             .map_err(|e| e.context(format!("task set `{}`", set.name())))?;
     }
     check_records(sets, settings)
+}
+
+/// Whose working sets need how many bytes; what a group shares is there once.
+fn working_sets(set: &TaskSet) -> Result<Vec<(String, u64)>> {
+    let sharing = Sharing::of(set)?;
+    let own = |(id, task): (usize, &Task)| {
+        let shared = task.group.as_ref().map_or(0, |group| group.shared_bytes);
+        (sharing.group_of(id), format!("task `{}`", task.name), task.working_set.size_bytes - shared, shared)
+    };
+    let mut needs = Vec::new();
+    let mut groups: BTreeMap<usize, u64> = BTreeMap::new();
+    for (group, whose, own_bytes, shared) in set.real_time().map(own) {
+        needs.push((whose, own_bytes));
+        if let Some(group) = group {
+            let widest = groups.entry(group).or_default();
+            *widest = shared.max(*widest);
+        }
+    }
+    let of_group =
+        |(group, bytes): (usize, u64)| (format!("group `{}`", sharing.groups()[group].name), bytes);
+    Ok(needs.into_iter().chain(groups.into_iter().map(of_group)).collect())
 }
 
 /// Memory for a job: its orders and record while it runs, and its row when all results are evaluated.

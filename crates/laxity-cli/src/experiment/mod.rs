@@ -1,5 +1,6 @@
 //! The experiment behind `run` and `compare`: place, run alone, run together, keep everything.
 
+mod calibration;
 mod checks;
 pub mod elsewhere;
 mod manifest;
@@ -54,6 +55,8 @@ pub struct Settings {
     pub alone: Option<Duration>,
     /// What a job's demand means.
     pub demand_model: DemandModel,
+    /// Where the speeds of working sets are kept, for [`DemandModel::Work`].
+    pub calibration: Option<PathBuf>,
     /// How much of its WCET a job asks for.
     pub demand: Demand,
     /// What becomes of a job that misses its deadline.
@@ -173,7 +176,7 @@ pub fn conduct_on(
     check_prospects(
         parts.iter().map(|part| (part.scheduler.name.as_str(), &sets[part.set], part.plan.as_ref().err())),
     )?;
-    let workload = Workload::new(settings.demand_model, settings.demand, sets, settings.seed)?;
+    let workload = Workload::new(settings, sets)?;
     let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, bench, interrupt };
     let runs = planned_runs(sets, &parts, settings, capabilities);
     let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());

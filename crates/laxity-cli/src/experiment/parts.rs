@@ -123,10 +123,6 @@ impl Planner<'_> {
             Some(linux) => self.plan_of_linux(set, linux, placed, options)?,
             None => self.plan_of_policy(set, scheduler.scheduler, placed, options)?,
         };
-        if set.tasks().iter().any(|task| task.group.is_some()) {
-            plan.notes
-                .push("working sets are private: the runner does not share memory within groups".into());
-        }
         if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
             plan.notes.push("best-effort tasks are not run".into());
         }

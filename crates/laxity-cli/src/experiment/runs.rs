@@ -101,7 +101,7 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
     if settings.schedulers.iter().any(|scheduler| scheduler.linux().is_none()) {
         own.extend(policy_options(settings));
     }
-    let calibration = workload.calibration();
+    let calibration = workload.calibration(sets);
     if !calibration.is_empty() {
         own.insert("calibration".to_owned(), calibration.join("; "));
     }

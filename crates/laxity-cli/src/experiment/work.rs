@@ -1,9 +1,10 @@
 //! What every job is to do: releases and demands from the seed, as CPU time or as accesses.
 
+use super::Settings;
+use super::calibration::Calibration;
 use laxity_generate::jobs_of;
-use laxity_model::{Demand, Diagnostic, Duration, Result, Task, TaskSet, WorkingSet};
-use laxity_run::{AccessRate, JobOrder, access_rate};
-use std::collections::HashMap;
+use laxity_model::{Demand, Diagnostic, Duration, Result, Task, TaskSet};
+use laxity_run::JobOrder;
 use std::fmt;
 use std::str::FromStr;
 
@@ -83,41 +84,23 @@ pub fn may_exceed_wcet(set: &TaskSet, demand: Demand) -> bool {
 /// Turns task sets into orders for the runner.
 pub struct Workload {
     demand: Demand,
-    /// Rates by working set, measured in isolation; only for [`DemandModel::Work`].
-    rates: Option<HashMap<WorkingSet, AccessRate>>,
+    /// Only for [`DemandModel::Work`].
+    calibration: Option<Calibration>,
 }
 
 impl Workload {
-    /// Measures what the model needs: under [`DemandModel::Work`] every kind of working set, in isolation.
-    pub fn new(model: DemandModel, demand: Demand, sets: &[TaskSet], seed: u64) -> Result<Self> {
-        if model == DemandModel::CpuTime {
-            return Ok(Workload { demand, rates: None });
-        }
-        let mut rates = HashMap::new();
-        for task in sets.iter().flat_map(|set| set.real_time().map(|(_, task)| task)) {
-            if let std::collections::hash_map::Entry::Vacant(entry) = rates.entry(task.working_set) {
-                entry.insert(access_rate(&task.working_set, seed)?);
-            }
-        }
-        Ok(Workload { demand, rates: Some(rates) })
+    /// Jobs as the settings want them: under [`DemandModel::Work`] by what every kind of working set takes alone.
+    pub fn new(settings: &Settings, sets: &[TaskSet]) -> Result<Self> {
+        let calibration = match settings.demand_model {
+            DemandModel::CpuTime => None,
+            DemandModel::Work => Some(Calibration::of(sets, settings.seed, settings.calibration.as_deref())?),
+        };
+        Ok(Workload { demand: settings.demand, calibration })
     }
 
     /// One line per calibrated working set, for the results.
-    pub fn calibration(&self) -> Vec<String> {
-        let rates = self.rates.iter().flatten();
-        let line = |(set, rate): (&WorkingSet, &AccessRate)| {
-            format!(
-                "{} bytes {:?} {}:{}: {:.2} ns per access",
-                set.size_bytes,
-                set.pattern,
-                set.reads,
-                set.writes,
-                rate.ns_per_access()
-            )
-        };
-        let mut lines: Vec<String> = rates.map(line).collect();
-        lines.sort();
-        lines
+    pub fn calibration(&self, sets: &[TaskSet]) -> Vec<String> {
+        self.calibration.as_ref().map_or(Vec::new(), |calibration| calibration.lines(sets))
     }
 
     /// The jobs that task `id` releases in `[0, duration)`.
@@ -135,7 +118,7 @@ impl Workload {
     }
 
     fn order(&self, task: &Task, release: Duration, demand: Duration) -> JobOrder {
-        let rate = self.rates.as_ref().map(|rates| rates[&task.working_set]);
+        let rate = self.calibration.as_ref().map(|calibration| calibration.rate(task));
         JobOrder { release, demand, accesses: rate.map(|rate| rate.accesses_in(demand)) }
     }
 }

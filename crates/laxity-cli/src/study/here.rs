@@ -150,6 +150,7 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
         record: conditions.kind == Kind::Schedules,
         alone: None,
         demand_model: DemandModel::CpuTime,
+        calibration: None,
         demand: Demand::Wcet,
         on_miss: OnMiss::Continue,
         budget_margin: BudgetMargin::default(),

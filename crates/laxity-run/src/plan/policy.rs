@@ -16,6 +16,7 @@ use super::{
 };
 use crate::budget::{Supply, budgets_within, reserved_period};
 use crate::sched;
+use crate::sharing::Regions;
 use laxity_model::{
     Arrival, CpuList, Diagnostic, Duration, LoadSum, Platform, Policy, PolicyScheduler, PriorityRule, Result,
     Task, TaskSet,
@@ -108,10 +109,12 @@ pub fn plan_policy(
 ) -> Result<Plan> {
     let cells: Vec<&Cell> = cells.iter().filter(|cell| !cell.tasks.is_empty()).collect();
     check_room(&cells)?;
+    let regions = Regions::of(set, options.seed)?;
     let mut plan = Plan {
         cells: Vec::new(),
         confinement: Confinement::AffinityMasks,
         tasks: Vec::new(),
+        regions: regions.bytes.clone(),
         duration: options.duration,
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
         on_miss: options.on_miss,
@@ -134,7 +137,10 @@ pub fn plan_policy(
         let requests = requests(set, scheduler, cell, limits, options, policy)?;
         for (&id, request) in cell.tasks.iter().zip(requests) {
             let pacing = pacing(&set.tasks()[id]);
-            plan.tasks.push(PlannedTask { pacing, ..PlannedTask::of(set, id, cell, request, options.seed) });
+            plan.tasks.push(PlannedTask {
+                pacing,
+                ..PlannedTask::of(set, id, cell, request, &regions, options.seed)
+            });
         }
         plan.cells.push(Cell { tasks: (first..plan.tasks.len()).collect(), ..cell.clone() });
     }
