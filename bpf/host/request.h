@@ -111,18 +111,26 @@ static __always_inline void lx_call_under_way(struct lx_call *call, struct pt_re
 #error "where this machine keeps the number of a system call is not known"
 #endif
 
+/* The system call of the calling thread; whether it is one of the 32-bit interface. */
+static __always_inline bool lx_call_of_caller(struct lx_call *call)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	bool compat = lx_is_compat(self);
+
+	lx_call_under_way(call, (struct pt_regs *)bpf_task_pt_regs(self), compat);
+	return compat;
+}
+
 /* What the calling thread asks for: 0, 1 if its call does not set a policy, or a negative errno. */
 static __noinline int lx_request_of_caller(struct lx_request *request)
 {
-	struct task_struct *self = bpf_get_current_task_btf();
-	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(self);
-	bool compat = lx_is_compat(self);
 	struct sched_attr attributes = {};
 	struct lx_call call;
+	bool compat;
 
 	if (!request)
 		return -LX_EFAULT;
-	lx_call_under_way(&call, registers, compat);
+	compat = lx_call_of_caller(&call);
 	if (call.number == (compat ? LX_SETATTR_32 : LX_SETATTR)) {
 		if (bpf_probe_read_user(&attributes, LX_ATTRIBUTES_SIZE, (void *)call.argument))
 			return -LX_EFAULT;
@@ -145,14 +153,13 @@ struct lx_cpu_mask {
 /* The CPUs that the calling thread asks for; false if its call is not one that does. */
 static __noinline bool lx_cpus_of_caller(struct lx_cpu_mask *wanted)
 {
-	struct task_struct *self = bpf_get_current_task_btf();
-	bool compat = lx_is_compat(self);
 	struct lx_call call;
+	bool compat;
 	u64 size;
 
 	if (!wanted)
 		return false;
-	lx_call_under_way(&call, (struct pt_regs *)bpf_task_pt_regs(self), compat);
+	compat = lx_call_of_caller(&call);
 	if (call.number != (compat ? LX_SETAFFINITY_32 : LX_SETAFFINITY))
 		return false;
 	size = call.argument;

@@ -113,12 +113,7 @@ impl<'a> Wanted<'a> {
 
 /// Where there is one cell, there is nothing to place.
 pub fn scope_of_cells(scope: Scope, platform: &Platform) -> Scope {
-    let cells = match scope {
-        Scope::Global => 1,
-        Scope::Clustered => platform.clusters().len(),
-        Scope::Partitioned => platform.core_count(),
-    };
-    if cells == 1 { Scope::Global } else { scope }
+    if platform.cells(scope).len() == 1 { Scope::Global } else { scope }
 }
 
 /// What the user should know of the places.
