@@ -164,8 +164,7 @@ impl Idle {
     fn pull(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
         let mut stopped = Vec::new();
         let mut loads: Option<Loads> = None;
-        loop {
-            let Queues::PerCore(queues) = &self.queues else { break };
+        while let Queues::PerCore(queues) = &self.queues {
             let on_core = &self.on_core;
             let idle = |core: &u32| queues[*core as usize].waiting.is_empty();
             let mut idle = self.free.iter().copied().filter(idle).peekable();
