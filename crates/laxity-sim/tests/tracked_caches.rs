@@ -19,8 +19,15 @@ const KIB: u64 = 1 << 10;
 
 /// A line takes 10 ns from L2, 20 ns from L3, 100 ns from memory.
 fn tracked() -> Costs {
+    tracked_by(latencies())
+}
+
+fn latencies() -> LineLatencies {
     let levels = BTreeMap::from([(2, 10_000), (3, 20_000)]);
-    let latencies = LineLatencies::new(64, levels, 100_000, None).expect("valid");
+    LineLatencies::new(64, levels, 100_000, None).expect("valid")
+}
+
+fn tracked_by(latencies: LineLatencies) -> Costs {
     let cache = CacheCosts::new(Reload::Lines(latencies)).tracking().expect("lines");
     Costs { cache: Some(cache), ..Costs::default() }
 }
@@ -53,8 +60,12 @@ fn task(name: &str, wss_kib: u64, (reads, writes): (u32, u32), group: Option<&st
 
 /// Partitioned EDF, tasks dealt in turn, 30 ms.
 fn simulate(tasks: &[Task], platform: &Platform) -> Recording {
+    simulate_with(tracked(), tasks, platform)
+}
+
+fn simulate_with(costs: Costs, tasks: &[Task], platform: &Platform) -> Recording {
     let set = TaskSet::new("set", tasks.to_vec()).expect("valid");
-    let case = Case { set, costs: tracked(), duration: Duration::from_ms(30), ..Case::plain() };
+    let case = Case { set, costs, duration: Duration::from_ms(30), ..Case::plain() };
     let rule = PriorityRule::EarliestDeadlineFirst;
     let scheduler = PolicyScheduler { policy: Policy::EdfBh, scope: Scope::Partitioned, rule };
     case.simulate_on(scheduler, platform, |setup| setup.grace = Duration::from_ms(20))
@@ -84,6 +95,52 @@ fn sharers_on_one_core_warm_its_caches_for_each_other() {
     // Who leaves last finds its own L2 as it was: a at first, which was slower, then b.
     assert_eq!(paid(&near, 0), [(92_160, 1_024), (0, 0), (10_240, 0)]);
     assert_eq!(paid(&near, 1), [(10_240, 0); 3]);
+}
+
+#[test]
+fn writers_that_run_at_the_same_time_take_lines_from_each_other() {
+    // A line every 100 ns: 10000 accesses in the 1 ms of a job.
+    let simulate = |tasks: &[Task], platform: &Platform| {
+        simulate_with(tracked_by(latencies().accessing(100_000).expect("valid")), tasks, platform)
+    };
+    let writers = ["a", "b"].map(|name| task(name, 64, (0, 1), Some("g")));
+    let apart = simulate(&writers, &platform(2, 1024, None));
+    // Each access 90 ns more, from memory, after the first load.
+    for id in [0, 1] {
+        assert_eq!(paid(&apart, id), [(92_160 + 900_000, 1_024 + 10_000); 3], "task {id}");
+    }
+    // With an L3 between them 10 ns more, for as long as both work. At first b, which loads faster, is 81.92 us ahead; then a has
+    // left last and finds its L2 as it was, then b.
+    let near = simulate(&writers, &platform(2, 1024, Some(8192)));
+    assert_eq!(paid(&near, 0), [(92_160 + 91_808, 1_024), (98_976, 0), (10_240 + 100_000, 0)]);
+    assert_eq!(paid(&near, 1), [(10_240 + 91_808, 0), (10_240 + 98_976, 0), (10_240 + 100_000, 0)]);
+    // One after the other on one core there is nothing to take.
+    let together = simulate(&writers, &platform(1, 1024, None));
+    assert_eq!(paid(&together, 0), [(92_160, 1_024), (0, 0), (0, 0)]);
+    // A quarter is written; nothing by readers.
+    for (ratio, lost) in [((3, 1), 225_000), ((1, 0), 0)] {
+        let tasks = ["a", "b"].map(|name| task(name, 64, ratio, Some("g")));
+        assert_eq!(paid(&simulate(&tasks, &platform(2, 1024, None)), 1)[0].0, 92_160 + lost, "{ratio:?}");
+    }
+}
+
+#[test]
+fn what_a_job_lost_before_it_was_preempted_is_paid_when_it_goes_on() {
+    // c takes core 0 from a once it has worked for 0.5 ms beside b, for 0.2 ms; b has done its work before a goes on.
+    let c = Task {
+        wcet: Duration::from_us(200),
+        deadline_rel: Duration::from_ms(2),
+        phase: Duration::from_ns(592_160),
+        ..task("c", 1, (1, 0), None)
+    };
+    let [a, b] = ["a", "b"].map(|name| task(name, 64, (0, 1), Some("g")));
+    let costs = tracked_by(latencies().accessing(100_000).expect("valid"));
+    let found = simulate_with(costs, &[a, b, c], &platform(2, 1024, None));
+    let preempted = found.jobs.iter().find(|job| job.task == 0).expect("a job");
+    assert_eq!(preempted.context_switches, Some(1));
+    for id in [0, 1] {
+        assert_eq!(paid(&found, id)[0], (92_160 + 450_000, 1_024 + 5_000), "task {id}");
+    }
 }
 
 #[test]

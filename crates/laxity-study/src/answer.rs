@@ -78,7 +78,7 @@ struct PointAnswer {
 
 impl Answer {
     /// Of what a study has come to.
-    pub fn of(study: &Study, conducted: &Conducted) -> Answer {
+    pub fn of(study: &Study, conducted: &Conducted<Tally>) -> Answer {
         Answer {
             version: VERSION,
             name: study.name.clone(),
@@ -95,7 +95,7 @@ impl Answer {
 }
 
 impl FamilyAnswer {
-    fn of(study: &Study, conducted: &Conducted, family: usize) -> FamilyAnswer {
+    fn of(study: &Study, conducted: &Conducted<Tally>, family: usize) -> FamilyAnswer {
         let points: Vec<(&Point, &Tally)> =
             conducted.points.iter().filter(|(point, _)| point.family == family).collect();
         let series = (0..study.series.len()).map(|series| SeriesAnswer::of(study, &points, series));

@@ -1,6 +1,6 @@
 //! What varies in a study, and the values at which it is looked at.
 //!
-//! Values are whole numbers of units: tasks, processors, or billionths of total utilization.
+//! Values are whole numbers of units: tasks, processors, billionths of total utilization, or millionths of a ratio of WCETs.
 
 use crate::Quantity;
 use crate::refinement::Refinement;
@@ -8,6 +8,7 @@ use laxity_generate::Decimal;
 use laxity_model::{Diagnostic, Result};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// The most points from one end of an axis to the other, before it is refined.
 const POINTS_MOST: u64 = 10_000;
@@ -22,6 +23,8 @@ pub enum Variable {
     Utilization,
     /// m, the number of processors.
     Processors,
+    /// What jobs ask for by the WCET that was reported of their task (lindsay2012, 6.3).
+    Overrun,
 }
 
 impl Variable {
@@ -31,13 +34,40 @@ impl Variable {
             Variable::Tasks => "tasks",
             Variable::Utilization => "utilization",
             Variable::Processors => "processors",
+            Variable::Overrun => "overrun",
         }
+    }
+
+    /// Along an axis of figures.
+    pub fn title(self) -> &'static str {
+        match self {
+            Variable::Tasks => "number of tasks n",
+            Variable::Utilization => "total utilization U",
+            Variable::Overrun => "actual / reported WCET",
+            Variable::Processors => "number of processors m",
+        }
+    }
+
+    /// Whether it is a parameter of generators, by its name.
+    pub(crate) fn is_of_generators(self) -> bool {
+        matches!(self, Variable::Tasks | Variable::Utilization)
+    }
+
+    /// Whether the sets depend on it. Otherwise they are the same at all values, so that nothing but what varies differs.
+    pub(crate) fn changes_sets(self) -> bool {
+        self != Variable::Overrun
+    }
+
+    /// Whether it is something at 0.
+    fn may_be_zero(self) -> bool {
+        self == Variable::Utilization
     }
 
     /// Units in 1.
     fn resolution(self) -> u64 {
         match self {
             Variable::Utilization => Decimal::ONE.billionths(),
+            Variable::Overrun => 1_000_000,
             Variable::Tasks | Variable::Processors => 1,
         }
     }
@@ -77,11 +107,11 @@ impl Axis {
             }
             let number = quantity.at(processors.unwrap_or(1))?;
             in_units(variable, number).ok_or_else(|| {
-                Diagnostic::usage(format!(
-                    "axis: {what} = {number} is not a whole number of {}",
-                    variable.name()
-                ))
-                .hint("give a whole number")
+                let (wrong, hint) = match variable {
+                    Variable::Overrun => ("has more than 6 decimals".to_owned(), "give fewer decimals"),
+                    _ => (format!("is not a whole number of {}", variable.name()), "give a whole number"),
+                };
+                Diagnostic::usage(format!("axis: {what} = {number} {wrong}")).hint(hint)
             })
         };
         let axis = Axis {
@@ -107,7 +137,7 @@ impl Axis {
                 "write the smaller number as `from`",
             );
         }
-        if self.from == 0 && self.variable != Variable::Utilization {
+        if self.from == 0 && !self.variable.may_be_zero() {
             return bad(
                 format!("from = 0: a study of 0 {} says nothing", self.variable.name()),
                 "begin with 1 or more",
@@ -124,6 +154,26 @@ impl Axis {
             );
         }
         Ok(())
+    }
+
+    /// All that results depend on.
+    pub(crate) fn description(&self) -> Value {
+        json!({
+            "of": self.variable.name(),
+            "from": self.text(self.from),
+            "to": self.text(self.to),
+            "step": self.text(self.step),
+            "refine": self.refinement.map(|refinement| json!({
+                "depth": refinement.depth,
+                "precision": refinement.precision.to_string(),
+                "noise": refinement.refine_noise,
+            })),
+        })
+    }
+
+    /// The values of the grid that are not known yet.
+    pub(crate) fn open(&self, is_known: impl Fn(u64) -> bool) -> Vec<u64> {
+        self.grid().into_iter().filter(|&value| !is_known(value)).collect()
     }
 
     /// The values before the axis is refined, ascending.
@@ -146,9 +196,11 @@ impl Axis {
     pub fn text(&self, value: u64) -> String {
         match self.variable {
             Variable::Tasks | Variable::Processors => value.to_string(),
-            Variable::Utilization => {
-                let (whole, part) = (value / self.variable.resolution(), value % self.variable.resolution());
-                let text = format!("{whole}.{part:09}");
+            Variable::Utilization | Variable::Overrun => {
+                let resolution = self.variable.resolution();
+                let (whole, part) = (value / resolution, value % resolution);
+                let digits = resolution.ilog10() as usize;
+                let text = format!("{whole}.{part:0digits$}");
                 text.trim_end_matches('0').trim_end_matches('.').to_owned()
             }
         }

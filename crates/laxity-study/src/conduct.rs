@@ -1,9 +1,11 @@
 //! A study from its beginning, or from where it was, to its end.
 
-use crate::engine::{Control, Sampler, judge_points};
-use crate::judge::PointSampler;
-use crate::{Journal, Point, Points, Study};
+use crate::engine::{Control, Sampler, Sums, judge_points};
+use crate::{Journal, Point, Points};
 use laxity_model::Result;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use std::path::Path;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -19,11 +21,45 @@ pub struct Progress {
     pub before: AtomicU64,
 }
 
+/// A study of any kind, as far as it takes to carry it out.
+pub trait Planned: Sync {
+    /// What is kept of a point.
+    type Sums: Sums + Serialize + DeserializeOwned;
+    /// What judges the sets of a point.
+    type Sampler<'s>: Sampler<Sums = Self::Sums>
+    where
+        Self: 's;
+
+    /// All that results depend on, and nothing else: two studies with the same description have the same points.
+    fn description(&self) -> Value;
+
+    /// Task sets at every point.
+    fn sets(&self) -> u64;
+
+    /// How many families of task sets there are.
+    fn families(&self) -> usize;
+
+    /// Whether this is what is kept of a finished point of this study.
+    fn is_whole(&self, sums: &Self::Sums) -> bool;
+
+    /// Where the axis is to be looked at next, for a family of which some values are known; ascending, and none once all is known.
+    fn next_values<'t>(&self, known: impl Fn(u64) -> Option<&'t Self::Sums>) -> Vec<u64>
+    where
+        Self::Sums: 't;
+
+    /// Readies what all sets of a point share.
+    ///
+    /// # Errors
+    ///
+    /// The generator refuses its parameters.
+    fn sampler(&self, point: Point) -> Result<Self::Sampler<'_>>;
+}
+
 /// What a study has come to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conducted {
+pub struct Conducted<T> {
     /// The points that are finished.
-    pub points: Points,
+    pub points: Points<T>,
     /// Whether these are all.
     pub complete: bool,
 }
@@ -34,28 +70,28 @@ pub struct Conducted {
 /// # Errors
 ///
 /// Another study's directory, or a damaged one; task sets that cannot be drawn; what the file system refuses.
-pub fn conduct(
-    study: &Study,
+pub fn conduct<P: Planned>(
+    study: &P,
     directory: &Path,
     threads: usize,
     stop: &AtomicBool,
     progress: &Progress,
-) -> Result<Conducted> {
-    conduct_with(study, directory, threads, stop, progress, |point| PointSampler::new(study, point))
+) -> Result<Conducted<P::Sums>> {
+    conduct_with(study, directory, threads, stop, progress, |point| study.sampler(point))
 }
 
 /// The same with other samplers.
-pub(crate) fn conduct_with<S: Sampler>(
-    study: &Study,
+pub(crate) fn conduct_with<P: Planned, S: Sampler<Sums = P::Sums>>(
+    study: &P,
     directory: &Path,
     threads: usize,
     stop: &AtomicBool,
     progress: &Progress,
     sampler: impl Fn(Point) -> Result<S> + Sync,
-) -> Result<Conducted> {
+) -> Result<Conducted<P::Sums>> {
     let (mut journal, mut points) =
-        Journal::open(directory, &study.description(), study.series.len(), study.sets)?;
-    let known = points.len() as u64 * study.sets;
+        Journal::open(directory, &study.description(), |sums| study.is_whole(sums))?;
+    let known = points.len() as u64 * study.sets();
     [&progress.judged, &progress.planned, &progress.before]
         .into_iter()
         .for_each(|count| count.store(known, SeqCst));
@@ -64,8 +100,8 @@ pub(crate) fn conduct_with<S: Sampler>(
         if round.is_empty() {
             return Ok(Conducted { points, complete: true });
         }
-        progress.planned.store((points.len() + round.len()) as u64 * study.sets, SeqCst);
-        let control = Control { threads, sets: study.sets, stop, judged: &progress.judged };
+        progress.planned.store((points.len() + round.len()) as u64 * study.sets(), SeqCst);
+        let control = Control { threads, sets: study.sets(), stop, judged: &progress.judged };
         let all = judge_points(
             round.len(),
             &control,
@@ -83,18 +119,18 @@ pub(crate) fn conduct_with<S: Sampler>(
 }
 
 /// The points of all families that are to be looked at next.
-fn next_round(study: &Study, points: &Points) -> Vec<Point> {
+fn next_round<P: Planned>(study: &P, points: &Points<P::Sums>) -> Vec<Point> {
     let of_family = |family: usize| {
         let values = study.next_values(|value| points.get(&Point { family, value }));
         values.into_iter().map(move |value| Point { family, value })
     };
-    (0..study.families.len()).flat_map(of_family).collect()
+    (0..study.families()).flat_map(of_family).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Judged, Outcome, POINTS_FILE};
+    use crate::{Judged, Outcome, POINTS_FILE, Study, Tally};
 
     const SETS: u64 = 9;
 
@@ -131,6 +167,8 @@ mod tests {
     }
 
     impl Sampler for Falling<'_> {
+        type Sums = Tally;
+
         fn judge(&self, index: u64) -> Result<Judged> {
             if self.left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) == Ok(1) {
                 self.stop.store(true, SeqCst);
@@ -143,7 +181,7 @@ mod tests {
     }
 
     /// Until so many sets are judged.
-    fn conducted(study: &Study, directory: &Path, threads: usize, sets: u64) -> (Conducted, Progress) {
+    fn conducted(study: &Study, directory: &Path, threads: usize, sets: u64) -> (Conducted<Tally>, Progress) {
         let (stop, left, progress) = (AtomicBool::new(false), AtomicU64::new(sets), Progress::default());
         let sampler = |point| Ok(Falling { point, stop: &stop, left: &left });
         let done = conduct_with(study, directory, threads, &stop, &progress, sampler).expect("no error");

@@ -3,7 +3,6 @@
 //! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time, the
 //! points one after the other, so that points are finished about in their order and the last ones keep all cores busy.
 
-use crate::{Judged, Tally};
 use laxity_model::Result;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -12,14 +11,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 /// Sets that a thread takes at once.
 const CHUNK: u64 = 8;
 
+/// What is kept of a point's sets: sums, which do not depend on the order in which sets come.
+pub trait Sums: Clone + Send {
+    /// What is known of one set.
+    type Set;
+
+    /// Of no sets yet, for sets like this one.
+    fn none_like(set: &Self::Set) -> Self;
+
+    /// Adds a set.
+    fn add(&mut self, set: &Self::Set);
+
+    /// Adds other sets of the same point.
+    fn merge(&mut self, other: &Self);
+
+    /// How many sets there are in it.
+    fn sets(&self) -> u64;
+}
+
 /// What judges the sets of one point.
 pub trait Sampler: Send + Sync {
+    /// What is kept of them.
+    type Sums: Sums;
+
     /// Draws set number `index` and judges it.
     ///
     /// # Errors
     ///
     /// There is no such set.
-    fn judge(&self, index: u64) -> Result<Judged>;
+    fn judge(&self, index: u64) -> Result<<Self::Sums as Sums>::Set>;
 }
 
 /// How the work is done, and what others see of it.
@@ -35,10 +55,10 @@ pub struct Control<'a> {
 }
 
 /// One point while it is worked on.
-struct Desk<S> {
+struct Desk<S: Sampler> {
     /// Made by the first thread that comes, gone when the point is finished.
     sampler: Mutex<Option<Arc<S>>>,
-    tally: Mutex<Option<Tally>>,
+    tally: Mutex<Option<S::Sums>>,
 }
 
 /// Judges the sets of points `0 .. points`, whose samplers `prepare` makes. `finished` takes each as soon as all of its sets are
@@ -51,7 +71,7 @@ pub fn judge_points<S: Sampler>(
     points: usize,
     control: &Control<'_>,
     prepare: impl Fn(usize) -> Result<S> + Sync,
-    mut finished: impl FnMut(usize, Tally) -> Result<()>,
+    mut finished: impl FnMut(usize, S::Sums) -> Result<()>,
 ) -> Result<bool> {
     let desks: Vec<Desk<S>> =
         (0..points).map(|_| Desk { sampler: Mutex::new(None), tally: Mutex::new(None) }).collect();
@@ -59,8 +79,8 @@ pub fn judge_points<S: Sampler>(
     let chunks = chunks_per_point * points as u64;
     let (next, broken) = (AtomicU64::new(0), AtomicBool::new(false));
     // Whoever has a finished point waits until it is taken: what is stopped or killed has lost little.
-    let (sender, receiver) = mpsc::sync_channel::<Result<(usize, Tally)>>(1);
-    let work = |sender: mpsc::SyncSender<Result<(usize, Tally)>>| {
+    let (sender, receiver) = mpsc::sync_channel::<Result<(usize, S::Sums)>>(1);
+    let work = |sender: mpsc::SyncSender<Result<(usize, S::Sums)>>| {
         while !control.stop.load(SeqCst) && !broken.load(SeqCst) {
             let chunk = next.fetch_add(1, Relaxed);
             if chunk >= chunks {
@@ -109,23 +129,25 @@ impl<S: Sampler> Desk<S> {
         range: std::ops::Range<u64>,
         control: &Control<'_>,
         prepare: impl Fn(usize) -> Result<S>,
-    ) -> Result<Option<Tally>> {
+    ) -> Result<Option<S::Sums>> {
         let sampler = self.sampler(point, prepare)?;
-        let mut own: Option<Tally> = None;
+        let mut own: Option<S::Sums> = None;
         for index in range {
             // A set can take long. What is begun is given up: the point is judged again as a whole.
             if control.stop.load(SeqCst) {
                 return Ok(None);
             }
             let set = sampler.judge(index)?;
-            own.get_or_insert_with(|| Tally::new(set.outcomes.len())).add(&set);
+            own.get_or_insert_with(|| S::Sums::none_like(&set)).add(&set);
             control.judged.fetch_add(1, Relaxed);
         }
         let Some(own) = own else { return Ok(None) };
         let mut tally = locked(&self.tally);
-        let whole = tally.get_or_insert_with(|| Tally::new(own.counts.len()));
-        whole.merge(&own);
-        if whole.sets < control.sets {
+        match &mut *tally {
+            Some(whole) => whole.merge(&own),
+            none => *none = Some(own),
+        }
+        if tally.as_ref().is_none_or(|whole| whole.sets() < control.sets) {
             return Ok(None);
         }
         *locked(&self.sampler) = None;
@@ -151,7 +173,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Outcome;
+    use crate::{Judged, Outcome, Tally};
     use laxity_model::Diagnostic;
     use std::collections::BTreeMap;
 
@@ -159,6 +181,8 @@ mod tests {
     struct Numbered(u64);
 
     impl Sampler for Numbered {
+        type Sums = Tally;
+
         fn judge(&self, index: u64) -> Result<Judged> {
             if self.0 == 13 && index == 5 {
                 return Err(Diagnostic::usage("the sixth set of point 13"));

@@ -2,7 +2,7 @@
 
 use crate::axis::Variable;
 use crate::file::Written;
-use crate::{Point, Quantity, Study};
+use crate::{Axis, Quantity};
 use laxity_generate::{Parameters, Request, description, seed_of};
 use laxity_model::{Diagnostic, Result};
 use serde_json::{Value, json};
@@ -61,6 +61,40 @@ impl Family {
     /// Words for a seed: families differ in what they draw, and draw the same in every study.
     fn words_of_seed(&self) -> impl Iterator<Item = u64> {
         self.words().into_bytes().into_iter().map(u64::from)
+    }
+
+    /// The seed of the sets at a value of the axis.
+    pub(crate) fn seed(&self, seed: u64, axis: &Axis, value: u64) -> u64 {
+        let variable = axis.variable;
+        let point = if variable.changes_sets() { vec![variable as u64, value] } else { Vec::new() };
+        let words: Vec<u64> = std::iter::once(seed).chain(point).chain(self.words_of_seed()).collect();
+        seed_of(&words)
+    }
+
+    /// What draws the sets at a value of the axis: set k there is a function of the study's seed, the family, what varies and k.
+    /// Where what varies changes nothing in the sets, they are the same at all values. Nothing where the total utilization is 0: the
+    /// set without tasks.
+    pub(crate) fn request(
+        &self,
+        seed: u64,
+        axis: &Axis,
+        value: u64,
+        processors: u32,
+    ) -> Result<Option<Request>> {
+        let variable = axis.variable;
+        if variable == Variable::Utilization && value == 0 {
+            return Ok(None);
+        }
+        let mut parameters: Parameters = self
+            .parameters
+            .iter()
+            .map(|(name, value)| Ok((name.clone(), value.at(processors)?)))
+            .collect::<Result<_>>()?;
+        if variable.is_of_generators() {
+            parameters.insert(variable.name().to_owned(), axis.text(value));
+        }
+        let request = Request::from_parameters(&self.generator, self.seed(seed, axis, value), &parameters);
+        request.map(Some).map_err(|error| error.context("generator"))
     }
 }
 
@@ -168,32 +202,4 @@ fn family(
             .map(|(parameter, written)| Ok((parameter.clone(), Parameter::of(&parameter, written)?)))
             .collect::<Result<_>>()?,
     })
-}
-
-impl Study {
-    /// What draws the sets of a point: set k of it is a function of the study's seed, the family, what varies and k. Nothing where
-    /// the total utilization is 0: the set without tasks.
-    ///
-    /// # Errors
-    ///
-    /// A parameter that the generator does not have or take, named.
-    pub fn request(&self, point: Point) -> Result<Option<Request>> {
-        let (family, variable) = (&self.families[point.family], self.axis.variable);
-        if variable == Variable::Utilization && point.value == 0 {
-            return Ok(None);
-        }
-        let processors = self.processors_at(point.value)?;
-        let mut parameters: Parameters = family
-            .parameters
-            .iter()
-            .map(|(name, value)| Ok((name.clone(), value.at(processors)?)))
-            .collect::<Result<_>>()?;
-        if variable != Variable::Processors {
-            parameters.insert(variable.name().to_owned(), self.axis.text(point.value));
-        }
-        let words: Vec<u64> =
-            [self.seed, variable as u64, point.value].into_iter().chain(family.words_of_seed()).collect();
-        let request = Request::from_parameters(&family.generator, seed_of(&words), &parameters);
-        request.map(Some).map_err(|error| error.context("generator"))
-    }
 }

@@ -264,7 +264,7 @@ pub fn study_schema() -> Value {
 }
 
 /// TOML has no null: an optional field is there or not.
-fn without_null(schema: &mut Value) {
+pub(crate) fn without_null(schema: &mut Value) {
     match schema {
         Value::Object(entries) => {
             entries.retain(|key, value| key != "default" || !value.is_null());

@@ -4,8 +4,8 @@
 //! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; anything
 //! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
 
-use crate::Tally;
 use laxity_model::{Diagnostic, Result};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -29,15 +29,15 @@ pub struct Point {
 
 /// A line.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct Line<T> {
     #[serde(flatten)]
     point: Point,
     #[serde(flatten)]
-    tally: Tally,
+    tally: T,
 }
 
-/// Points by family and value.
-pub type Points = BTreeMap<Point, Tally>;
+/// What is known of points, by family and value.
+pub type Points<T> = BTreeMap<Point, T>;
 
 /// The journal of a directory.
 pub struct Journal {
@@ -47,18 +47,17 @@ pub struct Journal {
 
 impl Journal {
     /// Opens the journal of a directory, which is made if it is not there, and gives the points that are in it. `description` is
-    /// all that the points depend on: a directory that has another study's is refused. Lines must have `series` counts of `sets`
-    /// sets.
+    /// all that the points depend on: a directory that has another study's is refused. What it says of a point must be whole: of all
+    /// sets, in the study's own shape.
     ///
     /// # Errors
     ///
     /// Another study's directory; a damaged journal; one that another program is writing; what the file system refuses.
-    pub fn open(
+    pub fn open<T: DeserializeOwned>(
         directory: &Path,
         description: &Value,
-        series: usize,
-        sets: u64,
-    ) -> Result<(Journal, Points)> {
+        is_whole: impl Fn(&T) -> bool,
+    ) -> Result<(Journal, Points<T>)> {
         fs::create_dir_all(directory).map_err(|error| refused(directory, &error))?;
         claim(directory, description)?;
         let path = directory.join(POINTS_FILE);
@@ -79,7 +78,7 @@ impl Journal {
         for (number, line) in (1..).zip(text[..whole].lines()) {
             let Line { point, tally } = serde_json::from_str(line)
                 .map_err(|error| damaged(&path, &format!("line {number}: {error}")))?;
-            if tally.counts.len() != series || tally.sets != sets {
+            if !is_whole(&tally) {
                 return Err(damaged(&path, &format!("line {number} is of another study")));
             }
             if points.insert(point, tally).is_some() {
@@ -94,8 +93,8 @@ impl Journal {
     /// # Errors
     ///
     /// What the file system refuses.
-    pub fn add(&mut self, point: Point, tally: &Tally) -> Result<()> {
-        let line = serde_json::to_string(&Line { point, tally: tally.clone() }).expect("serializes") + "\n";
+    pub fn add<T: Serialize>(&mut self, point: Point, tally: &T) -> Result<()> {
+        let line = serde_json::to_string(&Line { point, tally }).expect("serializes") + "\n";
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());
         written.map_err(|error| refused(&self.path, &error))
     }
@@ -167,7 +166,7 @@ fn refused(path: &Path, error: &Error) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Judged, Outcome};
+    use crate::{Judged, Outcome, Sums, Tally};
     use serde_json::json;
 
     fn tally(accepted: u64) -> Tally {
@@ -183,8 +182,12 @@ mod tests {
         Point { family: 1, value }
     }
 
-    fn open(directory: &Path) -> Result<(Journal, Points)> {
-        Journal::open(directory, &json!({ "study": "one", "seed": 1 }), 1, 4)
+    fn is_whole(tally: &Tally) -> bool {
+        tally.counts.len() == 1 && tally.sets == 4
+    }
+
+    fn open(directory: &Path) -> Result<(Journal, Points<Tally>)> {
+        Journal::open(directory, &json!({ "study": "one", "seed": 1 }), is_whole)
     }
 
     #[test]
@@ -223,7 +226,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         drop(open(directory.path()).expect("opens"));
         let other = json!({ "study": "one", "seed": 2, "sets": 7 });
-        let error = Journal::open(directory.path(), &other, 1, 4).err().expect("refused");
+        let error = Journal::open(directory.path(), &other, is_whole).err().expect("refused");
         assert!(error.message.contains("seed, sets differ"), "{error}");
         assert!(open(directory.path()).is_ok(), "the same study goes on");
     }

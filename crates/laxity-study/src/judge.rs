@@ -4,7 +4,7 @@ mod admission;
 mod cell;
 
 use crate::engine::Sampler;
-use crate::{Curve, Judged, Outcome, Point, Study};
+use crate::{Curve, Judged, Outcome, Point, Study, Tally};
 use cell::Judge;
 use laxity_analysis::overheads::working_sets_of;
 use laxity_analysis::{Cell, SporadicTask};
@@ -110,6 +110,8 @@ fn cells(placement: &Placement, processors: u32) -> Vec<Cell> {
 }
 
 impl Sampler for PointSampler<'_> {
+    type Sums = Tally;
+
     fn judge(&self, index: u64) -> Result<Judged> {
         let tasks = self.tasks(index)?;
         let share_q32 = |task: &Task| {

@@ -1,12 +1,13 @@
-//! Schedulability studies: of many random task sets, how many are proven schedulable under each scheduler, against the number of
-//! tasks, their total utilization or the number of processors.
+//! Studies of many random task sets that a file describes, against the number of tasks, their total utilization or the number of
+//! processors: how many are proven schedulable under each scheduler ([`Study`]), or what becomes of them when they are placed and
+//! simulated ([`SimulationStudy`]).
 //!
-//! A [`Study`] is read from a file (`schemas/study.schema.json`): families of task sets, an axis, and curves, which are
-//! schedulers with overheads and tests. [`conduct`] draws the sets and judges them on all cores, keeps every finished point in a
+//! A file ([`Described::read`]) says families of task sets, an axis, and curves: schedulers with overheads and tests, or
+//! placements with schedulers and costs. [`conduct`] draws the sets and judges them on all cores, keeps every finished point in a
 //! [`Journal`], and goes on where it was; [`Table`] is what comes of it.
 //!
 //! 1. Set k of a point is a function of the study's seed, the family, the point and k. All curves judge the same sets.
-//! 2. A point's [`Tally`] is sums over its sets: neither threads nor interruptions show in results.
+//! 2. A point's [`Tally`] or [`SimulationTally`] is exact sums over its sets: neither threads nor interruptions show in results.
 //! 3. Verdicts are exact and bounded by steps, never by time ([`laxity_analysis::Work`]); sets for which the steps were not enough
 //!    are counted apart ([`Count::out_of_work`]).
 //! 4. Where the axis is refined, further points follow from the counts alone ([`Refinement`]).
@@ -21,18 +22,20 @@ mod family;
 mod file;
 mod journal;
 mod judge;
+mod points_table;
 mod profiles;
 mod quantity;
 mod refinement;
+mod simulation;
 mod study;
 mod table;
 mod tally;
 
 pub use answer::{Answer, answer_schema};
 pub use axis::{Axis, Variable};
-pub use conduct::{Conducted, Progress, conduct};
+pub use conduct::{Conducted, Planned, Progress, conduct};
 pub use curve::{Costing, Curve, Series, guarantee_name};
-pub use engine::{Control, Sampler, judge_points};
+pub use engine::{Control, Sampler, Sums, judge_points};
 pub use family::Family;
 pub use file::{STUDY_VERSION, study_schema};
 pub use journal::{DESCRIPTION_FILE, Journal, POINTS_FILE, Point, Points};
@@ -40,6 +43,11 @@ pub use judge::PointSampler;
 pub use profiles::{PROFILES, Profile, read_overheads};
 pub use quantity::Quantity;
 pub use refinement::{DEPTH_MOST, Refinement};
-pub use study::{Changes, Study};
+pub use simulation::{
+    CurveTally, Kept, METRICS, Measure, Metric, Moments, SIMULATION_STUDY_VERSION, Simulated, SimulatedCurve,
+    SimulatedSet, SimulationAnswer, SimulationSampler, SimulationStudy, SimulationTally, Unit,
+    simulation_answer_schema, simulation_study_schema,
+};
+pub use study::{Changes, Described, Study};
 pub use table::{POINTS_VERSION, Table};
 pub use tally::{Count, Judged, Outcome, Tally, weighted_schedulability};

@@ -3,17 +3,18 @@
 use crate::axis::{Axis, Variable};
 use crate::curve::{Curve, Series};
 use crate::family::{Family, families};
-use crate::file::{RefineFile, StudyFile};
+use crate::file::{AxisFile, RefineFile, StudyFile};
 use crate::refinement::{DEPTH_MOST, Refinement};
-use crate::{Point, PointSampler, Quantity, Tally};
+use crate::simulation::{SimulationFile, SimulationStudy, is_simulation};
+use crate::{Planned, Point, PointSampler, Quantity, Tally};
 use laxity_analysis::{Guarantee, WORK_DEFAULT};
-use laxity_generate::Decimal;
+use laxity_generate::{Decimal, Request};
 use laxity_model::{Diagnostic, Result, read_file};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// The most sets of a point.
-const SETS_MOST: u64 = 1_000_000;
+pub(crate) const SETS_MOST: u64 = 1_000_000;
 /// The most processors of a platform.
 const PROCESSORS_MOST: u32 = 4_096;
 
@@ -48,6 +49,39 @@ pub struct Study {
     pub curves: Vec<Curve>,
     /// A curve for a guarantee: what every set is judged by. In the order of guarantees, then curves.
     pub series: Vec<Series>,
+}
+
+/// A study of any kind.
+#[derive(Debug)]
+pub enum Described {
+    /// How many sets are proven schedulable.
+    Schedulability(Box<Study>),
+    /// What becomes of sets that are simulated.
+    Simulation(Box<SimulationStudy>),
+}
+
+impl Described {
+    /// Reads a study and the files that it names; its `kind` says which it is.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong in a file, with its place, the rule and the fix; a file that is not there.
+    pub fn read(path: &Path, changes: Changes) -> Result<Described> {
+        let beside = path.parent().unwrap_or(Path::new(""));
+        let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        read_file(path, |text| {
+            if is_simulation(text) {
+                let study = SimulationStudy::of(SimulationFile::read(text)?, &stem, beside, changes)?;
+                return Ok(Described::Simulation(Box::new(study)));
+            }
+            Ok(Described::Schedulability(Box::new(Study::of(
+                StudyFile::read(text)?,
+                &stem,
+                beside,
+                changes,
+            )?)))
+        })
+    }
 }
 
 /// What the command line says instead of the file.
@@ -86,7 +120,11 @@ impl Study {
         let (processors, cluster) = platform(&file)?;
         let sets = within("sets", changes.sets.unwrap_or(file.sets), SETS_MOST)?;
         let steps = within("steps", file.steps.unwrap_or(WORK_DEFAULT), u64::MAX)?;
-        let axis = axis(&file, processors)?;
+        let axis = axis_of(&file.axis, processors)?;
+        if axis.variable == Variable::Overrun {
+            return Err(Diagnostic::usage("axis: `overrun` varies what jobs ask for, which no test looks at")
+                .hint("write `kind = \"simulation\"` (schemas/simulation-study.schema.json), or let something else vary"));
+        }
         let families = families(&file.generator, &file.matrix, axis.variable)?;
         let guarantees = guarantees(&file)?;
         let (curves, series) = crate::curve::curves(&file.curves, &guarantees, beside)?;
@@ -156,21 +194,6 @@ impl Study {
         }
     }
 
-    /// Where the axis is to be looked at next, for a family of which some values are known; ascending, and none once it is refined.
-    pub fn next_values<'t>(&self, tally: impl Fn(u64) -> Option<&'t Tally>) -> Vec<u64> {
-        let grid = self.axis.grid();
-        let open: Vec<u64> = grid.iter().copied().filter(|&value| tally(value).is_none()).collect();
-        match self.axis.refinement {
-            _ if !open.is_empty() => open,
-            None => Vec::new(),
-            Some(refinement) => {
-                let accepted =
-                    |tally: &Tally| -> Vec<u64> { tally.counts.iter().map(|count| count.accepted).collect() };
-                refinement.missing(&grid, self.sets, |value| tally(value).map(accepted))
-            }
-        }
-    }
-
     /// The series of a curve for a guarantee, if it has one.
     pub fn series_of(&self, curve: usize, guarantee: Guarantee) -> Option<usize> {
         self.series.iter().position(|series| series.curve == curve && series.guarantee == guarantee)
@@ -182,8 +205,22 @@ impl Study {
         self.series.iter().map(|series| series.words(&self.curves, most_tasks)).collect()
     }
 
-    /// All that results depend on, and nothing else: two studies with the same description have the same points.
-    pub fn description(&self) -> Value {
+    /// What draws the sets of a point; nothing where the total utilization is 0: the set without tasks.
+    ///
+    /// # Errors
+    ///
+    /// A parameter that the generator does not have or take, named.
+    pub fn request(&self, point: Point) -> Result<Option<Request>> {
+        let processors = self.processors_at(point.value)?;
+        self.families[point.family].request(self.seed, &self.axis, point.value, processors)
+    }
+}
+
+impl Planned for Study {
+    type Sums = Tally;
+    type Sampler<'s> = PointSampler<'s>;
+
+    fn description(&self) -> Value {
         json!({
             "study": "schedulability",
             "laxity": env!("CARGO_PKG_VERSION"),
@@ -192,24 +229,43 @@ impl Study {
             "steps": self.steps,
             "processors": self.processors,
             "cluster": self.cluster,
-            "axis": {
-                "of": self.axis.variable.name(),
-                "from": self.axis.text(self.axis.from),
-                "to": self.axis.text(self.axis.to),
-                "step": self.axis.text(self.axis.step),
-                "refine": self.axis.refinement.map(|refinement| json!({
-                    "depth": refinement.depth,
-                    "precision": refinement.precision.to_string(),
-                    "noise": refinement.refine_noise,
-                })),
-            },
+            "axis": self.axis.description(),
             "families": self.families.iter().map(Family::description).collect::<Vec<_>>(),
             "series": self.series.iter().map(|series| series.description(&self.curves)).collect::<Vec<_>>(),
         })
     }
+
+    fn sets(&self) -> u64 {
+        self.sets
+    }
+
+    fn families(&self) -> usize {
+        self.families.len()
+    }
+
+    fn is_whole(&self, tally: &Tally) -> bool {
+        tally.counts.len() == self.series.len() && tally.sets == self.sets
+    }
+
+    fn next_values<'t>(&self, tally: impl Fn(u64) -> Option<&'t Tally>) -> Vec<u64> {
+        let open = self.axis.open(|value| tally(value).is_some());
+        match self.axis.refinement {
+            _ if !open.is_empty() => open,
+            None => Vec::new(),
+            Some(refinement) => {
+                let accepted =
+                    |tally: &Tally| -> Vec<u64> { tally.counts.iter().map(|count| count.accepted).collect() };
+                refinement.missing(&self.axis.grid(), self.sets, |value| tally(value).map(accepted))
+            }
+        }
+    }
+
+    fn sampler(&self, point: Point) -> Result<PointSampler<'_>> {
+        PointSampler::new(self, point)
+    }
 }
 
-fn check_name(name: &str) -> Result<()> {
+pub(crate) fn check_name(name: &str) -> Result<()> {
     let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if !name.is_empty() && name.chars().all(good) && !name.starts_with('.') && name.len() <= 100 {
         return Ok(());
@@ -218,7 +274,7 @@ fn check_name(name: &str) -> Result<()> {
         .hint("use letters, digits, `-`, `_` and `.`, as in `name = \"cerqueira2014-fig8a\"`"))
 }
 
-fn within(what: &str, number: u64, most: u64) -> Result<u64> {
+pub(crate) fn within(what: &str, number: u64, most: u64) -> Result<u64> {
     if (1..=most).contains(&number) {
         return Ok(number);
     }
@@ -253,12 +309,11 @@ fn too_many(processors: u64) -> Diagnostic {
         .hint("study such a number of processors")
 }
 
-fn axis(file: &StudyFile, processors: Option<u32>) -> Result<Axis> {
+pub(crate) fn axis_of(file: &AxisFile, processors: Option<u32>) -> Result<Axis> {
     let quantity = |text: &str| text.parse::<Quantity>().map_err(|error| error.context("axis"));
-    let [from, to, step] =
-        [&file.axis.from, &file.axis.to, &file.axis.step].map(|written| quantity(&written.0));
-    let refinement = file.axis.refine.as_ref().map(refinement).transpose()?;
-    Axis::new(file.axis.of, [from?, to?, step?], processors, refinement)
+    let [from, to, step] = [&file.from, &file.to, &file.step].map(|written| quantity(&written.0));
+    let refinement = file.refine.as_ref().map(refinement).transpose()?;
+    Axis::new(file.of, [from?, to?, step?], processors, refinement)
 }
 
 fn refinement(file: &RefineFile) -> Result<Refinement> {

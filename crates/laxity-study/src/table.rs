@@ -1,10 +1,6 @@
-//! All points of all curves as a table: CSV and Parquet with the same columns.
-//!
-//! A row per family, guarantee, curve and value of the axis, in this order. The matrix's parameters are columns of the same names.
+//! Points as a table: CSV and Parquet with the same columns.
 
-use crate::axis::Variable;
-use crate::curve::guarantee_name;
-use crate::{Point, Points, Study, Tally};
+use crate::Family;
 use laxity_model::{Diagnostic, Result};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
@@ -24,7 +20,7 @@ const VERSION_KEY: &str = "laxity.points.version";
 
 /// A column's values.
 #[derive(Debug, Clone, PartialEq)]
-enum Values {
+pub(crate) enum Values {
     Words(Vec<String>),
     Whole(Vec<i64>),
     Real(Vec<Option<f64>>),
@@ -37,74 +33,23 @@ pub struct Table {
     rows: usize,
 }
 
-/// One row, before it is taken apart.
-struct Row<'a> {
-    study: &'a Study,
-    point: Point,
-    series: usize,
-    tally: &'a Tally,
+/// What the matrix chose for the family of each row: a column per parameter.
+pub(crate) fn varied_columns(
+    families: &[Family],
+    rows: impl Iterator<Item = usize> + Clone,
+) -> Vec<(String, Values)> {
+    let parameters = families.first().into_iter().flat_map(|family| family.varied.keys());
+    let column = |parameter: &String| {
+        let values = rows.clone().map(|family| families[family].varied[parameter].clone());
+        (parameter.clone(), Values::Words(values.collect()))
+    };
+    parameters.map(column).collect()
 }
-
-impl Row<'_> {
-    fn curve(&self) -> &crate::Curve {
-        &self.study.curves[self.study.series[self.series].curve]
-    }
-
-    fn count(&self) -> &crate::Count {
-        &self.tally.counts[self.series]
-    }
-}
-
-type Word = fn(&Row<'_>) -> String;
-type Whole = fn(&Row<'_>) -> u64;
-type Real = fn(&Row<'_>) -> Option<f64>;
-
-const WORDS: [(&str, Word); 4] = [
-    ("guarantee", |row| guarantee_name(row.study.series[row.series].guarantee).to_owned()),
-    ("curve", |row| row.curve().name.clone()),
-    ("scheduler", |row| row.curve().scheduler.to_string()),
-    ("axis", |row| row.study.axis.variable.name().to_owned()),
-];
-
-const WHOLE: [(&str, Whole); 4] = [
-    ("sets", |row| row.tally.sets),
-    ("accepted", |row| row.count().accepted),
-    ("out_of_work", |row| row.count().out_of_work),
-    ("not_applicable", |row| row.count().not_applicable),
-];
-
-const REAL: [(&str, Real); 4] = [
-    ("acceptance", |row| Some(row.tally.acceptance(row.series))),
-    ("mean_tasks", |row| Some(row.tally.mean_tasks())),
-    ("mean_utilization", |row| Some(row.tally.mean_utilization())),
-    ("weighted", |row| row.tally.weighted(row.series)),
-];
 
 impl Table {
-    /// Of the points of a study.
-    pub fn of(study: &Study, points: &Points) -> Table {
-        let mut rows = Vec::new();
-        for family in 0..study.families.len() {
-            let own = || points.iter().filter(|(point, _)| point.family == family);
-            for series in 0..study.series.len() {
-                rows.extend(own().map(|(&point, tally)| Row { study, point, series, tally }));
-            }
-        }
-        let mut columns: Vec<(String, Values)> = Vec::new();
-        for parameter in study.families.first().into_iter().flat_map(|family| family.varied.keys()) {
-            let value = |row: &Row<'_>| study.families[row.point.family].varied[parameter].clone();
-            columns.push((parameter.clone(), Values::Words(rows.iter().map(value).collect())));
-        }
-        let add = |name: &str, values| (name.to_owned(), values);
-        columns.extend(WORDS.map(|(name, of)| add(name, Values::Words(rows.iter().map(of).collect()))));
-        let value = |row: &Row<'_>| Some(study.axis.position(row.point.value));
-        columns.push(add("value", Values::Real(rows.iter().map(value).collect())));
-        let whole = |number: u64| i64::try_from(number).expect("counts of at most a million sets");
-        columns.extend(
-            WHOLE.map(|(name, of)| add(name, Values::Whole(rows.iter().map(|row| whole(of(row))).collect()))),
-        );
-        columns.extend(REAL.map(|(name, of)| add(name, Values::Real(rows.iter().map(of).collect()))));
-        Table { columns, rows: rows.len() }
+    /// Of columns of `rows` values each.
+    pub(crate) fn of_columns(columns: Vec<(String, Values)>, rows: usize) -> Table {
+        Table { columns, rows }
     }
 
     /// How many rows there are.
@@ -211,15 +156,4 @@ fn write_column<T: DataType>(
     let mut writer = group.next_column()?.ok_or_else(missing)?;
     writer.typed::<T>().write_batch(values, levels, None)?;
     writer.close()
-}
-
-impl Variable {
-    /// Along an axis of figures.
-    pub fn title(self) -> &'static str {
-        match self {
-            Variable::Tasks => "number of tasks n",
-            Variable::Utilization => "total utilization U",
-            Variable::Processors => "number of processors m",
-        }
-    }
 }

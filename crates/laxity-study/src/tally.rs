@@ -1,5 +1,6 @@
 //! What became of the sets of a point.
 
+use crate::engine::Sums;
 use serde::{Deserialize, Serialize};
 
 /// Fractions of utilization are kept in units of 2^-32.
@@ -61,37 +62,6 @@ impl Tally {
         Tally { counts: vec![Count::default(); series], ..Tally::default() }
     }
 
-    /// Adds a set.
-    pub fn add(&mut self, set: &Judged) {
-        self.sets += 1;
-        self.tasks += set.tasks;
-        self.utilization_q32 += set.utilization_q32;
-        for (count, outcome) in self.counts.iter_mut().zip(&set.outcomes) {
-            match outcome {
-                Outcome::Accepted => {
-                    count.accepted += 1;
-                    count.accepted_q32 += set.utilization_q32;
-                }
-                Outcome::Rejected => {}
-                Outcome::OutOfWork => count.out_of_work += 1,
-                Outcome::NotApplicable => count.not_applicable += 1,
-            }
-        }
-    }
-
-    /// Adds other sets of the same point.
-    pub fn merge(&mut self, other: &Tally) {
-        self.sets += other.sets;
-        self.tasks += other.tasks;
-        self.utilization_q32 += other.utilization_q32;
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            count.accepted += more.accepted;
-            count.out_of_work += more.out_of_work;
-            count.not_applicable += more.not_applicable;
-            count.accepted_q32 += more.accepted_q32;
-        }
-    }
-
     /// The mean of U.
     pub fn mean_utilization(&self) -> f64 {
         share(self.utilization_q32, self.sets.saturating_mul(ONE_Q32))
@@ -110,6 +80,47 @@ impl Tally {
     /// The share of the sets' utilization that a series accepts; nothing if they have none.
     pub fn weighted(&self, series: usize) -> Option<f64> {
         (self.utilization_q32 > 0).then(|| share(self.counts[series].accepted_q32, self.utilization_q32))
+    }
+}
+
+impl Sums for Tally {
+    type Set = Judged;
+
+    fn none_like(set: &Judged) -> Self {
+        Tally::new(set.outcomes.len())
+    }
+
+    fn add(&mut self, set: &Judged) {
+        self.sets += 1;
+        self.tasks += set.tasks;
+        self.utilization_q32 += set.utilization_q32;
+        for (count, outcome) in self.counts.iter_mut().zip(&set.outcomes) {
+            match outcome {
+                Outcome::Accepted => {
+                    count.accepted += 1;
+                    count.accepted_q32 += set.utilization_q32;
+                }
+                Outcome::Rejected => {}
+                Outcome::OutOfWork => count.out_of_work += 1,
+                Outcome::NotApplicable => count.not_applicable += 1,
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Tally) {
+        self.sets += other.sets;
+        self.tasks += other.tasks;
+        self.utilization_q32 += other.utilization_q32;
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            count.accepted += more.accepted;
+            count.out_of_work += more.out_of_work;
+            count.not_applicable += more.not_applicable;
+            count.accepted_q32 += more.accepted_q32;
+        }
+    }
+
+    fn sets(&self) -> u64 {
+        self.sets
     }
 }
 

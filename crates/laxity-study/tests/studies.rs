@@ -1,7 +1,9 @@
 //! Whole studies: by hand, from files that are wrong, and the same whatever the threads.
 
 use laxity_analysis::Guarantee;
-use laxity_study::{Changes, Conducted, Point, PointSampler, Progress, Sampler, Study, Table, conduct};
+use laxity_study::{
+    Changes, Conducted, Described, Point, PointSampler, Progress, Sampler, Study, Table, Tally, conduct,
+};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -9,7 +11,7 @@ fn study(text: &str) -> Study {
     Study::from_text(text, "test", Path::new("")).expect("a study")
 }
 
-fn conducted(study: &Study, threads: usize) -> Conducted {
+fn conducted(study: &Study, threads: usize) -> Conducted<Tally> {
     let directory = tempfile::tempdir().expect("a directory");
     let done = conduct(study, directory.path(), threads, &AtomicBool::new(false), &Progress::default());
     let done = done.expect("no error");
@@ -18,7 +20,7 @@ fn conducted(study: &Study, threads: usize) -> Conducted {
 }
 
 /// How many sets a curve accepts at the values of the axis.
-fn accepted(study: &Study, done: &Conducted, curve: &str, guarantee: Guarantee) -> Vec<u64> {
+fn accepted(study: &Study, done: &Conducted<Tally>, curve: &str, guarantee: Guarantee) -> Vec<u64> {
     let curve = study.curves.iter().position(|known| known.name == curve).expect("a curve");
     let series = study.series_of(curve, guarantee).expect("a series");
     done.points.values().map(|tally| tally.counts[series].accepted).collect()
@@ -276,6 +278,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
         ("processors = 2", "processors = 2\ncluster = 4", "do not divide m = 2"),
         ("of = \"tasks\"", "of = \"processors\"", "also what varies"),
         ("of = \"tasks\"", "of = \"jobs\"", "unknown variant `jobs`"),
+        ("of = \"tasks\"", "of = \"overrun\"", "which no test looks at"),
         ("to = 6", "to = 0", "there are no values"),
         ("to = 6", "to = \"six\"", "neither a number nor a multiple of m"),
         ("to = 6", "to = 5000", "tasks 5000 is not within 1 to 4096"),
@@ -329,8 +332,8 @@ fn root() -> PathBuf {
 
 #[test]
 fn the_papers_studies_read_and_are_as_their_schema_says() {
-    let schema = laxity_study::study_schema();
-    let validator = jsonschema::validator_for(&schema).expect("a schema");
+    let [of_tests, simulated] = [laxity_study::study_schema(), laxity_study::simulation_study_schema()]
+        .map(|schema| jsonschema::validator_for(&schema).expect("a schema"));
     let mut read = 0;
     for entry in std::fs::read_dir(root().join("studies")).expect("studies") {
         let path = entry.expect("an entry").path();
@@ -339,14 +342,23 @@ fn the_papers_studies_read_and_are_as_their_schema_says() {
         }
         let text = std::fs::read_to_string(&path).expect("reads");
         let document: serde_json::Value = toml::from_str(&text).expect("TOML");
+        let described = Described::read(&path, Changes::default()).expect("a study");
+        let validator = match &described {
+            Described::Schedulability(study) => {
+                assert_eq!(study.sets, 1_000, "as in the papers");
+                &of_tests
+            }
+            Described::Simulation(study) => {
+                assert!(study.sets >= 25, "as in the papers");
+                &simulated
+            }
+        };
         assert!(
             validator.is_valid(&document),
             "{}: {:?}",
             path.display(),
             validator.iter_errors(&document).next()
         );
-        let study = Study::read(&path, Changes::default()).expect("a study");
-        assert_eq!(study.sets, 1_000, "as in the papers");
         read += 1;
     }
     assert!(read >= 3);
@@ -361,6 +373,8 @@ fn the_published_schemas_are_those_of_the_code() {
     for (name, schema) in [
         ("study.schema.json", laxity_study::study_schema()),
         ("study-schedulability.schema.json", laxity_study::answer_schema()),
+        ("simulation-study.schema.json", laxity_study::simulation_study_schema()),
+        ("study-simulation.schema.json", laxity_study::simulation_answer_schema()),
     ] {
         let path = root().join("schemas").join(name);
         let text = serde_json::to_string_pretty(&schema).expect("serializes") + "\n";

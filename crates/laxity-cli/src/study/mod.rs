@@ -1,6 +1,6 @@
 //! Studies: what becomes of schedulers against the numbers of tasks and CPUs. `overheads` is what scheduling costs, `schedules`
-//! whether schedules are what their schedulers define, and what that is to the jobs; `schedulability` shows what files describe
-//! and `laxity-study` computes.
+//! whether schedules are what their schedulers define, and what that is to the jobs; `schedulability` and `simulated` show what files
+//! describe and `laxity-study` computes.
 //!
 //! One of the first two is cells: one run each, of one scheduler with one number of CPUs and one task set, kept as a results directory below
 //! `cells/`. They are measured here or in virtual machines, and what is there is not measured again, so that a study that was
@@ -10,10 +10,13 @@ mod cell;
 mod contender;
 mod here;
 mod machines;
+mod manifest;
 pub mod overheads;
 mod page;
+mod progress;
 pub mod schedulability;
 pub mod schedules;
+pub mod simulated;
 mod workload;
 
 pub use cell::{CELLS_DIRECTORY, Cell, Numbers, Place, State};
@@ -21,4 +24,5 @@ pub use contender::{Batching, Contender};
 pub use here::{Conditions, Kind, measure as measure_here};
 pub use machines::{Machines, measure as measure_in_machines};
 pub use page::PAGE_FILE;
+pub use progress::watching;
 pub use workload::Cap;

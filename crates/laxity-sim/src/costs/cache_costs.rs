@@ -25,6 +25,7 @@
 //!    in full even if nothing ran in between; the jobs in between pay nothing for sharing a cache with it.
 
 use super::PiecewiseLinear;
+use laxity_generate::Decimal;
 use laxity_model::{Diagnostic, Result};
 use std::collections::BTreeMap;
 
@@ -43,6 +44,8 @@ pub struct CacheCosts {
     pub evicted_ppm: u32,
     /// Whether it is followed what each cache holds ([`super::CacheState`]), instead of going by distance.
     pub tracked: bool,
+    /// Instructions per cycle of a job with warm caches, to say how many there are of others: above 0.
+    pub ipc: Option<Decimal>,
 }
 
 /// What it costs to reload a working set from a level of the memory hierarchy.
@@ -74,12 +77,15 @@ pub struct LineLatencies {
     pub memory_ps: u64,
     /// From another node's memory or caches; nothing given: as from memory.
     pub remote_memory_ps: Option<u64>,
+    /// How long a job with warm caches works for each line that it walks, with loading it. Nothing given: nobody takes lines from
+    /// a job while it runs ([`super::CacheState`]), and how many lines jobs walk is not known.
+    pub access_ps: Option<u64>,
 }
 
 impl CacheCosts {
     /// After a preemption, nothing is left of what a core has for itself.
     pub fn new(reload: Reload) -> CacheCosts {
-        CacheCosts { reload, evicted_ppm: WHOLE_PPM, tracked: false }
+        CacheCosts { reload, evicted_ppm: WHOLE_PPM, tracked: false, ipc: None }
     }
 
     /// With what each cache holds followed through the schedule.
@@ -112,6 +118,14 @@ impl CacheCosts {
                 .hint("write a share from 0 to 1"));
         }
         Ok(CacheCosts { evicted_ppm: ppm, ..self })
+    }
+
+    /// How long an access takes with warm caches, in ps, where that is given.
+    pub fn access_ps(&self) -> Option<u64> {
+        match &self.reload {
+            Reload::Lines(latencies) => latencies.access_ps,
+            Reload::Measured(_) => None,
+        }
     }
 
     /// It never costs anything.
@@ -163,7 +177,20 @@ impl LineLatencies {
             ))
             .hint("latencies grow from l1 to remote_memory"));
         }
-        Ok(LineLatencies { line_bytes, levels_ps, memory_ps, remote_memory_ps })
+        Ok(LineLatencies { line_bytes, levels_ps, memory_ps, remote_memory_ps, access_ps: None })
+    }
+
+    /// With a time of one access, in ps.
+    ///
+    /// # Errors
+    ///
+    /// No time, or more than 1 ms.
+    pub fn accessing(self, access_ps: u64) -> Result<LineLatencies> {
+        if access_ps == 0 || access_ps > LATENCY_PS_MAX {
+            return Err(Diagnostic::usage("an access takes no time, or more than 1ms")
+                .hint("give how long a job works for each line that it walks: \"10ns\""));
+        }
+        Ok(LineLatencies { access_ps: Some(access_ps), ..self })
     }
 
     pub(super) fn level(&self, level: u32) -> u64 {

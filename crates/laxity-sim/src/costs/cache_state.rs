@@ -21,7 +21,7 @@
 //! much.
 //!
 //! Not modelled: conflicts of sets, prefetching, bandwidth, exclusive (victim) caches, memory nodes (memory is the nearest),
-//! and lines that sharers take from each other *while both run*.
+//! and, unless it is known how long an access takes, lines that sharers take from each other *while both run* ([`super::contention`]).
 //!
 //! Source: lindsay2012, 4.1, 4.4.1, 5 (what is to be avoided); Mattson, Gecsei, Slutz and Traiger, "Evaluation techniques for
 //! storage hierarchies", IBM Systems Journal 9(2), 1970 (reuse distance under LRU). Complexity: O(levels * segments that a cache
@@ -29,7 +29,9 @@
 
 use super::COST_MAX;
 use super::cache_costs::LineLatencies;
+use super::contention::{Contended, Contention, Sharer, Transfer};
 use laxity_model::{CacheKind, Platform, Result, Sharing, TaskSet};
+use std::collections::BTreeMap;
 
 /// All lines, in parts per million.
 const ALL_PPM: u64 = 1_000_000;
@@ -56,6 +58,8 @@ pub struct CacheState {
     memory_ps: u64,
     /// By segment: the caches that hold it.
     holders: Vec<Vec<u32>>,
+    /// Present where it is known how long an access takes.
+    contention: Option<Contention>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -109,8 +113,11 @@ impl CacheState {
             path.into_iter().map(|(_, step)| step).collect()
         };
         let held = |capacity_lines| Held { capacity_lines, ..Held::default() };
+        let contention =
+            latencies.access_ps.map(|access_ps| Contention::new(access_ps, sharers(&walks, &lines)));
         Ok(CacheState {
             holders: vec![Vec::new(); lines.len()],
+            contention,
             walks,
             lines,
             caches: data.iter().map(|cache| held(cache.size_bytes / line_bytes)).collect(),
@@ -151,6 +158,31 @@ impl CacheState {
             self.touch(self.walks[task].segments[place], core);
         }
         self.write(task, core);
+    }
+
+    /// A job of the task that has started or gone on on a core does what it was asked to from `since` on.
+    pub fn works(&mut self, task: usize, core: usize, since: u64) {
+        if let Some(contention) = &mut self.contention {
+            contention.begins(task, core, since);
+        }
+    }
+
+    /// A job of the task does what it was asked to no longer: it has done it, or leaves its core. What it has lost to others
+    /// that ran at the same time, since this was asked last.
+    pub fn rests(&mut self, task: usize, now: u64) -> Contended {
+        let Some(mut contention) = self.contention.take() else { return Contended::default() };
+        let lost = contention.ends(task, now, |task, from, to| self.transfer(task, from, to));
+        self.contention = Some(contention);
+        Contended { delay_ns: lost.delay_ns.min(COST_MAX.as_ns()), ..lost }
+    }
+
+    /// What a line of a task costs that another core has written, instead of one from home.
+    fn transfer(&self, task: usize, from: usize, to: usize) -> Transfer {
+        let is_common = |step: &&Step| self.paths[from].iter().any(|other| other.cache == step.cache);
+        let common = self.paths[to].iter().find(is_common);
+        let home_ps = self.home(task, to).map_or(self.memory_ps, |step| step.line_ps);
+        let ps = common.map_or(self.memory_ps, |step| step.line_ps);
+        Transfer { ps: ps.saturating_sub(home_ps), from_memory: common.is_none() }
     }
 
     /// The closest cache of the core that holds all that the task's jobs walk.
@@ -219,6 +251,34 @@ impl Held {
         }
         self.entries.drain(..gone);
     }
+}
+
+/// Who keeps writing what each task walks.
+fn sharers(walks: &[Walk], lines: &[u64]) -> Vec<Vec<Sharer>> {
+    let mut walkers: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
+    for (task, walk) in walks.iter().enumerate() {
+        walk.segments.iter().for_each(|&segment| walkers[segment as usize].push(task));
+    }
+    let of_task = |task: usize| {
+        let mut common: BTreeMap<usize, u64> = BTreeMap::new();
+        for &segment in &walks[task].segments {
+            for &other in walkers[segment as usize].iter().filter(|&&other| other != task) {
+                *common.entry(other).or_default() += lines[segment as usize];
+            }
+        }
+        let sharer = |(other, lines): (usize, u64)| Sharer {
+            task: other,
+            stale_ppm: part_ppm(lines, walks[task].lines, walks[other].written_ppm),
+        };
+        common.into_iter().map(sharer).collect()
+    };
+    (0..walks.len()).map(of_task).collect()
+}
+
+/// `lines` of `all`, times `written_ppm`, rounded up.
+fn part_ppm(lines: u64, all: u64, written_ppm: u64) -> u64 {
+    let ppm = (u128::from(lines) * u128::from(written_ppm)).div_ceil(u128::from(all.max(1)));
+    u64::try_from(ppm).unwrap_or(ALL_PPM)
 }
 
 /// What each task walks, and the lines of each segment.

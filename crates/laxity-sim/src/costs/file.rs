@@ -3,6 +3,7 @@
 use super::cache_costs::{CacheCosts, LineLatencies, Reload};
 use super::given::{WrittenCost, WrittenDelays};
 use super::{Costs, field_csv};
+use laxity_generate::Decimal;
 use laxity_model::overheads::scaled_up;
 use laxity_model::{ByteSize, Diagnostic, DocumentKind, Duration, Result, read_file};
 use schemars::JsonSchema;
@@ -109,6 +110,15 @@ struct CacheFile {
     /// From the memory or the caches of another node.
     #[serde(default)]
     remote_memory: Option<String>,
+    /// For `tracked` caches: how long a job with warm caches works for each line that it walks, with loading it: "10ns". Then jobs
+    /// of a group that run at the same time on different cores take lines from each other, which they have to load again. Not
+    /// modelled if it is not given.
+    #[serde(default)]
+    access: Option<String>,
+    /// Instructions per cycle of a job with warm caches: "0.7". For the IPC of studies by simulation, which is relative to it if it is
+    /// not given; costs nothing.
+    #[serde(default)]
+    ipc: Option<String>,
 }
 
 /// Reads costs: TOML, or the field's CSV of overheads where the name ends in `.csv`.
@@ -193,8 +203,16 @@ fn tick_period(text: &str) -> Result<Duration> {
 impl CacheFile {
     fn read(self, folder: &Path) -> Result<CacheCosts> {
         let evicted = self.evicted.as_deref().map(evicted_ppm).transpose()?;
-        let latencies =
-            [&self.l1, &self.l2, &self.l3, &self.l4, &self.memory, &self.remote_memory, &self.line];
+        let latencies = [
+            &self.l1,
+            &self.l2,
+            &self.l3,
+            &self.l4,
+            &self.memory,
+            &self.remote_memory,
+            &self.line,
+            &self.access,
+        ];
         let reload = match self.cpmd {
             Some(_) if latencies.iter().any(|latency| latency.is_some()) => {
                 return Err(Diagnostic::usage("has both measured delays (`cpmd`) and latencies of a line")
@@ -203,8 +221,15 @@ impl CacheFile {
             Some(delays) => Reload::Measured(delays.read(folder).map_err(|e| e.context("cpmd"))?),
             None => Reload::Lines(self.latencies()?),
         };
+        let ipc = self.ipc.as_deref().map(ipc).transpose()?;
         let costs = CacheCosts::new(reload).evicting(evicted.unwrap_or(1_000_000))?;
-        if self.tracked == Some(true) { costs.tracking() } else { Ok(costs) }
+        let costs = CacheCosts { ipc, ..costs };
+        match (self.tracked, &self.access) {
+            (Some(true), _) => costs.tracking(),
+            (_, None) => Ok(costs),
+            (_, Some(_)) => Err(Diagnostic::usage("`access` is given, but caches are not `tracked`")
+                .hint("write `tracked = true`, or leave `access` out")),
+        }
     }
 
     fn latencies(&self) -> Result<LineLatencies> {
@@ -233,8 +258,25 @@ impl CacheFile {
             }
             None => LINE_BYTES,
         };
-        LineLatencies::new(line_bytes, levels_ps, memory_ps, time("remote_memory", &self.remote_memory)?)
+        let latencies = LineLatencies::new(
+            line_bytes,
+            levels_ps,
+            memory_ps,
+            time("remote_memory", &self.remote_memory)?,
+        )?;
+        match time("access", &self.access)? {
+            Some(access_ps) => latencies.accessing(access_ps).map_err(|e| e.context("access")),
+            None => Ok(latencies),
+        }
     }
+}
+
+fn ipc(text: &str) -> Result<Decimal> {
+    let number: Decimal = text.parse().map_err(|e: Diagnostic| e.context("ipc"))?;
+    if number == Decimal::ZERO {
+        return Err(Diagnostic::usage("ipc: 0 instructions in a cycle").hint("give a number such as \"0.7\""));
+    }
+    Ok(number)
 }
 
 /// A time with a unit, in ps, rounded up.

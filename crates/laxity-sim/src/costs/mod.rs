@@ -16,6 +16,7 @@
 mod cache_costs;
 mod cache_delay;
 mod cache_state;
+mod contention;
 mod cost;
 mod distribution;
 mod field_csv;
@@ -26,6 +27,7 @@ mod written;
 pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
 pub use cache_delay::{CacheDelay, Distance};
 pub use cache_state::{CacheState, Reloaded};
+pub use contention::Contended;
 pub use cost::{COST_MAX, Cost, PiecewiseLinear, Prepared};
 pub use distribution::Distribution;
 pub use file::{COSTS_VERSION, costs_schema, read_costs};

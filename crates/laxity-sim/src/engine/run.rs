@@ -38,7 +38,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if self.has_budgets() && self.cpus[cpu as usize].exhausts {
             self.clocks.set(cpu as usize, NEVER);
             self.exhausted(cpu);
-        } else {
+        } else if !self.has_lost_lines(cpu) {
             self.completed(cpu, last);
         }
     }
@@ -323,7 +323,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         core.running = NONE;
         state.switched_out();
         if !IDEAL && let Some(caches) = &mut self.caches {
-            caches.left(before, cpu);
+            caches.left(before, cpu, self.now);
         }
         if task == NONE {
             self.clocks.set(cpu as usize, NEVER);
@@ -376,16 +376,6 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn would_change(&self, cpu: u32, task: u32) -> bool {
         let running = self.cpus[cpu as usize].running;
         task != NONE && (running != task || !self.tasks[task as usize].goes_on())
-    }
-
-    /// A job starts on `cpu`, or goes on there after it was stopped on `last`: the caches may be colder than they were.
-    fn reload_caches(&mut self, task: u32, last: Option<u32>, cpu: u32) {
-        let Some(caches) = &mut self.caches else { return };
-        let delay = caches.taken(task, last, cpu);
-        if delay > 0 {
-            self.tasks[task as usize].work_left += delay * self.cpus[cpu as usize].rate;
-            self.emit(EventKind::CacheDelay, Some(cpu), task, Some(delay));
-        }
     }
 
     /// The job on `cpu` progresses from now on: sets the clock of the core.

@@ -13,6 +13,8 @@
 //! | `context_switch_rate` | | context switches | context switches / number of tasks |
 //! | `l1d_`, `l2_`, `llc_miss_rate_per_us` | misses / CPU time in µs | mean over jobs | mean over tasks |
 //! | `tardiness_ns` | max(0, R - D) | mean, maximum over jobs | the same over all jobs; mean of the tasks' maxima |
+//! | `relative_ipc`, `llc_miss_rate` | | | [`Efficiency`]: demand / CPU time, misses / accesses, over all jobs |
+//! | `tardiness_histogram` | class of max(0, R - D) | | jobs by class ([`TardinessHistogram`]) |
 //! | `deadline_satisfaction` | met or missed | met / jobs | met / jobs |
 //! | `response_ns` | R | percentiles over jobs | percentiles over all jobs |
 //!
@@ -42,17 +44,21 @@
 //! 9. Tasks in the background of a simulation have metrics of their own ([`BackgroundSummary`]).
 
 mod background;
+mod efficiency;
 mod laxity_cdf;
 mod responses;
 mod run;
 mod scheduler;
 mod statistics;
 mod tally;
+mod tardiness_histogram;
 
 pub use background::BackgroundSummary;
+pub use efficiency::Efficiency;
 pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
 pub use responses::ResponseTimes;
 pub use run::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};
 pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder};
 pub use statistics::{Sample, nearest_rank};
 pub use tally::{Counts, Tallies, UnknownTask};
+pub use tardiness_histogram::TardinessHistogram;

@@ -1,7 +1,7 @@
 //! `laxity study`.
 
+mod described;
 mod overheads;
-mod schedulability;
 mod schedules;
 mod sweep;
 
@@ -15,11 +15,11 @@ use std::process::ExitCode;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     override_usage = "laxity study [OPTIONS] <FILE>\n       laxity study overheads|schedules [OPTIONS]",
-    after_help = schedulability::AFTER
+    after_help = described::after()
 )]
 pub struct StudyArguments {
     #[command(flatten)]
-    pub file: schedulability::SchedulabilityArguments,
+    pub file: described::DescribedArguments,
     /// Of something else.
     #[command(subcommand)]
     pub study: Option<Study>,
@@ -37,7 +37,7 @@ pub enum Study {
 
 pub fn study(arguments: &StudyArguments) -> Result<ExitCode> {
     match &arguments.study {
-        None => schedulability::schedulability(&arguments.file),
+        None => described::described(&arguments.file),
         Some(Study::Overheads(arguments)) => overheads::overheads(arguments),
         Some(Study::Schedules(arguments)) => schedules::schedules(arguments),
     }

@@ -1,7 +1,7 @@
 //! What a schedulability study leaves: tables of all points, a page, its manifest, and a table on the terminal.
 
-use super::manifest::manifest;
 use crate::output;
+use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
 use laxity_model::Result;
 use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
@@ -18,7 +18,7 @@ const MANIFEST_FILE: &str = "manifest.json";
 /// A study and what it has come to.
 pub struct Told<'a> {
     study: &'a Study,
-    conducted: &'a Conducted,
+    conducted: &'a Conducted<Tally>,
 }
 
 /// One curve for one guarantee in one family, in numbers.
@@ -34,7 +34,7 @@ struct Figures {
 
 impl<'a> Told<'a> {
     /// Of a study that is complete, or as far as it is.
-    pub fn of(study: &'a Study, conducted: &'a Conducted) -> Self {
+    pub fn of(study: &'a Study, conducted: &'a Conducted<Tally>) -> Self {
         Told { study, conducted }
     }
 
@@ -47,7 +47,15 @@ impl<'a> Told<'a> {
         let table = Table::of(self.study, &self.conducted.points);
         output::write_file(&directory.join(CSV_FILE), &table.csv())?;
         output::write_bytes(&directory.join(PARQUET_FILE), &table.parquet()?)?;
-        let text = serde_json::to_string_pretty(&manifest(self.study, self.conducted)).expect("serializes");
+        let headings = Headings {
+            kind: "schedulability-study",
+            name: &self.study.name,
+            title: &self.study.title,
+            source: self.study.source.as_deref(),
+            notes: &self.study.notes,
+        };
+        let manifest = manifest(&headings, self.study, self.conducted);
+        let text = serde_json::to_string_pretty(&manifest).expect("serializes");
         output::write_file(&directory.join(MANIFEST_FILE), &(text + "\n"))?;
         write_page(directory, &self.page())
     }

@@ -1,4 +1,4 @@
-//! Progress of a schedulability study, with the time left.
+//! Progress of a study that a file describes, with the time left.
 
 use crate::output;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -93,12 +93,7 @@ fn watch(progress: &Progress, over: &AtomicBool) {
             }
             None if begun.elapsed() > next_line => {
                 next_line += LINES;
-                output::say(format_args!(
-                    "judged {} of {} sets, {}",
-                    state.judged,
-                    state.planned,
-                    state.words()
-                ));
+                output::say(format_args!("{} of {} sets, {}", state.judged, state.planned, state.words()));
             }
             _ => {}
         }
@@ -111,8 +106,7 @@ fn watch(progress: &Progress, over: &AtomicBool) {
 
 fn bar() -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::hidden());
-    let style =
-        ProgressStyle::with_template("judging {bar:32} {human_pos} of {human_len} sets, {elapsed}, {msg}");
+    let style = ProgressStyle::with_template("{bar:32} {human_pos} of {human_len} sets, {elapsed}, {msg}");
     bar.set_style(style.expect("a valid template"));
     bar
 }

@@ -1,18 +1,23 @@
 //! `laxity study FILE`.
 
-use crate::study::schedulability::{Told, watching};
+use crate::study::{schedulability, simulated, watching};
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_model::{Diagnostic, Result};
-use laxity_study::{Answer, Changes, Progress, Study, conduct};
+use laxity_study::{
+    Answer, Changes, Conducted, Described, METRICS, Planned, Progress, SimulationAnswer, conduct,
+};
+use serde::Serialize;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What the help of `laxity study` ends with.
-pub const AFTER: &str = "\
-FILE describes a schedulability study in TOML or JSON: how task sets are drawn, what varies (n, U or m), and curves, which are \
-schedulers with the overheads and the tests by which they are judged (schemas/study.schema.json; the papers' are in studies/). \
-Every set is judged under every curve. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
+/// What the help of `laxity study` ends with, after the metrics.
+const AFTER: &str = "\
+FILE describes a study in TOML or JSON: how task sets are drawn, what varies, and curves. In a schedulability study (n, U or m varies) \
+curves are schedulers with the overheads and the tests by which every set is judged (schemas/study.schema.json). In a study by \
+simulation (kind = \"simulation\"; also the ratio of what jobs ask for and their WCET varies) they are placements with schedulers and \
+costs, under which every set is simulated (schemas/simulation-study.schema.json). The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
 CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
 the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
 
@@ -21,6 +26,7 @@ A file whose name is that of another study is written ./overheads.
 Examples:
   laxity study studies/cerqueira2014-fig8a.toml               soft real-time schedulability on 64 processors
   laxity study studies/ackelman2018.toml --sets 100 -o quick  with a tenth of the task sets
+  laxity study studies/lindsay2012-ipc.toml                   what placements do to caches, simulated on 48 cores
   laxity study mine.toml --json | jq '.families[].series[] | {curve, weighted}'
   sudo laxity study overheads -o overheads                    what scheduling costs on this machine
   sudo laxity study schedules -o schedules                    whether this kernel's schedules are as defined
@@ -29,8 +35,8 @@ Exit codes: 0 the study is complete; 2 usage or input; 3 this machine cannot do 
 
 /// `laxity study FILE`.
 #[derive(Args)]
-pub struct SchedulabilityArguments {
-    /// The schedulability study: TOML or JSON
+pub struct DescribedArguments {
+    /// The study: TOML or JSON
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
     /// Task sets at every point, instead of those that the file says
@@ -53,14 +59,46 @@ pub struct SchedulabilityArguments {
     pub quiet: bool,
 }
 
-pub fn schedulability(arguments: &SchedulabilityArguments) -> Result<ExitCode> {
+/// What the help of `laxity study` ends with.
+pub fn after() -> String {
+    let mut text = AFTER.to_owned();
+    text += "\n\nMetrics of studies by simulation:\n";
+    for metric in &METRICS {
+        let _ = writeln!(text, "  {:<20} {}", metric.name, metric.description);
+    }
+    text
+}
+
+pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
     let Some(file) = &arguments.file else {
         return Err(
             Diagnostic::usage("no study is named").hint("name its file; `laxity study --help` has examples")
         );
     };
-    let study = read(file, Changes { sets: arguments.sets, seed: arguments.seed })?;
-    let directory = arguments.out.clone().unwrap_or_else(|| Path::new("laxity-results").join(&study.name));
+    match read(file, Changes { sets: arguments.sets, seed: arguments.seed })? {
+        Described::Schedulability(study) => {
+            carried_out(&*study, &study.name, arguments, |done, directory| {
+                let told = schedulability::Told::of(&study, done);
+                told.write(directory)?;
+                shown(arguments, || told.terminal(), || Answer::of(&study, done))
+            })
+        }
+        Described::Simulation(study) => carried_out(&*study, &study.name, arguments, |done, directory| {
+            let told = simulated::Told::of(&study, done);
+            told.write(directory)?;
+            shown(arguments, || told.terminal(), || SimulationAnswer::of(&study, done))
+        }),
+    }
+}
+
+/// Carries a study out and has `conclude` write what it has come to into its directory.
+fn carried_out<P: Planned>(
+    study: &P,
+    name: &str,
+    arguments: &DescribedArguments,
+    conclude: impl FnOnce(&Conducted<P::Sums>, &Path) -> Result<()>,
+) -> Result<ExitCode> {
+    let directory = arguments.out.clone().unwrap_or_else(|| Path::new("laxity-results").join(name));
     let threads = match arguments.threads {
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -68,13 +106,8 @@ pub fn schedulability(arguments: &SchedulabilityArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();
     let conducted =
-        watching(&progress, arguments.quiet, || conduct(&study, &directory, threads, &interrupt, &progress))?;
-    let told = Told::of(&study, &conducted);
-    told.write(&directory)?;
-    match arguments.json {
-        true => output::print_json(&Answer::of(&study, &conducted))?,
-        false => output::print(&told.terminal())?,
-    }
+        watching(&progress, arguments.quiet, || conduct(study, &directory, threads, &interrupt, &progress))?;
+    conclude(&conducted, &directory)?;
     let page = directory.join(crate::study::PAGE_FILE);
     output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     if conducted.complete {
@@ -87,12 +120,23 @@ pub fn schedulability(arguments: &SchedulabilityArguments) -> Result<ExitCode> {
     Ok(ExitCode::from(output::INTERRUPTED))
 }
 
+fn shown<A: Serialize>(
+    arguments: &DescribedArguments,
+    terminal: impl FnOnce() -> String,
+    answer: impl FnOnce() -> A,
+) -> Result<()> {
+    match arguments.json {
+        true => output::print_json(&answer()),
+        false => output::print(&terminal()),
+    }
+}
+
 /// A word that is no file may be meant for another study.
-fn read(file: &Path, changes: Changes) -> Result<Study> {
+fn read(file: &Path, changes: Changes) -> Result<Described> {
     let is_word = file.extension().is_none() && file.components().count() == 1;
     if is_word && !file.exists() {
         return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.display()))
             .hint("name a study's file, `overheads` or `schedules`"));
     }
-    Study::read(file, changes)
+    Described::read(file, changes)
 }

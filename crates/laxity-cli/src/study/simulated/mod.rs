@@ -1,0 +1,5 @@
+//! Studies by simulation: what is said of their points.
+
+mod outputs;
+
+pub use outputs::Told;

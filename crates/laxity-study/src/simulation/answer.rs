@@ -1,0 +1,176 @@
+//! What a study by simulation has come to, for other programs: what `laxity study FILE --json` prints.
+
+use super::metric::{Measure, Metric};
+use super::study::SimulationStudy;
+use super::tally::{Kept, SimulationTally};
+use crate::{Conducted, Point, Variable};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The version of this format (`schemas/study-simulation.schema.json`).
+const VERSION: u32 = 1;
+
+/// The whole study.
+#[derive(Serialize, JsonSchema)]
+pub struct SimulationAnswer {
+    /// Version of this format.
+    version: u32,
+    /// The study's name.
+    name: String,
+    /// Its title.
+    title: String,
+    /// Whether all points are finished.
+    complete: bool,
+    /// Seed of everything random.
+    seed: u64,
+    /// Task sets at every point.
+    sets: u64,
+    /// What varies.
+    axis: Variable,
+    /// Kinds of task sets.
+    families: Vec<FamilyAnswer>,
+}
+
+/// Task sets of one kind.
+#[derive(Serialize, JsonSchema)]
+struct FamilyAnswer {
+    /// What the matrix chose for it, by parameter.
+    parameters: BTreeMap<String, String>,
+    /// Ways to place and schedule.
+    curves: Vec<CurveAnswer>,
+}
+
+/// A way to place and schedule.
+#[derive(Serialize, JsonSchema)]
+struct CurveAnswer {
+    /// What the curve is called.
+    curve: String,
+    /// Its scheduler.
+    scheduler: String,
+    /// Points, ascending.
+    points: Vec<PointAnswer>,
+}
+
+/// A value of the axis.
+#[derive(Serialize, JsonSchema)]
+struct PointAnswer {
+    /// n, U, m or a ratio of WCETs.
+    value: f64,
+    /// Sets that were drawn.
+    sets: u64,
+    /// Sets that could be placed: of these are the metrics.
+    placed: u64,
+    /// The mean of the number of tasks.
+    mean_tasks: f64,
+    /// By name.
+    metrics: BTreeMap<&'static str, MetricAnswer>,
+}
+
+/// A metric.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum MetricAnswer {
+    /// One number of every set.
+    Number {
+        /// ratio, ns or number.
+        unit: &'static str,
+        /// Sets of which it is known.
+        n: u64,
+        /// Over these sets; null if there are none.
+        mean: Option<f64>,
+        /// Sample standard deviation; null if there are less than two.
+        sd: Option<f64>,
+        /// The least; null if there are none.
+        min: Option<f64>,
+        /// The greatest; null if there are none.
+        max: Option<f64>,
+    },
+    /// Jobs by class, ascending.
+    Histogram(Vec<ClassAnswer>),
+}
+
+/// A class of a histogram.
+#[derive(Serialize, JsonSchema)]
+struct ClassAnswer {
+    /// What its jobs have in common.
+    class: String,
+    /// How many there are.
+    jobs: u64,
+}
+
+impl SimulationAnswer {
+    /// Of what a study has come to.
+    pub fn of(study: &SimulationStudy, conducted: &Conducted<SimulationTally>) -> SimulationAnswer {
+        let family = |at: usize| FamilyAnswer {
+            parameters: study.families[at].varied.clone(),
+            curves: (0..study.curves.len()).map(|curve| curve_answer(study, conducted, at, curve)).collect(),
+        };
+        SimulationAnswer {
+            version: VERSION,
+            name: study.name.clone(),
+            title: study.title.clone(),
+            complete: conducted.complete,
+            seed: study.seed,
+            sets: study.sets,
+            axis: study.axis.variable,
+            families: (0..study.families.len()).map(family).collect(),
+        }
+    }
+}
+
+fn curve_answer(
+    study: &SimulationStudy,
+    conducted: &Conducted<SimulationTally>,
+    family: usize,
+    curve: usize,
+) -> CurveAnswer {
+    let point = |(point, tally): (&Point, &SimulationTally)| {
+        let own = &tally.curves[curve];
+        let metrics = study.metrics.iter().zip(&own.metrics);
+        PointAnswer {
+            value: study.axis.position(point.value),
+            sets: tally.sets,
+            placed: own.placed,
+            mean_tasks: tally.mean_tasks(),
+            metrics: metrics.map(|(metric, kept)| (metric.name, MetricAnswer::of(metric, kept))).collect(),
+        }
+    };
+    CurveAnswer {
+        curve: study.curves[curve].name.clone(),
+        scheduler: study.curves[curve].scheduler_name.clone(),
+        points: conducted.points.iter().filter(|(point, _)| point.family == family).map(point).collect(),
+    }
+}
+
+impl MetricAnswer {
+    fn of(metric: &Metric, kept: &Kept) -> MetricAnswer {
+        match (metric.measure, kept) {
+            (Measure::Number(unit, _), Kept::Number(moments)) => MetricAnswer::Number {
+                unit: unit.name(),
+                n: moments.n,
+                mean: moments.mean(unit),
+                sd: moments.sd(unit),
+                min: moments.range(unit).map(|(least, _)| least),
+                max: moments.range(unit).map(|(_, most)| most),
+            },
+            (_, Kept::Histogram(jobs)) => {
+                let classes = Metric::classes().into_iter().zip(jobs);
+                MetricAnswer::Histogram(classes.map(|(class, &jobs)| ClassAnswer { class, jobs }).collect())
+            }
+            _ => unreachable!("a metric is one or the other"),
+        }
+    }
+}
+
+/// The JSON Schema (draft 2020-12) of answers; published as `schemas/study-simulation.schema.json`.
+pub fn simulation_answer_schema() -> Value {
+    let mut schema = schemars::schema_for!(SimulationAnswer);
+    let id = "https://laxity-rt.github.io/schemas/study-simulation.schema.json";
+    schema.insert("$id".into(), id.into());
+    schema.insert("title".into(), "laxity study by simulation".into());
+    let mut schema = schema.to_value();
+    schema["properties"]["version"] = json!({ "description": "Version of this format.", "const": VERSION });
+    schema
+}

@@ -1,0 +1,124 @@
+//! Curves of a study by simulation: how sets are placed, what schedules them, and what that costs.
+
+use super::file::SimulatedCurveFile;
+use laxity_model::{Diagnostic, PolicyScheduler, Result, Scope};
+use laxity_place::{Fit, Method, Overload};
+use laxity_sim::costs::{Costs, read_costs};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A way to place and schedule sets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SimulatedCurve {
+    /// What it is called.
+    pub name: String,
+    /// The scheduler.
+    pub scheduler: PolicyScheduler,
+    /// Its name, as the study has it.
+    pub scheduler_name: String,
+    /// How tasks are placed, unless they share all cores.
+    pub placement: Method,
+    /// What may be placed together; nothing: what a set's deadlines ask for.
+    pub fit: Option<Fit>,
+    /// What becomes of a task that fits nowhere.
+    pub overload: Overload,
+    /// What everything costs.
+    pub costs: Costs,
+    /// The costs file, as the study names it.
+    pub costs_file: Option<String>,
+    /// What a reader must know of it.
+    pub note: Option<String>,
+}
+
+impl SimulatedCurve {
+    /// What it is, in a line.
+    pub(crate) fn words(&self) -> String {
+        let mut words = format!("{}: {}", self.name, self.scheduler_name);
+        if self.scheduler.scope != Scope::Global {
+            words += &format!(", placed by {}", self.placement);
+            words += match self.overload {
+                Overload::Refuse => "; a set that does not fit is not simulated",
+                Overload::LeastLoaded => "; a task that fits nowhere goes where the load is least",
+            };
+        }
+        match &self.costs_file {
+            None => words += "; nothing costs anything",
+            Some(file) => words += &format!("; costs {file}"),
+        }
+        words + "."
+    }
+
+    /// All that results depend on.
+    pub(crate) fn description(&self) -> Value {
+        json!({
+            "name": self.name,
+            "scheduler": self.scheduler.to_string(),
+            "placement": self.placement.to_string(),
+            "fit": self.fit.map(|fit| fit.to_string()),
+            "overload": self.overload.to_string(),
+            // Of what the files say, not of their names.
+            "costs": format!("{:?}", self.costs),
+        })
+    }
+}
+
+/// The curves. `costs` is the study's costs file.
+pub(crate) fn curves(
+    files: &[SimulatedCurveFile],
+    costs: Option<&String>,
+    beside: &Path,
+) -> Result<Vec<SimulatedCurve>> {
+    let mut curves: Vec<SimulatedCurve> = Vec::new();
+    for file in files {
+        let curve = curve(file, costs, beside)?;
+        if curves.iter().any(|other| other.name == curve.name) {
+            return Err(Diagnostic::usage(format!("curve `{}` is there twice", curve.name))
+                .hint("give one of them another `name`"));
+        }
+        curves.push(curve);
+    }
+    Ok(curves)
+}
+
+fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Result<SimulatedCurve> {
+    let shown = file.name.as_ref().or(file.placement.as_ref()).unwrap_or(&file.scheduler);
+    let here = |error: Diagnostic| error.context(format!("curve `{shown}`"));
+    let scheduler: PolicyScheduler = file.scheduler.parse().map_err(here)?;
+    let placement: Method = file.placement.as_deref().unwrap_or("ffd").parse().map_err(here)?;
+    if placement.may_solve() {
+        return Err(here(
+            Diagnostic::usage(format!(
+                "placement `{placement}` stops at a time limit, and results would depend on the machine"
+            ))
+            .hint("choose a heuristic such as ffd or wfd (see `laxity list`)"),
+        ));
+    }
+    let is_placed = scheduler.scope != Scope::Global;
+    if !is_placed && (file.placement.is_some() || file.overload.is_some() || file.fit.is_some()) {
+        return Err(here(
+            Diagnostic::usage(format!("{} is global: nothing is placed", file.scheduler)).hint(
+                "leave `placement`, `fit` and `overload` out, or choose a partitioned or clustered scheduler",
+            ),
+        ));
+    }
+    let name = match &file.name {
+        Some(name) => name.clone(),
+        None if is_placed => placement.to_string(),
+        None => file.scheduler.clone(),
+    };
+    let costs_file = file.costs.as_ref().or(costs).cloned();
+    Ok(SimulatedCurve {
+        name,
+        scheduler,
+        scheduler_name: file.scheduler.trim().to_ascii_lowercase(),
+        placement,
+        fit: file.fit.as_deref().map(str::parse).transpose().map_err(here)?,
+        overload: file.overload.as_deref().map_or(Ok(Overload::Refuse), str::parse).map_err(here)?,
+        costs: match &costs_file {
+            Some(name) => read_costs(&beside.join(name)).map_err(here)?,
+            None => Costs::default(),
+        },
+        costs_file,
+        note: file.note.clone(),
+    })
+}

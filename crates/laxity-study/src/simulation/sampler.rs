@@ -1,0 +1,201 @@
+//! The sets of a point, drawn, placed and simulated under every curve.
+//!
+//! 1. All curves see the same sets, and jobs that ask for the same and are released at the same instants.
+//! 2. A set is placed by the WCETs that its tasks report, whatever its jobs ask for.
+//! 3. A set without tasks is placed under every curve, and has no value of any metric.
+
+use super::curve::SimulatedCurve;
+use super::metric::Simulated;
+use super::study::SimulationStudy;
+use super::tally::{CurveSet, Kept, SimulatedSet, SimulationTally, Value};
+use crate::Point;
+use crate::engine::Sampler;
+use laxity_generate::{Decimal, Prepared, seed_of};
+use laxity_model::{Demand, Platform, Result, Scope, Task, TaskSet};
+use laxity_place::{Bin, Request};
+use laxity_sim::costs::CacheCosts;
+use laxity_sim::{Cell, Observer, Setup, global_cell, simulate};
+use laxity_trace::{Efficiency, Event, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What simulates the sets of a point.
+pub struct SimulationSampler<'a> {
+    study: &'a SimulationStudy,
+    /// Nothing: the set without tasks.
+    sets: Option<Prepared>,
+    platform: Platform,
+    demand: Demand,
+    seed: u64,
+    none: Arc<Vec<Kept>>,
+}
+
+impl<'a> SimulationSampler<'a> {
+    /// Readies what all sets of the point share.
+    ///
+    /// # Errors
+    ///
+    /// The generator refuses its parameters.
+    pub fn new(study: &'a SimulationStudy, point: Point) -> Result<Self> {
+        Ok(SimulationSampler {
+            study,
+            sets: study.request(point)?.map(|request| request.prepare()).transpose()?,
+            platform: study.platform_at(point.value)?,
+            demand: study.demand_at(point.value)?,
+            seed: study.families[point.family].seed(study.seed, &study.axis, point.value),
+            none: Arc::new(study.metrics.iter().map(|metric| Kept::none(metric)).collect()),
+        })
+    }
+
+    /// The tasks of set number `index`.
+    ///
+    /// # Errors
+    ///
+    /// There is no such set.
+    pub fn tasks(&self, index: u64) -> Result<Vec<Task>> {
+        self.sets.as_ref().map_or(Ok(Vec::new()), |sets| sets.tasks(index))
+    }
+
+    /// Whether the first set can be simulated under every curve.
+    ///
+    /// # Errors
+    ///
+    /// It cannot, whatever it is placed like; which curve.
+    pub(super) fn check(&self) -> Result<()> {
+        let tasks = self.tasks(0)?;
+        if tasks.is_empty() {
+            return Ok(());
+        }
+        let set = TaskSet::new("set", tasks)?;
+        for curve in &self.study.curves {
+            let here = |error: laxity_model::Diagnostic| error.context(format!("curve `{}`", curve.name));
+            let cells = self.cells(curve, &set).map_err(here)?;
+            cells.map_or(Ok(()), |cells| self.setup(curve, &set, cells, 0).check()).map_err(here)?;
+        }
+        Ok(())
+    }
+
+    /// Where the tasks of a set are under a curve; nothing if they could not be placed.
+    fn cells(&self, curve: &SimulatedCurve, set: &TaskSet) -> Result<Option<Vec<Cell>>> {
+        if curve.scheduler.scope == Scope::Global {
+            return Ok(Some(vec![global_cell(set, &self.platform)]));
+        }
+        let bins = Bin::of_platform(&self.platform, curve.scheduler.scope)?;
+        let mut request = Request::new(set, bins)?.with_overload(curve.overload);
+        if let Some(fit) = curve.fit {
+            request = request.with_fit(fit)?;
+        }
+        let cells = request.find(curve.placement).map(|placement| {
+            let cell =
+                |at: usize| Cell { cpus: placement.bins[at].cpus().clone(), tasks: placement.tasks_of(at) };
+            (0..placement.bins.len()).map(cell).collect()
+        });
+        Ok(cells)
+    }
+
+    fn setup<'s>(
+        &'s self,
+        curve: &'s SimulatedCurve,
+        set: &'s TaskSet,
+        cells: Vec<Cell>,
+        index: u64,
+    ) -> Setup<'s> {
+        let setup = Setup::new(set, &self.platform, curve.scheduler, cells);
+        Setup {
+            duration: self.study.duration,
+            grace: self.study.grace.unwrap_or(setup.grace),
+            seed: seed_of(&[self.seed, index]),
+            demand: self.demand,
+            costs: &curve.costs,
+            ..setup
+        }
+    }
+
+    fn simulated(&self, curve: &SimulatedCurve, set: &TaskSet, index: u64) -> Result<CurveSet> {
+        let Some(cells) = self.cells(curve, set)? else { return Ok(None) };
+        let setup = self.setup(curve, set, cells, index);
+        let horizon_ns = (setup.duration + setup.grace).as_ns();
+        let mut watcher = Watcher {
+            tallies: Tallies::new(set, horizon_ns),
+            tardiness: TardinessHistogram::default(),
+            efficiency: Efficiency::default(),
+            horizon_ns,
+        };
+        simulate(&setup, &mut watcher, &AtomicBool::new(false))?;
+        let simulated = watcher.simulated(&setup);
+        Ok(Some(self.study.metrics.iter().map(|metric| Value::of(metric, &simulated)).collect()))
+    }
+}
+
+impl Sampler for SimulationSampler<'_> {
+    type Sums = SimulationTally;
+
+    fn judge(&self, index: u64) -> Result<SimulatedSet> {
+        let tasks = self.tasks(index)?;
+        let number = tasks.len() as u64;
+        let curves: Vec<CurveSet> = if tasks.is_empty() {
+            let nothing = |kept: &Kept| match kept {
+                Kept::Number(_) => Value::Number(None),
+                Kept::Histogram(classes) => Value::Histogram(vec![0; classes.len()]),
+            };
+            vec![Some(self.none.iter().map(nothing).collect()); self.study.curves.len()]
+        } else {
+            let set = TaskSet::new("set", tasks)?;
+            let curves = self.study.curves.iter();
+            curves.map(|curve| self.simulated(curve, &set, index)).collect::<Result<_>>()?
+        };
+        Ok(SimulatedSet { tasks: number, curves, none: Arc::clone(&self.none) })
+    }
+}
+
+/// Takes the jobs of a simulation to where they are counted.
+struct Watcher {
+    tallies: Tallies,
+    tardiness: TardinessHistogram,
+    efficiency: Efficiency,
+    horizon_ns: u64,
+}
+
+impl Observer for Watcher {
+    const EVENTS: bool = false;
+
+    #[inline]
+    fn job(&mut self, job: &Job) {
+        self.tallies.add(job).expect("the simulator knows the set's tasks only");
+        self.tardiness.add(job, self.horizon_ns);
+        self.efficiency.add(job);
+    }
+
+    fn event(&mut self, _: Event) {}
+}
+
+impl Watcher {
+    fn simulated(self, setup: &Setup<'_>) -> Simulated {
+        let run = Run {
+            id: 0,
+            set: 0,
+            scheduler: setup.scheduler.to_string(),
+            host: Host::Simulator,
+            repetition: 0,
+            duration: setup.duration,
+            grace: setup.grace,
+            status: RunStatus::Completed,
+            placement: None,
+            not_measured: BTreeMap::new(),
+            notes: Vec::new(),
+            kernel_counters: BTreeMap::new(),
+            schedule: None,
+            jobs: Vec::new(),
+        };
+        let cores = setup.platform.core_count();
+        let cache = setup.costs.cache.as_ref();
+        Simulated {
+            summary: RunSummary::of_tallies(&run, setup.set, cores, &self.tallies),
+            tardiness: self.tardiness,
+            efficiency: self.efficiency,
+            access_ps: cache.and_then(CacheCosts::access_ps),
+            base_ipc: cache.and_then(|cache| cache.ipc).unwrap_or(Decimal::ONE),
+        }
+    }
+}

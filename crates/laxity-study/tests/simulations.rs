@@ -1,0 +1,319 @@
+//! Whole studies by simulation: by hand, from files that are wrong, and the same whatever the threads.
+
+use laxity_study::{
+    Conducted, Kept, Measure, Moments, Planned, Point, Progress, Sampler, SimulationAnswer, SimulationStudy,
+    SimulationTally, Table, Unit, conduct,
+};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+fn study(text: &str) -> SimulationStudy {
+    SimulationStudy::from_text(text, "test", Path::new("")).expect("a study")
+}
+
+fn conducted(study: &SimulationStudy, threads: usize) -> Conducted<SimulationTally> {
+    let directory = tempfile::tempdir().expect("a directory");
+    let done = conduct(study, directory.path(), threads, &AtomicBool::new(false), &Progress::default());
+    let done = done.expect("no error");
+    assert!(done.complete);
+    done
+}
+
+/// A metric of a curve at every point.
+fn metric(study: &SimulationStudy, done: &Conducted<SimulationTally>, curve: &str, name: &str) -> Vec<Kept> {
+    let curve = study.curves.iter().position(|known| known.name == curve).expect("a curve");
+    let metric = study.metrics.iter().position(|known| known.name == name).expect("a metric");
+    done.points.values().map(|tally| tally.curves[curve].metrics[metric].clone()).collect()
+}
+
+fn moments(
+    study: &SimulationStudy,
+    done: &Conducted<SimulationTally>,
+    curve: &str,
+    name: &str,
+) -> Vec<Moments> {
+    let number = |kept: Kept| match kept {
+        Kept::Number(moments) => moments,
+        Kept::Histogram(_) => panic!("{name} is a histogram"),
+    };
+    metric(study, done, curve, name).into_iter().map(number).collect()
+}
+
+fn means(
+    study: &SimulationStudy,
+    done: &Conducted<SimulationTally>,
+    curve: &str,
+    name: &str,
+) -> Vec<Option<f64>> {
+    let of = study.metrics.iter().find(|known| known.name == name).expect("a metric");
+    let Measure::Number(unit, _) = of.measure else { panic!("{name} is a histogram") };
+    moments(study, done, curve, name).into_iter().map(|moments| moments.mean(unit)).collect()
+}
+
+/// One task (5 ms, 10 ms) on one core asks for 5, 10 and 15 ms. Jobs are released at 0, 10, 20 and 30 ms.
+const OVERRUN: &str = r#"
+version = 1
+kind = "simulation"
+title = "one task"
+sets = 3
+duration = "40ms"
+grace = "100ms"
+[platform]
+processors = 1
+[axis]
+of = "overrun"
+from = 1
+to = 3
+step = 1
+[generator]
+name = "unc"
+tasks = 1
+utilizations = "uniform:0.5,0.5"
+periods = "uniform:10ms,10ms"
+[[curves]]
+scheduler = "p-edf"
+placement = "wfd"
+"#;
+
+#[test]
+fn an_overrun_by_hand() {
+    let study = study(OVERRUN);
+    let done = conducted(&study, 2);
+    let of = |name| means(&study, &done, "wfd", name);
+    assert_eq!(of("dsr"), [Some(1.0), Some(1.0), Some(0.0)]);
+    // At 15 ms each they end at 15, 30, 45 and 60 ms: 5, 10, 15 and 20 ms late.
+    assert_eq!(of("max-tardiness"), [Some(0.0), Some(0.0), Some(20e6)]);
+    assert_eq!(of("mean-max-tardiness"), [Some(0.0), Some(0.0), Some(20e6)]);
+    assert_eq!(of("migrations"), [Some(0.0); 3]);
+    let Kept::Histogram(last) = metric(&study, &done, "wfd", "tardiness-histogram").pop().expect("a point")
+    else {
+        panic!("not a histogram")
+    };
+    // Of three sets alike: up to 5 ms, up to 10 ms, and two up to 20 ms.
+    assert_eq!(last, [0, 0, 0, 3, 3, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let csv = Table::of_numbers(&study, &done.points).csv();
+    assert!(
+        csv.starts_with("curve,scheduler,axis,value,metric,unit,sets,placed,n,mean,sd,min,max\n"),
+        "{csv}"
+    );
+    assert!(
+        csv.contains("wfd,p-edf,overrun,3,max-tardiness,ns,3,3,3,20000000,0,20000000,20000000\n"),
+        "{csv}"
+    );
+    let histograms = Table::of_histograms(&study, &done.points).expect("one").csv();
+    assert!(histograms.contains("wfd,p-edf,overrun,3,tardiness-histogram,10 to 20 ms,6\n"), "{histograms}");
+    assert!(histograms.contains("wfd,p-edf,overrun,1,tardiness-histogram,none,12\n"), "{histograms}");
+}
+
+#[test]
+fn what_ends_with_the_simulation_is_unfinished() {
+    // Only the first two end within 40 ms; the third and the fourth should have.
+    let study = study(&OVERRUN.replace("100ms", "0ns"));
+    let done = conducted(&study, 1);
+    let Kept::Histogram(last) = metric(&study, &done, "wfd", "tardiness-histogram").pop().expect("a point")
+    else {
+        panic!("not a histogram")
+    };
+    assert_eq!(last, [0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6]);
+    assert_eq!(means(&study, &done, "wfd", "dsr")[2], Some(0.0));
+}
+
+/// Tasks (5 ms, 10 ms) on two cores: four fit.
+const PLACED: &str = r#"
+version = 1
+kind = "simulation"
+title = "halves"
+sets = 2
+duration = "100ms"
+metrics = ["dsr", "migrations"]
+[platform]
+processors = 2
+[axis]
+of = "tasks"
+from = 3
+to = 5
+step = 1
+[generator]
+name = "unc"
+utilizations = "uniform:0.5,0.5"
+periods = "uniform:10ms,10ms"
+[[curves]]
+scheduler = "p-edf"
+placement = "ffd"
+[[curves]]
+name = "anyway"
+scheduler = "p-edf"
+placement = "ffd"
+overload = "least-loaded"
+[[curves]]
+scheduler = "g-edf"
+"#;
+
+#[test]
+fn what_cannot_be_placed_is_counted_apart() {
+    let study = study(PLACED);
+    let done = conducted(&study, 2);
+    let placed =
+        |curve: usize| -> Vec<u64> { done.points.values().map(|tally| tally.curves[curve].placed).collect() };
+    assert_eq!((placed(0), placed(1), placed(2)), (vec![2, 2, 0], vec![2; 3], vec![2; 3]));
+    assert_eq!(means(&study, &done, "ffd", "dsr"), [Some(1.0), Some(1.0), None]);
+    let anyway = means(&study, &done, "anyway", "dsr");
+    assert_eq!(anyway[..2], [Some(1.0); 2]);
+    // The other core, with two tasks, still meets all of theirs: 2/5 at least.
+    assert!(anyway[2].is_some_and(|dsr| (0.4..1.0).contains(&dsr)), "{anyway:?}");
+    assert_eq!(means(&study, &done, "anyway", "migrations"), [Some(0.0); 3]);
+    // Two cores in turn for five tasks that are late.
+    let global = means(&study, &done, "g-edf", "migrations");
+    assert!(global[2].is_some_and(|migrations| migrations > 0.0), "{global:?}");
+    assert!(Table::of_histograms(&study, &done.points).is_none());
+}
+
+const RANDOM: &str = r#"
+version = 1
+kind = "simulation"
+title = "random"
+seed = 11
+sets = 20
+duration = "300ms"
+demand = "uniform:0.5,1.2"
+[platform]
+name = "four-cores"
+[axis]
+of = "utilization"
+from = 0
+to = "m"
+step = 1
+[generator]
+name = "unc"
+[matrix]
+periods = ["uni-short", "log-uniform:10ms,100ms"]
+utilizations = ["uni-medium"]
+[[curves]]
+scheduler = "g-edf"
+[[curves]]
+scheduler = "p-edf"
+placement = "wfd"
+overload = "least-loaded"
+"#;
+
+#[test]
+fn threads_and_interruptions_show_nowhere() {
+    let study = study(RANDOM);
+    let one = conducted(&study, 1);
+    let table = |done: &Conducted<SimulationTally>| {
+        let numbers = Table::of_numbers(&study, &done.points);
+        let histograms = Table::of_histograms(&study, &done.points).expect("there is one");
+        (numbers.csv(), numbers.parquet().expect("writes"), histograms.csv())
+    };
+    assert_eq!(one.points.len(), 2 * 5);
+    for threads in [2, 5] {
+        let other = conducted(&study, threads);
+        assert_eq!(other, one);
+        assert_eq!(table(&other), table(&one));
+    }
+    // What is in the journal reads as it was, and is not simulated again.
+    let directory = tempfile::tempdir().expect("a directory");
+    let go_on = || {
+        let progress = Progress::default();
+        let done =
+            conduct(&study, directory.path(), 2, &AtomicBool::new(false), &progress).expect("no error");
+        (done, progress.before.load(std::sync::atomic::Ordering::SeqCst))
+    };
+    assert_eq!(go_on(), (one.clone(), 0));
+    assert_eq!(go_on(), (one.clone(), 2 * 5 * 20));
+    let zero = &one.points[&Point { family: 0, value: 0 }];
+    assert!(zero.tasks == 0 && zero.curves.iter().all(|curve| curve.placed == 20));
+    let zero = &means(&study, &one, "wfd", "dsr")[0];
+    assert_eq!(*zero, None, "no jobs, no ratio");
+    let overloaded = moments(&study, &one, "wfd", "dsr")[4];
+    assert!(overloaded.sd(Unit::Ratio).is_some_and(|sd| sd > 0.0), "sets differ");
+}
+
+#[test]
+fn sets_are_the_same_wherever_what_varies_does_not_change_them() {
+    let overrun =
+        OVERRUN.replace("uniform:0.5,0.5", "uniform:0.1,0.5").replace("uniform:10ms", "uniform:5ms");
+    let study = study(&overrun);
+    let tasks = |value: u64, index: u64| {
+        study.sampler(Point { family: 0, value }).expect("prepares").tasks(index).expect("a set")
+    };
+    assert_eq!(tasks(1_000_000, 1), tasks(3_000_000, 1));
+    assert_ne!(tasks(1_000_000, 1), tasks(1_000_000, 2));
+    let study = self::study(RANDOM);
+    let tasks =
+        |value: u64| study.sampler(Point { family: 0, value }).expect("prepares").tasks(1).expect("a set");
+    assert_ne!(tasks(3_000_000_000), tasks(4_000_000_000));
+}
+
+#[test]
+fn another_seed_makes_other_sets_and_other_numbers() {
+    let judged = |text: &str| {
+        let study = study(text);
+        let sampler = study.sampler(Point { family: 1, value: 4_000_000_000 }).expect("prepares");
+        sampler.judge(3).expect("a set").curves
+    };
+    assert_eq!(judged(RANDOM), judged(RANDOM));
+    assert_ne!(judged(RANDOM), judged(&RANDOM.replace("seed = 11", "seed = 12")));
+}
+
+#[test]
+fn what_makes_no_study_is_refused_with_a_way_out() {
+    for (base, from, to, part) in [
+        (OVERRUN, "version = 1", "version = 2", "version 2 is not known"),
+        (OVERRUN, "kind = \"simulation\"", "kind = \"emulation\"", "unknown variant `emulation`"),
+        (OVERRUN, "title", "titel", "unknown field `titel`"),
+        (OVERRUN, "sets = 3", "sets = 0", "sets = 0 is not between 1 and 1000000"),
+        (OVERRUN, "\"40ms\"", "\"0ms\"", "duration = 0ns is not above 0ns"),
+        (OVERRUN, "\"40ms\"", "\"2000s\"", "at most 1000s"),
+        (OVERRUN, "\"40ms\"", "\"40\"", "duration"),
+        (OVERRUN, "sets = 3", "sets = 3\ndemand = 0.5", "also what varies"),
+        (OVERRUN, "sets = 3", "sets = 3\ncosts = \"none.toml\"", "none.toml: no such file"),
+        (OVERRUN, "sets = 3", "sets = 3\nmetrics = [\"speed\"]", "`speed` is not known"),
+        (OVERRUN, "sets = 3", "sets = 3\nmetrics = []", "nothing is measured"),
+        (OVERRUN, "sets = 3", "sets = 3\nmetrics = [\"dsr\", \"dsr\"]", "`dsr` is there twice"),
+        (OVERRUN, "processors = 1", "", "no machine is named"),
+        (OVERRUN, "processors = 1", "processors = 0", "m = 0"),
+        (OVERRUN, "processors = 1", "name = \"abacus\"", "`abacus`"),
+        (OVERRUN, "processors = 1", "file = \"none.toml\"", "none.toml: no such file"),
+        (OVERRUN, "processors = 1", "processors = 1\nname = \"four-cores\"", "more than one machine"),
+        (OVERRUN, "of = \"overrun\"", "of = \"processors\"", "a machine is named"),
+        (OVERRUN, "to = 3", "to = 11", "axis: demand `11`"),
+        (OVERRUN, "from = 1", "from = 0", "from = 0"),
+        (OVERRUN, "step = 1", "step = 0.0000001", "more than 6 decimals"),
+        (OVERRUN, "step = 1", "step = 1\nrefine = { depth = 2 }", "is not refined"),
+        (OVERRUN, "\"wfd\"", "\"ilp\"", "stops at a time limit"),
+        (OVERRUN, "\"wfd\"", "\"best\"", "placement `best`"),
+        (OVERRUN, "\"wfd\"", "\"wfd\"\noverload = \"hope\"", "`hope`"),
+        (OVERRUN, "\"wfd\"", "\"wfd\"\nfit = \"tight\"", "`tight`"),
+        (OVERRUN, "\"p-edf\"", "\"p-fl\"", "curve `wfd`"),
+        (OVERRUN, "\"p-edf\"", "\"g-edf\"", "nothing is placed"),
+        (OVERRUN, "\"p-edf\"", "\"p-edf:given\"", "curve `wfd`"),
+        (
+            OVERRUN,
+            "[[curves]]",
+            "[[curves]]\nscheduler = \"p-edf\"\nname = \"wfd\"\n[[curves]]",
+            "there twice",
+        ),
+        (PLACED, "name = \"unc\"", "name = \"und\"", "generator `und` is not known"),
+        (PLACED, "name = \"unc\"", "name = \"unc\"\ntasks = 4", "also what varies"),
+    ] {
+        let text = base.replace(from, to);
+        assert_ne!(text, base, "{from}");
+        let error = SimulationStudy::from_text(&text, "test", Path::new("")).expect_err(part);
+        assert!(error.message.contains(part), "{part}: {error}");
+        assert!(error.hint.is_some() && error.failure.exit_code() == 2, "{error}");
+    }
+}
+
+#[test]
+fn the_answer_is_as_its_schema_says() {
+    let study = study(RANDOM);
+    let done = conducted(&study, 2);
+    let answer = serde_json::to_value(SimulationAnswer::of(&study, &done)).expect("serializes");
+    let validator = jsonschema::validator_for(&laxity_study::simulation_answer_schema()).expect("a schema");
+    assert!(validator.is_valid(&answer), "{:?}", validator.iter_errors(&answer).next());
+    let points = answer["families"][1]["curves"][1]["points"].as_array().expect("a list");
+    assert_eq!(points.len(), 5);
+    assert!(points[4]["metrics"]["dsr"]["mean"].as_f64().is_some_and(|dsr| dsr > 0.0 && dsr < 1.0));
+    assert!(points[0]["metrics"]["dsr"]["mean"].is_null());
+}
