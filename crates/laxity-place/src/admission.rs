@@ -69,6 +69,14 @@ impl<'a> Filling<'a> {
         self.placed[bin].push(item);
     }
 
+    /// All bins, the slowest first, of equals the first.
+    pub fn slowest_first(&self) -> Vec<usize> {
+        let bins = self.request.bins();
+        let mut all: Vec<usize> = (0..bins.len()).collect();
+        all.sort_by_key(|&bin| bins[bin].fastest());
+        all
+    }
+
     /// Less means: more room.
     pub fn compare_filled(&self, a: usize, b: usize) -> Ordering {
         self.filled[a].cmp_sum(&self.filled[b])

@@ -16,6 +16,8 @@ pub enum Rule {
     WorstFit,
     /// The first bin after the one that took the task before, around the circle.
     NextFit,
+    /// The slowest bin, by its fastest core; the first of equals (calandrino2007, 4.1).
+    SlowestFit,
 }
 
 /// A packing heuristic: tasks one by one in an order, each into the bin its rule chooses.
@@ -68,7 +70,8 @@ pub struct Listed {
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Rule; 4] = [Rule::FirstFit, Rule::BestFit, Rule::WorstFit, Rule::NextFit];
+    pub const ALL: [Rule; 5] =
+        [Rule::FirstFit, Rule::BestFit, Rule::WorstFit, Rule::NextFit, Rule::SlowestFit];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -77,6 +80,7 @@ impl Rule {
             Rule::BestFit => "bf",
             Rule::WorstFit => "wf",
             Rule::NextFit => "nf",
+            Rule::SlowestFit => "sf",
         }
     }
 
@@ -86,6 +90,7 @@ impl Rule {
             Rule::BestFit => "best-fit: the one with the least room left that still has enough",
             Rule::WorstFit => "worst-fit: the one with the most room left",
             Rule::NextFit => "next-fit: the first with room after the one used last",
+            Rule::SlowestFit => "slowest-fit: the slowest one with room",
         }
     }
 }
@@ -97,11 +102,13 @@ const fn by_utilization(rule: Rule) -> Packing {
 const BF_DEADLINE: Packing =
     Packing { rule: Rule::FirstFit, order: Order { key: Key::Deadline, direction: Direction::Up } };
 
+const SLOWEST_FIT: Packing = Packing { rule: Rule::SlowestFit, order: Order::GIVEN };
+
 const LARGEST_WORKING_SET_FIRST: Packing =
     Packing { rule: Rule::NextFit, order: Order { key: Key::WorkingSet, direction: Direction::Down } };
 
 /// Heuristics that have a name of their own.
-const NAMED: [(&str, Packing, &str); 6] = [
+const NAMED: [(&str, Packing, &str); 7] = [
     ("ffd", by_utilization(Rule::FirstFit), "first-fit, decreasing utilization"),
     ("wfd", by_utilization(Rule::WorstFit), "worst-fit, decreasing utilization: spreads the load"),
     ("bfd", by_utilization(Rule::BestFit), "best-fit, decreasing utilization: packs tightly"),
@@ -112,6 +119,7 @@ const NAMED: [(&str, Packing, &str); 6] = [
         LARGEST_WORKING_SET_FIRST,
         "next-fit, largest working set first: LWFG without its groups (lindsay2012, 5.3)",
     ),
+    ("slowest-fit", SLOWEST_FIT, "the slowest core with room, in the order given (calandrino2007, 4.1)"),
 ];
 
 const ILP: &str = "ilp";
@@ -282,7 +290,7 @@ fn unknown(text: &str, why: &str) -> Diagnostic {
     let named: Vec<String> = Method::named().iter().map(Method::to_string).collect();
     let keys = Key::ALL.map(Key::name).join(", ");
     Diagnostic::usage(format!("placement `{text}` {why}")).hint(format!(
-        "choose from {}, or write ff, bf, wf or nf with an order ({keys}) and up or down, as in ff:density:down",
+        "choose from {}, or write ff, bf, wf, nf or sf with an order ({keys}) and up or down, as in ff:density:down",
         named.join(", ")
     ))
 }
@@ -294,7 +302,7 @@ mod tests {
     #[test]
     fn every_method_reads_back_as_written() {
         let packings = Packing::all();
-        assert_eq!(packings.len(), 4 * 6 * 2);
+        assert_eq!(packings.len(), 5 * 6 * 2);
         let fallbacks = packings.iter().copied().map(Fallback::Pack).chain([Fallback::Ilp]);
         let lwfg = fallbacks.map(Some).chain([None]).map(Method::Lwfg).collect::<Vec<_>>();
         for method in packings.into_iter().map(Method::Pack).chain(lwfg).chain([Method::Ilp]) {
@@ -312,6 +320,8 @@ mod tests {
             ("wf:wss", "wf:wss:down"),
             ("bf:period", "bf:period:up"),
             ("lwf", "nf:wss:down"),
+            ("slowest-fit", "sf:given:up"),
+            ("sf", "slowest-fit"),
             ("LWFG-else:FFD", "lwfg-else:ff:utilization:down"),
         ] {
             assert_eq!(short.parse::<Method>(), long.parse::<Method>(), "{short}");

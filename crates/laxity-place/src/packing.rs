@@ -55,6 +55,7 @@ fn choose<'a>(
         Rule::NextFit => (0..bins).map(|step| (next + step) % bins).find(|&bin| filling.fits(item, bin)),
         Rule::BestFit => fullest(filling, item, bins, Ordering::Greater),
         Rule::WorstFit => fullest(filling, item, bins, Ordering::Less),
+        Rule::SlowestFit => filling.slowest_first().into_iter().find(|&bin| filling.fits(item, bin)),
     }
 }
 

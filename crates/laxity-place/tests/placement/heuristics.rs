@@ -49,6 +49,17 @@ fn next_fit_starts_after_the_last_and_goes_around() {
 }
 
 #[test]
+fn slowest_fit_keeps_fast_cores_free() {
+    let cores = (0..).zip(["2", "1/2", "1", "1"]);
+    let cores = cores.map(|(cpu, speed)| Core { cpu, speed: speed.parse().expect("a speed") }).collect();
+    let platform = Platform::new("amp", cores, Vec::new(), Vec::new(), None).expect("valid");
+    let bins = Bin::of_platform(&platform, Scope::Partitioned).expect("valid");
+    // .4 of .5 | then 1 | .9 does not fit beside .2 on 2: the other of speed 1 | too dense for all but the first | .1 of .5
+    let set = implicit(&[(4, 10), (2, 10), (9, 10), (15, 10), (1, 10)]);
+    assert_eq!(placed(&set, &bins, "slowest-fit"), [1, 2, 3, 0, 1]);
+}
+
+#[test]
 fn baruah_fisher_goes_by_deadline() {
     let set = set(&[(4, 40, 40), (5, 10, 10), (10, 20, 40), (6, 15, 20)]);
     // deadlines 10, 15, 20, 40; densities .5, .4, .5, .1
@@ -276,7 +287,7 @@ proptest! {
     fn every_choice_follows_the_rule(set in small_set(), bins in some_bins(), fit in prop::sample::select(Fit::ALL.to_vec())) {
         let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single cores")
             .with_overload(Overload::LeastLoaded);
-        for name in ["ff", "bf", "wf", "nf"] {
+        for name in ["ff", "bf", "wf", "nf", "sf"] {
             let Ok(placement) = request.place(method(name)) else { continue };
             let mut held: Vec<Vec<&Task>> = vec![Vec::new(); bins.len()];
             let mut next = 0;
@@ -294,6 +305,7 @@ proptest! {
                     "ff" => fitting.first().copied(),
                     "nf" => (next..next + bins.len()).map(|b| b % bins.len()).find(|b| fitting.contains(b)),
                     "bf" => fitting.iter().copied().min_by_key(|&b| left(b)),
+                    "sf" => fitting.iter().copied().min_by_key(|&b| (bins[b].fastest(), b)),
                     _ => fitting.iter().copied().min_by_key(|&b| std::cmp::Reverse(left(b))),
                 };
                 match expected {
