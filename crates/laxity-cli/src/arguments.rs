@@ -1,8 +1,10 @@
 //! The command line. Options mean the same everywhere.
 
 pub mod platform;
+mod server;
 
 pub use platform::{PlacementArguments, PlatformArguments};
+pub use server::ServerArguments;
 
 use crate::experiment::DemandModel;
 use crate::overheads::Probes;
@@ -400,7 +402,8 @@ Examples:
   laxity place set.toml --placement wfd --cpus 4 --platform server.toml
   laxity place set.toml --placement lwfg             tasks that share memory (`group`) on one core
   laxity place set.toml --placement lwfg-else:ffd    and by ffd, if lwfg finds no place for a task
-  laxity place set.toml --onto clusters --placement ff:density:down --json")]
+  laxity place set.toml --onto clusters --placement ff:density:down --json
+  laxity place set.toml --platform amp.toml --placement slowest-fit --server 20%/10ms --tardiness-bound 5ms")]
 pub struct PlaceArguments {
     /// The task set
     #[arg(value_name = "SET")]
@@ -423,6 +426,9 @@ pub struct PlaceArguments {
     /// How
     #[command(flatten)]
     pub placement: PlacementArguments,
+    /// What goes before them
+    #[command(flatten)]
+    pub server: ServerArguments,
 }
 
 fn onto(text: &str) -> std::result::Result<Scope, String> {

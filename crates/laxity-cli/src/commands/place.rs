@@ -1,11 +1,15 @@
 //! `laxity place`.
 
+mod served;
+
 use super::read_set;
 use crate::arguments::PlaceArguments;
 use crate::{experiment, interrupt, output};
-use laxity_model::{ByteSize, Result, Sharing, TaskSet, Utilization};
+use laxity_analysis::Bounds;
+use laxity_model::{ByteSize, Duration, Result, Sharing, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Placement, Request};
 use serde::Serialize;
+use served::Served;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::SeqCst;
@@ -35,6 +39,18 @@ struct BinAnswer {
     /// What its tasks walk together: memory that they share counts once.
     working_set_bytes: Option<u64>,
     tasks: Vec<String>,
+    /// What goes before them, where tasks are placed below servers.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    below: Option<BelowAnswer>,
+}
+
+/// A core's server, and what is proven of the tasks below it, in their order; one of the two, if they fit.
+#[derive(Serialize)]
+struct BelowAnswer {
+    /// Budget and period on this core.
+    server: String,
+    response_times_ns: Option<Vec<u64>>,
+    tardiness_ns: Option<Vec<u64>>,
 }
 
 /// Tasks that share memory, and where they are.
@@ -52,17 +68,22 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let platform = arguments.platform.resolve()?;
     let bins = Bin::of_platform(&platform, arguments.onto)?;
     let (numerator, denominator) = arguments.limit;
+    let served = Served::of(arguments, &set, &platform, &bins)?;
     let request = Request::new(&set, bins)?
         .with_fit(arguments.fit.unwrap_or_else(|| Fit::default_for(&set)))?
         .with_capacity_limit(Utilization::ratio(numerator, denominator))?
         .with_overload(arguments.placement.overload)
         .with_ilp_time_limit(arguments.placement.ilp_time_limit);
+    let request = match &served {
+        Some(served) => request.with_acceptance(served),
+        None => request,
+    };
     let interrupt = interrupt::flag()?;
     // Ctrl-C ends the search, not the program: the best placement found so far is the answer.
     let placement = request.place_watched(arguments.placement.placement, &mut |_| {
         if interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    let answer = answer(&set, &placement);
+    let answer = answer(&set, &placement, served.as_ref());
     if arguments.json {
         output::print_json(&answer)?
     } else {
@@ -71,7 +92,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer(set: &TaskSet, placement: &Placement) -> Answer {
+fn answer(set: &TaskSet, placement: &Placement, served: Option<&Served>) -> Answer {
     let name = |&id: &usize| set.tasks()[id].name.clone();
     let sharing = Sharing::of(set);
     let known = sharing.as_ref().ok();
@@ -81,6 +102,7 @@ fn answer(set: &TaskSet, placement: &Placement) -> Answer {
         load: placement.load(bin).to_f64(),
         working_set_bytes: known.map(|sharing| sharing.footprint(placement.tasks_of(bin))),
         tasks: placement.tasks_of(bin).iter().map(name).collect(),
+        below: served.map(|served| below(served, bin, &placement.tasks_of(bin))),
     };
     let optimality = placement.optimality.as_ref();
     let mut notes = placement.notes.clone();
@@ -89,7 +111,7 @@ fn answer(set: &TaskSet, placement: &Placement) -> Answer {
         version: 1,
         task_set: set.name().to_owned(),
         method: placement.method.to_string(),
-        fit: placement.fit.to_string(),
+        fit: served.map_or_else(|| placement.fit.to_string(), |served| served.test().to_owned()),
         max_load: placement.max_load().to_f64(),
         lower_bound: optimality.map(|o| o.lower_bound.to_f64()),
         gap: optimality.map(|o| o.gap),
@@ -99,6 +121,21 @@ fn answer(set: &TaskSet, placement: &Placement) -> Answer {
         overloaded: placement.overloaded.iter().map(name).collect(),
         notes,
     }
+}
+
+fn below(served: &Served, bin: usize, tasks: &[usize]) -> BelowAnswer {
+    let server = served.server(bin).to_string();
+    let (response_times_ns, tardiness_ns) = match served.bounds(bin, tasks) {
+        Some(Bounds::ResponseTimes(bounds)) => (Some(bounds), None),
+        Some(Bounds::Tardiness(bounds)) => (None, Some(bounds)),
+        Some(Bounds::None) | None => (None, None),
+    };
+    BelowAnswer { server, response_times_ns, tardiness_ns }
+}
+
+/// The largest bound of a core's tasks.
+fn at_most(bounds: &[u64]) -> String {
+    bounds.iter().max().map_or_else(String::new, |&bound| Duration::from_ns(bound).to_string())
 }
 
 fn groups(set: &TaskSet, placement: &Placement, sharing: &Sharing) -> Vec<GroupAnswer> {
@@ -129,6 +166,10 @@ fn table(answer: &Answer) -> String {
     if memory {
         header.insert(3, "working sets");
     }
+    let servers = answer.bins.iter().any(|bin| bin.below.is_some());
+    if servers {
+        header.extend(["server", "late by at most", "responds within"]);
+    }
     table.set_header(header);
     for bin in &answer.bins {
         let mut row = vec![
@@ -140,6 +181,11 @@ fn table(answer: &Answer) -> String {
         if memory {
             let kib = bin.working_set_bytes.unwrap_or_default().div_ceil(1 << 10) << 10;
             row.insert(3, ByteSize(kib).to_string());
+        }
+        if let Some(below) = &bin.below {
+            let bounds = [&below.tardiness_ns, &below.response_times_ns];
+            row.push(below.server.clone());
+            row.extend(bounds.map(|bounds| at_most(bounds.as_deref().unwrap_or_default())));
         }
         table.add_row(row);
     }

@@ -1,0 +1,119 @@
+//! `laxity place` below deferrable servers (calandrino2007): onto the slowest core on which the test holds.
+
+mod calls;
+mod host;
+mod patience;
+
+use calls::{json, prints, utf8};
+use host::{laxity, output, words};
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+/// A fast core and two slow ones.
+const PLATFORM: &str = "version = 1\n[[cores]]\ncpu = 0\nspeed = 2\n[[cores]]\ncpu = 1\n[[cores]]\ncpu = 2\n";
+
+struct Files {
+    _directory: tempfile::TempDir,
+    set: PathBuf,
+    platform: PathBuf,
+}
+
+fn files(tasks: &[(&str, &str, &str)]) -> Files {
+    let directory = tempfile::tempdir().expect("directory");
+    let (set, platform) = (directory.path().join("set.toml"), directory.path().join("amp.toml"));
+    let task = |(name, wcet, period): &(&str, &str, &str)| {
+        format!("[[tasks]]\nname = \"{name}\"\nwcet = \"{wcet}\"\nperiod = \"{period}\"\n")
+    };
+    fs::write(&set, format!("version = 1\n{}", tasks.iter().map(task).collect::<String>())).expect("write");
+    fs::write(&platform, PLATFORM).expect("write");
+    Files { _directory: directory, set, platform }
+}
+
+impl Files {
+    fn call<'a>(&'a self, options: &[&'a str]) -> Vec<&'a str> {
+        [&["place", utf8(&self.set), "--platform", utf8(&self.platform)][..], options].concat()
+    }
+
+    /// Where tasks go by slowest-fit, with the server and the bounds of each core.
+    fn placed(&self, options: &[&str]) -> Value {
+        let options = [&["--placement", "slowest-fit", "--json"][..], options].concat();
+        json(&prints(&self.call(&options)))
+    }
+
+    fn refused(&self, options: &[&str]) -> String {
+        let ended = output(laxity().args(self.call(options)));
+        assert_eq!(ended.status.code(), Some(2), "{}", words(&ended));
+        words(&ended)
+    }
+}
+
+fn two() -> Files {
+    files(&[("a", "1ms", "4ms"), ("b", "1ms", "4ms")])
+}
+
+#[test]
+fn bounds_of_tardiness_decide_which_core_takes_a_task() {
+    let two = two();
+    // a: 2 + (1 + 2) = 5, 1 ms late; b beside it: 2 * 2 + 3 * 1 + (1 + 2) = 10, 6 ms late.
+    let together = two.placed(&["--server", "2ms/6ms"]);
+    assert_eq!(together["fit"], "ds-tardiness");
+    assert_eq!(together["bins"][1]["tasks"], serde_json::json!(["a", "b"]));
+    assert_eq!(together["bins"][1]["tardiness_ns"], serde_json::json!([1_000_000, 6_000_000]));
+    assert_eq!(together["bins"][1]["response_times_ns"], Value::Null);
+    let apart = two.placed(&["--server", "2ms/6ms", "--tardiness-bound", "1ms"]);
+    assert_eq!(apart["bins"][1]["tasks"], serde_json::json!(["a"]));
+    assert_eq!(apart["bins"][2]["tasks"], serde_json::json!(["b"]));
+    assert_eq!(apart["bins"][2]["tardiness_ns"], serde_json::json!([1_000_000]));
+    let table = prints(&two.call(&["--placement", "slowest-fit", "--server", "2ms/6ms"]));
+    assert!(
+        table.contains("2ms/6ms") && table.contains("late by at most") && table.contains("6ms"),
+        "{table}"
+    );
+}
+
+#[test]
+fn with_the_double_hit_counted_no_deadline_is_missed() {
+    let two = two();
+    // 1 + 1 + 1 + 1 = 4 for the second on a slow core.
+    let hard = two.placed(&["--server", "1ms/6ms", "--count-double-hit"]);
+    assert_eq!(hard["fit"], "ds-rta");
+    assert_eq!(hard["bins"][1]["response_times_ns"], serde_json::json!([3_000_000, 4_000_000]));
+    // 0.5 + 2 + 2 > 4 even on the fast one
+    let refused = two.refused(&["--placement", "slowest-fit", "--server", "2ms/6ms", "--count-double-hit"]);
+    assert!(refused.contains("task `a`") && refused.contains("ds-rta"), "{refused}");
+    // Of the slowest core: half the time on the fast one, which takes what the slow ones cannot.
+    let scaled = two.placed(&["--server", "2ms@slowest/6ms", "--count-double-hit"]);
+    assert_eq!(scaled["bins"][0]["server"], "1ms/6ms");
+    assert_eq!(scaled["bins"][1]["server"], "2ms/6ms");
+    assert_eq!(scaled["bins"][0]["tasks"], serde_json::json!(["a", "b"]));
+    assert_eq!(scaled["bins"][0]["response_times_ns"], serde_json::json!([2_500_000, 3_000_000]));
+}
+
+#[test]
+fn slowest_fit_goes_by_rate_monotonic_priorities_unless_a_load_is_named() {
+    // 3 + 2 * 2 = 7 of 6, with a load of 1.
+    let set = files(&[("a", "2ms", "4ms"), ("b", "3ms", "6ms")]);
+    let by_test = set.placed(&[]);
+    assert_eq!(by_test["bins"][1]["tasks"], serde_json::json!(["a"]));
+    assert_eq!(by_test["bins"][2]["tasks"], serde_json::json!(["b"]));
+    let by_load = set.placed(&["--fit", "utilization"]);
+    assert_eq!(by_load["bins"][1]["tasks"], serde_json::json!(["a", "b"]));
+    assert_eq!(by_load["bins"][1].get("server"), None);
+}
+
+#[test]
+fn what_knows_no_servers_is_refused() {
+    let two = two();
+    let cases: [(&[&str], &str); 5] = [
+        (&["--server", "1ms/6ms"], "knows loads only"),
+        (&["--server", "1ms/6ms", "--placement", "ffd", "--fit", "density"], "goes by load"),
+        (&["--server", "1ms/6ms", "--placement", "ffd", "--onto", "clusters"], "of one core"),
+        (&["--server", "7ms/6ms", "--placement", "ffd"], "longer than its period"),
+        (&["--tardiness-bound", "1ms", "--count-double-hit", "--placement", "ffd"], "cannot be used with"),
+    ];
+    for (options, why) in cases {
+        let said = two.refused(options);
+        assert!(said.contains(why), "{options:?}: {said}");
+    }
+}
