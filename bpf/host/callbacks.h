@@ -59,7 +59,7 @@ static __noinline int lx_leave(struct task_struct *p)
 	}
 	if (!in)
 		return 0;
-	bpf_spin_lock(&in->lock);
+	lx_lock(in);
 	lx_depart(in, index);
 	bpf_spin_unlock(&in->lock);
 	LX_COUNT(departed);

@@ -335,7 +335,7 @@ static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *
 		lx_come_back(in, c->instance, index, now);
 	} else if (standing == LX_DEPARTED) {
 		/* Before, or while its job went. */
-		bpf_spin_lock(&in->lock);
+		lx_lock(in);
 		lx_slot_free(in, index);
 		bpf_spin_unlock(&in->lock);
 	}

@@ -280,4 +280,11 @@ static __always_inline struct lx_member *lx_member_of(struct task_struct *p)
 			c_->name++;                                                                                    \
 	})
 
+/* Takes the lock of an instance, and counts it. bpf_spin_unlock gives it back. */
+static __always_inline void lx_lock(struct lx_instance *in)
+{
+	LX_COUNT(instance_locks);
+	bpf_spin_lock(&in->lock);
+}
+
 #endif

@@ -96,7 +96,7 @@ static __noinline int lx_readmit(struct lx_member *member, const struct lx_param
 
 	if (!in)
 		return -LX_EBUSY;
-	bpf_spin_lock(&in->lock);
+	lx_lock(in);
 	refused = lx_admits(in, lx_slot(in, index)->bandwidth, wanted);
 	if (refused == LX_ADMITTED)
 		lx_set_parameters(in, index, wanted);
@@ -118,7 +118,7 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 		return -LX_EBUSY;
 	if (!lx_covers(p, in))
 		return -LX_EPERM;
-	bpf_spin_lock(&in->lock);
+	lx_lock(in);
 	refused = lx_admits(in, 0, wanted);
 	if (refused == LX_ADMITTED)
 		index = lx_slot_take(in, pid);

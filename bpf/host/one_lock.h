@@ -141,7 +141,7 @@ static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu 
 
 	if (!list)
 		return LX_NONE;
-	bpf_spin_lock(&in->lock);
+	lx_lock(in);
 	if (c->running != LX_NONE)
 		lx_charge_until(in, c, now);
 	task = lx_decide_locked(in, c, now, list);
@@ -158,7 +158,7 @@ static __always_inline void lx_appear(struct lx_instance *in, u32 instance, u32 
 
 	if (!list)
 		return;
-	bpf_spin_lock(&in->lock);
+	lx_lock(in);
 	lx_appear_locked(in, here, index, now, list);
 	bpf_spin_unlock(&in->lock);
 	lx_act_all(in, list);
@@ -171,7 +171,7 @@ static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu
 
 	if (!list)
 		return;
-	bpf_spin_lock(&in->lock);
+	lx_lock(in);
 	lx_vanish_locked(in, c, own, index, now, list);
 	bpf_spin_unlock(&in->lock);
 	lx_act_all(in, list);
@@ -180,7 +180,7 @@ static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu
 /* What runs on the CPU has used its time until now. */
 static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
-	bpf_spin_lock(&in->lock);
+	lx_lock(in);
 	lx_charge_until(in, c, now);
 	bpf_spin_unlock(&in->lock);
 }
@@ -201,7 +201,7 @@ static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
 		u64 now = bpf_ktime_get_ns();
 		u32 group;
 
-		bpf_spin_lock(&in->lock);
+		lx_lock(in);
 		group = lx_take_due(&in->state, now);
 		if (group != LX_NONE) {
 			LX_P(release_group)(&in->state, group, now);

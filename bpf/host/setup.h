@@ -60,6 +60,8 @@ struct lx_counters {
 	u64 admitted;
 	u64 refused;
 	u64 departed;
+	/* Times that a lock of a whole instance was taken. */
+	u64 instance_locks;
 };
 
 #endif

@@ -57,6 +57,9 @@ counters! {
     refused,
     /// Tasks that left.
     departed,
+    /// Times that the lock of a whole instance was taken: by each step of a policy that has no other, else where tasks enter,
+    /// leave or come back.
+    instance_locks,
 }
 
 impl Counters {
