@@ -38,6 +38,14 @@ static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
 		lx_arm(in);
 }
 
+/* For the trace: a CPU is asked to decide. Of several that ask before it decides, the first counts. */
+static __always_inline void lx_note_kick(struct lx_host_cpu *c)
+{
+	if (lx_tracing(LX_TRACE_EVENTS) && !LX_READ(c->kicked_at) &&
+	    !__sync_val_compare_and_swap(&c->kicked_at, 0, bpf_ktime_get_ns()))
+		c->kicked_by = bpf_get_smp_processor_id();
+}
+
 /* Makes a CPU decide anew. A kernel thread there stays (callbacks.h). */
 static __always_inline void lx_kick_cpu(u32 cpu)
 {
@@ -46,10 +54,8 @@ static __always_inline void lx_kick_cpu(u32 cpu)
 	if (kicks_forgotten && bpf_get_prandom_u32() % kicks_forgotten == 0)
 		return;
 	LX_COUNT(kicks);
-	/* Of several that ask before it decides, the first counts. */
-	if (c && lx_tracing(LX_TRACE_EVENTS) && !LX_READ(c->kicked_at) &&
-	    !__sync_val_compare_and_swap(&c->kicked_at, 0, bpf_ktime_get_ns()))
-		c->kicked_by = bpf_get_smp_processor_id();
+	if (c)
+		lx_note_kick(c);
 	scx_bpf_kick_cpu(cpu, SCX_KICK_PREEMPT);
 }
 

@@ -375,6 +375,7 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 		return;
 	now = bpf_ktime_get_ns();
 	lx_charge_running(in, c, now);
+	lx_trace_budget_overdue(c, scx_bpf_task_cpu(p), now);
 	lx_trace_task(LX_TRACE_PREEMPT, scx_bpf_task_cpu(p), now, c->instance, c->running, p->pid,
 		      lx_slot(in, c->running)->job, 0);
 	c->running = LX_NONE;
@@ -481,6 +482,8 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 		return;
 	lx_charge_running(in, c, now);
 	left = LX_READ(lx_task(&in->state, c->running)->budget_left);
+	if (!has_timers && left == 0)
+		lx_budget_ticked(c, scx_bpf_task_cpu(p));
 	/* The reserve only counts while something waits for it. */
 	if ((!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND)) ||
 	    (in->state.config.budget_mode != LX_BUDGET_OFF && left == 0))

@@ -5,6 +5,22 @@
 
 #include "slots.h"
 
+/* Whether the budget timer of this CPU should have gone off by now. That it has not before is kept, if events are recorded. */
+static __always_inline bool lx_trace_budget_overdue(const struct lx_host_cpu *c, u32 cpu, u64 now)
+{
+	struct lx_ring *ring;
+	u64 due = c->budget_due;
+
+	if (!due || due > now)
+		return false;
+	if (lx_tracing(LX_TRACE_EVENTS) && due < now) {
+		ring = lx_trace_ring();
+		if (ring)
+			lx_trace_write(ring, LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_NONE, LX_OVERDUE, due);
+	}
+	return true;
+}
+
 /* A decision begins on this CPU: what has asked for it. A kick that is sent while it goes on is for the next. */
 static __always_inline void lx_trace_begun(struct lx_host_cpu *c, u32 cpu, u64 now)
 {
@@ -12,6 +28,7 @@ static __always_inline void lx_trace_begun(struct lx_host_cpu *c, u32 cpu, u64 n
 	u64 sent = c->kicked_at;
 
 	c->begun = now;
+	lx_trace_budget_overdue(c, cpu, now);
 	if (!ring || !sent || sent > now)
 		return;
 	lx_trace_write(ring, LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_NONE, c->kicked_by, sent);
@@ -89,8 +106,8 @@ static __always_inline void lx_trace_pending(struct lx_ring *ring, struct lx_hos
 {
 	u64 begun = c->begun, decided = c->decided, sent = c->kicked_at;
 
-	if (!sent && c->running != LX_NONE)
-		sent = c->budget_due;
+	if (c->running != LX_NONE)
+		lx_trace_budget_overdue(c, cpu, now);
 	if (sent && sent < now)
 		lx_trace_write(ring, LX_TRACE_IPI, cpu, now, 0, LX_NONE, LX_NONE, c->kicked_by, sent);
 	if (begun && begun < now)

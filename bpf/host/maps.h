@@ -108,7 +108,7 @@ struct lx_host_cpu {
 	u64 decided;
 	u32 awaited;
 	u32 unused;
-	/* The instant that the budget timer was last set to. */
+	/* The instant that the budget timer was last set to; 0: it has gone off. */
 	u64 budget_due;
 	/* Since when what runs has had this CPU, if that is none of ours. */
 	u64 background_since;
@@ -218,6 +218,8 @@ const volatile u32 instance_count = 1;
 const volatile bool has_timers = true;
 /* A fault on request, for the tests of the oracles: one of so many kicks is forgotten; 0: none. */
 const volatile u32 kicks_forgotten = 0;
+/* Another one: budget timers are set so much too late, in ns. */
+const volatile u64 budgets_late = 0;
 /* Slice of what is not real-time. */
 const volatile u64 background_slice = 5000000;
 

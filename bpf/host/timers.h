@@ -3,6 +3,8 @@
 #ifndef LX_HOST_TIMERS_H
 #define LX_HOST_TIMERS_H
 
+#include "decisions.h"
+
 #ifdef LX_STEPS
 #include "many_locks.h"
 #else
@@ -33,26 +35,38 @@ static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 static int lx_budget_due(void *map, u32 *key, struct lx_host_cpu *c)
 {
 	(void)map;
-	/* The interrupt has been on its way since then. */
-	if (lx_tracing(LX_TRACE_EVENTS) && !c->kicked_at) {
-		c->kicked_by = *key;
-		c->kicked_at = c->budget_due;
-	}
 	lx_kick_cpu(*key);
+	/* Until the kick, and no gap. One that was set anew while this was on its way has yet to go off. */
+	if (lx_trace_budget_overdue(c, *key, bpf_ktime_get_ns()))
+		c->budget_due = 0;
 	return 0;
 }
 
-/* Sets the budget timer of the CPU, on which a job begins to run, or the same one with a new budget. */
+/* The same where there are no timers: a tick has found the budget used up. */
+static __always_inline void lx_budget_ticked(struct lx_host_cpu *c, u32 cpu)
+{
+	if (!c->budget_due)
+		return;
+	lx_note_kick(c);
+	if (lx_trace_budget_overdue(c, cpu, bpf_ktime_get_ns()))
+		c->budget_due = 0;
+}
+
+/*
+ * Sets the budget timer of the CPU, on which a job begins to run, or the same one with a new budget. Where there are no timers, the
+ * first tick after that instant takes its place.
+ */
 static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	struct lx_state *s = &in->state;
 	u64 left;
 
-	if (!has_timers || s->config.budget_mode == LX_BUDGET_OFF)
+	if (s->config.budget_mode == LX_BUDGET_OFF)
 		return;
 	left = LX_READ(lx_task(s, c->running)->budget_left);
-	c->budget_due = now + left;
-	bpf_timer_start(&c->timer, c->budget_due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+	c->budget_due = now + left + budgets_late;
+	if (has_timers)
+		bpf_timer_start(&c->timer, c->budget_due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 }
 
 #endif

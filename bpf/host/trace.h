@@ -8,7 +8,7 @@
  *   PREEMPT     it is not any more; after a COMPLETE, THROTTLE or BLOCK that is no news
  *   REPLENISH   written together with THROTTLE: its time is to come
  *   BACKGROUND  argument: the thread; argument2: why it may (enum lx_other)
- *   IPI         argument2: when it was sent
+ *   IPI         argument2: when it was sent. With LX_OVERDUE for an argument: when the CPU's budget timer was to go off
  *   RELEASE_OVERHEAD     argument2: the instant that the timer was set to
  *   SCHEDULING_OVERHEAD  task: the one that the CPU is to run, LX_NONE: none. Where argument2 is not 0, it is a wake-up, at
  *               that instant, that was handled

@@ -83,6 +83,12 @@ enum lx_sample {
 
 #define LX_SAMPLE_FIRST 64u
 
+/*
+ * Argument of an IPI that is the CPU's own budget timer, or the tick where there is none: it was to go off at argument2, and has
+ * not before the record's time.
+ */
+#define LX_OVERDUE 0xfffffffdu
+
 /* Argument of an IPI that the CPU has answered without any program being called: what it did since is not known. */
 #define LX_UNSEEN 0xfffffffeu
 

@@ -42,6 +42,8 @@ run() {
 run right none g-edf,p-rm,edf-bh
 run inverted inverted@priorities p-rm
 run forgetful forget@kicks edf-bh
+run beyond none "edf-bh --demand 1.5 --budget throttle"
+run late late@budgets "edf-bh --demand 1.5 --budget throttle"
 run unrecorded none "p-rm --record off"
 echo DONE
 "#;
@@ -119,6 +121,13 @@ fn runs_are_verified_and_wrong_schedules_are_seen() {
     let forgetful = of("forgetful");
     assert!(violations(&forgetful) > violations(&schedules[2]["schedule"]) + 3, "{forgetful}");
     assert_eq!([line(&output, "VERIFIED inverted"), line(&output, "VERIFIED forgetful")], ["1", "1"]);
+    // Every budget ends late, by as much as its own timer, interrupt and decision were; a timer that was set too late is no reason.
+    let (beyond, late) = (of("beyond"), of("late"));
+    assert_eq!(violated(&beyond, "budgets"), (0, 0), "{beyond}");
+    assert!(beyond["verification"]["overruns"]["count"].as_u64() > Some(10), "{beyond}");
+    assert!(violated(&late, "budgets").0 > 10, "{late}");
+    assert!((900_000..=1_100_000).contains(&violated(&late, "budgets").1), "{late}");
+    assert_eq!(line(&output, "VERIFIED late"), "1");
     let unrecorded = json(&output, "unrecorded");
     assert_eq!(unrecorded["schedules"].as_array().map(Vec::len), Some(0), "{unrecorded}");
     assert_eq!(line(&output, "VERIFIED unrecorded"), "3", "there is nothing to verify");

@@ -17,7 +17,7 @@ mod ring;
 pub use host_samples::HostSamples;
 pub use kinds::{Kind, SampleKind};
 pub use merge::Merger;
-pub use ring::{NONE, RECORD_BYTES, RECORDS, RING_BYTES, Record, Ring, UNSEEN};
+pub use ring::{NONE, OVERDUE, RECORD_BYTES, RECORDS, RING_BYTES, Record, Ring, UNSEEN};
 
 use laxity_model::{Diagnostic, Result};
 use libbpf_rs::{MapCore, MapHandle, Object, OpenObject, num_possible_cpus};

@@ -452,6 +452,12 @@ fn kicks_forgotten() -> u32 {
     if std::env::var("LAXITY_FAULT").is_ok_and(|fault| fault == "forget@kicks") { ONE_OF } else { 0 }
 }
 
+/// Another one: how much too late budget timers are set, in ns.
+fn budgets_late() -> u64 {
+    const LATE_NS: u64 = 1_000_000;
+    if std::env::var("LAXITY_FAULT").is_ok_and(|fault| fault == "late@budgets") { LATE_NS } else { 0 }
+}
+
 /// Opens the policy's object with its maps as large as this machine needs.
 fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     let mut opened = Opened::new(options.policy.source_name())?;
@@ -462,6 +468,7 @@ fn prepare(options: &Options) -> std::result::Result<Opened, String> {
     opened.set("has_timers", &[u8::from(!kernel::is_preempt_rt())])?;
     let instances = u32::try_from(options.cells.len()).map_err(|error| error.to_string())?;
     opened.set("kicks_forgotten", &kicks_forgotten().to_ne_bytes())?;
+    opened.set("budgets_late", &budgets_late().to_ne_bytes())?;
     opened.set("instance_count", &instances.to_ne_bytes())?;
     Rings::prepare(&mut opened.object).map_err(|error| error.message)?;
     for mut map in opened.object.maps_mut() {

@@ -4,7 +4,8 @@
 //!    was taken away, a job that goes before the waiting one: then that is not the CPU which the job waits for.
 //! 2. An activity of a release explains the waiting of the jobs that became ready in given instants, and of no others.
 //! 3. A decision that takes a task from another CPU's queue has it in its hands: that explains the task's waiting anywhere.
-//! 4. Nothing here has a length that was given beforehand: every interval was seen, its beginning and its end.
+//! 4. A budget timer that is late, an interrupt and a decision of a CPU explain that the job there runs beyond its budget.
+//! 5. Nothing here has a length that was given beforehand: every interval was seen, its beginning and its end.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,13 +35,15 @@ pub enum Cause {
     /// The CPU had been asked to decide, or was deciding, and until it has nobody else can have what waits in its queue
     /// (push-pull).
     Queue,
+    /// A CPU's budget timer was due and had not gone off: that its job ran beyond its budget, and nobody's waiting.
+    BudgetTimer,
     /// The kernel did not call who records: no longer than what was recorded took at most (laxity_kernel::schedule).
     Unseen,
 }
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Cause; 11] = [
+    pub const ALL: [Cause; 12] = [
         Cause::KernelThread,
         Cause::HigherClass,
         Cause::Reserve,
@@ -51,6 +54,7 @@ impl Cause {
         Cause::ReleaseHandler,
         Cause::ReleaseLatency,
         Cause::Queue,
+        Cause::BudgetTimer,
         Cause::Unseen,
     ];
 
@@ -67,6 +71,7 @@ impl Cause {
             Cause::ReleaseHandler => "release-handler",
             Cause::ReleaseLatency => "release-latency",
             Cause::Queue => "queue",
+            Cause::BudgetTimer => "budget-timer",
             Cause::Unseen => "unseen",
         }
     }
@@ -89,6 +94,7 @@ impl Cause {
             Cause::ReleaseHandler => "release handler",
             Cause::ReleaseLatency => "release timer late",
             Cause::Queue => "queue of a CPU yet to decide",
+            Cause::BudgetTimer => "budget timer late",
             Cause::Unseen => "not recorded",
         }
     }

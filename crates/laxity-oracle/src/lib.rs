@@ -45,6 +45,7 @@ pub use reference::{
 pub use schema::verdict_schema;
 pub use transitions::{KernelWindows, Structure, Transitions};
 pub use verdict::{
-    Excuse, Finding, JobName, Oracle, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict, Violation,
+    Excuse, Finding, JobName, Oracle, Overruns, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict,
+    Violation,
 };
 pub use verification::{Verification, verify, verify_measured};

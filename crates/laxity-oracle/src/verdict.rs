@@ -139,6 +139,17 @@ pub struct Tolerated {
     pub abandoned_pushes: u64,
 }
 
+/// Budgets of a real kernel that were enforced late, each while the run's own activities show that it was about to happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Overruns {
+    /// How many.
+    pub count: u64,
+    /// The longest, in ns.
+    pub longest_ns: u64,
+    /// All together, in ns.
+    pub total_ns: u64,
+}
+
 /// What one cause explains of the deviations that were excused by the run's own activities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Excuse {
@@ -191,6 +202,9 @@ pub struct Verdict {
     /// By what they were excused, where the run's own activities are known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub excused: Vec<Excuse>,
+    /// Budgets that were enforced late, where the run's own activities are known and excuse it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overruns: Option<Overruns>,
     /// The first violations, in the order in which they were noticed: at most [`VIOLATIONS_KEPT`].
     pub violations: Vec<Violation>,
 }
@@ -230,6 +244,14 @@ impl fmt::Display for Verdict {
         } else if self.tolerated.count > 0 {
             write!(f, ", {} transitions tolerated (longest {longest})", self.tolerated.count)?;
         }
+        if let Some(overruns) = self.overruns {
+            let longest = Duration::from_ns(overruns.longest_ns);
+            write!(
+                f,
+                ", {} budgets ended late, while that was under way (longest {longest})",
+                overruns.count
+            )?;
+        }
         Ok(())
     }
 }
@@ -242,6 +264,7 @@ pub(crate) struct Report {
     longest: [u64; Oracle::ALL.len()],
     total: [u64; Oracle::ALL.len()],
     pub tolerated: Tolerated,
+    pub overruns: Option<Overruns>,
     excused: [Option<Excuse>; Cause::ALL.len()],
     pub violations: Vec<Violation>,
 }
@@ -325,6 +348,16 @@ impl Report {
             excuse.count += 1;
             excuse.longest_ns = excuse.longest_ns.max(ns);
             excuse.total_ns = excuse.total_ns.saturating_add(ns);
+        }
+    }
+
+    /// A budget was enforced so late, in ns, and that is excused.
+    pub fn overrun(&mut self, ns: u64) {
+        if ns > 0 {
+            let of = self.overruns.get_or_insert_default();
+            of.count += 1;
+            of.longest_ns = of.longest_ns.max(ns);
+            of.total_ns = of.total_ns.saturating_add(ns);
         }
     }
 

@@ -217,9 +217,16 @@ mod tests {
             free_arrivals: vec![],
             budgets: "off".into(),
             batching: false,
-            enforcement_late_ns: 0,
+            longest_way_ns: 0,
             windows: BTreeMap::new(),
-            verification: VerificationRecord { instants: 40, excused, causes, violated, violations },
+            verification: VerificationRecord {
+                instants: 40,
+                excused,
+                causes,
+                overruns: None,
+                violated,
+                violations,
+            },
             notes: vec![],
         }
     }

@@ -37,6 +37,10 @@ pub struct VerificationRecord {
     pub excused: SpanRecord,
     /// By cause: what it explains of them.
     pub causes: BTreeMap<String, SpanRecord>,
+    /// Budgets that were enforced late, each while the run's own records show that it was about to happen; nothing in results
+    /// of versions that did not judge them one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overruns: Option<SpanRecord>,
     /// The rules that were violated; none if the schedule is what its scheduler's definition says.
     pub violated: Vec<RuleRecord>,
     /// The first violations, in words.
@@ -77,8 +81,10 @@ pub struct ScheduleRecord {
     pub budgets: String,
     /// Whether jobs of one instant are released together.
     pub batching: bool,
-    /// How late budgets may be enforced, in ns: as late as was measured.
-    pub enforcement_late_ns: u64,
+    /// The longest that a decision may be on its way, in ns: a timer, its handler, an interrupt and a decision, each as long as
+    /// it ever was in this run.
+    #[serde(alias = "enforcement_late_ns")]
+    pub longest_way_ns: u64,
     /// What was measured of the ways by which decisions travel, by name.
     pub windows: BTreeMap<String, SpanRecord>,
     /// What the oracles said.

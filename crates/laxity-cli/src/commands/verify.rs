@@ -56,7 +56,6 @@ pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
         };
         let set = set_of(&manifest, run)?;
         text += &verdict_text(&heading(run, &set), &verdict);
-        text += &budgets_text(run);
         runs.push(RunAnswer {
             run: run.id,
             task_set: set.name().to_owned(),
@@ -74,19 +73,6 @@ pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
         false => output::print(&text)?,
     }
     Ok(output::verdict(clean))
-}
-
-/// How late budgets could be enforced in a real kernel without the oracle minding: one number for all of a run, which can be
-/// more than the budgets themselves.
-fn budgets_text(run: &Run) -> String {
-    match &run.schedule {
-        Some(schedule) if schedule.budgets != "off" && schedule.enforcement_late_ns > 0 => format!(
-            "budgets may have been enforced up to {} late: as long as a timer, its handler, an interrupt and a decision took at \
-             most in this run\n",
-            laxity_model::Duration::from_ns(schedule.enforcement_late_ns)
-        ),
-        _ => String::new(),
-    }
 }
 
 /// The verdict on a simulation; nothing if the run is none, or has no events.

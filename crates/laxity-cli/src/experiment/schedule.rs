@@ -222,7 +222,7 @@ fn record(terms: &Terms, schedule: &Schedule, verdict: &Verdict, records: &RunRe
         free_arrivals: terms.free_arrivals.clone(),
         budgets: budgets_name(terms.budgets).to_owned(),
         batching: terms.batching,
-        enforcement_late_ns: schedule.windows.enforcement_late_ns(),
+        longest_way_ns: schedule.windows.longest_way_ns(),
         windows: windows.map(|(name, measured)| (name.to_owned(), span(measured))).collect(),
         verification: verification(verdict),
         notes: records.notes.iter().chain(&schedule.notes).cloned().collect(),
@@ -244,10 +244,12 @@ fn verification(verdict: &Verdict) -> VerificationRecord {
             violations: span(finding.violations, finding.longest_ns, finding.total_ns),
         });
     let tolerated = verdict.tolerated;
+    let overruns = verdict.overruns.unwrap_or_default();
     VerificationRecord {
         instants: instants(laxity_oracle::Oracle::GlobalInvariant),
         excused: span(tolerated.count, tolerated.longest_ns, tolerated.total_ns),
         causes: causes.collect(),
+        overruns: Some(span(overruns.count, overruns.longest_ns, overruns.total_ns)),
         violated: violated.collect(),
         violations: verdict.violations.iter().take(WORDS_MOST).map(|one| one.text.clone()).collect(),
     }
@@ -276,7 +278,7 @@ pub fn verify_again(directory: &Path, manifest: &Manifest, run: &Run) -> Result<
     let definition = Terms::of(record)?.definition(run, &platform, record.end_ns)?;
     let events = reader.events().collect::<Result<Vec<Event>>>()?;
     let activities = rows.iter().map(activity).collect::<Result<Vec<_>>>()?;
-    let late = Duration::from_ns(record.enforcement_late_ns);
+    let late = Duration::from_ns(record.longest_way_ns);
     Ok(Some(verify_kept(&definition, &events, &activities, late, record.end_ns)))
 }
 

@@ -13,6 +13,9 @@ pub const RING_BYTES: usize = RECORDS_AT + RECORDS as usize * size_of::<Record>(
 /// No task, no job (`LX_NONE`).
 pub const NONE: u32 = u32::MAX;
 
+/// Argument of the IPI that is a CPU's budget timer, which has not gone off (`LX_OVERDUE`).
+pub const OVERDUE: u64 = 0xffff_fffd;
+
 /// Argument of the IPI of a CPU that was not seen answering it (`LX_UNSEEN`).
 pub const UNSEEN: u64 = 0xffff_fffe;
 

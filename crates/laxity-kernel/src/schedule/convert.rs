@@ -3,7 +3,7 @@
 use super::cpus::{CpuRecords, Found};
 use super::tasks::{Placed, TaskRecords, placed};
 use super::{MeasuredWindows, Recorded, Unseen};
-use crate::rings::{Kind, NONE, Record, UNSEEN};
+use crate::rings::{Kind, NONE, OVERDUE, Record, UNSEEN};
 use laxity_oracle::{About, Activity, Cause};
 use laxity_trace::{Event, EventKind};
 use std::collections::BTreeMap;
@@ -143,6 +143,11 @@ impl Conversion<'_> {
                 self.unseen.push(Unseen { cpu, from_ns, to_ns, released: None });
                 return;
             }
+            EventKind::Ipi if record.argument == OVERDUE => {
+                found.push(record.cpu, Cause::BudgetTimer, (record.argument2, begin), About::Cpu);
+                found.windows.budget_timer.add(begin.saturating_sub(record.argument2));
+                return;
+            }
             EventKind::Ipi => {
                 found.push(record.cpu, Cause::Interrupt, (record.argument2, begin), About::Cpu);
                 if self.origin.queues {
@@ -205,6 +210,10 @@ impl Conversion<'_> {
         let sent = record.argument2;
         let found = &mut self.found;
         match Kind::of(record.kind) {
+            Some(Kind::Event(EventKind::Ipi)) if record.argument == OVERDUE => {
+                found.push(record.cpu, Cause::BudgetTimer, (sent, end), About::Cpu);
+                found.windows.budget_timer.add(end - sent);
+            }
             Some(Kind::Event(EventKind::Ipi)) if record.argument != UNSEEN => {
                 found.push(record.cpu, Cause::Interrupt, (sent, end), About::Cpu);
                 if self.origin.queues {
@@ -222,7 +231,7 @@ impl Conversion<'_> {
 
     /// What was not seen may have taken as long as the longest that was: a timer, its handler, an interrupt, a decision.
     fn excuse_unseen(&mut self, end: u64) {
-        let most = self.found.windows.enforcement_late_ns();
+        let most = self.found.windows.longest_way_ns();
         for one in self.unseen.iter().filter(|one| one.to_ns <= end) {
             let from = one.from_ns.max(one.to_ns.saturating_sub(most));
             let about = one.released.map_or(About::Cpu, |(first, last)| About::Released(first, last));

@@ -75,12 +75,12 @@ fn with_those_behind(definition: &Definition, seen: &[Event], end_ns: u64) -> Ve
 /// Checks a schedule against what it claims to be. The definition's releases should end where the schedule does
 /// ([`Schedule::end_ns`]); what it says of transitions should be nothing.
 pub fn verify(definition: &Definition, schedule: &Schedule) -> Verdict {
-    let late = Duration::from_ns(schedule.windows.enforcement_late_ns());
+    let late = Duration::from_ns(schedule.windows.longest_way_ns());
     verify_kept(definition, &schedule.events, &schedule.activities, late, schedule.end_ns)
 }
 
-/// The same for a schedule that was kept: its events, its activities, how late budgets may be enforced
-/// ([`MeasuredWindows::enforcement_late_ns`]), and where it ends.
+/// The same for a schedule that was kept: its events, its activities, the longest that a decision may be on its way
+/// ([`MeasuredWindows::longest_way_ns`]), and where it ends.
 pub fn verify_kept(
     definition: &Definition,
     events: &[Event],

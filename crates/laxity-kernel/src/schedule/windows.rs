@@ -32,6 +32,8 @@ pub struct MeasuredWindows {
     pub wake_up: Span,
     /// From asking a CPU to decide until it began to.
     pub interrupt: Span,
+    /// From the instant that a CPU's budget timer was set to until it went off, or the job that it was for left the CPU.
+    pub budget_timer: Span,
     /// Decisions of CPUs.
     pub decision: Span,
     /// From a decision until the task that it chose ran.
@@ -48,12 +50,13 @@ pub struct MeasuredWindows {
 
 impl MeasuredWindows {
     /// All of them by name, as in results.
-    pub fn named(&self) -> [(&'static str, Span); 10] {
+    pub fn named(&self) -> [(&'static str, Span); 11] {
         [
             ("release-latency", self.release_latency),
             ("release", self.release),
             ("wake-up", self.wake_up),
             ("interrupt", self.interrupt),
+            ("budget-timer", self.budget_timer),
             ("decision", self.decision),
             ("switch", self.switch),
             ("push", self.push),
@@ -63,9 +66,9 @@ impl MeasuredWindows {
         ]
     }
 
-    /// How late a budget may be enforced: a timer late, behind another one's handler, an interrupt on its way from there, and
-    /// a decision, each at most as long as it ever was in this run.
-    pub fn enforcement_late_ns(&self) -> u64 {
+    /// The longest that a decision may be on its way: a timer late, its handler, an interrupt on its way from there, and a
+    /// decision, each at most as long as it ever was in this run.
+    pub fn longest_way_ns(&self) -> u64 {
         let ways = [self.release_latency, self.release, self.interrupt, self.decision];
         ways.iter().fold(0, |sum, way| sum.saturating_add(way.longest_ns))
     }

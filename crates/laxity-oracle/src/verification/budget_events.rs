@@ -35,7 +35,7 @@ impl Verification<'_> {
         self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
         let server_deadline = self.trace.task(job.0).server_deadline_abs;
         let before = self.order.rank(job.0);
-        let grant = self.budgets.exhausted(job.0, server_deadline, now, false);
+        let grant = self.budgets.exhausted(job.0, server_deadline, now, false, &mut self.report);
         if grant.ready_at > now {
             let name = self.name(job);
             let sighting = Sighting::at(Oracle::Budgets, now).on(Some(number)).of(name);
@@ -83,7 +83,7 @@ impl Verification<'_> {
             let trace = &self.trace;
             self.budgets.check_used_up(trace, job, Some(number), now, &mut self.report);
             let server_deadline = self.trace.task(job.0).server_deadline_abs;
-            let grant = self.budgets.exhausted(job.0, server_deadline, now, true);
+            let grant = self.budgets.exhausted(job.0, server_deadline, now, true, &mut self.report);
             self.follow(job.0, grant);
         } else {
             self.not_enforced(job, number, "throttled");

@@ -18,12 +18,15 @@
 //! 5. Where cache delays are recorded, what is left of a budget at a completion is known to their length only; the oracle
 //!    then counts them as used.
 //!
+//! In a real kernel a budget is enforced late: `enforcement.rs` says what excuses that.
+//!
 //! Complexity: O(1) per event, O(log n) per replenishment.
 //! Source: ackelman2018, 5.1; Abeni and Buttazzo, Integrating multimedia applications in hard real-time systems (1998).
 
-use super::trace_state::{Progress, TraceState};
+use super::enforcement::UnderWay;
+use super::trace_state::{Progress, Rate, TraceState};
 use crate::verdict::{Report, Sighting};
-use crate::{BudgetMode, Definition, Oracle};
+use crate::{Activity, BudgetMode, Definition, Oracle};
 use laxity_model::{Arrival, Duration};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -52,6 +55,8 @@ struct Server {
     used: u128,
     used_high: u128,
     overrun: bool,
+    /// In a real kernel: how long a job ran beyond the budget while it was about to be ended, in ns.
+    excused_ns: u64,
     /// When the budget was last used up.
     exhausted_at: Option<u64>,
     expected: Option<Expected>,
@@ -71,12 +76,24 @@ pub(super) struct Budgets {
     bound: u64,
     servers: Vec<Server>,
     timers: BinaryHeap<Reverse<(u64, u32)>>,
-    charges_kernel_work: bool,
+    replenished_late: u64,
+    /// In a real kernel: by CPU, what is under way to the end of a budget.
+    under_way: Option<Vec<UnderWay>>,
+}
+
+/// How far work went beyond a budget, just now.
+struct Beyond {
+    cpu: usize,
+    /// In the parts in which work is counted: before this, and with it.
+    before: u128,
+    over: u128,
+    rate: Rate,
 }
 
 impl Server {
-    fn refill(&mut self, began: u64) {
+    fn refill(&mut self, began: u64, report: &mut Report) {
         self.began = Some(began);
+        report.overrun(std::mem::take(&mut self.excused_ns));
         (self.used_low, self.used, self.used_high, self.overrun) = (0, 0, 0, false);
     }
 }
@@ -96,20 +113,31 @@ impl Budgets {
             bound: definition.transitions().bound.as_ns(),
             servers: servers.collect(),
             timers: BinaryHeap::new(),
-            charges_kernel_work: false,
+            replenished_late: 0,
+            under_way: None,
         }
     }
 
-    /// As in a real kernel: budgets may be enforced this late, in ns, and whatever a CPU does meanwhile is charged to the job
-    /// that has it.
-    pub fn may_be_late(&mut self, late: u64) {
-        self.bound = self.bound.max(late);
-        self.charges_kernel_work = true;
+    /// As in a real kernel: budgets may be enforced late if activities explain it, and whatever a CPU does is charged to the job that
+    /// has it. A job that was off its CPU when its budget was seen to be used up may be replenished up to `late` ns after the
+    /// instant at which that should have been.
+    pub fn noticed_late_on(&mut self, cpus: usize, late: u64) {
+        self.replenished_late = late;
+        self.under_way = Some(vec![UnderWay::default(); cpus]);
     }
 
     /// Whether a budget may be used up and nobody has noticed yet.
     pub fn noticed_late(&self) -> bool {
-        self.charges_kernel_work
+        self.under_way.is_some()
+    }
+
+    /// An activity begins on a CPU.
+    pub fn activity(&mut self, cpu: usize, activity: &Activity) {
+        if self.enforced()
+            && let Some(under_way) = &mut self.under_way
+        {
+            under_way[cpu].begins(activity);
+        }
     }
 
     pub fn enforced(&self) -> bool {
@@ -130,7 +158,7 @@ impl Budgets {
         }
         if ready_at > now || must {
             // A budget that is used up late may be due again before that shows.
-            let at = if self.charges_kernel_work { ready_at.max(now) } else { ready_at };
+            let at = if self.noticed_late() { ready_at.max(now) } else { ready_at };
             self.servers[task as usize].expected = Some(Expected { at, deadline_abs, must });
         }
         Grant { ready_at, deadline_abs }
@@ -138,8 +166,9 @@ impl Budgets {
 
     /// A job of the task is released by its waking up in a real kernel (assumption 4): its server period ends.
     pub fn wakes_up(&mut self, trace: &TraceState, (task, job): (u32, u32), now: u64, report: &mut Report) {
+        let real = self.noticed_late();
         let server = &mut self.servers[task as usize];
-        if !self.charges_kernel_work || !server.wakes_up {
+        if !real || !server.wakes_up {
             return;
         }
         let Some(began) = server.began.take() else { return };
@@ -161,7 +190,13 @@ impl Budgets {
     }
 
     /// A job of the task gets the server (assumption 2).
-    pub fn arrives(&mut self, task: u32, release: u64, deadline_abs: u64, now: u64) -> Grant {
+    pub fn arrives(
+        &mut self,
+        task: u32,
+        (release, deadline_abs): (u64, u64),
+        now: u64,
+        report: &mut Report,
+    ) -> Grant {
         if !self.enforced() {
             return Grant { ready_at: release, deadline_abs };
         }
@@ -170,13 +205,13 @@ impl Budgets {
         match server.began {
             Some(began) if release < began.saturating_add(server.period) => {
                 if server.used >= server.budget {
-                    server.refill(began.saturating_add(server.period));
+                    server.refill(began.saturating_add(server.period), report);
                     if self.mode == BudgetMode::Throttle {
                         ready_at = began.saturating_add(server.period);
                     }
                 }
             }
-            _ => server.refill(release),
+            _ => server.refill(release, report),
         }
         let began = server.began.unwrap_or(release);
         let deadline_abs =
@@ -189,7 +224,7 @@ impl Budgets {
         &mut self,
         trace: &TraceState,
         (task, job): (u32, u32),
-        cpu: u32,
+        cpu: usize,
         progress: Progress,
         now: u64,
         report: &mut Report,
@@ -198,24 +233,69 @@ impl Budgets {
             return false;
         }
         report.checks(Oracle::Budgets);
+        let late = self.noticed_late();
         let server = &mut self.servers[task as usize];
+        let before = server.used_low.saturating_sub(server.budget);
         server.used_low = server.used_low.saturating_add(progress.net);
-        let used = if self.charges_kernel_work { progress.gross } else { progress.net };
+        let used = if late { progress.gross } else { progress.net };
         server.used = server.used.saturating_add(used);
         server.used_high = server.used_high.saturating_add(progress.gross);
         let over = server.used_low.saturating_sub(server.budget);
-        // A budget that does not end at a whole ns is enforced at the next one.
-        if over > progress.rate.work(self.bound).saturating_add(progress.rate.rounding()) && !server.overrun {
-            server.overrun = true;
-            let wall = u64::try_from(over / progress.rate.per_ns.max(1)).unwrap_or(u64::MAX);
-            let sighting = Sighting { from: now.saturating_sub(wall), ..Sighting::at(Oracle::Budgets, now) };
-            let name = trace.name(task, job);
-            let (budget, period) = (Duration::from_ns(server.wcet), Duration::from_ns(server.period));
-            report.violation(sighting.on(Some(cpu)).of(name), || {
-                format!("ran {name} beyond its budget of {budget} per {period}")
-            });
+        let used_up = server.used >= server.budget;
+        if over > before {
+            let beyond = Beyond { cpu, before, over, rate: progress.rate };
+            self.check_overrun(trace, (task, job), &beyond, now, report);
         }
-        server.used >= server.budget
+        if let Some(under_way) = &mut self.under_way {
+            under_way[cpu].forget(now);
+        }
+        used_up
+    }
+
+    /// The running job of the task is beyond its budget: whether that is excused.
+    fn check_overrun(
+        &mut self,
+        trace: &TraceState,
+        (task, job): (u32, u32),
+        beyond: &Beyond,
+        now: u64,
+        report: &mut Report,
+    ) {
+        let &Beyond { cpu, before, over, rate } = beyond;
+        let server = &mut self.servers[task as usize];
+        let ns = |parts: u128| u64::try_from(parts / rate.per_ns.max(1)).unwrap_or(u64::MAX);
+        let (wall, unexplained) = match &mut self.under_way {
+            Some(under_way) => {
+                let wall = ns(over - before);
+                let idle = under_way[cpu].idle((now.saturating_sub(wall), now));
+                server.excused_ns = server.excused_ns.saturating_add(wall - idle);
+                (wall, Some(idle))
+            }
+            None => (ns(over), None),
+        };
+        let over = match unexplained {
+            Some(idle) => rate.work(idle),
+            None => over,
+        };
+        // A budget that does not end at a whole ns is enforced at the next one.
+        if over <= rate.work(self.bound).saturating_add(rate.rounding()) || server.overrun {
+            return;
+        }
+        server.overrun = true;
+        let sighting =
+            Sighting { from: now.saturating_sub(wall), unexplained, ..Sighting::at(Oracle::Budgets, now) };
+        let name = trace.name(task, job);
+        let (budget, period) = (Duration::from_ns(server.wcet), Duration::from_ns(server.period));
+        report.violation(sighting.on(Some(trace.cpus[cpu].cpu)).of(name), || {
+            let text = format!("ran {name} beyond its budget of {budget} per {period}");
+            match unexplained {
+                Some(idle) => {
+                    let idle = Duration::from_ns(idle);
+                    format!("{text}, and for {idle} nothing was under way to end that")
+                }
+                None => text,
+            }
+        });
     }
 
     /// Part of what the job does is cold caches.
@@ -246,11 +326,18 @@ impl Budgets {
     }
 
     /// The first job of the task has used its budget up (assumption 3).
-    pub fn exhausted(&mut self, task: u32, server_deadline_abs: u64, now: u64, announced: bool) -> Grant {
+    pub fn exhausted(
+        &mut self,
+        task: u32,
+        server_deadline_abs: u64,
+        now: u64,
+        announced: bool,
+        report: &mut Report,
+    ) -> Grant {
         let throttles = self.mode == BudgetMode::Throttle;
         let server = &mut self.servers[task as usize];
         let began = server.began.unwrap_or(now).saturating_add(server.period);
-        server.refill(began);
+        server.refill(began, report);
         server.exhausted_at = Some(now);
         let deadline_abs = match throttles {
             true => began.saturating_add(server.deadline_rel),
@@ -281,7 +368,7 @@ impl Budgets {
             report.violation(sighting, || format!("replenished {name}, which did not wait for budget"));
             return;
         };
-        if now < expected.at || now - expected.at > self.bound {
+        if now < expected.at || now - expected.at > self.bound.max(self.replenished_late) {
             report.violation(sighting, || {
                 format!(
                     "replenished {name}, whose next server period begins at {}",
@@ -310,10 +397,11 @@ impl Budgets {
 
     /// The trace is over: replenishments that should have come.
     pub fn finish(&self, trace: &TraceState, end: u64, report: &mut Report) {
+        self.servers.iter().for_each(|server| report.overrun(server.excused_ns));
         for (task, server) in (0..).zip(&self.servers) {
             if let Some(expected) = server.expected
                 && expected.must
-                && expected.at.saturating_add(self.bound) < end
+                && expected.at.saturating_add(self.bound.max(self.replenished_late)) < end
             {
                 let name = trace.name(task, trace.tasks[task as usize].first);
                 report.violation(Sighting::at(Oracle::Budgets, expected.at).of(name), || {

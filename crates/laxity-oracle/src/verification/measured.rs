@@ -166,12 +166,12 @@ fn without((from, to): (u64, u64), (start, end): (u64, u64)) -> impl Iterator<It
 }
 
 impl super::Verification<'_> {
-    /// From now on only activities excuse deviations (the definition's transitions should be none), and budgets may be
-    /// enforced up to `late` after they are used up.
+    /// From now on only activities excuse deviations (the definition's transitions should be none) and budgets that are enforced
+    /// late. Replenishments that were noticed off a CPU may be `late`, and a task may wake up to `late` after the last release for a job whose release nothing else tells of.
     #[must_use]
     pub fn measured(mut self, late: laxity_model::Duration) -> Self {
         self.order.measured = Some(Measured::new(&self.trace));
-        self.budgets.may_be_late(late.as_ns());
+        self.budgets.noticed_late_on(self.trace.cpus.len(), late.as_ns());
         self.periods.may_be_late(late.as_ns());
         self
     }
@@ -187,7 +187,11 @@ impl super::Verification<'_> {
             self.trace.cpu_index(activity.cpu).filter(|&cpu| self.trace.cpus[cpu].cluster != NONE)
             && let Some(measured) = &mut self.order.measured
         {
-            measured.begins(cpu, activity);
+            self.budgets.activity(cpu, activity);
+            // It says nothing of jobs that wait.
+            if activity.cause != Cause::BudgetTimer {
+                measured.begins(cpu, activity);
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod budget_events;
 mod budgets;
 mod deadlines;
 mod demand;
+mod enforcement;
 mod followed;
 mod kernel_events;
 mod kernel_work;
@@ -63,7 +64,7 @@ pub fn verify(definition: &Definition, events: &[Event], end: u64) -> Verdict {
 }
 
 /// Verifies a trace of a real kernel that is in memory: `activities`, in the order of their beginnings, are all that excuses
-/// a deviation, and budgets may be enforced `late`.
+/// a deviation. Wake-ups that nothing else tells of may be `late`.
 pub fn verify_measured(
     definition: &Definition,
     events: &[Event],
@@ -183,6 +184,7 @@ impl<'a> Verification<'a> {
             findings,
             tolerated: self.report.tolerated,
             excused: self.report.excuses(),
+            overruns: self.report.overruns,
             violations: self.report.violations,
         }
     }
@@ -304,7 +306,7 @@ impl<'a> Verification<'a> {
             let job = (task, of.first);
             self.budgets.wakes_up(&self.trace, job, now, &mut self.report);
         }
-        let grant = self.budgets.arrives(task, release, deadline_abs, now);
+        let grant = self.budgets.arrives(task, (release, deadline_abs), now, &mut self.report);
         self.follow(task, grant);
     }
 
@@ -328,8 +330,7 @@ impl<'a> Verification<'a> {
         }
         let job = (occupant.task, occupant.job);
         self.demand.progresses(occupant.task, progress);
-        let number = self.trace.cpus[cpu].cpu;
-        self.budgets.uses(&self.trace, job, number, progress, self.now, &mut self.report)
+        self.budgets.uses(&self.trace, job, cpu, progress, self.now, &mut self.report)
     }
 
     /// Checks the work of a task's first job, which stops running or completes on a CPU.
@@ -427,7 +428,7 @@ impl<'a> Verification<'a> {
             _ => {
                 let server_deadline = self.trace.task(task).server_deadline_abs;
                 if used_up {
-                    let grant = self.budgets.exhausted(task, server_deadline, now, false);
+                    let grant = self.budgets.exhausted(task, server_deadline, now, false, &mut self.report);
                     self.follow(task, grant);
                 }
                 if kind == EventKind::Block {

@@ -2,7 +2,9 @@
 
 use crate::written::{edf, trace};
 use laxity_model::{Arrival, Duration, Platform, Task, TaskSet};
-use laxity_oracle::{BudgetMode, Definition, Oracle, Verdict, verify, verify_measured};
+use laxity_oracle::{
+    About, Activity, BudgetMode, Cause, Definition, Oracle, Verdict, verify, verify_measured,
+};
 
 /// Tasks (4, 20) and (2, 10), changed, on one CPU under EDF with throttling; jobs ask for half as much again as their
 /// budget. Releases in the first 12 us.
@@ -139,4 +141,99 @@ fn waking_up_begins_a_server_period_if_too_much_is_left_of_the_last_one() {
     // Another server period than the one that began with it.
     let wrong = judge(&text.replace("28 replenish 0.1 38", "30 replenish 0.1 40"));
     assert!(wrong.count(Oracle::Budgets) > 0, "{wrong}");
+}
+
+/// A real kernel ends the budget of 0.0, which was used up at 4, at 9; `activities` are `from to cpu cause`.
+fn ended_late(mode: BudgetMode, activities: &[(u64, u64, u32, Cause)]) -> Verdict {
+    let definition = definition(|tasks| tasks.truncate(1)).with_budgets(mode);
+    let end = match mode {
+        BudgetMode::Postpone => "postpone 0.0 40 on 0",
+        _ => "throttle 0.0 on 0",
+    };
+    let events = trace(&format!("0 release 0.0 20\n 0 start 0.0 on 0\n 9 {end}"));
+    let us = |at: u64| Duration::from_us(at).as_ns();
+    let mut activities: Vec<Activity> = activities
+        .iter()
+        .map(|&(from, to, cpu, cause)| Activity {
+            from_ns: us(from),
+            to_ns: us(to),
+            cpu,
+            cause,
+            about: About::Cpu,
+        })
+        .collect();
+    activities.sort_by_key(|activity| activity.from_ns);
+    // However late anything may be: it is no excuse by itself.
+    verify_measured(&definition, &events, &activities, Duration::from_us(100), us(10))
+}
+
+const WAY: [(u64, u64, u32, Cause); 3] =
+    [(4, 6, 0, Cause::BudgetTimer), (6, 8, 0, Cause::Interrupt), (8, 11, 0, Cause::Decision)];
+
+#[test]
+fn a_budget_may_end_late_while_that_is_under_way() {
+    for mode in [BudgetMode::Throttle, BudgetMode::Postpone] {
+        let verdict = ended_late(mode, &WAY);
+        assert_eq!(verdict.count(Oracle::Budgets), 0, "{verdict}");
+        let overruns = verdict.overruns.expect("one");
+        assert_eq!((overruns.count, overruns.longest_ns, overruns.total_ns), (1, 5_000, 5_000));
+        assert!(verdict.to_string().contains("1 budgets ended late"), "{verdict}");
+    }
+}
+
+#[test]
+fn nothing_else_excuses_that_a_budget_ends_late() {
+    let unexplained = |activities: &[(u64, u64, u32, Cause)]| {
+        let verdict = ended_late(BudgetMode::Throttle, activities);
+        assert_eq!(verdict.count(Oracle::Budgets), 1, "{activities:?}: {verdict}");
+        let violation =
+            verdict.violations.iter().find(|one| one.oracle == Oracle::Budgets).expect("kept").clone();
+        assert_eq!((violation.from_ns, violation.to_ns, violation.cpu), (4_000, 9_000, Some(0)));
+        violation.unexplained_ns.expect("known")
+    };
+    assert_eq!(unexplained(&[]), 5_000);
+    // The timer was set to a later instant.
+    assert_eq!(unexplained(&[(5, 6, 0, Cause::BudgetTimer), WAY[1], WAY[2]]), 1_000);
+    // Nobody asked the CPU when it had gone off.
+    assert_eq!(unexplained(&[WAY[0], WAY[2]]), 2_000);
+    // It decided, and the job went on.
+    assert_eq!(unexplained(&[WAY[0], WAY[1], (8, 8, 0, Cause::Decision)]), 1_000);
+    // On another CPU.
+    assert_eq!(unexplained(&WAY.map(|(from, to, _, cause)| (from, to, 1, cause))), 5_000);
+    for cause in [Cause::KernelThread, Cause::ReleaseHandler, Cause::Queue, Cause::Unseen] {
+        assert_eq!(unexplained(&[(0, 20, 0, cause)]), 5_000);
+    }
+}
+
+/// What excuses one budget does not excuse the next one, nor the same one twice.
+#[test]
+fn every_budget_has_a_way_of_its_own() {
+    let definition = definition(|tasks| tasks.truncate(1));
+    let text = "
+        0 release 0.0 20
+        0 start 0.0 on 0
+        3 preempt 0.0 on 0
+        5 resume 0.0 on 0
+        7 preempt 0.0 on 0
+        8 resume 0.0 on 0
+        9 throttle 0.0 on 0";
+    let way = |from_us, to_us| Activity {
+        from_ns: Duration::from_us(from_us).as_ns(),
+        to_ns: Duration::from_us(to_us).as_ns(),
+        cpu: 0,
+        cause: Cause::BudgetTimer,
+        about: About::Cpu,
+    };
+    let judge = |activities: &[Activity]| {
+        verify_measured(&definition, &trace(text), activities, Duration::from_us(50), 10_000)
+    };
+    // Beyond its budget it ran from 6 to 7, and from 8 to 9.
+    let both = judge(&[way(6, 7), way(8, 9)]);
+    assert_eq!(both.count(Oracle::Budgets), 0, "{both}");
+    assert_eq!(both.overruns.map(|overruns| (overruns.count, overruns.longest_ns)), Some((1, 2_000)));
+    for one in [way(6, 7), way(8, 9)] {
+        let verdict = judge(&[one]);
+        assert_eq!(verdict.count(Oracle::Budgets), 1, "{verdict}");
+    }
+    assert_eq!(judge(&[way(6, 9)]).count(Oracle::Budgets), 0);
 }

@@ -59,8 +59,9 @@ struct Checked {
     records: u64,
     /// Records that found no place; the schedule ends before the first.
     lost: u64,
-    /// How late budgets may be enforced, in ns: as late as was measured.
-    enforcement_late_ns: u64,
+    /// The longest that a decision may be on its way, in ns: a timer, its handler, an interrupt and a decision, each as long as
+    /// it ever was in this run.
+    longest_way_ns: u64,
     /// What was measured, in this run, of the ways by which decisions travel, by name.
     windows: BTreeMap<String, SpanRecord>,
     /// What the oracles said.
@@ -122,7 +123,7 @@ impl Checked {
             decisions: record.decisions,
             records: record.records,
             lost: record.lost,
-            enforcement_late_ns: record.enforcement_late_ns,
+            longest_way_ns: record.longest_way_ns,
             windows: record.windows.clone(),
             verification: record.verification.clone(),
             notes: record.notes.clone(),

@@ -150,3 +150,39 @@ fn what_has_left_a_cpu_at_the_end_is_followed_by_a_decision() {
     assert_eq!(left_at_the_end(false)[0], activity(15, 19, Cause::Decision));
     assert_eq!(left_at_the_end(true)[0], activity(15, 17, Cause::Decision), "it idles from then on");
 }
+
+/// The budget of 5 is used up at 5, and ended at 12: the timer went off at 8, the CPU decided at 12.
+fn budget_ended_late(set_to: u64, kicked: u64) -> (Schedule, laxity_oracle::Verdict) {
+    use EventKind::*;
+    let definition = definition_of(set_of(&[(5, 20)]), 1, 19).with_budgets(BudgetMode::Throttle);
+    let records = vec![
+        record(0, Release, NONE, 100, 1, T0 + 20),
+        record(0, Resume, 0, 100, 1, 0),
+        work(8, Ipi, 0, NONE, OVERDUE, T0 + set_to),
+        work(12, Ipi, 0, NONE, 0, T0 + kicked),
+        record(12, Throttle, 0, 100, 1, 0),
+        work(12, SchedulingOverhead, 0, NONE, 1, 0),
+        record(13, Preempt, 0, 100, 1, 0),
+        work(18, SchedulingOverhead, 0, NONE, 1, 0),
+    ];
+    let schedule = converted(records, &origin(1, 1));
+    let verdict = verify(&definition, &schedule);
+    (schedule, verdict)
+}
+
+#[test]
+fn a_budget_timer_that_is_late_is_why_its_budget_ends_late() {
+    let (schedule, verdict) = budget_ended_late(5, 8);
+    assert!(schedule.activities.contains(&activity(5, 8, Cause::BudgetTimer)), "{:?}", schedule.activities);
+    assert_eq!((schedule.windows.budget_timer.count, schedule.windows.budget_timer.longest_ns), (1, 3));
+    assert_eq!(schedule.windows.interrupt.longest_ns, 4, "the timer is none of the interrupt's");
+    assert_eq!(schedule.events.iter().filter(|event| event.kind == EventKind::Ipi).count(), 1);
+    assert_eq!(verdict.count(Oracle::Budgets), 0, "{verdict}");
+    assert_eq!(verdict.overruns.map(|overruns| (overruns.count, overruns.longest_ns)), Some((1, 7)));
+    for (set_to, kicked, unexplained) in [(6, 8, 1), (5, 10, 2), (7, 11, 5)] {
+        let (_, verdict) = budget_ended_late(set_to, kicked);
+        assert_eq!(verdict.count(Oracle::Budgets), 1, "{verdict}");
+        let found = verdict.violations.iter().find(|one| one.oracle == Oracle::Budgets);
+        assert_eq!(found.and_then(|one| one.unexplained_ns), Some(unexplained), "{verdict}");
+    }
+}

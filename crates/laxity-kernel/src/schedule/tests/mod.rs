@@ -3,7 +3,7 @@
 mod excuses;
 
 use super::*;
-use crate::rings::{Kind, NONE, Record, UNSEEN};
+use crate::rings::{Kind, NONE, OVERDUE, Record, UNSEEN};
 use laxity_model::{Demand, Platform, PriorityRule, Task, TaskSet};
 use laxity_oracle::{About, Activity, BudgetMode, Cause, Oracle, reference};
 
