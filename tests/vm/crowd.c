@@ -7,6 +7,7 @@
  *   crowd hog SECONDS         SCHED_FIFO on every CPU
  *   crowd full SECONDS        endless jobs that ask for all that admission grants, and what else is to go on beside them
  *   crowd budget PERIODS      an endless job whose budget is a fraction of a tick
+ *   crowd fair SECONDS        ordinary tasks beside a real-time task, by CPU clocks; crowd weights: by what they have done
  *   crowd as-nobody PROGRAM ARGUMENTS...      without any privilege
  */
 #include "children.h"
@@ -143,6 +144,8 @@ int main(int count, char **words)
 		return verdict(what, budget(atoi(words[2])));
 	if (!strcmp(what, "fair") && count == 3)
 		return verdict(what, fair(atoi(words[2])));
+	if (!strcmp(what, "weights") && count == 3)
+		return verdict(what, weights(atoi(words[2])));
 	fprintf(stderr, "crowd: there is nothing that is called %s\n", what);
 	return 2;
 }

@@ -25,6 +25,8 @@ pub enum Variable {
     Processors,
     /// What jobs ask for by the WCET that was reported of their task (lindsay2012, 6.3).
     Overrun,
+    /// Size of the deferrable servers: a share of the slowest core, and at 1 all of every core (calandrino2007, 5.1).
+    Server,
 }
 
 impl Variable {
@@ -35,6 +37,7 @@ impl Variable {
             Variable::Utilization => "utilization",
             Variable::Processors => "processors",
             Variable::Overrun => "overrun",
+            Variable::Server => "server",
         }
     }
 
@@ -44,6 +47,7 @@ impl Variable {
             Variable::Tasks => "number of tasks n",
             Variable::Utilization => "total utilization U",
             Variable::Overrun => "actual / reported WCET",
+            Variable::Server => "deferrable server / slowest core (1: all of every core)",
             Variable::Processors => "number of processors m",
         }
     }
@@ -53,21 +57,26 @@ impl Variable {
         matches!(self, Variable::Tasks | Variable::Utilization)
     }
 
+    /// Whether only simulations depend on it.
+    pub(crate) fn is_of_simulations(self) -> bool {
+        matches!(self, Variable::Overrun | Variable::Server)
+    }
+
     /// Whether the sets depend on it. Otherwise they are the same at all values, so that nothing but what varies differs.
     pub(crate) fn changes_sets(self) -> bool {
-        self != Variable::Overrun
+        !self.is_of_simulations()
     }
 
     /// Whether it is something at 0.
     fn may_be_zero(self) -> bool {
-        self == Variable::Utilization
+        matches!(self, Variable::Utilization | Variable::Server)
     }
 
     /// Units in 1.
     fn resolution(self) -> u64 {
         match self {
             Variable::Utilization => Decimal::ONE.billionths(),
-            Variable::Overrun => 1_000_000,
+            Variable::Overrun | Variable::Server => 1_000_000,
             Variable::Tasks | Variable::Processors => 1,
         }
     }
@@ -108,7 +117,9 @@ impl Axis {
             let number = quantity.at(processors.unwrap_or(1))?;
             in_units(variable, number).ok_or_else(|| {
                 let (wrong, hint) = match variable {
-                    Variable::Overrun => ("has more than 6 decimals".to_owned(), "give fewer decimals"),
+                    Variable::Overrun | Variable::Server => {
+                        ("has more than 6 decimals".to_owned(), "give fewer decimals")
+                    }
                     _ => (format!("is not a whole number of {}", variable.name()), "give a whole number"),
                 };
                 Diagnostic::usage(format!("axis: {what} = {number} {wrong}")).hint(hint)
@@ -196,7 +207,7 @@ impl Axis {
     pub fn text(&self, value: u64) -> String {
         match self.variable {
             Variable::Tasks | Variable::Processors => value.to_string(),
-            Variable::Utilization | Variable::Overrun => {
+            Variable::Utilization | Variable::Overrun | Variable::Server => {
                 let resolution = self.variable.resolution();
                 let (whole, part) = (value / resolution, value % resolution);
                 let digits = resolution.ilog10() as usize;

@@ -121,8 +121,9 @@ impl Study {
         let sets = within("sets", changes.sets.unwrap_or(file.sets), SETS_MOST)?;
         let steps = within("steps", file.steps.unwrap_or(WORK_DEFAULT), u64::MAX)?;
         let axis = axis_of(&file.axis, processors)?;
-        if axis.variable == Variable::Overrun {
-            return Err(Diagnostic::usage("axis: `overrun` varies what jobs ask for, which no test looks at")
+        if axis.variable.is_of_simulations() {
+            let name = axis.variable.name();
+            return Err(Diagnostic::usage(format!("axis: `{name}` varies what no test of these looks at"))
                 .hint("write `kind = \"simulation\"` (schemas/simulation-study.schema.json), or let something else vary"));
         }
         let families = families(&file.generator, &file.matrix, axis.variable)?;

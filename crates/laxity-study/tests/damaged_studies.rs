@@ -7,7 +7,7 @@
 mod damage;
 
 use damage::Damage;
-use laxity_study::Study;
+use laxity_study::{Planned as _, Study};
 use std::path::{Path, PathBuf};
 
 /// Damaged copies of each file.

@@ -76,3 +76,48 @@ static int fair(int seconds)
 	loops[2].nice = 5;
 	return shares("on one CPU, the third with a nice value of 5", 3, weighted, seconds);
 }
+
+/*
+ * Loops for so long: how many each makes of all is what its weight says, give or take half. Loops, and not time: the kernel's
+ * clocks of threads may be wrong (README.md, Limits). All may use the same CPUs: where CPUs run at the same time, each is as fast as
+ * the host lets it be. Nor is there a real-time task: when the host is busy, its budgets end milliseconds late, and nothing is left.
+ */
+static int loops_by_weight(const char *what, const int *weights, int seconds)
+{
+	uint64_t made[3];
+	double sum = 0, all = 0;
+
+	for (int i = 0; i < 3; i++)
+		if (!begin(i, loop))
+			return 0;
+	for (int i = 0; i < 3; i++)
+		made[i] = shared->jobs[i];
+	sleep(seconds);
+	for (int i = 0; i < 3; i++) {
+		sum += made[i] = shared->jobs[i] - made[i];
+		all += weights[i];
+	}
+	printf("weights: %s:", what);
+	for (int i = 0; i < 3; i++)
+		printf(" %.1f %% (of %.1f %%)", 100 * made[i] / sum, 100 * weights[i] / all);
+	printf("; %.0f million loops in %d s\n", sum / 1e6, seconds);
+	for (int i = 0; i < 3; i++)
+		if (made[i] / sum > weights[i] / all * 3 / 2 || made[i] / sum < weights[i] / all / 2)
+			FAIL("loop %d of \"%s\" has not its share", i, what);
+	for (int i = 0; i < 3; i++)
+		if (!end(i))
+			return 0;
+	return 1;
+}
+
+static int weights(int seconds)
+{
+	static const int same[] = {1024, 1024, 1024}, nicer[] = {1024, 1024, 335};
+
+	loops[0].cpu = loops[1].cpu = loops[2].cpu = -1;
+	if (!loops_by_weight("three on any CPU", same, seconds))
+		return 0;
+	loops[0].cpu = loops[1].cpu = loops[2].cpu = 0;
+	loops[2].nice = 5;
+	return loops_by_weight("on one CPU, the third with a nice value of 5", nicer, seconds);
+}

@@ -1,6 +1,6 @@
 //! Curves of a study by simulation: how sets are placed, what schedules them, and what that costs.
 
-use super::file::SimulatedCurveFile;
+use super::file::{AdmissionWord, SimulatedCurveFile};
 use laxity_model::{Diagnostic, PolicyScheduler, Result, Scope};
 use laxity_place::{Fit, Method, Overload};
 use laxity_sim::costs::{Costs, read_costs};
@@ -18,6 +18,8 @@ pub struct SimulatedCurve {
     pub scheduler_name: String,
     /// How tasks are placed, unless they share all cores.
     pub placement: Method,
+    /// How tasks are admitted one by one instead.
+    pub admission: Option<AdmissionWord>,
     /// What may be placed together; nothing: what a set's deadlines ask for.
     pub fit: Option<Fit>,
     /// What becomes of a task that fits nowhere.
@@ -34,7 +36,13 @@ impl SimulatedCurve {
     /// What it is, in a line.
     pub(crate) fn words(&self) -> String {
         let mut words = format!("{}: {}", self.name, self.scheduler_name);
-        if self.scheduler.scope != Scope::Global {
+        if let Some(admission) = self.admission {
+            words += ", each task on the slowest core that can take it, ";
+            words += match admission {
+                AdmissionWord::IgnoresDoubleHit => "the servers' double hit ignored",
+                AdmissionWord::CountsDoubleHit => "the servers' double hit counted",
+            };
+        } else if self.scheduler.scope != Scope::Global {
             words += &format!(", placed by {}", self.placement);
             words += match self.overload {
                 Overload::Refuse => "; a set that does not fit is not simulated",
@@ -54,6 +62,7 @@ impl SimulatedCurve {
             "name": self.name,
             "scheduler": self.scheduler.to_string(),
             "placement": self.placement.to_string(),
+            "admission": self.admission.map(|admission| format!("{admission:?}")),
             "fit": self.fit.map(|fit| fit.to_string()),
             "overload": self.overload.to_string(),
             // Of what the files say, not of their names.
@@ -101,6 +110,12 @@ fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Re
             ),
         ));
     }
+    let is_placed_otherwise = file.placement.is_some() || file.overload.is_some() || file.fit.is_some();
+    if file.admission.is_some() && (scheduler.scope != Scope::Partitioned || is_placed_otherwise) {
+        return Err(here(Diagnostic::usage("`admission` places tasks itself, and on single cores").hint(
+            "leave `placement`, `fit` and `overload` out, and choose amp-rm or another scheduler per core",
+        )));
+    }
     let name = match &file.name {
         Some(name) => name.clone(),
         None if is_placed => placement.to_string(),
@@ -112,6 +127,7 @@ fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Re
         scheduler,
         scheduler_name: file.scheduler.trim().to_ascii_lowercase(),
         placement,
+        admission: file.admission,
         fit: file.fit.as_deref().map(str::parse).transpose().map_err(here)?,
         overload: file.overload.as_deref().map_or(Ok(Overload::Refuse), str::parse).map_err(here)?,
         costs: match &costs_file {

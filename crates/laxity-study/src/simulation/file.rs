@@ -85,8 +85,41 @@ pub(crate) struct SimulationFile {
     /// More values of the generator's parameters: every combination is a family of task sets, with figures of its own.
     #[serde(default)]
     pub(crate) matrix: BTreeMap<String, Vec<Written>>,
+    /// Ordinary tasks beside the real-time ones, and what is reserved for them; none if it is not given.
+    #[serde(default)]
+    pub(crate) ordinary: MixedFile,
     /// The curves of every figure.
     pub(crate) curves: Vec<SimulatedCurveFile>,
+}
+
+/// Ordinary tasks, drawn as calandrino2007 (5.1) does, and the deferrable servers that let them go first.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[schemars(rename = "ordinary")]
+pub(crate) struct MixedFile {
+    /// How many enter, one after the other; 0 if it is not given.
+    #[serde(default)]
+    pub(crate) tasks: Option<u32>,
+    /// The scheduler looks only at ticks of 1 ms: who is done keeps the core until the next one.
+    #[serde(default)]
+    pub(crate) at_ticks: bool,
+    /// Size of every core's server: "20%/10ms" or "2ms/10ms" of each core, or "2ms@slowest/10ms", as much work as the slowest core does
+    /// in that time. None if it is not given.
+    #[serde(default)]
+    pub(crate) server: Option<String>,
+    /// Period of the servers, where `server` varies.
+    #[serde(default)]
+    pub(crate) server_period: Option<String>,
+}
+
+/// How real-time tasks are admitted, one by one as they enter, each onto the slowest core that can take it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AdmissionWord {
+    /// The server as an ordinary task: deadlines may be missed, by what Theorem 1 says (calandrino2007, 4.2).
+    IgnoresDoubleHit,
+    /// What the server can do at the most is counted: no deadline is missed.
+    CountsDoubleHit,
 }
 
 /// A machine: one of `processors`, `name` and `file`, or nothing where processors vary.
@@ -123,6 +156,10 @@ pub(crate) struct SimulatedCurveFile {
     /// given.
     #[serde(default)]
     pub(crate) fit: Option<String>,
+    /// Instead of `placement`: tasks are admitted one by one as they enter, each onto the slowest core that can take it, and those
+    /// that are refused are left out (amp-rm).
+    #[serde(default)]
+    pub(crate) admission: Option<AdmissionWord>,
     /// What becomes of a task that fits nowhere: refuse, which makes the set one that could not be placed, or least-loaded. refuse if
     /// it is not given.
     #[serde(default)]

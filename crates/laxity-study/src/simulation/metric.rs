@@ -4,6 +4,7 @@
 
 use laxity_generate::Decimal;
 use laxity_model::{Diagnostic, Result};
+use laxity_sim::BackgroundSummary;
 use laxity_trace::{Efficiency, RunSummary, TardinessHistogram};
 
 /// One set, placed and simulated under one curve.
@@ -17,6 +18,10 @@ pub struct Simulated {
     pub efficiency: Efficiency,
     /// How long an access takes with warm caches, in ps, where the costs say so.
     pub access_ps: Option<u64>,
+    /// What became of the ordinary tasks.
+    pub ordinary: BackgroundSummary,
+    /// How many real-time tasks were admitted, and how many asked.
+    pub admitted: (u64, u64),
     /// The IPC of jobs with warm caches; 1 where the costs do not say.
     pub base_ipc: Decimal,
 }
@@ -55,7 +60,7 @@ pub struct Metric {
 }
 
 /// All metrics.
-pub static METRICS: [Metric; 7] = [
+pub static METRICS: [Metric; 10] = [
     Metric {
         name: "ipc",
         title: "instructions per cycle",
@@ -107,6 +112,27 @@ pub static METRICS: [Metric; 7] = [
         title: "migrations per task",
         description: "migrations by the number of tasks (lelli2012, Table 2)",
         measure: Measure::Number(Unit::Number, |one| one.summary.rates.migration_rate),
+    },
+    Metric {
+        name: "admitted",
+        title: "admitted real-time tasks",
+        description: "real-time tasks that were admitted by those that asked (calandrino2007, 5.1)",
+        measure: Measure::Number(Unit::Ratio, |one| {
+            let (admitted, asked) = one.admitted;
+            (asked > 0).then(|| shown((admitted.into(), asked.into())))
+        }),
+    },
+    Metric {
+        name: "nrt-rt",
+        title: "%NRT-RT",
+        description: "time that ordinary tasks ran by the time that they ran or were ready, in percent (calandrino2007, 5.1)",
+        measure: Measure::Number(Unit::Number, |one| one.ordinary.run_percentage()),
+    },
+    Metric {
+        name: "late-tardiness",
+        title: "tardiness of late jobs",
+        description: "the mean tardiness of the jobs that completed late (calandrino2007, Table 1)",
+        measure: Measure::Number(Unit::Nanoseconds, |one| one.tardiness.mean_of_late_ns()),
     },
 ];
 

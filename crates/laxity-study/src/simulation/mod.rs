@@ -4,6 +4,7 @@ mod answer;
 mod curve;
 mod file;
 mod metric;
+mod mixed;
 mod sampler;
 mod study;
 mod table;

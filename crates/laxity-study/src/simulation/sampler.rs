@@ -6,15 +6,16 @@
 
 use super::curve::SimulatedCurve;
 use super::metric::Simulated;
+use super::mixed::{Admitted, admit, servers};
 use super::study::SimulationStudy;
 use super::tally::{CurveSet, Kept, SimulatedSet, SimulationTally, Value};
 use crate::Point;
 use crate::engine::Sampler;
 use laxity_generate::{Decimal, Prepared, seed_of};
-use laxity_model::{Demand, Platform, Result, Scope, Task, TaskSet};
+use laxity_model::{Demand, Platform, Result, Scope, ServerSize, Task, TaskSet};
 use laxity_place::{Bin, Request};
 use laxity_sim::costs::CacheCosts;
-use laxity_sim::{Cell, Observer, Setup, global_cell, simulate};
+use laxity_sim::{Background, BackgroundSummary, Cell, Observer, Servers, Setup, global_cell, simulate};
 use laxity_trace::{Efficiency, Event, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub struct SimulationSampler<'a> {
     sets: Option<Prepared>,
     platform: Platform,
     demand: Demand,
+    server: Option<ServerSize>,
+    servers: Servers,
     seed: u64,
     none: Arc<Vec<Kept>>,
 }
@@ -38,10 +41,14 @@ impl<'a> SimulationSampler<'a> {
     ///
     /// The generator refuses its parameters.
     pub fn new(study: &'a SimulationStudy, point: Point) -> Result<Self> {
+        let platform = study.platform_at(point.value)?;
+        let server = study.mixed.size_at(&study.axis, point.value)?;
         Ok(SimulationSampler {
             study,
+            server,
+            servers: servers(server, &platform),
             sets: study.request(point)?.map(|request| request.prepare()).transpose()?,
-            platform: study.platform_at(point.value)?,
+            platform,
             demand: study.demand_at(point.value)?,
             seed: study.families[point.family].seed(study.seed, &study.axis, point.value),
             none: Arc::new(study.metrics.iter().map(|metric| Kept::none(metric)).collect()),
@@ -70,10 +77,21 @@ impl<'a> SimulationSampler<'a> {
         let set = TaskSet::new("set", tasks)?;
         for curve in &self.study.curves {
             let here = |error: laxity_model::Diagnostic| error.context(format!("curve `{}`", curve.name));
-            let cells = self.cells(curve, &set).map_err(here)?;
-            cells.map_or(Ok(()), |cells| self.setup(curve, &set, cells, 0).check()).map_err(here)?;
+            let Some(placed) = self.placed(curve, &set).map_err(here)? else { continue };
+            let background = self.study.mixed.background(self.seed);
+            self.setup(curve, &placed, &background, 0).check().map_err(here)?;
         }
         Ok(())
+    }
+
+    /// A set with the places of its tasks under a curve; nothing if they could not be placed.
+    fn placed(&self, curve: &SimulatedCurve, set: &TaskSet) -> Result<Option<Admitted>> {
+        if let Some(word) = curve.admission {
+            return admit(set.tasks(), &self.platform, self.server, word).map(Some);
+        }
+        let count = set.real_time().count() as u64;
+        let admitted = |cells| Admitted { set: set.clone(), cells, count: (count, count) };
+        Ok(self.cells(curve, set)?.map(admitted))
     }
 
     /// Where the tasks of a set are under a curve; nothing if they could not be placed.
@@ -97,33 +115,38 @@ impl<'a> SimulationSampler<'a> {
     fn setup<'s>(
         &'s self,
         curve: &'s SimulatedCurve,
-        set: &'s TaskSet,
-        cells: Vec<Cell>,
+        placed: &'s Admitted,
+        background: &'s Background,
         index: u64,
     ) -> Setup<'s> {
-        let setup = Setup::new(set, &self.platform, curve.scheduler, cells);
+        let setup = Setup::new(&placed.set, &self.platform, curve.scheduler, placed.cells.clone());
         Setup {
             duration: self.study.duration,
             grace: self.study.grace.unwrap_or(setup.grace),
             seed: seed_of(&[self.seed, index]),
             demand: self.demand,
             costs: &curve.costs,
+            background,
+            servers: &self.servers,
+            at_ticks: self.study.mixed.at_ticks,
             ..setup
         }
     }
 
     fn simulated(&self, curve: &SimulatedCurve, set: &TaskSet, index: u64) -> Result<CurveSet> {
-        let Some(cells) = self.cells(curve, set)? else { return Ok(None) };
-        let setup = self.setup(curve, set, cells, index);
+        let Some(placed) = self.placed(curve, set)? else { return Ok(None) };
+        let background = self.study.mixed.background(seed_of(&[self.seed, index]));
+        let setup = self.setup(curve, &placed, &background, index);
         let horizon_ns = (setup.duration + setup.grace).as_ns();
         let mut watcher = Watcher {
-            tallies: Tallies::new(set, horizon_ns),
+            tallies: Tallies::new(&placed.set, horizon_ns),
             tardiness: TardinessHistogram::default(),
             efficiency: Efficiency::default(),
             horizon_ns,
         };
-        simulate(&setup, &mut watcher, &AtomicBool::new(false))?;
-        let simulated = watcher.simulated(&setup);
+        let ended = simulate(&setup, &mut watcher, &AtomicBool::new(false))?;
+        let simulated =
+            Simulated { ordinary: ended.background, admitted: placed.count, ..watcher.simulated(&setup) };
         Ok(Some(self.study.metrics.iter().map(|metric| Value::of(metric, &simulated)).collect()))
     }
 }
@@ -195,6 +218,8 @@ impl Watcher {
             tardiness: self.tardiness,
             efficiency: self.efficiency,
             access_ps: cache.and_then(CacheCosts::access_ps),
+            ordinary: BackgroundSummary::default(),
+            admitted: (0, 0),
             base_ipc: cache.and_then(|cache| cache.ipc).unwrap_or(Decimal::ONE),
         }
     }

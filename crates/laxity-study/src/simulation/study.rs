@@ -3,6 +3,7 @@
 use super::curve::{SimulatedCurve, curves};
 use super::file::{SimulatedPlatformFile, SimulationFile};
 use super::metric::{METRICS, Metric};
+use super::mixed::Mixed;
 use super::sampler::SimulationSampler;
 use super::tally::SimulationTally;
 use crate::axis::{Axis, Variable};
@@ -52,6 +53,8 @@ pub struct SimulationStudy {
     pub grace: Option<Duration>,
     /// What jobs ask for, unless that varies.
     pub demand: Demand,
+    /// What is beside the real-time tasks.
+    pub mixed: Mixed,
 }
 
 impl SimulationStudy {
@@ -103,6 +106,7 @@ impl SimulationStudy {
             metrics: metrics(file.metrics.as_deref())?,
             duration: time("duration", &file.duration, false)?,
             grace: file.grace.as_deref().map(|text| time("grace", text, true)).transpose()?,
+            mixed: Mixed::of(&file.ordinary, &axis)?,
             demand: demand(file.demand.map(|written| written.0).as_deref(), axis.variable)?,
             axis,
         };
@@ -182,6 +186,7 @@ impl Planned for SimulationStudy {
             "duration_ns": self.duration.as_ns(),
             "grace_ns": self.grace.map(Duration::as_ns),
             "demand": self.demand.to_string(),
+            "mixed": format!("{:?}", self.mixed),
         })
     }
 

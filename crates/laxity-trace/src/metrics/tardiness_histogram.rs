@@ -27,6 +27,8 @@ const ENDS: [u64; 13] = [
 pub struct TardinessHistogram {
     classes: [u64; ENDS.len() + 1],
     unfinished: u64,
+    /// Tardiness of all completed jobs, in ns.
+    total_ns: u128,
 }
 
 impl TardinessHistogram {
@@ -39,9 +41,19 @@ impl TardinessHistogram {
     /// One more job of a run that covers `horizon_ns`.
     pub fn add(&mut self, job: &Job, horizon_ns: u64) {
         match job.tardiness_ns() {
-            Some(tardiness) => self.classes[ENDS.partition_point(|&end| end < tardiness)] += 1,
+            Some(tardiness) => {
+                self.classes[ENDS.partition_point(|&end| end < tardiness)] += 1;
+                self.total_ns += u128::from(tardiness);
+            }
             None => self.unfinished += u64::from(job.deadline_ns <= horizon_ns),
         }
+    }
+
+    /// The mean tardiness of the jobs that completed late, in ns; nothing if none did.
+    #[expect(clippy::cast_precision_loss, reason = "a number to show")]
+    pub fn mean_of_late_ns(&self) -> Option<f64> {
+        let late: u64 = self.classes[1..].iter().sum();
+        (late > 0).then(|| self.total_ns as f64 / late as f64)
     }
 
     /// Completed jobs by class.
