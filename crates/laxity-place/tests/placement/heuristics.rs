@@ -50,12 +50,12 @@ fn next_fit_starts_after_the_last_and_goes_around() {
 
 #[test]
 fn slowest_fit_keeps_fast_cores_free() {
-    let cores = (0..).zip(["2", "1/2", "1", "1"]);
+    let cores = (0..).zip(["1", "1/4", "1/2", "1/2"]);
     let cores = cores.map(|(cpu, speed)| Core { cpu, speed: speed.parse().expect("a speed") }).collect();
     let platform = Platform::new("amp", cores, Vec::new(), Vec::new(), None).expect("valid");
     let bins = Bin::of_platform(&platform, Scope::Partitioned).expect("valid");
-    // .4 of .5 | then 1 | .9 does not fit beside .2 on 2: the other of speed 1 | too dense for all but the first | .1 of .5
-    let set = implicit(&[(4, 10), (2, 10), (9, 10), (15, 10), (1, 10)]);
+    // .2 of .25 | .1 on the first of speed 1/2 | .45 does not fit beside it: the other | .75 is too dense for all but 0 | .05 of .25
+    let set = implicit(&[(4, 20), (2, 20), (9, 20), (15, 20), (1, 20)]);
     assert_eq!(placed(&set, &bins, "slowest-fit"), [1, 2, 3, 0, 1]);
 }
 
