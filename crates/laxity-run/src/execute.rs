@@ -1,5 +1,8 @@
 //! A run, seen from the program: start the guardian, show progress, pass on interruptions, collect the jobs.
 
+#[cfg(test)]
+mod tests;
+
 use crate::channel::{Channel, readable};
 use crate::guardian::GUARDIAN_COMMAND;
 use crate::messages::{End, FromGuardian, RecordingEnd, ToGuardian};

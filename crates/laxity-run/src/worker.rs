@@ -390,3 +390,50 @@ fn accesses_within(walk: &mut Walk<'_>, span_ns: u64) -> u64 {
     let took = (thread_cpu_ns() - before).max(1);
     (TRIAL * span_ns / took).clamp(8, TRIAL)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// A thread that does its jobs one after the other, each as long as drawn, and skips as it is told to, against the rule
+    /// taken literally.
+    #[test]
+    fn what_passes_while_a_job_is_late_is_skipped_and_nothing_else() {
+        let mut skipped = 0;
+        for seed in 0..2_000 {
+            let mut rng = Pcg64::seed_from_u64(seed);
+            let (period, deadline_rel) = (rng.random_range(1..20), rng.random_range(1..60));
+            let shared = Shared::create(&[12], &[]).expect("memory");
+            let slots = shared.jobs_of(0);
+            for (slot, index) in slots.iter().zip(0_u64..) {
+                slot.release_ns.store(index * period, Relaxed);
+                slot.deadline_ns.store(index * period + deadline_rel, Relaxed);
+            }
+            let mut now = 0;
+            for (index, slot) in slots.iter().enumerate() {
+                if slot.end.load(Relaxed) == job_end::SKIPPED {
+                    continue;
+                }
+                now = slot.release_ns.load(Relaxed).max(now) + rng.random_range(1..40);
+                slot.finish_ns.store(now, Relaxed);
+                slot.end.store(job_end::COMPLETED, Relaxed);
+                skip_after(OnMiss::Skip, slot, &slots[index + 1..]);
+            }
+            for (index, slot) in slots.iter().enumerate() {
+                let release = slot.release_ns.load(Relaxed);
+                let late = |earlier: &Slot| {
+                    earlier.end.load(Relaxed) == job_end::COMPLETED
+                        && (earlier.deadline_ns.load(Relaxed)..earlier.finish_ns.load(Relaxed))
+                            .contains(&release)
+                };
+                let passed = slots[..index].iter().any(late);
+                let is_skipped = slot.end.load(Relaxed) == job_end::SKIPPED;
+                assert_eq!(is_skipped, passed, "seed {seed}, job {index}");
+                skipped += u32::from(is_skipped);
+            }
+        }
+        assert!(skipped > 1_000, "{skipped}");
+    }
+}
