@@ -3,13 +3,15 @@
 use super::{Entrant, Why};
 use crate::uniprocessor::deferrable::{response_times, tardiness};
 use crate::{Bounds, DoubleHit, SporadicTask, TIME_MAX, Verdict, Work};
-use laxity_model::{DeferrableServer, Speed};
+use laxity_model::{DeferrableServer, Duration, Speed};
 
 /// A core with its server and its tasks.
 #[derive(Debug, Clone)]
 pub(super) struct ServedCore {
     pub cpu: u32,
     pub speed: Speed,
+    /// Who is done keeps the core until the next multiple of this, in ns; 1: no longer than it takes.
+    pub tick: u64,
     /// By priority.
     tasks: Vec<Entrant>,
     /// Have left since the core was last quiet.
@@ -20,7 +22,7 @@ pub(super) struct ServedCore {
 
 impl ServedCore {
     pub fn new(cpu: u32, speed: Speed, server: DeferrableServer) -> Self {
-        ServedCore { cpu, speed, tasks: Vec::new(), leavers: Vec::new(), servers: vec![server] }
+        ServedCore { cpu, speed, tick: 1, tasks: Vec::new(), leavers: Vec::new(), servers: vec![server] }
     }
 
     pub fn tasks(&self) -> &[Entrant] {
@@ -93,6 +95,7 @@ impl ServedCore {
         double_hit: DoubleHit,
         mut work: Work,
     ) -> Result<Bounds, Why> {
+        let server = self.at_ticks(server);
         let tasks: Vec<SporadicTask> = all.iter().map(|entrant| self.at_speed(&entrant.task)).collect();
         let judge = match double_hit {
             DoubleHit::Counted => response_times(server, &tasks, double_hit, &mut work),
@@ -116,7 +119,17 @@ impl ServedCore {
     }
 
     fn at_speed(&self, task: &SporadicTask) -> SporadicTask {
-        SporadicTask { wcet: self.speed.time_for(task.wcet), ..*task }
+        SporadicTask { wcet: self.until_tick(self.speed.time_for(task.wcet)), ..*task }
+    }
+
+    /// What its budget comes to if it ends at ticks only.
+    fn at_ticks(&self, server: DeferrableServer) -> DeferrableServer {
+        let budget = Duration::from_ns(self.until_tick(server.budget().as_ns())).min(server.period());
+        DeferrableServer::new(budget, server.period()).unwrap_or(server)
+    }
+
+    fn until_tick(&self, time: u64) -> u64 {
+        time.checked_next_multiple_of(self.tick).unwrap_or(u64::MAX)
     }
 }
 

@@ -73,6 +73,14 @@ impl Admission {
         Admission { steps, ..self }
     }
 
+    /// For a scheduler that looks at ticks only, as schedsim's does: who is done, or has no budget left, keeps the core until the next
+    /// one, so that C and budgets are as long as so many ticks on every core. A tick of 0 counts as none.
+    #[must_use]
+    pub fn at_ticks(mut self, tick: Duration) -> Self {
+        self.cores.iter_mut().for_each(|core| core.tick = tick.as_ns().max(1));
+        self
+    }
+
     /// Lets a task onto the slowest core that can take it, whose number it returns.
     ///
     /// # Errors

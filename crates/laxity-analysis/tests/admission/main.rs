@@ -301,3 +301,25 @@ fn who_does_not_wait_breaks_promises() {
         }
     }
 }
+
+/// Of schedsim, in ns.
+const TICK_NS: u64 = 1_000_000;
+
+/// On a core twice as fast a job of 3 ticks' work takes one and a half, and at ticks two; a server of half a tick takes one.
+#[test]
+fn at_ticks_everything_takes_whole_ticks() {
+    let platform = platform(&["2"]);
+    let admits = |tick: u64, size: &str, wcet: u64| {
+        let size: ServerSize = size.parse().expect("a size");
+        let mut admission =
+            Admission::new(&platform, size, DoubleHit::Ignored).at_ticks(Duration::from_ns(tick));
+        let task = SporadicTask::implicit(wcet, 2 * TICK_NS);
+        admission.enter(Entrant { id: 0, task, tardiness_max: None, affinity: None }).is_ok()
+    };
+    for (tick, fits) in [(0, true), (TICK_NS, true)] {
+        assert_eq!(admits(tick, "0ms/10ms", 3 * TICK_NS), fits, "tick {tick}");
+    }
+    for (tick, fits) in [(0, true), (TICK_NS, false)] {
+        assert_eq!(admits(tick, "500us/10ms", 3 * TICK_NS), fits, "tick {tick}");
+    }
+}

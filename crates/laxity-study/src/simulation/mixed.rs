@@ -9,7 +9,7 @@ use laxity_analysis::{DoubleHit, SporadicTask};
 use laxity_model::{
     CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Task, TaskKind, TaskSet,
 };
-use laxity_sim::{Background, Cell, Servers};
+use laxity_sim::{Background, Cell, Servers, TICK};
 
 /// The most ordinary tasks of a simulation.
 const ORDINARY_MOST: u32 = 10_000;
@@ -93,7 +93,8 @@ pub(crate) struct Admitted {
     pub count: (u64, u64),
 }
 
-/// Admits the tasks in the order in which they enter, each onto the slowest core that can take it, with any tardiness.
+/// Admits the tasks in the order in which they enter, each onto the slowest core that can take it, with any tardiness; to a scheduler
+/// that looks at ticks only, if it does.
 ///
 /// # Errors
 ///
@@ -102,14 +103,15 @@ pub(crate) fn admit(
     tasks: &[Task],
     platform: &Platform,
     size: Option<ServerSize>,
-    word: AdmissionWord,
+    (word, at_ticks): (AdmissionWord, bool),
 ) -> Result<Admitted> {
     let double_hit = match word {
         AdmissionWord::IgnoresDoubleHit => DoubleHit::Ignored,
         AdmissionWord::CountsDoubleHit => DoubleHit::Counted,
     };
     let none = ServerSize::Share(DeferrableServer::NONE);
-    let mut admission = Admission::new(platform, size.unwrap_or(none), double_hit);
+    let tick = if at_ticks { TICK } else { Duration::ZERO };
+    let mut admission = Admission::new(platform, size.unwrap_or(none), double_hit).at_ticks(tick);
     let mut tasks = tasks.to_vec();
     let mut order: Vec<usize> = (0..tasks.len()).filter(|&id| tasks[id].kind == TaskKind::RealTime).collect();
     order.sort_by_key(|&id| (tasks[id].phase, id));

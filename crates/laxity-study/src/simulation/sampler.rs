@@ -87,6 +87,7 @@ impl<'a> SimulationSampler<'a> {
     /// A set with the places of its tasks under a curve; nothing if they could not be placed.
     fn placed(&self, curve: &SimulatedCurve, set: &TaskSet) -> Result<Option<Admitted>> {
         if let Some(word) = curve.admission {
+            let word = (word, self.study.mixed.at_ticks);
             return admit(set.tasks(), &self.platform, self.server, word).map(Some);
         }
         let count = set.real_time().count() as u64;
