@@ -106,6 +106,16 @@ fn an_overrun_by_hand() {
 }
 
 #[test]
+fn an_overrun_is_of_what_jobs_ask_for() {
+    // Half of 5 ms, times 3, 4, 5 and 6: 15 ms at last, as above.
+    let halved =
+        OVERRUN.replace("sets = 3", "sets = 3\ndemand = 0.5").replace("from = 1\nto = 3", "from = 3\nto = 6");
+    let study = study(&halved);
+    let done = conducted(&study, 2);
+    assert_eq!(means(&study, &done, "wfd", "max-tardiness"), [Some(0.0), Some(0.0), Some(10e6), Some(20e6)]);
+}
+
+#[test]
 fn what_ends_with_the_simulation_is_unfinished() {
     // Only the first two end within 40 ms; the third and the fourth should have.
     let study = study(&OVERRUN.replace("100ms", "0ns"));
@@ -266,7 +276,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
         (OVERRUN, "\"40ms\"", "\"0ms\"", "duration = 0ns is not above 0ns"),
         (OVERRUN, "\"40ms\"", "\"2000s\"", "at most 1000s"),
         (OVERRUN, "\"40ms\"", "\"40\"", "duration"),
-        (OVERRUN, "sets = 3", "sets = 3\ndemand = 0.5", "also what varies"),
+        (OVERRUN, "sets = 3", "sets = 3\ndemand = \"uniform:0.5,1\"", "is a distribution"),
         (OVERRUN, "sets = 3", "sets = 3\ncosts = \"none.toml\"", "none.toml: no such file"),
         (OVERRUN, "sets = 3", "sets = 3\nmetrics = [\"speed\"]", "`speed` is not known"),
         (OVERRUN, "sets = 3", "sets = 3\nmetrics = []", "nothing is measured"),
@@ -277,7 +287,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
         (OVERRUN, "processors = 1", "file = \"none.toml\"", "none.toml: no such file"),
         (OVERRUN, "processors = 1", "processors = 1\nname = \"four-cores\"", "more than one machine"),
         (OVERRUN, "of = \"overrun\"", "of = \"processors\"", "a machine is named"),
-        (OVERRUN, "to = 3", "to = 11", "axis: demand `11`"),
+        (OVERRUN, "to = 3", "to = 11", "overrun 11 jobs ask for nothing, or for more"),
         (OVERRUN, "from = 1", "from = 0", "from = 0"),
         (OVERRUN, "step = 1", "step = 0.0000001", "more than 6 decimals"),
         (OVERRUN, "step = 1", "step = 1\nrefine = { depth = 2 }", "is not refined"),

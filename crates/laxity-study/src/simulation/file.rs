@@ -68,7 +68,8 @@ pub(crate) struct SimulationFile {
     /// given.
     #[serde(default)]
     pub(crate) grace: Option<String>,
-    /// What jobs ask for, as for `laxity simulate --demand`; wcet if it is not given.
+    /// What jobs ask for, as for `laxity simulate --demand`; wcet if it is not given. Where `overrun` varies, the share of the reported
+    /// WCET that jobs ask for at an overrun of 1.
     #[serde(default)]
     pub(crate) demand: Option<Written>,
     /// What everything costs, unless a curve says otherwise: a costs file; nothing if it is not given.

@@ -19,6 +19,10 @@ use std::path::Path;
 
 /// The most cores of a platform.
 const PROCESSORS_MOST: u32 = 4_096;
+/// All of a WCET, in parts per million.
+const WHOLE_PPM: u64 = 1_000_000;
+/// The most that a job may ask for, as for [`Demand`].
+const DEMAND_MOST_PPM: u32 = 10_000_000;
 /// The longest simulation of one set.
 const DURATION_MOST: Duration = Duration::from_secs(1_000);
 
@@ -51,7 +55,7 @@ pub struct SimulationStudy {
     pub duration: Duration,
     /// How much longer a simulation goes on; nothing: as long as its set asks for.
     pub grace: Option<Duration>,
-    /// What jobs ask for, unless that varies.
+    /// What jobs ask for; what they ask for at an overrun of 1, if that varies.
     pub demand: Demand,
     /// What is beside the real-time tasks.
     pub mixed: Mixed,
@@ -159,7 +163,19 @@ impl SimulationStudy {
         if self.axis.variable != Variable::Overrun {
             return Ok(self.demand);
         }
-        self.axis.text(value).parse().map_err(|error: Diagnostic| error.context("axis"))
+        let share_ppm = match self.demand {
+            Demand::Fraction(share_ppm) => u64::from(share_ppm),
+            _ => WHOLE_PPM,
+        };
+        let asked_ppm = u128::from(value) * u128::from(share_ppm) / u128::from(WHOLE_PPM);
+        let asked = u32::try_from(asked_ppm).ok().filter(|ppm| (1..=DEMAND_MOST_PPM).contains(ppm));
+        asked.map(Demand::Fraction).ok_or_else(|| {
+            Diagnostic::usage(format!(
+                "axis: with overrun {} jobs ask for nothing, or for more than ten times their WCET",
+                self.axis.text(value)
+            ))
+            .hint("let it vary between 1 and 2, as lindsay2012 does")
+        })
     }
 
     /// What every curve is, a line each.
@@ -279,10 +295,13 @@ fn time(what: &str, text: &str, may_be_zero: bool) -> Result<Duration> {
 fn demand(text: Option<&str>, varies: Variable) -> Result<Demand> {
     match text {
         None => Ok(Demand::Wcet),
-        Some(_) if varies == Variable::Overrun => {
-            Err(Diagnostic::usage("`demand` is given, and also what varies")
-                .hint("leave `demand` out, or let something other than `overrun` vary"))
-        }
-        Some(text) => text.parse(),
+        Some(text) => match text.parse()? {
+            Demand::Uniform(..) | Demand::Normal(..) | Demand::Bimodal(..) if varies == Variable::Overrun => {
+                Err(Diagnostic::usage("`demand` is a distribution, and `overrun` also varies it").hint(
+                    "give a share such as 0.5, of which overrun is a multiple, or let something else vary",
+                ))
+            }
+            demand => Ok(demand),
+        },
     }
 }

@@ -26,7 +26,7 @@ A file whose name is that of another study is written ./overheads.
 Examples:
   laxity study studies/cerqueira2014-fig8a.toml               soft real-time schedulability on 64 processors
   laxity study studies/ackelman2018.toml --sets 100 -o quick  with a tenth of the task sets
-  laxity study studies/lindsay2012-ipc.toml                   what placements do to caches, simulated on 48 cores
+  laxity study studies/lindsay2012.toml                       what placements do to caches, simulated on 48 cores
   laxity study mine.toml --json | jq '.families[].series[] | {curve, weighted}'
   sudo laxity study overheads -o overheads                    what scheduling costs on this machine
   sudo laxity study schedules -o schedules                    whether this kernel's schedules are as defined
