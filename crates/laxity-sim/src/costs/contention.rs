@@ -204,4 +204,18 @@ mod tests {
         assert_eq!(contention.ends(0, 10 * MS, twice).delay_ns, 5 * MS);
         assert_eq!(contention.ends(1, 10 * MS, twice), Contended::default());
     }
+
+    #[test]
+    fn the_mean_is_of_those_who_have_begun() {
+        let sharer = |task, stale_ppm| Sharer { task, stale_ppm };
+        let sharers = vec![vec![sharer(1, 1_000_000), sharer(2, 0)], vec![sharer(0, 0)], vec![sharer(0, 0)]];
+        let lost = |begin_of_third: u64| {
+            let mut contention = Contention::new(10_000, sharers.clone());
+            for (task, since) in [(0, 0), (1, 0), (2, begin_of_third)] {
+                contention.begins(task, task, since);
+            }
+            contention.ends(0, 10 * MS, twice).delay_ns / MS
+        };
+        assert_eq!((lost(3 * MS), lost(10 * MS)), (10, 20), "the third takes no lines, and has not begun");
+    }
 }
