@@ -77,10 +77,16 @@ LX_INLINE void lx_admission_replace(struct lx_admission *a, u64 before, u64 afte
 	a->total += after - before;
 }
 
+/* What `share_ppm` millionths of a CPU are, or all of it if that is more. */
+LX_INLINE u64 lx_admission_limit(u64 share_ppm)
+{
+	return (share_ppm < 1000000 ? share_ppm : 1000000) * LX_BANDWIDTH_ONE / 1000000;
+}
+
 /* Nothing has been admitted. Tasks may have `share_ppm` millionths of each of `cpus` CPUs; all of it, if that is more. */
 LX_INLINE void lx_admission_init(struct lx_admission *a, u64 share_ppm, u32 cpus)
 {
-	a->limit = (share_ppm < 1000000 ? share_ppm : 1000000) * LX_BANDWIDTH_ONE / 1000000;
+	a->limit = lx_admission_limit(share_ppm);
 	a->total = 0;
 	a->cpus = cpus;
 }

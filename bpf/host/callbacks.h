@@ -5,8 +5,8 @@
  *
  * Kernel threads go first: straight to the CPU's own queue. A real-time task is inserted into that queue in one place,
  * dispatch, by the CPU that the policy has linked it to; so there is at most one, and it is what the policy says. Until
- * then it is in custody: with the policy, not in any queue of the kernel's. Everything else shares one queue by virtual
- * time.
+ * then it is in custody: with the policy, not in any queue of the kernel's. Everything else waits by virtual time: in one
+ * queue for all CPUs (background.h), or in one each (ordinary.h).
  */
 #ifndef LX_HOST_CALLBACKS_H
 #define LX_HOST_CALLBACKS_H
@@ -15,7 +15,11 @@
 #include "take_up.h"
 #include "timers.h"
 
-u64 background_now;
+#ifdef LX_SERVERS
+#include "ordinary.h"
+#else
+#include "background.h"
+#endif
 
 static __always_inline bool lx_is_kernel_thread(const struct task_struct *p)
 {
@@ -95,13 +99,7 @@ static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cp
 		lx_kick_cpu(cpu);
 		return false;
 	}
-	/* What waits may be gone by now, or not be allowed here: then there is nothing to give way to. */
-	if (!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_move_to_local(LX_BACKGROUND, 0)) {
-		LX_COUNT(reserved);
-		c->gave_way = 1;
-		return false;
-	}
-	return lx_run(in, task, cpu, prev);
+	return !lx_gives_way(in, c, cpu, prev, now) && lx_run(in, task, cpu, prev);
 }
 
 /*
@@ -124,6 +122,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_begun(c, cpu, now);
 	lx_serve(in, c);
+	lx_charge_ordinary(in, c, now);
 	task = lx_decide(in, c, now);
 	c->over = task != c->running && (c->over || c->ending != LX_ENDED_NOTHING);
 	LX_COUNT(decisions);
@@ -132,16 +131,19 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	lx_arm_if_asked(in, c->index);
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_decision(in, c, cpu, now, task);
-	c->gave_way = 0;
+	c->gave_way = LX_OTHER_IDLE;
+	if (task == LX_NONE)
+		lx_note_quiet(in, c, now);
 	runs = lx_take_up(in, c, task, cpu, now, prev);
 	/* It goes on without being switched to, with another budget. */
-	if (runs && task == c->running && c->ending != LX_ENDED_NOTHING) {
-		c->since = lx_goes_on_since(in, c, now);
+	if (runs && task == c->running && (c->ending != LX_ENDED_NOTHING || LX_WATCH_ALWAYS)) {
+		if (c->ending != LX_ENDED_NOTHING)
+			c->since = lx_goes_on_since(in, c, now);
 		lx_watch_budget(in, c, c->since);
 	}
 	if (lx_tracing(LX_TRACE_EVENTS))
 		lx_trace_carried_out(c, now, task, runs);
-	return runs || c->gave_way;
+	return runs || c->gave_way != LX_OTHER_IDLE;
 }
 
 /*
@@ -174,12 +176,14 @@ void BPF_STRUCT_OPS(on_dispatch, s32 cpu, struct task_struct *prev)
 	}
 	if (lx_dispatch_real_time(cpu, prev))
 		return;
-	if (scx_bpf_dsq_move_to_local(LX_BACKGROUND, 0))
+	if (lx_take_ordinary(cpu))
 		return;
-	if (goes_on && !lx_real_time(prev))
-		scx_bpf_task_set_slice(prev, background_slice);
-	else
+	if (goes_on && !lx_real_time(prev)) {
+		if (lx_ordinary_goes_on(cpu, prev))
+			scx_bpf_task_set_slice(prev, background_slice);
+	} else if (!lx_take_from_others(cpu)) {
 		lx_look_again(cpu);
+	}
 }
 
 s32 BPF_STRUCT_OPS(on_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
@@ -189,6 +193,9 @@ s32 BPF_STRUCT_OPS(on_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_
 
 	if (lx_real_time(p))
 		return prev_cpu;
+	cpu = lx_place_awake(p, prev_cpu);
+	if (cpu >= 0)
+		return cpu;
 	cpu = scx_bpf_select_cpu_dfl(p, prev_cpu, wake_flags, &idle);
 	if (idle)
 		scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, lx_is_kernel_thread(p) ? SCX_SLICE_DFL : background_slice, 0);
@@ -201,20 +208,6 @@ static __always_inline void lx_enqueue_kernel_thread(struct task_struct *p, u64 
 	u64 preempt = enq_flags & SCX_ENQ_WAKEUP ? SCX_ENQ_PREEMPT : 0;
 
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_DFL, enq_flags | preempt);
-}
-
-static __always_inline void lx_enqueue_background(struct task_struct *p, u64 enq_flags)
-{
-	u64 vtime = p->scx.dsq_vtime;
-	s32 cpu;
-
-	/* What a task saved by sleeping is limited to one slice. */
-	if (time_before(vtime, background_now - background_slice))
-		vtime = background_now - background_slice;
-	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND, background_slice, vtime, enq_flags);
-	cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
-	if (cpu >= 0)
-		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
 }
 
 static __always_inline void lx_enqueue_real_time(struct task_struct *p, struct lx_member *member)
@@ -261,7 +254,7 @@ void BPF_STRUCT_OPS(on_enqueue, struct task_struct *p, u64 enq_flags)
 	if (member)
 		lx_enqueue_real_time(p, member);
 	else
-		lx_enqueue_background(p, enq_flags);
+		lx_enqueue_ordinary(p, enq_flags);
 }
 
 /* It leaves custody; a decision for it that is under way will find nothing. */
@@ -309,11 +302,13 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 	c->awaited = LX_NONE;
 	c->background_since = bpf_ktime_get_ns();
 	in = lx_instance_of(c);
-	if (!in)
+	if (!in) {
+		lx_begins_beside(c, cpu, p);
 		return;
+	}
 	if (lx_tracing(LX_TRACE_EVENTS) && !lx_real_time(p))
 		lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, bpf_ktime_get_ns(),
-			      lx_is_kernel_thread(p) ? LX_OTHER_KERNEL : c->gave_way ? LX_OTHER_RESERVE : LX_OTHER_IDLE,
+			      lx_is_kernel_thread(p) ? LX_OTHER_KERNEL : c->gave_way,
 			      LX_NONE, p->pid, LX_NONE, p->pid);
 	lx_serve(in, c);
 	lx_arm_if_asked(in, c->index);
@@ -337,8 +332,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 			lx_kick_cpu(cpu);
 	} else if (!member && !lx_is_kernel_thread(p)) {
 		LX_COUNT(background);
-		if (time_before(background_now, p->scx.dsq_vtime))
-			background_now = p->scx.dsq_vtime;
+		lx_ordinary_begins(in, c, cpu, p);
 	}
 	if (!lx_is_kernel_thread(p) && lx_has_to_decide(in, c->index))
 		lx_kick_cpu(cpu);
@@ -366,8 +360,11 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 		if (lx_tracing(LX_TRACE_EVENTS) && c->instance != LX_NONE)
 			lx_trace_task(LX_TRACE_BACKGROUND_STOP, scx_bpf_task_cpu(p), bpf_ktime_get_ns(),
 				      lx_is_kernel_thread(p), LX_NONE, p->pid, LX_NONE, p->pid);
-		if (!lx_is_kernel_thread(p))
-			lx_charge_background(p, bpf_ktime_get_ns() - c->background_since);
+		if (!lx_is_kernel_thread(p)) {
+			now = bpf_ktime_get_ns();
+			lx_charge_background(p, now - c->background_since);
+			lx_ordinary_ends(lx_instance_of(c), c, now);
+		}
 		return;
 	}
 	in = lx_instance_at(c->instance);
@@ -475,8 +472,12 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 	u64 now = bpf_ktime_get_ns();
 	u64 left;
 
-	if (!c || c->running == LX_NONE)
+	if (!c)
 		return;
+	if (c->running == LX_NONE) {
+		lx_tick_ordinary(c, p, now);
+		return;
+	}
 	in = lx_instance_at(c->instance);
 	if (!in)
 		return;
@@ -485,7 +486,7 @@ void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 	if (!has_timers && left == 0)
 		lx_budget_ticked(c, scx_bpf_task_cpu(p));
 	/* The reserve only counts while something waits for it. */
-	if ((!lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND)) ||
+	if (lx_ordinary_is_due(in, c, scx_bpf_task_cpu(p), now) ||
 	    (in->state.config.budget_mode != LX_BUDGET_OFF && left == 0))
 		scx_bpf_task_set_slice(p, 0);
 }

@@ -8,6 +8,9 @@
 
 #include "dump.h"
 #include "interface.h"
+#ifdef LX_SERVERS
+#include "cores.h"
+#endif
 
 char _license[] SEC("license") = "GPL";
 
@@ -161,7 +164,7 @@ s32 BPF_STRUCT_OPS_SLEEPABLE(on_init)
 {
 	if (has_timers)
 		lx_start_timers();
-	return scx_bpf_create_dsq(LX_BACKGROUND, -1);
+	return lx_create_queues();
 }
 
 void BPF_STRUCT_OPS(on_exit, struct scx_exit_info *info)

@@ -181,7 +181,7 @@ s32 BPF_STRUCT_OPS(on_init_task, struct task_struct *p, struct scx_init_task_arg
 
 void BPF_STRUCT_OPS(on_enable, struct task_struct *p)
 {
-	scx_bpf_task_set_dsq_vtime(p, background_now);
+	scx_bpf_task_set_dsq_vtime(p, lx_ordinary_start(p));
 }
 
 /*

@@ -97,7 +97,7 @@ struct lx_host_cpu {
 	struct lx_replenishment replenishment;
 	/* What the policy has answered: the task that runs next, and when the one before goes on. */
 	u32 next;
-	/* Its last decision gave way to other work: real-time work has had its share of this CPU. */
+	/* Why its last decision gave way to other work (enum lx_other); LX_OTHER_IDLE: it did not. */
 	u32 gave_way;
 	u64 ready;
 	/* The job of the task on it is over, and the task has not left it: that time is no job's. From yield or a decision on. */
@@ -113,6 +113,24 @@ struct lx_host_cpu {
 	/* Since when what runs has had this CPU, if that is none of ours. */
 	u64 background_since;
 	struct lx_reserve reserve;
+#ifdef LX_SERVERS
+	/* Under the lock of its instance. */
+	struct lx_server server;
+	/* The size that it gets when no real-time job is pending; a period of LX_NEVER: none. */
+	u64 next_budget;
+	u64 next_period;
+	/* Ordinary work that runs is charged to the server up to here. */
+	u64 charged;
+	/* The virtual time of its ordinary work. */
+	u64 vtime_now;
+	/* Relative to that of other CPUs; 0: it is not there. */
+	u32 speed;
+	/* Ordinary work runs. Why, as the trace has it. */
+	u32 ordinary;
+	u32 shown;
+	/* See LX_FORGET: of this CPU's loops, which nothing interrupts. */
+	u32 forget;
+#endif
 };
 
 /* What a call that sets a policy asks for. */
@@ -136,6 +154,10 @@ struct lx_member {
 	/* Tracing programs (interface.h): a call has asked for `request`, and has no answer yet. */
 	u32 asks;
 	struct lx_request request;
+#ifdef LX_SERVERS
+	/* The CPU of whose virtual time its own is, while it is ordinary work. */
+	u32 home;
+#endif
 };
 
 /*

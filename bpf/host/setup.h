@@ -37,6 +37,35 @@ struct lx_parameters {
 	u64 period;
 };
 
+/* A core of a policy with servers (amp-rm): for size_core. */
+struct lx_host_core {
+	/* The kernel's number. */
+	u32 cpu;
+	/* Relative to the other cores'; 0: it is not there. */
+	u32 speed;
+	/* Of its server, in ns; a period of 0: none. */
+	u64 budget;
+	u64 period;
+	/* What real-time tasks may be admitted for, in millionths of it. */
+	u64 share;
+	/*
+	 * The answer: from which instant on the server has that size, in ns of CLOCK_MONOTONIC. LX_NEVER: as soon as no real-time
+	 * job of the core is pending, as its period is another one.
+	 */
+	u64 from;
+};
+
+/* Time of ordinary work on a core with a server, in ns. */
+struct lx_ordinary_times {
+	/* Before real-time work, by the server and by the reserve. */
+	u64 server;
+	u64 reserve;
+	/* Where no real-time work wanted the core. */
+	u64 background;
+	/* The last instant seen at which no real-time job of the core was pending. */
+	u64 quiet;
+};
+
 /* What happened since the scheduler was attached; per CPU. */
 struct lx_counters {
 	/* Release interrupts that released something. */
@@ -62,6 +91,8 @@ struct lx_counters {
 	u64 departed;
 	/* Times that a lock of a whole instance was taken. */
 	u64 instance_locks;
+	/* Decisions where ordinary work went before real-time tasks by its server. */
+	u64 served;
 };
 
 #endif

@@ -10,6 +10,9 @@
 #else
 #include "one_lock.h"
 #endif
+#ifdef LX_SERVERS
+#include "servers.h"
+#endif
 
 static int lx_release_due(void *map, u32 *key, struct lx_instance *in)
 {
@@ -52,6 +55,7 @@ static __always_inline void lx_budget_ticked(struct lx_host_cpu *c, u32 cpu)
 		c->budget_due = 0;
 }
 
+#ifndef LX_SERVERS
 /*
  * Sets the budget timer of the CPU, on which a job begins to run, or the same one with a new budget. Where there are no timers, the
  * first tick after that instant takes its place.
@@ -68,5 +72,6 @@ static __always_inline void lx_watch_budget(struct lx_instance *in, struct lx_ho
 	if (has_timers)
 		bpf_timer_start(&c->timer, c->budget_due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 }
+#endif
 
 #endif

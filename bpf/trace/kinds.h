@@ -110,6 +110,8 @@ enum lx_other {
 	LX_OTHER_CLASS,
 	/* Real-time work has had its share of the CPU (policy/reserve.h). */
 	LX_OTHER_RESERVE,
+	/* Its server has a budget left (policy/deferrable.h). */
+	LX_OTHER_SERVER,
 };
 
 #endif

@@ -32,7 +32,7 @@ fn interface(root: &Path, out: &Path) {
     let bindings = bindgen::Builder::default()
         .header(header.to_str().expect("the path of the checkout is text"))
         .clang_arg(format!("-I{}", root.join("policy").display()))
-        .allowlist_type("lx_host_setup|lx_counters|lx_config")
+        .allowlist_type("lx_host_setup|lx_counters|lx_config|lx_host_core|lx_ordinary_times")
         .allowlist_var("LX_HOST_.*")
         .use_core()
         .layout_tests(false)

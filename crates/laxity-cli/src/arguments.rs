@@ -65,6 +65,12 @@ pub enum Command {
     Load(Box<crate::commands::load::LoadArguments>),
     /// Run a program unmodified, its SCHED_DEADLINE tasks under the attached policy.
     Exec(crate::commands::exec::ExecArguments),
+    /// Make an ordinary thread a real-time task of the loaded amp-rm.
+    Promote(crate::commands::promote::PromoteArguments),
+    /// Make a promoted thread ordinary again.
+    Demote(crate::commands::promote::DemoteArguments),
+    /// Give the deferrable server of a core of the loaded amp-rm another size.
+    Resize(crate::commands::promote::ResizeArguments),
     /// Record what scheduling costs on this machine, whatever runs.
     Overheads(crate::commands::overheads::OverheadsArguments),
     /// Sweeps over task sets and machines.

@@ -12,6 +12,7 @@ mod interrupt;
 mod output;
 mod overheads;
 mod progress;
+mod promotion;
 mod simulation;
 mod study;
 

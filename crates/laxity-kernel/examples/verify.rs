@@ -93,6 +93,7 @@ fn options(policy: Policy, cpus: u32) -> Options {
         tasks: 64,
         share_ppm: 1_000_000,
         reserve: Reserve { period_ns: 1_000_000_000, runtime_ns: 950_000_000 },
+        cores: Vec::new(),
     }
 }
 

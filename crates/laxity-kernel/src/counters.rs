@@ -60,6 +60,8 @@ counters! {
     /// Times that the lock of a whole instance was taken: by each step of a policy that has no other, else where tasks enter,
     /// leave or come back.
     instance_locks,
+    /// Decisions where ordinary work went before real-time tasks by its server.
+    served,
 }
 
 impl Counters {

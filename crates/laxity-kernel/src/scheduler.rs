@@ -3,7 +3,7 @@
 use crate::object::Opened;
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
-use crate::{Counters, ffi, kernel, messages};
+use crate::{Core, Counters, ffi, kernel, messages};
 use laxity_model::{Diagnostic, Policy, Result};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
@@ -60,6 +60,8 @@ pub struct Options {
     pub share_ppm: u64,
     /// What is left to everything else.
     pub reserve: Reserve,
+    /// amp-rm: the machine's cores; if there are none, all are as fast, without servers. Others have none.
+    pub cores: Vec<Core>,
 }
 
 /// Why the kernel has thrown a scheduler out, or how it ended.
@@ -137,7 +139,7 @@ const BPF_INSTRUCTION_BYTES: usize = 8;
 
 /// An attached scheduler. It ends when this is dropped.
 pub struct Scheduler {
-    object: Object,
+    pub(crate) object: Object,
     link: Option<Link>,
     interface: Vec<Link>,
     /// What releases jobs where the kernel has no BPF timers.
@@ -195,6 +197,9 @@ impl Scheduler {
         for (number, cell) in options.cells.iter().enumerate() {
             scheduler.set_up(options, number, cell).map_err(environment)?;
         }
+        for core in options.sized_cores()? {
+            scheduler.size(&core)?;
+        }
         scheduler.attach_interface()?;
         let mut map = scheduler
             .object
@@ -222,12 +227,17 @@ impl Scheduler {
         let bytes = unsafe {
             std::slice::from_raw_parts((&raw const setup).cast::<u8>(), size_of::<ffi::lx_host_setup>())
         };
-        let map =
-            self.object.maps().find(|map| map.name() == ".data.setup").ok_or("there is no .data.setup")?;
+        self.say(".data.setup", bytes)?;
+        self.run("set_up", None)
+    }
+
+    /// Writes what a program is to read.
+    pub(crate) fn say(&self, section: &str, bytes: &[u8]) -> std::result::Result<(), String> {
+        let map = self.object.maps().find(|map| map.name() == section);
+        let map = map.ok_or_else(|| format!("there is no {section}"))?;
         let mut value = bytes.to_vec();
         value.resize(map.value_size() as usize, 0);
-        map.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| format!("setup: {error}"))?;
-        self.run("set_up", None)
+        map.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| format!("{section}: {error}"))
     }
 
     /// Before a recording ends: what is under way or overdue now is recorded as far as it has come. Without it, what waits
@@ -240,7 +250,7 @@ impl Scheduler {
         self.run("note_pending", None).map_err(Diagnostic::environment)
     }
 
-    fn run(&self, name: &str, context: Option<&mut [u8]>) -> std::result::Result<(), String> {
+    pub(crate) fn run(&self, name: &str, context: Option<&mut [u8]>) -> std::result::Result<(), String> {
         let program = self.object.progs_mut().find(|p| p.name() == name);
         let program = program.ok_or_else(|| format!("there is no program {name}"))?;
         let input = ProgramInput { context_in: context, ..Default::default() };

@@ -20,6 +20,8 @@ pub enum Cause {
     HigherClass,
     /// Other work had the CPU, because real-time work had used up its share of it.
     Reserve,
+    /// Other work had the CPU by its deferrable server.
+    Server,
     /// The CPU was on its way from one thread to the next.
     Switch,
     /// The CPU decided, or had left a thread and was on its way to a decision.
@@ -47,6 +49,7 @@ impl Cause {
         Cause::KernelThread,
         Cause::HigherClass,
         Cause::Reserve,
+        Cause::Server,
         Cause::Switch,
         Cause::Decision,
         Cause::Push,
@@ -64,6 +67,7 @@ impl Cause {
             Cause::KernelThread => "kernel-thread",
             Cause::HigherClass => "higher-class",
             Cause::Reserve => "reserve",
+            Cause::Server => "server",
             Cause::Switch => "switch",
             Cause::Decision => "decision",
             Cause::Push => "push",
@@ -87,6 +91,7 @@ impl Cause {
             Cause::KernelThread => "kernel thread",
             Cause::HigherClass => "higher class",
             Cause::Reserve => "reserve for other work",
+            Cause::Server => "server for other work",
             Cause::Switch => "switch",
             Cause::Decision => "decision",
             Cause::Push => "push under way",

@@ -25,6 +25,7 @@ fn options(cpus: u32) -> Options {
         tasks: 16,
         share_ppm: 950_000,
         reserve: Reserve { period_ns: 1_000_000_000, runtime_ns: 950_000_000 },
+        cores: Vec::new(),
     }
 }
 

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
 
 /// One end of a connection.
 pub struct Channel {
@@ -23,7 +25,8 @@ impl Channel {
         Ok(Self::over(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?)))
     }
 
-    fn over(stream: UnixStream) -> Self {
+    /// One end of a connection that there is already.
+    pub fn over(stream: UnixStream) -> Self {
         Channel { reader: BufReader::new(stream) }
     }
 
@@ -47,6 +50,20 @@ impl Channel {
     pub fn has_buffered(&self) -> bool {
         !self.reader.buffer().is_empty()
     }
+}
+
+/// Whether something can be read from it (or it was closed) within this time; false also after a signal.
+pub fn readable_within(fd: &impl AsFd, time: std::time::Duration) -> io::Result<bool> {
+    let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    Ok(readable(&[fd.as_fd()], ms)? == [true])
+}
+
+/// Starts this program anew with these arguments, and a connection as its standard input.
+pub fn connected_child(arguments: &[&OsStr]) -> io::Result<(Child, Channel)> {
+    let (channel, theirs) = Channel::pair()?;
+    let mut command = Command::new("/proc/self/exe");
+    let child = command.args(arguments).stdin(Stdio::from(theirs)).stdout(Stdio::null()).spawn()?;
+    Ok((child, channel))
 }
 
 impl AsFd for Channel {

@@ -6,7 +6,7 @@
 mod pinned;
 
 use laxity_model::{Diagnostic, Result};
-pub use pinned::PinnedThread;
+pub use pinned::{PinnedThread, Stat};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;

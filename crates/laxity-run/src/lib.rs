@@ -17,6 +17,7 @@ mod execute;
 mod fault;
 mod guardian;
 mod journal;
+mod keeper;
 mod messages;
 mod perf;
 mod plan;
@@ -24,6 +25,7 @@ mod runtime_dir;
 mod sched;
 mod shared;
 mod sharing;
+mod standing;
 mod walk;
 mod worker;
 
@@ -31,25 +33,28 @@ pub use alone::alone;
 pub use budget::BudgetMargin;
 pub use calibrate::{AccessRate, access_rate};
 pub use capability::{Capabilities, Refusal};
+pub use channel::{Channel, readable_within};
 pub use cpuset::{Hierarchy, remainder};
 pub use execute::{
     Executed, JobOrder, Progress, RunRecords, SCHEDULE, available_memory, check_memory, execute,
 };
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
+pub use keeper::{KEEPER_COMMAND, Keeper};
 pub use plan::{
     AttachedCell, Attachment, BudgetMode, Cell, Confinement, KernelLimits, Pacing, Plan, PlanOptions,
     PlannedTask, PolicyOptions, plan, plan_policy,
 };
-pub use runtime_dir::MachineLock;
-pub use sched::Policy;
+pub use runtime_dir::{MachineLock, state_directory};
+pub use sched::{Policy, set_affinity, set_policy};
 pub use sharing::SharedPart;
+pub use standing::{Standing, is_kernel_thread};
 
 use std::fs::File;
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Becomes a guardian or a worker if the command line says so. The first thing a program must call.
+/// Becomes a guardian, a worker or a keeper if the command line says so. The first thing a program must call.
 ///
 /// The program starts itself anew in these roles; the arguments are not for people.
 pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
@@ -63,6 +68,7 @@ pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
             let guardian = arguments.get(3)?.parse().ok()?;
             Some(shared().map_or(ExitCode::FAILURE, |shared| worker::worker_main(shared, guardian)))
         }
+        KEEPER_COMMAND => Some(keeper::keeper_main(Path::new(arguments.get(2)?))),
         GUARDIAN_COMMAND => {
             let directory = arguments.get(3)?;
             // SAFETY: as above; a number that is none fails to be written to.

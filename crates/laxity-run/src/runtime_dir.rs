@@ -19,7 +19,7 @@ pub struct MachineLock {
 impl MachineLock {
     /// Takes the lock and puts back what killed runs left behind.
     pub fn acquire() -> Result<Self> {
-        Self::acquire_in(&directory())
+        Self::acquire_in(&state_directory())
     }
 
     fn acquire_in(directory: &Path) -> Result<Self> {
@@ -66,8 +66,8 @@ impl MachineLock {
     }
 }
 
-/// /run/laxity for root, else a directory of the user's own.
-fn directory() -> PathBuf {
+/// The directory for run-time state: /run/laxity for root, else one of the user's own.
+pub fn state_directory() -> PathBuf {
     if rustix::process::geteuid().is_root() {
         return "/run/laxity".into();
     }

@@ -52,6 +52,49 @@ struct SchedAttr {
     util_max: u32,
 }
 
+/// All that sched_setattr sets of a thread, as the kernel keeps it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attributes {
+    /// The kernel's number of the policy.
+    pub policy: u32,
+    /// SCHED_FLAG_RESET_ON_FORK and the like.
+    pub flags: u64,
+    /// Of ordinary policies.
+    pub nice: i32,
+    /// Of SCHED_FIFO and SCHED_RR.
+    pub priority: u32,
+    /// Of SCHED_DEADLINE, in ns; and the slice of ordinary policies, if one was asked for.
+    pub runtime: u64,
+    /// Of SCHED_DEADLINE, in ns.
+    pub deadline: u64,
+    /// Of SCHED_DEADLINE, in ns.
+    pub period: u64,
+}
+
+/// How thread `tid` is scheduled.
+pub fn attributes(tid: i32) -> io::Result<Attributes> {
+    let mut attr = SchedAttr::default();
+    let size = u32::try_from(size_of::<SchedAttr>()).expect("a small structure");
+    // SAFETY: the kernel writes at most `size` bytes into `attr`.
+    let failed = unsafe { libc::syscall(libc::SYS_sched_getattr, tid, &raw mut attr, size, 0u32) } != 0;
+    if failed {
+        return Err(io::Error::last_os_error());
+    }
+    let SchedAttr { policy, flags, nice, priority, runtime, deadline, period, .. } = attr;
+    Ok(Attributes { policy, flags, nice, priority, runtime, deadline, period })
+}
+
+/// Has thread `tid` scheduled so.
+pub fn set_attributes(tid: i32, wanted: Attributes) -> io::Result<()> {
+    let Attributes { policy, flags, nice, priority, runtime, deadline, period } = wanted;
+    let size = u32::try_from(size_of::<SchedAttr>()).expect("a small structure");
+    let attr =
+        SchedAttr { size, policy, flags, nice, priority, runtime, deadline, period, ..SchedAttr::default() };
+    // SAFETY: `attr` is a valid sched_attr of the size it states and lives across the call.
+    let failed = unsafe { libc::syscall(libc::SYS_sched_setattr, tid, &raw const attr, 0u32) } != 0;
+    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 const SCHED_DEADLINE: u32 = 6;
 const SCHED_EXT: u32 = 7;
 

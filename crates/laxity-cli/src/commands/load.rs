@@ -1,17 +1,21 @@
 //! `laxity load`: a policy schedules this machine until it is stopped.
 
+pub mod servers;
+
 use crate::arguments::value;
 use crate::experiment::elsewhere;
+use crate::promotion::{Authority, Reserved};
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_kernel::{
     BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
 };
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    CpuList, Diagnostic, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
+use servers::{CpuTimes, ServerArguments};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -41,12 +45,14 @@ Examples:
   sudo laxity load c-gsn-edf --cpus 0-7 --clusters '0-3;4-7'
   sudo laxity load p-edf-bh:rm --reserve 10 --duration 1m
   sudo laxity exec -- cyclicdeadline -t 2           meanwhile, in another terminal
+  sudo laxity load amp-rm --server 25%/4ms --server 0-1=1ms/10ms --speeds 1,1,0.5,0.5
 
 Exit codes: 0 stopped, or --duration is over; 2 usage or input; 3 the kernel takes no such scheduler, has another one, or has \
 ended this one (the reason is said); 130 interrupted before --duration was over.")]
 pub struct LoadArguments {
     /// The policy: edf-bh, edf-rbt, fpp, gsn-edf, gsn-edf-di, g-edf-mp, push-pull; `c-` or `p-` before it: a scheduler per
-    /// cluster or per core; `:rm` or `:dm` behind it: fixed priorities
+    /// cluster or per core; `:rm` or `:dm` behind it: fixed priorities. amp-rm: a rate-monotonic scheduler per core, with
+    /// deferrable servers for everything else
     #[arg(value_name = "POLICY", value_parser = policy)]
     pub policy: PolicyScheduler,
     #[command(flatten)]
@@ -69,6 +75,8 @@ pub struct LoadArguments {
     /// push-pull: after how many failures a push is given up
     #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
     pub retries: u32,
+    #[command(flatten)]
+    pub servers: ServerArguments,
     /// Stop after this time
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,
@@ -121,6 +129,9 @@ struct Line {
     total: bool,
     #[serde(flatten)]
     counters: Counters,
+    /// amp-rm: for how long ordinary tasks have had each CPU.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    ordinary: Vec<CpuTimes>,
 }
 
 pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
@@ -133,8 +144,12 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
         let hint = elsewhere::hint(&Refusal { reason: reason.clone(), hint }, std::env::args().skip(1));
         return Err(Diagnostic::environment(reason).hint(hint));
     }
+    let mut authority = None;
     loop {
         let scheduler = Attached::attach(&options)?;
+        if authority.is_none() && options.policy == Policy::AmpRm {
+            authority = Some(open_authority(arguments, &options)?);
+        }
         // The verifier may take seconds; they are none of the schedule's.
         let started = Instant::now();
         let begin = *first.get_or_insert(started);
@@ -146,9 +161,8 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
             );
         }
         ask_again(&tasks);
-        let end = watch(arguments, &scheduler, begin, &stop)?;
-        let sums = scheduler.counters()?;
-        report(arguments, begin, &sums, true)?;
+        let end = watch(arguments, &scheduler, &mut authority, begin, &stop)?;
+        report(arguments, begin, &Sums::of(&scheduler)?, true)?;
         let Some(exit) = end else {
             drop(scheduler);
             return Ok(stopped(arguments, &stop));
@@ -172,7 +186,17 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
             Some(left) => options = left,
             None => return Ok(stopped(arguments, &stop)),
         }
+        if let Some(authority) = &mut authority {
+            authority.starts_anew(&mut options.cores);
+        }
     }
+}
+
+/// Who decides on promotions, while amp-rm is attached.
+fn open_authority(arguments: &LoadArguments, options: &Options) -> Result<Authority> {
+    let platform = servers::platform(&arguments.servers, &arguments.platform.resolve()?)?;
+    let reserved = Reserved { share_ppm: options.share_ppm };
+    Authority::open(&platform, &options.cores, reserved, arguments.servers.double_hit())
 }
 
 fn stopped(arguments: &LoadArguments, stop: &AtomicBool) -> ExitCode {
@@ -207,10 +231,11 @@ fn options_of_what_is_left(arguments: &LoadArguments, begin: Instant, stop: &Ato
 fn watch(
     arguments: &LoadArguments,
     scheduler: &Attached,
+    authority: &mut Option<Authority>,
     begin: Instant,
     stop: &AtomicBool,
 ) -> Result<Option<Exit>> {
-    let mut before = Counters::default();
+    let mut before = Sums::default();
     let mut reported = Instant::now();
     loop {
         if let Some(exit) = scheduler.exited() {
@@ -221,18 +246,43 @@ fn watch(
         }
         if arguments.stats.is_some_and(|every| reported.elapsed() >= Span::from_nanos(every.as_ns())) {
             reported = Instant::now();
-            let now = scheduler.counters()?;
+            let now = Sums::of(scheduler)?;
             report(arguments, begin, &now.since(&before), false)?;
             before = now;
         }
-        sleep(LOOK_EVERY);
+        match authority {
+            Some(authority) => authority.serve(scheduler, LOOK_EVERY),
+            None => sleep(LOOK_EVERY),
+        }
     }
 }
 
-fn report(arguments: &LoadArguments, begin: Instant, counters: &Counters, total: bool) -> Result<()> {
+/// What happened, in all or since the line before.
+#[derive(Default)]
+struct Sums {
+    counters: Counters,
+    ordinary: Vec<CpuTimes>,
+}
+
+impl Sums {
+    fn of(scheduler: &Attached) -> Result<Sums> {
+        Ok(Sums { counters: scheduler.counters()?, ordinary: servers::times(scheduler)? })
+    }
+
+    fn since(&self, before: &Sums) -> Sums {
+        Sums {
+            counters: self.counters.since(&before.counters),
+            ordinary: servers::times_since(&self.ordinary, &before.ordinary),
+        }
+    }
+}
+
+fn report(arguments: &LoadArguments, begin: Instant, sums: &Sums, total: bool) -> Result<()> {
+    let Sums { counters, ordinary } = sums;
     let seconds = begin.elapsed().as_secs_f64();
     if arguments.json {
-        let line = Line { policy: arguments.policy.to_string(), seconds, total, counters: *counters };
+        let policy = arguments.policy.to_string();
+        let line = Line { policy, seconds, total, counters: *counters, ordinary: ordinary.clone() };
         let text = serde_json::to_string(&line)
             .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
         return output::print(&(text + "\n"));
@@ -246,7 +296,7 @@ fn report(arguments: &LoadArguments, begin: Instant, counters: &Counters, total:
         .map(|(name, count)| format!("{count} {name}"))
         .collect();
     let what = if total { "in all" } else { "since then" };
-    output::print(&format!("{seconds:9.1} s, {what}: {}\n", counts.join(", ")))
+    output::print(&format!("{seconds:9.1} s, {what}: {}\n{}", counts.join(", "), servers::lines(ordinary)))
 }
 
 fn announce(arguments: &LoadArguments, options: &Options) {
@@ -291,6 +341,7 @@ fn options(arguments: &LoadArguments) -> Result<Options> {
         ))
         .hint("use larger cells (--clusters), or another policy"));
     }
+    let cores = servers::cores(&arguments.servers, scheduler, &platform, share * 10_000)?;
     Ok(Options {
         policy: scheduler.policy,
         fixed_priorities: scheduler.rule != PriorityRule::EarliestDeadlineFirst,
@@ -302,6 +353,7 @@ fn options(arguments: &LoadArguments) -> Result<Options> {
         tasks: arguments.tasks,
         share_ppm: share * 10_000,
         reserve: Reserve { period_ns, runtime_ns: period_ns / 100 * share },
+        cores,
     })
 }
 

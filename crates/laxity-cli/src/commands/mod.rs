@@ -8,6 +8,7 @@ mod list;
 pub mod load;
 pub mod overheads;
 mod place;
+pub mod promote;
 mod report;
 mod run;
 mod simulate;
@@ -43,6 +44,9 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::List(arguments) => list::list(&arguments),
         Command::Load(arguments) => load::load(&arguments),
         Command::Exec(arguments) => exec::exec(&arguments),
+        Command::Promote(arguments) => promote::promote(&arguments),
+        Command::Demote(arguments) => promote::demote(&arguments),
+        Command::Resize(arguments) => promote::resize(&arguments),
         Command::Overheads(arguments) => overheads::overheads(&arguments),
         Command::Study(arguments) => study::study(&arguments),
         Command::Vm(arguments) => vm::vm(&arguments),

@@ -91,10 +91,12 @@ impl CpuRecords {
             0 => None,
             1 => Some(Cause::KernelThread),
             3 => Some(Cause::Reserve),
+            4 => Some(Cause::Server),
             _ => Some(Cause::HigherClass),
         };
-        // What the CPU had chosen had to give way to the reserve: since that decision it is on its way.
-        let refused = self.chose.take_if(|_| cause == Some(Cause::Reserve)).map(|(_, end)| end);
+        // What the CPU had chosen had to give way to other work: since that decision it is on its way.
+        let gives_way = matches!(cause, Some(Cause::Reserve | Cause::Server));
+        let refused = self.chose.take_if(|_| gives_way).map(|(_, end)| end);
         if let Some(left) = self.left.take().or(refused) {
             found.push(record.cpu, Cause::Switch, (left, now), About::Cpu);
         }
@@ -111,6 +113,7 @@ impl CpuRecords {
             let of = match cause {
                 Cause::KernelThread => &mut found.windows.kernel_thread,
                 Cause::Reserve => &mut found.windows.reserve,
+                Cause::Server => &mut found.windows.server,
                 _ => &mut found.windows.higher_class,
             };
             of.add(now - since);

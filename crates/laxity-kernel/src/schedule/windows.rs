@@ -46,6 +46,8 @@ pub struct MeasuredWindows {
     pub higher_class: Span,
     /// Times that other work had a CPU because real-time work had used up its share.
     pub reserve: Span,
+    /// Times that other work had a CPU by its deferrable server.
+    pub server: Span,
 }
 
 impl MeasuredWindows {
@@ -63,6 +65,7 @@ impl MeasuredWindows {
             ("kernel-thread", self.kernel_thread),
             ("higher-class", self.higher_class),
             ("reserve", self.reserve),
+            ("server", self.server),
         ]
     }
 

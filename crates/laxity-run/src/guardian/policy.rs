@@ -73,6 +73,7 @@ fn options(attachment: &Attachment) -> Result<Options> {
         tasks: attachment.tasks,
         share_ppm: share_ppm(runtime_ns, period_ns)?,
         reserve: Reserve { period_ns, runtime_ns },
+        cores: Vec::new(),
     })
 }
 

@@ -57,13 +57,16 @@ fn numbers(directory: &str) -> impl Iterator<Item = i32> + use<> {
 }
 
 /// What /proc/TID/stat says.
-struct Stat {
-    flags: u64,
-    started: u64,
+pub struct Stat {
+    /// The kernel's flags of the thread (PF_ in linux/sched.h).
+    pub flags: u64,
+    /// When it started, in clock ticks since boot.
+    pub started: u64,
 }
 
 impl Stat {
-    fn of(tid: i32) -> Option<Self> {
+    /// Of a thread, if there is one.
+    pub fn of(tid: i32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{tid}/stat")).ok()?)
     }
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Ordinary work under most policies: one queue for all CPUs, by virtual time; each takes from it what real-time work leaves, or what
+ * the reserve gives. ordinary.h has the same names for a queue per CPU.
+ */
+#ifndef LX_HOST_BACKGROUND_H
+#define LX_HOST_BACKGROUND_H
+
+#include "timers.h"
+
+u64 background_now;
+
+/* A running real-time task that goes on has its timer set anew only where its budget is a new one. */
+#define LX_WATCH_ALWAYS false
+
+static __always_inline s32 lx_create_queues(void)
+{
+	return scx_bpf_create_dsq(LX_BACKGROUND, -1);
+}
+
+/* Where the task is to run when it wakes up: the kernel finds an idle CPU. */
+static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
+{
+	(void)p;
+	(void)own;
+	return -1;
+}
+
+static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_flags)
+{
+	u64 vtime = p->scx.dsq_vtime;
+	s32 cpu;
+
+	/* What a task saved by sleeping is limited to one slice. */
+	if (time_before(vtime, background_now - background_slice))
+		vtime = background_now - background_slice;
+	scx_bpf_dsq_insert_vtime(p, LX_BACKGROUND, background_slice, vtime, enq_flags);
+	cpu = scx_bpf_pick_idle_cpu(p->cpus_ptr, 0);
+	if (cpu >= 0)
+		scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+}
+
+/* The virtual time at which a task begins. */
+static __always_inline u64 lx_ordinary_start(struct task_struct *p)
+{
+	(void)p;
+	return background_now;
+}
+
+/* Something that waits gets the CPU. */
+static __always_inline bool lx_take_ordinary(u32 cpu)
+{
+	(void)cpu;
+	return scx_bpf_dsq_move_to_local(LX_BACKGROUND, 0);
+}
+
+/* Nobody else has any. */
+static __always_inline bool lx_take_from_others(u32 cpu)
+{
+	(void)cpu;
+	return false;
+}
+
+/* Whether what runs, and has nobody to give way to, goes on here. */
+static __always_inline bool lx_ordinary_goes_on(u32 cpu, struct task_struct *p)
+{
+	(void)cpu;
+	(void)p;
+	return true;
+}
+
+/* Real-time work has had its share: what waits goes first, if it may run here. Then c->gave_way says why. */
+static __always_inline bool lx_gives_way(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *prev, u64 now)
+{
+	(void)in;
+	(void)prev;
+	/* What waits may be gone by now, or not be allowed here: then there is nothing to give way to. */
+	if (lx_reserve_admits(&c->reserve, now) || !lx_take_ordinary(cpu))
+		return false;
+	LX_COUNT(reserved);
+	c->gave_way = LX_OTHER_RESERVE;
+	return true;
+}
+
+/* Whether ordinary work that waits is to have the CPU, on which real-time work runs. */
+static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
+{
+	(void)in;
+	(void)cpu;
+	return !lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND);
+}
+
+/* The task has the CPU now, and is none of ours. */
+static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
+{
+	(void)in;
+	(void)c;
+	(void)cpu;
+	if (time_before(background_now, p->scx.dsq_vtime))
+		background_now = p->scx.dsq_vtime;
+}
+
+/* What runs has had the CPU until now, and goes on or not. */
+static __always_inline void lx_charge_ordinary(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	(void)in;
+	(void)c;
+	(void)now;
+}
+
+/* The CPU has decided, and has no real-time work. */
+static __always_inline void lx_note_quiet(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	(void)in;
+	(void)c;
+	(void)now;
+}
+
+static __always_inline void lx_ordinary_ends(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	(void)in;
+	(void)c;
+	(void)now;
+}
+
+/* A tick, while it runs. */
+static __always_inline void lx_tick_ordinary(struct lx_host_cpu *c, struct task_struct *p, u64 now)
+{
+	(void)c;
+	(void)p;
+	(void)now;
+}
+
+/* The task has a CPU now where no real-time work is. */
+static __always_inline void lx_begins_beside(struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
+{
+	(void)c;
+	(void)cpu;
+	(void)p;
+}
+
+#endif

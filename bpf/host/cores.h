@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How fast a core is and how large its server, as user space says: for policies that define LX_SERVERS. */
+#ifndef LX_HOST_CORES_H
+#define LX_HOST_CORES_H
+
+#include "interface.h"
+
+/* Written by user space before it runs size_core. */
+struct lx_host_core core_data SEC(".data.core");
+
+/*
+ * Under the instance's lock: the server gets another size, from its next replenishment on. With another period that is from when no
+ * job is pending: budgets of two periods would be more than any analysis has. Returns when, or LX_NEVER.
+ */
+static __always_inline u64 lx_resize(struct lx_instance *in, struct lx_host_cpu *c, u64 budget, u64 period, u64 now)
+{
+	c->next_period = LX_NEVER;
+	if (c->server.share.period == period)
+		return lx_server_resize(&c->server, budget, period, now);
+	c->next_budget = budget;
+	c->next_period = period;
+	if (!lx_is_quiet(in, c))
+		return LX_NEVER;
+	lx_take_size(c, now);
+	return now;
+}
+
+/* A core's speed, the size of its server and what real-time tasks may have of it, before or while the scheduler is attached. */
+SEC("syscall") int size_core(void *context)
+{
+	struct lx_host_core *core = &core_data;
+	struct lx_host_cpu *c = lx_host_cpu(core->cpu);
+	struct lx_instance *in = lx_instance_of(c);
+	u64 budget = core->budget, period = core->period, share = core->share;
+	u64 now = bpf_ktime_get_ns();
+	u64 from;
+
+	(void)context;
+	if (!c)
+		return -LX_EINVAL;
+	c->speed = core->speed;
+	core->from = now;
+	if (!in)
+		return period ? -LX_EINVAL : 0;
+	bpf_spin_lock(&in->lock);
+	from = lx_resize(in, c, budget, period, now);
+	in->admission.limit = lx_admission_limit(share);
+	bpf_spin_unlock(&in->lock);
+	core->from = from;
+	/* Its timer was set by the old size. */
+	lx_kick_cpu(core->cpu);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Ordinary work with a queue per CPU, by virtual time, and a deferrable server per CPU (servers.h). policy/balance.h says which CPU
+ * is best; a task is placed when it wakes up and at the end of its slice, a CPU that would idle takes from the busiest that gives,
+ * and what runs alone on a slow CPU moves to a faster one that idles.
+ */
+#ifndef LX_HOST_ORDINARY_H
+#define LX_HOST_ORDINARY_H
+
+#include "balance.h"
+#include "timers.h"
+
+/* Queues of the CPUs have their numbers. */
+#define LX_ORDINARY(cpu) ((u64)(cpu))
+
+/* The server may have a budget again while a real-time task runs on. */
+#define LX_WATCH_ALWAYS true
+
+static __noinline s32 lx_create_queues(void)
+{
+	u32 i = 0;
+	s32 error = 0;
+
+	while (i < online_cpus && LX_MAY_LOOP) {
+		error = error ?: scx_bpf_create_dsq(LX_ORDINARY(i), -1);
+		i++;
+	}
+	return error;
+}
+
+/*
+ * Whether a program that is called in the name of the current task counts as one more reason for it not to migrate: not in every
+ * kernel, and a tick that sees none is proof.
+ */
+u32 callers_count = 1;
+
+static __always_inline void lx_note_callers(struct task_struct *p)
+{
+	if (callers_count && !p->migration_disabled)
+		callers_count = 0;
+}
+
+/* Whether the task must not migrate now. */
+static __always_inline bool lx_must_stay(struct task_struct *p)
+{
+	return p->migration_disabled > (bpf_get_current_task_btf() == p ? callers_count : 0);
+}
+
+static __always_inline u32 lx_waiting(u32 cpu)
+{
+	s32 waiting = scx_bpf_dsq_nr_queued(LX_ORDINARY(cpu));
+
+	return waiting > 0 ? waiting : 0;
+}
+
+/* Whether a real-time task is to run on the CPU. */
+static __always_inline bool lx_is_wanted(struct lx_instance *in, struct lx_host_cpu *c)
+{
+	return LX_READ(lx_cpu(&in->state, c->index)->linked) != LX_NONE;
+}
+
+/* What is ready or runs there: ordinary tasks and real-time jobs. */
+static __always_inline struct lx_load lx_load_of(u32 cpu, struct lx_host_cpu *c)
+{
+	struct lx_instance *in = lx_instance_of(c);
+	struct lx_load load = {.speed = c->speed, .tasks = lx_waiting(cpu) + LX_READ(c->ordinary)};
+
+	if (in)
+		load.tasks += LX_READ(in->state.ready_count) + lx_is_wanted(in, c);
+	return load;
+}
+
+/* The CPU that is best for the task, which is ready and on none; `own`, where it was, if no other is better. */
+u32 __noinline lx_place_beside(struct task_struct *p __arg_trusted, u32 own, u32 speed, u32 tasks)
+{
+	struct lx_load here = {.speed = speed, .tasks = tasks};
+	struct lx_host_cpu *me = lx_host_cpu(bpf_get_smp_processor_id());
+	u32 best = here.speed ? own : LX_NONE;
+	u32 i = 0;
+
+	while (me && i < online_cpus && LX_MAY_LOOP) {
+		struct lx_host_cpu *c = lx_host_cpu(i);
+
+		if (c && c->speed && i != own && bpf_cpumask_test_cpu(i, p->cpus_ptr)) {
+			struct lx_load load = lx_load_of(i, c);
+
+			if (best == LX_NONE || lx_balance_is_better(load, here)) {
+				best = i;
+				here = load;
+			}
+		}
+		i++;
+		LX_FORGET(me, i);
+		LX_FORGET(me, best);
+		LX_FORGET(me, here.speed);
+		LX_FORGET(me, here.tasks);
+	}
+	return best == LX_NONE ? own : best;
+}
+
+static __always_inline u32 lx_place(struct task_struct *p, u32 own, struct lx_load here)
+{
+	return lx_place_beside(p, own, here.speed, here.tasks);
+}
+
+/* The load of the CPU without the task, if it may run there; else one of speed 0. */
+static __always_inline struct lx_load lx_load_without(struct task_struct *p, u32 cpu, struct lx_host_cpu *c, u32 running)
+{
+	struct lx_load load = lx_load_of(cpu, c);
+
+	if (!bpf_cpumask_test_cpu(cpu, p->cpus_ptr))
+		load.speed = 0;
+	load.tasks -= running && load.tasks ? 1 : 0;
+	return load;
+}
+
+/* Where the task is to run when it wakes up. */
+static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
+{
+	struct lx_host_cpu *c = lx_host_cpu(own);
+
+	if (p->flags & PF_KTHREAD)
+		return -1;
+	return c ? lx_place(p, own, lx_load_without(p, own, c, 0)) : own;
+}
+
+/* The task's virtual time on the CPU to which it has come: the lead over others that it had where it was, it has here. */
+static __noinline u64 lx_vtime_on(struct task_struct *p, u32 cpu)
+{
+	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
+	struct lx_host_cpu *to = lx_host_cpu(cpu);
+	u64 vtime = p->scx.dsq_vtime;
+	struct lx_host_cpu *from;
+
+	if (!member || member->home == cpu)
+		return vtime;
+	from = lx_host_cpu(member->home);
+	member->home = cpu;
+	return from && to ? vtime - from->vtime_now + to->vtime_now : vtime;
+}
+
+/* The virtual time at which a task begins. */
+static __always_inline u64 lx_ordinary_start(struct task_struct *p)
+{
+	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
+	u32 cpu = scx_bpf_task_cpu(p);
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
+	if (member)
+		member->home = cpu;
+	return c ? c->vtime_now : 0;
+}
+
+/*
+ * The CPU is to notice what has just come into its queue: it idles, or real-time work there has to give way. Where it has given way
+ * already, it takes what waits when what runs is done: a kick would have two tasks take turns at nothing else.
+ */
+static __always_inline void lx_notify(u32 cpu, struct lx_host_cpu *c, bool leaves_idle)
+{
+	struct lx_instance *in = lx_instance_of(c);
+
+	if (in && LX_READ(c->gave_way) == LX_OTHER_IDLE &&
+	    (LX_READ(c->running) != LX_NONE || lx_is_wanted(in, c)) &&
+	    lx_why_first(in, c, bpf_ktime_get_ns()) != LX_OTHER_IDLE)
+		lx_kick_cpu(cpu);
+	else
+		scx_bpf_kick_cpu(cpu, leaves_idle ? 0 : SCX_KICK_IDLE);
+}
+
+static __noinline int lx_enqueue_at(struct task_struct *p, u64 enq_flags, u32 own, u32 cpu)
+{
+	struct lx_host_cpu *to = lx_host_cpu(cpu);
+	u64 vtime = lx_vtime_on(p, cpu);
+
+	if (!to)
+		return 0;
+	/* What a task saved by sleeping is limited to one slice. */
+	if (time_before(vtime, to->vtime_now - background_slice))
+		vtime = to->vtime_now - background_slice;
+	scx_bpf_dsq_insert_vtime(p, LX_ORDINARY(cpu), background_slice, vtime, enq_flags);
+	lx_notify(cpu, to, enq_flags & SCX_ENQ_LAST && cpu == own);
+	return 0;
+}
+
+static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_flags)
+{
+	u32 own = scx_bpf_task_cpu(p);
+	struct lx_host_cpu *c = lx_host_cpu(own);
+	u32 cpu = own;
+
+	/* When it wakes up it has been placed (lx_place_awake), unless it must stay. */
+	if (c && !(enq_flags & SCX_ENQ_WAKEUP) && p->nr_cpus_allowed > 1 && !lx_must_stay(p))
+		cpu = lx_place(p, own, lx_load_without(p, own, c, 0));
+	lx_enqueue_at(p, enq_flags, own, cpu);
+}
+
+/* Something that waits for `cpu` gets the one that asks. */
+static __always_inline bool lx_take_ordinary(u32 cpu)
+{
+	return scx_bpf_dsq_move_to_local(LX_ORDINARY(cpu), 0);
+}
+
+/* The CPU that has most to give to one with the load `here`, or LX_NONE: what waits there, or what runs there on a slower one. */
+u32 __noinline lx_busiest(u32 cpu, u32 speed, u32 tasks)
+{
+	struct lx_load here = {.speed = speed, .tasks = tasks};
+	struct lx_host_cpu *me = lx_host_cpu(cpu);
+	struct lx_load most = here;
+	u32 busiest = LX_NONE;
+	u32 i = 0;
+
+	while (me && i < online_cpus && LX_MAY_LOOP) {
+		struct lx_host_cpu *c = lx_host_cpu(i);
+
+		if (c && c->speed && i != cpu) {
+			struct lx_load load = lx_load_of(i, c);
+			bool gives = lx_waiting(i) || (LX_READ(c->ordinary) && c->speed < here.speed);
+
+			if (gives && lx_balance_moves(load, here) && (busiest == LX_NONE || lx_balance_is_busier(load, most))) {
+				busiest = i;
+				most = load;
+			}
+		}
+		i++;
+		LX_FORGET(me, i);
+		LX_FORGET(me, busiest);
+		LX_FORGET(me, most.speed);
+		LX_FORGET(me, most.tasks);
+	}
+	return busiest;
+}
+
+/* What waits on any CPU that gives: where nothing of the busiest may run here. */
+u32 __noinline lx_take_from_any(u32 cpu, u32 speed, u32 tasks)
+{
+	struct lx_load here = {.speed = speed, .tasks = tasks};
+	struct lx_host_cpu *me = lx_host_cpu(cpu);
+	u32 taken = 0;
+	u32 i = 0;
+
+	while (me && i < online_cpus && !taken && LX_MAY_LOOP) {
+		struct lx_host_cpu *other = lx_host_cpu(i);
+
+		if (other && other->speed && i != cpu && lx_waiting(i) && lx_balance_moves(lx_load_of(i, other), here))
+			taken = lx_take_ordinary(i);
+		i++;
+		LX_FORGET(me, i);
+		LX_FORGET(me, taken);
+	}
+	return taken;
+}
+
+/* The CPU would idle: what others have too much of. What runs elsewhere is asked to come, by a look at where it is better off. */
+u32 __noinline lx_take_from_others(u32 cpu)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_load here;
+	u32 from;
+
+	if (!c || !c->speed)
+		return false;
+	here = lx_load_of(cpu, c);
+	/* What was here is leaving. */
+	here.tasks -= c->ordinary && here.tasks ? 1 : 0;
+	from = lx_busiest(cpu, here.speed, here.tasks);
+	if (from == LX_NONE)
+		return false;
+	if (lx_take_ordinary(from) || lx_take_from_any(cpu, here.speed, here.tasks))
+		return true;
+	lx_kick_cpu(from);
+	return false;
+}
+
+/* Records that what runs goes on for another reason than until now. */
+static __always_inline void lx_trace_reason(struct lx_host_cpu *c, u32 cpu, struct task_struct *p, u32 why)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	if (!lx_tracing(LX_TRACE_EVENTS) || c->shown == why || c->instance == LX_NONE)
+		return;
+	c->shown = why;
+	lx_trace_task(LX_TRACE_BACKGROUND_STOP, cpu, now, 0, LX_NONE, p->pid, LX_NONE, p->pid);
+	lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, now, why, LX_NONE, p->pid, LX_NONE, p->pid);
+}
+
+/* Whether what runs, and has nobody to give way to, goes on here: not if it is better off elsewhere. */
+static __noinline bool lx_is_best_here(u32 cpu, struct task_struct *p)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_host_cpu *other;
+	u32 best;
+
+	if (!c || p->nr_cpus_allowed < 2 || lx_must_stay(p))
+		return true;
+	best = lx_place(p, cpu, lx_load_without(p, cpu, c, c->ordinary));
+	other = lx_host_cpu(best);
+	return best == cpu || !other || !lx_balance_moves(lx_load_of(cpu, c), lx_load_of(best, other));
+}
+
+static __always_inline bool lx_ordinary_goes_on(u32 cpu, struct task_struct *p)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+
+	if (!lx_is_best_here(cpu, p))
+		return false;
+	if (c)
+		lx_trace_reason(c, cpu, p, c->gave_way);
+	return true;
+}
+
+/* What was on the CPU goes before real-time work on, if that is what it is and nothing waits for its turn. */
+static __always_inline bool lx_keeps(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *prev, u64 now,
+				     u32 why)
+{
+	if (!prev || !c->ordinary || !(prev->scx.flags & SCX_TASK_QUEUED) || !lx_is_best_here(cpu, prev))
+		return false;
+	scx_bpf_task_set_slice(prev, background_slice);
+	lx_trace_reason(c, cpu, prev, why);
+	if (why == LX_OTHER_SERVER)
+		lx_watch_server(in, c, now);
+	return true;
+}
+
+/* Ordinary work goes first: c->gave_way says why. */
+static __noinline bool lx_gives_way(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *prev, u64 now)
+{
+	u32 why = lx_why_first(in, c, now);
+
+	if (why == LX_OTHER_IDLE || !(lx_take_ordinary(cpu) || lx_keeps(in, c, cpu, prev, now, why)))
+		return false;
+	c->gave_way = why;
+	if (why == LX_OTHER_SERVER)
+		LX_COUNT(served);
+	else
+		LX_COUNT(reserved);
+	return true;
+}
+
+/* Whether ordinary work that waits is to have the CPU, on which real-time work runs. */
+static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
+{
+	return lx_waiting(cpu) && lx_why_first(in, c, now) != LX_OTHER_IDLE;
+}
+
+/* The task has the CPU now, and is none of ours. `in`: NULL where there is no real-time work. */
+static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
+{
+	u64 vtime = lx_vtime_on(p, cpu);
+	u64 now = c->background_since;
+
+	scx_bpf_task_set_dsq_vtime(p, vtime);
+	if (time_before(c->vtime_now, vtime))
+		c->vtime_now = vtime;
+	c->ordinary = 1;
+	c->charged = now;
+	c->shown = c->gave_way;
+	if (in && c->gave_way == LX_OTHER_SERVER)
+		lx_watch_server(in, c, now);
+}
+
+/* The same where no real-time work is. */
+static __always_inline void lx_begins_beside(struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
+{
+	if (!(p->flags & PF_KTHREAD))
+		lx_ordinary_begins(NULL, c, cpu, p);
+}
+
+static __always_inline void lx_ordinary_ends(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	if (in)
+		lx_charge_ordinary(in, c, now);
+	c->ordinary = 0;
+}
+
+/* A tick, while it runs: without timers that ends a budget; with them, it finds what they have missed. */
+static __always_inline void lx_tick_ordinary(struct lx_host_cpu *c, struct task_struct *p, u64 now)
+{
+	struct lx_instance *in = lx_instance_of(c);
+
+	lx_note_callers(p);
+	if (!in || !c->ordinary)
+		return;
+	lx_charge_ordinary(in, c, now);
+	if (lx_is_wanted(in, c) && lx_why_first(in, c, now) == LX_OTHER_IDLE)
+		scx_bpf_task_set_slice(p, 0);
+}
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A deferrable server per CPU (policy/deferrable.h), for policies that define LX_SERVERS: under the lock of the CPU's instance,
+ * with a timer for its end while ordinary work runs by it, and for its next beginning while real-time work runs.
+ */
+#ifndef LX_HOST_SERVERS_H
+#define LX_HOST_SERVERS_H
+
+#include "act.h"
+
+/*
+ * Functions for the verifier: what takes a CPU's number rather than pointers (NAME_on) is global, and gone through once, not for each
+ * way that leads there.
+ */
+
+/* Time of ordinary work, in ns, by why it had the CPU (enum lx_other); per CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct lx_ordinary_times);
+} ordinary_times SEC(".maps");
+
+static __always_inline void lx_count_time(u32 why, u64 used)
+{
+	u32 zero = 0;
+	struct lx_ordinary_times *times = bpf_map_lookup_elem(&ordinary_times, &zero);
+
+	if (!times)
+		return;
+	if (why == LX_OTHER_SERVER)
+		times->server += used;
+	else if (why == LX_OTHER_RESERVE)
+		times->reserve += used;
+	else
+		times->background += used;
+}
+
+/* What runs on the CPU has had it until now: ordinary work is charged to the server, whether or not it needed it. */
+int __noinline lx_charge_ordinary_on(u32 cpu, u64 now)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
+	u64 used;
+
+	if (!c || !in)
+		return 0;
+	used = now > c->charged ? now - c->charged : 0;
+	if (!c->ordinary)
+		return 0;
+	bpf_spin_lock(&in->lock);
+	lx_server_charge(&c->server, used, now);
+	bpf_spin_unlock(&in->lock);
+	c->charged = now;
+	lx_count_time(c->gave_way, used);
+	return 0;
+}
+
+static __always_inline int lx_charge_ordinary(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	return lx_charge_ordinary_on(lx_kernel_cpu(in, c->index), now);
+}
+
+/* Under the instance's lock: whether no job of its tasks is pending. */
+static __always_inline bool lx_is_quiet(struct lx_instance *in, struct lx_host_cpu *c)
+{
+	return lx_cpu(&in->state, c->index)->linked == LX_NONE && in->state.ready_count == 0;
+}
+
+/* Under the instance's lock: a size that waited for it is the server's from now on. */
+static __always_inline void lx_take_size(struct lx_host_cpu *c, u64 now)
+{
+	lx_server_init(&c->server, now, c->next_budget, c->next_period);
+	c->next_period = LX_NEVER;
+}
+
+/* The CPU has decided, and has no job. */
+int __noinline lx_note_quiet_on(u32 cpu, u64 now)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
+	u32 zero = 0;
+	struct lx_ordinary_times *times = bpf_map_lookup_elem(&ordinary_times, &zero);
+	bool quiet;
+
+	if (!c || !in)
+		return 0;
+	bpf_spin_lock(&in->lock);
+	quiet = lx_is_quiet(in, c);
+	if (quiet && c->next_period != LX_NEVER)
+		lx_take_size(c, now);
+	bpf_spin_unlock(&in->lock);
+	if (quiet && times)
+		times->quiet = now;
+	return 0;
+}
+
+static __always_inline int lx_note_quiet(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	return lx_note_quiet_on(lx_kernel_cpu(in, c->index), now);
+}
+
+/* Why ordinary work goes before real-time work on the CPU: its server, the reserve; or it does not (LX_OTHER_IDLE). */
+u32 __noinline lx_why_first_on(u32 cpu, u64 now)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
+	bool first;
+
+	if (!c || !in)
+		return LX_OTHER_IDLE;
+	bpf_spin_lock(&in->lock);
+	first = lx_server_goes_first(&c->server, now);
+	bpf_spin_unlock(&in->lock);
+	if (first)
+		return LX_OTHER_SERVER;
+	return lx_reserve_admits(&c->reserve, now) ? LX_OTHER_IDLE : LX_OTHER_RESERVE;
+}
+
+static __always_inline u32 lx_why_first(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	return lx_why_first_on(lx_kernel_cpu(in, c->index), now);
+}
+
+static __always_inline void lx_set_timer(struct lx_host_cpu *c, u64 due)
+{
+	if (!has_timers || due == LX_NEVER)
+		return;
+	c->budget_due = due;
+	bpf_timer_start(&c->timer, due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+}
+
+/* Ordinary work goes before real-time work here from now on, by its server: until the budget is used up. */
+int __noinline lx_watch_server_on(u32 cpu, u64 now)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
+	u64 left;
+
+	if (!c || !in)
+		return 0;
+	bpf_spin_lock(&in->lock);
+	left = lx_server_left(&c->server, now);
+	bpf_spin_unlock(&in->lock);
+	lx_set_timer(c, left == LX_NEVER ? LX_NEVER : now + left);
+	return 0;
+}
+
+static __always_inline int lx_watch_server(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	return lx_watch_server_on(lx_kernel_cpu(in, c->index), now);
+}
+
+/*
+ * A job runs here from `now` on: until its budget is used up, or the server has a budget again. A server that has one does not
+ * wait for a timer: who comes for it kicks the CPU.
+ */
+int __noinline lx_watch_budget_on(u32 cpu, u64 now)
+{
+	struct lx_host_cpu *c = lx_host_cpu(cpu);
+	struct lx_instance *in = lx_instance_of(c);
+	struct lx_state *s;
+	u64 due = LX_NEVER;
+	u64 next;
+
+	if (!c || !in)
+		return 0;
+	s = &in->state;
+	bpf_spin_lock(&in->lock);
+	next = lx_server_next(&c->server, now);
+	bpf_spin_unlock(&in->lock);
+	if (s->config.budget_mode != LX_BUDGET_OFF)
+		due = now + LX_READ(lx_task(s, c->running)->budget_left);
+	lx_set_timer(c, next > now && next < due ? next : due);
+	return 0;
+}
+
+static __always_inline int lx_watch_budget(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
+{
+	return lx_watch_budget_on(lx_kernel_cpu(in, c->index), now);
+}
+
+#endif

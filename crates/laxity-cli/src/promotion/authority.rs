@@ -1,0 +1,431 @@
+//! The loader's side: who is promoted, where, and how large the servers are. What is admitted says `laxity_analysis::admission`.
+
+use super::messages::{Order, Outcome};
+use crate::commands::load::servers;
+use crate::output;
+use laxity_analysis::admission::{Admission, Entrant};
+use laxity_analysis::{DoubleHit, SporadicTask};
+use laxity_kernel::{Core, Enrolled, Scheduler};
+use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Speed};
+use laxity_run::{Channel, Keeper, Policy, Standing};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::{Duration as Span, Instant};
+
+const SCHED_DEADLINE: u32 = 6;
+const SCHED_EXT: u32 = 7;
+/// How long a client may take to say what it wants: nobody else is served meanwhile.
+const PATIENCE: Span = Span::from_millis(500);
+/// How long a core is waited for to have no real-time job pending, if what has left is in the way.
+const QUIET_WITHIN: Span = Span::from_millis(200);
+
+/// A promoted thread.
+struct Promoted {
+    standing: Standing,
+    cpu: u32,
+    /// In the admission: a number that nobody has had before.
+    id: u64,
+    task: Enrolled,
+}
+
+/// What real-time tasks may have beside servers, in millionths of a core.
+#[derive(Debug, Clone, Copy)]
+pub struct Reserved {
+    /// What the reserve leaves.
+    pub share_ppm: u64,
+}
+
+/// Who decides.
+pub struct Authority {
+    listener: UnixListener,
+    path: PathBuf,
+    keeper: Keeper,
+    admission: Admission,
+    cores: BTreeMap<u32, Core>,
+    speeds: BTreeMap<u32, Speed>,
+    reserved: Reserved,
+    promoted: Vec<Promoted>,
+    /// Cores where something counts that is no longer there, and since when, in ns of CLOCK_MONOTONIC.
+    unsettled: BTreeMap<u32, u64>,
+    next_id: u64,
+}
+
+impl Authority {
+    /// Listens. `platform` has the cores of the policy with their speeds, `cores` all of the machine's.
+    ///
+    /// # Errors
+    ///
+    /// The directory for run-time state cannot be used, a server does not fit its core.
+    pub fn open(
+        platform: &Platform,
+        cores: &[Core],
+        reserved: Reserved,
+        double_hit: DoubleHit,
+    ) -> Result<Self> {
+        let keeper = Keeper::start()?;
+        let path = super::socket();
+        let listener = listen(&path).map_err(|error| {
+            Diagnostic::environment(format!("{} cannot be listened at: {error}", path.display()))
+                .hint("promote, demote and resize need it: make the directory writable")
+        })?;
+        let mut admission = Admission::new(platform, ServerSize::Share(DeferrableServer::NONE), double_hit);
+        let speeds: BTreeMap<u32, Speed> =
+            platform.cores().iter().map(|core| (core.cpu, core.speed)).collect();
+        let cores: BTreeMap<u32, Core> = cores
+            .iter()
+            .filter(|core| speeds.contains_key(&core.cpu))
+            .map(|core| (core.cpu, *core))
+            .collect();
+        for core in cores.values().filter(|core| core.period_ns > 0) {
+            let server = server_of(core)?;
+            admission.resize(core.cpu, server).map_err(|refused| refused.diagnostic(|id| id.to_string()))?;
+            admission.settle(core.cpu);
+        }
+        let (promoted, unsettled) = (Vec::new(), BTreeMap::new());
+        Ok(Authority {
+            listener,
+            path,
+            keeper,
+            admission,
+            cores,
+            speeds,
+            reserved,
+            promoted,
+            unsettled,
+            next_id: 0,
+        })
+    }
+
+    /// Serves who asks within this time.
+    pub fn serve(&mut self, scheduler: &Scheduler, span: Span) {
+        let end = Instant::now() + span;
+        self.settle(scheduler);
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match laxity_run::readable_within(&self.listener, left) {
+                Ok(true) => {}
+                // A signal: the loader looks whether it is to end.
+                _ => return,
+            }
+            if let Ok((stream, _)) = self.listener.accept()
+                && let Err(error) = self.answer(scheduler, stream)
+            {
+                output::say(format!("amp-rm: a request was not answered: {error}"));
+            }
+        }
+    }
+
+    fn answer(&mut self, scheduler: &Scheduler, stream: UnixStream) -> std::io::Result<()> {
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut client = Channel::over(stream);
+        let Some(order) = client.receive()? else { return Ok(()) };
+        self.forget_ended(scheduler);
+        let outcome = self.carry_out(scheduler, &order).unwrap_or_else(Outcome::from);
+        output::say(format!("amp-rm: {}", words(&outcome)));
+        client.send(&outcome)
+    }
+
+    fn carry_out(&mut self, scheduler: &Scheduler, order: &Order) -> Result<Outcome> {
+        match order {
+            Order::Promote { pid, runtime, period, tardiness_bound } => {
+                self.promote(scheduler, *pid, (*runtime, *period), *tardiness_bound)
+            }
+            Order::Demote { pid } => self.demote(scheduler, *pid),
+            Order::Resize { cpu, server } => self.resize(scheduler, *cpu, *server),
+        }
+    }
+
+    fn promote(
+        &mut self,
+        scheduler: &Scheduler,
+        pid: i32,
+        (runtime, period): (Duration, Duration),
+        tardiness_max: Option<Duration>,
+    ) -> Result<Outcome> {
+        let standing = self.candidate(pid)?;
+        check_times(runtime, period)?;
+        let task = SporadicTask::implicit(runtime.as_ns(), period.as_ns());
+        let id = self.next_id;
+        self.next_id += 1;
+        let entrant = Entrant { id, task, tardiness_max, affinity: Some(standing.cpus().clone()) };
+        let mut entered = self.admission.enter(entrant.clone());
+        if entered.as_ref().is_err_and(|refused| refused.unsettled) && self.wait_until_settled(scheduler) {
+            entered = self.admission.enter(entrant);
+        }
+        let cpu = match entered {
+            Ok(cpu) => cpu,
+            Err(refused) => {
+                let why = refused.diagnostic(|of| self.name(of, (id, pid)));
+                return Ok(Outcome::refused(why));
+            }
+        };
+        let on_core = Duration::from_ns(
+            self.speeds.get(&cpu).copied().unwrap_or(Speed::UNIT).time_for(runtime.as_ns()),
+        );
+        let (runtime_ns, period_ns) = (on_core.as_ns(), period.as_ns());
+        let task = Enrolled { tid: pid, runtime_ns, deadline_ns: period_ns, period_ns };
+        if let Err(error) = self.keep_and_bind(&standing, cpu, task) {
+            self.admission.leave(id);
+            self.admission_left(scheduler, cpu);
+            return match error {
+                Bound::Failed(why) => Err(why),
+                Bound::Refused(why) => Ok(Outcome::refused(why)),
+            };
+        }
+        self.promoted.push(Promoted { standing, cpu, id, task });
+        Ok(Outcome::Promoted { pid, cpu, runtime: on_core, period })
+    }
+
+    /// The thread, as it is, if it is one that may be promoted.
+    fn candidate(&self, pid: i32) -> Result<Standing> {
+        let standing = Standing::of(pid).map_err(|error| no_thread(pid, &error))?;
+        if laxity_run::is_kernel_thread(pid) {
+            return Err(Diagnostic::usage(format!("thread {pid} is one of the kernel's own"))
+                .hint("promote a thread of a program"));
+        }
+        if let Some(promoted) = self.promoted.iter().find(|promoted| promoted.standing.tid() == pid) {
+            return Err(Diagnostic::usage(format!(
+                "thread {pid} is promoted already, with {}/{} on CPU {}",
+                Duration::from_ns(promoted.task.runtime_ns),
+                Duration::from_ns(promoted.task.period_ns),
+                promoted.cpu
+            ))
+            .hint(format!("laxity demote {pid} first")));
+        }
+        if standing.policy() == SCHED_DEADLINE {
+            return Err(Diagnostic::usage(format!("thread {pid} is under SCHED_DEADLINE"))
+                .hint("the kernel schedules it before amp-rm does; give it an ordinary policy first"));
+        }
+        Ok(standing)
+    }
+
+    /// From here on the thread is put back whatever happens to this process.
+    fn keep_and_bind(
+        &mut self,
+        standing: &Standing,
+        cpu: u32,
+        task: Enrolled,
+    ) -> std::result::Result<(), Bound> {
+        let pid = standing.tid();
+        self.keeper.keep(standing.clone()).map_err(Bound::Failed)?;
+        let bound = laxity_run::set_affinity(pid, &CpuList::from_iter([cpu])).and_then(|()| {
+            let (runtime, period) = (Duration::from_ns(task.runtime_ns), Duration::from_ns(task.period_ns));
+            laxity_run::set_policy(pid, Policy::Ext { runtime, deadline: period, period })
+        });
+        let Err(error) = bound else { return Ok(()) };
+        // Its own error counts more than one of putting back what has not changed.
+        let _ = self.keeper.restore(pid);
+        Err(match error.raw_os_error() {
+            Some(libc::EBUSY) => Bound::Refused(
+                Diagnostic::usage(format!(
+                    "thread {pid} cannot enter: CPU {cpu}: real-time tasks may have no more than {} % of it, what its server and \
+                     the reserve leave",
+                    share_of(&self.cores, cpu) / 10_000
+                ))
+                .hint("demote another one, or make the server or the reserve smaller"),
+            ),
+            Some(libc::ESRCH) => Bound::Failed(no_thread(pid, &error)),
+            _ => Bound::Failed(Diagnostic::environment(format!("thread {pid} cannot be promoted: {error}"))),
+        })
+    }
+
+    fn demote(&mut self, scheduler: &Scheduler, pid: i32) -> Result<Outcome> {
+        let Some(at) = self.promoted.iter().position(|promoted| promoted.standing.tid() == pid) else {
+            let gone = Standing::of(pid).err().map(|error| no_thread(pid, &error));
+            return Err(gone.unwrap_or_else(|| {
+                Diagnostic::usage(format!("thread {pid} is not promoted"))
+                    .hint("laxity promote makes it a real-time task")
+            }));
+        };
+        let promoted = self.promoted.remove(at);
+        let (cpu, cpus) = (promoted.cpu, promoted.standing.cpus().clone());
+        self.admission.leave(promoted.id);
+        let put_back = self.keeper.restore(pid);
+        self.admission_left(scheduler, cpu);
+        put_back?;
+        Ok(Outcome::Demoted { pid, cpu, cpus })
+    }
+
+    fn resize(&mut self, scheduler: &Scheduler, cpu: u32, size: ServerSize) -> Result<Outcome> {
+        let (Some(core), Some(&speed)) = (self.cores.get(&cpu).copied(), self.speeds.get(&cpu)) else {
+            return Err(Diagnostic::usage(format!("CPU {cpu}: no real-time tasks run there"))
+                .hint("name one of the policy's CPUs"));
+        };
+        let slowest = self.speeds.values().copied().min().unwrap_or(Speed::UNIT);
+        let server = servers::checked(size.on(speed, slowest))?;
+        let mut resized = self.admission.resize(cpu, server);
+        if resized.as_ref().is_err_and(|refused| refused.unsettled) && self.wait_until_settled(scheduler) {
+            resized = self.admission.resize(cpu, server);
+        }
+        if let Err(refused) = resized {
+            let why = refused.diagnostic(|id| self.name(id, (u64::MAX, 0)));
+            return Ok(Outcome::refused(why));
+        }
+        let wanted = servers::with_server(core, server, self.reserved.share_ppm);
+        let from = scheduler.size(&wanted)?;
+        self.cores.insert(cpu, wanted);
+        self.unsettled.insert(cpu, if from == u64::MAX { now_ns() } else { from.max(now_ns()) });
+        let after = (from != u64::MAX).then(|| Duration::from_ns(from.saturating_sub(now_ns())));
+        Ok(Outcome::Resized { cpu, budget: server.budget(), period: server.period(), after })
+    }
+
+    /// What has left counts until the core has been quiet. It is asked to look whether it is.
+    fn admission_left(&mut self, scheduler: &Scheduler, cpu: u32) {
+        self.unsettled.insert(cpu, now_ns());
+        if let Some(core) = self.cores.get(&cpu) {
+            // It says nothing new; an error would come with whatever is asked next.
+            let _ = scheduler.size(core);
+        }
+    }
+
+    fn settle(&mut self, scheduler: &Scheduler) {
+        if self.unsettled.is_empty() {
+            return;
+        }
+        let Ok(times) = scheduler.ordinary_times() else { return };
+        let quiet = |cpu: u32| times.get(cpu as usize).map_or(0, |times| times.quiet_ns);
+        let settled: Vec<u32> =
+            self.unsettled.iter().filter(|&(&cpu, &since)| quiet(cpu) > since).map(|(&cpu, _)| cpu).collect();
+        for cpu in settled {
+            self.unsettled.remove(&cpu);
+            self.admission.settle(cpu);
+        }
+    }
+
+    /// Whether any core has settled meanwhile.
+    fn wait_until_settled(&mut self, scheduler: &Scheduler) -> bool {
+        let (before, end) = (self.unsettled.len(), Instant::now() + QUIET_WITHIN);
+        while !self.unsettled.is_empty() && Instant::now() < end {
+            std::thread::sleep(Span::from_millis(5));
+            self.settle(scheduler);
+        }
+        self.unsettled.len() < before
+    }
+
+    /// Threads that have ended, or have got another policy from somebody else, leave.
+    fn forget_ended(&mut self, scheduler: &Scheduler) {
+        let left = |promoted: &Promoted| {
+            let now = Standing::of(promoted.standing.tid());
+            !promoted.standing.is_alive() || now.is_ok_and(|now| now.policy() != SCHED_EXT)
+        };
+        while let Some(at) = self.promoted.iter().position(left) {
+            let promoted = self.promoted.remove(at);
+            self.admission.leave(promoted.id);
+            // Whoever gave it another policy did not mean its CPUs.
+            if let Err(error) = self.keeper.restore(promoted.standing.tid()) {
+                output::say(format!("warning: {}", error.message));
+            }
+            self.admission_left(scheduler, promoted.cpu);
+        }
+    }
+
+    /// The policy starts anew because a CPU has come or gone: servers keep their sizes, and who has lost its core is put back.
+    pub fn starts_anew(&mut self, cores: &mut [Core]) {
+        for core in cores.iter_mut() {
+            if let Some(known) = self.cores.get(&core.cpu) {
+                *core = *known;
+            }
+        }
+        let is_there = |cpu: u32| cores.iter().any(|core| core.cpu == cpu);
+        for promoted in std::mem::take(&mut self.promoted) {
+            if is_there(promoted.cpu) {
+                self.promoted.push(promoted);
+                continue;
+            }
+            self.admission.leave(promoted.id);
+            let tid = promoted.standing.tid();
+            output::say(format!("thread {tid} is ordinary again: its CPU {} has gone", promoted.cpu));
+            if let Err(error) = self.keeper.restore(tid) {
+                output::say(format!("warning: {}", error.message));
+            }
+        }
+    }
+
+    /// A task as messages have it; `(id, pid)` is one that is not promoted yet.
+    fn name(&self, id: u64, (new, pid): (u64, i32)) -> String {
+        let known = self.promoted.iter().find(|promoted| promoted.id == id);
+        match known {
+            Some(promoted) => promoted.standing.tid().to_string(),
+            None if id == new => pid.to_string(),
+            None => "one that has left".into(),
+        }
+    }
+}
+
+impl Drop for Authority {
+    fn drop(&mut self) {
+        // Another loader that listens there now has made it anew.
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Why a thread was not bound to its core.
+enum Bound {
+    Failed(Diagnostic),
+    Refused(Diagnostic),
+}
+
+fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {
+    // Of a loader that was killed: there can be one at a time, and this is it.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    // Nobody else may connect, not even before the mode is set.
+    let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
+    let listener = UnixListener::bind(path);
+    rustix::process::umask(before);
+    let listener = listener?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+fn server_of(core: &Core) -> Result<DeferrableServer> {
+    DeferrableServer::new(Duration::from_ns(core.budget_ns), Duration::from_ns(core.period_ns))
+}
+
+fn share_of(cores: &BTreeMap<u32, Core>, cpu: u32) -> u64 {
+    cores.get(&cpu).map_or(0, |core| core.share_ppm)
+}
+
+fn no_thread(pid: i32, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::usage(format!("there is no thread {pid}: {error}"))
+        .hint("give the number of a process, or of one of its threads (ps -eLo pid,tid,comm)")
+}
+
+fn check_times(runtime: Duration, period: Duration) -> Result<()> {
+    let longest = Duration::from_ns(laxity_kernel::PERIOD_MAX_NS);
+    if runtime.is_zero() || period.is_zero() || period > longest {
+        return Err(Diagnostic::usage(format!("a runtime of {runtime} in a period of {period}"))
+            .hint(format!("both are more than nothing, and a period is at most {longest}")));
+    }
+    Ok(())
+}
+
+fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
+}
+
+/// For who watches the loader.
+fn words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Promoted { pid, cpu, runtime, period } => {
+            format!("thread {pid} is a real-time task on CPU {cpu}, {runtime} in every {period}")
+        }
+        Outcome::Demoted { pid, cpu, cpus } => {
+            format!("thread {pid} is ordinary again: it has left CPU {cpu} and may run on {cpus}")
+        }
+        Outcome::Resized { cpu, budget, period, .. } => {
+            format!("the server of CPU {cpu} is {budget}/{period}")
+        }
+        Outcome::Refused { reason, .. } => format!("refused: {reason}"),
+        Outcome::Failed { reason, .. } => format!("not done: {reason}"),
+    }
+}

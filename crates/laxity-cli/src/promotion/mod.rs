@@ -1,0 +1,47 @@
+//! Threads become real-time tasks of a loaded amp-rm and ordinary ones again: `laxity load` decides, `laxity promote`, `demote`
+//! and `resize` ask it over a socket.
+
+mod authority;
+mod messages;
+
+pub use authority::{Authority, Reserved};
+pub use messages::{Order, Outcome};
+
+use laxity_model::{Diagnostic, Result};
+use laxity_run::{Channel, state_directory};
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+
+/// Where the loader listens. Only its user may write there.
+fn socket() -> PathBuf {
+    state_directory().join("amp-rm.socket")
+}
+
+/// Has the loader carry out an order.
+///
+/// # Errors
+///
+/// Nobody listens, or not to this user; what the loader has against the order.
+pub fn ask(order: &Order) -> Result<Outcome> {
+    let path = socket();
+    let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => Diagnostic::environment(format!(
+            "only the user who has loaded amp-rm may change its tasks: {}: {error}",
+            path.display()
+        ))
+        .hint("run this as that user: sudo laxity ..."),
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
+            Diagnostic::environment(format!("no amp-rm is loaded: {}: {error}", path.display()))
+                .hint("load it first, as the same user: sudo laxity load amp-rm --server 25%/4ms")
+        }
+        _ => Diagnostic::environment(format!("{}: {error}", path.display())),
+    })?;
+    let mut loader = Channel::over(stream);
+    let ended = |why: String| {
+        Diagnostic::environment(format!("the loader of amp-rm has not answered: {why}"))
+            .hint("it may have ended meanwhile; then all tasks are as they were before they were promoted")
+    };
+    loader.send(order).map_err(|error| ended(error.to_string()))?;
+    loader.receive().map_err(|error| ended(error.to_string()))?.ok_or_else(|| ended("it has ended".into()))
+}

@@ -1,0 +1,148 @@
+//! How a thread is scheduled and where it may run, remembered so that it can be put back.
+
+use crate::journal::Stat;
+use crate::sched::{self, Attributes};
+use laxity_model::CpuList;
+use serde::{Deserialize, Serialize};
+use std::io;
+
+/// The kernel's flag of its own threads (PF_KTHREAD in linux/sched.h).
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+/// SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_EXT.
+const ORDINARY: [u32; 4] = [0, 3, 5, 7];
+
+/// A thread as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standing {
+    tid: i32,
+    /// When it started, in clock ticks since boot: tells it from a later thread of the same number.
+    started: u64,
+    attributes: Attributes,
+    cpus: CpuList,
+}
+
+impl Standing {
+    /// Of a thread, now.
+    ///
+    /// # Errors
+    ///
+    /// There is none (`ESRCH`), or what else the kernel says.
+    pub fn of(tid: i32) -> io::Result<Self> {
+        let gone = || io::Error::from_raw_os_error(libc::ESRCH);
+        // The kernel takes 0 for the caller.
+        if tid <= 0 {
+            return Err(gone());
+        }
+        let started = Stat::of(tid).ok_or_else(gone)?.started;
+        let mut attributes = sched::attributes(tid)?;
+        // The kernel reports the default slice where none was asked for; put back, it would be one that was.
+        if ORDINARY.contains(&attributes.policy) && attributes.runtime == sched::attributes(0)?.runtime {
+            attributes.runtime = 0;
+        }
+        Ok(Standing { tid, started, attributes, cpus: sched::affinity(tid)? })
+    }
+
+    /// The thread.
+    pub fn tid(&self) -> i32 {
+        self.tid
+    }
+
+    /// Where it may run.
+    pub fn cpus(&self) -> &CpuList {
+        &self.cpus
+    }
+
+    /// The kernel's number of its policy.
+    pub fn policy(&self) -> u32 {
+        self.attributes.policy
+    }
+
+    /// Whether the thread is still there.
+    pub fn is_alive(&self) -> bool {
+        Stat::of(self.tid).is_some_and(|stat| stat.started == self.started)
+    }
+
+    /// Gives the thread back its policy, nice value and priority, then its CPUs. One that has ended needs nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says, of the policy first; the CPUs are put back all the same.
+    pub fn restore(&self) -> io::Result<()> {
+        if !self.is_alive() {
+            return Ok(());
+        }
+        let policy = sched::set_attributes(self.tid, self.attributes);
+        let cpus = sched::set_affinity(self.tid, &self.cpus);
+        policy.and(cpus).or_else(|error| match error.raw_os_error() {
+            Some(libc::ESRCH) => Ok(()),
+            _ => Err(io::Error::new(error.kind(), format!("thread {}: {error}", self.tid))),
+        })
+    }
+}
+
+/// Whether the thread is one of the kernel's own.
+pub fn is_kernel_thread(tid: i32) -> bool {
+    Stat::of(tid).is_some_and(|stat| stat.flags & KERNEL_THREAD != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread that stays until the sender is dropped, and its number.
+    fn thread() -> (std::sync::mpsc::Sender<()>, i32) {
+        let (stay, left) = std::sync::mpsc::channel();
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            tell.send(rustix::thread::gettid().as_raw_nonzero().get()).expect("still listening");
+            left.recv()
+        });
+        (stay, told.recv().expect("the thread starts"))
+    }
+
+    #[test]
+    fn a_thread_gets_back_what_it_had() {
+        let machine = sched::affinity(0).expect("our own");
+        let (_stay, tid) = thread();
+        let batch = Attributes { policy: 3, nice: 5, ..Attributes::default() };
+        sched::set_attributes(tid, batch).expect("less is always permitted");
+        let before = Standing::of(tid).expect("it is there");
+        assert_eq!((before.policy(), before.cpus(), before.tid()), (3, &machine, tid));
+        let lowest: CpuList = machine.lowest().into_iter().collect();
+        sched::set_affinity(tid, &lowest).expect("our own thread");
+        sched::set_attributes(tid, Attributes { nice: 7, ..Attributes::default() }).expect("less");
+        assert_ne!(Standing::of(tid).expect("it is there"), before);
+        match before.restore() {
+            Ok(()) => assert_eq!(Standing::of(tid).expect("it is there"), before),
+            // A lower nice value takes privilege; the CPUs are back.
+            Err(error) => {
+                assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
+                assert_eq!(sched::affinity(tid).expect("it is there"), machine);
+            }
+        }
+    }
+
+    #[test]
+    fn one_that_has_ended_or_another_of_its_number_is_left_alone() {
+        let (_stay, tid) = thread();
+        let standing = Standing::of(tid).expect("it is there");
+        let another = Standing { started: standing.started + 1, cpus: CpuList::first(1), ..standing.clone() };
+        assert!(!another.is_alive());
+        another.restore().expect("nothing to do");
+        assert_eq!(Standing::of(tid).expect("it is there"), standing);
+        // Above the kernel's limit of 2^22.
+        for none in [1 << 23, 0, -1] {
+            assert_eq!(Standing::of(none).expect_err("none").raw_os_error(), Some(libc::ESRCH));
+        }
+    }
+
+    #[test]
+    fn the_kernels_threads_are_known() {
+        assert!(!is_kernel_thread(rustix::process::getpid().as_raw_nonzero().get()));
+        // In a container number 2 is somebody else.
+        if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
+            assert!(is_kernel_thread(2));
+        }
+    }
+}

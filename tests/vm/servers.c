@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What amp-rm's deferrable servers are for: ordinary work beside a heavy real-time load. Usage:
+ *
+ *   servers load CPU RUNTIME_US PERIOD_US WORK_US SECONDS    a real-time task on a CPU; WORK_US of each job; or until SIGTERM
+ *   servers busy CPU SECONDS                                 an ordinary loop on a CPU: what it got of it, in thousandths
+ *   servers sleep THREADS ITERATIONS SEED [CPU]              busy-sleep loops (calandrino2007, Figure 5): response times in us
+ *   servers hold SECONDS                                     an ordinary process that waits, for others to promote
+ *
+ * Exit code 1: something was refused.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "task.h"
+
+#define US 1000ull
+
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+static int confined(const char *cpu)
+{
+	int error = set_cpus(0, atoi(cpu), atoi(cpu) + 1);
+
+	if (error)
+		printf("no affinity: %s\n", strerror(error));
+	return error;
+}
+
+static volatile sig_atomic_t over;
+
+static void end_load(int signal)
+{
+	(void)signal;
+	over = 1;
+}
+
+static int load(char **words)
+{
+	uint64_t runtime = number(words[1]) * US, period = number(words[2]) * US, job = number(words[3]) * US;
+	uint64_t end, release;
+	int jobs = 0, missed = 0, error;
+	uint64_t latest = 0;
+
+	if (confined(words[0]))
+		return 1;
+	signal(SIGTERM, end_load);
+	error = ask(0, runtime, period, period, 0);
+	if (error) {
+		printf("refused %d %s\n", error, strerror(error));
+		return 1;
+	}
+	/* The first job has what is left of its period. */
+	sched_yield();
+	release = now(CLOCK_MONOTONIC);
+	end = release + number(words[4]) * 1000 * MS;
+	while (release < end && !over) {
+		uint64_t late;
+
+		work(job);
+		late = now(CLOCK_MONOTONIC);
+		late = late > release + period ? late - release - period : 0;
+		missed += late > 0;
+		latest = late > latest ? late : latest;
+		jobs++;
+		sched_yield();
+		release += period;
+	}
+	printf("jobs %d missed %d latest_us %llu\n", jobs, missed, (unsigned long long)(latest / US));
+	return 0;
+}
+
+static int busy(char **words)
+{
+	uint64_t begin, length = number(words[1]) * 1000 * MS;
+	uint64_t had;
+
+	if (confined(words[0]))
+		return 1;
+	begin = now(CLOCK_MONOTONIC);
+	had = now(CLOCK_THREAD_CPUTIME_ID);
+	while (now(CLOCK_MONOTONIC) < begin + length)
+		;
+	had = now(CLOCK_THREAD_CPUTIME_ID) - had;
+	printf("%llu\n", (unsigned long long)(had * 1000 / (now(CLOCK_MONOTONIC) - begin)));
+	return 0;
+}
+
+struct loop {
+	pthread_t thread;
+	uint64_t random;
+	int iterations;
+	uint64_t *response;
+};
+
+/* RANDOM(5, 25) ms. */
+static uint64_t draw(struct loop *loop)
+{
+	loop->random = loop->random * 6364136223846793005ull + 1442695040888963407ull;
+	return 5 + (loop->random >> 33) % 21;
+}
+
+static void *busy_sleep(void *context)
+{
+	struct loop *loop = context;
+
+	for (int i = 0; i < loop->iterations; i++) {
+		uint64_t length = draw(loop) * MS;
+		struct timespec pause = {.tv_nsec = length};
+		uint64_t begin = now(CLOCK_MONOTONIC);
+
+		nanosleep(&pause, NULL);
+		loop->response[i] = now(CLOCK_MONOTONIC) - begin - length;
+	}
+	return NULL;
+}
+
+static int smaller(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* As the paper's Table 2 has it, in us. */
+static void summarize(uint64_t *values, size_t count)
+{
+	double sum = 0, squares = 0, mean;
+
+	qsort(values, count, sizeof(*values), smaller);
+	for (size_t i = 0; i < count; i++)
+		sum += values[i] / 1e3;
+	mean = sum / count;
+	for (size_t i = 0; i < count; i++)
+		squares += (values[i] / 1e3 - mean) * (values[i] / 1e3 - mean);
+	printf("count %zu min %.0f avg %.0f med %.0f sd %.0f max %.0f\n", count, values[0] / 1e3, mean,
+	       (values[(count - 1) / 2] + values[count / 2]) / 2e3, sqrt(squares / count), values[count - 1] / 1e3);
+}
+
+static int sleepers(char **words, int given)
+{
+	int threads = atoi(words[0]), iterations = atoi(words[1]);
+	struct loop *loops = calloc(threads, sizeof(*loops));
+	uint64_t *values = calloc((size_t)threads * iterations, sizeof(*values));
+
+	if (!loops || !values || threads < 1 || iterations < 1 || (given > 3 && confined(words[3])))
+		return 1;
+	for (int i = 0; i < threads; i++) {
+		loops[i] = (struct loop){.random = number(words[2]) + i, .iterations = iterations,
+					 .response = values + (size_t)i * iterations};
+		/* Seeds that are neighbours are not to draw alike. */
+		for (int turn = 0; turn < 8; turn++)
+			draw(&loops[i]);
+		if (pthread_create(&loops[i].thread, NULL, busy_sleep, &loops[i]))
+			return 1;
+	}
+	for (int i = 0; i < threads; i++)
+		pthread_join(loops[i].thread, NULL);
+	summarize(values, (size_t)threads * iterations);
+	return 0;
+}
+
+static int hold(char **words)
+{
+	uint64_t end = now(CLOCK_MONOTONIC) + number(words[0]) * 1000 * MS;
+
+	setpriority(PRIO_PROCESS, 0, 5);
+	printf("%d\n", getpid());
+	fflush(stdout);
+	/* Jobs of a millisecond, should it be promoted; else a loop that leaves room. */
+	while (now(CLOCK_MONOTONIC) < end) {
+		work(MS / 2);
+		usleep(20000);
+	}
+	return 0;
+}
+
+int main(int count, char **words)
+{
+	const char *what = count > 1 ? words[1] : "";
+
+	if (!strcmp(what, "load") && count == 7)
+		return load(words + 2);
+	if (!strcmp(what, "busy") && count == 4)
+		return busy(words + 2);
+	if (!strcmp(what, "sleep") && (count == 5 || count == 6))
+		return sleepers(words + 2, count - 2);
+	if (!strcmp(what, "hold") && count == 3)
+		return hold(words + 2);
+	return 2;
+}
