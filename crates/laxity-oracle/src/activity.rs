@@ -45,7 +45,7 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 13] = [
         Cause::KernelThread,
         Cause::HigherClass,
         Cause::Reserve,

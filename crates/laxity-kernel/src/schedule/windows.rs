@@ -52,7 +52,7 @@ pub struct MeasuredWindows {
 
 impl MeasuredWindows {
     /// All of them by name, as in results.
-    pub fn named(&self) -> [(&'static str, Span); 11] {
+    pub fn named(&self) -> [(&'static str, Span); 12] {
         [
             ("release-latency", self.release_latency),
             ("release", self.release),
