@@ -3,7 +3,7 @@
 
 use laxity_model::{Platform, Result, TaskSet};
 use laxity_sim::costs::{COST_MAX, Costs};
-use laxity_study::Study;
+use laxity_study::{Planned as _, Study};
 use laxity_trace::{Event, EventsReader, EventsWriter};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;

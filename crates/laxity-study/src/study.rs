@@ -123,7 +123,7 @@ impl Study {
         let axis = axis_of(&file.axis, processors)?;
         if axis.variable.is_of_simulations() {
             let name = axis.variable.name();
-            return Err(Diagnostic::usage(format!("axis: `{name}` varies what no test of these looks at"))
+            return Err(Diagnostic::usage(format!("axis: `{name}` varies something which no test looks at"))
                 .hint("write `kind = \"simulation\"` (schemas/simulation-study.schema.json), or let something else vary"));
         }
         let families = families(&file.generator, &file.matrix, axis.variable)?;
