@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How fast a core is and how large its server, as user space says: for policies that define LX_SERVERS. */
+/* What a core is and how large its server, as user space says: for policies that define LX_SERVERS. */
 #ifndef LX_HOST_CORES_H
 #define LX_HOST_CORES_H
 
@@ -25,7 +25,10 @@ static __always_inline u64 lx_resize(struct lx_instance *in, struct lx_host_cpu 
 	return now;
 }
 
-/* A core's speed, the size of its server and what real-time tasks may have of it, before or while the scheduler is attached. */
+/*
+ * A core's speed, the size of its server, and what real-time tasks may have of it at whose word, before or while the scheduler is
+ * attached.
+ */
 SEC("syscall") int size_core(void *context)
 {
 	struct lx_host_core *core = &core_data;
@@ -39,6 +42,7 @@ SEC("syscall") int size_core(void *context)
 	if (!c)
 		return -LX_EINVAL;
 	c->speed = core->speed;
+	c->closed_by = core->closed ? bpf_get_current_pid_tgid() >> 32 : 0;
 	core->from = now;
 	if (!in)
 		return period ? -LX_EINVAL : 0;

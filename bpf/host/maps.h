@@ -130,6 +130,9 @@ struct lx_host_cpu {
 	u32 shown;
 	/* See LX_FORGET: of this CPU's loops, which nothing interrupts. */
 	u32 forget;
+	/* The process that alone may admit tasks here; 0: whoever may admit tasks at all. */
+	u32 closed_by;
+	u32 unused2;
 #endif
 };
 

@@ -54,6 +54,22 @@ static __always_inline bool lx_is_capable(void)
 	return BPF_CORE_READ(self, cred, cap_effective.val) & (1ull << LX_CAP_SYS_NICE);
 }
 
+#ifdef LX_SERVERS
+/* Whether the instance, which is of one CPU, is closed to who asks now. */
+static __always_inline bool lx_is_closed(struct lx_instance *in)
+{
+	struct lx_host_cpu *c = lx_host_cpu(lx_kernel_cpu(in, 0));
+
+	return c && c->closed_by && c->closed_by != (u32)(bpf_get_current_pid_tgid() >> 32);
+}
+#else
+static __always_inline bool lx_is_closed(struct lx_instance *in)
+{
+	(void)in;
+	return false;
+}
+#endif
+
 /* What a task has to do with its deadline or its period under fixed priorities: the shorter, the higher. */
 static __always_inline u32 lx_priority_of(const struct lx_parameters *wanted)
 {
@@ -94,7 +110,7 @@ static __noinline int lx_readmit(struct lx_member *member, const struct lx_param
 	u32 index = member->index;
 	u32 refused;
 
-	if (!in)
+	if (!in || lx_is_closed(in))
 		return -LX_EBUSY;
 	lx_lock(in);
 	refused = lx_admits(in, lx_slot(in, index)->bandwidth, wanted);
@@ -114,7 +130,7 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	u32 index = LX_NONE;
 	u32 refused;
 
-	if (!in || !wanted)
+	if (!in || !wanted || lx_is_closed(in))
 		return -LX_EBUSY;
 	if (!lx_covers(p, in))
 		return -LX_EPERM;

@@ -124,10 +124,11 @@ static __always_inline u32 lx_why_first(struct lx_instance *in, struct lx_host_c
 
 static __always_inline void lx_set_timer(struct lx_host_cpu *c, u64 due)
 {
-	if (!has_timers || due == LX_NEVER)
+	if (due == LX_NEVER)
 		return;
-	c->budget_due = due;
-	bpf_timer_start(&c->timer, due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
+	c->budget_due = due + budgets_late;
+	if (has_timers)
+		bpf_timer_start(&c->timer, c->budget_due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 }
 
 /* Ordinary work goes before real-time work here from now on, by its server: until the budget is used up. */

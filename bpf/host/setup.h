@@ -48,6 +48,8 @@ struct lx_host_core {
 	u64 period;
 	/* What real-time tasks may be admitted for, in millionths of it. */
 	u64 share;
+	/* Nobody but who says this may admit tasks there, or change those that are: their deadlines have been proven. */
+	u64 closed;
 	/*
 	 * The answer: from which instant on the server has that size, in ns of CLOCK_MONOTONIC. LX_NEVER: as soon as no real-time
 	 * job of the core is pending, as its period is another one.

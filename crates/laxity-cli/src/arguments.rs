@@ -1,9 +1,11 @@
 //! The command line. Options mean the same everywhere.
 
 pub mod platform;
+mod policy;
 mod server;
 
 pub use platform::{PlacementArguments, PlatformArguments};
+pub use policy::PolicyArguments;
 pub use server::ServerArguments;
 
 use crate::experiment::DemandModel;
@@ -14,6 +16,7 @@ use clap::{Args, Parser, Subcommand};
 use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Scope, ServerSize};
 use laxity_run::BudgetMargin;
 use laxity_sim::BudgetMode;
+use policy::budget;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -139,6 +142,9 @@ pub struct RunningArguments {
     /// No progress
     #[arg(short, long)]
     pub quiet: bool,
+    /// How many ordinary threads want the same cores all the time, beside the tasks
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    pub busy: u32,
     /// Exit with 1 if jobs miss deadlines (compare: under the scheduler it recommends)
     #[arg(long)]
     pub fail_on_miss: bool,
@@ -154,20 +160,6 @@ pub struct RunningArguments {
     /// Where tasks go
     #[command(flatten)]
     pub placement: PlacementArguments,
-}
-
-/// What laxity's own policies can be told in the kernel.
-#[derive(Args, Clone, Copy)]
-pub struct PolicyArguments {
-    /// Laxity's own policies: what happens to a job that exceeds its budget: throttle (it waits for the next period, as under SCHED_DEADLINE), postpone (its deadline moves by a period), off (nothing)
-    #[arg(long, value_name = "MODE", default_value = "throttle", value_parser = budget)]
-    pub budget: BudgetMode,
-    /// Laxity's own policies: whether jobs of one release instant are released together: on or off
-    #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
-    pub batching: bool,
-    /// push-pull: after how many failures a push is given up
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
-    pub retries: u32,
 }
 
 /// `laxity compare`.
@@ -255,9 +247,12 @@ pub struct SimulateArguments {
     /// Tasks that are not real-time, with random lifetimes and run ratios, on the time that real-time tasks leave (calandrino2007, 5.1)
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub background: u32,
+    /// How many ordinary tasks want the same cores all the time, beside the tasks
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    pub busy: u32,
     /// Deferrable server of every core: for how long those go before real-time tasks, per period; 2ms/10ms or 20%/10ms of each core,
     /// or 2ms@slowest/10ms, as much as the slowest core does in that time (amp-rm and other schedulers per core)
-    #[arg(long, value_name = "BUDGET/PERIOD", requires = "background", value_parser = value::<ServerSize>)]
+    #[arg(long, value_name = "BUDGET/PERIOD", value_parser = value::<ServerSize>)]
     pub server: Option<ServerSize>,
     /// The scheduler looks at ticks of 1 ms only, as in schedsim: who is done keeps the core until the next one
     #[arg(long, conflicts_with = "verify")]
@@ -298,15 +293,6 @@ pub struct SimulateArguments {
     /// Where tasks go
     #[command(flatten)]
     pub placement: PlacementArguments,
-}
-
-fn budget(text: &str) -> std::result::Result<BudgetMode, String> {
-    match text {
-        "off" => Ok(BudgetMode::Off),
-        "throttle" => Ok(BudgetMode::Throttle),
-        "postpone" => Ok(BudgetMode::Postpone),
-        _ => Err(format!("`{text}` is not a budget mode\nhint: choose off, throttle or postpone")),
-    }
 }
 
 /// `on` or `off`.

@@ -168,7 +168,8 @@ fn record(
     }
     println!("{} records, {} lost", recorded.records.len(), recorded.lost);
     let cpus = (0..cpus).collect();
-    let origin = Origin { t0_ns, tasks, first_job: 1, cpus, queues, end_ns: Some(t0_ns + length_ns) };
+    let (end_ns, servers) = (Some(t0_ns + length_ns), vec![]);
+    let origin = Origin { t0_ns, tasks, first_job: 1, cpus, queues, end_ns, servers };
     Ok(convert(&recorded, &origin))
 }
 

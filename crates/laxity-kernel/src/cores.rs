@@ -1,12 +1,18 @@
 //! The cores of amp-rm: how fast they are, and the deferrable servers on them.
 
 use crate::{Options, Scheduler, ffi};
-use laxity_model::{Diagnostic, Duration, Platform, Policy, Result};
+use laxity_model::{DeferrableServer, Diagnostic, Duration, Platform, Policy, Result, Speed};
 use libbpf_rs::{MapCore as _, MapFlags};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+/// What the fastest core's speed is to the policy, which compares products of speeds and numbers of tasks.
+const FASTEST: u32 = 1 << 16;
+const MILLION: u64 = 1_000_000;
+/// A server's budget comes and goes by timers: more often than this, and they are all that the machine does.
+const SERVER_PERIOD_MIN: Duration = Duration::from_us(100);
 
 /// A core, and the server on it. `bpf/host/setup.h` has the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Core {
     /// The kernel's number.
     pub cpu: u32,
@@ -18,6 +24,89 @@ pub struct Core {
     pub period_ns: u64,
     /// What real-time tasks may be admitted for, in millionths of it.
     pub share_ppm: u64,
+    /// Whether nobody but this process may admit tasks there, or change those that are.
+    pub closed: bool,
+}
+
+impl Core {
+    /// A core of this speed among others of which the fastest has that one, without a server. `share_ppm` are the millionths of
+    /// it that real-time tasks may be admitted for.
+    pub fn new(cpu: u32, speed: Speed, fastest: Speed, share_ppm: u64) -> Core {
+        Core { cpu, speed: scaled(speed, fastest), budget_ns: 0, period_ns: 0, share_ppm, closed: false }
+    }
+
+    /// The core with this server, where all else leaves real-time tasks `share_ppm` millionths.
+    #[must_use]
+    pub fn with_server(self, server: DeferrableServer, share_ppm: u64) -> Core {
+        let (budget_ns, period_ns) = match server.is_none() {
+            true => (0, 0),
+            false => (server.budget().as_ns(), server.period().as_ns()),
+        };
+        Core { budget_ns, period_ns, share_ppm: share_beside(server, share_ppm), ..self }
+    }
+
+    /// Its server.
+    pub fn server(&self) -> DeferrableServer {
+        let times = (Duration::from_ns(self.budget_ns), Duration::from_ns(self.period_ns));
+        DeferrableServer::new(times.0, times.1).unwrap_or(DeferrableServer::NONE)
+    }
+}
+
+/// A server that the kernel's side can carry out.
+///
+/// # Errors
+///
+/// Its period is too short or too long for that.
+pub fn checked_server(server: DeferrableServer) -> Result<DeferrableServer> {
+    let longest = Duration::from_ns(crate::PERIOD_MAX_NS);
+    if !server.is_none() && (server.period() < SERVER_PERIOD_MIN || server.period() > longest) {
+        return Err(Diagnostic::usage(format!(
+            "server {server}: the period is not between {SERVER_PERIOD_MIN} and {longest}"
+        ))
+        .hint("the paper's is 4ms; the share is what counts, and a longer period costs fewer interrupts"));
+    }
+    Ok(server)
+}
+
+/// What real-time tasks may have of a core with this server, in millionths: no more than the server leaves.
+pub fn share_beside(server: DeferrableServer, share_ppm: u64) -> u64 {
+    if server.is_none() {
+        return share_ppm;
+    }
+    let budget = u128::from(server.budget().as_ns()) * u128::from(MILLION);
+    let taken = budget.div_ceil(u128::from(server.period().as_ns()));
+    share_ppm.min(MILLION.saturating_sub(u64::try_from(taken).unwrap_or(MILLION)))
+}
+
+/// Relative to the fastest, rounded down, but no core stands still.
+fn scaled(speed: Speed, fastest: Speed) -> u32 {
+    let above = u128::from(FASTEST) * u128::from(speed.numerator()) * u128::from(fastest.denominator());
+    let below = u128::from(speed.denominator()) * u128::from(fastest.numerator());
+    u32::try_from(above / below).unwrap_or(u32::MAX).max(1)
+}
+
+/// A server from the instant on at which a scheduler was attached with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunningServer {
+    /// The kernel's number of its CPU.
+    pub cpu: u32,
+    /// In ns.
+    pub budget_ns: u64,
+    /// In ns.
+    pub period_ns: u64,
+    /// From when its periods count, in ns of CLOCK_MONOTONIC.
+    pub since_ns: u64,
+}
+
+impl RunningServer {
+    /// Its size.
+    ///
+    /// # Errors
+    ///
+    /// It has none.
+    pub fn server(&self) -> Result<DeferrableServer> {
+        DeferrableServer::new(Duration::from_ns(self.budget_ns), Duration::from_ns(self.period_ns))
+    }
 }
 
 /// For how long ordinary tasks have had a core, by why.
@@ -50,13 +139,17 @@ impl OrdinaryTimes {
 }
 
 impl Options {
-    /// The cores that the policy is told of.
+    /// The cores that the policy is told of: all that there are, those that nobody has named as fast as any.
     pub(crate) fn sized_cores(&self) -> Result<Vec<Core>> {
-        if self.policy != Policy::AmpRm || !self.cores.is_empty() {
-            return Ok(self.cores.clone());
+        let mut cores = self.cores.clone();
+        if self.policy == Policy::AmpRm {
+            let named = |cpu: &u32| self.cores.iter().any(|core| core.cpu == *cpu);
+            let others =
+                Platform::this_machine()?.cpus().iter().filter(|cpu| !named(cpu)).collect::<Vec<_>>();
+            let plain = |cpu| Core::new(cpu, Speed::UNIT, Speed::UNIT, self.share_ppm);
+            cores.extend(others.into_iter().map(plain));
         }
-        let plain = |cpu| Core { cpu, speed: 1, budget_ns: 0, period_ns: 0, share_ppm: self.share_ppm };
-        Ok(Platform::this_machine()?.cpus().iter().map(plain).collect())
+        Ok(cores)
     }
 }
 
@@ -64,6 +157,23 @@ impl Options {
 const FROM_AT: usize = std::mem::offset_of!(ffi::lx_host_core, from);
 
 impl Scheduler {
+    /// Says what all cores are, before the policy is attached.
+    pub(crate) fn size_all(&mut self, cores: &[Core]) -> Result<()> {
+        for core in cores {
+            let since_ns = self.size(core)?;
+            let Core { cpu, budget_ns, period_ns, .. } = *core;
+            if period_ns > 0 {
+                self.servers.push(RunningServer { cpu, budget_ns, period_ns, since_ns });
+            }
+        }
+        Ok(())
+    }
+
+    /// The servers that the policy was attached with.
+    pub fn servers(&self) -> &[RunningServer] {
+        &self.servers
+    }
+
     /// Says how fast a core is and how large its server. An attached scheduler's server gets another budget when its present
     /// period ends, and another period as soon as no real-time job of the core is pending. Returns the instant, in ns of
     /// CLOCK_MONOTONIC, or `u64::MAX` for the latter if that is not now.
@@ -78,6 +188,7 @@ impl Scheduler {
             budget: core.budget_ns,
             period: core.period_ns,
             share: core.share_ppm,
+            closed: u64::from(core.closed),
             from: 0,
         };
         // SAFETY: plain numbers, all of them initialized.
@@ -118,5 +229,37 @@ fn times_of(value: &[u8]) -> OrdinaryTimes {
         reserve: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_ordinary_times, reserve))),
         background: Duration::from_ns(at(std::mem::offset_of!(ffi::lx_ordinary_times, background))),
         quiet_ns: at(std::mem::offset_of!(ffi::lx_ordinary_times, quiet)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_model::ServerSize;
+
+    fn speed(above: u32, below: u32) -> Speed {
+        Speed::new(above, below).expect("positive")
+    }
+
+    #[test]
+    fn real_time_tasks_may_have_what_the_server_leaves() {
+        let server = |text: &str| text.parse::<ServerSize>().expect("a size").on(Speed::UNIT, Speed::UNIT);
+        assert_eq!(share_beside(DeferrableServer::NONE, 950_000), 950_000);
+        assert_eq!(share_beside(server("25%/4ms"), 950_000), 750_000);
+        assert_eq!(share_beside(server("1ms/3ms"), 950_000), 666_666);
+        assert_eq!(share_beside(server("1%/1ms"), 950_000), 950_000);
+        assert_eq!(share_beside(server("100%/1ms"), 950_000), 0);
+        let core = Core::new(3, Speed::UNIT, Speed::UNIT, 950_000);
+        assert_eq!((core.server(), core.share_ppm), (DeferrableServer::NONE, 950_000));
+        let core = core.with_server(server("1ms/3ms"), 950_000);
+        assert_eq!((core.server(), core.share_ppm), (server("1ms/3ms"), 666_666));
+        assert_eq!(core.with_server(DeferrableServer::NONE, 950_000).server(), DeferrableServer::NONE);
+    }
+
+    #[test]
+    fn speeds_are_relative_to_the_fastest() {
+        assert_eq!(scaled(speed(1, 2), speed(1, 2)), 65536);
+        assert_eq!(scaled(speed(1, 2), speed(2, 1)), 16384);
+        assert_eq!(scaled(speed(1, u32::MAX), speed(u32::MAX, 1)), 1);
     }
 }

@@ -3,6 +3,7 @@
 //! A [`Scheduler`] is one policy on one set of cells. Whatever ends it (dropped, its process killed, thrown out by the
 //! kernel), the kernel's own scheduler goes on with all tasks.
 
+mod clock;
 mod cores;
 mod counters;
 mod kernel;
@@ -14,7 +15,8 @@ pub mod rings;
 pub mod schedule;
 mod scheduler;
 
-pub use cores::{Core, OrdinaryTimes};
+pub use clock::monotonic_ns;
+pub use cores::{Core, OrdinaryTimes, RunningServer, checked_server, share_beside};
 pub use counters::Counters;
 pub use kernel::{Support, attached, support};
 pub use object::object;

@@ -1,5 +1,6 @@
 //! Releases where the kernel has no BPF timers (PREEMPT_RT): by a thread with a real-time priority.
 
+use crate::clock::monotonic_ns;
 use laxity_model::{Diagnostic, Result};
 use libbpf_rs::{MapCore as _, MapFlags, MapHandle, Object, libbpf_sys};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
@@ -70,10 +71,4 @@ fn release(program: &OwnedFd, map: &MapHandle, stop: &AtomicBool) {
             next.and_then(|value| value.get(..8)?.try_into().ok()).map_or(u64::MAX, u64::from_ne_bytes);
         sleep(Duration::from_nanos(next.saturating_sub(monotonic_ns()).clamp(LOOK_AGAIN_NS, LOOK_EVERY_NS)));
     }
-}
-
-fn monotonic_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
-    seconds * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }

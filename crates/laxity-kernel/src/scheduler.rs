@@ -3,7 +3,7 @@
 use crate::object::Opened;
 use crate::releaser::Releaser;
 use crate::rings::{Rings, Switch};
-use crate::{Core, Counters, ffi, kernel, messages};
+use crate::{Core, Counters, RunningServer, ffi, kernel, messages};
 use laxity_model::{Diagnostic, Policy, Result};
 use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, ProgramInput, ProgramType};
@@ -146,6 +146,8 @@ pub struct Scheduler {
     releaser: Option<Releaser>,
     /// Where in `.data` the kernel's reason for an exit is.
     exit_place: usize,
+    /// Those it was attached with.
+    pub(crate) servers: Vec<RunningServer>,
 }
 
 fn environment(what: String) -> Diagnostic {
@@ -192,14 +194,12 @@ impl Scheduler {
         let opened = prepare(options).map_err(environment)?;
         let exit_place = opened.place_in_data("uei").map_err(environment)?;
         let object = opened.object.load().map_err(|error| refused(options.policy, &error))?;
-        let mut scheduler =
-            Scheduler { object, link: None, interface: Vec::new(), releaser: None, exit_place };
+        let (interface, servers) = (Vec::new(), Vec::new());
+        let mut scheduler = Scheduler { object, link: None, interface, releaser: None, exit_place, servers };
         for (number, cell) in options.cells.iter().enumerate() {
             scheduler.set_up(options, number, cell).map_err(environment)?;
         }
-        for core in options.sized_cores()? {
-            scheduler.size(&core)?;
-        }
+        scheduler.size_all(&options.sized_cores()?)?;
         scheduler.attach_interface()?;
         let mut map = scheduler
             .object

@@ -31,6 +31,7 @@ mod activity;
 mod definition;
 mod reference;
 mod schema;
+mod server_account;
 pub mod tiny;
 mod transitions;
 mod verdict;
@@ -43,6 +44,7 @@ pub use reference::{
     reference, scheduled_by,
 };
 pub use schema::verdict_schema;
+pub use server_account::ServerAccount;
 pub use transitions::{KernelWindows, Structure, Transitions};
 pub use verdict::{
     Excuse, Finding, JobName, Oracle, Overruns, Tolerated, VERDICT_VERSION, VIOLATIONS_KEPT, Verdict,

@@ -62,6 +62,7 @@ pub fn alone(
         duration: begin,
         grace: Duration::from_ms(500),
         on_miss: OnMiss::Continue,
+        busy: 0,
         bandwidth_linger: Duration::ZERO,
         attachment: None,
         recorded: false,

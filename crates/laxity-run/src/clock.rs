@@ -2,15 +2,6 @@
 
 use std::io;
 
-fn read(clock: libc::clockid_t) -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is a valid timespec to write to.
-    let failed = unsafe { libc::clock_gettime(clock, &raw mut now) };
-    assert_eq!(failed, 0, "clock_gettime cannot fail for these clocks");
-    u64::try_from(now.tv_sec).expect("a time since boot") * 1_000_000_000
-        + u64::try_from(now.tv_nsec).expect("below 10^9")
-}
-
 /// Lets the calling thread's sleeps end as precisely as the kernel can: ordinary threads sleep up to 50 us longer.
 pub fn sleep_precisely() {
     // SAFETY: prctl takes numbers. It cannot fail with a positive slack; if it did, sleeps would only be longer.
@@ -18,13 +9,16 @@ pub fn sleep_precisely() {
 }
 
 /// CLOCK_MONOTONIC in ns.
-pub fn monotonic_ns() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
-}
+pub use laxity_kernel::monotonic_ns;
 
 /// CPU time that the calling thread has used, in ns.
 pub fn thread_cpu_ns() -> u64 {
-    read(libc::CLOCK_THREAD_CPUTIME_ID)
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a valid timespec to write to.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) };
+    assert_eq!(failed, 0, "clock_gettime cannot fail for this clock");
+    let part = |value: i64| u64::try_from(value).expect("a time since the thread began");
+    part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec)
 }
 
 /// Sleeps until CLOCK_MONOTONIC reaches `instant_ns`; returns at once if it has.

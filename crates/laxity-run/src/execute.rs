@@ -11,6 +11,7 @@ use crate::plan::{Plan, PlannedTask};
 use crate::runtime_dir::MachineLock;
 use crate::sched::Policy;
 use crate::shared::{NEVER, Shared, Slot, TaskEntry, job_end};
+use laxity_kernel::RunningServer;
 use laxity_kernel::rings::{RECORD_BYTES, Record};
 use laxity_kernel::schedule::Recorded;
 use laxity_model::{ByteSize, Diagnostic, Duration, OnMiss, Result};
@@ -75,6 +76,8 @@ pub struct RunRecords {
     pub cpu_ns: u64,
     /// What a reader should know.
     pub notes: Vec<String>,
+    /// The deferrable servers of the policy.
+    pub servers: Vec<RunningServer>,
 }
 
 /// How often progress is shown and interruptions are looked for.
@@ -166,6 +169,7 @@ fn records_of(mut file: File, about: RecordingEnd) -> RunRecords {
         threads: about.threads.into_iter().map(thread).collect(),
         cpu_ns: about.cpu_ns,
         notes,
+        servers: about.servers,
     }
 }
 

@@ -10,6 +10,7 @@
 mod policy;
 mod recorder;
 
+use crate::busy::Busy;
 use crate::channel::{Channel, readable};
 use crate::clock::monotonic_ns;
 use crate::cpuset::{self, Hierarchy};
@@ -66,6 +67,7 @@ pub fn guardian_main(shared: Shared, state_directory: &Path, records: Option<Fil
         signals,
         shared,
         workers: Vec::new(),
+        busy: None,
         cut_short: None,
         notes: Vec::new(),
         attached: None,
@@ -115,6 +117,7 @@ struct Guardian {
     signals: UnixStream,
     shared: Shared,
     workers: Vec<Worker>,
+    busy: Option<Busy>,
     cut_short: Option<String>,
     notes: Vec<String>,
     /// The policy in the kernel.
@@ -148,6 +151,10 @@ impl Guardian {
         threads.sort_unstable();
         sched::set_policy(0, Policy::Fifo { priority: GUARDIAN_PRIORITY })
             .map_err(|error| refused("the guardian", Policy::Fifo { priority: GUARDIAN_PRIORITY }, &error))?;
+        if plan.busy > 0 {
+            let cpus = plan.cells.iter().flat_map(|cell| cell.cpus.iter()).collect();
+            self.busy = Some(Busy::start(plan.busy, &cpus)?);
+        }
         self.record(plan, &threads);
         let t0_ns = self.admit_all(plan, &threads)?;
         if self.cut_short.is_some() {
@@ -358,9 +365,14 @@ impl Guardian {
     fn clean_up(&mut self) {
         if let Some(recorder) = self.recorder.take() {
             self.attached.iter().for_each(Attached::note_pending);
-            self.recording = Some(recorder.finish(self.t0_ns, std::mem::take(&mut self.threads)));
+            let servers = self.attached.as_ref().map(Attached::servers).unwrap_or_default();
+            let end = recorder.finish(self.t0_ns, std::mem::take(&mut self.threads));
+            self.recording = Some(RecordingEnd { servers, ..end });
         }
         self.shared.stop();
+        if self.busy.take().is_some_and(|mut busy| busy.is_gone()) {
+            self.notes.push("the ordinary threads beside the tasks (--busy) ended before the run did".into());
+        }
         // Before the workers are waited for: threads that wait for the policy to release them could not leave.
         if let Some(attached) = self.attached.take() {
             self.counters = attached.detach();

@@ -8,6 +8,7 @@
 
 mod alone;
 mod budget;
+mod busy;
 mod calibrate;
 mod capability;
 mod channel;
@@ -67,6 +68,9 @@ pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
         WORKER_COMMAND => {
             let guardian = arguments.get(3)?.parse().ok()?;
             Some(shared().map_or(ExitCode::FAILURE, |shared| worker::worker_main(shared, guardian)))
+        }
+        busy::BUSY_COMMAND => {
+            Some(busy::busy_main(arguments.get(2)?.parse().ok()?, arguments.get(3)?.parse().ok()?))
         }
         KEEPER_COMMAND => Some(keeper::keeper_main(Path::new(arguments.get(2)?))),
         GUARDIAN_COMMAND => {

@@ -1,6 +1,7 @@
 //! What the program, its guardian and the workers tell each other.
 
 use crate::plan::{Plan, PlannedTask};
+use laxity_kernel::RunningServer;
 use laxity_model::{Diagnostic, Failure, OnMiss};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -62,6 +63,8 @@ pub struct RecordingEnd {
     pub ended: Option<String>,
     /// CPU time that taking them has used, in ns.
     pub cpu_ns: u64,
+    /// The deferrable servers of the policy.
+    pub servers: Vec<RunningServer>,
 }
 
 /// From a worker to the guardian.

@@ -19,8 +19,8 @@ use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
 use crate::sharing::{Regions, SharedPart};
 use laxity_model::{
-    AccessPattern, CpuList, Diagnostic, Duration, LoadSum, OnMiss, PriorityRule, Result, Scheduler, TaskSet,
-    Utilization, WorkingSet,
+    AccessPattern, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, OnMiss, PriorityRule, Result,
+    Scheduler, TaskSet, Utilization, WorkingSet,
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -195,6 +195,8 @@ pub struct Plan {
     pub grace: Duration,
     /// What becomes of a job that misses its deadline.
     pub on_miss: OnMiss,
+    /// How many ordinary threads are always ready on the CPUs of the cells, from before the release to the end.
+    pub busy: u32,
     /// How long the kernel may keep the bandwidth of SCHED_DEADLINE tasks that are gone: one longest period.
     pub bandwidth_linger: Duration,
     /// The policy that is to be the kernel's scheduler during the run, if it is one of laxity's own.
@@ -252,6 +254,21 @@ impl KernelLimits {
         let period = u64::try_from(self.rt_period_us).ok().filter(|&period| period > 0)?;
         (runtime < period).then_some((runtime, period))
     }
+
+    /// What laxity's own policies admit real-time tasks for, of each CPU, in millionths, rounded down.
+    fn share_ppm(self) -> u64 {
+        let (runtime, period) = self.share().unwrap_or(SHARE_WITHOUT_LIMIT);
+        let ppm = u128::from(runtime) * u128::from(MILLION) / u128::from(period);
+        u64::try_from(ppm).unwrap_or(MILLION)
+    }
+
+    /// The limits for real-time tasks beside a server for ordinary ones.
+    #[must_use]
+    pub fn beside(self, server: DeferrableServer) -> Self {
+        let share = laxity_kernel::share_beside(server, self.share_ppm());
+        let (rt_runtime_us, rt_period_us) = (share.cast_signed(), MILLION.cast_signed());
+        KernelLimits { rt_runtime_us, rt_period_us, ..self }
+    }
 }
 
 /// What shapes a plan besides the set and the placement.
@@ -263,6 +280,8 @@ pub struct PlanOptions {
     pub grace: Option<Duration>,
     /// What becomes of a job that misses its deadline.
     pub on_miss: OnMiss,
+    /// How many ordinary threads are always ready on the CPUs of the cells, from before the release to the end.
+    pub busy: u32,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
     /// Seed of random walks.
@@ -289,6 +308,7 @@ pub fn plan(
         duration: options.duration,
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
         on_miss: options.on_miss,
+        busy: options.busy,
         bandwidth_linger: Duration::ZERO,
         attachment: None,
         recorded: false,
@@ -397,6 +417,7 @@ fn reservations(
 /// What real-time tasks may use of each CPU where the kernel sets no limit: the guardian, below SCHED_DEADLINE
 /// as every priority is, needs the rest to end the run.
 const SHARE_WITHOUT_LIMIT: (u64, u64) = (95, 100);
+const MILLION: u64 = 1_000_000;
 
 /// The kernel's own test, run beforehand: the sum of budget/period is at most the limit times the CPUs. (Since
 /// 6.8 the kernel also counts a small server for ordinary tasks on every CPU; it then has the last word.)

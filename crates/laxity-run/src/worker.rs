@@ -66,7 +66,7 @@ pub fn worker_main(shared: Shared, guardian: u32) -> ExitCode {
 
 /// Asks the kernel to kill this process when its guardian ends; false if that has happened already. (Not between
 /// fork and exec: a program file with capabilities would lose the request there.)
-fn die_with(guardian: u32) -> bool {
+pub fn die_with(guardian: u32) -> bool {
     // SAFETY: prctl and getppid take and give numbers.
     let parent = unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);

@@ -59,6 +59,14 @@ impl Background {
         Background { tasks, tick: TICK }
     }
 
+    /// `count` tasks that are there from the beginning and always ready, in a simulation that ends before `horizon`.
+    pub fn busy(count: usize, horizon: Duration) -> Background {
+        // No core is so fast that it would come to the end of that.
+        let lifetime = Duration::from_ns(horizon.as_ns().saturating_mul(1_000).max(1));
+        let task = BackgroundTask { arrival: Duration::ZERO, lifetime, run_ratio_ppm: 1_000_000 };
+        Background { tasks: vec![task; count], tick: TICK }
+    }
+
     /// Refuses what cannot be simulated.
     ///
     /// # Errors

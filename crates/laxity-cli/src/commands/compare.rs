@@ -67,6 +67,8 @@ fn mechanics(arguments: &CompareArguments, sets: &[TaskSet]) -> Result<Option<Me
         budget_mode: policy.budget,
         batching: policy.batching,
         retries_max: policy.retries,
+        server: policy.server,
+        busy: arguments.running.busy as usize,
         ..Mechanics::default()
     }))
 }

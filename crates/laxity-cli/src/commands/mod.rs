@@ -22,7 +22,7 @@ use crate::arguments::{Command, RunningArguments};
 use crate::experiment::{Finished, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output};
-use laxity_model::{Diagnostic, Duration, Result, TaskSet, read_task_set};
+use laxity_model::{Diagnostic, Duration, Policy, Result, ServerSize, TaskSet, read_task_set};
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
 use laxity_trace::{Existing, RunStatus};
@@ -121,6 +121,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
             .hint("a real run needs real cores; leave --platform out, or place onto this platform with `laxity place`"));
         }
     }
+    let server = server(arguments, &schedulers)?;
     let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
     Ok(Settings {
         schedulers: unique(schedulers),
@@ -144,7 +145,9 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
             },
             batching: arguments.policy.batching,
             retries_max: arguments.policy.retries,
+            server,
         },
+        busy: arguments.busy,
         record: arguments.record,
         placement: arguments.placement.placement,
         overload: arguments.placement.overload,
@@ -158,6 +161,20 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
         quiet: arguments.quiet,
     })
+}
+
+/// The server for ordinary threads, which one of the schedulers has to have.
+fn server(arguments: &RunningArguments, schedulers: &[NamedScheduler]) -> Result<Option<ServerSize>> {
+    let Some(size) = arguments.policy.server else { return Ok(None) };
+    if schedulers.iter().any(|scheduler| scheduler.scheduler.policy == Policy::AmpRm) {
+        return Ok(Some(size));
+    }
+    let names: Vec<&str> = schedulers.iter().map(|scheduler| scheduler.name.as_str()).collect();
+    Err(Diagnostic::usage(format!(
+        "--server {size}: {} has no servers for ordinary threads",
+        names.join(", ")
+    ))
+    .hint("they are amp-rm's: --scheduler amp-rm"))
 }
 
 /// Publishes the results and turns them into an exit code.

@@ -55,6 +55,12 @@ fn scratch() -> Result<tempfile::TempDir> {
 
 fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
+    if let Some(size) = arguments.server.filter(|_| arguments.background == 0 && arguments.busy == 0) {
+        return Err(Diagnostic::usage(format!(
+            "--server {size}: there are no ordinary tasks for which it would be"
+        ))
+        .hint("add some: --busy N, or --background N"));
+    }
     let costs = match &arguments.costs {
         Some(file) => read_costs(file)?,
         None => Costs::default(),
@@ -78,6 +84,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             costs,
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
+            busy: arguments.busy as usize,
             server: arguments.server,
             at_ticks: arguments.at_ticks,
         },

@@ -61,6 +61,8 @@ pub struct Settings {
     pub demand: Demand,
     /// What becomes of a job that misses its deadline.
     pub on_miss: OnMiss,
+    /// How many ordinary threads are always ready beside the tasks.
+    pub busy: u32,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
     /// What laxity's own policies are told in the kernel.

@@ -7,8 +7,8 @@ use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
 use crate::{deploy, output};
 use laxity_model::{
-    CpuList, Diagnostic, Failure, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, TaskKind, TaskSet,
-    Utilization,
+    CpuList, Diagnostic, Failure, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, TaskKind,
+    TaskSet, Utilization,
 };
 use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
@@ -93,7 +93,7 @@ impl Planner<'_> {
         if plan.is_err()
             && is_admitted
             && scope != Scope::Global
-            && let Some((runtime, period)) = self.limits.share()
+            && let Some((runtime, period)) = self.limits_of(scheduler).share()
             && let Ok(mut own) = self.settings.placing(self.interrupt).place(
                 set,
                 scope,
@@ -110,12 +110,23 @@ impl Planner<'_> {
         (Some(shared), plan)
     }
 
+    /// What real-time tasks may have of every core under the scheduler.
+    fn limits_of(&self, scheduler: &NamedScheduler) -> KernelLimits {
+        let platform = &self.settings.platform;
+        let size = self.settings.policy.server.filter(|_| scheduler.scheduler.policy == Policy::AmpRm);
+        let slowest = platform.cores().iter().map(|core| core.speed).min();
+        let Some((size, slowest)) = size.zip(slowest) else { return self.limits };
+        let beside = platform.cores().iter().map(|core| self.limits.beside(size.on(core.speed, slowest)));
+        beside.min_by_key(|limits| limits.rt_runtime_us).unwrap_or(self.limits)
+    }
+
     fn plan(&self, set: &TaskSet, scheduler: &NamedScheduler, placed: &Placed) -> Result<Plan> {
         let settings = self.settings;
         let options = PlanOptions {
             duration: settings.duration,
             grace: settings.grace,
             on_miss: settings.on_miss,
+            busy: settings.busy,
             budget_margin: settings.budget_margin,
             seed: settings.seed,
         };

@@ -98,6 +98,9 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
         ("demand-model".to_owned(), settings.demand_model.to_string()),
         ("on-miss".to_owned(), settings.on_miss.to_string()),
     ]);
+    if settings.busy > 0 {
+        own.insert("busy".to_owned(), settings.busy.to_string());
+    }
     if settings.schedulers.iter().any(|scheduler| scheduler.linux().is_none()) {
         own.extend(policy_options(settings));
     }
@@ -115,16 +118,18 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
 }
 
 /// What laxity's own policies were told, by the names of the options.
-fn policy_options(settings: &Settings) -> [(String, String); 3] {
+fn policy_options(settings: &Settings) -> Vec<(String, String)> {
     let policy = settings.policy;
     let budget = match policy.budget {
         BudgetMode::Off => "off",
         BudgetMode::Throttle => "throttle",
         BudgetMode::Postpone => "postpone",
     };
-    [
+    let mut options = vec![
         ("batching".to_owned(), if policy.batching { "on" } else { "off" }.to_owned()),
         ("budget".to_owned(), budget.to_owned()),
         ("retries".to_owned(), policy.retries_max.to_string()),
-    ]
+    ];
+    options.extend(policy.server.map(|size| ("server".to_owned(), size.to_string())));
+    options
 }

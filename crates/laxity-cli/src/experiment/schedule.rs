@@ -126,6 +126,7 @@ fn origin(run: &Run, set: &TaskSet, plan: &Plan, platform: &Platform, records: &
         cpus: platform.cpus().iter().collect(),
         queues: plan.attachment.as_ref().is_some_and(|attachment| attachment.has_queue_per_core()),
         end_ns: Some(records.t0_ns.saturating_add(run.horizon().as_ns())),
+        servers: records.servers.clone(),
     }
 }
 

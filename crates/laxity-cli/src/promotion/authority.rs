@@ -1,11 +1,10 @@
 //! The loader's side: who is promoted, where, and how large the servers are. What is admitted says `laxity_analysis::admission`.
 
 use super::messages::{Order, Outcome};
-use crate::commands::load::servers;
 use crate::output;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_analysis::{DoubleHit, SporadicTask};
-use laxity_kernel::{Core, Enrolled, Scheduler};
+use laxity_kernel::{Core, Enrolled, Scheduler, monotonic_ns};
 use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Speed};
 use laxity_run::{Channel, Keeper, Policy, Standing};
 use std::collections::BTreeMap;
@@ -80,8 +79,9 @@ impl Authority {
             .map(|core| (core.cpu, *core))
             .collect();
         for core in cores.values().filter(|core| core.period_ns > 0) {
-            let server = server_of(core)?;
-            admission.resize(core.cpu, server).map_err(|refused| refused.diagnostic(|id| id.to_string()))?;
+            admission
+                .resize(core.cpu, core.server())
+                .map_err(|refused| refused.diagnostic(|id| id.to_string()))?;
             admission.settle(core.cpu);
         }
         let (promoted, unsettled) = (Vec::new(), BTreeMap::new());
@@ -152,7 +152,12 @@ impl Authority {
         let task = SporadicTask::implicit(runtime.as_ns(), period.as_ns());
         let id = self.next_id;
         self.next_id += 1;
-        let entrant = Entrant { id, task, tardiness_max, affinity: Some(standing.cpus().clone()) };
+        let (free, guests) = self.without_guests(scheduler)?;
+        let affinity = standing.cpus().intersection(&free);
+        if affinity.is_empty() && self.cores.keys().any(|&cpu| standing.cpus().contains(cpu)) {
+            return Ok(Outcome::refused(beside_guests(&guests)));
+        }
+        let entrant = Entrant { id, task, tardiness_max, affinity: Some(affinity) };
         let mut entered = self.admission.enter(entrant.clone());
         if entered.as_ref().is_err_and(|refused| refused.unsettled) && self.wait_until_settled(scheduler) {
             entered = self.admission.enter(entrant);
@@ -160,7 +165,10 @@ impl Authority {
         let cpu = match entered {
             Ok(cpu) => cpu,
             Err(refused) => {
-                let why = refused.diagnostic(|of| self.name(of, (id, pid)));
+                let mut why = refused.diagnostic(|of| self.name(of, (id, pid)));
+                if !guests.is_empty() {
+                    why.message = format!("{}; {}", why.message, beside_guests(&guests).message);
+                }
                 return Ok(Outcome::refused(why));
             }
         };
@@ -169,7 +177,8 @@ impl Authority {
         );
         let (runtime_ns, period_ns) = (on_core.as_ns(), period.as_ns());
         let task = Enrolled { tid: pid, runtime_ns, deadline_ns: period_ns, period_ns };
-        if let Err(error) = self.keep_and_bind(&standing, cpu, task) {
+        if let Err(error) = self.close(scheduler, cpu).and_then(|()| self.keep_and_bind(&standing, cpu, task))
+        {
             self.admission.leave(id);
             self.admission_left(scheduler, cpu);
             return match error {
@@ -202,6 +211,28 @@ impl Authority {
                 .hint("the kernel schedules it before amp-rm does; give it an ordinary policy first"));
         }
         Ok(standing)
+    }
+
+    /// The cores on which nobody is who has become a real-time task without being promoted: of those nothing is proven, and nothing of
+    /// who runs beside them.
+    fn without_guests(&self, scheduler: &Scheduler) -> Result<(CpuList, Vec<(i32, CpuList)>)> {
+        let is_promoted = |tid: i32| self.promoted.iter().any(|promoted| promoted.standing.tid() == tid);
+        let others = scheduler.roster()?.into_iter().map(|task| task.tid).filter(|&tid| !is_promoted(tid));
+        // One that ends just now is nowhere.
+        let guests: Vec<(i32, CpuList)> =
+            others.filter_map(|tid| Some((tid, Standing::of(tid).ok()?.cpus().clone()))).collect();
+        let is_free = |cpu: &u32| !guests.iter().any(|(_, cpus)| cpus.contains(*cpu));
+        Ok((self.cores.keys().copied().filter(is_free).collect(), guests))
+    }
+
+    /// What is proven of the core's tasks shall stay true: nobody enters there by himself.
+    fn close(&mut self, scheduler: &Scheduler, cpu: u32) -> std::result::Result<(), Bound> {
+        let Some(core) = self.cores.get_mut(&cpu) else { return Ok(()) };
+        core.closed = true;
+        scheduler.size(core).map_err(Bound::Failed)?;
+        let (free, guests) = self.without_guests(scheduler).map_err(Bound::Failed)?;
+        // Who was quicker.
+        if free.contains(cpu) { Ok(()) } else { Err(Bound::Refused(beside_guests(&guests))) }
     }
 
     /// From here on the thread is put back whatever happens to this process.
@@ -257,7 +288,7 @@ impl Authority {
                 .hint("name one of the policy's CPUs"));
         };
         let slowest = self.speeds.values().copied().min().unwrap_or(Speed::UNIT);
-        let server = servers::checked(size.on(speed, slowest))?;
+        let server = laxity_kernel::checked_server(size.on(speed, slowest))?;
         let mut resized = self.admission.resize(cpu, server);
         if resized.as_ref().is_err_and(|refused| refused.unsettled) && self.wait_until_settled(scheduler) {
             resized = self.admission.resize(cpu, server);
@@ -266,18 +297,20 @@ impl Authority {
             let why = refused.diagnostic(|id| self.name(id, (u64::MAX, 0)));
             return Ok(Outcome::refused(why));
         }
-        let wanted = servers::with_server(core, server, self.reserved.share_ppm);
+        let wanted = core.with_server(server, self.reserved.share_ppm);
         let from = scheduler.size(&wanted)?;
         self.cores.insert(cpu, wanted);
-        self.unsettled.insert(cpu, if from == u64::MAX { now_ns() } else { from.max(now_ns()) });
-        let after = (from != u64::MAX).then(|| Duration::from_ns(from.saturating_sub(now_ns())));
+        self.unsettled.insert(cpu, if from == u64::MAX { monotonic_ns() } else { from.max(monotonic_ns()) });
+        let after = (from != u64::MAX).then(|| Duration::from_ns(from.saturating_sub(monotonic_ns())));
         Ok(Outcome::Resized { cpu, budget: server.budget(), period: server.period(), after })
     }
 
     /// What has left counts until the core has been quiet. It is asked to look whether it is.
     fn admission_left(&mut self, scheduler: &Scheduler, cpu: u32) {
-        self.unsettled.insert(cpu, now_ns());
-        if let Some(core) = self.cores.get(&cpu) {
+        self.unsettled.insert(cpu, monotonic_ns());
+        let closed = self.promoted.iter().any(|promoted| promoted.cpu == cpu);
+        if let Some(core) = self.cores.get_mut(&cpu) {
+            core.closed = closed;
             // It says nothing new; an error would come with whatever is asked next.
             let _ = scheduler.size(core);
         }
@@ -326,11 +359,6 @@ impl Authority {
 
     /// The policy starts anew because a CPU has come or gone: servers keep their sizes, and who has lost its core is put back.
     pub fn starts_anew(&mut self, cores: &mut [Core]) {
-        for core in cores.iter_mut() {
-            if let Some(known) = self.cores.get(&core.cpu) {
-                *core = *known;
-            }
-        }
         let is_there = |cpu: u32| cores.iter().any(|core| core.cpu == cpu);
         for promoted in std::mem::take(&mut self.promoted) {
             if is_there(promoted.cpu) {
@@ -342,6 +370,12 @@ impl Authority {
             output::say(format!("thread {tid} is ordinary again: its CPU {} has gone", promoted.cpu));
             if let Err(error) = self.keeper.restore(tid) {
                 output::say(format!("warning: {}", error.message));
+            }
+        }
+        for core in cores.iter_mut() {
+            if let Some(known) = self.cores.get_mut(&core.cpu) {
+                known.closed = self.promoted.iter().any(|promoted| promoted.cpu == core.cpu);
+                *core = *known;
             }
         }
     }
@@ -370,6 +404,16 @@ enum Bound {
     Refused(Diagnostic),
 }
 
+/// Why a core does not take promoted threads.
+fn beside_guests(guests: &[(i32, CpuList)]) -> Diagnostic {
+    let words: Vec<String> = guests.iter().map(|(tid, cpus)| format!("{tid} (CPUs {cpus})")).collect();
+    Diagnostic::usage(format!(
+        "real-time tasks that have called sched_setattr themselves are there: {}; nothing is proven of who runs beside them",
+        words.join(", ")
+    ))
+    .hint("let them run on other CPUs, or make them ordinary and promote them")
+}
+
 fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {
     // Of a loader that was killed: there can be one at a time, and this is it.
     match std::fs::remove_file(path) {
@@ -384,10 +428,6 @@ fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     listener.set_nonblocking(true)?;
     Ok(listener)
-}
-
-fn server_of(core: &Core) -> Result<DeferrableServer> {
-    DeferrableServer::new(Duration::from_ns(core.budget_ns), Duration::from_ns(core.period_ns))
 }
 
 fn share_of(cores: &BTreeMap<u32, Core>, cpu: u32) -> u64 {
@@ -406,11 +446,6 @@ fn check_times(runtime: Duration, period: Duration) -> Result<()> {
             .hint(format!("both are more than nothing, and a period is at most {longest}")));
     }
     Ok(())
-}
-
-fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    u64::try_from(now.tv_sec).unwrap_or(0) * 1_000_000_000 + u64::try_from(now.tv_nsec).unwrap_or(0)
 }
 
 /// For who watches the loader.

@@ -8,7 +8,7 @@ use super::progress::watching;
 use super::runs::not_simulated;
 use super::tasks_of;
 use crate::experiment::Placed;
-use laxity_model::{Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
+use laxity_model::{Demand, Diagnostic, Duration, Platform, Policy, PolicyScheduler, Result, TaskSet};
 use laxity_sim::BudgetMode;
 use laxity_trace::{Host, Run, RunStatus};
 use std::collections::BTreeMap;
@@ -64,11 +64,10 @@ pub fn simulate_beside(
     interrupt: &AtomicBool,
     mut take: impl FnMut(Run) -> Result<()>,
 ) -> Result<()> {
-    let free = Mechanics { budget_mode: BudgetMode::Off, ..conditions.mechanics.clone() };
-    let throttling = Mechanics { budget_mode: BudgetMode::Throttle, ..free.clone() };
     let control = Control::new();
     let work = |index: usize| {
         let beside = &cases[index];
+        let mechanics = mechanics_of(beside, conditions.mechanics);
         let case = Case {
             set: beside.set,
             platform: conditions.platform,
@@ -78,11 +77,7 @@ pub fn simulate_beside(
             grace: beside.grace,
             seed: beside.seed,
             demand: conditions.demand,
-            mechanics: match beside.budgets {
-                Budgets::None => &free,
-                Budgets::Throttled => &throttling,
-                Budgets::OfPolicy => conditions.mechanics,
-            },
+            mechanics: &mechanics,
         };
         let id = first_id + u32::try_from(index).expect("runs are far fewer than 2^32");
         simulated(id, beside, &case, &control)
@@ -93,6 +88,17 @@ pub fn simulate_beside(
     watching(&control, interrupt, expected, quiet, || {
         in_order(cases.len(), threads, work, |_, run| take(run))
     })
+}
+
+/// What of all that the runs were told is for this one.
+fn mechanics_of(beside: &Beside<'_>, all: &Mechanics) -> Mechanics {
+    let budget_mode = match beside.budgets {
+        Budgets::None => BudgetMode::Off,
+        Budgets::Throttled => BudgetMode::Throttle,
+        Budgets::OfPolicy => all.budget_mode,
+    };
+    let server = all.server.filter(|_| beside.scheduler.policy == Policy::AmpRm);
+    Mechanics { budget_mode, server, ..all.clone() }
 }
 
 fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -> Run {

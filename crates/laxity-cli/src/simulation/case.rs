@@ -93,7 +93,7 @@ impl Case<'_> {
             unreported: 0,
             control,
         };
-        let background = Background::random(self.mechanics.background, self.seed);
+        let background = self.mechanics.background(self.seed, horizon);
         let servers = self.mechanics.servers(self.platform);
         let ended = laxity_sim::simulate(&self.setup(&background, &servers), &mut watcher, &control.stop)?;
         let status = if ended.interrupted {
@@ -102,7 +102,7 @@ impl Case<'_> {
             RunStatus::Completed
         };
         let cores = u64::try_from(self.platform.core_count()).unwrap_or(u64::MAX);
-        let background = (self.mechanics.background > 0).then(|| BackgroundRecord {
+        let background = (self.mechanics.background + self.mechanics.busy > 0).then(|| BackgroundRecord {
             run: 0,
             entered: ended.background.entered,
             exited: ended.background.exited,

@@ -1,9 +1,9 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
 use super::definition::COSTS_TOML;
-use laxity_model::{Platform, ServerSize};
+use laxity_model::{Duration, Platform, ServerSize};
 use laxity_sim::costs::Costs;
-use laxity_sim::{BudgetMode, RETRIES_MAX, Servers};
+use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -24,6 +24,8 @@ pub struct Mechanics {
     pub costs_file: Option<PathBuf>,
     /// How many tasks that are not real-time run in the background.
     pub background: usize,
+    /// How many others are always ready.
+    pub busy: usize,
     /// For how long those go before real-time tasks on every core.
     pub server: Option<ServerSize>,
     /// Whether the scheduler looks at ticks of 1 ms only.
@@ -40,6 +42,7 @@ impl Default for Mechanics {
             costs: Costs::default(),
             costs_file: None,
             background: 0,
+            busy: 0,
             server: None,
             at_ticks: false,
         }
@@ -47,6 +50,13 @@ impl Default for Mechanics {
 }
 
 impl Mechanics {
+    /// The tasks that are not real-time, of a simulation of this length at the most.
+    pub fn background(&self, seed: u64, horizon: Duration) -> Background {
+        let mut background = Background::random(self.background, seed);
+        background.tasks.splice(0..0, Background::busy(self.busy, horizon).tasks);
+        background
+    }
+
     /// The deferrable servers of the platform's cores.
     pub fn servers(&self, platform: &Platform) -> Servers {
         self.server.map(|size| Servers::everywhere(size, platform)).unwrap_or_default()
@@ -75,6 +85,7 @@ impl Mechanics {
         ]);
         options.extend(self.cost_options());
         options.extend(self.server.map(|size| ("server".to_owned(), size.to_string())));
+        options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
         options.extend(self.at_ticks.then(|| ("at-ticks".to_owned(), "on".to_owned())));
         options.extend(self.interleaving.map(|seed| ("interleave".to_owned(), seed.to_string())));
         options

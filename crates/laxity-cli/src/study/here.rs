@@ -153,11 +153,13 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
         calibration: None,
         demand: Demand::Wcet,
         on_miss: OnMiss::Continue,
+        busy: 0,
         budget_margin: BudgetMargin::default(),
         policy: PolicyOptions {
             budget: BudgetMode::Throttle,
             batching: cell.scheduler.batches(conditions.batching),
             retries_max: laxity_sim::RETRIES_MAX,
+            server: None,
         },
         grace: None,
         placement: "ilp".parse()?,

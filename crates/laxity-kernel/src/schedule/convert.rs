@@ -3,8 +3,9 @@
 use super::cpus::{CpuRecords, Found};
 use super::tasks::{Placed, TaskRecords, placed};
 use super::{MeasuredWindows, Recorded, Unseen};
+use crate::RunningServer;
 use crate::rings::{Kind, NONE, OVERDUE, Record, UNSEEN};
-use laxity_oracle::{About, Activity, Cause};
+use laxity_oracle::{About, Activity, Cause, ServerAccount};
 use laxity_trace::{Event, EventKind};
 use std::collections::BTreeMap;
 
@@ -36,6 +37,16 @@ pub struct Origin {
     pub queues: bool,
     /// Where the schedule ends at the latest, in ns of CLOCK_MONOTONIC; without it where the records do.
     pub end_ns: Option<u64>,
+    /// The deferrable servers of CPUs.
+    pub servers: Vec<RunningServer>,
+}
+
+impl Origin {
+    fn accounts(&self) -> BTreeMap<u32, ServerAccount> {
+        let account =
+            |of: &RunningServer| Some((of.cpu, ServerAccount::new(of.server().ok()?, of.since_ns)?));
+        self.servers.iter().filter_map(account).collect()
+    }
 }
 
 /// A schedule of the kernel. Times are in ns since the origin.
@@ -88,7 +99,12 @@ pub fn convert(recorded: &Recorded, origin: &Origin) -> Schedule {
         tasks: origin.tasks.iter().map(task).collect(),
         cpus: origin.cpus.iter().map(|&cpu| (cpu, CpuRecords::default())).collect(),
         events: Vec::new(),
-        found: Found { activities: Vec::new(), windows: MeasuredWindows::default(), t0_ns: origin.t0_ns },
+        found: Found {
+            activities: Vec::new(),
+            windows: MeasuredWindows::default(),
+            t0_ns: origin.t0_ns,
+            servers: origin.accounts(),
+        },
         decisions: 0,
         skipped: recorded.skipped,
         unseen: recorded.unseen.clone(),
@@ -145,6 +161,7 @@ impl Conversion<'_> {
             }
             EventKind::Ipi if record.argument == OVERDUE => {
                 found.push(record.cpu, Cause::BudgetTimer, (record.argument2, begin), About::Cpu);
+                cpu.server_timer(record.cpu, (record.argument2, begin), found);
                 found.windows.budget_timer.add(begin.saturating_sub(record.argument2));
                 return;
             }
@@ -212,6 +229,9 @@ impl Conversion<'_> {
         match Kind::of(record.kind) {
             Some(Kind::Event(EventKind::Ipi)) if record.argument == OVERDUE => {
                 found.push(record.cpu, Cause::BudgetTimer, (sent, end), About::Cpu);
+                if let Some(cpu) = self.cpus.get(&record.cpu) {
+                    cpu.server_timer(record.cpu, (sent, end), found);
+                }
                 found.windows.budget_timer.add(end - sent);
             }
             Some(Kind::Event(EventKind::Ipi)) if record.argument != UNSEEN => {

@@ -8,10 +8,13 @@
 //!
 //! A CPU that has left a thread without a decision is in the scheduler until it decides or runs the next one: it was not idle
 //! in between. After a decision it may have been, so there only what was recorded counts.
+//!
+//! Where ordinary work has a server, nobody is believed that it ran by that: it excuses as long as its account says so.
 
 use super::MeasuredWindows;
 use crate::rings::{NONE, Record};
-use laxity_oracle::{About, Activity, Cause};
+use laxity_oracle::{About, Activity, Cause, ServerAccount};
+use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct CpuRecords {
@@ -25,6 +28,10 @@ pub(super) struct CpuRecords {
     chose: Option<(u64, u64)>,
     /// What it runs that is none of the tasks: since when, and why it may.
     other: Option<(u64, Option<Cause>)>,
+    /// When such a thing was taken off last.
+    other_stopped: u64,
+    /// Something has been seen to begin on it.
+    seen: bool,
 }
 
 /// Where activities go.
@@ -33,6 +40,8 @@ pub(super) struct Found {
     pub windows: MeasuredWindows,
     /// CLOCK_MONOTONIC of time 0.
     pub t0_ns: u64,
+    /// Of the servers of CPUs, in times of CLOCK_MONOTONIC.
+    pub servers: BTreeMap<u32, ServerAccount>,
 }
 
 impl Found {
@@ -47,6 +56,29 @@ impl Found {
             self.activities.push(Activity { from_ns, to_ns, cpu, cause, about });
         }
     }
+
+    /// Something that is none of the tasks had the CPU, and said why: `None`, an ordinary thread in the background.
+    fn other_work(&mut self, cpu: u32, cause: Option<Cause>, (from, to): (u64, u64)) {
+        let is_ordinary = matches!(cause, None | Some(Cause::Reserve | Cause::Server));
+        if let Some(account) = self.servers.get_mut(&cpu).filter(|_| is_ordinary) {
+            for part in account.by_right(from, to) {
+                self.windows.server.add(part.1 - part.0);
+                self.push(cpu, Cause::Server, part, About::Cpu);
+            }
+            if cause == Some(Cause::Server) {
+                return;
+            }
+        }
+        let Some(cause) = cause else { return };
+        let of = match cause {
+            Cause::KernelThread => &mut self.windows.kernel_thread,
+            Cause::Reserve => &mut self.windows.reserve,
+            Cause::Server => &mut self.windows.server,
+            _ => &mut self.windows.higher_class,
+        };
+        of.add(to - from);
+        self.push(cpu, cause, (from, to), About::Cpu);
+    }
 }
 
 impl CpuRecords {
@@ -55,6 +87,7 @@ impl CpuRecords {
         (self.left, self.decided) = (None, false);
         // That something else has left may not have been seen, and then is not known for how long it was there.
         self.other = None;
+        self.seen = true;
         self.runs = Some(task).filter(|&task| task != NONE);
     }
 
@@ -97,30 +130,36 @@ impl CpuRecords {
         // What the CPU had chosen had to give way to other work: since that decision it is on its way.
         let gives_way = matches!(cause, Some(Cause::Reserve | Cause::Server));
         let refused = self.chose.take_if(|_| gives_way).map(|(_, end)| end);
-        if let Some(left) = self.left.take().or(refused) {
+        if let Some(left) = self.left.take().into_iter().chain(refused).min() {
             found.push(record.cpu, Cause::Switch, (left, now), About::Cpu);
         }
-        self.decided = false;
+        (self.decided, self.seen) = (false, true);
         self.other = Some((now, cause));
         self.runs = None;
+    }
+
+    /// The timer of the CPU's budgets was late. If ordinary work was there, it is the one that is to end its server's budget: a request to
+    /// decide that had not come.
+    pub fn server_timer(&self, cpu: u32, late: (u64, u64), found: &mut Found) {
+        if (self.other.is_some() || late.0 < self.other_stopped) && found.servers.contains_key(&cpu) {
+            found.push(cpu, Cause::Interrupt, late, About::Cpu);
+        }
     }
 
     /// It is taken off.
     pub fn other_stops(&mut self, record: &Record, found: &mut Found) {
         let now = record.time_ns;
-        if let Some((since, Some(cause))) = self.other.take() {
-            found.push(record.cpu, cause, (since, now), About::Cpu);
-            let of = match cause {
-                Cause::KernelThread => &mut found.windows.kernel_thread,
-                Cause::Reserve => &mut found.windows.reserve,
-                Cause::Server => &mut found.windows.server,
-                _ => &mut found.windows.higher_class,
-            };
-            of.add(now - since);
+        // Ordinary work that was there before the recording began.
+        let before = Some((found.t0_ns, None)).filter(|_| !self.seen && record.argument2 == 0);
+        if let Some((since, cause)) = self.other.take().or(before) {
+            found.other_work(record.cpu, cause, (since.min(now), now));
         }
-        if !self.decided {
+        // A decision for a task that gave way to a server's work was one to leave that in the end; but it may have left by itself.
+        let gave_way = self.chose.is_some() && found.servers.contains_key(&record.cpu);
+        if !self.decided || gave_way {
             self.left = Some(now);
         }
+        self.other_stopped = now;
     }
 
     /// What still runs at the end of the trace, or the decision to which it is on its way then.
@@ -128,8 +167,8 @@ impl CpuRecords {
         if let Some(left) = self.left.take() {
             found.push(cpu, Cause::Decision, (left, end), About::Cpu);
         }
-        if let Some((since, Some(cause))) = self.other.take() {
-            found.push(cpu, cause, (since, end), About::Cpu);
+        if let Some((since, cause)) = self.other.take() {
+            found.other_work(cpu, cause, (since, end));
         }
     }
 

@@ -120,6 +120,7 @@ mod tests {
             cpus: vec![0, 1],
             queues: false,
             end_ns: Some(1_000),
+            servers: vec![],
         };
         convert(&told, &origin)
     }

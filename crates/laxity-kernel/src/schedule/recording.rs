@@ -1,5 +1,6 @@
 //! Records, drained while the tasks run.
 
+use crate::clock::monotonic_ns;
 use crate::rings::{Record, Rings, Switch};
 use std::mem;
 
@@ -45,12 +46,6 @@ pub struct Unseen {
     pub released: Option<(u64, u64)>,
 }
 
-fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let part = |value: i64| u64::try_from(value).unwrap_or(0);
-    part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec)
-}
-
 impl Recording {
     /// Switches the events of an attached scheduler on.
     pub fn start(mut rings: Rings, switch: Switch) -> Recording {
@@ -62,7 +57,7 @@ impl Recording {
 
     /// Takes what is there; gives how many records that were.
     pub fn drain(&mut self) -> usize {
-        let before = now_ns();
+        let before = monotonic_ns();
         let known_ns = self.latest_ns;
         let (records, latest_ns) = (&mut self.records, &mut self.latest_ns);
         let count = self.rings.drain(|record| {

@@ -1,28 +1,23 @@
 //! Deferrable servers: when other work has a CPU by right (calandrino2007, 4.2).
 //!
-//! 1. In every period, counted from instant 0, other work may have the CPU for the budget before real-time jobs. Whenever it has the
-//!    CPU, that counts, also where no job is ready. What is left at the end of a period is lost.
+//! 1. How much that is in a period says [`ServerAccount`]; periods count from instant 0.
 //! 2. While other work has the CPU by right, it is not there for the jobs of its cluster: who is entitled is then one less
 //!    (`order.rs`). Other work that stays longer lets a job wait that is entitled: a violation, from that instant on.
 //! 3. That other work waits is in no trace: jobs that go before it although the server has a budget are not noticed here.
 //!
 //! Complexity: O(CPUs with servers) per event.
 
-use crate::Definition;
+use crate::{Definition, ServerAccount};
 
 /// The CPU of a server.
 struct Cpu {
     number: u32,
     cluster: u32,
-    budget: u64,
-    period: u64,
+    account: ServerAccount,
     /// Other work has it.
     runs: bool,
     /// Up to here what it used is counted.
     counted: u64,
-    /// Where the period begins that `used` is of.
-    period_start: u64,
-    used: u64,
     /// It has it by right.
     by_right: bool,
 }
@@ -44,21 +39,16 @@ impl Servers {
     pub fn new(definition: &Definition) -> Option<Servers> {
         let cluster_of =
             |cpu: u32| definition.clusters().iter().position(|cluster| cluster.cpus.contains(cpu));
-        let cpus = definition.servers().iter().filter(|(_, server)| !server.is_none()).filter_map(
-            |&(number, server)| {
-                Some(Cpu {
-                    number,
-                    cluster: u32::try_from(cluster_of(number)?).ok()?,
-                    budget: server.budget().as_ns(),
-                    period: server.period().as_ns(),
-                    runs: false,
-                    counted: 0,
-                    period_start: 0,
-                    used: 0,
-                    by_right: false,
-                })
-            },
-        );
+        let cpus = definition.servers().iter().filter_map(|&(number, server)| {
+            Some(Cpu {
+                number,
+                cluster: u32::try_from(cluster_of(number)?).ok()?,
+                account: ServerAccount::new(server, 0)?,
+                runs: false,
+                counted: 0,
+                by_right: false,
+            })
+        });
         let cpus: Vec<Cpu> = cpus.collect();
         (!cpus.is_empty()).then_some(Servers { cpus })
     }
@@ -87,18 +77,13 @@ impl Servers {
 
 impl Cpu {
     fn count(&mut self, now: u64) {
-        let period_start = now - now % self.period;
-        if period_start > self.period_start {
-            (self.period_start, self.used) = (period_start, 0);
-        }
-        if self.runs {
-            self.used += now - self.counted.max(self.period_start);
-        }
+        let from = if self.runs { self.counted } else { now };
+        self.account.charge(from, now);
         self.counted = now;
     }
 
     fn turn(&mut self) -> Option<Change> {
-        let by_right = self.runs && self.used < self.budget;
+        let by_right = self.runs && self.account.goes_first();
         if by_right == self.by_right {
             return None;
         }
@@ -107,17 +92,6 @@ impl Cpu {
     }
 
     fn next_change(&self) -> Option<u64> {
-        if !self.runs || self.budget == self.period {
-            return None;
-        }
-        let used_up = self.counted.saturating_add(self.budget - self.used.min(self.budget));
-        let next_period = self.period_start.saturating_add(self.period);
-        // Where the period ends first, the budget of the next one follows without a break.
-        let follows = next_period.saturating_add(self.budget);
-        Some(match self.by_right {
-            true if used_up < next_period => used_up,
-            true => follows,
-            false => next_period,
-        })
+        if self.runs { self.account.next_change(self.counted) } else { None }
     }
 }

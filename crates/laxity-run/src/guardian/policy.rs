@@ -2,7 +2,7 @@
 
 use crate::plan::{Attachment, BudgetMode};
 use laxity_kernel::schedule::Recording;
-use laxity_kernel::{Options, Reserve, Scheduler};
+use laxity_kernel::{Options, Reserve, RunningServer, Scheduler};
 use laxity_model::{Diagnostic, PolicyScheduler, PriorityRule, Result};
 use std::collections::BTreeMap;
 
@@ -44,10 +44,27 @@ impl Attached {
         Some(format!("{why}: {}{more}", exit.reason))
     }
 
+    /// The deferrable servers of its CPUs.
+    pub(super) fn servers(&self) -> Vec<RunningServer> {
+        self.scheduler.servers().to_vec()
+    }
+
     /// Gives the machine back to the kernel's own scheduler; what was counted until now.
     pub(super) fn detach(self) -> BTreeMap<String, u64> {
         let Ok(counters) = self.scheduler.counters() else { return BTreeMap::new() };
-        counters.named().map(|(name, count)| (name.to_owned(), count)).collect()
+        let mut counts: BTreeMap<String, u64> =
+            counters.named().map(|(name, count)| (name.to_owned(), count)).collect();
+        for times in self.scheduler.ordinary_times().unwrap_or_default() {
+            let by = [
+                ("ordinary_by_server_ns", times.server),
+                ("ordinary_by_reserve_ns", times.reserve),
+                ("ordinary_in_background_ns", times.background),
+            ];
+            for (name, time) in by {
+                *counts.entry(name.to_owned()).or_default() += time.as_ns();
+            }
+        }
+        counts
     }
 }
 
@@ -73,7 +90,7 @@ fn options(attachment: &Attachment) -> Result<Options> {
         tasks: attachment.tasks,
         share_ppm: share_ppm(runtime_ns, period_ns)?,
         reserve: Reserve { period_ns, runtime_ns },
-        cores: Vec::new(),
+        cores: attachment.cores.clone(),
     })
 }
 

@@ -110,7 +110,8 @@ impl Recorder {
         // The kernel takes its time to be left alone; nobody waits for it any more.
         drop(observer);
         let (lost, complete_until_ns) = (rest.lost, rest.complete_until_ns);
-        RecordingEnd { t0_ns, threads, records, lost, complete_until_ns, ended, cpu_ns }
+        let servers = Vec::new();
+        RecordingEnd { t0_ns, threads, records, lost, complete_until_ns, ended, cpu_ns, servers }
     }
 }
 

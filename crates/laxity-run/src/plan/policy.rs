@@ -17,9 +17,10 @@ use super::{
 use crate::budget::{Supply, budgets_within, reserved_period};
 use crate::sched;
 use crate::sharing::Regions;
+use laxity_kernel::Core;
 use laxity_model::{
-    Arrival, CpuList, Diagnostic, Duration, LoadSum, Platform, Policy, PolicyScheduler, PriorityRule, Result,
-    Task, TaskSet,
+    Arrival, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, Platform, Policy, PolicyScheduler,
+    PriorityRule, Result, ServerSize, Speed, Task, TaskSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,8 @@ pub struct PolicyOptions {
     pub batching: bool,
     /// push-pull: after how many failures a push is given up.
     pub retries_max: u32,
+    /// amp-rm: the deferrable server on every core.
+    pub server: Option<ServerSize>,
 }
 
 /// The CPUs of an instance of the policy.
@@ -84,6 +87,8 @@ pub struct Attachment {
     pub tasks: u32,
     /// What real-time tasks may use of each CPU: as (runtime, period) in ns.
     pub share_ns: (u64, u64),
+    /// amp-rm: its cores, with their speeds and servers.
+    pub cores: Vec<Core>,
 }
 
 impl Attachment {
@@ -118,8 +123,9 @@ pub fn plan_policy(
         duration: options.duration,
         grace: options.grace.unwrap_or_else(|| default_grace(set)),
         on_miss: options.on_miss,
+        busy: options.busy,
         bandwidth_linger: Duration::ZERO,
-        attachment: Some(attachment(scheduler, &cells, platform, limits, policy)),
+        attachment: Some(attachment(scheduler, &cells, platform, limits, policy)?),
         recorded: false,
         notes: vec![format!(
             "policy {scheduler} in the kernel, budgets (WCET + margin `{}`): {}",
@@ -134,7 +140,11 @@ pub fn plan_policy(
     for cell in cells {
         check_affinities(set, &scheduler, Some("the policy"), cell)?;
         let first = plan.tasks.len();
-        let requests = requests(set, scheduler, cell, limits, options, policy)?;
+        let requests = match server_of(cell, scheduler, platform, policy) {
+            None => requests(set, scheduler, cell, limits, options, policy)?,
+            Some(server) => requests(set, scheduler, cell, limits.beside(server), options, policy)
+                .map_err(|error| error.context(format!("beside the server {server}")))?,
+        };
         for (&id, request) in cell.tasks.iter().zip(requests) {
             let pacing = pacing(&set.tasks()[id]);
             plan.tasks.push(PlannedTask {
@@ -171,7 +181,7 @@ fn attachment(
     platform: &Platform,
     limits: KernelLimits,
     policy: PolicyOptions,
-) -> Attachment {
+) -> Result<Attachment> {
     let most = cells.iter().map(|cell| cell.tasks.len()).max().unwrap_or(1);
     // The number of a task that has left becomes free only when its turn comes.
     let room = (2 * most).clamp(1, TASKS_MAX);
@@ -181,7 +191,7 @@ fn attachment(
     };
     let share = limits.share().map(|(runtime, period)| (runtime * 1000, period * 1000));
     let (least, whole) = SHARE_WITHOUT_LIMIT;
-    Attachment {
+    Ok(Attachment {
         policy: scheduler.policy.name().to_owned(),
         fixed_priorities: scheduler.rule != PriorityRule::EarliestDeadlineFirst,
         cells: cells.iter().map(cell).collect(),
@@ -190,7 +200,45 @@ fn attachment(
         retries_max: policy.retries_max,
         tasks: u32::try_from(room).expect("at most 2048"),
         share_ns: share.unwrap_or((1_000_000_000 / whole * least, 1_000_000_000)),
+        cores: cores(scheduler, cells, platform, limits, policy)?,
+    })
+}
+
+/// What the policy is told of the cores, if it is one that asks for that.
+fn cores(
+    scheduler: PolicyScheduler,
+    cells: &[&Cell],
+    platform: &Platform,
+    limits: KernelLimits,
+    policy: PolicyOptions,
+) -> Result<Vec<Core>> {
+    if scheduler.policy != Policy::AmpRm {
+        return Ok(Vec::new());
     }
+    let fastest = platform.cores().iter().map(|core| core.speed).max().unwrap_or(Speed::UNIT);
+    let core = |core: &laxity_model::Core| {
+        // Where there are no real-time tasks all is ordinary work's.
+        let cell = cells.iter().find(|cell| cell.cpus.contains(core.cpu));
+        let server = cell.and_then(|cell| server_of(cell, scheduler, platform, policy));
+        let share_ppm = limits.share_ppm();
+        let plain = Core::new(core.cpu, core.speed, fastest, share_ppm);
+        let Some(server) = server else { return Ok(plain) };
+        laxity_kernel::checked_server(server).map(|server| plain.with_server(server, share_ppm))
+    };
+    platform.cores().iter().map(core).collect()
+}
+
+/// The server on the CPUs of a cell, which are one under a policy that has them.
+fn server_of(
+    cell: &Cell,
+    scheduler: PolicyScheduler,
+    platform: &Platform,
+    policy: PolicyOptions,
+) -> Option<DeferrableServer> {
+    let size = policy.server.filter(|_| scheduler.policy == Policy::AmpRm)?;
+    let slowest = platform.cores().iter().map(|core| core.speed).min()?;
+    let core = platform.cores().iter().find(|core| cell.cpus.contains(core.cpu))?;
+    Some(size.on(core.speed, slowest)).filter(|server| !server.is_none())
 }
 
 /// The socket of each of a cell's cores, numbered from 0 within the cell: its NUMA node, or where none are known its

@@ -20,6 +20,7 @@ fn options() -> PlanOptions {
         duration: ms(1000),
         grace: None,
         on_miss: OnMiss::Continue,
+        busy: 0,
         budget_margin: BudgetMargin::default(),
         seed: 0,
     }

@@ -3,21 +3,14 @@
 use crate::arguments::value;
 use clap::Args;
 use laxity_analysis::DoubleHit;
-use laxity_kernel::{Core, OrdinaryTimes, Scheduler};
+use laxity_kernel::{Core, OrdinaryTimes, Scheduler, checked_server};
 use laxity_model::{
-    CpuList, DeferrableServer, Diagnostic, Duration, Platform, Policy, PolicyScheduler, Result, ServerSize,
-    Speed,
+    CpuList, DeferrableServer, Diagnostic, Platform, Policy, PolicyScheduler, Result, ServerSize, Speed,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::str::FromStr;
-
-/// What the fastest core's speed is to the policy, which compares products of speeds and numbers of tasks.
-const FASTEST: u128 = 1 << 16;
-/// A server's budget comes and goes by timers: more often than this, and they are all that the machine does.
-const PERIOD_MIN: Duration = Duration::from_us(100);
-const MILLION: u64 = 1_000_000;
 
 /// Deferrable servers.
 #[derive(Args)]
@@ -105,19 +98,9 @@ pub fn cores(
     let fastest = all.values().copied().max().unwrap_or(Speed::UNIT);
     let core = |(&cpu, &speed): (&u32, &Speed)| {
         let server = servers.get(&cpu).copied().unwrap_or(DeferrableServer::NONE);
-        let core = Core { cpu, speed: scaled(speed, fastest), budget_ns: 0, period_ns: 0, share_ppm };
-        with_server(core, server, share_ppm)
+        Core::new(cpu, speed, fastest, share_ppm).with_server(server, share_ppm)
     };
     Ok(all.iter().map(core).collect())
-}
-
-/// The core with this server, where all else leaves real-time tasks `share_ppm` millionths.
-pub fn with_server(core: Core, server: DeferrableServer, share_ppm: u64) -> Core {
-    let (budget_ns, period_ns) = match server.is_none() {
-        true => (0, 0),
-        false => (server.budget().as_ns(), server.period().as_ns()),
-    };
-    Core { budget_ns, period_ns, share_ppm: share_beside(server, share_ppm), ..core }
 }
 
 /// The platform with the speeds that were given.
@@ -160,44 +143,11 @@ fn servers(
         }
         for (&cpu, &speed) in speeds {
             if choice.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu)) {
-                servers.insert(cpu, checked(choice.size.on(speed, slowest))?);
+                servers.insert(cpu, checked_server(choice.size.on(speed, slowest))?);
             }
         }
     }
     Ok(servers)
-}
-
-/// A server that the kernel's side can carry out.
-///
-/// # Errors
-///
-/// Its period is too short or too long for that.
-pub fn checked(server: DeferrableServer) -> Result<DeferrableServer> {
-    let longest = Duration::from_ns(laxity_kernel::PERIOD_MAX_NS);
-    if !server.is_none() && (server.period() < PERIOD_MIN || server.period() > longest) {
-        return Err(Diagnostic::usage(format!(
-            "server {server}: the period is not between {PERIOD_MIN} and {longest}"
-        ))
-        .hint("the paper's is 4ms; the share is what counts, and a longer period costs fewer interrupts"));
-    }
-    Ok(server)
-}
-
-/// What real-time tasks may have of a core with this server, in millionths: no more than the server leaves.
-pub fn share_beside(server: DeferrableServer, share_ppm: u64) -> u64 {
-    if server.is_none() {
-        return share_ppm;
-    }
-    let budget = u128::from(server.budget().as_ns()) * u128::from(MILLION);
-    let taken = budget.div_ceil(u128::from(server.period().as_ns()));
-    share_ppm.min(MILLION.saturating_sub(u64::try_from(taken).unwrap_or(MILLION)))
-}
-
-/// Relative to the fastest, rounded down, but no core stands still.
-fn scaled(speed: Speed, fastest: Speed) -> u32 {
-    let above = FASTEST * u128::from(speed.numerator()) * u128::from(fastest.denominator());
-    let below = u128::from(speed.denominator()) * u128::from(fastest.numerator());
-    u32::try_from(above / below).unwrap_or(u32::MAX).max(1)
 }
 
 /// For how long ordinary tasks have had a CPU.
@@ -292,22 +242,5 @@ mod tests {
         assert!("1,0".parse::<Speeds>().is_err());
         assert!("5ms/4ms".parse::<ServerChoice>().is_err());
         assert!("x=1ms/4ms".parse::<ServerChoice>().is_err());
-    }
-
-    #[test]
-    fn real_time_tasks_may_have_what_the_server_leaves() {
-        let server = |text: &str| text.parse::<ServerSize>().expect("a size").on(Speed::UNIT, Speed::UNIT);
-        assert_eq!(share_beside(DeferrableServer::NONE, 950_000), 950_000);
-        assert_eq!(share_beside(server("25%/4ms"), 950_000), 750_000);
-        assert_eq!(share_beside(server("1ms/3ms"), 950_000), 666_666);
-        assert_eq!(share_beside(server("1%/1ms"), 950_000), 950_000);
-        assert_eq!(share_beside(server("100%/1ms"), 950_000), 0);
-    }
-
-    #[test]
-    fn speeds_are_relative_to_the_fastest() {
-        assert_eq!(scaled(speed(1, 2), speed(1, 2)), 65536);
-        assert_eq!(scaled(speed(1, 2), speed(2, 1)), 16384);
-        assert_eq!(scaled(speed(1, u32::MAX), speed(u32::MAX, 1)), 1);
     }
 }

@@ -1,6 +1,7 @@
 //! Records made by hand, and schedules of the oracle's reference that go through records and come back.
 
 mod excuses;
+mod servers;
 
 use super::*;
 use crate::rings::{Kind, NONE, OVERDUE, Record, UNSEEN};
@@ -39,6 +40,7 @@ fn origin(tasks: u32, cpus: u32) -> Origin {
         cpus: (0..cpus).collect(),
         queues: false,
         end_ns: None,
+        servers: vec![],
     }
 }
 

@@ -15,7 +15,8 @@ fn cell(cpus: &str, tasks: &[usize]) -> Cell {
     Cell { cpus: cpus.parse().expect("valid list"), tasks: tasks.to_vec(), memory_nodes: CpuList::default() }
 }
 
-const POLICY: PolicyOptions = PolicyOptions { budget: BudgetMode::Throttle, batching: true, retries_max: 3 };
+const POLICY: PolicyOptions =
+    PolicyOptions { budget: BudgetMode::Throttle, batching: true, retries_max: 3, server: None };
 
 fn plan_of(scheduler: &str, tasks: Vec<Task>, cells: &[Cell], policy: PolicyOptions) -> Result<Plan> {
     let set = TaskSet::new("set", tasks).expect("valid");
@@ -24,6 +25,7 @@ fn plan_of(scheduler: &str, tasks: Vec<Task>, cells: &[Cell], policy: PolicyOpti
         duration: ms(1000),
         grace: None,
         on_miss: OnMiss::Continue,
+        busy: 0,
         budget_margin: margin,
         seed: 0,
     };
@@ -99,6 +101,50 @@ fn a_dedicated_cpu_carries_no_load() {
     assert_eq!(plan.tasks[0].affinity.to_string(), "0-2", "the policy keeps the dedicated one free");
     let alone = plan_of("p-gsn-edf-di", tasks(), &[cell("0", &[0])], POLICY).expect_err("none is left");
     assert!(alone.message.contains("dedicates the last CPU"), "{alone}");
+}
+
+#[test]
+fn a_server_takes_its_share_of_every_core_with_tasks() {
+    let policy = PolicyOptions { server: Some("2ms@slowest/10ms".parse().expect("a size")), ..POLICY };
+    let set = |wcet| TaskSet::new("set", vec![Task::periodic("a", ms(wcet), ms(10))]).expect("valid");
+    let speeds = [Speed::UNIT, Speed::new(1, 2).expect("positive")];
+    let cores = (0..).zip(speeds).map(|(cpu, speed)| laxity_model::Core { cpu, speed });
+    let platform = Platform::new("p", cores.collect(), vec![], vec![], None).expect("valid");
+    let options = PlanOptions {
+        duration: ms(1000),
+        grace: None,
+        on_miss: OnMiss::Continue,
+        busy: 3,
+        budget_margin: BudgetMargin::Fixed { share_ppm: 0, least: Duration::ZERO },
+        seed: 0,
+    };
+    let plan = |wcet, name: &str, policy| {
+        let scheduler = name.parse().expect("a scheduler");
+        plan_policy(
+            &set(wcet),
+            scheduler,
+            &[cell("0", &[0])],
+            &platform,
+            KernelLimits::default(),
+            options,
+            policy,
+        )
+    };
+    let made = plan(9, "amp-rm", policy).expect("1 ms of 10 is the server's on the fast core");
+    let attachment = made.attachment.expect("a policy");
+    let sizes = |core: &Core| (core.cpu, core.speed, core.budget_ns, core.period_ns, core.share_ppm);
+    let [fast, slow] = [0, 1].map(|at: usize| sizes(&attachment.cores[at]));
+    assert_eq!(fast, (0, 65_536, 1_000_000, 10_000_000, 900_000));
+    assert_eq!(slow, (1, 32_768, 0, 0, 950_000), "without tasks all is ordinary work's");
+    assert_eq!(made.busy, 3);
+    let smaller = PolicyOptions { server: Some("10.1%/10ms".parse().expect("a size")), ..POLICY };
+    let refused = plan(9, "amp-rm", smaller).expect_err("less than 9 ms are left");
+    assert!(refused.message.contains("beside the server 1.01ms/10ms"), "{refused}");
+    let fast = PolicyOptions { server: Some("10%/50us".parse().expect("a size")), ..POLICY };
+    assert!(plan(1, "amp-rm", fast).is_err_and(|refused| refused.message.contains("period")));
+    // Another policy has none.
+    let attachment = plan(9, "p-fpp:rm", policy).expect("fits").attachment.expect("a policy");
+    assert_eq!(attachment.cores, []);
 }
 
 #[test]

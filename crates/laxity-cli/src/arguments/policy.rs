@@ -1,0 +1,32 @@
+//! Options on laxity's own policies in the kernel.
+
+use super::{switch, value};
+use clap::Args;
+use laxity_model::ServerSize;
+use laxity_sim::BudgetMode;
+
+/// What laxity's own policies can be told in the kernel.
+#[derive(Args, Clone, Copy)]
+pub struct PolicyArguments {
+    /// Laxity's own policies: what happens to a job that exceeds its budget: throttle (it waits for the next period, as under SCHED_DEADLINE), postpone (its deadline moves by a period), off (nothing)
+    #[arg(long, value_name = "MODE", default_value = "throttle", value_parser = budget)]
+    pub budget: BudgetMode,
+    /// Laxity's own policies: whether jobs of one release instant are released together: on or off
+    #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
+    pub batching: bool,
+    /// push-pull: after how many failures a push is given up
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
+    pub retries: u32,
+    /// amp-rm: for how long ordinary threads go before the tasks of a core, per period: 2ms/10ms or 20%/10ms of each core, or 2ms@slowest/10ms, as much work as the slowest core does in 2ms; default: only what the tasks leave
+    #[arg(long, allow_hyphen_values = true, value_name = "BUDGET/PERIOD", value_parser = value::<ServerSize>)]
+    pub server: Option<ServerSize>,
+}
+
+pub(super) fn budget(text: &str) -> std::result::Result<BudgetMode, String> {
+    match text {
+        "off" => Ok(BudgetMode::Off),
+        "throttle" => Ok(BudgetMode::Throttle),
+        "postpone" => Ok(BudgetMode::Postpone),
+        _ => Err(format!("`{text}` is not a budget mode\nhint: choose off, throttle or postpone")),
+    }
+}
