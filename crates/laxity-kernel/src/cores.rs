@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn real_time_tasks_may_have_what_the_server_leaves() {
-        let server = |text: &str| text.parse::<ServerSize>().expect("a size").on(Speed::UNIT, Speed::UNIT);
+        let platform = Platform::symmetric(1).expect("one");
+        let server = |text: &str| text.parse::<ServerSize>().expect("a size").on(&platform, Speed::UNIT);
         assert_eq!(share_beside(DeferrableServer::NONE, 950_000), 950_000);
         assert_eq!(share_beside(server("25%/4ms"), 950_000), 750_000);
         assert_eq!(share_beside(server("1ms/3ms"), 950_000), 666_666);

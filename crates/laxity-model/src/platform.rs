@@ -239,6 +239,11 @@ impl Platform {
         self.cores.iter().map(|core| core.cpu).collect()
     }
 
+    /// The speed of the slowest core.
+    pub fn slowest(&self) -> Speed {
+        self.cores.iter().map(|core| core.speed).min().expect("a platform has a core")
+    }
+
     /// m: the number of cores.
     pub fn core_count(&self) -> usize {
         self.cores.len()

@@ -1,6 +1,6 @@
 //! Deferrable servers: time of a core that is reserved for ordinary tasks, and how users write its size.
 
-use crate::{Diagnostic, Duration, Result, Speed};
+use crate::{Diagnostic, Duration, Platform, Result, Speed};
 use std::fmt;
 use std::str::FromStr;
 
@@ -72,9 +72,20 @@ pub enum ServerSize {
 const SLOWEST: &str = "@slowest";
 
 impl ServerSize {
-    /// The server of a core of this `speed`, where the slowest core of the platform has the speed `slowest`. A budget that is no
-    /// whole number of ns is rounded up, so that ordinary tasks have what they were promised; it never exceeds the period.
-    pub fn on(self, speed: Speed, slowest: Speed) -> DeferrableServer {
+    /// The server of every core of a platform, by CPU number, ascending.
+    pub fn on_cores(self, platform: &Platform) -> impl Iterator<Item = (u32, DeferrableServer)> {
+        let slowest = platform.slowest();
+        platform.cores().iter().map(move |core| (core.cpu, self.scaled(core.speed, slowest)))
+    }
+
+    /// The server of the platform's cores of this `speed`.
+    pub fn on(self, platform: &Platform, speed: Speed) -> DeferrableServer {
+        self.scaled(speed, platform.slowest())
+    }
+
+    /// A budget that is no whole number of ns is rounded up, so that ordinary tasks have what they were promised; it never exceeds
+    /// the period.
+    fn scaled(self, speed: Speed, slowest: Speed) -> DeferrableServer {
         match self {
             ServerSize::Share(server) => server,
             ServerSize::SlowestCoreUnits(server) => {
@@ -159,6 +170,7 @@ crate::text_form::serde_as_text!(ServerSize);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Core;
 
     fn size(text: &str) -> ServerSize {
         text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -213,19 +225,27 @@ mod tests {
     #[test]
     fn a_share_is_of_each_core_and_units_are_those_of_the_slowest() {
         let speed = |numerator, denominator| Speed::new(numerator, denominator).expect("positive");
-        let slowest = speed(1, 2);
-        assert_eq!(size("2ms/10ms").on(Speed::UNIT, slowest), server(2_000, 10_000));
+        let of = |speeds: &[Speed]| {
+            let cores = (0..).zip(speeds).map(|(cpu, &speed)| Core { cpu, speed }).collect();
+            Platform::new("amp", cores, vec![], vec![], None).expect("valid")
+        };
+        let platform = of(&[Speed::UNIT, speed(1, 2), speed(4, 1), speed(3, 2)]);
+        assert_eq!(platform.slowest(), speed(1, 2));
+        assert_eq!(size("2ms/10ms").on(&platform, Speed::UNIT), server(2_000, 10_000));
         let units = size("2ms@slowest/10ms");
-        assert_eq!(units.on(slowest, slowest), server(2_000, 10_000));
-        assert_eq!(units.on(Speed::UNIT, slowest), server(1_000, 10_000));
-        assert_eq!(units.on(speed(4, 1), slowest), server(250, 10_000));
+        let budgets: Vec<_> =
+            units.on_cores(&platform).map(|(cpu, server)| (cpu, server.budget().as_ns())).collect();
         // 2 ms / 3, rounded up
-        assert_eq!(units.on(speed(3, 2), slowest).budget(), Duration::from_ns(666_667));
+        assert_eq!(budgets, [(0, 1_000_000), (1, 2_000_000), (2, 250_000), (3, 666_667)]);
+        for (core, (_, server)) in platform.cores().iter().zip(units.on_cores(&platform)) {
+            assert_eq!(units.on(&platform, core.speed), server);
+        }
         let huge = ServerSize::SlowestCoreUnits(
             DeferrableServer::new(Duration::from_ns(u64::MAX), Duration::from_ns(u64::MAX)).expect("valid"),
         );
         let (fast, slow) = (speed(u32::MAX, u32::MAX - 1), speed(1, u32::MAX));
-        assert_eq!(huge.on(slow, slow).budget().as_ns(), u64::MAX);
-        assert_eq!(huge.on(fast, slow).budget().as_ns(), 4_294_967_296);
+        let extreme = of(&[fast, slow]);
+        assert_eq!(huge.on(&extreme, slow).budget().as_ns(), u64::MAX);
+        assert_eq!(huge.on(&extreme, fast).budget().as_ns(), 4_294_967_296);
     }
 }

@@ -12,9 +12,7 @@ pub struct Servers {
 impl Servers {
     /// A server of this size on every core.
     pub fn everywhere(size: ServerSize, platform: &Platform) -> Servers {
-        let slowest = platform.cores().iter().map(|core| core.speed).min();
-        let of_core = |core: &laxity_model::Core| Some((core.cpu, size.on(core.speed, slowest?)));
-        Servers { of: platform.cores().iter().filter_map(of_core).collect() }
+        Servers { of: size.on_cores(platform).collect() }
     }
 
     /// Refuses what cannot be simulated.

@@ -57,11 +57,8 @@ pub struct Admission {
 impl Admission {
     /// The cores of a platform with nobody on them, each with a server of this size.
     pub fn new(platform: &Platform, size: ServerSize, double_hit: DoubleHit) -> Self {
-        let slowest = platform.cores().iter().map(|core| core.speed).min();
-        let with_server = |core: &laxity_model::Core| {
-            let server = size.on(core.speed, slowest.unwrap_or(core.speed));
-            ServedCore::new(core.cpu, core.speed, server)
-        };
+        let with_server =
+            |core: &laxity_model::Core| ServedCore::new(core.cpu, core.speed, size.on(platform, core.speed));
         let mut cores: Vec<ServedCore> = platform.cores().iter().map(with_server).collect();
         cores.sort_by_key(|core| (core.speed, core.cpu));
         Admission { cores, double_hit, steps: WORK_DEFAULT }

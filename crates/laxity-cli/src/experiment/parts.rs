@@ -114,9 +114,8 @@ impl Planner<'_> {
     fn limits_of(&self, scheduler: &NamedScheduler) -> KernelLimits {
         let platform = &self.settings.platform;
         let size = self.settings.policy.server.filter(|_| scheduler.scheduler.policy == Policy::AmpRm);
-        let slowest = platform.cores().iter().map(|core| core.speed).min();
-        let Some((size, slowest)) = size.zip(slowest) else { return self.limits };
-        let beside = platform.cores().iter().map(|core| self.limits.beside(size.on(core.speed, slowest)));
+        let Some(size) = size else { return self.limits };
+        let beside = size.on_cores(platform).map(|(_, server)| self.limits.beside(server));
         beside.min_by_key(|limits| limits.rt_runtime_us).unwrap_or(self.limits)
     }
 

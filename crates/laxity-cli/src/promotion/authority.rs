@@ -44,7 +44,7 @@ pub struct Authority {
     keeper: Keeper,
     admission: Admission,
     cores: BTreeMap<u32, Core>,
-    speeds: BTreeMap<u32, Speed>,
+    platform: Platform,
     reserved: Reserved,
     promoted: Vec<Promoted>,
     /// Cores where something counts that is no longer there, and since when, in ns of CLOCK_MONOTONIC.
@@ -71,13 +71,9 @@ impl Authority {
                 .hint("promote, demote and resize need it: make the directory writable")
         })?;
         let mut admission = Admission::new(platform, ServerSize::Share(DeferrableServer::NONE), double_hit);
-        let speeds: BTreeMap<u32, Speed> =
-            platform.cores().iter().map(|core| (core.cpu, core.speed)).collect();
-        let cores: BTreeMap<u32, Core> = cores
-            .iter()
-            .filter(|core| speeds.contains_key(&core.cpu))
-            .map(|core| (core.cpu, *core))
-            .collect();
+        let known = platform.cpus();
+        let cores: BTreeMap<u32, Core> =
+            cores.iter().filter(|core| known.contains(core.cpu)).map(|core| (core.cpu, *core)).collect();
         for core in cores.values().filter(|core| core.period_ns > 0) {
             admission
                 .resize(core.cpu, core.server())
@@ -91,7 +87,7 @@ impl Authority {
             keeper,
             admission,
             cores,
-            speeds,
+            platform: platform.clone(),
             reserved,
             promoted,
             unsettled,
@@ -172,9 +168,7 @@ impl Authority {
                 return Ok(Outcome::refused(why));
             }
         };
-        let on_core = Duration::from_ns(
-            self.speeds.get(&cpu).copied().unwrap_or(Speed::UNIT).time_for(runtime.as_ns()),
-        );
+        let on_core = Duration::from_ns(self.speed_of(cpu).unwrap_or(Speed::UNIT).time_for(runtime.as_ns()));
         let (runtime_ns, period_ns) = (on_core.as_ns(), period.as_ns());
         let task = Enrolled { tid: pid, runtime_ns, deadline_ns: period_ns, period_ns };
         if let Err(error) = self.close(scheduler, cpu).and_then(|()| self.keep_and_bind(&standing, cpu, task))
@@ -282,13 +276,16 @@ impl Authority {
         Ok(Outcome::Demoted { pid, cpu, cpus })
     }
 
+    fn speed_of(&self, cpu: u32) -> Option<Speed> {
+        self.platform.cores().iter().find(|core| core.cpu == cpu).map(|core| core.speed)
+    }
+
     fn resize(&mut self, scheduler: &Scheduler, cpu: u32, size: ServerSize) -> Result<Outcome> {
-        let (Some(core), Some(&speed)) = (self.cores.get(&cpu).copied(), self.speeds.get(&cpu)) else {
+        let (Some(core), Some(speed)) = (self.cores.get(&cpu).copied(), self.speed_of(cpu)) else {
             return Err(Diagnostic::usage(format!("CPU {cpu}: no real-time tasks run there"))
                 .hint("name one of the policy's CPUs"));
         };
-        let slowest = self.speeds.values().copied().min().unwrap_or(Speed::UNIT);
-        let server = laxity_kernel::checked_server(size.on(speed, slowest))?;
+        let server = laxity_kernel::checked_server(size.on(&self.platform, speed))?;
         let mut resized = self.admission.resize(cpu, server);
         if resized.as_ref().is_err_and(|refused| refused.unsettled) && self.wait_until_settled(scheduler) {
             resized = self.admission.resize(cpu, server);

@@ -236,9 +236,8 @@ fn server_of(
     policy: PolicyOptions,
 ) -> Option<DeferrableServer> {
     let size = policy.server.filter(|_| scheduler.policy == Policy::AmpRm)?;
-    let slowest = platform.cores().iter().map(|core| core.speed).min()?;
-    let core = platform.cores().iter().find(|core| cell.cpus.contains(core.cpu))?;
-    Some(size.on(core.speed, slowest)).filter(|server| !server.is_none())
+    let of_cell = size.on_cores(platform).find(|(cpu, _)| cell.cpus.contains(*cpu));
+    of_cell.map(|(_, server)| server).filter(|server| !server.is_none())
 }
 
 /// The socket of each of a cell's cores, numbered from 0 within the cell: its NUMA node, or where none are known its

@@ -85,16 +85,12 @@ pub fn cores(
         ))
         .hint("other policies leave everything else a reserve (--reserve)"));
     }
-    let speeds = speeds(arguments, platform)?;
-    let servers = servers(arguments, &speeds)?;
-    // What is not the platform's has ordinary tasks all the same.
-    let others = Platform::this_machine()?;
-    let others = others.cores().iter().filter(|core| !speeds.contains_key(&core.cpu));
-    let all: BTreeMap<u32, Speed> = speeds
-        .iter()
-        .map(|(&cpu, &speed)| (cpu, speed))
-        .chain(others.map(|core| (core.cpu, core.speed)))
-        .collect();
+    let platform = self::platform(arguments, platform)?;
+    let servers = servers(arguments, &platform)?;
+    // What is not the platform's has ordinary tasks all the same; where both have a core, the platform's speed counts.
+    let machine = Platform::this_machine()?;
+    let all: BTreeMap<u32, Speed> =
+        machine.cores().iter().chain(platform.cores()).map(|core| (core.cpu, core.speed)).collect();
     let fastest = all.values().copied().max().unwrap_or(Speed::UNIT);
     let core = |(&cpu, &speed): (&u32, &Speed)| {
         let server = servers.get(&cpu).copied().unwrap_or(DeferrableServer::NONE);
@@ -105,17 +101,7 @@ pub fn cores(
 
 /// The platform with the speeds that were given.
 pub fn platform(arguments: &ServerArguments, platform: &Platform) -> Result<Platform> {
-    let speeds = speeds(arguments, platform)?;
-    let cores = speeds.into_iter().map(|(cpu, speed)| laxity_model::Core { cpu, speed }).collect();
-    let (caches, nodes) = (platform.caches().to_vec(), platform.numa_nodes().to_vec());
-    Platform::new(platform.name(), cores, caches, nodes, Some(platform.clusters().to_vec()))
-}
-
-/// Of the platform's cores.
-fn speeds(arguments: &ServerArguments, platform: &Platform) -> Result<BTreeMap<u32, Speed>> {
-    let Some(Speeds(given)) = &arguments.speeds else {
-        return Ok(platform.cores().iter().map(|core| (core.cpu, core.speed)).collect());
-    };
+    let Some(Speeds(given)) = &arguments.speeds else { return Ok(platform.clone()) };
     if given.len() != platform.core_count() {
         return Err(Diagnostic::usage(format!(
             "--speeds: {} speeds for {} cores (CPUs {})",
@@ -125,25 +111,25 @@ fn speeds(arguments: &ServerArguments, platform: &Platform) -> Result<BTreeMap<u
         ))
         .hint("give one for each core that real-time tasks run on, in the order of their numbers"));
     }
-    Ok(platform.cores().iter().map(|core| core.cpu).zip(given.iter().copied()).collect())
+    let with_speed =
+        |(core, &speed): (&laxity_model::Core, &Speed)| laxity_model::Core { cpu: core.cpu, speed };
+    let cores = platform.cores().iter().zip(given).map(with_speed).collect();
+    let (caches, nodes) = (platform.caches().to_vec(), platform.numa_nodes().to_vec());
+    Platform::new(platform.name(), cores, caches, nodes, Some(platform.clusters().to_vec()))
 }
 
 /// Of the platform's cores; what is said last of one counts.
-fn servers(
-    arguments: &ServerArguments,
-    speeds: &BTreeMap<u32, Speed>,
-) -> Result<BTreeMap<u32, DeferrableServer>> {
-    let slowest = speeds.values().copied().min().unwrap_or(Speed::UNIT);
-    let mut servers = BTreeMap::new();
+fn servers(arguments: &ServerArguments, platform: &Platform) -> Result<BTreeMap<u32, DeferrableServer>> {
+    let (known, mut servers) = (platform.cpus(), BTreeMap::new());
     for choice in &arguments.choices {
-        let foreign = choice.cpus.iter().flat_map(CpuList::iter).find(|cpu| !speeds.contains_key(cpu));
+        let foreign = choice.cpus.iter().flat_map(CpuList::iter).find(|&cpu| !known.contains(cpu));
         if let Some(cpu) = foreign {
             return Err(Diagnostic::usage(format!("--server for CPU {cpu}: no real-time tasks run there"))
                 .hint("choose among the policy's CPUs (--cpus, --platform)"));
         }
-        for (&cpu, &speed) in speeds {
+        for (cpu, server) in choice.size.on_cores(platform) {
             if choice.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu)) {
-                servers.insert(cpu, checked_server(choice.size.on(speed, slowest))?);
+                servers.insert(cpu, checked_server(server)?);
             }
         }
     }
@@ -209,13 +195,12 @@ mod tests {
     fn sizes_are_for_all_cores_or_some_and_the_last_counts() {
         let platform = Platform::symmetric(4).expect("four");
         let arguments = arguments(&["25%/4ms", "1-2=2ms@slowest/10ms", "3=0ms/4ms"], Some("1,1,0.5,0.25"));
-        let speeds = speeds(&arguments, &platform).expect("four speeds");
+        let platform = super::platform(&arguments, &platform).expect("four speeds");
         assert_eq!(
-            speeds.into_values().collect::<Vec<_>>(),
+            platform.cores().iter().map(|core| core.speed).collect::<Vec<_>>(),
             [speed(1, 1), speed(1, 1), speed(1, 2), speed(1, 4)]
         );
-        let speeds = super::speeds(&arguments, &platform).expect("four speeds");
-        let servers = servers(&arguments, &speeds).expect("sizes");
+        let servers = servers(&arguments, &platform).expect("sizes");
         let texts: Vec<String> = servers.values().map(ToString::to_string).collect();
         assert_eq!(texts, ["1ms/4ms", "500us/10ms", "1ms/10ms", "0ns/4ms"]);
     }

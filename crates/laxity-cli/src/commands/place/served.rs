@@ -52,10 +52,9 @@ impl<'a> Served<'a> {
                 Ok(None)
             };
         }
-        let slowest = platform.cores().iter().map(|core| core.speed).min().unwrap_or(Speed::UNIT);
         let size = server.server.unwrap_or(ServerSize::Share(DeferrableServer::NONE));
         let double_hit = if server.count_double_hit { DoubleHit::Counted } else { DoubleHit::Ignored };
-        let cores = bins.iter().map(|bin| (bin.fastest(), size.on(bin.fastest(), slowest))).collect();
+        let cores = bins.iter().map(|bin| (bin.fastest(), size.on(platform, bin.fastest()))).collect();
         Ok(Some(Served { set, cores, double_hit, tardiness_bound: server.tardiness_bound }))
     }
 
