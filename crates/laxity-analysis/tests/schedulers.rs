@@ -1,6 +1,8 @@
 //! Schedulers by name: every name has an analysis, what it says without overheads is what tests say, and no schedule of a tiny set
 //! breaks it. `LAXITY_SEEDS=1000..90000` looks at more.
 
+#[path = "schedulers/below_servers.rs"]
+mod below_servers;
 #[path = "schedulers/by_hand.rs"]
 mod by_hand;
 #[path = "schedulers/cases.rs"]
@@ -18,7 +20,7 @@ use laxity_analysis::{
     Cell, GlobalFixedPriorityRta, Guarantee, PriorityOrder, SporadicTask, Test, Verdict, Work, catalogue,
     judge_cells,
 };
-use laxity_model::Scope;
+use laxity_model::{DeferrableServer, Scope};
 
 #[test]
 fn every_name_has_an_analysis() {
@@ -31,7 +33,7 @@ fn every_name_has_an_analysis() {
             let judgement = scheduler.judge(&case.placed(None), Asked::of(guarantee));
             assert!(judgement.verdict.is_schedulable(), "{scheduler}: {judgement:?}");
             assert_eq!(judgement.proven_by.len(), 1, "{scheduler}");
-            let tests = scheduler.tests(guarantee, 2);
+            let tests = scheduler.tests(guarantee, 2, DeferrableServer::NONE);
             let priorities = scheduler.priorities(scheduler.running(2));
             assert!(tests.iter().all(|test| test.info().priorities == priorities), "{scheduler}");
         }

@@ -90,7 +90,10 @@ fn both_verdicts_with_tests_and_bounds() {
     assert_eq!(edf["hard"]["bounds"]["kind"], "deadline");
     assert_eq!(bounds(&edf["hard"]), [70_000, 100_000]);
     assert_eq!(bounds(&edf["soft"]), [0, 0]);
-    assert_eq!(edf["cells"], json!([{ "cpus": "0", "processors": 1, "tasks": ["short", "long"] }]));
+    assert_eq!(
+        edf["cells"],
+        json!([{ "cpus": "0", "processors": 1, "tasks": ["short", "long"], "server": null }])
+    );
     // Both are bounded, and one of them meets its deadlines.
     for (more, code) in [(&["--guarantee", "soft"][..], 0), (&["--schedulers", "p-edf"], 0), (&[], 1)] {
         let call = [&["s.toml", "--cpus", "1"][..], more].concat();

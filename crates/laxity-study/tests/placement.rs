@@ -3,7 +3,7 @@
 use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{Cell, Guarantee, SporadicTask, Work};
-use laxity_model::{Duration, Platform, Task, TaskSet};
+use laxity_model::{DeferrableServer, Duration, Platform, Task, TaskSet};
 use laxity_place::{Acceptance, Bin, Method, Request};
 use laxity_study::{Outcome, Point, PointSampler, Study};
 
@@ -169,6 +169,7 @@ impl Alone<'_> {
             working_sets: &[],
             given_priorities: &[],
             cells,
+            servers: &[],
             overheads: Some(self.overheads),
         }
     }
@@ -181,7 +182,8 @@ impl Acceptance for Alone<'_> {
 
     fn accepts(&self, _: usize, tasks: &[usize]) -> bool {
         let cell = Cell { processors: self.processors, tasks: tasks.to_vec() };
-        self.scheduler.judge_cell(&self.placed(&[]), &cell, self.asked).is_schedulable()
+        let placed = self.placed(&[]);
+        self.scheduler.judge_cell(&placed, &cell, DeferrableServer::NONE, self.asked).is_schedulable()
     }
 }
 

@@ -5,8 +5,9 @@ use super::bounds::response;
 use super::tests::{Answer, Proven, ask, tests_for};
 use crate::overheads::{Eaten, Inflated, Overheads, Rejected, RejectedWhy};
 use crate::partitioned::each_in_one_cell;
-use crate::{Bounds, Cell, Guarantee, SporadicTask, Test, Verdict, Work};
-use laxity_model::PriorityRule;
+use crate::uniprocessor::deferrable::{as_task, takes_server};
+use crate::{Bounds, Cell, DoubleHit, Guarantee, Priorities, SporadicTask, Test, Verdict, Work};
+use laxity_model::{DeferrableServer, PriorityRule};
 
 /// What is judged. Everything is by the task's number in `tasks`.
 #[derive(Debug, Clone, Copy)]
@@ -19,6 +20,8 @@ pub struct Placed<'a> {
     pub given_priorities: &'a [u32],
     /// Which tasks share which processors: all that belong to a cell, also one that its scheduler dedicates.
     pub cells: &'a [Cell],
+    /// The deferrable server of each cell, time on its processor; empty if there are none.
+    pub servers: &'a [DeferrableServer],
     /// What scheduling costs; nothing if there is nothing. Pfair has quanta only if there is something: of a tick's period.
     pub overheads: Option<&'a Overheads>,
 }
@@ -63,9 +66,12 @@ const PRIORITIES_GIVEN: &str = "every task has a priority";
 const NOT_DEDICATED: &str = "a cell has a processor beside the one that is dedicated";
 const ALIGNED: &str = "periods are multiples of the quantum (aligned)";
 const OTHER_PRIORITIES: &str = "the test is for the scheduler's priorities";
+const BELOW_SERVER: &str = "a deferrable server is of one processor, whose tasks have fixed priorities";
+const FREE_BELOW_SERVER: &str = "scheduling costs nothing below a deferrable server: nothing bounds how often ordinary tasks preempt \
+    others";
 
 impl Analysed {
-    /// Judges a placed set. Panics if there are working sets, but not one for each task.
+    /// Judges a placed set. Panics if there are working sets, but not one for each task, or servers, but not one for each cell.
     ///
     /// Cells are judged in their order, up to the first that is not schedulable; what one needs of steps, others have as well.
     pub fn judge(self, set: &Placed<'_>, asked: Asked) -> Judgement {
@@ -74,7 +80,8 @@ impl Analysed {
         }
         let mut whole = Whole::new(set.tasks, asked.guarantee);
         for (place, cell) in set.cells.iter().enumerate().filter(|(_, cell)| !cell.tasks.is_empty()) {
-            let Some(inside) = Inside::of(self, set, cell) else {
+            let server = if set.servers.is_empty() { DeferrableServer::NONE } else { set.servers[place] };
+            let Some(inside) = Inside::of(self, set, cell, server) else {
                 return Judgement::not(Verdict::needs(PRIORITIES_GIVEN, None), Some(place), None);
             };
             match inside.judge(set.overheads, asked) {
@@ -85,15 +92,22 @@ impl Analysed {
         whole.judgement()
     }
 
-    /// Judges one cell and its tasks, wherever the others are: what a placement asks before it puts a task there. Without tasks it
-    /// is schedulable. There are no bounds, and numbers of tasks are those of the set, whose cells are not looked at.
+    /// Judges one cell with its server and its tasks, wherever the others are: what a placement asks before it puts a task there.
+    /// Without tasks it is schedulable. There are no bounds, and numbers of tasks are those of the set, whose cells and servers are
+    /// not looked at.
     ///
     /// A set is schedulable in its cells if each of them is.
-    pub fn judge_cell(self, set: &Placed<'_>, cell: &Cell, asked: Asked) -> Verdict {
+    pub fn judge_cell(
+        self,
+        set: &Placed<'_>,
+        cell: &Cell,
+        server: DeferrableServer,
+        asked: Asked,
+    ) -> Verdict {
         if cell.tasks.is_empty() {
             return Verdict::SCHEDULABLE;
         }
-        let Some(inside) = Inside::of(self, set, cell) else {
+        let Some(inside) = Inside::of(self, set, cell, server) else {
             return Verdict::needs(PRIORITIES_GIVEN, None);
         };
         match inside.judge(set.overheads, asked) {
@@ -102,7 +116,8 @@ impl Analysed {
         }
     }
 
-    /// What overheads take of every task, as they are counted for a guarantee. A task that is in no cell loses nothing.
+    /// What overheads take of every task, as they are counted for a guarantee. A task that is in no cell loses nothing. Servers are
+    /// not looked at.
     ///
     /// # Errors
     ///
@@ -110,17 +125,23 @@ impl Analysed {
     pub fn eaten(self, set: &Placed<'_>, guarantee: Guarantee) -> Result<Vec<Eaten>, Rejected> {
         let mut all = vec![Eaten::default(); set.tasks.len()];
         for cell in set.cells {
-            let inside = Inside::by_number(self, set, cell, cell.tasks.clone());
+            let numbers = cell.tasks.clone();
+            let inside = Inside::by_number(self, set, cell, DeferrableServer::NONE, numbers);
             let inflated = inside.inflate(set.overheads, guarantee)?;
             inside.numbers.iter().zip(inflated.eaten).for_each(|(&number, eaten)| all[number] = eaten);
         }
         Ok(all)
     }
 
-    /// The tests that are asked about a cell of so many processors, in their order.
-    pub fn tests(self, guarantee: Guarantee, processors: u32) -> &'static [&'static dyn Test] {
+    /// The tests that are asked about a cell of so many processors with such a server, in their order.
+    pub fn tests(
+        self,
+        guarantee: Guarantee,
+        processors: u32,
+        server: DeferrableServer,
+    ) -> &'static [&'static dyn Test] {
         let running = self.running(processors);
-        tests_for(self.priorities(running), guarantee, running)
+        tests_for(self.priorities(running), guarantee, running, server)
     }
 
     /// The value by which a task is ordered under fixed priorities; nothing if it has none.
@@ -139,6 +160,8 @@ struct Inside {
     scheduler: Analysed,
     /// Those that run tasks.
     processors: u32,
+    /// What goes before the tasks.
+    server: DeferrableServer,
     numbers: Vec<usize>,
     tasks: Vec<SporadicTask>,
     working_sets: Vec<u64>,
@@ -146,23 +169,30 @@ struct Inside {
 
 impl Inside {
     /// Nothing if a task has no priority.
-    fn of(scheduler: Analysed, set: &Placed<'_>, cell: &Cell) -> Option<Inside> {
+    fn of(scheduler: Analysed, set: &Placed<'_>, cell: &Cell, server: DeferrableServer) -> Option<Inside> {
         let mut ranked = Vec::with_capacity(cell.tasks.len());
         for &number in &cell.tasks {
             ranked.push((scheduler.rank(set, number)?, number));
         }
         ranked.sort_unstable();
         let numbers = ranked.into_iter().map(|(_, number)| number).collect();
-        Some(Inside::by_number(scheduler, set, cell, numbers))
+        Some(Inside::by_number(scheduler, set, cell, server, numbers))
     }
 
-    fn by_number(scheduler: Analysed, set: &Placed<'_>, cell: &Cell, numbers: Vec<usize>) -> Inside {
+    fn by_number(
+        scheduler: Analysed,
+        set: &Placed<'_>,
+        cell: &Cell,
+        server: DeferrableServer,
+        numbers: Vec<usize>,
+    ) -> Inside {
         let bytes = |&number: &usize| if set.working_sets.is_empty() { 0 } else { set.working_sets[number] };
         Inside {
             scheduler,
             processors: scheduler.running(cell.processors),
             tasks: numbers.iter().map(|&number| set.tasks[number]).collect(),
             working_sets: numbers.iter().map(bytes).collect(),
+            server,
             numbers,
         }
     }
@@ -183,8 +213,11 @@ impl Inside {
             return Err((Verdict::needs(NOT_DEDICATED, None), None));
         }
         let priorities = self.scheduler.priorities(self.processors);
+        if let Some(needed) = self.server_needs(priorities, overheads) {
+            return Err((Verdict::needs(needed, None), None));
+        }
         let tests: &[&'static dyn Test] = match &asked.test {
-            None => tests_for(priorities, asked.guarantee, self.processors),
+            None => tests_for(priorities, asked.guarantee, self.processors, self.server),
             Some(test) if test.info().priorities == priorities => std::slice::from_ref(test),
             Some(_) => return Err((Verdict::needs(OTHER_PRIORITIES, None), None)),
         };
@@ -195,18 +228,38 @@ impl Inside {
             let no_room = Some(why.reason).filter(|&reason| reason != RejectedWhy::NoTask);
             (why.into(), no_room)
         })?;
-        match ask(tests, asked.guarantee, &inflated.tasks, self.processors, asked.work) {
+        let mut tasks = inflated.tasks;
+        tasks.splice(..0, self.server_for(tests));
+        let others = tasks.len() - self.tasks.len();
+        match ask(tests, asked.guarantee, &tasks, self.processors, asked.work) {
             Answer::Proven(mut proven) => {
-                proven.completions.drain(..inflated.interrupts);
+                proven.completions.drain(..others);
                 Ok((proven, inflated.eaten))
             }
-            Answer::Not(verdict) => Err((self.numbered(verdict, inflated.interrupts), None)),
+            Answer::Not(verdict) => Err((self.numbered(verdict, others), None)),
         }
     }
 
-    /// With the numbers of the set. An interrupt is no task of it.
-    fn numbered(&self, verdict: Verdict, interrupts: usize) -> Verdict {
-        let number = |at: Option<usize>| Some(self.numbers[at?.checked_sub(interrupts)?]);
+    /// What must hold of a cell with a server and does not.
+    fn server_needs(&self, priorities: Priorities, overheads: Option<&Overheads>) -> Option<&'static str> {
+        match overheads {
+            _ if self.server.is_none() => None,
+            _ if priorities != Priorities::Fixed || self.processors != 1 => Some(BELOW_SERVER),
+            Some(_) => Some(FREE_BELOW_SERVER),
+            None => None,
+        }
+    }
+
+    /// The server as tests see it, before all tasks whatever its period: as it is where they know servers, otherwise as a task that
+    /// asks for as much.
+    fn server_for(&self, tests: &[&'static dyn Test]) -> Option<SporadicTask> {
+        let known = tests.iter().all(|&test| takes_server(test));
+        as_task(self.server, if known { DoubleHit::Ignored } else { DoubleHit::Counted })
+    }
+
+    /// With the numbers of the set. Interrupts and a server, which come first, are no tasks of it.
+    fn numbered(&self, verdict: Verdict, others: usize) -> Verdict {
+        let number = |at: Option<usize>| Some(self.numbers[at?.checked_sub(others)?]);
         match verdict {
             Verdict::NotProven(mut why) => {
                 why.task = number(why.task);

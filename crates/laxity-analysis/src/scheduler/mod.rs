@@ -6,7 +6,8 @@
 //!
 //! let tasks = [SporadicTask::implicit(26, 70), SporadicTask::implicit(62, 100)];
 //! let cells = [Cell { processors: 1, tasks: vec![0, 1] }];
-//! let placed = Placed { tasks: &tasks, working_sets: &[], given_priorities: &[], cells: &cells, overheads: None };
+//! let (working_sets, given_priorities, servers) = (&[], &[], &[]);
+//! let placed = Placed { tasks: &tasks, working_sets, given_priorities, cells: &cells, servers, overheads: None };
 //! let scheduler: Analysed = "p-rm".parse().expect("a scheduler");
 //! let hard = scheduler.judge(&placed, Asked::of(Guarantee::Hard));
 //! assert_eq!(hard.verdict, Verdict::fails_at(1));
@@ -20,7 +21,9 @@
 //! 2. A policy that dedicates a processor leaves one less for tasks ([`Analysed::running`]).
 //! 3. Overheads of a cell are those for as many tasks as it has (`accounting`). None given: scheduling costs nothing.
 //! 4. Tests (`tests`) see the inflated parameters. What they prove is said of the tasks as given (`bounds`).
-//! 5. Priorities are those of the tasks as given: overheads change no T and no D by which a scheduler orders tasks. Ties: the task
+//! 5. A cell of one processor may have a deferrable server, which goes before its tasks whatever its period. Scheduling costs nothing
+//!    there: an ordinary task can preempt whenever it comes, as often as it likes, and no accounting has a term for that.
+//! 6. Priorities are those of the tasks as given: overheads change no T and no D by which a scheduler orders tasks. Ties: the task
 //!    that comes first.
 
 mod accounting;

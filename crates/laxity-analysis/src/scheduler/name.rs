@@ -47,6 +47,11 @@ impl Analysed {
         }
     }
 
+    /// Whether its cores can have deferrable servers.
+    pub fn has_servers(self) -> bool {
+        self.policy() == Some(Policy::AmpRm)
+    }
+
     /// How many of a cell's processors run tasks.
     pub fn running(self, processors: u32) -> u32 {
         processors.saturating_sub(u32::from(self.dedicates_a_processor()))

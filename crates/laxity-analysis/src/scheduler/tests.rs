@@ -6,6 +6,7 @@
 //! | EDF | more | `gedf`: any of its tests | `devi-anderson`, `compliant-vector` |
 //! | G-FL | more | `compliant-vector-g-fl`, if it bounds every tardiness by 0 | `compliant-vector-g-fl` |
 //! | fixed | 1 | `fp-rta` (exact) | `fp-tardiness` (exact) |
+//! | fixed, below a deferrable server | 1 | `ds-rta`, exact here | `ds-rta`, `ds-tardiness` |
 //! | fixed | more | `gfp-guan` | `gfp-guan`, `fp-tardiness`, which needs m = 1 |
 //! | Pfair | any | `pfair` (exact) | `pfair` |
 //!
@@ -14,20 +15,25 @@
 //!    that accepts says that nothing is late.
 //! 3. `gfp-rta` accepts nothing that `gfp-guan` does not (proven there), and is not asked.
 //! 4. No bound of tardiness is known for global fixed priorities: a set with U <= m can have none (Devi, PhD thesis, 2006).
-//! 5. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
+//! 5. Below a server ordinary work comes at any time and as much as it likes, and what is said is what [`crate::admission`] says of
+//!    the same core: hard with the double hit counted, soft what the plain test accepts, late by at most what Theorem 1 says.
+//!    Another test that was named sees a task that asks for as much as the server can.
+//! 6. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
 
 use super::bounds::completions;
 use crate::{
-    AnyGlobalEdf, Bounds, CompliantVector, DeviAnderson, FixedPriorityRta, FixedPriorityTardiness,
-    GlobalFixedPriorityGuan, Guarantee, NotProven, Pfair, Priorities, PriorityPoints, Qpa, SporadicTask,
-    Test, TestInfo, Verdict, Work,
+    AnyGlobalEdf, Bounds, CompliantVector, DeferrableRta, DeferrableTardiness, DeviAnderson,
+    FixedPriorityRta, FixedPriorityTardiness, GlobalFixedPriorityGuan, Guarantee, NotProven, Pfair,
+    Priorities, PriorityPoints, Qpa, SporadicTask, Test, TestInfo, Verdict, Work,
 };
+use laxity_model::DeferrableServer;
 
-/// What judges a cell of so many processors that run tasks.
+/// What judges a cell of so many processors that run tasks, and this server.
 pub(super) fn tests_for(
     priorities: Priorities,
     guarantee: Guarantee,
     processors: u32,
+    server: DeferrableServer,
 ) -> &'static [&'static dyn Test] {
     const EDF: CompliantVector = CompliantVector { priority_points: PriorityPoints::Deadline };
     const FAIR_LATENESS: CompliantVector = CompliantVector { priority_points: PriorityPoints::FairLateness };
@@ -40,6 +46,8 @@ pub(super) fn tests_for(
         (Priorities::EarliestDeadlineFirst, Hard) => &[&AnyGlobalEdf],
         (Priorities::EarliestDeadlineFirst, Soft) => &[&DeviAnderson, &EDF],
         (Priorities::FairLateness, _) => &[&FAIR_LATENESS],
+        (Priorities::Fixed, Hard) if !server.is_none() => &[&DeferrableRta],
+        (Priorities::Fixed, Soft) if !server.is_none() => &[&DeferrableRta, &DeferrableTardiness],
         (Priorities::Fixed, Hard) if processors == 1 => &[&FixedPriorityRta],
         (Priorities::Fixed, Soft) if processors == 1 => &[&FixedPriorityTardiness],
         (Priorities::Fixed, Hard) => &[&GlobalFixedPriorityGuan],

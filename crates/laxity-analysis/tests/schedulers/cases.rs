@@ -87,6 +87,7 @@ impl Case {
             working_sets: &[],
             given_priorities: &GIVEN[..self.tasks.len()],
             cells: &self.cells,
+            servers: &[],
             overheads,
         }
     }

@@ -5,13 +5,13 @@
 //! 2. A cell whose processors differ in speed is judged by no test, and takes no task here.
 //! 3. An interruption ends the search: nothing more is accepted.
 
-use super::placed::{given_priorities, running, speed};
+use super::placed::{given_priorities, running, server_of, speed};
 use super::{Settings, sensitivity};
 use crate::experiment::{Placed, Placing};
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{self, Analysed, Asked};
 use laxity_analysis::{Cell, Guarantee, SporadicTask, Work};
-use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
+use laxity_model::{CpuList, DeferrableServer, Platform, Scope, ServerSize, Speed, TaskSet};
 use laxity_place::{Acceptance, Method, Request};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -37,6 +37,7 @@ struct Bin {
     processors: u32,
     /// Nothing if they differ.
     speed: Option<Speed>,
+    server: DeferrableServer,
 }
 
 /// A set that is to be placed for a scheduler.
@@ -63,7 +64,8 @@ pub fn by_test(
     // The costs are those of the machine that was asked about, also where another number of its processors is tried.
     let charge = settings.charges.of(scheduler, &settings.platform);
     let work = Work::steps(settings.work.min(sensitivity::TRIAL_WORK));
-    let cells: Vec<Bin> = wholes.iter().map(|whole| Bin::of(placing.platform, scheduler, whole)).collect();
+    let bin = |whole| Bin::of(placing.platform, scheduler, whole, settings.server);
+    let cells: Vec<Bin> = wholes.iter().map(bin).collect();
     let admission = Admission {
         scheduler,
         at_speed: at_speeds(set, &cells),
@@ -89,10 +91,12 @@ fn at_speeds(set: &TaskSet, cells: &[Bin]) -> BTreeMap<Speed, Vec<SporadicTask>>
 }
 
 impl Bin {
-    fn of(platform: &Platform, scheduler: Analysed, whole: &CpuList) -> Self {
+    fn of(platform: &Platform, scheduler: Analysed, whole: &CpuList, size: Option<ServerSize>) -> Self {
+        let speed = speed(platform, &running(scheduler, whole));
         Bin {
             processors: u32::try_from(whole.len()).unwrap_or(u32::MAX),
-            speed: speed(platform, &running(scheduler, whole)),
+            speed,
+            server: server_of(size, platform, speed.unwrap_or(Speed::UNIT)),
         }
     }
 }
@@ -103,7 +107,7 @@ impl Acceptance for Admission<'_> {
     }
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
-        let Bin { processors, speed } = self.cells[bin];
+        let Bin { processors, speed, server } = self.cells[bin];
         let Some(seen) = speed.and_then(|speed| self.at_speed.get(&speed)) else { return false };
         let cell = Cell { processors, tasks: tasks.iter().map(|id| self.numbers[id]).collect() };
         let placed = scheduler::Placed {
@@ -111,9 +115,10 @@ impl Acceptance for Admission<'_> {
             working_sets: &self.working_sets,
             given_priorities: &self.given_priorities,
             cells: &[],
+            servers: &[],
             overheads: self.overheads,
         };
-        let is_accepted = || self.scheduler.judge_cell(&placed, &cell, self.asked).is_schedulable();
+        let is_accepted = || self.scheduler.judge_cell(&placed, &cell, server, self.asked).is_schedulable();
         !self.interrupt.load(SeqCst) && is_accepted()
     }
 }

@@ -6,7 +6,7 @@ use crate::experiment::{Placed, reason};
 use laxity_analysis::overheads::Eaten;
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
 use laxity_analysis::{Bounds, Guarantee, Verdict};
-use laxity_model::{Diagnostic, TaskSet};
+use laxity_model::{DeferrableServer, Diagnostic, TaskSet};
 use laxity_place::Fit;
 pub use laxity_trace::ProofVerdict as VerdictName;
 use schemars::JsonSchema;
@@ -113,6 +113,9 @@ pub struct CellAnswer {
     pub processors: u32,
     /// Names of the tasks.
     pub tasks: Vec<String>,
+    /// The budget and the period of the deferrable server that goes before them, as on this core; null without one, or where no
+    /// test says anything.
+    pub server: Option<String>,
 }
 
 /// A verdict.
@@ -249,6 +252,7 @@ impl SchedulerAnswer {
             cpus: cell.cpus.to_string(),
             processors: scheduler.running(u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX)),
             tasks: cell.tasks.iter().map(|&id| set.tasks()[id].name.clone()).collect(),
+            server: None,
         };
         SchedulerAnswer {
             task_set: set.name().to_owned(),
@@ -270,6 +274,13 @@ impl SchedulerAnswer {
         match guarantee {
             GuaranteeAnswer::Hard => &self.hard,
             GuaranteeAnswer::Soft => &self.soft,
+        }
+    }
+
+    /// The server of each cell.
+    pub fn show_servers(&mut self, servers: &[DeferrableServer]) {
+        for (cell, server) in self.cells.iter_mut().zip(servers) {
+            cell.server = (!server.is_none()).then(|| server.to_string());
         }
     }
 
@@ -346,9 +357,10 @@ impl BoundsAnswer {
 }
 
 impl OverheadsAnswer {
-    /// What overheads take of a set in its places, as counted for a guarantee; nothing without overheads.
+    /// What overheads take of a set in its places, as counted for a guarantee; nothing without overheads, or below servers, where
+    /// there is no accounting.
     pub fn of(placed: &PlacedSet, names: &[&str], guarantee: Guarantee) -> Option<Self> {
-        let charge = placed.charge.as_ref()?;
+        let charge = placed.charge.as_ref().filter(|_| !placed.is_served())?;
         let eaten = placed.scheduler.eaten(&placed.as_placed(&placed.tasks), guarantee);
         let file = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let task = |(&name, eaten): (&&str, &Eaten)| TaskEaten {

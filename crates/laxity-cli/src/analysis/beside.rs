@@ -25,7 +25,7 @@ pub fn analyse_beside(
         None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Some(placed) => {
             let charge = charges.of(analysed, platform);
-            match PlacedSet::of(set, analysed, platform, placed, charge) {
+            match PlacedSet::of(set, analysed, platform, placed, charge, None) {
                 Ok(placed) => proofs(set, &placed),
                 Err(Failed { assumption, .. }) => {
                     [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, assumption))

@@ -5,6 +5,8 @@
 
 mod admission;
 pub mod answer;
+#[cfg(test)]
+mod below_servers;
 mod beside;
 mod costs;
 mod placed;
@@ -22,7 +24,7 @@ use crate::simulation::in_order;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
-use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet};
+use laxity_model::{Diagnostic, Duration, Platform, Result, ServerSize, TaskSet};
 use laxity_place::{Fit, Fitting, Method, Overload};
 use placed::PlacedSet;
 use places::{Places, places};
@@ -53,6 +55,8 @@ pub struct Settings {
     pub ilp_time_limit: Duration,
     /// What scheduling costs.
     pub charges: Charges,
+    /// The deferrable server of every core.
+    pub server: Option<ServerSize>,
     /// How many threads judge.
     pub threads: usize,
 }
@@ -130,7 +134,8 @@ impl Case<'_> {
             Err(error) => answer.not_placed(error),
             Ok(placed) => {
                 let charge = settings.charges.of(self.scheduler, &settings.platform);
-                match PlacedSet::of(self.set, self.scheduler, &settings.platform, placed, charge) {
+                let platform = &settings.platform;
+                match PlacedSet::of(self.set, self.scheduler, platform, placed, charge, settings.server) {
                     Err(failed) => answer.not_applicable(&failed, self.set),
                     Ok(placed) => judge(&placed, self.set, settings, &mut answer),
                 }
@@ -150,6 +155,7 @@ fn judge(placed: &PlacedSet, set: &TaskSet, settings: &Settings, answer: &mut Sc
     let [hard, soft] = verdicts::both(placed, |guarantee| settings.asked(guarantee));
     answer.hard = VerdictAnswer::of(&hard, &names, placed, settings.asked(Guarantee::Hard));
     answer.soft = VerdictAnswer::of(&soft, &names, placed, settings.asked(Guarantee::Soft));
+    answer.show_servers(placed.servers());
     answer.overheads = OverheadsAnswer::of(placed, &names, settings.guarantee);
     answer.notes.extend(placed.notes());
     if settings.sensitivity {

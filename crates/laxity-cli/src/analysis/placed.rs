@@ -3,6 +3,7 @@
 //! 1. Real-time tasks only, numbered in their order; what else the set has runs behind them.
 //! 2. The processors of a cell that run tasks have one speed s: C is ceil(C / s). Cells may differ.
 //! 3. A task may run on every processor of its cell.
+//! 4. The deferrable server of a cell of one processor has a budget by that processor's speed.
 //!
 //! Phases and times of leaving are not used: tests allow for any.
 
@@ -10,7 +11,7 @@ use super::costs::Charge;
 use crate::experiment::Placed;
 use laxity_analysis::scheduler::{self, Analysed, Asked, Judgement};
 use laxity_analysis::{Cell, SporadicTask};
-use laxity_model::{CpuList, Platform, Speed, TaskSet};
+use laxity_model::{CpuList, DeferrableServer, Platform, ServerSize, Speed, TaskSet};
 
 /// A set in its places.
 pub struct PlacedSet {
@@ -21,6 +22,7 @@ pub struct PlacedSet {
     working_sets: Vec<u64>,
     given_priorities: Vec<u32>,
     cells: Vec<Cell>,
+    servers: Vec<DeferrableServer>,
     /// The processors of each cell.
     pub cpus: Vec<CpuList>,
     /// What scheduling costs.
@@ -39,17 +41,22 @@ const ONE_SPEED: &str = "the processors of a cell that run tasks have the same s
 const NO_AFFINITY: &str = "each task may run on every processor of its cell";
 const PRIORITIES: &str = "every task has a priority";
 
+/// What is assumed of servers.
+const SERVED: &str = "ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the \
+    double hit); scheduling costs nothing";
+
 impl PlacedSet {
-    /// The set under a scheduler, in places that were found for it.
+    /// The set under a scheduler, in places that were found for it, below servers of this size.
     pub fn of(
         set: &TaskSet,
         scheduler: Analysed,
         platform: &Platform,
         placed: &Placed,
         charge: Option<Charge>,
+        server: Option<ServerSize>,
     ) -> Result<Self, Failed> {
         let mut tasks = SporadicTask::of_set(set);
-        let mut cells = Vec::with_capacity(placed.cells.len());
+        let (mut cells, mut servers) = (Vec::with_capacity(placed.cells.len()), Vec::new());
         for cell in &placed.cells {
             let running = running(scheduler, &cell.cpus);
             let speed = speed(platform, &running).ok_or(Failed { assumption: ONE_SPEED, task: None })?;
@@ -65,11 +72,12 @@ impl PlacedSet {
             }
             let processors = u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX);
             cells.push(Cell { processors, tasks: numbers });
+            servers.push(server_of(server, platform, speed));
         }
         let given_priorities = given_priorities(set, scheduler)?;
         let cpus: Vec<_> = placed.cells.iter().map(|cell| cell.cpus.clone()).collect();
         let working_sets = laxity_analysis::overheads::working_sets_of(set);
-        Ok(PlacedSet { scheduler, tasks, working_sets, given_priorities, cells, cpus, charge })
+        Ok(PlacedSet { scheduler, tasks, working_sets, given_priorities, cells, servers, cpus, charge })
     }
 
     /// Judges the set.
@@ -89,13 +97,26 @@ impl PlacedSet {
             working_sets: &self.working_sets,
             given_priorities: &self.given_priorities,
             cells: &self.cells,
+            servers: &self.servers,
             overheads: self.charge.as_ref().map(|charge| &charge.overheads),
         }
     }
 
-    /// The processors of each cell that has tasks, those that are dedicated among them.
-    pub fn processors(&self) -> impl Iterator<Item = u32> {
-        self.cells.iter().filter(|cell| !cell.tasks.is_empty()).map(|cell| cell.processors)
+    /// Of each cell that has tasks: its processors, those that are dedicated among them, and its server.
+    pub fn shapes(&self) -> impl Iterator<Item = (u32, DeferrableServer)> {
+        let with_tasks = |cell: &(&Cell, &DeferrableServer)| !cell.0.tasks.is_empty();
+        let shape = |(cell, &server): (&Cell, &DeferrableServer)| (cell.processors, server);
+        self.cells.iter().zip(&self.servers).filter(with_tasks).map(shape)
+    }
+
+    /// The server of each cell.
+    pub fn servers(&self) -> &[DeferrableServer] {
+        &self.servers
+    }
+
+    /// Whether there are any.
+    pub fn is_served(&self) -> bool {
+        self.servers.iter().any(|server| !server.is_none())
     }
 
     /// The names of the tasks, by their numbers.
@@ -103,8 +124,11 @@ impl PlacedSet {
         set.real_time().map(|(_, task)| task.name.as_str()).collect()
     }
 
-    /// What the user should know of the costs.
+    /// What the user should know of servers and costs.
     pub fn notes(&self) -> Vec<String> {
+        if self.is_served() {
+            return vec![SERVED.into()];
+        }
         let most = self.cells.iter().map(|cell| cell.tasks.len()).max().unwrap_or(0);
         self.charge.as_ref().map_or(Vec::new(), |charge| charge.notes(self.scheduler, most))
     }
@@ -114,6 +138,11 @@ impl PlacedSet {
 pub fn running(scheduler: Analysed, cpus: &CpuList) -> CpuList {
     let dedicated = cpus.iter().last().filter(|_| scheduler.dedicates_a_processor());
     cpus.difference(&dedicated.into_iter().collect())
+}
+
+/// The server of a processor of this speed.
+pub fn server_of(size: Option<ServerSize>, platform: &Platform, speed: Speed) -> DeferrableServer {
+    size.map_or(DeferrableServer::NONE, |size| size.on(platform, speed))
 }
 
 /// The one speed of some processors.

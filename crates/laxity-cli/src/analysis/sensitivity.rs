@@ -187,7 +187,7 @@ fn on(
     };
     // The processors are more or fewer of those that there are, and as near to each other.
     let charge = settings.charges.of(scheduler, &settings.platform);
-    let seen = PlacedSet::of(set, scheduler, &platform, &placed, charge);
+    let seen = PlacedSet::of(set, scheduler, &platform, &placed, charge, settings.server);
     let seen = seen.map_err(|failed| failed.assumption)?;
     Ok(trial(&seen, &seen.tasks, settings))
 }

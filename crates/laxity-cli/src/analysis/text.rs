@@ -1,8 +1,8 @@
 //! The answer in tables and words.
 
 use super::answer::{
-    Answer, BoundsKind, FewestProcessors, LargestScaling, OverheadsAnswer, SchedulerAnswer, VerdictAnswer,
-    VerdictName,
+    Answer, BoundsKind, CellAnswer, FewestProcessors, LargestScaling, OverheadsAnswer, SchedulerAnswer,
+    VerdictAnswer, VerdictName,
 };
 use comfy_table::{ContentArrangement, Table, presets};
 use laxity_model::{Duration, TaskSet};
@@ -42,7 +42,7 @@ fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], widt
         text += &format!("Proven for each job\n{table}\n");
     }
     for one in schedulers {
-        let mut lines = Vec::new();
+        let mut lines = Vec::from_iter(servers(&one.cells));
         lines.extend(one.overheads.as_ref().map(overheads));
         lines.extend(one.fewest_processors.as_ref().map(fewest));
         lines.extend(one.largest_scaling.as_ref().map(scaling));
@@ -140,6 +140,23 @@ fn bounds(set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> Option<T
         table.add_row(head.into_iter().chain(columns.iter().map(|(_, column)| column[at].clone())));
     }
     Some(table)
+}
+
+/// Each size with the cores that have it, in the order of the cells.
+fn servers(cells: &[CellAnswer]) -> Option<String> {
+    let mut sizes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for cell in cells {
+        let Some(server) = &cell.server else { continue };
+        match sizes.iter_mut().find(|(size, _)| size == server) {
+            Some((_, cpus)) => cpus.push(&cell.cpus),
+            None => sizes.push((server, vec![&cell.cpus])),
+        }
+    }
+    let of_size = |(size, cpus): &(&str, Vec<&str>)| {
+        format!("{size} on core{} {}", plural(cpus.len()), cpus.join(", "))
+    };
+    let sizes: Vec<String> = sizes.iter().map(of_size).collect();
+    (!sizes.is_empty()).then(|| format!("below deferrable servers of {}", sizes.join(" and ")))
 }
 
 fn overheads(answer: &OverheadsAnswer) -> String {

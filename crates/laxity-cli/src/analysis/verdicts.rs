@@ -2,7 +2,9 @@
 
 use super::placed::PlacedSet;
 use laxity_analysis::scheduler::{Asked, Judgement};
-use laxity_analysis::{Bounds, Exactness, Guarantee, Priorities, Rta, Test, Verdict};
+use laxity_analysis::{
+    Bounds, DeferrableRta, DeferrableTardiness, Exactness, Guarantee, Priorities, Rta, Test, Verdict,
+};
 
 /// The hard verdict and the soft one. Where no deadline is missed, nothing is late, whatever bound of tardiness there is.
 pub fn both(placed: &PlacedSet, asked: impl Fn(Guarantee) -> Asked) -> [Judgement; 2] {
@@ -38,19 +40,27 @@ pub fn is_exact(placed: &PlacedSet, asked: Asked) -> bool {
     let conclusive = |test: &dyn Test| {
         let info = test.info();
         let same = info.guarantee == guarantee || info.priorities == Priorities::Pfair;
-        info.exactness == Exactness::Exact && same
+        (info.exactness == Exactness::Exact || is_of_servers(placed, test)) && same
     };
     placed.charge.is_none()
         && judging(placed, asked, |tests| tests.last().is_some_and(|&test| conclusive(test)))
 }
 
+/// Whether it is the test with the double hit, below servers: what it refuses some ordinary work delays for too long. (By its name
+/// it is sufficient, for the first task may be no server.)
+fn is_of_servers(placed: &PlacedSet, test: &dyn Test) -> bool {
+    placed.is_served() && test.info().name == DeferrableRta.info().name
+}
+
 /// Whether shorter execution times can only help: so it is with all tests here that are exact (EDF and fixed priorities on one
-/// processor, U <= m, Pfair), unless a bound of tardiness has to be 0.
+/// processor, U <= m, Pfair), unless a bound of tardiness has to be 0, and with those of servers, which
+/// are response-time analyses, too.
 pub fn is_monotonic(placed: &PlacedSet, asked: Asked) -> bool {
     let monotonic = |test: &&'static dyn Test| {
         let info = test.info();
         let bound_of_zero = asked.guarantee == Guarantee::Hard && info.guarantee == Guarantee::Soft;
-        info.exactness == Exactness::Exact && !bound_of_zero
+        let of_servers = is_of_servers(placed, *test) || info.name == DeferrableTardiness.info().name;
+        (info.exactness == Exactness::Exact || of_servers) && !bound_of_zero
     };
     judging(placed, asked, |tests| tests.iter().all(monotonic))
 }
@@ -60,7 +70,8 @@ fn judging(placed: &PlacedSet, asked: Asked, holds: impl Fn(&[&'static dyn Test]
     match asked.test {
         Some(test) => holds(&[test]),
         None => {
-            placed.processors().all(|processors| holds(placed.scheduler.tests(asked.guarantee, processors)))
+            let tests = |(processors, server)| placed.scheduler.tests(asked.guarantee, processors, server);
+            placed.shapes().all(|shape| holds(tests(shape)))
         }
     }
 }

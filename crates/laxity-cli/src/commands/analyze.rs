@@ -9,7 +9,7 @@ use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{Diagnostic, Duration, Result, Scheduler};
+use laxity_model::{Diagnostic, Duration, Result, Scheduler, ServerSize};
 use laxity_place::Fitting;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,6 +31,11 @@ over the cores, pfair:dedicated leaves interrupts to the last core; they combine
 RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and \
 for other kernel work included: simulate --costs adds that itself. Without, scheduling costs nothing.
 
+--server is for amp-rm (calandrino2007): ordinary tasks go before real-time tasks while the deferrable server of their core has a \
+budget. Hard counts that a server can use up two budgets in a row (ds-rta, exact); soft does not, and its bounds are those of \
+Theorem 1 (ds-tardiness). It is what place --server and the admission of a loaded amp-rm say of the same cores. With --overheads \
+nothing is said: nothing bounds how often ordinary tasks preempt others.
+
 Partitioned and clustered schedulers: a heuristic such as --placement ffd puts a task onto cores only if the scheduler's own \
 test accepts what is there with it, overheads included; --fit utilization goes by load alone, as run and simulate do. The \
 default, ilp, finds the least load and is judged afterwards.
@@ -44,6 +49,7 @@ Examples:
   laxity analyze set.toml --schedulers p-rm --placement ffd --overheads overheads.csv
   laxity analyze set.toml --schedulers pfair,pfair:staggered:dedicated --overheads overheads.csv
   laxity analyze set.toml --schedulers g-edf-mp --overheads cerqueira2014-text/g-edf-mp-max
+  laxity analyze set.toml --scheduler amp-rm --platform amp.toml --placement slowest-fit --server 20%/10ms
   laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft --json")]
 pub struct AnalyzeArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
@@ -64,6 +70,10 @@ pub struct AnalyzeArguments {
     /// How often a tick comes, where --overheads say what it costs; also the quantum of pfair
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
     pub tick: Duration,
+    /// amp-rm: deferrable server of every core, the time in which ordinary tasks go before real-time tasks, per period; 2ms/10ms or
+    /// 20%/10ms of each core, or 2ms@slowest/10ms, as much work as the slowest core does in that time
+    #[arg(long, allow_hyphen_values = true, value_name = "BUDGET/PERIOD", value_parser = value::<ServerSize>)]
+    pub server: Option<ServerSize>,
     /// Ask this test only (see `laxity list`)
     #[arg(long, value_name = "NAME", value_parser = one_test)]
     pub test: Option<&'static str>,
@@ -152,12 +162,15 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
-    let linux = || Scheduler::ALL.map(Analysed::from).to_vec();
+    let schedulers = match arguments.schedulers.is_empty() {
+        true => Scheduler::ALL.map(Analysed::from).to_vec(),
+        false => unique(arguments.schedulers.iter().copied()),
+    };
+    if let Some(size) = arguments.server {
+        check_servers(size, &schedulers)?;
+    }
     Ok(Settings {
-        schedulers: match arguments.schedulers.is_empty() {
-            true => linux(),
-            false => unique(arguments.schedulers.iter().copied()),
-        },
+        schedulers,
         guarantee: arguments.guarantee,
         test: arguments.test,
         work: arguments.work,
@@ -168,6 +181,18 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         charges,
+        server: arguments.server,
         threads,
     })
+}
+
+/// Refuses servers where there are none.
+fn check_servers(size: ServerSize, schedulers: &[Analysed]) -> Result<()> {
+    match schedulers.iter().find(|scheduler| !scheduler.has_servers()) {
+        None => Ok(()),
+        Some(without) => {
+            Err(Diagnostic::usage(format!("--server {size}: {without} has no deferrable servers"))
+                .hint("analyse amp-rm below servers (--scheduler amp-rm), and others in a call of their own"))
+        }
+    }
 }

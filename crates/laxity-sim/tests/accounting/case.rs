@@ -119,6 +119,7 @@ impl Case {
             working_sets: &working_sets,
             given_priorities: &given,
             cells: &self.cells,
+            servers: &[],
             overheads: Some(&self.overheads),
         };
         Analysed::from(self.scheduler).judge(&placed, Asked::of(guarantee))

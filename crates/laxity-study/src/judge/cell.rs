@@ -4,7 +4,7 @@ use crate::curve::Series;
 use crate::{Curve, Outcome};
 use laxity_analysis::scheduler::{Asked, Placed};
 use laxity_analysis::{Cell, DeviAnderson, Guarantee, NotProven, SporadicTask, Test, Verdict, Work};
-use laxity_model::Scope;
+use laxity_model::{DeferrableServer, Scope};
 
 /// What a series judges a set by.
 pub(super) struct Judge<'a> {
@@ -59,10 +59,11 @@ impl Judge<'_> {
             working_sets: self.working_sets,
             given_priorities: &[],
             cells: &[],
+            servers: &[],
             overheads: self.series.overheads.as_ref().map(|costing| &costing.overheads),
         };
         let asked = Asked { guarantee: self.series.guarantee, test, work: Work::steps(self.steps) };
-        match self.curve.scheduler.judge_cell(&placed, cell, asked) {
+        match self.curve.scheduler.judge_cell(&placed, cell, DeferrableServer::NONE, asked) {
             Verdict::Schedulable(_) => Outcome::Accepted,
             Verdict::NotProven(NotProven { out_of_work: true, .. }) => Outcome::OutOfWork,
             Verdict::NotProven(_) => Outcome::Rejected,

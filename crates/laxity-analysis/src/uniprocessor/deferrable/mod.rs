@@ -29,7 +29,7 @@ mod theorem;
 pub use hard::{DeferrableRta, response_times};
 pub use theorem::{DeferrableTardiness, tardiness};
 
-use crate::SporadicTask;
+use crate::{SporadicTask, Test};
 use laxity_model::DeferrableServer;
 
 /// Whether an analysis knows that a server can use up two budgets in a row.
@@ -64,6 +64,11 @@ fn first_as_server(tasks: &[SporadicTask]) -> Option<(DeferrableServer, &[Sporad
     let server =
         DeferrableServer::new(Duration::from_ns(first.wcet), Duration::from_ns(first.period)).ok()?;
     is_server.then_some((server, rest))
+}
+
+/// Whether a test takes the first task for a server, with the double hit that it can make.
+pub(crate) fn takes_server(test: &dyn Test) -> bool {
+    test.info().assumptions.contains(&FIRST_IS_SERVER)
 }
 
 /// What the tests by name say of a first task that cannot be a server.

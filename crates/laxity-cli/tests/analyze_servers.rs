@@ -1,0 +1,243 @@
+//! `laxity analyze --server`: amp-rm below deferrable servers (calandrino2007), by hand and beside `laxity place --server`.
+
+mod calls;
+mod host;
+mod patience;
+
+use calls::{json, text, utf8};
+use host::{laxity, words};
+use patience::patiently;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Output;
+
+/// A directory with a set and a platform.
+struct Desk {
+    _directory: tempfile::TempDir,
+    set: PathBuf,
+    platform: PathBuf,
+}
+
+/// A slow core, and one that is twice as fast.
+const AMP: &str = "version = 1\nname = \"amp\"\n[[cores]]\ncpu = 0\nspeed = 2\n[[cores]]\ncpu = 1\n";
+const ONE: &str = "version = 1\nname = \"one\"\n[[cores]]\ncpu = 0\n";
+
+/// Tasks: name, C, T in ms, and more keys.
+fn desk(platform: &str, tasks: &[(&str, u64, u64, &str)]) -> Desk {
+    let directory = tempfile::tempdir().expect("directory");
+    let (set, platform_file) = (directory.path().join("set.toml"), directory.path().join("platform.toml"));
+    let task = |(name, wcet, period, more): &(&str, u64, u64, &str)| {
+        format!("[[tasks]]\nname = \"{name}\"\nwcet = \"{wcet}ms\"\nperiod = \"{period}ms\"\n{more}\n")
+    };
+    let tasks: String = tasks.iter().map(task).collect();
+    fs::write(&set, format!("version = 1\nname = \"studio\"\n{tasks}")).expect("write");
+    fs::write(&platform_file, platform).expect("write");
+    Desk { _directory: directory, set, platform: platform_file }
+}
+
+impl Desk {
+    fn call(&self, verb: &str, options: &[&str]) -> Output {
+        patiently(|| {
+            let mut command = laxity();
+            command.args([verb, utf8(&self.set), "--platform", utf8(&self.platform)]).args(options);
+            command
+        })
+    }
+
+    fn analyze(&self, options: &[&str]) -> Output {
+        self.call("analyze", &[&["--scheduler", "amp-rm"], options].concat())
+    }
+
+    /// What is said, and the exit code.
+    fn answer(&self, options: &[&str]) -> (Value, i32) {
+        let ended = self.analyze(&[options, &["--json"]].concat());
+        let code = ended.status.code().expect("a code");
+        assert!(code <= 1, "{}", words(&ended));
+        (json(&text(&ended.stdout))["schedulers"][0].clone(), code)
+    }
+}
+
+/// Without what tables end lines with.
+fn lines(output: &Output) -> String {
+    text(&output.stdout).lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+fn bounds(verdict: &Value) -> Vec<u64> {
+    let tasks = verdict["bounds"]["tasks"].as_array().unwrap_or_else(|| panic!("bounds: {verdict}"));
+    tasks.iter().map(|bound| bound["ns"].as_u64().expect("ns")).collect()
+}
+
+const MS: u64 = 1_000_000;
+
+/// 2 of every 6 ms on the slow core, and the same work in 1 of 6 ms on the fast one.
+///
+/// Slow core: ordinary work may have [0, 2) and, with the next budget, [2, 4). `mixer` has [4, 5) and [5, 6), `decoder` [6, 8). With
+/// `logger`'s half, more than all would be needed. Fast core: two budgets of 1 ms and half of 6 ms make 5 ms.
+#[test]
+fn fast_and_slow_cores() {
+    let desk = desk(AMP, &[("mixer", 1, 5, ""), ("decoder", 2, 10, ""), ("logger", 6, 12, "")]);
+    let call = ["--placement", "slowest-fit", "--server", "2ms@slowest/6ms"];
+    let (told, code) = desk.answer(&call);
+    assert_eq!(code, 0);
+    assert_eq!((&told["hard"]["test"], &told["fit"]), (&json!("ds-rta"), &json!("hard-test")));
+    assert_eq!(bounds(&told["hard"]), [5 * MS, 8 * MS, 5 * MS]);
+    assert_eq!(
+        told["cells"],
+        json!([
+            { "cpus": "0", "processors": 1, "tasks": ["logger"], "server": "1ms/6ms" },
+            { "cpus": "1", "processors": 1, "tasks": ["mixer", "decoder"], "server": "2ms/6ms" },
+        ])
+    );
+    assert_eq!(lines(&desk.analyze(&call)), FAST_AND_SLOW);
+    // Half of each core instead: two budgets alone are longer than the deadline of `mixer`.
+    let (told, _) = desk.answer(&["--placement", "slowest-fit", "--server", "50%/6ms"]);
+    assert_eq!(told["hard"]["verdict"], "not-proven");
+}
+
+const FAST_AND_SLOW: &str = "\
+studio: 3 real-time tasks, utilization 0.9000, 2 cores of platform `amp`
+────────────────────────────────────────────────────────────────
+ Scheduler   Hard: no deadline missed   Soft: tardiness bounded
+════════════════════════════════════════════════════════════════
+ amp-rm      schedulable (ds-rta)       schedulable (ds-rta)
+────────────────────────────────────────────────────────────────
+Proven for each job
+──────────────────────────
+ Task      D      amp-rm
+══════════════════════════
+ mixer     5ms    R ≤ 5ms
+──────────────────────────
+ decoder   10ms   R ≤ 8ms
+──────────────────────────
+ logger    12ms   R ≤ 5ms
+──────────────────────────
+amp-rm: below deferrable servers of 1ms/6ms on core 0 and 2ms/6ms on core 1
+note (amp-rm): placed by the test: run and simulate place by load, elsewhere; --fit utilization judges their places
+note (amp-rm): ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
+
+";
+
+/// With a deadline of 4 ms `mixer` is 1 ms late once two budgets meet it. Theorem 1: 2 + (1 + 2) = 5; for `decoder`
+/// 2 * 2 + 2 * 1 + (2 + 2) = 10 of 10.
+#[test]
+fn late_by_a_second_budget() {
+    let desk = desk(ONE, &[("mixer", 1, 5, "deadline = \"4ms\""), ("decoder", 2, 10, "")]);
+    let (told, code) = desk.answer(&["--server", "2ms/6ms"]);
+    assert_eq!(code, 1);
+    assert_eq!((&told["hard"]["task"], &told["hard"]["exact"]), (&json!("mixer"), &json!(true)));
+    assert_eq!((&told["soft"]["test"], &told["soft"]["exact"]), (&json!("ds-tardiness"), &json!(false)));
+    assert_eq!(bounds(&told["soft"]), [MS, 0]);
+    assert_eq!(lines(&desk.analyze(&["--server", "2ms/6ms"])), LATE);
+    assert_eq!(desk.answer(&["--server", "2ms/6ms", "--guarantee", "soft"]).1, 0);
+    // Nobody asked for a server, and a server of nothing.
+    for without in [&[][..], &["--server", "0ms/6ms"]] {
+        let (told, code) = desk.answer(without);
+        assert_eq!((code, &told["hard"]["test"]), (0, &json!("fp-rta")));
+        assert_eq!((bounds(&told["hard"]), &told["cells"][0]["server"]), (vec![MS, 3 * MS], &Value::Null));
+    }
+}
+
+const LATE: &str = "\
+studio: 2 real-time tasks, utilization 0.4000, 1 core of platform `one`
+──────────────────────────────────────────────────────────────────────────────────────────────────
+ Scheduler   Hard: no deadline missed                                  Soft: tardiness bounded
+══════════════════════════════════════════════════════════════════════════════════════════════════
+ amp-rm      not schedulable for some arrivals: task `mixer`, core 0   schedulable (ds-tardiness)
+──────────────────────────────────────────────────────────────────────────────────────────────────
+Proven for each job
+─────────────────────────────
+ Task      D      amp-rm
+═════════════════════════════
+ mixer     4ms    late ≤ 1ms
+─────────────────────────────
+ decoder   10ms   on time
+─────────────────────────────
+amp-rm: below deferrable servers of 2ms/6ms on core 0
+note (amp-rm): ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
+
+";
+
+/// 2 + 2 + C <= 5: no more than C. Alone on a core of speed 1 it fits.
+#[test]
+fn what_would_make_it_fit() {
+    let desk = desk(ONE, &[("mixer", 1, 5, "")]);
+    let (told, code) = desk.answer(&["--server", "2ms/6ms", "--sensitivity"]);
+    assert_eq!(code, 0);
+    let scaling = &told["largest_scaling"];
+    assert_eq!((&scaling["numerator"], &scaling["nothing_above"]), (&json!(1000), &json!(true)));
+    assert_eq!(told["fewest_processors"]["processors"], 1);
+    // Of two such tasks a core has room for one.
+    let two = self::desk(ONE, &[("mixer", 1, 5, ""), ("other", 1, 5, "")]);
+    let (told, code) = two.answer(&["--server", "2ms/6ms", "--sensitivity", "--placement", "ffd"]);
+    assert_eq!((code, &told["fewest_processors"]["processors"]), (1, &json!(2)));
+}
+
+/// What `place` puts onto a core with its bounds, `analyze` puts there, with the same bounds.
+#[test]
+fn places_and_bounds_are_those_of_place() {
+    let desk = desk(
+        AMP,
+        &[
+            ("a", 1, 5, ""),
+            ("b", 2, 12, ""),
+            ("c", 1, 8, ""),
+            ("d", 3, 15, "deadline = \"9ms\""),
+            ("e", 4, 20, ""),
+        ],
+    );
+    for size in ["10%/4ms", "1ms/6ms", "1ms@slowest/3ms", "500us@slowest/7ms", "2ms/15ms"] {
+        let options = ["--placement", "slowest-fit", "--server", size];
+        let placed = desk.call("place", &[&options[..], &["--count-double-hit", "--json"]].concat());
+        assert_eq!(placed.status.code(), Some(0), "{size}: {}", words(&placed));
+        let placed = json(&text(&placed.stdout));
+        let (told, code) = desk.answer(&options);
+        assert_eq!((code, &told["fit"]), (0, &json!("hard-test")), "{size}");
+        let all = ["a", "b", "c", "d", "e"].into_iter().zip(bounds(&told["hard"]));
+        let bounds: std::collections::BTreeMap<&str, u64> = all.collect();
+        let bins = placed["bins"].as_array().expect("bins").iter();
+        let bins: Vec<_> = bins.filter(|bin| bin["tasks"] != json!([])).collect();
+        let cells = told["cells"].as_array().expect("cells");
+        assert_eq!(bins.len(), cells.len(), "{size}");
+        for (bin, cell) in bins.into_iter().zip(cells) {
+            assert_eq!((&bin["tasks"], &bin["server"]), (&cell["tasks"], &cell["server"]), "{size}");
+            let tasks = bin["tasks"].as_array().expect("tasks").iter();
+            let here: Vec<u64> = tasks.map(|task| bounds[task.as_str().expect("a name")]).collect();
+            assert_eq!(bin["response_times_ns"], json!(here), "{size}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_servers_is_refused() {
+    let desk = desk(ONE, &[("mixer", 1, 5, "")]);
+    let cases: [(&[&str], &str); 6] = [
+        (&["--scheduler", "p-rm", "--server", "1ms/6ms"], "p-rm has no deferrable servers"),
+        (&["--schedulers", "amp-rm,p-edf", "--server", "1ms/6ms"], "p-edf has no deferrable servers"),
+        (&["--server", "1ms/6ms"], "amp-rm"),
+        (&["--scheduler", "amp-rm", "--server", "7ms/6ms"], "longer than its period"),
+        (&["--scheduler", "amp-rm", "--server", "-1ms/6ms"], "no budget"),
+        (&["--scheduler", "amp-rm", "--server", "1ms"], "no period"),
+    ];
+    for (options, why) in cases {
+        let ended = desk.call("analyze", options);
+        let said = words(&ended);
+        assert_eq!(ended.status.code(), Some(2), "{options:?}: {said}");
+        assert!(said.contains(why) && said.contains("hint"), "{options:?}: {said}");
+    }
+}
+
+#[test]
+fn with_overheads_nothing_is_said() {
+    let desk = desk(ONE, &[("mixer", 1, 5, "")]);
+    let costs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples/costs");
+    for (option, file) in [("--overheads", "overheads.csv"), ("--cache-delays", "cpmd.csv")] {
+        let file = costs.join(file);
+        let (told, code) = desk.answer(&["--server", "1ms/6ms", option, utf8(&file)]);
+        assert_eq!((code, &told["hard"]["verdict"]), (1, &json!("not-applicable")), "{option}");
+        assert_eq!(told["soft"]["verdict"], "not-applicable");
+        let reason = told["hard"]["reason"].as_str().expect("a reason");
+        assert!(reason.contains("scheduling costs nothing below a deferrable server"), "{reason}");
+        assert_eq!(told["overheads"], Value::Null);
+    }
+}
