@@ -81,13 +81,40 @@ fn with_the_double_hit_counted_no_deadline_is_missed() {
     assert_eq!(hard["bins"][1]["response_times_ns"], serde_json::json!([3_000_000, 4_000_000]));
     // 0.5 + 2 + 2 > 4 even on the fast one
     let refused = two.refused(&["--placement", "slowest-fit", "--server", "2ms/6ms", "--count-double-hit"]);
-    assert!(refused.contains("task `a`") && refused.contains("ds-rta"), "{refused}");
+    assert_eq!(refused.trim_end(), REFUSED);
     // Of the slowest core: half the time on the fast one, which takes what the slow ones cannot.
     let scaled = two.placed(&["--server", "2ms@slowest/6ms", "--count-double-hit"]);
     assert_eq!(scaled["bins"][0]["server"], "1ms/6ms");
     assert_eq!(scaled["bins"][1]["server"], "2ms/6ms");
     assert_eq!(scaled["bins"][0]["tasks"], serde_json::json!(["a", "b"]));
     assert_eq!(scaled["bins"][0]["response_times_ns"], serde_json::json!([2_500_000, 3_000_000]));
+}
+
+/// As `laxity promote` says it, with the other ways that there are to place tasks.
+const REFUSED: &str = "\
+error: task `a` cannot enter: CPU 1 (speed 1): `a` would respond after 5ms, 1ms later than its deadline of 4ms; CPU 2 (speed 1): \
+`a` would respond after 5ms, 1ms later than its deadline of 4ms; CPU 0 (speed 2): `a` would respond after 4.5ms, 500us later than \
+its deadline of 4ms
+hint: shorten its execution time, lengthen its period, make the servers smaller, or add a faster core; no heuristic tried fits \
+either; use more cores or reduce the load, or place it all the same with --overload least-loaded";
+
+#[test]
+fn a_refusal_has_the_reason_of_each_core() {
+    // One of a, b and c is on each core. d beside them: more than 1/3 + 1/4 + 5/8; and at speed 2
+    // 2 * 2 + 3 * 1/2 + (5/2 + 2) = 10 of 8.
+    let set = files(&[("a", "1ms", "4ms"), ("b", "1ms", "4ms"), ("c", "1ms", "4ms"), ("d", "5ms", "8ms")]);
+    let said =
+        set.refused(&["--placement", "slowest-fit", "--server", "2ms/6ms", "--tardiness-bound", "1ms"]);
+    let reasons = "task `d` cannot enter: CPU 1 (speed 1): more than all of its time would be needed; CPU 2 (speed 1): more than all \
+                   of its time would be needed; CPU 0 (speed 2): `d` could be 2ms late, and may be 1ms\n";
+    assert!(said.contains(reasons) && said.contains("hint: allow more tardiness"), "{said}");
+    // By decreasing load it comes first, and is refused by the plain test, 5 + 2 * 2, or for 2 * 2 + (5/2 + 2) = 8.5.
+    let said = set.refused(&["--placement", "ffd", "--server", "2ms/6ms", "--tardiness-bound", "0ms"]);
+    assert!(
+        said.contains("CPU 1 (speed 1): `d` would respond after 9ms, 1ms later than its deadline"),
+        "{said}"
+    );
+    assert!(said.contains("CPU 0 (speed 2): `d` could be 500us late, and may be 0ns"), "{said}");
 }
 
 #[test]

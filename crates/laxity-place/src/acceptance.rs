@@ -10,6 +10,7 @@
 //!    deadline that may be missed limits nothing; what D demands is the test's to say.
 //! 3. A test need not be monotonic in the tasks. Packing is greedy all the same: what a bin has refused is not tried there again.
 
+use laxity_model::Diagnostic;
 use std::fmt;
 
 /// A test of the tasks in a bin.
@@ -20,6 +21,12 @@ pub trait Acceptance {
     /// True if the bin (its number in the request) is schedulable with exactly these tasks, by id. Those that are to come are the
     /// last ones: one, or several where a method places groups.
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool;
+
+    /// Why a task, by id, goes nowhere while others are in the bins that `assignment` gives by their ids. Nothing if the test has no
+    /// more to say than that it does not accept it.
+    fn refusal(&self, _assignment: &[Option<usize>], _task: usize) -> Option<Diagnostic> {
+        None
+    }
 }
 
 impl fmt::Debug for dyn Acceptance + '_ {

@@ -36,8 +36,12 @@ pub(crate) fn stuck<'a>(
     filling: &Filling<'a>,
     item: Item<'a>,
 ) -> Diagnostic {
-    if let Some(slow) = too_dense(request, item) {
-        return slow;
+    let too_slow = too_dense(request, item);
+    let said = request.acceptance().and_then(|test| test.refusal(&filling.assignment(), item.id));
+    match (said, too_slow) {
+        (Some(said), None) => return with_way_out(said, &way_out(request, method)),
+        (Some(slow), Some(_)) | (None, Some(slow)) => return slow,
+        (None, None) => {}
     }
     let task = &item.task.name;
     let (load, word) = (request.load(item), request.fit().load_word());
@@ -53,6 +57,12 @@ pub(crate) fn stuck<'a>(
         limit_text(request),
     ))
     .hint(way_out(request, method))
+}
+
+/// What a test says, with its own advice first.
+fn with_way_out(said: Diagnostic, way_out: &str) -> Diagnostic {
+    let hint = said.hint.iter().map(String::as_str).chain([way_out]).collect::<Vec<_>>().join("; ");
+    said.hint(hint)
 }
 
 /// The ILP's best placement exceeds a capacity. `lower_bound` is the proven least maximum load.

@@ -1,7 +1,7 @@
 //! A test from outside decides what fits.
 
 use crate::oracle::{cores, implicit, set};
-use laxity_model::{CpuList, Platform, Scope};
+use laxity_model::{CpuList, Diagnostic, Platform, Scope};
 use laxity_place::{Acceptance, Bin, Fit, Fitting, Method, Overload, Placement, Request};
 use std::cell::RefCell;
 
@@ -135,4 +135,38 @@ fn what_fits_has_a_name() {
     assert_eq!((Fitting::default(), Fitting::Test.to_string().as_str()), (Fitting::Test, "test"));
     let refused = "tset".parse::<Fitting>().expect_err("a slip");
     assert!(refused.hint.expect("a hint").contains("or test"));
+}
+
+/// Takes one task per bin, and says who is where when another comes.
+struct Telling;
+
+impl Acceptance for Telling {
+    fn name(&self) -> String {
+        "one task each".into()
+    }
+
+    fn accepts(&self, _: usize, tasks: &[usize]) -> bool {
+        tasks.len() <= 1
+    }
+
+    fn refusal(&self, assignment: &[Option<usize>], task: usize) -> Option<Diagnostic> {
+        (task != 3).then(|| Diagnostic::usage(format!("{task}: {assignment:?}")).hint("be alone"))
+    }
+}
+
+#[test]
+fn a_test_that_says_why_is_heard() {
+    let refused = |tasks: &[(u64, u64)], method: &str| {
+        let set = implicit(tasks);
+        let request = Request::new(&set, cores(2)).expect("valid").with_acceptance(&Telling);
+        let error = request.place(method.parse().expect("a method")).expect_err("too many");
+        (error.message, error.hint.expect("a hint"))
+    };
+    let (message, hint) = refused(&[(1, 10), (2, 10), (3, 10)], "ff:given:up");
+    assert_eq!(message, "2: [Some(0), Some(1), None]");
+    assert!(hint.starts_with("be alone; no heuristic tried fits either; "), "{hint}");
+    assert_eq!(refused(&[(1, 10), (2, 10), (3, 10)], "ffd").0, "0: [None, Some(1), Some(0)]");
+    // Nothing to say: what the loads leave.
+    let (message, _) = refused(&[(4, 10), (3, 10), (1, 10), (2, 10)], "ffd");
+    assert!(message.contains("one task each does not accept it"), "{message}");
 }

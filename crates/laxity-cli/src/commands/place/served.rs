@@ -1,9 +1,9 @@
 //! Rate-monotonic tasks below a deferrable server on every core (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
 
 use crate::arguments::PlaceArguments;
-use laxity_analysis::admission::{Entrant, Why, judge_core};
+use laxity_analysis::admission::{Admission, Entrant, Why, judge_core};
 use laxity_analysis::{Bounds, DeferrableRta, DeferrableTardiness, DoubleHit, SporadicTask, Test, Work};
-use laxity_model::{DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Speed, TaskSet};
+use laxity_model::{Core, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, TaskSet};
 use laxity_place::{Acceptance, Bin, Method, Rule};
 
 /// Steps for the test of a core: far more than hundreds of tasks take.
@@ -12,7 +12,9 @@ const WORK: u64 = 1 << 28;
 /// The cores with their servers, and what is to hold on them.
 pub struct Served<'a> {
     set: &'a TaskSet,
-    cores: Vec<(Speed, DeferrableServer)>,
+    platform: &'a Platform,
+    size: ServerSize,
+    cores: Vec<Core>,
     double_hit: DoubleHit,
     tardiness_bound: Option<Duration>,
 }
@@ -26,7 +28,7 @@ impl<'a> Served<'a> {
     pub fn of(
         arguments: &PlaceArguments,
         set: &'a TaskSet,
-        platform: &Platform,
+        platform: &'a Platform,
         bins: &[Bin],
     ) -> Result<Option<Self>> {
         let (method, server) = (arguments.placement.placement, &arguments.server);
@@ -54,8 +56,11 @@ impl<'a> Served<'a> {
         }
         let size = server.server.unwrap_or(ServerSize::Share(DeferrableServer::NONE));
         let double_hit = if server.count_double_hit { DoubleHit::Counted } else { DoubleHit::Ignored };
-        let cores = bins.iter().map(|bin| (bin.fastest(), size.on(platform, bin.fastest()))).collect();
-        Ok(Some(Served { set, cores, double_hit, tardiness_bound: server.tardiness_bound }))
+        let core =
+            |bin: &Bin| bin.cpus().iter().map(|cpu| Core { cpu, speed: bin.fastest() }).collect::<Vec<_>>();
+        let cores = bins.iter().flat_map(core).collect();
+        let tardiness_bound = server.tardiness_bound;
+        Ok(Some(Served { set, platform, size, cores, double_hit, tardiness_bound }))
     }
 
     /// The test, by its name.
@@ -68,7 +73,7 @@ impl<'a> Served<'a> {
 
     /// The server of a core.
     pub fn server(&self, bin: usize) -> DeferrableServer {
-        self.cores[bin].1
+        self.size.on(self.platform, self.cores[bin].speed)
     }
 
     /// What is proven of the tasks of a core, in their order; nothing where tasks were put that do not fit.
@@ -77,15 +82,23 @@ impl<'a> Served<'a> {
     }
 
     fn judge(&self, bin: usize, tasks: &[usize]) -> std::result::Result<Bounds, Why> {
-        let entrant = |&id: &usize| Entrant {
+        let entrants: Vec<Entrant> = tasks.iter().map(|&id| self.entrant(id)).collect();
+        judge_core(self.cores[bin].speed, self.server(bin), &entrants, self.double_hit, Work::steps(WORK))
+    }
+
+    fn entrant(&self, id: usize) -> Entrant {
+        let task = &self.set.tasks()[id];
+        Entrant {
             id: id as u64,
-            task: SporadicTask::from(&self.set.tasks()[id]),
+            task: SporadicTask::from(task),
             tardiness_max: self.tardiness_bound,
-            affinity: None,
-        };
-        let entrants: Vec<Entrant> = tasks.iter().map(entrant).collect();
-        let (speed, server) = self.cores[bin];
-        judge_core(speed, server, &entrants, self.double_hit, Work::steps(WORK))
+            affinity: task.affinity.clone(),
+        }
+    }
+
+    fn name_of(&self, id: u64) -> String {
+        let task = usize::try_from(id).ok().and_then(|id| self.set.tasks().get(id));
+        task.map_or_else(|| id.to_string(), |task| task.name.clone())
     }
 }
 
@@ -96,5 +109,16 @@ impl Acceptance for Served<'_> {
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
         self.judge(bin, tasks).is_ok()
+    }
+
+    /// As the admission of a loaded amp-rm says it.
+    fn refusal(&self, assignment: &[Option<usize>], task: usize) -> Option<Diagnostic> {
+        let mut admission = Admission::new(self.platform, self.size, self.double_hit).with_steps(WORK);
+        for (id, bin) in assignment.iter().enumerate() {
+            let Some(bin) = *bin else { continue };
+            admission.enter_core(self.cores[bin].cpu, self.entrant(id)).ok()?;
+        }
+        let refused = admission.enter(self.entrant(task)).err()?;
+        Some(refused.diagnostic(|id| self.name_of(id)))
     }
 }
