@@ -432,7 +432,7 @@ fn onto(text: &str) -> std::result::Result<Scope, String> {
 }
 
 /// A decimal in (0, 1] as an exact fraction.
-fn share(text: &str) -> std::result::Result<(u64, u64), String> {
+pub fn share(text: &str) -> std::result::Result<(u64, u64), String> {
     let bad = || format!("`{text}` is not a share above 0 and at most 1, such as 0.95");
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{whole}{fraction}");

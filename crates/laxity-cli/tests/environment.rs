@@ -132,6 +132,28 @@ fn without_root_everything_but_the_runs_is_done() {
     assert!(again.status.success(), "{}", words(&again));
 }
 
+/// Of a study nothing can be placed on record without runs: it ends before it writes.
+#[test]
+fn without_root_no_study_is_run() {
+    let _machine = host::machine();
+    let commons = Commons::new();
+    if !privileges_matter(&commons) {
+        return;
+    }
+    let study = "version = 1\nkind = \"simulation\"\ntitle = \"one\"\nsets = 1\nduration = \"1s\"\n\
+                 platform = { processors = 1 }\naxis = { of = \"tasks\", from = 1, to = 1, step = 1 }\n\
+                 generator = { name = \"unc\" }\ncurves = [{ scheduler = \"p-edf\" }]\n";
+    fs::write(commons.path("one.toml"), study).expect("write");
+    let ended = commons.unprivileged(&["study", "one.toml", "--run", "--out", "out"]);
+    let said = words(&ended);
+    assert_eq!(ended.status.code(), Some(3), "{said}");
+    assert!(said.contains("nothing of the study can be run on this machine"), "{said}");
+    assert!(said.contains("CAP_SYS_NICE") && said.contains("needs root"), "{said}");
+    assert!(!commons.path("out").exists() && ended.stdout.is_empty(), "{said}");
+    let simulated = commons.unprivileged(&["study", "one.toml", "--out", "out"]);
+    assert!(simulated.status.success(), "{}", words(&simulated));
+}
+
 /// Makes `sched_setattr` fail with ENOSYS in the process and its children, as on a kernel that lacks it.
 fn without_sched_setattr(command: &mut Command) -> &mut Command {
     let statement = |code: u32, jt: u8, jf: u8, k: u32| libc::sock_filter {

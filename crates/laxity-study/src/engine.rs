@@ -138,6 +138,10 @@ impl<S: Sampler> Desk<S> {
                 return Ok(None);
             }
             let set = sampler.judge(index)?;
+            // A sampler that looks at the flag itself may have given up in the middle of it.
+            if control.stop.load(SeqCst) {
+                return Ok(None);
+            }
             own.get_or_insert_with(|| S::Sums::none_like(&set)).add(&set);
             control.judged.fetch_add(1, Relaxed);
         }
@@ -236,6 +240,27 @@ mod tests {
             assert!(!all && found.len() >= 2, "{} points", found.len());
             assert!(found.values().all(|tally| tally.sets == 40));
         }
+    }
+
+    /// Is asked to stop in the middle of its last set, and gives that up.
+    struct GivesUp<'a>(&'a AtomicBool);
+
+    impl Sampler for GivesUp<'_> {
+        type Sums = Tally;
+
+        fn judge(&self, index: u64) -> Result<Judged> {
+            self.0.store(index == 4, SeqCst);
+            Ok(Judged { tasks: 1, utilization_q32: 1, outcomes: vec![Outcome::Rejected] })
+        }
+    }
+
+    #[test]
+    fn a_set_during_which_it_was_stopped_counts_nowhere() {
+        let (stop, judged) = (AtomicBool::new(false), AtomicU64::new(0));
+        let control = Control { threads: 1, sets: 5, stop: &stop, judged: &judged };
+        let finished = |point, _| panic!("point {point} is not finished");
+        let ended = judge_points(1, &control, |_| Ok(GivesUp(&stop)), finished);
+        assert_eq!((ended, judged.load(SeqCst)), (Ok(false), 4));
     }
 
     #[test]

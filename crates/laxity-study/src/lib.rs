@@ -44,9 +44,10 @@ pub use profiles::{PROFILES, Profile, read_overheads};
 pub use quantity::Quantity;
 pub use refinement::{DEPTH_MOST, Refinement};
 pub use simulation::{
-    CurveTally, Kept, METRICS, Measure, Metric, Moments, SIMULATION_STUDY_VERSION, Simulated, SimulatedCurve,
-    SimulatedSet, SimulationAnswer, SimulationSampler, SimulationStudy, SimulationTally, Unit,
-    simulation_answer_schema, simulation_study_schema,
+    Counted, CurveTally, Gaps, Kept, METRICS, METRICS_OF_RUNS, Measure, Metric, Moments, RunAnswer, RunSet,
+    RunSets, RunTally, SIMULATION_STUDY_VERSION, Simulated, SimulatedCurve, SimulatedSet, SimulationAnswer,
+    SimulationSampler, SimulationStudy, SimulationTally, Unit, simulation_answer_schema,
+    simulation_study_schema,
 };
 pub use study::{Changes, Described, Study};
 pub use table::{POINTS_VERSION, Table};

@@ -150,6 +150,8 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         busy: arguments.busy,
         record: arguments.record,
         placement: arguments.placement.placement,
+        fit: None,
+        limit: None,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         seed: arguments.seed,

@@ -10,6 +10,7 @@ mod runs;
 mod schedule;
 mod work;
 
+pub use calibration::Calibration;
 pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_real_time};
 pub use manifest::Common;
 pub use parts::{Deployment, check_prospects};
@@ -24,8 +25,10 @@ use crate::overheads::{self, Measuring, Probes, Subject};
 use crate::progress::Steps;
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
-use laxity_model::{Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, Speed, TaskSet};
-use laxity_place::{Method, Overload};
+use laxity_model::{
+    Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, Speed, TaskSet, Utilization,
+};
+use laxity_place::{Fit, Method, Overload};
 use laxity_run::{
     BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
@@ -73,6 +76,10 @@ pub struct Settings {
     pub grace: Option<Duration>,
     /// How tasks are placed.
     pub placement: Method,
+    /// How much of each core is filled at the most; nothing: all of it.
+    pub limit: Option<Utilization>,
+    /// What may be placed together; what a set's deadlines ask for if nothing is said.
+    pub fit: Option<Fit>,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
     /// How long the ILP may take.
@@ -115,7 +122,7 @@ impl Settings {
         Placing {
             platform: &self.platform,
             method: self.placement,
-            fit: None,
+            fit: self.fit,
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
             interrupt,
@@ -163,6 +170,19 @@ impl Bench {
 pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) -> Result<Finished> {
     check_load(sets, settings)?;
     conduct_on(&Bench::set_up(settings.overheads)?, sets, settings, interrupt)
+}
+
+/// Why [`conduct_on`] could not run a set under one of the schedulers, if it could not: nothing is run or written.
+pub fn check_prospect_on(
+    bench: &Bench,
+    set: &TaskSet,
+    settings: &Settings,
+    interrupt: &AtomicBool,
+) -> Result<()> {
+    let sets = std::slice::from_ref(set);
+    check_load(sets, settings)?;
+    let parts = parts(sets, settings, &bench.capabilities, interrupt)?;
+    parts.into_iter().find_map(|part| part.plan.err()).map_or(Ok(()), Err)
 }
 
 /// As [`conduct`], on a bench that is set up already.

@@ -57,7 +57,7 @@ pub fn parts(
 impl Planner<'_> {
     fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
         let placing = self.settings.placing(self.interrupt);
-        let mut placements = Placements::new(set, placing);
+        let mut placements = Placements::new(set, placing).within(self.settings.limit.clone());
         let part = |scheduler: &NamedScheduler| {
             let policy = scheduler.scheduler;
             let dedicated = policy.policy.dedicates_a_core();
@@ -93,6 +93,7 @@ impl Planner<'_> {
         if plan.is_err()
             && is_admitted
             && scope != Scope::Global
+            && self.settings.limit.is_none()
             && let Some((runtime, period)) = self.limits_of(scheduler).share()
             && let Ok(mut own) = self.settings.placing(self.interrupt).place(
                 set,

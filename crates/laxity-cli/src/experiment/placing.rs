@@ -40,18 +40,24 @@ pub struct Placing<'a> {
 pub struct Placements<'a> {
     set: &'a TaskSet,
     placing: Placing<'a>,
+    limit: Option<Utilization>,
     made: BTreeMap<(Scope, bool), Result<Placed>>,
 }
 
 impl<'a> Placements<'a> {
     /// None yet.
     pub fn new(set: &'a TaskSet, placing: Placing<'a>) -> Self {
-        Placements { set, placing, made: BTreeMap::new() }
+        Placements { set, placing, limit: None, made: BTreeMap::new() }
+    }
+
+    /// The same with so much of each core filled at the most; nothing: all of it.
+    pub fn within(self, limit: Option<Utilization>) -> Self {
+        Placements { limit, ..self }
     }
 
     /// The placement for a scope. Where `dedicated`, the last core of every cell runs no task.
     pub fn of(&mut self, scope: Scope, dedicated: bool) -> &Result<Placed> {
-        let make = || self.placing.place(self.set, scope, dedicated, None);
+        let make = || self.placing.place(self.set, scope, dedicated, self.limit.clone());
         self.made.entry((scope, dedicated)).or_insert_with(make)
     }
 }

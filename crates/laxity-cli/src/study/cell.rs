@@ -55,20 +55,7 @@ impl Cell {
         if let Ok(reason) = std::fs::read_to_string(folder.join(REASON_FILE)) {
             return State::NotMeasured(reason.trim().to_owned());
         }
-        let Ok(manifest) = laxity_trace::load_manifest(&folder) else { return State::Open };
-        match manifest.runs.first().map(|run| &run.status) {
-            Some(RunStatus::Completed) => State::Measured,
-            Some(RunStatus::NotRun { reason }) if !reason.is_empty() && !reason.contains("interrupted") => {
-                State::NotMeasured(reason.clone())
-            }
-            // Whoever interrupts a study goes on with it.
-            Some(RunStatus::Interrupted { reason, ran })
-                if !reason.contains("interrupted") && !reason.contains("terminate") =>
-            {
-                State::NotMeasured(format!("ended after {ran}: {reason}"))
-            }
-            _ => State::Open,
-        }
+        State::of_run(&folder)
     }
 
     /// Says why it could not be measured.
@@ -119,6 +106,26 @@ pub enum State {
     Measured,
     /// It cannot be measured, and why.
     NotMeasured(String),
+}
+
+impl State {
+    /// What became of the only run of a results directory.
+    pub fn of_run(folder: &Path) -> State {
+        let Ok(manifest) = laxity_trace::load_manifest(folder) else { return State::Open };
+        match manifest.runs.first().map(|run| &run.status) {
+            Some(RunStatus::Completed) => State::Measured,
+            Some(RunStatus::NotRun { reason }) if !reason.is_empty() && !reason.contains("interrupted") => {
+                State::NotMeasured(reason.clone())
+            }
+            // Whoever interrupts a study goes on with it.
+            Some(RunStatus::Interrupted { reason, ran })
+                if !reason.contains("interrupted") && !reason.contains("terminate") =>
+            {
+                State::NotMeasured(format!("ended after {ran}: {reason}"))
+            }
+            _ => State::Open,
+        }
+    }
 }
 
 impl fmt::Display for Cell {

@@ -163,6 +163,8 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
         },
         grace: None,
         placement: "ilp".parse()?,
+        fit: None,
+        limit: None,
         overload: Overload::Refuse,
         ilp_time_limit: ILP_TIME_LIMIT,
         seed: conditions.seed,

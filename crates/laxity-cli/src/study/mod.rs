@@ -1,6 +1,6 @@
 //! Studies: what becomes of schedulers against the numbers of tasks and CPUs. `overheads` is what scheduling costs, `schedules`
 //! whether schedules are what their schedulers define, and what that is to the jobs; `schedulability` and `simulated` show what files
-//! describe and `laxity-study` computes.
+//! describe and `laxity-study` computes; `real` runs what a file would have simulated.
 //!
 //! One of the first two is cells: one run each, of one scheduler with one number of CPUs and one task set, kept as a results directory below
 //! `cells/`. They are measured here or in virtual machines, and what is there is not measured again, so that a study that was
@@ -14,6 +14,7 @@ mod manifest;
 pub mod overheads;
 mod page;
 mod progress;
+pub mod real;
 pub mod schedulability;
 pub mod schedules;
 pub mod simulated;

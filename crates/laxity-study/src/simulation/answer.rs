@@ -1,6 +1,7 @@
 //! What a study by simulation has come to, for other programs: what `laxity study FILE --json` prints.
 
 use super::metric::{Measure, Metric};
+use super::really::{Gaps, RunTally};
 use super::study::SimulationStudy;
 use super::tally::{Kept, SimulationTally};
 use crate::{Conducted, Point, Variable};
@@ -29,8 +30,26 @@ pub struct SimulationAnswer {
     sets: u64,
     /// What varies.
     axis: Variable,
+    /// How the sets were run; not there where they were simulated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<RunAnswer>,
     /// Kinds of task sets.
     families: Vec<FamilyAnswer>,
+}
+
+/// How sets were really run.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct RunAnswer {
+    /// The machine's processor.
+    pub processor: String,
+    /// Its kernel.
+    pub kernel: String,
+    /// The CPUs that were used.
+    pub cpus: String,
+    /// How long each run released jobs.
+    pub duration: String,
+    /// Runs of every set under every curve.
+    pub repeat: u32,
 }
 
 /// Task sets of one kind.
@@ -60,8 +79,14 @@ struct PointAnswer {
     value: f64,
     /// Sets that were drawn.
     sets: u64,
-    /// Sets that could be placed: of these are the metrics.
+    /// Sets that could be placed, or run: of these are the metrics.
     placed: u64,
+    /// How many sets were not run, by reason; not there where they were simulated.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    not_run: BTreeMap<String, u64>,
+    /// How many sets were run without that a metric became known, by its name and the reason; not there where they were simulated.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    not_measured: BTreeMap<String, BTreeMap<String, u64>>,
     /// The mean of the number of tasks.
     mean_tasks: f64,
     /// By name.
@@ -103,36 +128,63 @@ struct ClassAnswer {
 impl SimulationAnswer {
     /// Of what a study has come to.
     pub fn of(study: &SimulationStudy, conducted: &Conducted<SimulationTally>) -> SimulationAnswer {
+        let points = conducted.points.iter().map(|(point, tally)| (*point, tally, &[][..])).collect();
+        SimulationAnswer::whole(study, conducted.complete, None, points)
+    }
+
+    /// Of a study whose sets were run.
+    pub fn of_runs(
+        study: &SimulationStudy,
+        conducted: &Conducted<RunTally>,
+        run: RunAnswer,
+    ) -> SimulationAnswer {
+        let points = conducted.points.iter().map(|(point, tally)| (*point, &tally.sums, &tally.gaps[..]));
+        SimulationAnswer::whole(study, conducted.complete, Some(run), points.collect())
+    }
+
+    fn whole(
+        study: &SimulationStudy,
+        complete: bool,
+        run: Option<RunAnswer>,
+        points: Vec<KnownPoint<'_>>,
+    ) -> SimulationAnswer {
         let family = |at: usize| FamilyAnswer {
             parameters: study.families[at].varied.clone(),
-            curves: (0..study.curves.len()).map(|curve| curve_answer(study, conducted, at, curve)).collect(),
+            curves: (0..study.curves.len()).map(|curve| curve_answer(study, &points, at, curve)).collect(),
         };
         SimulationAnswer {
             version: VERSION,
             name: study.name.clone(),
             title: study.title.clone(),
-            complete: conducted.complete,
+            complete,
             seed: study.seed,
             sets: study.sets,
             axis: study.axis.variable,
+            run,
             families: (0..study.families.len()).map(family).collect(),
         }
     }
 }
 
+/// A point, what is known there, and what is not, by curve.
+type KnownPoint<'a> = (Point, &'a SimulationTally, &'a [Gaps]);
+
 fn curve_answer(
     study: &SimulationStudy,
-    conducted: &Conducted<SimulationTally>,
+    points: &[KnownPoint<'_>],
     family: usize,
     curve: usize,
 ) -> CurveAnswer {
-    let point = |(point, tally): (&Point, &SimulationTally)| {
+    let point = |&(point, tally, gaps): &KnownPoint<'_>| {
+        let gaps = gaps.get(curve).cloned().unwrap_or_default();
         let own = &tally.curves[curve];
         let metrics = study.metrics.iter().zip(&own.metrics);
         PointAnswer {
             value: study.axis.position(point.value),
             sets: tally.sets,
             placed: own.placed,
+            not_run: gaps.not_run,
+            not_measured: gaps.not_measured,
             mean_tasks: tally.mean_tasks(),
             metrics: metrics.map(|(metric, kept)| (metric.name, MetricAnswer::of(metric, kept))).collect(),
         }
@@ -140,7 +192,7 @@ fn curve_answer(
     CurveAnswer {
         curve: study.curves[curve].name.clone(),
         scheduler: study.curves[curve].scheduler_name.clone(),
-        points: conducted.points.iter().filter(|(point, _)| point.family == family).map(point).collect(),
+        points: points.iter().filter(|(point, ..)| point.family == family).map(point).collect(),
     }
 }
 

@@ -35,6 +35,15 @@ pub struct SimulatedCurve {
 impl SimulatedCurve {
     /// What it is, in a line.
     pub(crate) fn words(&self) -> String {
+        let costs = match &self.costs_file {
+            None => "; nothing costs anything".to_owned(),
+            Some(file) => format!("; costs {file}"),
+        };
+        self.words_of_places("simulated") + &costs + "."
+    }
+
+    /// What schedules, and how tasks are placed; sets are `what`, such as simulated.
+    pub(super) fn words_of_places(&self, what: &str) -> String {
         let mut words = format!("{}: {}", self.name, self.scheduler_name);
         if let Some(admission) = self.admission {
             words += ", each task on the slowest core that can take it, ";
@@ -44,16 +53,12 @@ impl SimulatedCurve {
             };
         } else if self.scheduler.scope != Scope::Global {
             words += &format!(", placed by {}", self.placement);
-            words += match self.overload {
-                Overload::Refuse => "; a set that does not fit is not simulated",
-                Overload::LeastLoaded => "; a task that fits nowhere goes where the load is least",
-            };
+            match self.overload {
+                Overload::Refuse => words += &format!("; a set that does not fit is not {what}"),
+                Overload::LeastLoaded => words += "; a task that fits nowhere goes where the load is least",
+            }
         }
-        match &self.costs_file {
-            None => words += "; nothing costs anything",
-            Some(file) => words += &format!("; costs {file}"),
-        }
-        words + "."
+        words
     }
 
     /// All that results depend on.

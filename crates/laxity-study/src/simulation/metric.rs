@@ -2,6 +2,7 @@
 //!
 //! To add one: a line in [`METRICS`]. What it is computed from is a [`Simulated`], whose own values are computed by `laxity-trace`.
 
+use super::counted::Counted;
 use laxity_generate::Decimal;
 use laxity_model::{Diagnostic, Result};
 use laxity_sim::BackgroundSummary;
@@ -24,6 +25,8 @@ pub struct Simulated {
     pub admitted: (u64, u64),
     /// The IPC of jobs with warm caches; 1 where the costs do not say.
     pub base_ipc: Decimal,
+    /// What was counted of its jobs, where it was run and not simulated.
+    pub counted: Counted,
 }
 
 /// What a metric's numbers are, and how finely they are kept.

@@ -4,6 +4,7 @@
 //! 2. A set is placed by the WCETs that its tasks report, whatever its jobs ask for.
 //! 3. A set without tasks is placed under every curve, and has no value of any metric.
 
+use super::counted::Counted;
 use super::curve::SimulatedCurve;
 use super::metric::Simulated;
 use super::mixed::{Admitted, admit, servers};
@@ -222,6 +223,7 @@ impl Watcher {
             ordinary: BackgroundSummary::default(),
             admitted: (0, 0),
             base_ipc: cache.and_then(|cache| cache.ipc).unwrap_or(Decimal::ONE),
+            counted: Counted::default(),
         }
     }
 }

@@ -282,6 +282,11 @@ fn metrics(names: Option<&[String]>) -> Result<Vec<&'static Metric>> {
 
 fn time(what: &str, text: &str, may_be_zero: bool) -> Result<Duration> {
     let time: Duration = text.parse().map_err(|error: Diagnostic| error.context(what.to_owned()))?;
+    check_duration(what, time, may_be_zero)
+}
+
+/// Refuses times of nothing and very long ones.
+pub(super) fn check_duration(what: &str, time: Duration, may_be_zero: bool) -> Result<Duration> {
     if time > DURATION_MOST || (time.is_zero() && !may_be_zero) {
         let least = if may_be_zero { "at least" } else { "above" };
         return Err(Diagnostic::usage(format!(

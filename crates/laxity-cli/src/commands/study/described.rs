@@ -1,11 +1,13 @@
 //! `laxity study FILE`.
 
+use super::really::{ReallyArguments, really_run};
 use crate::study::{schedulability, simulated, watching};
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_model::{Diagnostic, Result};
 use laxity_study::{
-    Answer, Changes, Conducted, Described, METRICS, Planned, Progress, SimulationAnswer, conduct,
+    Answer, Changes, Conducted, Described, METRICS, METRICS_OF_RUNS, Planned, Progress, SimulationAnswer,
+    conduct,
 };
 use serde::Serialize;
 use std::fmt::Write;
@@ -17,7 +19,8 @@ const AFTER: &str = "\
 FILE describes a study in TOML or JSON: how task sets are drawn, what varies, and curves. In a schedulability study (n, U or m varies) \
 curves are schedulers with the overheads and the tests by which every set is judged (schemas/study.schema.json). In a study by \
 simulation (kind = \"simulation\"; also the ratio of what jobs ask for and their WCET varies) they are placements with schedulers and \
-costs, under which every set is simulated (schemas/simulation-study.schema.json). The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
+costs, under which every set is simulated (schemas/simulation-study.schema.json), or with --run really run: the same sets, placed onto \
+this machine's cores, jobs of fixed work, one curve after the other. The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
 CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
 the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
 
@@ -27,6 +30,7 @@ Examples:
   laxity study studies/cerqueira2014-fig8a.toml               soft real-time schedulability on 64 processors
   laxity study studies/ackelman2018.toml --sets 100 -o quick  with a tenth of the task sets
   laxity study studies/lindsay2012.toml                       what placements do to caches, simulated on 48 cores
+  sudo laxity study studies/lindsay2012-two-cores.toml --run  the same on two cores of this machine, really run
   laxity study mine.toml --json | jq '.families[].series[] | {curve, weighted}'
   sudo laxity study overheads -o overheads                    what scheduling costs on this machine
   sudo laxity study schedules -o schedules                    whether this kernel's schedules are as defined
@@ -57,6 +61,9 @@ pub struct DescribedArguments {
     /// No progress
     #[arg(short, long)]
     pub quiet: bool,
+    /// On this machine
+    #[command(flatten)]
+    pub really: ReallyArguments,
 }
 
 /// What the help of `laxity study` ends with.
@@ -64,6 +71,10 @@ pub fn after() -> String {
     let mut text = AFTER.to_owned();
     text += "\n\nMetrics of studies by simulation:\n";
     for metric in &METRICS {
+        let _ = writeln!(text, "  {:<20} {}", metric.name, metric.description);
+    }
+    text += "\nWith --run, instead of these or besides:\n";
+    for metric in &METRICS_OF_RUNS {
         let _ = writeln!(text, "  {:<20} {}", metric.name, metric.description);
     }
     text
@@ -76,7 +87,9 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
         );
     };
     match read(file, Changes { sets: arguments.sets, seed: arguments.seed })? {
+        Described::Simulation(study) if arguments.really.run => really_run(*study, arguments),
         Described::Schedulability(study) => {
+            arguments.really.check_simulated()?;
             carried_out(&*study, &study.name, arguments, |done, directory| {
                 let told = schedulability::Told::of(&study, done);
                 told.write(directory)?;
@@ -108,19 +121,25 @@ fn carried_out<P: Planned>(
     let conducted =
         watching(&progress, arguments.quiet, || conduct(study, &directory, threads, &interrupt, &progress))?;
     conclude(&conducted, &directory)?;
+    Ok(ended(&conducted, &directory))
+}
+
+/// Says where the page is, and whether the study is whole.
+pub fn ended<T>(conducted: &Conducted<T>, directory: &Path) -> ExitCode {
     let page = directory.join(crate::study::PAGE_FILE);
     output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     if conducted.complete {
-        return Ok(ExitCode::SUCCESS);
+        return ExitCode::SUCCESS;
     }
     output::say(format_args!(
         "interrupted: {} points are finished and kept; the same command goes on",
         conducted.points.len()
     ));
-    Ok(ExitCode::from(output::INTERRUPTED))
+    ExitCode::from(output::INTERRUPTED)
 }
 
-fn shown<A: Serialize>(
+/// Prints the table or JSON.
+pub fn shown<A: Serialize>(
     arguments: &DescribedArguments,
     terminal: impl FnOnce() -> String,
     answer: impl FnOnce() -> A,

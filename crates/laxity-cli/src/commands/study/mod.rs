@@ -2,6 +2,7 @@
 
 mod described;
 mod overheads;
+mod really;
 mod schedules;
 mod sweep;
 

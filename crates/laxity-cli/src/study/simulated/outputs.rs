@@ -1,8 +1,10 @@
-//! What a study by simulation leaves: tables of all points, a page, its manifest, and a table on the terminal.
+//! What a study by simulation leaves, or one whose sets were run instead: tables of all points, a page, its manifest, and a table on
+//! the terminal.
 
 use crate::output;
 use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
+use crate::study::real::Really;
 use laxity_model::Result;
 use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use laxity_study::{
@@ -25,6 +27,8 @@ const PANELS: usize = 3;
 pub struct Told<'a> {
     study: &'a SimulationStudy,
     conducted: &'a Conducted<SimulationTally>,
+    /// How its sets were run; nothing if they were simulated.
+    really: Option<&'a Really<'a>>,
 }
 
 /// A metric that is a number: which of the study's it is, and its unit.
@@ -33,7 +37,12 @@ type Numbered = (usize, &'static Metric, Unit);
 impl<'a> Told<'a> {
     /// Of a study that is complete, or as far as it is.
     pub fn of(study: &'a SimulationStudy, conducted: &'a Conducted<SimulationTally>) -> Self {
-        Told { study, conducted }
+        Told { study, conducted, really: None }
+    }
+
+    /// Of a study whose sets were run; `sums` are those of `really`.
+    pub fn of_runs(really: &'a Really<'a>, sums: &'a Conducted<SimulationTally>) -> Self {
+        Told { study: really.study, conducted: sums, really: Some(really) }
     }
 
     /// Writes everything into the study's directory.
@@ -50,13 +59,16 @@ impl<'a> Told<'a> {
             output::write_file(&directory.join(HISTOGRAMS_FILE), &histograms.csv())?;
         }
         let headings = Headings {
-            kind: "simulation-study",
+            kind: if self.really.is_some() { "study-of-runs" } else { "simulation-study" },
             name: &self.study.name,
             title: &self.study.title,
             source: self.study.source.as_deref(),
             notes: &self.study.notes,
         };
-        let manifest = manifest(&headings, self.study, self.conducted);
+        let mut manifest = manifest(&headings, self.study, self.conducted);
+        for (key, value) in self.really.iter().flat_map(|really| really.manifest()) {
+            manifest[key] = value;
+        }
         let text = serde_json::to_string_pretty(&manifest).expect("serializes");
         output::write_file(&directory.join(MANIFEST_FILE), &(text + "\n"))?;
         write_page(directory, &self.page())
@@ -72,7 +84,8 @@ impl<'a> Told<'a> {
         }
         let several = self.study.families.len() > 1;
         let numbers = self.numbers();
-        let heads = ["curve".to_owned(), "not placed".to_owned()].into_iter();
+        let left_out = if self.really.is_some() { "not run" } else { "not placed" };
+        let heads = ["curve".to_owned(), left_out.to_owned()].into_iter();
         let heads = heads.chain(numbers.iter().map(|(_, metric, _)| metric.name.to_owned()));
         table.set_header(several.then(|| "task sets".to_owned()).into_iter().chain(heads));
         for (family, sets) in self.study.families.iter().enumerate() {
@@ -82,7 +95,8 @@ impl<'a> Told<'a> {
                 table.add_row(several.then(|| sets.label()).into_iter().chain(row).chain(ends));
             }
         }
-        format!("{table}\n")
+        let missing = self.really.iter().flat_map(|really| really.never_measured());
+        format!("{table}\n{}", missing.map(|words| words + "\n").collect::<String>())
     }
 
     fn numbers(&self) -> Vec<Numbered> {
@@ -127,15 +141,16 @@ impl<'a> Told<'a> {
         let mut sections: Vec<PageSection> =
             (0..study.families.len()).map(|family| self.section(family)).collect();
         sections.push(PageSection {
-            heading: "How it was computed".to_owned(),
-            paragraphs: self.method(),
+            heading: if self.really.is_some() { "How it was measured" } else { "How it was computed" }
+                .to_owned(),
+            paragraphs: self.really.map_or_else(|| self.method(), Really::method),
             tables: Vec::new(),
             figures: Vec::new(),
         });
         StudyPage {
             title: study.title.clone(),
             subtitle: study.source.clone().unwrap_or_default(),
-            notes: self.unfinished().into_iter().chain(study.notes.iter().cloned()).collect(),
+            notes: self.said_first().into_iter().chain(study.notes.iter().cloned()).collect(),
             findings: Vec::new(),
             sections,
         }
@@ -147,6 +162,15 @@ impl<'a> Told<'a> {
             .then(|| format!("The study is not complete: {points} points are finished."))
     }
 
+    /// What a reader must know before anything else.
+    fn said_first(&self) -> Vec<String> {
+        let of_runs = self.really.iter().flat_map(|really| {
+            let here = "Run, not simulated, on another machine than the study may speak of";
+            std::iter::once(format!("{here}: {}.", really.machine())).chain(really.never_measured())
+        });
+        self.unfinished().into_iter().chain(of_runs).collect()
+    }
+
     fn section(&self, family: usize) -> PageSection {
         let label = self.study.families[family].label();
         let numbers = self.numbers();
@@ -154,11 +178,18 @@ impl<'a> Told<'a> {
         for (at, metric) in self.histograms() {
             tables.extend(self.points(family).map(|point| self.histogram(point, at, metric)));
         }
+        tables.extend(self.really.and_then(|really| really.not_run(family)));
+        let drawn: Vec<Numbered> =
+            numbers.into_iter().filter(|&one| self.really.is_none() || self.is_known(family, one)).collect();
         PageSection {
-            heading: if label.is_empty() { "Simulated".to_owned() } else { label },
+            heading: match (label.is_empty(), self.really) {
+                (false, _) => label,
+                (true, None) => "Simulated".to_owned(),
+                (true, Some(_)) => "Run".to_owned(),
+            },
             paragraphs: vec![self.study.families[family].words()],
             tables,
-            figures: numbers
+            figures: drawn
                 .chunks(PANELS)
                 .enumerate()
                 .map(|(number, chunk)| self.figure(family, number, chunk))
@@ -166,22 +197,28 @@ impl<'a> Told<'a> {
         }
     }
 
+    /// Whether a metric is known anywhere.
+    fn is_known(&self, family: usize, (at, ..): Numbered) -> bool {
+        let curves = self.points(family).flat_map(|(_, tally)| &tally.curves);
+        curves.into_iter().any(|curve| matches!(&curve.metrics[at], Kept::Number(moments) if moments.n > 0))
+    }
+
     /// A row per value of the axis, and a column per curve.
     fn table(&self, family: usize, (at, metric, unit): Numbered) -> PlainTable {
-        let cell = |tally: &SimulationTally, curve: usize| {
+        let why = |value: u64, curve: usize| self.really?.why_nothing(family, value, curve, metric.name);
+        let cell = |(value, tally): (u64, &SimulationTally), curve: usize| {
             let moments = moments(tally, curve, at);
-            let mut text = match (moments.mean(unit), moments.sd(unit)) {
+            let text = match (moments.mean(unit), moments.sd(unit)) {
                 (Some(mean), Some(sd)) => format!("{} ± {}", number(unit, mean), number(unit, sd)),
                 (Some(mean), None) => number(unit, mean),
-                (None, _) => "-".to_owned(),
+                (None, _) => {
+                    return why(value, curve).unwrap_or_else(|| self.of_sets("-".to_owned(), 0, tally));
+                }
             };
-            if moments.n != tally.sets {
-                text += &format!(" ({} of {} sets)", moments.n, tally.sets);
-            }
-            text
+            self.of_sets(text, moments.n, tally)
         };
         let row = |(value, tally): (u64, &SimulationTally)| {
-            let curves = (0..self.study.curves.len()).map(|curve| cell(tally, curve));
+            let curves = (0..self.study.curves.len()).map(|curve| cell((value, tally), curve));
             std::iter::once(self.study.axis.text(value)).chain(curves).collect()
         };
         PlainTable {
@@ -190,6 +227,11 @@ impl<'a> Told<'a> {
             words: 0,
             rows: self.points(family).map(row).collect(),
         }
+    }
+
+    /// A number with how many sets it is of, unless it is of all.
+    fn of_sets(&self, text: String, n: u64, tally: &SimulationTally) -> String {
+        if n == tally.sets { text } else { format!("{text} ({n} of {} sets)", tally.sets) }
     }
 
     /// A row per class, and a column per curve.
@@ -219,20 +261,29 @@ impl<'a> Told<'a> {
     fn figure(&self, family: usize, part: usize, numbers: &[Numbered]) -> LinesFigure {
         let study = self.study;
         let (label, stem) = (study.families[family].label(), study.families[family].stem());
-        let machine = study.platform.as_ref().map(|platform| platform.name().to_owned());
-        let sets = format!("{} sets a point, {} each", study.sets, study.duration);
+        let machine = match self.really {
+            Some(really) => Some(really.machine()),
+            None => study.platform.as_ref().map(|platform| platform.name().to_owned()),
+        };
+        let simulated = || format!("{} sets a point, {} each", study.sets, study.duration);
+        let sets = self.really.map_or_else(simulated, Really::runs);
         let subtitle: Vec<String> = [Some(label).filter(|label| !label.is_empty()), machine, Some(sets)]
             .into_iter()
             .flatten()
             .collect();
-        let stem = [Some("simulated".to_owned()), Some(stem).filter(|stem| !stem.is_empty())];
+        let first = if self.really.is_some() { "run" } else { "simulated" };
+        let stem = [Some(first.to_owned()), Some(stem).filter(|stem| !stem.is_empty())];
         let stem: Vec<String> =
             stem.into_iter().flatten().chain((part > 0).then(|| (part + 1).to_string())).collect();
         LinesFigure {
             stem: stem.join("-"),
             title: study.title.clone(),
             subtitle: subtitle.join("; "),
-            caption: "Means over the task sets that could be placed.".to_owned(),
+            caption: match self.really {
+                Some(_) => "Means over the task sets that could be run.",
+                None => "Means over the task sets that could be placed.",
+            }
+            .to_owned(),
             x_title: study.axis.variable.title().to_owned(),
             labels: study.curves.iter().map(|curve| curve.name.clone()).collect(),
             panels: numbers.iter().map(|&one| self.panel(family, one)).collect(),

@@ -1,0 +1,71 @@
+//! `laxity study FILE --run`.
+
+use super::described::{DescribedArguments, ended, shown};
+use crate::arguments::{PlatformArguments, share, value};
+use crate::interrupt;
+use crate::study::real::{Conditions, Really, conduct_really};
+use crate::study::simulated::Told;
+use clap::Args;
+use laxity_model::{Diagnostic, Duration, Result};
+use laxity_study::{SimulationAnswer, SimulationStudy};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// What a study that is run takes.
+#[derive(Args)]
+pub struct ReallyArguments {
+    /// Run the sets of a study by simulation on this machine, as `laxity run` does, instead of simulating them
+    #[arg(long, conflicts_with = "threads")]
+    pub run: bool,
+    /// With --run: how long each run releases jobs, instead of what the file says
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", requires = "run", value_parser = value::<Duration>)]
+    pub duration: Option<Duration>,
+    /// With --run: runs of every set under every curve
+    #[arg(long, allow_hyphen_values = true, value_name = "N", requires = "run", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    pub repeat: u32,
+    /// With --run: use only these cores: a number of them, or a list such as 0-3,8
+    #[arg(long, value_name = "N|LIST", requires = "run")]
+    pub cpus: Option<String>,
+    /// With --run: place only up to this share of each core, such as 0.88: SCHED_DEADLINE admits 95 % of a core, of which kernels since
+    /// 6.8 keep 5 % for ordinary tasks, and budgets take a margin
+    #[arg(long, allow_hyphen_values = true, value_name = "SHARE", requires = "run", value_parser = share)]
+    pub limit: Option<(u64, u64)>,
+    /// With --run: clusters: `llc` (cores that share a last-level cache), `each` core, `all` cores, or lists as in `0-3;4-7`
+    #[arg(long, value_name = "CLUSTERS", requires = "run")]
+    pub clusters: Option<String>,
+}
+
+impl ReallyArguments {
+    /// Refuses to run what is only judged.
+    ///
+    /// # Errors
+    ///
+    /// It is to be run.
+    pub fn check_simulated(&self) -> Result<()> {
+        if !self.run {
+            return Ok(());
+        }
+        Err(Diagnostic::usage("--run: the sets of a schedulability study are judged, not run")
+            .hint("leave out --run, or name a study by simulation (kind = \"simulation\")"))
+    }
+}
+
+/// Runs the sets of a study.
+pub fn really_run(study: SimulationStudy, arguments: &DescribedArguments) -> Result<ExitCode> {
+    let really = &arguments.really;
+    let study = study.really_run(really.duration)?;
+    let cores =
+        PlatformArguments { platform: None, cpus: really.cpus.clone(), clusters: really.clusters.clone() };
+    let conditions = Conditions::new(cores.resolve()?, really.repeat, really.limit);
+    let default = || Path::new("laxity-results").join(format!("{}-run", study.name));
+    let directory = arguments.out.clone().unwrap_or_else(default);
+    let interrupt = interrupt::flag()?;
+    let conducted = conduct_really(&study, &conditions, &directory, arguments.quiet, &interrupt)?;
+    let really = Really { study: &study, conditions: &conditions, conducted: &conducted };
+    let sums = really.sums();
+    let told = Told::of_runs(&really, &sums);
+    told.write(&directory)?;
+    let answer = || SimulationAnswer::of_runs(&study, &conducted, really.answer());
+    shown(arguments, || told.terminal(), answer)?;
+    Ok(ended(&conducted, &directory))
+}

@@ -1,0 +1,150 @@
+//! How the sets of a study are run: on which cores, how often, and what a run is told.
+
+use crate::experiment::{DemandModel, ILP_TIME_LIMIT, Settings};
+use laxity_model::{Diagnostic, OnMiss, Platform, Result, Utilization};
+use laxity_run::{BudgetMargin, BudgetMode, PolicyOptions};
+use laxity_study::{Planned, Point, SimulationStudy};
+use laxity_trace::{Existing, Machine};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Where runs are in a study's directory.
+const RUNS_DIRECTORY: &str = "runs";
+/// How fast working sets are walked alone: once for all runs.
+const CALIBRATION_FILE: &str = "calibration.json";
+
+/// What all runs have in common.
+pub struct Conditions {
+    /// The cores that are used, with their caches.
+    pub platform: Platform,
+    /// This machine.
+    pub machine: Machine,
+    /// Runs of every set under every curve.
+    pub repeat: u32,
+    /// How much of each core placements fill at the most, as a fraction; nothing: all of it.
+    pub limit: Option<(u64, u64)>,
+}
+
+/// A run's place in the study.
+#[derive(Debug, Clone, Copy)]
+pub struct Slot {
+    /// Family and value of the axis.
+    pub point: Point,
+    /// Which set of the point.
+    pub index: u64,
+    /// Which curve.
+    pub curve: usize,
+    /// Which repetition.
+    pub repetition: u32,
+}
+
+impl Conditions {
+    /// So many runs of every set on these cores of this machine, each filled up to this share.
+    pub fn new(platform: Platform, repeat: u32, limit: Option<(u64, u64)>) -> Conditions {
+        Conditions { machine: Machine::this_machine(&platform), platform, repeat, limit }
+    }
+
+    /// The cores at a value of the axis: the first ones, where their number varies.
+    ///
+    /// # Errors
+    ///
+    /// There are not so many.
+    pub fn platform_at(&self, study: &SimulationStudy, value: u64) -> Result<Platform> {
+        if study.platform.is_some() {
+            return Ok(self.platform.clone());
+        }
+        let there = self.platform.cpus();
+        let wanted = usize::try_from(value).ok().filter(|&wanted| wanted <= there.len());
+        let Some(wanted) = wanted else {
+            return Err(Diagnostic::usage(format!(
+                "there are {} cores to run on ({there}), not {value}",
+                there.len()
+            ))
+            .hint("let fewer processors vary"));
+        };
+        self.platform.clone().restricted(&there.iter().take(wanted).collect())
+    }
+
+    /// What a run is told.
+    ///
+    /// # Errors
+    ///
+    /// There are not as many cores; jobs that ask for more than they may.
+    pub fn settings(&self, study: &SimulationStudy, slot: Slot, directory: &Path) -> Result<Settings> {
+        let curve = &study.curves[slot.curve];
+        let seed = study.seed_of_jobs(slot.point, slot.index);
+        Ok(Settings {
+            schedulers: vec![curve.scheduler_name.parse()?],
+            duration: study.duration,
+            repeat: 1,
+            simulate: None,
+            analyse: None,
+            overheads: None,
+            // It would take CPU time of the runs that are compared.
+            record: false,
+            alone: None,
+            demand_model: DemandModel::Work,
+            calibration: Some(calibration_file(directory)),
+            demand: study.demand_at(slot.point.value)?,
+            on_miss: OnMiss::Continue,
+            budget_margin: BudgetMargin::default(),
+            policy: PolicyOptions {
+                budget: BudgetMode::Throttle,
+                batching: true,
+                retries_max: laxity_sim::RETRIES_MAX,
+            },
+            grace: study.grace,
+            placement: curve.placement,
+            fit: curve.fit,
+            limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
+            overload: curve.overload,
+            ilp_time_limit: ILP_TIME_LIMIT,
+            seed: seed.wrapping_add(u64::from(slot.repetition)),
+            platform: self.platform_at(study, slot.point.value)?,
+            out: folder(study, slot, directory),
+            existing: Existing::Replace,
+            quiet: true,
+        })
+    }
+
+    /// All that results depend on, as far as the study and this machine's files say it.
+    pub fn description(&self, study: &SimulationStudy) -> Value {
+        let mut description = study.description();
+        description["study"] = json!("runs");
+        // What simulations cost is in no run.
+        for curve in description["curves"].as_array_mut().into_iter().flatten() {
+            curve["costs"] = Value::Null;
+        }
+        description["limit"] = json!(self.limit.map(|(part, whole)| format!("{part}/{whole}")));
+        description["repeat"] = json!(self.repeat);
+        description["machine"] = json!({
+            "processor": self.machine.cpu_model,
+            "kernel": self.machine.kernel,
+            "platform": format!("{:?}", self.platform),
+        });
+        description
+    }
+}
+
+/// Where a study keeps how fast working sets are walked alone.
+pub fn calibration_file(directory: &Path) -> PathBuf {
+    directory.join(CALIBRATION_FILE)
+}
+
+/// The name of a set: family, value of the axis, number.
+pub fn name_of_set(study: &SimulationStudy, point: Point, index: u64) -> String {
+    let stem = study.families[point.family].stem();
+    let of_family = if stem.is_empty() { String::new() } else { format!("{stem}-") };
+    format!("{of_family}{}-{index}", study.axis.text(point.value))
+}
+
+/// The results directory of a run.
+fn folder(study: &SimulationStudy, slot: Slot, directory: &Path) -> PathBuf {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let curve: String = study.curves[slot.curve].name.chars().map(plain).collect();
+    // Curves of other names, and families of other parameters, may read the same.
+    directory
+        .join(RUNS_DIRECTORY)
+        .join(format!("{}-{}", slot.point.family + 1, name_of_set(study, slot.point, slot.index)))
+        .join(format!("{}-{curve}-{}", slot.curve + 1, slot.repetition + 1))
+}

@@ -1,0 +1,123 @@
+//! The sets of a point, drawn and run under every curve.
+
+use super::conditions::{Conditions, Slot, name_of_set};
+use super::is_whole;
+use super::ready::Ready;
+use crate::experiment::conduct_on;
+use crate::study::State;
+use laxity_model::{Diagnostic, Duration, Result, TaskSet};
+use laxity_study::{Planned, Point, RunSets, RunTally, Sampler, SimulationSampler, SimulationStudy};
+use laxity_trace::{Results, Run};
+use serde_json::Value;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// A study on a machine that is ready for it.
+pub struct RealStudy<'a> {
+    /// What is run.
+    pub study: &'a SimulationStudy,
+    /// How.
+    pub conditions: &'a Conditions,
+    /// Where its runs are kept.
+    pub directory: &'a Path,
+    /// The machine.
+    pub ready: Ready,
+    /// Becomes true when no more is wanted.
+    pub interrupt: &'a AtomicBool,
+}
+
+impl Planned for RealStudy<'_> {
+    type Sums = RunTally;
+    type Sampler<'s>
+        = RealSampler<'s>
+    where
+        Self: 's;
+
+    fn description(&self) -> Value {
+        self.conditions.description(self.study)
+    }
+
+    fn sets(&self) -> u64 {
+        self.study.sets
+    }
+
+    fn families(&self) -> usize {
+        self.study.families.len()
+    }
+
+    fn is_whole(&self, tally: &RunTally) -> bool {
+        is_whole(self.study, tally)
+    }
+
+    fn next_values<'t>(&self, known: impl Fn(u64) -> Option<&'t RunTally>) -> Vec<u64> {
+        self.study.next_values(|value| known(value).map(|tally| &tally.sums))
+    }
+
+    fn sampler(&self, point: Point) -> Result<RealSampler<'_>> {
+        Ok(RealSampler { real: self, point, sets: SimulationSampler::new(self.study, point)? })
+    }
+}
+
+/// What runs the sets of a point.
+pub struct RealSampler<'a> {
+    real: &'a RealStudy<'a>,
+    point: Point,
+    sets: SimulationSampler<'a>,
+}
+
+impl Sampler for RealSampler<'_> {
+    type Sums = RunTally;
+
+    /// What is said of a set that was interrupted counts nowhere: the engine looks at the flag behind it.
+    fn judge(&self, index: u64) -> Result<RunSets> {
+        let RealStudy { study, conditions, ready, .. } = self.real;
+        let tasks = self.sets.tasks(index)?;
+        if tasks.is_empty() {
+            return Ok(RunSets::empty(study));
+        }
+        let set = TaskSet::new(name_of_set(study, self.point, index), tasks)?;
+        let refusal = |curve| ready.refusal(self.point, index, curve).map(str::to_owned);
+        let mut runs: Vec<std::result::Result<Vec<Run>, String>> =
+            (0..study.curves.len()).map(|curve| refusal(curve).map_or(Ok(Vec::new()), Err)).collect();
+        // One curve after the other, and all again: whatever else the machine does falls upon all of them alike.
+        for repetition in 0..conditions.repeat {
+            for (curve, made) in runs.iter_mut().enumerate() {
+                let Ok(made) = made else { continue };
+                if self.real.interrupt.load(SeqCst) {
+                    return Ok(RunSets::empty(study));
+                }
+                made.push(self.run(&set, Slot { point: self.point, index, curve, repetition })?);
+            }
+        }
+        let accesses = |task: usize, demand: Duration| {
+            let task = set.tasks().get(task)?;
+            Some(ready.calibration.rate(task).accesses_in(demand))
+        };
+        RunSets::of(study, &set, conditions.platform.core_count(), &runs, accesses)
+    }
+}
+
+impl RealSampler<'_> {
+    /// The run of a slot: that which is there, or made now.
+    fn run(&self, set: &TaskSet, slot: Slot) -> Result<Run> {
+        let RealStudy { study, conditions, ready, directory, interrupt } = self.real;
+        let settings = conditions.settings(study, slot, directory)?;
+        let results = match State::of_run(&settings.out) {
+            State::Measured => laxity_trace::load(&settings.out)?,
+            State::Open | State::NotMeasured(_) => {
+                conduct_on(&ready.bench(), std::slice::from_ref(set), &settings, interrupt)?.results
+            }
+        };
+        only_run(results, set).map_err(|error| error.context(settings.out.display().to_string()))
+    }
+}
+
+/// The run of results that have one, of this set.
+fn only_run(mut results: Results, set: &TaskSet) -> Result<Run> {
+    let same = results.task_sets.first() == Some(&set.to_json_value());
+    results.runs.pop().filter(|_| same && results.runs.is_empty()).ok_or_else(|| {
+        Diagnostic::usage("this is not the run of this study's set")
+            .hint("remove that directory: the set is then run again")
+    })
+}

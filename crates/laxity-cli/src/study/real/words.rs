@@ -1,0 +1,155 @@
+//! What is said of sets that were run instead of simulated.
+
+use super::conditions::Conditions;
+use laxity_report::PlainTable;
+use laxity_study::{Conducted, Gaps, Kept, Point, RunAnswer, RunTally, SimulationStudy, SimulationTally};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// A study whose sets were run, and what it has come to.
+pub struct Really<'a> {
+    /// The study.
+    pub study: &'a SimulationStudy,
+    /// How they were run.
+    pub conditions: &'a Conditions,
+    /// What became of them.
+    pub conducted: &'a Conducted<RunTally>,
+}
+
+impl Really<'_> {
+    /// What became of the sets as simulations have it.
+    pub fn sums(&self) -> Conducted<SimulationTally> {
+        let points = self.conducted.points.iter().map(|(point, tally)| (*point, tally.sums.clone()));
+        Conducted { points: points.collect(), complete: self.conducted.complete }
+    }
+
+    /// For other programs.
+    pub fn answer(&self) -> RunAnswer {
+        let machine = &self.conditions.machine;
+        RunAnswer {
+            processor: machine.cpu_model.clone(),
+            kernel: machine.kernel.clone(),
+            cpus: machine.cpus.to_string(),
+            duration: self.study.duration.to_string(),
+            repeat: self.conditions.repeat,
+        }
+    }
+
+    /// What a manifest has instead of, or beside what those of simulations have.
+    pub fn manifest(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("study", self.conditions.description(self.study)),
+            ("machine", json!(self.conditions.machine)),
+            ("duration", json!(self.study.duration.to_string())),
+            ("repeat", json!(self.conditions.repeat)),
+            ("limit", json!(self.limit())),
+        ]
+    }
+
+    fn gaps(&self, family: usize, value: u64, curve: usize) -> Option<&Gaps> {
+        self.conducted.points.get(&Point { family, value })?.gaps.get(curve)
+    }
+
+    /// Why a metric of a curve is not known at a point: in the cell of a table.
+    pub fn why_nothing(&self, family: usize, value: u64, curve: usize, metric: &str) -> Option<String> {
+        let gaps = self.gaps(family, value, curve)?;
+        if let Some(why) = gaps.why_not_measured(metric) {
+            return Some(format!("not measured: {why}"));
+        }
+        gaps.why_not_run().map(|_| "not run".to_owned())
+    }
+
+    /// Sets that could not be run, a row per curve, value and reason; nothing if there are none.
+    pub fn not_run(&self, family: usize) -> Option<PlainTable> {
+        let mut rows = Vec::new();
+        let points = self.conducted.points.iter().filter(|(point, _)| point.family == family);
+        for (point, tally) in points {
+            for (curve, gaps) in self.study.curves.iter().zip(&tally.gaps) {
+                for (why, sets) in &gaps.not_run {
+                    rows.push(vec![
+                        self.study.axis.text(point.value),
+                        curve.name.clone(),
+                        format!("{sets} of {}", tally.sums.sets),
+                        why.clone(),
+                    ]);
+                }
+            }
+        }
+        let first = self.study.axis.variable.title();
+        (!rows.is_empty()).then(|| PlainTable {
+            caption: "Could not be run".to_owned(),
+            columns: [first, "curve", "sets", "why"].map(String::from).into(),
+            words: 4,
+            rows,
+        })
+    }
+
+    /// What is not measured anywhere in the study, with the reasons: to be said first.
+    pub fn never_measured(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        let metrics = self.study.metrics.iter().enumerate();
+        for (_, metric) in metrics.filter(|&(at, _)| !self.is_known(at)) {
+            let gaps = self.conducted.points.values().flat_map(|tally| &tally.gaps);
+            let reasons: BTreeSet<&str> =
+                gaps.filter_map(|gaps| gaps.why_not_measured(metric.name)).collect();
+            if !reasons.is_empty() {
+                let reasons: Vec<&str> = reasons.into_iter().collect();
+                words.push(format!("Not measured: {} ({}).", metric.title, reasons.join("; ")));
+            }
+        }
+        words
+    }
+
+    /// Whether the study's metric number `at` is known of any set.
+    fn is_known(&self, at: usize) -> bool {
+        let curves = self.conducted.points.values().flat_map(|tally| &tally.sums.curves);
+        curves.into_iter().any(|curve| match &curve.metrics[at] {
+            Kept::Number(moments) => moments.n > 0,
+            Kept::Histogram(_) => true,
+        })
+    }
+
+    /// Which machine, in a line.
+    pub fn machine(&self) -> String {
+        let machine = &self.conditions.machine;
+        format!("{}, CPUs {}, Linux {}", machine.cpu_model, machine.cpus, machine.kernel)
+    }
+
+    /// How often and how long, for figures.
+    pub fn runs(&self) -> String {
+        let (study, repeat) = (self.study, self.conditions.repeat);
+        let times = if repeat == 1 { String::new() } else { format!(", {repeat} times") };
+        format!("{} sets a point, run for {} each{times}", study.sets, study.duration)
+    }
+
+    /// How much of each core placements fill, as it is said; nothing: all of it.
+    fn limit(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "to be shown")]
+        self.conditions.limit.map(|(part, whole)| part as f64 / whole as f64)
+    }
+
+    /// How it was measured.
+    pub fn method(&self) -> Vec<String> {
+        let study = self.study;
+        let mut words = vec![
+            format!(
+                "At every point {} task sets are drawn (seed {}), those of the study by simulation, placed onto the cores of this machine \
+                 and run: jobs are released for {}, {} time(s) under every curve, one curve after the other, so that what else the \
+                 machine does falls upon all of them alike. A job makes a fixed number of accesses, calibrated once for the whole \
+                 study, for each working set alone: how much longer they take is what placement costs. A set's value is the mean \
+                 over its runs, and means and standard deviations are over sets. Sets that could not be run under a curve are in none \
+                 of its numbers; how many there were, and why, is beside them. What differs by less than some standard deviations \
+                 over the square root of the number of sets is noise.",
+                study.sets, study.seed, study.duration, self.conditions.repeat
+            ),
+            format!("Run on {}. {}.", self.machine(), self.conditions.machine.caches.join("; ")),
+            "EDF is SCHED_DEADLINE: budgets are enforced, so that a job that takes longer than its WCET, and a margin, goes on in the \
+             next period of its task. Each core or cluster of a placement is an exclusive cpuset."
+                .to_owned(),
+        ];
+        words.extend(self.limit().map(|share| format!("Placements fill each core up to {share}.")));
+        words.extend(study.metrics.iter().map(|metric| format!("{}: {}.", metric.name, metric.description)));
+        words.extend(study.curves_in_words_of_runs());
+        words
+    }
+}

@@ -1,0 +1,95 @@
+//! What is known of sets that are really run, and not simulated: above all what hardware counts (lindsay2012, 6.2.1 and 6.2.2).
+
+use laxity_trace::Job;
+
+/// Sums over completed jobs of which what is counted is known.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Counted {
+    /// The execution-time inflation of the same set in the same repetition under the study's first curve.
+    pub inflation_of_first: Option<f64>,
+    instructions: u128,
+    cycles: u128,
+    /// Misses of the last-level cache by jobs whose accesses are known.
+    llc_misses: u128,
+    /// What these jobs walked, in lines.
+    accesses: u128,
+}
+
+impl Counted {
+    /// One more job, which was to make so many accesses, if that is known; jobs that did not complete count nowhere.
+    pub fn add(&mut self, job: &Job, accesses: Option<u64>) {
+        if job.finish_ns.is_none() {
+            return;
+        }
+        if let (Some(instructions), Some(cycles)) = (job.counters.instructions, job.counters.cycles) {
+            self.instructions += u128::from(instructions);
+            self.cycles += u128::from(cycles);
+        }
+        if let (Some(misses), Some(accesses)) = (job.counters.llc_misses, accesses) {
+            self.llc_misses += u128::from(misses);
+            self.accesses += u128::from(accesses);
+        }
+    }
+
+    /// Instructions by cycles, both of user mode; nothing if none were counted.
+    pub fn ipc(&self) -> Option<f64> {
+        shown(self.instructions, self.cycles)
+    }
+
+    /// Misses of the last-level cache by lines walked; nothing if none were counted.
+    pub fn llc_miss_rate(&self) -> Option<f64> {
+        shown(self.llc_misses, self.accesses)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "to be shown")]
+fn shown(part: u128, whole: u128) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_trace::{Counters, Outcome};
+
+    fn job(finish_ns: Option<u64>, counters: Counters) -> Job {
+        Job {
+            task: 0,
+            index: 0,
+            release_ns: 0,
+            deadline_ns: 100,
+            demand_ns: Some(10),
+            outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
+            start_ns: None,
+            finish_ns,
+            cpu_time_ns: Some(10),
+            first_cpu: None,
+            last_cpu: None,
+            migrations: None,
+            context_switches: None,
+            counters,
+        }
+    }
+
+    #[test]
+    fn ratios_are_of_sums_over_completed_jobs_that_were_counted() {
+        let counters = |instructions, cycles, llc_misses| Counters {
+            instructions,
+            cycles,
+            llc_misses,
+            ..Counters::default()
+        };
+        let mut counted = Counted::default();
+        counted.add(&job(Some(5), Counters::default()), Some(7));
+        assert_eq!(
+            (counted.ipc(), counted.llc_miss_rate()),
+            (None, None),
+            "nothing was counted, which is not 0"
+        );
+        counted.add(&job(Some(5), counters(Some(30), Some(10), Some(2))), Some(6));
+        counted.add(&job(Some(5), counters(Some(10), Some(30), Some(1))), Some(6));
+        counted.add(&job(Some(5), counters(Some(9), None, Some(1_000))), None);
+        counted.add(&job(None, counters(Some(1_000), Some(1), Some(1_000))), Some(1));
+        assert_eq!((counted.ipc(), counted.llc_miss_rate()), (Some(1.0), Some(0.25)));
+    }
+}

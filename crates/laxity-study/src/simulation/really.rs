@@ -1,0 +1,373 @@
+//! Studies by simulation whose sets are really run: the same sets and the same jobs, placed onto the machine that runs them.
+//!
+//! 1. What is measured instead of simulated has the same name where it is the same quantity ([`METRICS_OF_RUNS`]).
+//! 2. A set's value is the mean over its repetitions, so that means and standard deviations are over sets, as in simulations.
+//! 3. A set counts under a curve if all of its repetitions were run to their end; else the reason is kept ([`Gaps`]).
+//! 4. What a machine cannot count is not known, never 0, and the reason is kept.
+
+use super::Counted;
+use super::metric::{METRICS, Measure, Metric, Simulated, Unit};
+use super::study::{SimulationStudy, check_duration};
+use super::tally::{CurveSet, Kept, SimulatedSet, SimulationTally, Value};
+use crate::Point;
+use crate::axis::Variable;
+use crate::engine::Sums;
+use laxity_generate::{Decimal, seed_of};
+use laxity_model::{Diagnostic, Duration, Result, TaskSet};
+use laxity_sim::BackgroundSummary;
+use laxity_trace::{Efficiency, Run, RunStatus, RunSummary, TardinessHistogram};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Metrics that runs have instead of those of simulations, or beside them.
+pub static METRICS_OF_RUNS: [Metric; 4] = [
+    Metric {
+        name: "ipc",
+        title: "instructions per cycle",
+        description: "instructions by cycles of completed jobs, in user mode, as hardware counts them (lindsay2012, 6.2.1)",
+        measure: Measure::Number(Unit::Number, |one| one.counted.ipc()),
+    },
+    Metric {
+        name: "llc-miss-rate",
+        title: "LLC miss rate",
+        description: "misses of the last-level cache of completed jobs, as hardware counts them, by lines walked (lindsay2012, 6.2.2)",
+        measure: Measure::Number(Unit::Ratio, |one| one.counted.llc_miss_rate()),
+    },
+    Metric {
+        name: INFLATION,
+        title: "execution-time inflation",
+        description: "CPU time of completed jobs by what the same accesses took alone, in a warm cache; IPC falls as it grows",
+        measure: Measure::Number(Unit::Number, |one| one.summary.rates.execution_inflation),
+    },
+    Metric {
+        name: "relative-ipc",
+        title: "IPC relative to the first curve",
+        description: "the first curve's execution-time inflation by this one's, of the same set in the same repetition: jobs have the \
+                      same instructions, so this is the ratio of instructions per cycle (lindsay2012, 6.2.1)",
+        measure: Measure::Number(Unit::Number, |one| {
+            let own = one.summary.rates.execution_inflation.filter(|&own| own > 0.0)?;
+            Some(one.counted.inflation_of_first? / own)
+        }),
+    },
+];
+
+const INFLATION: &str = "execution-inflation";
+/// What runs add to the metrics that a study names.
+const ADDED: [&str; 2] = [INFLATION, "relative-ipc"];
+/// What is of simulations only: nothing is admitted or beside the real-time tasks.
+const SIMULATED_ONLY: [&str; 2] = ["admitted", "nrt-rt"];
+/// How late jobs are: the least that runs say of it.
+const TARDINESS: &str = "max-tardiness";
+
+impl SimulationStudy {
+    /// The study whose sets are to be really run, each for `duration`, if that is given: with the metrics that runs have.
+    ///
+    /// # Errors
+    ///
+    /// What can be simulated only: servers, ordinary tasks, ticks, admission; a duration of nothing, or too long.
+    pub fn really_run(mut self, duration: Option<Duration>) -> Result<SimulationStudy> {
+        let refused = |what: &str| {
+            Diagnostic::usage(format!("{what} can be simulated, but not run for a study"))
+                .hint("leave out --run, or run a study of placements and schedulers such as studies/lindsay2012-two-cores.toml")
+        };
+        if self.axis.variable == Variable::Server || self.mixed.server.is_some() {
+            return Err(refused("ordinary: deferrable servers"));
+        }
+        if self.mixed.ordinary > 0 || self.mixed.at_ticks {
+            return Err(refused(
+                "ordinary: tasks that are not real-time, and schedulers that look at ticks only,",
+            ));
+        }
+        if let Some(curve) = self.curves.iter().find(|curve| curve.admission.is_some()) {
+            return Err(
+                refused("tasks that are admitted one by one").context(format!("curve `{}`", curve.name))
+            );
+        }
+        if let Some(duration) = duration {
+            self.duration = check_duration("--duration", duration, false)?;
+        }
+        self.metrics = metrics_of_runs(&self.metrics);
+        Ok(self)
+    }
+
+    /// The seed of what jobs of set number `index` of a point ask for and when they come: that of the simulation.
+    pub fn seed_of_jobs(&self, point: Point, index: u64) -> u64 {
+        seed_of(&[self.families[point.family].seed(self.seed, &self.axis, point.value), index])
+    }
+
+    /// What every curve is where its sets are run, a line each.
+    pub fn curves_in_words_of_runs(&self) -> Vec<String> {
+        self.curves.iter().map(|curve| curve.words_of_places("run") + ".").collect()
+    }
+}
+
+/// What runs measure of what a study names.
+fn metrics_of_runs(named: &[&'static Metric]) -> Vec<&'static Metric> {
+    let of_runs = |name: &str| METRICS_OF_RUNS.iter().find(|metric| metric.name == name);
+    let possible = named.iter().filter(|metric| !SIMULATED_ONLY.contains(&metric.name));
+    let mut metrics: Vec<&'static Metric> =
+        possible.map(|metric| of_runs(metric.name).unwrap_or(metric)).collect();
+    metrics.extend(ADDED.into_iter().filter_map(of_runs));
+    if !metrics.iter().any(|metric| metric.name == TARDINESS) {
+        metrics.extend(METRICS.iter().find(|metric| metric.name == TARDINESS));
+    }
+    metrics
+}
+
+/// What became of one set under one curve.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunSet {
+    /// It was run: what every metric is, or why that is not known.
+    Run(Vec<std::result::Result<Value, String>>),
+    /// It was not: why.
+    NotRun(String),
+}
+
+/// What became of one set under all curves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSets {
+    simulated: SimulatedSet,
+    gaps: Vec<Gaps>,
+}
+
+/// What is not known of the sets of a point under a curve.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Gaps {
+    /// How many sets were not run, by reason.
+    pub not_run: BTreeMap<String, u64>,
+    /// How many sets were run without that a metric became known, by its name and the reason.
+    pub not_measured: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// All sets of a point: what simulations have of them, and why something is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunTally {
+    /// The sums. `placed` are sets that were run.
+    #[serde(flatten)]
+    pub sums: SimulationTally,
+    /// By curve.
+    pub gaps: Vec<Gaps>,
+}
+
+/// The runs of a set under a curve, one for each repetition; or why there are none.
+type Runs = std::result::Result<Vec<Run>, String>;
+
+impl RunSets {
+    /// Of the runs of a set under every curve, on so many cores. `accesses` says how many a task makes in a job of this demand.
+    ///
+    /// # Errors
+    ///
+    /// Jobs of a task that the set does not have.
+    pub fn of(
+        study: &SimulationStudy,
+        set: &TaskSet,
+        cores: usize,
+        runs: &[Runs],
+        accesses: impl Fn(usize, Duration) -> Option<u64>,
+    ) -> Result<RunSets> {
+        let measured = |run: &Run| measured(run, set, cores, &accesses);
+        let mut curves = Vec::new();
+        // The first curve's inflation by repetition.
+        let mut first: Vec<Option<f64>> = Vec::new();
+        for (at, runs) in runs.iter().enumerate() {
+            let runs = match completed(runs) {
+                Ok(runs) => runs,
+                Err(why) => {
+                    curves.push(RunSet::NotRun(why));
+                    continue;
+                }
+            };
+            let mut found: Vec<Simulated> = runs.iter().map(measured).collect::<Result<_>>()?;
+            if at == 0 {
+                first = found.iter().map(|one| one.summary.rates.execution_inflation).collect();
+            }
+            for (one, &inflation) in found.iter_mut().zip(&first) {
+                one.counted.inflation_of_first = inflation;
+            }
+            let of = |metric: &&'static Metric| mean_over_runs(metric, &found, runs);
+            curves.push(RunSet::Run(study.metrics.iter().map(of).collect()));
+        }
+        Ok(RunSets::from_curves(study, set.tasks().len() as u64, curves))
+    }
+
+    /// Of a set that has no tasks: it runs under every curve, and nothing is known of it.
+    pub fn empty(study: &SimulationStudy) -> RunSets {
+        let nothing = |metric: &&'static Metric| match Kept::none(metric) {
+            Kept::Number(_) => Err("the set has no tasks".to_owned()),
+            Kept::Histogram(classes) => Ok(Value::Histogram(classes)),
+        };
+        let curve = RunSet::Run(study.metrics.iter().map(nothing).collect());
+        RunSets::from_curves(study, 0, vec![curve; study.curves.len()])
+    }
+
+    fn from_curves(study: &SimulationStudy, tasks: u64, curves: Vec<RunSet>) -> RunSets {
+        let none = Arc::new(study.metrics.iter().map(|metric| Kept::none(metric)).collect());
+        let (values, gaps) = curves.into_iter().map(|curve| curve.apart(study)).unzip();
+        RunSets { simulated: SimulatedSet { tasks, curves: values, none }, gaps }
+    }
+}
+
+impl RunSet {
+    /// What is known, and what is not.
+    fn apart(self, study: &SimulationStudy) -> (CurveSet, Gaps) {
+        let mut gaps = Gaps::default();
+        let known = match self {
+            RunSet::NotRun(why) => {
+                gaps.not_run.insert(why, 1);
+                None
+            }
+            RunSet::Run(values) => {
+                let mut known = Vec::new();
+                for (metric, value) in study.metrics.iter().zip(values) {
+                    known.push(value.unwrap_or_else(|why| {
+                        gaps.not_measured.entry(metric.name.to_owned()).or_default().insert(why, 1);
+                        Value::Number(None)
+                    }));
+                }
+                Some(known)
+            }
+        };
+        (known, gaps)
+    }
+}
+
+/// The runs, if all were made to their end.
+fn completed(runs: &Runs) -> std::result::Result<&[Run], String> {
+    let runs = runs.as_ref().map_err(Clone::clone)?;
+    for run in runs {
+        match &run.status {
+            RunStatus::Completed => {}
+            RunStatus::NotRun { reason } => return Err(reason.clone()),
+            RunStatus::Interrupted { reason, .. } => return Err(format!("ended before its time: {reason}")),
+        }
+    }
+    Ok(runs)
+}
+
+/// A run as metrics see it.
+fn measured(
+    run: &Run,
+    set: &TaskSet,
+    cores: usize,
+    accesses: impl Fn(usize, Duration) -> Option<u64>,
+) -> Result<Simulated> {
+    let (mut counted, mut efficiency) = (Counted::default(), Efficiency::default());
+    let mut tardiness = TardinessHistogram::default();
+    let horizon_ns = run.horizon().as_ns();
+    for job in &run.jobs {
+        let made = job.demand_ns.and_then(|demand| accesses(job.task as usize, Duration::from_ns(demand)));
+        counted.add(job, made);
+        efficiency.add(job);
+        tardiness.add(job, horizon_ns);
+    }
+    let tasks = set.real_time().count() as u64;
+    Ok(Simulated {
+        summary: RunSummary::of(run, set, cores)?,
+        tardiness,
+        efficiency,
+        access_ps: None,
+        ordinary: BackgroundSummary::default(),
+        admitted: (tasks, tasks),
+        base_ipc: Decimal::ONE,
+        counted,
+    })
+}
+
+/// What a metric is of a set: the mean over its runs, or the sum of their classes; or why it is not known.
+fn mean_over_runs(metric: &Metric, found: &[Simulated], runs: &[Run]) -> std::result::Result<Value, String> {
+    let values = found.iter().map(|one| Value::of(metric, one));
+    let mut numbers: Vec<i64> = Vec::new();
+    let mut jobs: Vec<u64> = Vec::new();
+    for value in values {
+        match value {
+            Value::Number(number) => numbers.extend(number),
+            Value::Histogram(more) if jobs.is_empty() => jobs = more,
+            Value::Histogram(more) => jobs.iter_mut().zip(more).for_each(|(own, more)| *own += more),
+        }
+    }
+    match metric.measure {
+        Measure::Histogram(_) => Ok(Value::Histogram(jobs)),
+        // A mean over some of its repetitions would not be that of the others.
+        Measure::Number(..) if numbers.len() == found.len() && !found.is_empty() => {
+            let sum: i128 = numbers.iter().copied().map(i128::from).sum();
+            let n = numbers.len() as i128;
+            let mean = (2 * sum + n).div_euclid(2 * n);
+            Ok(Value::Number(Some(i64::try_from(mean).expect("between its numbers"))))
+        }
+        Measure::Number(..) => Err(reason(metric, found, runs)),
+    }
+}
+
+/// Why a metric is not known.
+fn reason(metric: &Metric, found: &[Simulated], runs: &[Run]) -> String {
+    let column = |name: &str| runs.iter().find_map(|run| run.not_measured.get(name).cloned());
+    let summary = |name: &str| found.iter().find_map(|one| one.summary.not_measured.get(name).cloned());
+    let why = match metric.name {
+        "ipc" => column("instructions").or_else(|| column("cycles")),
+        "llc-miss-rate" => column("llc_misses"),
+        "relative-ipc" if found.iter().any(|one| one.counted.inflation_of_first.is_none()) => {
+            Some("the set was not run under the first curve".to_owned())
+        }
+        INFLATION | "relative-ipc" => summary("execution_inflation"),
+        "dsr" => summary("deadline_satisfaction"),
+        "migrations" => summary("migration_rate"),
+        "late-tardiness" => Some("no job completed late in every repetition".to_owned()),
+        _ => summary("tardiness_ns"),
+    };
+    why.unwrap_or_else(|| "no job completed of which it is known".to_owned())
+}
+
+impl Sums for RunTally {
+    type Set = RunSets;
+
+    fn none_like(set: &RunSets) -> Self {
+        let gaps = vec![Gaps::default(); set.gaps.len()];
+        RunTally { sums: SimulationTally::none_like(&set.simulated), gaps }
+    }
+
+    fn add(&mut self, set: &RunSets) {
+        self.sums.add(&set.simulated);
+        self.gaps.iter_mut().zip(&set.gaps).for_each(|(own, more)| own.merge(more));
+    }
+
+    fn merge(&mut self, other: &RunTally) {
+        self.sums.merge(&other.sums);
+        self.gaps.iter_mut().zip(&other.gaps).for_each(|(own, more)| own.merge(more));
+    }
+
+    fn sets(&self) -> u64 {
+        self.sums.sets()
+    }
+}
+
+impl Gaps {
+    fn merge(&mut self, other: &Gaps) {
+        add_counts(&mut self.not_run, &other.not_run);
+        for (metric, reasons) in &other.not_measured {
+            add_counts(self.not_measured.entry(metric.clone()).or_default(), reasons);
+        }
+    }
+
+    /// The reason of most sets why they were not run.
+    pub fn why_not_run(&self) -> Option<&str> {
+        most(&self.not_run)
+    }
+
+    /// The reason of most sets why a metric is not known.
+    pub fn why_not_measured(&self, metric: &str) -> Option<&str> {
+        most(self.not_measured.get(metric)?)
+    }
+}
+
+fn add_counts(own: &mut BTreeMap<String, u64>, more: &BTreeMap<String, u64>) {
+    for (reason, count) in more {
+        *own.entry(reason.clone()).or_default() += count;
+    }
+}
+
+/// The first of those that there are most of.
+fn most(reasons: &BTreeMap<String, u64>) -> Option<&str> {
+    let most = reasons.values().max()?;
+    reasons.iter().find(|(_, count)| *count == most).map(|(reason, _)| reason.as_str())
+}
