@@ -71,7 +71,7 @@ fn made(out: &Path) -> Vec<(PathBuf, Value)> {
     runs.map(|run| (run.clone(), json_file(&run.join("manifest.json"))["created"].clone())).collect()
 }
 
-fn points<'a>(answer: &'a Value, curve: usize) -> &'a Vec<Value> {
+fn points(answer: &Value, curve: usize) -> &Vec<Value> {
     answer["families"][0]["curves"][curve]["points"].as_array().expect("a list")
 }
 
