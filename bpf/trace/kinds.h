@@ -37,6 +37,8 @@ enum lx_trace_kind {
 	LX_TRACE_PULL_FAILED,
 	LX_TRACE_BACKGROUND_START,
 	LX_TRACE_BACKGROUND_STOP,
+	LX_TRACE_ABORT,
+	LX_TRACE_SKIP,
 };
 
 /* Samples of overheads: the argument is a length in ns, the time when it began. cerqueira2014, IV-A, unless said. */

@@ -232,6 +232,9 @@ pub struct SimulateArguments {
     /// What happens to a job that exceeds its WCET: off (nothing), throttle (it waits for the next period), postpone (its deadline moves by a period)
     #[arg(long, value_name = "MODE", default_value = "off", value_parser = budget)]
     pub budget: BudgetMode,
+    /// What becomes of a job that misses its deadline: continue (it runs to its end), abort (it stops there, or as soon as it gets a core after it) or skip (it runs to its end; releases that pass meanwhile are not made up)
+    #[arg(long, value_name = "RULE", default_value_t = OnMiss::default(), value_parser = value::<OnMiss>)]
+    pub on_miss: OnMiss,
     /// Whether jobs of one release instant are released together: on or off
     #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
     pub batching: bool,

@@ -82,6 +82,43 @@ fn a_job_that_is_not_done_at_its_deadline_is_aborted_after_it() {
     }
 }
 
+/// What is simulated beside the measurements follows the same rule.
+#[test]
+fn simulations_beside_measurements_have_the_same_rule() {
+    for (on_miss, own) in [("abort", Outcome::Aborted), ("skip", Outcome::Skipped)] {
+        let _machine = machine();
+        let directory = tempfile::tempdir().expect("directory");
+        let (set, out) = (directory.path().join("over.toml"), directory.path().join("out"));
+        fs::write(&set, UNDERSTATED).expect("write");
+        let ended = real_run(|| {
+            let mut command = laxity();
+            command.args([
+                "compare",
+                "--schedulers",
+                "g-rm",
+                "--on-miss",
+                on_miss,
+                "--duration",
+                "300ms",
+                "-q",
+            ]);
+            command
+                .args(["--demand", "2", "--alone", "0s", "--cpus", "1", "--force", "--out"])
+                .arg(&out)
+                .arg(&set);
+            command
+        });
+        let Some(ended) = ended else { return };
+        assert!(ended.status.success(), "{}", words(&ended));
+        let results = laxity_trace::load(&out).expect("results");
+        let simulated = results.runs.iter().find(|run| run.host == laxity_trace::Host::Simulator);
+        let jobs = &simulated.expect("simulated, too").jobs;
+        let with = |outcome: Outcome| jobs.iter().filter(|job| job.outcome == outcome).count();
+        let other = if own == Outcome::Aborted { Outcome::Skipped } else { Outcome::Aborted };
+        assert!(with(own) > 3 && with(other) == 0, "{on_miss}: {jobs:?}");
+    }
+}
+
 #[test]
 fn releases_that_pass_while_a_job_is_late_are_skipped_and_no_others() {
     for scheduler in ["g-rm", "p-edf"] {

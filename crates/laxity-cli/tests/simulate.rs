@@ -172,6 +172,58 @@ fn misses_and_violations_have_exit_codes() {
     }
 }
 
+/// `a` and `b` need 0.6 of a core each.
+#[test]
+fn late_jobs_abort_or_have_releases_skipped_and_are_counted_apart() {
+    let directory = tempfile::tempdir().expect("directory");
+    let set = write(directory.path(), "too-much.toml", TOO_MUCH);
+    let overloaded = [utf8(&set), "--cpus", "1", "--duration", "1s", "--overload", "least-loaded", "--quiet"];
+    for (rule, event, columns) in
+        [("abort", "abort", ("aborted", "skipped")), ("skip", "skip", ("skipped", "aborted"))]
+    {
+        let out = directory.path().join(rule);
+        let call = [&overloaded[..], &["--on-miss", rule]].concat();
+        let kept = [&call[..], &["--verify", "--events", "--json", "--out", utf8(&out)]].concat();
+        let summary = json(&prints(&kept));
+        let counts = &summary["runs"][0];
+        let count = |name: &str| counts[name].as_u64().unwrap_or_else(|| panic!("no {name} in {summary:#}"));
+        let (own, other) = columns;
+        assert!(count(own) > 20 && count(other) == 0, "{rule}: {counts}");
+        assert_eq!(
+            count("jobs"),
+            count("completed") + count("unfinished") + count("aborted"),
+            "{rule}: {counts}"
+        );
+        let results = laxity_trace::load(&out).expect("results");
+        assert_eq!(results.options["on-miss"], rule);
+        let of_jobs = results.runs[0].jobs.iter().filter(|job| job.outcome.name() == own).count();
+        assert_eq!(u64::try_from(of_jobs).ok(), Some(count(own)), "{rule}: the file of jobs");
+        let events = open_events(&out, 0).expect("reads").expect("events");
+        let of_events =
+            events.events().filter(|one| one.as_ref().is_ok_and(|one| one.kind.name() == event)).count();
+        assert_eq!(of_events, of_jobs, "{rule}: the file of events");
+        assert!(output(laxity().args(["verify", utf8(&out)])).status.success(), "{rule}");
+        let table = prints(&call);
+        let heading = if rule == "abort" { "Aborted" } else { "Skipped" };
+        assert!(table.contains(heading), "{table}");
+        let text = prints(&[&call[..], &["--text", "--to", "100ms"]].concat());
+        let word = if rule == "abort" { " is aborted" } else { " is skipped" };
+        assert!(text.contains(word), "{text}");
+        // What a run on is no schedule where late jobs do not, and the other way round.
+        let manifest = fs::read_to_string(out.join("manifest.json")).expect("reads");
+        let other_rule = manifest.replace(&format!("\"on-miss\": \"{rule}\""), "\"on-miss\": \"continue\"");
+        assert_ne!(manifest, other_rule);
+        fs::write(out.join("manifest.json"), other_rule).expect("writes");
+        assert_eq!(output(laxity().args(["verify", utf8(&out)])).status.code(), Some(1), "{rule}");
+    }
+    let refused = simulate(&[&overloaded[..], &["--on-miss", "abort", "--at-ticks"]].concat());
+    assert!(
+        refused.status.code() == Some(2) && words(&refused).contains("ticks only"),
+        "{}",
+        words(&refused)
+    );
+}
+
 #[test]
 fn every_policy_verifies() {
     let (_directory, set) = small_set();

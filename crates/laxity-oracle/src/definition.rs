@@ -9,8 +9,8 @@
 use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
-    CpuList, DeferrableServer, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result,
-    Scope, Speed, Task, TaskKind, TaskSet,
+    CpuList, DeferrableServer, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, PriorityRule,
+    Result, Scope, Speed, Task, TaskKind, TaskSet,
 };
 use laxity_trace::{PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +75,7 @@ pub struct Definition {
     duration: Duration,
     budget_mode: BudgetMode,
     batching: bool,
+    on_miss: OnMiss,
     jobs: Option<JobSource>,
     free_arrivals: BTreeSet<u32>,
     transitions: Transitions,
@@ -115,6 +116,7 @@ impl Definition {
             duration,
             budget_mode: BudgetMode::Off,
             batching: false,
+            on_miss: OnMiss::Continue,
             jobs: None,
             free_arrivals: BTreeSet::new(),
             transitions: Transitions::default(),
@@ -171,6 +173,13 @@ impl Definition {
     #[must_use]
     pub fn with_batching(self, batching: bool) -> Self {
         Definition { batching, ..self }
+    }
+
+    /// Says what becomes of late jobs (they run on without this). One that is to abort does so as soon as it has a CPU, at its
+    /// deadline or later.
+    #[must_use]
+    pub fn with_on_miss(self, on_miss: OnMiss) -> Self {
+        Definition { on_miss, ..self }
     }
 
     /// Says where releases and demands come from, so that they are checked exactly.
@@ -237,6 +246,11 @@ impl Definition {
     /// Whether jobs of one release instant are released together.
     pub fn batching(&self) -> bool {
         self.batching
+    }
+
+    /// What becomes of late jobs.
+    pub fn on_miss(&self) -> OnMiss {
+        self.on_miss
     }
 
     /// Where releases and demands come from.

@@ -4,7 +4,8 @@ use crate::background::Background;
 use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
-    CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scope, TaskSet,
+    CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scope,
+    TaskSet,
 };
 use laxity_policy::{BudgetMode, Table};
 use std::sync::LazyLock;
@@ -39,6 +40,9 @@ pub struct Setup<'a> {
     pub demand: Demand,
     /// What happens to a job that exceeds its budget, which is the WCET.
     pub budget_mode: BudgetMode,
+    /// What becomes of a job that is not done at its deadline. One that is to abort stops at the first instant from then on at
+    /// which it has a core: its safe points are at no distance, but like a thread it sees to nothing while it has none.
+    pub on_miss: OnMiss,
     /// Whether jobs of one release instant are released by one timer.
     pub batching: bool,
     /// push-pull: after how many failures a push is given up (3 in Linux; cerqueira2014, II-D).
@@ -97,6 +101,7 @@ impl<'a> Setup<'a> {
             seed: 1,
             demand: Demand::Wcet,
             budget_mode: BudgetMode::Off,
+            on_miss: OnMiss::Continue,
             batching: true,
             retries_max: RETRIES_MAX,
             interleaving: None,
@@ -133,6 +138,13 @@ impl<'a> Setup<'a> {
                 task.name, self.scheduler
             ))
             .hint("give every task `priority = NUMBER` (1 before 2), or use `:rm` or `:dm`"));
+        }
+        if self.at_ticks && self.on_miss != OnMiss::Continue {
+            return Err(Diagnostic::usage(format!(
+                "a scheduler that looks at ticks only does not say when a job is done, which `{}` at its deadline depends on",
+                self.on_miss
+            ))
+            .hint("let late jobs run to their end (--on-miss continue), as schedsim does, or leave --at-ticks out"));
         }
         self.background.check()?;
         self.servers.check(self.platform)?;

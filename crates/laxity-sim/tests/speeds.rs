@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Case, GRACE_NS, definition_on};
-use laxity_model::{Core, Demand, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Speed};
+use laxity_model::{Core, Demand, OnMiss, Platform, Policy, PolicyScheduler, PriorityRule, Scope, Speed};
 use laxity_oracle::verify;
 use laxity_sim::BudgetMode;
 
@@ -22,6 +22,7 @@ fn every_policy_on_mixed_cores_under_every_budget_mode() {
         for mode in [BudgetMode::Off, BudgetMode::Throttle, BudgetMode::Postpone] {
             let mut case = Case::random(seed);
             case.budget_mode = mode;
+            case.on_miss = OnMiss::ALL[usize::try_from(seed / 2 % 3).expect("small")];
             case.demand = Demand::Uniform(300_000, 1_800_000);
             for policy in Policy::GENERAL {
                 let rule = PriorityRule::EarliestDeadlineFirst;

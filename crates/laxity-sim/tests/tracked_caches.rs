@@ -5,8 +5,8 @@ mod common;
 use common::costly::windows;
 use common::{Case, GRACE_NS, definition_on};
 use laxity_model::{
-    Cache, CacheKind, Core, CpuList, Duration, Group, Platform, Policy, PolicyScheduler, PriorityRule, Scope,
-    Speed, Task, TaskSet, WorkingSet, read_platform,
+    Cache, CacheKind, Core, CpuList, Duration, Group, OnMiss, Platform, Policy, PolicyScheduler,
+    PriorityRule, Scope, Speed, Task, TaskSet, WorkingSet, read_platform,
 };
 use laxity_oracle::verify;
 use laxity_sim::Recording;
@@ -210,7 +210,7 @@ fn oracles_accept_schedules_with_followed_caches() {
     let last = platform.cores().last().expect("cores").cpu;
     let platform = platform.restricted(&[0, 1, last].into_iter().collect()).expect("three of its cores");
     let mut delays = 0u32;
-    for seed in 0..40 {
+    for seed in 0..60 {
         let mut case = Case::random(seed);
         let sized = |(id, task): (usize, &Task)| {
             let mut task = task.clone();
@@ -221,7 +221,12 @@ fn oracles_accept_schedules_with_followed_caches() {
         };
         let tasks = case.set.tasks().iter().enumerate().map(sized).collect();
         case.set = TaskSet::new("sized", tasks).expect("valid");
-        case.costs = tracked();
+        case.on_miss = OnMiss::ALL[usize::try_from(seed % 3).expect("small")];
+        // Half of the time, sharers take lines from each other.
+        case.costs = match seed % 4 < 2 {
+            true => tracked_by(latencies().accessing(100_000).expect("valid")),
+            false => tracked(),
+        };
         if seed % 2 == 0 {
             case.costs.scheduling = Cost::Constant(Duration::from_ns(13));
             case.costs.context_switch = Cost::Constant(Duration::from_ns(17));
@@ -235,7 +240,7 @@ fn oracles_accept_schedules_with_followed_caches() {
             let definition = definition_on(&case, scheduler, &platform);
             let definition = definition.with_transitions(windows(policy, &case.costs, 12));
             let verdict = verify(&definition, &recording.events, case.duration.as_ns() + GRACE_NS);
-            assert!(verdict.clean, "seed {seed}, {policy}: {verdict}\n{}", case.describe());
+            assert!(verdict.clean, "seed {seed}, {policy}, {}: {verdict}\n{}", case.on_miss, case.describe());
         }
     }
     assert!(delays > 1_000, "too few delays to judge: {delays}");

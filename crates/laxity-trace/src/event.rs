@@ -1,8 +1,9 @@
 //! What happened when: the one event schema of the simulator and the kernel.
 //!
 //! 1. Events are in time order; those of one instant are in the order in which they took effect.
-//! 2. A job runs on a CPU from its `start`, `resume` or `migrate` there to its next `preempt`, `block`, `throttle` or
-//!    `complete`: half-open intervals `[from, to)`, none of them empty.
+//! 2. A job runs on a CPU from its `start`, `resume` or `migrate` there to its next `preempt`, `block`, `throttle`,
+//!    `complete` or `abort`: half-open intervals `[from, to)`, none of them empty but that of a job that gets a CPU when it is
+//!    late, and aborts at once.
 //! 3. Kernel work on a CPU (the kinds whose argument is a length) takes the time from the job that runs there: the job
 //!    keeps the CPU but does not progress.
 
@@ -95,6 +96,11 @@ event_kinds! {
     BackgroundStart = "background-start",
     /// A background task stops running. Argument: its id.
     BackgroundStop = "background-stop",
+    /// A running job that is late stops without having done its work. Argument: its absolute deadline in ns.
+    Abort = "abort",
+    /// A release passes without a job, because an earlier one of the task is late. Time is the nominal release; the job that
+    /// there is not has a number all the same.
+    Skip = "skip",
 }
 
 /// One event.
@@ -127,7 +133,12 @@ impl EventKind {
 
     /// Whether a job ceases to occupy the event's CPU.
     pub fn ends_running(self) -> bool {
-        matches!(self, EventKind::Preempt | EventKind::Block | EventKind::Throttle | EventKind::Complete)
+        matches!(self, EventKind::Preempt | EventKind::Block | EventKind::Throttle) || self.ends_job()
+    }
+
+    /// Whether a job is over with it: it has done its work, or does not go on.
+    pub fn ends_job(self) -> bool {
+        matches!(self, EventKind::Complete | EventKind::Abort)
     }
 
     /// Whether the argument is a length of kernel work on the event's CPU.

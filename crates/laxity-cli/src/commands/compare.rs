@@ -4,9 +4,9 @@ use super::{conclude, read_sets, settings};
 use crate::analysis::{ChargedFile, Charges};
 use crate::arguments::CompareArguments;
 use crate::simulation::{Mechanics, NamedScheduler};
-use crate::{experiment, interrupt, output};
+use crate::{experiment, interrupt};
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
-use laxity_model::{Duration, OnMiss, Result, Scheduler, TaskSet};
+use laxity_model::{Duration, Result, Scheduler, TaskSet};
 use laxity_sim::costs::{Costs, read_costs};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,13 +16,6 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let sets = read_sets(&running.sets)?;
     let mut settings = settings(running, schedulers(arguments), "compare")?;
     settings.simulate = mechanics(arguments, &sets)?;
-    if settings.on_miss != OnMiss::Continue && settings.simulate.take().is_some() {
-        output::say(format_args!(
-            "note: nothing is simulated beside the measurements: simulations let late jobs run to their end, and here --on-miss \
-             is {}",
-            settings.on_miss
-        ));
-    }
     settings.analyse = Some(charges(arguments)?);
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
     let interrupt = interrupt::flag()?;
@@ -65,6 +58,7 @@ fn mechanics(arguments: &CompareArguments, sets: &[TaskSet]) -> Result<Option<Me
         costs,
         costs_file: arguments.costs.clone(),
         budget_mode: policy.budget,
+        on_miss: arguments.running.on_miss,
         batching: policy.batching,
         retries_max: policy.retries,
         server: policy.server,

@@ -78,6 +78,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         demand: arguments.demand,
         mechanics: Mechanics {
             budget_mode: arguments.budget,
+            on_miss: arguments.on_miss,
             batching: arguments.batching,
             retries_max: arguments.retries,
             interleaving: arguments.interleave,

@@ -129,6 +129,7 @@ impl Case<'_> {
             seed: self.seed,
             demand: self.demand,
             budget_mode: self.mechanics.budget_mode,
+            on_miss: self.mechanics.on_miss,
             batching: self.mechanics.batching,
             retries_max: self.mechanics.retries_max,
             interleaving: self.mechanics.interleaving,

@@ -1,7 +1,9 @@
 //! What a simulated schedule claims to be, for the oracles: while it is simulated, or later from its results.
 
 use super::Case;
-use laxity_model::{Demand, Diagnostic, Duration, Platform, Policy, PolicyScheduler, Result, TaskSet};
+use laxity_model::{
+    Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet,
+};
 use laxity_oracle::{Definition, KernelWindows, Structure, Transitions};
 use laxity_sim::costs::{Cost, Costs};
 use laxity_sim::{BudgetMode, Servers};
@@ -11,6 +13,9 @@ use std::str::FromStr;
 
 /// Name of the manifest's option with what is tolerated beside what costs explain, if anything is.
 pub const TOLERATE: &str = "tolerate";
+
+/// Name of the manifest's option with what becomes of late jobs; results of a version that let them all run on have none.
+pub const ON_MISS: &str = "on-miss";
 
 /// Name of the manifest's option with the costs, as a costs file that needs no other.
 pub const COSTS_TOML: &str = "costs-toml";
@@ -50,6 +55,7 @@ pub fn of_case(run: &Run, case: &Case<'_>, tolerate: Duration) -> Result<Definit
     Ok(definition
         .with_budgets(budget_mode(case.mechanics.budget_mode))
         .with_batching(case.mechanics.batching)
+        .with_on_miss(case.mechanics.on_miss)
         .with_jobs(case.seed, case.demand)
         .with_servers(case.mechanics.servers(case.platform).of)
         .with_transitions(transitions))
@@ -95,6 +101,10 @@ pub fn verifiable(
         (None, Some(text)) => text.parse().map_err(|e: Diagnostic| lacks(TOLERATE, &e.message))?,
         (None, None) => Duration::ZERO,
     };
+    let on_miss: OnMiss = match manifest.options.get(ON_MISS) {
+        Some(text) => text.parse().map_err(|e: Diagnostic| lacks(ON_MISS, &e.message))?,
+        None => OnMiss::default(),
+    };
     let costs = costs_of(manifest)?;
     let demand: Demand =
         option::<String>(manifest, "demand")?.parse().map_err(|e: Diagnostic| lacks("demand", &e.message))?;
@@ -106,6 +116,7 @@ pub fn verifiable(
     let definition = definition
         .with_servers(servers.of)
         .with_budgets(budgets)
+        .with_on_miss(on_miss)
         .with_batching(option::<String>(manifest, "batching")? == "on")
         .with_jobs(manifest.seed.wrapping_add(u64::from(run.repetition)), demand)
         .with_transitions(transitions);

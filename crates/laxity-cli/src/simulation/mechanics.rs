@@ -1,7 +1,7 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
-use super::definition::COSTS_TOML;
-use laxity_model::{Duration, Platform, ServerSize};
+use super::definition::{COSTS_TOML, ON_MISS};
+use laxity_model::{Duration, OnMiss, Platform, ServerSize};
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};
 use std::collections::BTreeMap;
@@ -12,6 +12,8 @@ use std::path::PathBuf;
 pub struct Mechanics {
     /// What happens to a job that exceeds its budget.
     pub budget_mode: BudgetMode,
+    /// What becomes of a job that misses its deadline.
+    pub on_miss: OnMiss,
     /// Whether jobs of one release instant are released together.
     pub batching: bool,
     /// push-pull: after how many failures a push is given up.
@@ -36,6 +38,7 @@ impl Default for Mechanics {
     fn default() -> Self {
         Mechanics {
             budget_mode: BudgetMode::Off,
+            on_miss: OnMiss::default(),
             batching: true,
             retries_max: RETRIES_MAX,
             interleaving: None,
@@ -81,6 +84,7 @@ impl Mechanics {
             ("background".to_owned(), self.background.to_string()),
             ("batching".to_owned(), if self.batching { "on" } else { "off" }.to_owned()),
             ("budget".to_owned(), budget_word(self.budget_mode).to_owned()),
+            (ON_MISS.to_owned(), self.on_miss.to_string()),
             ("retries".to_owned(), self.retries_max.to_string()),
         ]);
         options.extend(self.cost_options());

@@ -9,7 +9,8 @@
 //! 3. Tasks may run on every task CPU of their cluster.
 //! 4. A job that completes at the instant at which its budget is used up completes.
 //! 5. CPUs: who runs stays; others take the CPU they ran on last if it is free, else the lowest one.
-//! 6. A throttled job whose replenishment is not in the future goes on, with the later deadline.
+//! 6. A job that is late and to abort does so where it runs; one that is given a CPU then has it for no time.
+//! 7. A throttled job whose replenishment is not in the future goes on, with the later deadline.
 //!
 //! Complexity: O(j log j) per instant with j released jobs; memory holds the complete schedule.
 //! Source: the definition itself; servers: ackelman2018, 5.1, and Abeni and Buttazzo 1998.
@@ -22,6 +23,7 @@ use crate::{BudgetMode, Definition};
 use laxity_generate::JobSpec;
 use laxity_model::{Diagnostic, Result, Speed};
 use laxity_trace::{Event, EventKind};
+use std::collections::BTreeSet;
 
 pub use decisions::{ActiveJob, Decisions, Textbook};
 pub use timeline::{Difference, Timeline, TimelineBuilder, first_difference};
@@ -56,6 +58,7 @@ pub fn scheduled_by(
     let mut now = 0;
     loop {
         machine.complete_jobs(now);
+        machine.abort_jobs(now);
         if now >= end {
             break;
         }
@@ -65,6 +68,9 @@ pub fn scheduled_by(
         machine.record_misses(now);
         if decisions.decides(now) {
             machine.decide(now);
+            while machine.abort_jobs(now) {
+                machine.decide(now);
+            }
         }
         let next = machine.next_instant(now).min(end);
         machine.run_for(next - now);
@@ -113,6 +119,8 @@ struct Machine<'a> {
     servers: Vec<Server>,
     last_cpu: Vec<Option<u32>>,
     active: Vec<ActiveJob>,
+    skipped: BTreeSet<(u32, u32)>,
+    missed: BTreeSet<(u32, u32)>,
     events: Vec<Event>,
 }
 
@@ -128,6 +136,8 @@ impl<'a> Machine<'a> {
             servers: vec![Server { began: None, left: 0 }; tasks],
             last_cpu: vec![None; tasks],
             active: Vec::new(),
+            skipped: BTreeSet::new(),
+            missed: BTreeSet::new(),
             events: Vec::new(),
         }
     }
@@ -169,9 +179,34 @@ impl<'a> Machine<'a> {
         let done = |job: &ActiveJob| job.running_on.is_some() && job.work_left == 0;
         for job in self.active.extract_if(.., |job| done(job)).collect::<Vec<_>>() {
             self.emit(now, EventKind::Complete, &job, job.running_on, Some(job.deadline_abs));
-            self.completed[job.task as usize] += 1;
-            self.activate_next(job.task);
+            self.over(job.task);
         }
+    }
+
+    /// Late jobs that have CPUs abort, if they do at all. Whether there was one.
+    fn abort_jobs(&mut self, now: u64) -> bool {
+        let on_miss = self.definition.on_miss();
+        let late = |job: &ActiveJob| on_miss.abort_ns(job.deadline_abs).is_some_and(|at| at <= now);
+        let aborts = self.active.extract_if(.., |job| job.running_on.is_some() && late(job));
+        let aborts = aborts.collect::<Vec<_>>();
+        for job in &aborts {
+            if job.deadline_abs == now && !self.missed.contains(&(job.task, job.job)) {
+                self.record_miss(now, job);
+            }
+            self.emit(now, EventKind::Abort, job, job.running_on, Some(job.deadline_abs));
+            self.over(job.task);
+        }
+        !aborts.is_empty()
+    }
+
+    /// The task's first job is over; the next one that there is follows.
+    fn over(&mut self, task: u32) {
+        let completed = &mut self.completed[task as usize];
+        *completed += 1;
+        while self.skipped.contains(&(task, *completed)) {
+            *completed += 1;
+        }
+        self.activate_next(task);
     }
 
     /// The task's first job that is not complete gets the server, if it has been released.
@@ -252,9 +287,14 @@ impl<'a> Machine<'a> {
                     break;
                 }
                 let deadline_abs = now + self.deadline_rel(task);
+                let number = task_id(self.released[index]);
+                let skips = |other: &ActiveJob| {
+                    other.task == task && self.definition.on_miss().skips(now, other.deadline_abs, None)
+                };
+                let skipped = self.active.iter().any(skips);
                 let job = ActiveJob {
                     task,
-                    job: task_id(self.released[index]),
+                    job: number,
                     release: now,
                     deadline_abs,
                     server_deadline_abs: deadline_abs,
@@ -265,8 +305,13 @@ impl<'a> Machine<'a> {
                     started: false,
                     throttled: false,
                 };
-                self.emit(now, EventKind::Release, &job, None, Some(deadline_abs));
                 self.released[index] += 1;
+                if skipped {
+                    self.skipped.insert((task, number));
+                    self.emit(now, EventKind::Skip, &job, None, None);
+                    continue;
+                }
+                self.emit(now, EventKind::Release, &job, None, Some(deadline_abs));
                 let first = job.job == self.completed[index];
                 self.active.push(job);
                 if first {
@@ -289,8 +334,13 @@ impl<'a> Machine<'a> {
 
     fn record_misses(&mut self, now: u64) {
         for job in self.active.iter().filter(|job| job.deadline_abs == now).cloned().collect::<Vec<_>>() {
-            self.emit(now, EventKind::DeadlineMiss, &job, job.running_on, None);
+            self.record_miss(now, &job);
         }
+    }
+
+    fn record_miss(&mut self, now: u64, job: &ActiveJob) {
+        self.missed.insert((job.task, job.job));
+        self.emit(now, EventKind::DeadlineMiss, job, job.running_on, None);
     }
 
     fn decide(&mut self, now: u64) {

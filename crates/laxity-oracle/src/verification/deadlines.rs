@@ -76,6 +76,15 @@ impl Deadlines {
         }
     }
 
+    /// A job aborts, which it does because it has missed its deadline.
+    pub fn aborts(&self, name: JobName, deadline_abs: u64, missed: bool, report: &mut Report) {
+        if !missed && self.bound == 0 {
+            report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), || {
+                format!("{name} aborts, and no miss is recorded")
+            });
+        }
+    }
+
     /// A job completes at its deadline, of all instants: that is no miss, although it was not yet complete when the miss
     /// was recorded.
     pub fn met(&self, name: JobName, deadline_abs: u64, missed: bool, now: u64, report: &mut Report) {

@@ -1,4 +1,4 @@
-//! Demand: a job completes exactly when it has done the work it was asked to do.
+//! Demand: a job completes exactly when it has done the work it was asked to do, and aborts (`late.rs`) only before.
 //!
 //! 1. What a job was asked to do is known from the definition's [`crate::JobSource`]; without one nothing is checked.
 //! 2. A job progresses while it is on a CPU, at the CPU's speed, except during kernel work on that CPU. Recorded cache
@@ -12,6 +12,27 @@ use super::trace_state::{Progress, TraceState};
 use crate::Oracle;
 use crate::verdict::{Report, Sighting};
 use laxity_model::Duration;
+use laxity_trace::EventKind;
+
+/// How a job leaves its CPU.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaves {
+    /// It is not over.
+    Stopped,
+    Complete,
+    Aborted,
+}
+
+impl Leaves {
+    /// How a job is over with this event; nothing if it is not.
+    pub fn of(kind: EventKind) -> Option<Leaves> {
+        match kind {
+            EventKind::Complete => Some(Leaves::Complete),
+            EventKind::Abort => Some(Leaves::Aborted),
+            _ => None,
+        }
+    }
+}
 
 /// The work of a task's first incomplete job.
 #[derive(Clone, Copy, Default)]
@@ -46,37 +67,43 @@ impl Demand {
         work.delay = work.delay.saturating_add(delay);
     }
 
-    /// Checks a job that stops running, or completes.
+    /// Checks a job that stops running, or is over.
     pub fn check(
         &mut self,
         trace: &TraceState,
         (task, job): (u32, u32),
         cpu: Option<u32>,
-        complete: bool,
+        leaves: Leaves,
         now: u64,
         report: &mut Report,
     ) {
         let demand = trace.tasks[task as usize].pending.front().and_then(|first| first.demand);
         let Some(demand) = demand else { return };
+        let complete = leaves == Leaves::Complete;
         let work = &mut self.tasks[task as usize];
         let scale = trace.tasks[task as usize].scale;
         let asked = u128::from(demand) * scale;
         let short = complete && work.done.saturating_add(work.rounding) < asked.saturating_add(work.delay);
         let long = work.done > asked.saturating_add(work.delay).saturating_add(work.rounding);
-        if complete {
+        let needless = leaves == Leaves::Aborted && work.done >= asked.saturating_add(work.delay);
+        if leaves != Leaves::Stopped {
             report.checks(Oracle::Demand);
         }
-        if (short || long) && !work.reported {
+        if (short || long || needless) && !work.reported {
             work.reported = true;
             let done = work.done.saturating_sub(work.delay) / scale;
             let done = Duration::from_ns(u64::try_from(done).unwrap_or(u64::MAX));
             let name = trace.name(task, job);
             report.violation(Sighting::at(Oracle::Demand, now).on(cpu).of(name), || {
-                let verb = if complete { "completed" } else { "stopped" };
+                let verb = match leaves {
+                    Leaves::Stopped => "stopped",
+                    Leaves::Complete => "completed",
+                    Leaves::Aborted => "aborted",
+                };
                 format!("{verb} {name} after {done} of work; it was asked for {}", Duration::from_ns(demand))
             });
         }
-        if complete {
+        if leaves != Leaves::Stopped {
             *work = Work::default();
         }
     }

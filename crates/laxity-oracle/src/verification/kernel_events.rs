@@ -95,7 +95,7 @@ impl Verification<'_> {
     /// The task's first job leaves a CPU: stopped, or for a reason of its own.
     pub(super) fn leaves(&mut self, (task, cpu): (u32, usize), stopped: bool) {
         // Its task's next job waits for the same news; where deadlines are postponed, it may go before this one.
-        let next = self.trace.tasks[task as usize].pending.get(1);
+        let next = self.trace.tasks[task as usize].pending.iter().skip(1).find(|next| !next.complete);
         let next = next.map_or_else(|| self.deadlines.of(task, self.now), |next| next.deadline_abs);
         let first = (self.definition.key(task, next), task);
         let rank = self.order.rank(task).min(first);

@@ -12,6 +12,7 @@ mod enforcement;
 mod followed;
 mod kernel_events;
 mod kernel_work;
+mod late;
 mod measured;
 mod one_cpu;
 mod order;
@@ -29,14 +30,14 @@ use crate::{Activity, BudgetMode, Definition, JobName, Oracle, VERDICT_VERSION, 
 use batching::Batching;
 use budgets::{Budgets, Grant};
 use deadlines::Deadlines;
-use demand::Demand;
+use demand::{Demand, Leaves};
 use laxity_model::Duration;
 use laxity_trace::{Event, EventKind};
 use order::Order;
 use periods::Periods;
 use pushes::Pushes;
 use servers::{Change, Servers};
-use trace_state::{Finished, NONE, Occupant, Pending, Progress, State, TraceState};
+use trace_state::{NONE, Occupant, Pending, Progress, State, TraceState};
 
 /// Verifies a trace while it is read.
 pub struct Verification<'a> {
@@ -122,7 +123,8 @@ impl<'a> Verification<'a> {
             Throttle if event.cpu.is_none() && self.definition.budget_mode() == BudgetMode::Followed => {
                 self.with_job(event, Self::waits_for_budget);
             }
-            Preempt | Block | Throttle | Complete => {
+            Skip => self.with_job(event, Self::skipped),
+            Preempt | Block | Throttle | Complete | Abort => {
                 self.with_job_on_cpu(event, |v, job, cpu| v.ends(job, cpu, event));
             }
             Wake => self.with_job(event, Self::wakes),
@@ -153,7 +155,7 @@ impl<'a> Verification<'a> {
             if let Some((occupant, progress)) = self.trace.progress(cpu, self.now) {
                 self.account(occupant, cpu, progress);
                 if !occupant.stray {
-                    self.check_demand((occupant.task, occupant.job), cpu, false);
+                    self.check_demand((occupant.task, occupant.job), cpu, Leaves::Stopped);
                 }
             }
         }
@@ -259,6 +261,7 @@ impl<'a> Verification<'a> {
         if !self.check_number((task, job)) {
             return;
         }
+        self.check_release((task, job), false);
         let now = self.now;
         let of = self.trace.task(task);
         let grouped = of.pending.is_empty() && of.finished.is_none_or(|finished| finished.at < now);
@@ -329,14 +332,15 @@ impl<'a> Verification<'a> {
             return false;
         }
         let job = (occupant.task, occupant.job);
+        self.check_piece(occupant, cpu, progress);
         self.demand.progresses(occupant.task, progress);
         self.budgets.uses(&self.trace, job, cpu, progress, self.now, &mut self.report)
     }
 
-    /// Checks the work of a task's first job, which stops running or completes on a CPU.
-    fn check_demand(&mut self, job: (u32, u32), cpu: usize, complete: bool) {
+    /// Checks the work of a task's first job, which leaves a CPU.
+    fn check_demand(&mut self, job: (u32, u32), cpu: usize, leaves: Leaves) {
         let cpu = Some(self.trace.cpus[cpu].cpu);
-        self.demand.check(&self.trace, job, cpu, complete, self.now, &mut self.report);
+        self.demand.check(&self.trace, job, cpu, leaves, self.now, &mut self.report);
     }
 
     fn wakes(&mut self, (task, job): (u32, u32)) {
@@ -372,6 +376,9 @@ impl<'a> Verification<'a> {
             of.last_cpu = event.cpu.unwrap_or(NONE);
             self.order.runs(of.cluster, task);
             self.batching.begins(of.cluster, name, now);
+            if self.aborts_at(task).is_some_and(|at| at <= now) {
+                self.order.begins_to_abort(&self.trace, task, now, &mut self.report);
+            }
         }
         let rank = self.order.rank(task);
         if let Some(pushes) = &mut self.pushes {
@@ -398,11 +405,12 @@ impl<'a> Verification<'a> {
         }
         let Some((occupant, progress)) = self.trace.progress(cpu, now) else { return };
         self.trace.cpus[cpu].occupant = None;
-        if occupant.since == now {
+        let leaves = Leaves::of(kind);
+        if occupant.since == now && leaves != Some(Leaves::Aborted) {
             self.impossible((task, job), Some(cpu), "runs for no time at all");
         }
         if occupant.stray {
-            if kind == EventKind::Complete
+            if leaves.is_some()
                 && let Some(pending) = self.trace.pending(task, job)
             {
                 pending.complete = true;
@@ -414,17 +422,20 @@ impl<'a> Verification<'a> {
         self.leaves((task, cpu), kind == EventKind::Preempt && !used_up);
         let of = self.trace.task(task);
         of.running = of.running.saturating_sub(1);
-        if of.running > 0 && kind != EventKind::Complete {
+        if of.running > 0 && leaves.is_none() {
             return;
         }
         if of.running == 0 {
             of.state = State::Ready;
         }
         self.order.runs(of.cluster, task);
-        self.check_demand((task, job), cpu, kind == EventKind::Complete);
-        match kind {
-            EventKind::Complete => self.completes((task, job), event.argument),
-            EventKind::Throttle => self.throttled((task, job), cpu),
+        self.check_demand((task, job), cpu, leaves.unwrap_or(Leaves::Stopped));
+        match (leaves, kind) {
+            (Some(leaves), _) => {
+                self.check_end((task, job), cpu, leaves == Leaves::Aborted);
+                self.ends_job((task, job), leaves, event.argument);
+            }
+            (None, EventKind::Throttle) => self.throttled((task, job), cpu),
             _ => {
                 let server_deadline = self.trace.task(task).server_deadline_abs;
                 if used_up {
@@ -438,32 +449,6 @@ impl<'a> Verification<'a> {
                 }
             }
         }
-    }
-
-    fn completes(&mut self, (task, job): (u32, u32), argument: Option<u64>) {
-        let now = self.now;
-        let name = self.name((task, job));
-        self.jobs_completed += 1;
-        let of = &mut self.trace.tasks[task as usize];
-        let Some(pending) = of.pending.pop_front() else { return };
-        let Pending { deadline_abs, missed, .. } = pending;
-        of.finished = Some(Finished { job, deadline_abs, at: now, missed });
-        of.first += 1;
-        while of.pending.front().is_some_and(|next| next.complete) {
-            of.pending.pop_front();
-            of.first += 1;
-        }
-        let elsewhere = std::mem::take(&mut of.running) > 0;
-        self.order.unready(of.cluster, task);
-        self.deadlines.check(name, deadline_abs, argument, now, &mut self.report);
-        self.deadlines.over(name, deadline_abs, missed, now, &mut self.report);
-        self.deadlines.met(name, deadline_abs, missed, now, &mut self.report);
-        if elsewhere {
-            for cpu in &mut self.trace.cpus {
-                cpu.occupant = cpu.occupant.filter(|o| (o.task, o.job) != (task, job));
-            }
-        }
-        self.serve_first(task);
     }
 }
 

@@ -205,6 +205,11 @@ impl Order {
         self.touch(task);
     }
 
+    /// The task's first job begins to run, and is going to abort in this instant: it waits no longer, whatever the next one does.
+    pub fn begins_to_abort(&mut self, trace: &TraceState, task: u32, now: u64, report: &mut Report) {
+        self.set(trace, task, false, now, report);
+    }
+
     /// A push of the task was given up; if it runs by now, that does not matter.
     pub fn abandoned(&mut self, trace: &TraceState, task: u32) {
         let order = &mut self.tasks[task as usize];

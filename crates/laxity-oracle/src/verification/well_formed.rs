@@ -4,13 +4,15 @@
 //! 1. Events are in time order, and have the task, job, CPU and length that their kind needs, known to the definition.
 //! 2. A job starts once, on a CPU where it begins, and names the CPU where its task ran last if that is another one. It
 //!    resumes only where it ran before, and migrates only from where it ran before. It does not run after it completed.
-//! 3. A job is stopped, blocked, throttled or completed only where it runs, after it has run for some time.
+//! 3. A job is stopped, blocked, throttled, completed or aborted only where it runs, after it has run for some time; for no time only
+//!    if it aborts.
 //! 4. Only a blocked job wakes, and no blocked job runs.
 //!
 //! What cannot be is reported and then forgotten as far as possible, so that one mistake does not hide the next.
 //! Complexity: O(1) per event.
 
 use super::Verification;
+use super::demand::Leaves;
 use super::trace_state::{NONE, State};
 use crate::Oracle;
 use crate::verdict::Sighting;
@@ -110,9 +112,9 @@ impl Verification<'_> {
         }
         let what = format!("cannot {} here, where it does not run", event.kind.name());
         self.impossible((task, job), Some(cpu), &what);
-        if event.kind == EventKind::Complete && first {
-            self.check_demand((task, job), cpu, true);
-            self.completes((task, job), event.argument);
+        if let Some(leaves) = Leaves::of(event.kind).filter(|_| first) {
+            self.check_demand((task, job), cpu, leaves);
+            self.ends_job((task, job), leaves, event.argument);
         }
     }
 

@@ -1,6 +1,7 @@
 //! The oracles over schedules that are sometimes wrong: clean exactly if the schedule is the reference's.
 
 use crate::random::{ANY, Case, case, rng};
+use laxity_model::OnMiss;
 use laxity_oracle::{ActiveJob, Decisions, first_difference, reference, scheduled_by, verify};
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -26,9 +27,19 @@ impl Decisions for Distracted {
 
 #[test]
 fn clean_exactly_if_the_schedule_is_the_right_one() {
+    agree(OnMiss::Continue, 0..3_000);
+}
+
+#[test]
+fn also_where_releases_are_skipped() {
+    agree(OnMiss::Skip, 3_000..5_000);
+}
+
+fn agree(on_miss: OnMiss, seeds: std::ops::Range<u64>) {
     let (mut right, mut wrong) = (0, 0);
-    for seed in 0..3_000 {
+    for seed in seeds {
         let Case { definition, end, .. } = case(seed, ANY);
+        let definition = definition.with_on_miss(on_miss);
         let jobs = definition.jobs();
         let textbook = reference(&definition, &jobs, end).expect("possible");
         let distracted = Distracted(RefCell::new(rng(seed + 1)));

@@ -1,6 +1,7 @@
 //! Schedules that follow their definition are never accused.
 
 use crate::random::{ANY, Case, Wish, case};
+use laxity_model::OnMiss;
 use laxity_oracle::{BudgetMode, Oracle, reference, verify};
 
 fn accused(Case { definition, end, seed }: &Case) -> Option<String> {
@@ -28,6 +29,18 @@ fn nor_with_budgets_and_without_slow_cores() {
             let wish = Wish { budget_mode: Some(mode), slower_cores: false, ..ANY };
             if let Some(text) = accused(&case(seed, wish)) {
                 panic!("{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nor_where_late_jobs_do_not_run_on() {
+    for (on_miss, from) in [(OnMiss::Abort, 30_000), (OnMiss::Skip, 40_000)] {
+        for seed in from..from + 3_000 {
+            let case = case(seed, ANY);
+            if let Some(text) = accused(&Case { definition: case.definition.with_on_miss(on_miss), ..case }) {
+                panic!("{on_miss}, {text}");
             }
         }
     }

@@ -7,6 +7,7 @@ mod cost_windows;
 mod defects;
 mod definitions;
 mod exhaustive;
+mod late_written;
 mod random;
 mod restricted;
 mod schema;

@@ -1,6 +1,7 @@
 //! Right traces with one change each: the oracle that is meant to catch it does. And arbitrary ones: nothing panics.
 
 use crate::random::{ANY, Case, Wish, case, rng};
+use laxity_model::OnMiss;
 use laxity_oracle::{BudgetMode, Oracle, reference, verify};
 use laxity_trace::{Event, EventKind};
 use rand::RngExt;
@@ -301,7 +302,8 @@ fn every_change_is_caught_by_its_oracle() {
 fn no_trace_makes_it_panic() {
     for seed in 0..4_000 {
         let case = case(seed % 400, ANY);
-        let (definition, end) = (&case.definition, case.end);
+        let on_miss = OnMiss::ALL[usize::try_from(seed / 400 % 3).expect("small")];
+        let (definition, end) = (&case.definition.with_on_miss(on_miss), case.end);
         let mut events = reference(definition, &definition.jobs(), end).expect("possible").events;
         let mut rng = rng(seed);
         for _ in 0..rng.random_range(1..40) {

@@ -23,6 +23,7 @@ fn event(line: &str) -> Event {
             kind,
             EventKind::Release
                 | EventKind::Complete
+                | EventKind::Abort
                 | EventKind::Replenish
                 | EventKind::Postpone
                 | EventKind::CacheDelay

@@ -72,6 +72,9 @@ pub(crate) fn events() -> Vec<Event> {
         (13_250, Complete, Some(1), Some(2), Some(0), Some(12_000)),
         (13_250, Start, Some(1), Some(2), Some(1), None),
         (14_000, Leave, None, Some(0), None, None),
+        (24_000, DeadlineMiss, None, Some(2), Some(1), None),
+        (24_000, Abort, Some(1), Some(2), Some(1), Some(24_000)),
+        (24_000, Skip, None, Some(2), Some(2), None),
     ];
     rows.iter().map(event).collect()
 }
@@ -79,7 +82,7 @@ pub(crate) fn events() -> Vec<Event> {
 fn event(&(time_us, kind, cpu, task, job, argument): &Row) -> Event {
     use EventKind::*;
     let is_time =
-        kind.is_overhead() || matches!(kind, Release | Complete | Replenish | Postpone | CacheDelay);
+        kind.is_overhead() || matches!(kind, Release | Complete | Abort | Replenish | Postpone | CacheDelay);
     let argument = argument.map(|argument| if is_time { argument * MS / 1_000 } else { argument });
     Event { time_ns: time_us * 1_000, kind, cpu, task, job, argument }
 }

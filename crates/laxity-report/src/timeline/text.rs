@@ -202,6 +202,8 @@ impl Words<'_> {
             EventKind::PullFailed => format!("pulls {pushed}{} in vain", cpu("from")),
             EventKind::BackgroundStart => format!("{} starts", background(event)),
             EventKind::BackgroundStop => format!("{} stops", background(event)),
+            EventKind::Abort => format!("{who} is aborted"),
+            EventKind::Skip => format!("{who} is skipped"),
         }
     }
 

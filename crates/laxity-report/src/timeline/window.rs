@@ -34,6 +34,7 @@ impl FirstMiss {
 fn missed(event: &Event) -> Option<u64> {
     match event.kind {
         EventKind::DeadlineMiss => Some(event.time_ns),
+        EventKind::Abort => event.argument,
         EventKind::Complete => event.argument.filter(|deadline_ns| *deadline_ns < event.time_ns),
         _ => None,
     }
@@ -59,9 +60,11 @@ pub(super) struct JobSpan {
     /// Nothing if it was released before the events begin.
     pub(super) release_ns: Option<u64>,
     pub(super) deadline_ns: Option<u64>,
-    /// Nothing if it is not complete when the window ends.
+    /// When it was over. Nothing if it is not when the window ends.
     pub(super) complete_ns: Option<u64>,
     pub(super) missed: bool,
+    /// It was over without having done its work.
+    pub(super) aborted: bool,
 }
 
 /// What happens in `[from_ns, to_ns)`.
@@ -140,8 +143,15 @@ impl Follower {
         let segment = self.builder.push(event);
         self.segments.extend(segment.and_then(|segment| segment.within(self.from_ns, self.to_ns)));
         let (Some(task), Some(job)) = (event.task, event.job) else { return };
-        let unknown =
-            JobSpan { task, job, release_ns: None, deadline_ns: None, complete_ns: None, missed: false };
+        let unknown = JobSpan {
+            task,
+            job,
+            release_ns: None,
+            deadline_ns: None,
+            complete_ns: None,
+            missed: false,
+            aborted: false,
+        };
         let known = self.open.entry((task, job));
         match event.kind {
             EventKind::Release => {
@@ -152,11 +162,12 @@ impl Follower {
                 let span = known.or_insert(unknown);
                 (span.missed, span.deadline_ns) = (true, span.deadline_ns.or(Some(event.time_ns)));
             }
-            EventKind::Complete => {
+            EventKind::Complete | EventKind::Abort => {
                 let mut span = *known.or_insert(unknown);
                 self.open.remove(&(task, job));
                 span.deadline_ns = event.argument.or(span.deadline_ns);
                 span.complete_ns = Some(event.time_ns);
+                span.aborted = event.kind == EventKind::Abort;
                 span.missed |= missed(event).is_some();
                 if span.touches(self.from_ns, self.to_ns) {
                     self.closed.push(span);

@@ -7,12 +7,14 @@
 //!    the switches of the cores that were asked to reschedule.
 //! 3. With all costs zero, decisions take no time and every core follows its link at the end of the instant: the schedule
 //!    is the textbook's. With costs, the kernel's work takes cores and locks for a time (`kernel.rs`).
-//! 4. Memory is bounded by tasks and cores; observers see jobs and events as they happen.
+//! 4. A job that is late stops or goes on as its program decides, not the scheduler (`late.rs`): it does so while it has a core.
+//! 5. Memory is bounded by tasks and cores; observers see jobs and events as they happen.
 
 mod caches;
 mod calendar;
 mod idle;
 mod kernel;
+mod late;
 mod prepare;
 mod queues;
 mod run;
@@ -27,8 +29,9 @@ use caches::Caches;
 use calendar::{Calendar, NEVER};
 use idle::Idle;
 use kernel::Kernel;
+use late::Late;
 use laxity_generate::jobs_of;
-use laxity_model::Result;
+use laxity_model::{OnMiss, Result};
 use laxity_policy::{Action, BudgetMode, Instance, NONE, Table, action, note};
 use laxity_trace::{Event, EventKind};
 use prepare::{check_work, config_of, parameters, sockets, work_scale};
@@ -75,8 +78,8 @@ pub struct Ended {
     pub background: BackgroundSummary,
 }
 
-/// One simulation. `IDEAL` ones, which most are, have no kernel, no background tasks, no caches and no budgets: what
-/// looks after those is not even compiled for them.
+/// One simulation. `IDEAL` ones, which most are, have no kernel, no background tasks, no caches and no budgets, and late jobs just
+/// run on: what looks after those is not even compiled for them.
 pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     observer: &'a mut O,
     now: u64,
@@ -108,6 +111,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     idle: Option<Box<Idle>>,
     /// Present when cold caches cost something.
     caches: Option<Box<Caches>>,
+    /// What becomes of late jobs.
+    late: Late,
 }
 
 /// Simulates; what happens goes to the observer. `interrupt` ends it early.
@@ -130,6 +135,7 @@ fn is_ideal(setup: &Setup<'_>) -> bool {
         && !Idle::is_needed(setup)
         && !setup.costs.has_cold_caches()
         && setup.budget_mode == BudgetMode::Off
+        && setup.on_miss == OnMiss::Continue
         && !setup.at_ticks
 }
 
@@ -220,6 +226,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             kernel,
             idle,
             caches: Caches::of(setup)?.map(Box::new),
+            late: Late::new(setup.on_miss, setup.set.tasks().len()),
         })
     }
 
@@ -346,16 +353,23 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             self.account(cpu);
         }
         for task in 0..self.tasks.len() {
-            let cpus = &self.cpus;
-            let state = &mut self.tasks[task];
-            while state.alive && state.cell != NONE && state.release() < at_ns {
+            while self.has_released(task, at_ns) {
+                let cpus = &self.cpus;
+                let state = &mut self.tasks[task];
                 let mut job = state.record(index_u32(task), None, |cpu| cpus[cpu as usize].number);
                 job.counters.llc_misses = self.caches.as_mut().and_then(|caches| caches.job_ended(task));
                 self.observer.job(&job);
-                state.advance();
+                self.late.never_done(task, job.deadline_ns);
+                self.go_on_to_next(index_u32(task), at_ns);
             }
         }
         self.idle.as_mut().map(|idle| idle.summary(at_ns)).unwrap_or_default()
+    }
+
+    /// Whether the task's present job was released before this instant.
+    fn has_released(&self, task: usize, at_ns: u64) -> bool {
+        let state = &self.tasks[task];
+        state.alive && state.cell != NONE && state.release() < at_ns
     }
 
     /// Events go out only to those who want them.

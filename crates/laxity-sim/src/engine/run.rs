@@ -5,7 +5,7 @@ use super::{
 };
 use crate::observer::Observer;
 use laxity_policy::{BudgetMode, Replenishment};
-use laxity_trace::Event;
+use laxity_trace::{Event, Outcome};
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The clocks of the cores that have come, in the order of the cores.
@@ -38,28 +38,32 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if self.has_budgets() && self.cpus[cpu as usize].exhausts {
             self.clocks.set(cpu as usize, NEVER);
             self.exhausted(cpu);
+        } else if self.aborts(cpu) {
+            self.ended(cpu, last, Outcome::Aborted);
         } else if !self.has_lost_lines(cpu) {
-            self.completed(cpu, last);
+            self.ended(cpu, last, Outcome::Completed);
         }
     }
 
+    /// The job on `cpu` is over.
     #[inline(always)]
-    fn completed(&mut self, cpu: u32, last: bool) {
+    fn ended(&mut self, cpu: u32, last: bool, outcome: Outcome) {
         let CpuState { running: task, cell, local, .. } = self.cpus[cpu as usize];
         if O::EVENTS {
-            let deadline = self.tasks[task as usize].deadline();
-            self.emit(EventKind::Complete, Some(cpu), task, Some(deadline));
-            self.watch.completed(task);
+            self.show_end(cpu, task, outcome);
         }
         let cpus = &self.cpus[..];
         let state = &mut self.tasks[task as usize];
         let number = |cpu: u32| cpus.get(cpu as usize).map_or(NONE, |core| core.number);
         let mut job = state.record(task, Some(self.now), number);
-        if !IDEAL && let Some(caches) = &mut self.caches {
-            job.counters.llc_misses = caches.job_ended(task as usize);
+        if !IDEAL {
+            job.outcome = outcome;
+            if let Some(caches) = &mut self.caches {
+                job.counters.llc_misses = caches.job_ended(task as usize);
+            }
         }
         self.observer.job(&job);
-        let next_release = state.advance();
+        let next_release = self.next_job(task, self.now);
         if self.has_kernel() {
             self.kernel_completed(cpu, next_release);
         } else if last && self.is_alone() {
@@ -68,6 +72,22 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.cells[cell as usize].instance.complete(local, next_release, self.now);
             self.decided_on(cell, cpu);
         }
+    }
+
+    /// The event that a job's end is, and the miss where it ends because of that.
+    fn show_end(&mut self, cpu: u32, task: u32, outcome: Outcome) {
+        let kind = match outcome {
+            Outcome::Aborted => EventKind::Abort,
+            _ => EventKind::Complete,
+        };
+        let (deadline, job) = (self.tasks[task as usize].deadline(), self.tasks[task as usize].index());
+        if kind == EventKind::Abort
+            && let Some(miss) = self.watch.misses_now(task, job, self.now)
+        {
+            self.observer.event(miss);
+        }
+        self.emit(kind, Some(cpu), task, Some(deadline));
+        self.watch.ended(task, job);
     }
 
     /// The job on `cpu` has ended, and the core decides at once.
@@ -387,7 +407,11 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return;
         }
         core.since = self.now;
-        let mut lasts = core.lasts(&self.tasks[core.running as usize]);
+        let task = &self.tasks[core.running as usize];
+        let mut lasts = core.lasts(task);
+        if !IDEAL {
+            lasts = lasts.min(self.late.lasts_at_most(task.deadline(), self.now));
+        }
         if has_budgets {
             let lasts_budget = self.budget_lasts(cpu);
             self.cpus[cpu as usize].exhausts = lasts_budget < lasts;

@@ -5,9 +5,10 @@ use super::{Engine, NONE, index_u32};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_generate::{Jobs, jobs_of};
+use laxity_model::OnMiss;
 use laxity_trace::{Event, EventKind};
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// What comes at an instant. Within an instant: entering before arriving, arriving before leaving, deadlines last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,20 +27,25 @@ struct Seen {
     /// Number of the next job to arrive, and its arrival.
     next: u32,
     arrival: u64,
-    /// Jobs that have completed.
-    completed: u32,
+    /// Jobs before this one are over: done, aborted, or skipped.
+    over: u32,
+    /// Jobs before this one, among those that missed their deadline, are known to have.
+    missed: u32,
+    /// Where releases may be skipped: number and deadline of the jobs that have arrived and are not over.
+    pending: VecDeque<(u32, u64)>,
 }
 
 /// The watch: arrivals and deadlines to come.
 pub(super) struct Watch {
     tasks: Vec<Seen>,
+    on_miss: OnMiss,
     coming: BinaryHeap<Reverse<(u64, Coming, u32)>>,
 }
 
 impl Watch {
     /// Nothing to watch unless `wanted`.
     pub fn new(setup: &Setup<'_>, wanted: bool) -> Self {
-        let mut watch = Watch { tasks: Vec::new(), coming: BinaryHeap::new() };
+        let mut watch = Watch { tasks: Vec::new(), on_miss: setup.on_miss, coming: BinaryHeap::new() };
         let end = setup.duration.as_ns();
         if !wanted {
             return watch;
@@ -50,7 +56,9 @@ impl Watch {
                 deadline_rel: task.deadline_rel.as_ns(),
                 next: NONE,
                 arrival: 0,
-                completed: 0,
+                over: 0,
+                missed: 0,
+                pending: VecDeque::new(),
             });
         }
         for (id, task) in setup.set.real_time() {
@@ -67,9 +75,28 @@ impl Watch {
         watch
     }
 
-    /// A job of the task has completed; jobs of a task complete in order.
-    pub fn completed(&mut self, task: u32) {
-        self.tasks[task as usize].completed += 1;
+    /// A job of the task is done or aborted; that happens in the order of the jobs.
+    pub fn ended(&mut self, task: u32, job: u32) {
+        let seen = &mut self.tasks[task as usize];
+        seen.over = job + 1;
+        seen.pending.pop_front();
+    }
+
+    /// The miss of the task's first job that is not over, if this is its deadline and the miss has not been shown yet.
+    pub fn misses_now(&mut self, task: u32, job: u32, now: u64) -> Option<Event> {
+        let seen = &mut self.tasks[task as usize];
+        if seen.missed > job {
+            return None;
+        }
+        seen.missed = job + 1;
+        Some(miss(now, task, job))
+    }
+
+    /// Whether a release of the task at `now` does not happen, because an earlier job is late.
+    fn skips(&self, task: u32, now: u64) -> bool {
+        let first = self.tasks[task as usize].pending.front();
+        // The first one has the earliest deadline.
+        first.is_some_and(|&(_, deadline)| self.on_miss.skips(now, deadline, None))
     }
 
     /// The task's throttled job has a budget again at `time`.
@@ -104,19 +131,41 @@ impl Watch {
                     return event(EventKind::Replenish, Some(job), Some(deadline));
                 }
                 Coming::Arrival => {
-                    let seen = &self.tasks[task as usize];
+                    let skipped = self.skips(task, time);
+                    let seen = &mut self.tasks[task as usize];
                     let (job, deadline) = (seen.next, time + seen.deadline_rel);
+                    if skipped {
+                        self.next_arrival(task);
+                        return event(EventKind::Skip, Some(job), None);
+                    }
+                    if self.on_miss == OnMiss::Skip {
+                        seen.pending.push_back((job, deadline));
+                    }
                     self.coming.push(Reverse((deadline, Coming::Deadline { job }, task)));
                     self.next_arrival(task);
                     return event(EventKind::Release, Some(job), Some(deadline));
                 }
                 Coming::Deadline { job } => {
-                    if self.tasks[task as usize].completed <= job {
-                        return event(EventKind::DeadlineMiss, Some(job), None);
+                    let seen = &mut self.tasks[task as usize];
+                    if seen.over <= job {
+                        seen.missed = job + 1;
+                        return Some(miss(time, task, job));
                     }
                 }
             }
         }
+    }
+}
+
+/// A job's deadline passes.
+fn miss(time_ns: u64, task: u32, job: u32) -> Event {
+    Event {
+        time_ns,
+        kind: EventKind::DeadlineMiss,
+        cpu: None,
+        task: Some(task),
+        job: Some(job),
+        argument: None,
     }
 }
 

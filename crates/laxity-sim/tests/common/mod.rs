@@ -5,7 +5,7 @@
 pub mod broken;
 pub mod costly;
 
-use laxity_model::{Arrival, Demand, Duration, Platform, PolicyScheduler, Scope, Task, TaskSet};
+use laxity_model::{Arrival, Demand, Duration, OnMiss, Platform, PolicyScheduler, Scope, Task, TaskSet};
 use laxity_oracle::{BudgetMode as Enforced, Cluster, Definition};
 use laxity_sim::{Background, BudgetMode, Cell, Observer, Recording, Setup, costs::Costs, simulate};
 use laxity_trace::Event;
@@ -22,6 +22,7 @@ pub struct Case {
     pub demand: Demand,
     pub batching: bool,
     pub budget_mode: BudgetMode,
+    pub on_miss: OnMiss,
     pub duration: Duration,
     pub costs: Costs,
     pub background: Background,
@@ -72,6 +73,7 @@ impl Case {
             demand,
             batching: rng.random_range(0..2) == 0,
             budget_mode: BudgetMode::Off,
+            on_miss: OnMiss::Continue,
             duration: Duration::from_ns(120 * unit),
             costs: Costs::default(),
             background: Background::default(),
@@ -91,6 +93,7 @@ impl Case {
             demand: Demand::Wcet,
             batching: true,
             budget_mode: BudgetMode::Off,
+            on_miss: OnMiss::Continue,
             duration: Duration::from_ns(10_000),
             costs: Costs::default(),
             background: Background::default(),
@@ -154,6 +157,7 @@ impl Case {
             seed: self.seed,
             demand: self.demand,
             budget_mode: self.budget_mode,
+            on_miss: self.on_miss,
             batching: self.batching,
             costs: &self.costs,
             background: &self.background,
@@ -226,5 +230,6 @@ pub fn definition_on(case: &Case, scheduler: PolicyScheduler, platform: &Platfor
         .expect("a valid definition")
         .with_budgets(enforced(case.budget_mode))
         .with_batching(case.batching)
+        .with_on_miss(case.on_miss)
         .with_jobs(case.seed, case.demand)
 }

@@ -24,7 +24,8 @@ pub struct Efficiency {
 impl Efficiency {
     /// One more job; jobs that did not complete count nowhere.
     pub fn add(&mut self, job: &Job) {
-        let (Some(demand), Some(cpu_time), Some(_)) = (job.demand_ns, job.cpu_time_ns, job.finish_ns) else {
+        let (Some(demand), Some(cpu_time), Some(_)) = (job.demand_ns, job.cpu_time_ns, job.completed_ns())
+        else {
             return;
         };
         self.demand_ns += u128::from(demand);
@@ -79,6 +80,7 @@ mod tests {
         found.add(&job(400, 500, Some(500), Some(7)));
         found.add(&job(200, 700, Some(900), Some(5)));
         found.add(&job(1_000, 9, None, Some(1_000)));
+        found.add(&Job { outcome: Outcome::Aborted, ..job(1_000, 9, Some(9), Some(1_000)) });
         assert_eq!(found.relative_ipc(), Some((600, 1_200)));
         // 600 ns of 10 ns each: 60 accesses, 12 misses.
         assert_eq!(found.llc_miss_rate(10_000), Some((120_000, 600_000)));

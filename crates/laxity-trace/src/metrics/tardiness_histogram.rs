@@ -1,6 +1,6 @@
 //! How many jobs were how late (lindsay2012, Figure 6.27).
 
-use crate::Job;
+use crate::{Job, Outcome};
 
 const MS: u64 = 1_000_000;
 
@@ -45,6 +45,7 @@ impl TardinessHistogram {
                 self.classes[ENDS.partition_point(|&end| end < tardiness)] += 1;
                 self.total_ns += u128::from(tardiness);
             }
+            None if job.outcome == Outcome::Skipped => {}
             None => self.unfinished += u64::from(job.deadline_ns <= horizon_ns),
         }
     }
@@ -70,7 +71,7 @@ impl TardinessHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Counters, Outcome};
+    use crate::Counters;
 
     fn job(deadline_ns: u64, finish_ns: Option<u64>) -> Job {
         Job {
@@ -104,6 +105,10 @@ mod tests {
             found.add(&job(deadline, None), horizon);
         }
         assert_eq!(found.unfinished(), 1, "one could still have been in time");
+        found.add(&Job { outcome: Outcome::Skipped, ..job(deadline, None) }, deadline);
+        assert_eq!(found.unfinished(), 1, "a release that was skipped is no job");
+        found.add(&Job { outcome: Outcome::Aborted, ..job(deadline, Some(deadline)) }, deadline);
+        assert_eq!((found.unfinished(), found.completed()[0]), (2, 2), "an aborted job did not complete");
         let classes: Vec<_> = TardinessHistogram::classes().collect();
         assert_eq!(classes.len(), found.completed().len());
         assert_eq!((classes[0], classes[13]), ((None, Some(0)), (Some(5_000 * MS), None)));

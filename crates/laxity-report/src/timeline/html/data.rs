@@ -6,7 +6,7 @@
 //!   and what: twice the index of the task, plus 1 in the background, then the number of the job less the last one of
 //!   that task; or the index of the kind of overhead;
 //! - for each task with a row: how many jobs; for each the number less the one before, flags (1 release, 2 deadline, 4
-//!   completion, 8 missed), and, as the flags say, release less the one before, deadline and completion less the
+//!   completion or abort, 8 missed, 16 aborted), and, as the flags say, release less the one before, deadline and completion less the
 //!   release.
 
 use super::super::task_name;
@@ -156,7 +156,8 @@ impl Numbers {
             let flags = i128::from(job.release_ns.is_some())
                 | i128::from(job.deadline_ns.is_some()) << 1
                 | i128::from(job.complete_ns.is_some()) << 2
-                | i128::from(job.missed) << 3;
+                | i128::from(job.missed) << 3
+                | i128::from(job.aborted) << 4;
             self.push(flags);
             let release = job.release_ns.unwrap_or(release_ns);
             if job.release_ns.is_some() {

@@ -50,6 +50,7 @@
       if (flags & 2) job.deadline = release + next();
       if (flags & 4) job.complete = release + next();
       job.missed = (flags & 8) !== 0;
+      job.aborted = (flags & 16) !== 0;
       task.jobs.set(job.number, job);
       task.order.push(job);
     }
@@ -110,8 +111,8 @@
       if (job.deadline !== void 0) lines.push("deadline " + time(job.deadline) + (job.missed ? ", missed" : ""));
       if (job.complete !== void 0) {
         const laxity = job.deadline - job.complete;
-        lines.push("complete " + time(job.complete));
-        if (job.deadline !== void 0) lines.push(laxity < 0 ? time(-laxity) + " late" : "laxity " + time(laxity));
+        lines.push((job.aborted ? "aborted " : "complete ") + time(job.complete));
+        if (job.deadline !== void 0 && !job.aborted) lines.push(laxity < 0 ? time(-laxity) + " late" : "laxity " + time(laxity));
       } else lines.push("not complete in this window");
     }
     if (task.about) lines.push(task.name + ": " + task.about);

@@ -113,6 +113,7 @@ impl<'a, W: Write> Trace<'a, W> {
             EventKind::Release => self.release(event, task, job),
             EventKind::DeadlineMiss => self.miss(event, task, job),
             EventKind::Complete => self.complete(event, task, job),
+            EventKind::Abort => self.abort(event, task, job),
             _ => Ok(()),
         }
     }
@@ -235,6 +236,14 @@ impl<'a, W: Write> Trace<'a, W> {
             ..TrackEvent::default()
         };
         self.packets.event(event.time_ns, counter)
+    }
+
+    /// A job that did not do its work has no laxity.
+    fn abort(&mut self, event: &Event, task: u32, job: u32) -> io::Result<()> {
+        self.stopped.remove(&(task, job));
+        let Some(open) = self.open.remove(&(task, job)) else { return Ok(()) };
+        self.end_job(event.time_ns, (task, job), &open, None)?;
+        self.instant(event.time_ns, (task, job), open.lane, "aborted")
     }
 
     fn end_job(
