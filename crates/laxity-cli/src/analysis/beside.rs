@@ -6,7 +6,7 @@ use super::{Charges, text, verdicts};
 use crate::experiment::Placed;
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
-use laxity_model::{Platform, TaskSet};
+use laxity_model::{Platform, ServerSize, TaskSet};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 
 /// Steps for each test on each cell: an answer beside measurements is not worth waiting for long.
@@ -19,13 +19,15 @@ pub fn analyse_beside(
     platform: &Platform,
     placed: Option<&Placed>,
     charges: &Charges,
+    server: Option<ServerSize>,
 ) -> Option<AnalysisRecord> {
     let analysed: Analysed = scheduler.parse().ok()?;
     let [hard, soft] = match placed {
         None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Some(placed) => {
             let charge = charges.of(analysed, platform);
-            match PlacedSet::of(set, analysed, platform, placed, charge, None) {
+            let server = server.filter(|_| analysed.has_servers());
+            match PlacedSet::of(set, analysed, platform, placed, charge, server) {
                 Ok(placed) => proofs(set, &placed),
                 Err(Failed { assumption, .. }) => {
                     [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, assumption))

@@ -224,7 +224,14 @@ fn analysis(sets: &[TaskSet], parts: &[Part], settings: &Settings) -> Result<Vec
     let known = |part: &&Part| !work::may_exceed_wcet(&sets[part.set], settings.demand);
     let record = |part: &Part| {
         let set = (part.set, &sets[part.set]);
-        analyse_beside(set, &part.scheduler.name, &platform, part.placed.as_ref(), charges)
+        analyse_beside(
+            set,
+            &part.scheduler.name,
+            &platform,
+            part.placed.as_ref(),
+            charges,
+            settings.policy.server,
+        )
     };
     Ok(parts.iter().filter(known).filter_map(record).collect())
 }

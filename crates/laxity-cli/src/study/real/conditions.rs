@@ -87,11 +87,13 @@ impl Conditions {
             calibration: Some(calibration_file(directory)),
             demand: study.demand_at(slot.point.value)?,
             on_miss: OnMiss::Continue,
+            busy: 0,
             budget_margin: BudgetMargin::default(),
             policy: PolicyOptions {
                 budget: BudgetMode::Throttle,
                 batching: true,
                 retries_max: laxity_sim::RETRIES_MAX,
+                server: None,
             },
             grace: study.grace,
             placement: curve.placement,

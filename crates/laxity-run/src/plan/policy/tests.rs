@@ -132,7 +132,8 @@ fn a_server_takes_its_share_of_every_core_with_tasks() {
     };
     let made = plan(9, "amp-rm", policy).expect("1 ms of 10 is the server's on the fast core");
     let attachment = made.attachment.expect("a policy");
-    let sizes = |core: &Core| (core.cpu, core.speed, core.budget_ns, core.period_ns, core.share_ppm);
+    let sizes =
+        |core: &laxity_kernel::Core| (core.cpu, core.speed, core.budget_ns, core.period_ns, core.share_ppm);
     let [fast, slow] = [0, 1].map(|at: usize| sizes(&attachment.cores[at]));
     assert_eq!(fast, (0, 65_536, 1_000_000, 10_000_000, 900_000));
     assert_eq!(slow, (1, 32_768, 0, 0, 950_000), "without tasks all is ordinary work's");
