@@ -10,6 +10,7 @@ use laxity_model::{
     CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Task, TaskKind, TaskSet,
 };
 use laxity_sim::{Background, Cell, Servers, TICK};
+use std::borrow::Cow;
 
 /// The most ordinary tasks of a simulation.
 const ORDINARY_MOST: u32 = 10_000;
@@ -84,9 +85,9 @@ pub(crate) fn servers(size: Option<ServerSize>, platform: &Platform) -> Servers 
 }
 
 /// Who was admitted, and where.
-pub(crate) struct Admitted {
-    /// The set, in which those that were refused are ordinary tasks that release no job.
-    pub set: TaskSet,
+pub(crate) struct Admitted<'s> {
+    /// The set; where some were refused, with these as ordinary tasks that release no job.
+    pub set: Cow<'s, TaskSet>,
     /// A cell for every core that has tasks.
     pub cells: Vec<Cell>,
     /// How many real-time tasks were admitted, and how many asked.
@@ -104,7 +105,7 @@ pub(crate) fn admit(
     platform: &Platform,
     size: Option<ServerSize>,
     (word, at_ticks): (AdmissionWord, bool),
-) -> Result<Admitted> {
+) -> Result<Admitted<'static>> {
     let double_hit = match word {
         AdmissionWord::IgnoresDoubleHit => DoubleHit::Ignored,
         AdmissionWord::CountsDoubleHit => DoubleHit::Counted,
@@ -131,5 +132,5 @@ pub(crate) fn admit(
         cpus: CpuList::from_iter([of_core[0].0]),
         tasks: of_core.iter().map(|&(_, id)| id).collect(),
     });
-    Ok(Admitted { cells: cells.collect(), count, set: TaskSet::new("set", tasks)? })
+    Ok(Admitted { cells: cells.collect(), count, set: Cow::Owned(TaskSet::new("set", tasks)?) })
 }

@@ -18,6 +18,7 @@ use laxity_place::{Bin, Request};
 use laxity_sim::costs::CacheCosts;
 use laxity_sim::{Background, BackgroundSummary, Cell, Observer, Servers, Setup, global_cell, simulate};
 use laxity_trace::{Efficiency, Event, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -76,23 +77,23 @@ impl<'a> SimulationSampler<'a> {
             return Ok(());
         }
         let set = TaskSet::new("set", tasks)?;
+        let background = self.study.mixed.background(self.seed);
         for curve in &self.study.curves {
             let here = |error: laxity_model::Diagnostic| error.context(format!("curve `{}`", curve.name));
             let Some(placed) = self.placed(curve, &set).map_err(here)? else { continue };
-            let background = self.study.mixed.background(self.seed);
             self.setup(curve, &placed, &background, 0).check().map_err(here)?;
         }
         Ok(())
     }
 
     /// A set with the places of its tasks under a curve; nothing if they could not be placed.
-    fn placed(&self, curve: &SimulatedCurve, set: &TaskSet) -> Result<Option<Admitted>> {
+    fn placed<'t>(&self, curve: &SimulatedCurve, set: &'t TaskSet) -> Result<Option<Admitted<'t>>> {
         if let Some(word) = curve.admission {
             let word = (word, self.study.mixed.at_ticks);
             return admit(set.tasks(), &self.platform, self.server, word).map(Some);
         }
         let count = set.real_time().count() as u64;
-        let admitted = |cells| Admitted { set: set.clone(), cells, count: (count, count) };
+        let admitted = |cells| Admitted { set: Cow::Borrowed(set), cells, count: (count, count) };
         Ok(self.cells(curve, set)?.map(admitted))
     }
 
@@ -117,7 +118,7 @@ impl<'a> SimulationSampler<'a> {
     fn setup<'s>(
         &'s self,
         curve: &'s SimulatedCurve,
-        placed: &'s Admitted,
+        placed: &'s Admitted<'s>,
         background: &'s Background,
         index: u64,
     ) -> Setup<'s> {
@@ -135,10 +136,14 @@ impl<'a> SimulationSampler<'a> {
         }
     }
 
-    fn simulated(&self, curve: &SimulatedCurve, set: &TaskSet, index: u64) -> Result<CurveSet> {
+    fn simulated(
+        &self,
+        curve: &SimulatedCurve,
+        (index, set): (u64, &TaskSet),
+        background: &Background,
+    ) -> Result<CurveSet> {
         let Some(placed) = self.placed(curve, set)? else { return Ok(None) };
-        let background = self.study.mixed.background(seed_of(&[self.seed, index]));
-        let setup = self.setup(curve, &placed, &background, index);
+        let setup = self.setup(curve, &placed, background, index);
         let horizon_ns = (setup.duration + setup.grace).as_ns();
         let mut watcher = Watcher {
             tallies: Tallies::new(&placed.set, horizon_ns),
@@ -147,8 +152,7 @@ impl<'a> SimulationSampler<'a> {
             horizon_ns,
         };
         let ended = simulate(&setup, &mut watcher, &AtomicBool::new(false))?;
-        let simulated =
-            Simulated { ordinary: ended.background, admitted: placed.count, ..watcher.simulated(&setup) };
+        let simulated = watcher.simulated(&setup, ended.background, placed.count);
         Ok(Some(self.study.metrics.iter().map(|metric| Value::of(metric, &simulated)).collect()))
     }
 }
@@ -167,8 +171,9 @@ impl Sampler for SimulationSampler<'_> {
             vec![Some(self.none.iter().map(nothing).collect()); self.study.curves.len()]
         } else {
             let set = TaskSet::new("set", tasks)?;
+            let background = self.study.mixed.background(seed_of(&[self.seed, index]));
             let curves = self.study.curves.iter();
-            curves.map(|curve| self.simulated(curve, &set, index)).collect::<Result<_>>()?
+            curves.map(|curve| self.simulated(curve, (index, &set), &background)).collect::<Result<_>>()?
         };
         Ok(SimulatedSet { tasks: number, curves, none: Arc::clone(&self.none) })
     }
@@ -196,7 +201,7 @@ impl Observer for Watcher {
 }
 
 impl Watcher {
-    fn simulated(self, setup: &Setup<'_>) -> Simulated {
+    fn simulated(self, setup: &Setup<'_>, ordinary: BackgroundSummary, admitted: (u64, u64)) -> Simulated {
         let run = Run {
             id: 0,
             set: 0,
@@ -220,8 +225,8 @@ impl Watcher {
             tardiness: self.tardiness,
             efficiency: self.efficiency,
             access_ps: cache.and_then(CacheCosts::access_ps),
-            ordinary: BackgroundSummary::default(),
-            admitted: (0, 0),
+            ordinary,
+            admitted,
             base_ipc: cache.and_then(|cache| cache.ipc).unwrap_or(Decimal::ONE),
             counted: Counted::default(),
         }
