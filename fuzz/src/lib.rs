@@ -3,7 +3,7 @@
 
 use laxity_model::{Platform, Result, TaskSet};
 use laxity_sim::costs::{COST_MAX, Costs};
-use laxity_study::{Planned as _, Study};
+use laxity_study::{Planned as _, SimulationStudy, Study};
 use laxity_trace::{Event, EventsReader, EventsWriter};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
@@ -67,6 +67,14 @@ pub fn study_survives(study: &Study) {
     assert!(!first.is_empty() && first.iter().all(|&value| study.axis.is_on_grid(value)), "{first:?}");
     assert_eq!(study.series_in_words().len(), study.series.len());
     assert!(study.description().is_object());
+}
+
+/// The same of a study by simulation: it has points, and a line for every curve.
+pub fn simulation_study_survives(study: &SimulationStudy) {
+    let first = study.next_values(|_| None);
+    assert!(!first.is_empty() && first.iter().all(|&value| study.axis.is_on_grid(value)), "{first:?}");
+    assert_eq!(study.curves_in_words().len(), study.curves.len());
+    assert!(!study.metrics.is_empty() && study.description().is_object());
 }
 
 /// Events that were accepted survive being written and read again.

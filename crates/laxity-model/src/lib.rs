@@ -32,8 +32,8 @@ pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
 pub use file::{
-    DocumentEntries, DocumentKind, Exported, Imported, platform_schema, read_file, read_platform,
-    read_task_set, task_set_schema,
+    DocumentEntries, DocumentKind, Exported, Imported, WalkKind, WalkRates, platform_schema, read_file,
+    read_platform, read_task_set, task_set_schema,
 };
 pub use on_miss::OnMiss;
 pub use platform::{Core, NumaNode, Platform, Speed};

@@ -51,22 +51,31 @@ const PLATFORMS_TOML: Reader =
 const PLATFORMS_JSON: Reader =
     |text| check(Platform::from_json(text, "x"), |platform| platform_survives(&platform));
 
+const RATES: Reader = |text| {
+    check(WalkRates::from_json(text, "x"), |rates| {
+        assert_eq!(WalkRates::from_json(&rates.to_json(), "x"), Ok(rates));
+    });
+};
+
 fn example(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(path)
 }
 
 fn damage(files: &[&str], reader: Reader) {
     for file in files {
-        let whole = fs::read(example(file)).expect("an example");
-        reader(std::str::from_utf8(&whole).expect("UTF-8"));
-        for round in 0..ROUNDS {
-            let seed = file.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
-            let mut bytes = whole.clone();
-            Damage::of(seed).inflict(&mut bytes);
-            let text = String::from_utf8_lossy(&bytes).into_owned();
-            let outcome = std::panic::catch_unwind(|| reader(&text));
-            assert!(outcome.is_ok(), "round {round} of {file} fails on:\n{text}");
-        }
+        damage_text(file, &fs::read_to_string(example(file)).expect("an example"), reader);
+    }
+}
+
+fn damage_text(name: &str, whole: &str, reader: Reader) {
+    reader(whole);
+    for round in 0..ROUNDS {
+        let seed = name.bytes().fold(round, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
+        let mut bytes = whole.as_bytes().to_vec();
+        Damage::of(seed).inflict(&mut bytes);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let outcome = std::panic::catch_unwind(|| reader(&text));
+        assert!(outcome.is_ok(), "round {round} of {name} fails on:\n{text}");
     }
 }
 
@@ -83,6 +92,22 @@ fn damaged_platforms() {
         PLATFORMS_TOML,
     );
     damage(&["overloaded.json"], PLATFORMS_JSON);
+}
+
+#[test]
+fn damaged_calibrations() {
+    let mut rates = WalkRates::default();
+    for size_bytes in [0, 64, 1 << 20] {
+        let kind = WalkKind {
+            size_bytes,
+            shared_bytes: size_bytes / 2,
+            random: size_bytes == 64,
+            reads: 4,
+            writes: 1,
+        };
+        rates.insert(kind, 1_000, Duration::from_us(3));
+    }
+    damage_text("calibration", &rates.to_json(), RATES);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 mod damage;
 
 use damage::Damage;
-use laxity_study::{Planned as _, Study};
+use laxity_study::{Planned as _, SimulationStudy, Study};
 use std::path::{Path, PathBuf};
 
 /// Damaged copies of each file.
@@ -35,8 +35,30 @@ fn check(text: &str, beside: &Path) -> bool {
     true
 }
 
+/// The same of studies by simulation.
+fn check_simulation(text: &str, beside: &Path) -> bool {
+    let study = match SimulationStudy::from_text(text, "x", beside) {
+        Ok(study) => study,
+        Err(error) => {
+            assert!(!error.message.is_empty() && error.hint.is_some(), "a bare error: {error}");
+            assert!(error.message.len() < 10_000, "an error of {} bytes", error.message.len());
+            return false;
+        }
+    };
+    let first = study.next_values(|_| None);
+    assert!(!first.is_empty() && first.iter().all(|&value| study.axis.is_on_grid(value)), "{first:?}");
+    assert_eq!(study.curves_in_words().len(), study.curves.len());
+    let again = SimulationStudy::from_text(text, "x", beside).expect("was read before");
+    assert_eq!(again.description(), study.description());
+    true
+}
+
 /// Damaged copies of a study, and how many of them are studies still.
 fn damage(name: &str, whole: &str) -> u64 {
+    damaged(name, whole, check)
+}
+
+fn damaged(name: &str, whole: &str, check: fn(&str, &Path) -> bool) -> u64 {
     assert!(check(whole, &studies()), "{name} itself is read");
     let mut accepted = 0;
     for round in 0..ROUNDS {
@@ -80,4 +102,23 @@ fn json_with_a_refined_axis() {
         "generator": {"name": "emberson", "tasks": 8},
         "curves": [{"name": "c", "scheduler": "c-edf"}, {"name": "g", "scheduler": "g-edf", "tests": ["gfb", "rta"]}]}"#;
     assert!(damage("json", whole) > 0);
+}
+
+#[test]
+fn a_study_by_simulation() {
+    let whole = r#"
+        version = 1
+        kind = "simulation"
+        title = "t"
+        sets = 3
+        duration = "50ms"
+        demand = "uniform:0.5,1"
+        costs = "costs/lindsay2012.toml"
+        platform = { processors = 4 }
+        axis = { of = "utilization", from = 1, to = 3, step = 1 }
+        generator = { name = "emberson", tasks = 8, wss = "16KiB,64KiB" }
+        ordinary = { tasks = 2 }
+        curves = [{ placement = "wfd", scheduler = "p-edf" }, { scheduler = "g-edf" }]
+    "#;
+    assert!(damaged("simulation", whole, check_simulation) > 0);
 }

@@ -1,63 +1,15 @@
 //! How fast working sets are walked alone: measured, or read from a file, so that several calls give jobs the same work.
 
-use laxity_model::{AccessPattern, ByteSize, Diagnostic, Duration, Result, Task, TaskSet};
+use laxity_model::{Diagnostic, Result, Task, TaskSet, WalkKind, WalkRates};
 use laxity_run::{AccessRate, access_rate};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-/// The version of the file.
-const VERSION: u32 = 1;
-
-/// What decides how fast a task walks alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Kind {
-    size_bytes: u64,
-    /// How much of it is memory of the kind that groups share.
-    shared_bytes: u64,
-    random: bool,
-    reads: u32,
-    writes: u32,
-}
-
-impl Kind {
-    fn of(task: &Task) -> Self {
-        let set = task.working_set;
-        Kind {
-            size_bytes: set.size_bytes,
-            shared_bytes: task.group.as_ref().map_or(0, |group| group.shared_bytes),
-            random: set.pattern == AccessPattern::Random,
-            reads: set.reads,
-            writes: set.writes,
-        }
-    }
-}
-
-/// One working set in the file.
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    size_bytes: u64,
-    shared_bytes: u64,
-    random: bool,
-    reads: u32,
-    writes: u32,
-    accesses: u64,
-    span_ns: u64,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    version: u32,
-    rates: Vec<Entry>,
-}
-
 /// Rates of all working sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calibration {
-    rates: BTreeMap<Kind, AccessRate>,
+    rates: BTreeMap<WalkKind, AccessRate>,
 }
 
 impl Calibration {
@@ -70,7 +22,7 @@ impl Calibration {
         let mut calibration = file.map_or(Ok(Calibration::default()), Calibration::read)?;
         let known = calibration.rates.len();
         for (_, task) in sets.iter().flat_map(TaskSet::real_time) {
-            let kind = Kind::of(task);
+            let kind = WalkKind::of(task);
             if let std::collections::btree_map::Entry::Vacant(entry) = calibration.rates.entry(kind) {
                 entry.insert(access_rate(&task.working_set, kind.shared_bytes, seed)?);
             }
@@ -83,63 +35,41 @@ impl Calibration {
 
     /// What a file has; nothing if there is none yet.
     fn read(file: &Path) -> Result<Self> {
-        let text = match fs::read(file) {
+        let text = match fs::read_to_string(file) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Calibration::default()),
             Err(error) => return Err(cannot("read", file, &error)),
         };
-        let bad = |why: String| {
-            Diagnostic::usage(format!("{} is no calibration: {why}", file.display()))
-                .hint("use a file that --calibration has made, or name one that does not exist yet")
-        };
-        let document: Document = serde_json::from_slice(&text).map_err(|error| bad(error.to_string()))?;
-        if document.version != VERSION {
-            return Err(bad(format!("it has version {}, not {VERSION}", document.version)));
-        }
-        let mut calibration = Calibration::default();
-        for entry in document.rates {
-            let Entry { size_bytes, shared_bytes, random, reads, writes, accesses, span_ns } = entry;
-            let rate = AccessRate::of(accesses, Duration::from_ns(span_ns)).ok_or_else(|| {
-                bad(format!("{accesses} accesses in {span_ns} ns are no rate (both must be above 0)"))
-            })?;
-            let kind = Kind { size_bytes, shared_bytes, random, reads, writes };
-            if calibration.rates.insert(kind, rate).is_some() {
-                return Err(bad(format!("a working set of {} is there twice", ByteSize(size_bytes))));
-            }
-        }
-        Ok(calibration)
+        let rates = WalkRates::from_json(&text, &file.display().to_string())?;
+        let rate = |accesses, span| AccessRate::of(accesses, span).expect("read: both are above 0");
+        Ok(Calibration {
+            rates: rates.iter().map(|(kind, accesses, span)| (kind, rate(accesses, span))).collect(),
+        })
     }
 
     fn write(&self, file: &Path) -> Result<()> {
-        let entry = |(kind, rate): (&Kind, &AccessRate)| Entry {
-            size_bytes: kind.size_bytes,
-            shared_bytes: kind.shared_bytes,
-            random: kind.random,
-            reads: kind.reads,
-            writes: kind.writes,
-            accesses: rate.accesses(),
-            span_ns: rate.span().as_ns(),
-        };
-        let document = Document { version: VERSION, rates: self.rates.iter().map(entry).collect() };
-        let text = serde_json::to_string_pretty(&document).expect("numbers and words");
-        fs::write(file, text + "\n").map_err(|error| cannot("write", file, &error))
+        let mut rates = WalkRates::default();
+        for (&kind, rate) in &self.rates {
+            rates.insert(kind, rate.accesses(), rate.span());
+        }
+        fs::write(file, rates.to_json()).map_err(|error| cannot("write", file, &error))
     }
 
     /// The rate of a task of the sets.
     ///
     /// Panics for a task of another set.
     pub fn rate(&self, task: &Task) -> AccessRate {
-        self.rates[&Kind::of(task)]
+        self.rates[&WalkKind::of(task)]
     }
 
     /// One line per working set of these sets, for the results.
     pub fn lines(&self, sets: &[TaskSet]) -> Vec<String> {
-        let mut kinds: Vec<Kind> =
-            sets.iter().flat_map(TaskSet::real_time).map(|(_, task)| Kind::of(task)).collect();
+        let mut kinds: Vec<WalkKind> =
+            sets.iter().flat_map(TaskSet::real_time).map(|(_, task)| WalkKind::of(task)).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let line = |kind: &Kind| {
-            let Kind { size_bytes, shared_bytes, random, reads, writes } = *kind;
+        let line = |kind: &WalkKind| {
+            let WalkKind { size_bytes, shared_bytes, random, reads, writes } = *kind;
             let shared =
                 if shared_bytes == 0 { String::new() } else { format!(", {shared_bytes} of them shared,") };
             let pattern = if random { "Random" } else { "Sequential" };
@@ -160,6 +90,7 @@ fn cannot(what: &str, file: &Path, error: &io::Error) -> Diagnostic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use laxity_model::Duration;
 
     fn set(sizes: &[u64]) -> TaskSet {
         let task = |(id, &size): (usize, &u64)| {
@@ -188,21 +119,11 @@ mod tests {
     fn what_is_no_calibration_is_refused() {
         let directory = tempfile::tempdir().expect("directory");
         let file = directory.path().join("rates.json");
-        let rate = |accesses| {
-            format!(
-                "{{\"size_bytes\":64,\"shared_bytes\":0,\"random\":false,\"reads\":4,\"writes\":1,\"accesses\":{accesses},\"span_ns\":5}}"
-            )
-        };
-        for (text, why) in [
-            ("{".to_owned(), "EOF"),
-            ("{\"version\":2,\"rates\":[]}".to_owned(), "version 2"),
-            (format!("{{\"version\":1,\"rates\":[{}]}}", rate(0)), "0 accesses in 5 ns"),
-            (format!("{{\"version\":1,\"rates\":[{},{}]}}", rate(1), rate(2)), "there twice"),
-        ] {
-            fs::write(&file, text).expect("write");
-            let error = Calibration::read(&file).expect_err("refused");
-            assert!(error.message.contains(why) && error.hint.is_some(), "{error:?}");
-        }
+        fs::write(&file, "{\"version\":2,\"rates\":[]}").expect("write");
+        let error = Calibration::read(&file).expect_err("refused");
+        assert!(error.message.contains("rates.json is no calibration: it has version 2"), "{error:?}");
+        fs::write(&file, b"\xff").expect("write");
+        assert!(Calibration::read(&file).is_err(), "no text");
         assert!(Calibration::read(directory.path()).is_err(), "a directory");
     }
 }

@@ -12,10 +12,12 @@ mod schema;
 mod simso;
 mod task_set;
 mod text_file;
+mod walk_rates;
 
 pub use document::{DocumentEntries, DocumentKind};
 pub use schema::{platform_schema, task_set_schema};
 pub use text_file::read_file;
+pub use walk_rates::{WalkKind, WalkRates};
 
 use crate::{Diagnostic, Platform, Result, TaskSet};
 use document::printable;
