@@ -5,20 +5,24 @@
 //!
 //! 1. Memory comes in *segments*: what a task walks alone, and of a group's region the slices between the members' shared
 //!    parts ([`laxity_model::Sharing`]); a member walks every slice up to its part.
-//! 2. A job walks its segments again and again, in one order, a line at a time, while it is on a core. It has walked all of
-//!    them when it leaves: a stay shorter than one walk counts as a whole one.
+//! 2. A job walks its segments again and again, in one order, a line at a time, while it is on a core; it goes on where its task
+//!    stopped. Where it is known how long an access takes, it walks as many lines in a stay as it has time for; else it has walked all
+//!    of them when it leaves, however short the stay was.
 //! 3. Caches are fully associative and replace the line that was used least recently; an access counts in all caches of its
-//!    core. In such a cache a cyclic walk finds either all of a segment or nothing: its lines are all equally long ago. So a
-//!    segment is there (warm) exactly if it and what was walked since, each counted once, fit into the cache.
-//! 4. The *home* of a job is the closest level that holds all that it walks, or else memory. Its WCET is for a warm home. Where a
-//!    segment is not there, each of its lines takes the latency of the closest farther place that has it, minus that of the home.
-//! 5. Of a segment that a job writes, a share of `writes / (reads + writes)` of the lines becomes stale in every cache that is
+//!    core. In such a cache a cyclic walk finds either all of what was walked in one go or nothing: its lines are all equally long
+//!    ago. So that is there (warm) exactly if it and what was walked since, each counted once, fit into the cache.
+//! 4. The *home* of a job is the closest level that holds all that it walks, or else memory. Its WCET is for a warm home. Where
+//!    lines are not there, each takes the latency of the closest farther place that has it, minus that of the home. Where the home
+//!    is memory, every line that is walked comes from there.
+//! 5. Of the lines that a job writes, a share of `writes / (reads + writes)` becomes stale in every cache that is
 //!    not its core's, and has to be fetched from a cache that is, or from memory. Two writers write the same lines.
-//! 6. All this is paid at once when a job starts or goes on, and counted again as walked when it leaves the core.
+//! 6. All this is paid at once when a job starts or goes on, for as many lines as it still has to walk, and counted again as walked
+//!    when it leaves the core. A job that leaves within its first walk has paid and loaded as large a share as of that walk and its
+//!    delay has passed; the rest of the delay counts towards what it pays when it goes on.
 //!
-//! Against caches simulated line by line (`tests/cache_lines.rs`): whole walks without writes cost exactly the same; with writes, in
-//! total, within 1 %; in caches of 2 to 8 ways up to 10 % too much; where half of the stays are shorter than a walk, a third too
-//! much.
+//! So no more lines come from memory than are walked. Against caches simulated line by line (`tests/cache_lines.rs`): whole walks
+//! without writes cost exactly the same; with writes, in total, within 1 %; in caches of 2 to 8 ways up to 10 % too much;
+//! where half of the stays end within a walk, 1 % if that is known when they begin, and 6 % if they are cut short.
 //!
 //! Not modelled: conflicts of sets, prefetching, bandwidth, exclusive (victim) caches, memory nodes (memory is the nearest),
 //! and, unless it is known how long an access takes, lines that sharers take from each other *while both run* ([`super::contention`]).
@@ -29,7 +33,8 @@
 
 use super::COST_MAX;
 use super::cache_costs::LineLatencies;
-use super::contention::{Contended, Contention, Sharer, Transfer};
+use super::contention::{Begins, Contended, Contention, Sharer, Transfer};
+use super::held::{Held, Range};
 use laxity_model::{CacheKind, Platform, Result, Sharing, TaskSet};
 use std::collections::BTreeMap;
 
@@ -41,8 +46,10 @@ const ALL_PPM: u64 = 1_000_000;
 pub struct Reloaded {
     /// How much longer the job takes, in ns, rounded up, at most [`COST_MAX`].
     pub delay_ns: u64,
-    /// Lines that came from memory. All that the job walks, if no cache holds it.
-    pub memory_lines: u64,
+    /// For how many lines: those of one walk, or fewer if the job walks fewer.
+    pub lines: u64,
+    /// How many of them are not in the home.
+    pub cold_lines: u64,
 }
 
 /// The caches of a machine, with what a set's tasks have left in them.
@@ -56,8 +63,12 @@ pub struct CacheState {
     /// Core by core: its caches, the closest first.
     paths: Vec<Vec<Step>>,
     memory_ps: u64,
-    /// By segment: the caches that hold it.
+    /// By segment: the caches that hold some of it, and perhaps some that no longer do.
     holders: Vec<Vec<u32>>,
+    /// By task: its stay on a core, or its last one.
+    stays: Vec<Stay>,
+    /// The ranges of the walk that is looked at.
+    ranges: Vec<Range>,
     /// Present where it is known how long an access takes.
     contention: Option<Contention>,
 }
@@ -76,19 +87,20 @@ struct Step {
     line_ps: u64,
 }
 
-/// What one cache holds.
+/// A stay of a task's job on a core.
 #[derive(Debug, Clone, Default)]
-struct Held {
-    capacity_lines: u64,
-    fresh_lines: u64,
-    /// The one walked last comes last.
-    entries: Vec<Entry>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Entry {
-    segment: u32,
-    stale_lines: u64,
+struct Stay {
+    /// Where in its walk it began.
+    from: u64,
+    /// For how many lines it paid.
+    lines: u64,
+    /// How many of them came from memory; all that are walked, if nothing holds them.
+    memory_lines: u64,
+    is_homeless: bool,
+    /// How many of them were missing in each cache of the core.
+    missing: Vec<u64>,
+    /// How many it walked: as many as it paid for, until it is said.
+    walked: u64,
 }
 
 impl CacheState {
@@ -112,58 +124,99 @@ impl CacheState {
             path.sort_by_key(|&(level, _)| level);
             path.into_iter().map(|(_, step)| step).collect()
         };
-        let held = |capacity_lines| Held { capacity_lines, ..Held::default() };
         let contention =
             latencies.access_ps.map(|access_ps| Contention::new(access_ps, sharers(&walks, &lines)));
         Ok(CacheState {
             holders: vec![Vec::new(); lines.len()],
             contention,
+            stays: vec![Stay::default(); walks.len()],
+            ranges: Vec::new(),
             walks,
             lines,
-            caches: data.iter().map(|cache| held(cache.size_bytes / line_bytes)).collect(),
+            caches: data.iter().map(|cache| Held::new(cache.size_bytes / line_bytes)).collect(),
             paths: platform.cores().iter().map(|core| path(core.cpu)).collect(),
             memory_ps: latencies.memory_ps,
         })
     }
 
-    /// A job of the task starts or goes on on a core, an index into [`Platform::cores`]: what that costs.
-    pub fn enter(&mut self, task: usize, core: usize) -> Reloaded {
+    /// A job of the task starts or goes on on a core, an index into [`Platform::cores`], and walks at most so many lines there, if
+    /// that is known: what that costs, as far as one walk goes.
+    pub fn enter(&mut self, task: usize, core: usize, most: Option<u64>) -> Reloaded {
         let home = self.home(task, core);
         let home_ps = home.map_or(self.memory_ps, |step| step.line_ps);
-        let (mut ps, mut memory_lines) = (0u128, 0u64);
-        for place in 0..self.walks[task].segments.len() {
-            let segment = self.walks[task].segments[place];
-            let mut missing = self.lines[segment as usize];
+        let whole = self.walks[task].lines;
+        let stay = &mut self.stays[task];
+        stay.from = if whole > 0 { (stay.from + stay.walked) % whole } else { 0 };
+        stay.lines = most.unwrap_or(whole).min(whole);
+        stay.walked = stay.lines;
+        stay.is_homeless = home.is_none();
+        stay.missing.clear();
+        stay.missing.resize(self.paths[core].len(), 0);
+        let (from, lines) = (stay.from, stay.lines);
+        let (mut ps, mut memory_lines, mut cold_lines) = (0u128, 0, 0);
+        self.ranges_of(task, from, lines);
+        for place in 0..self.ranges.len() {
+            let range = self.ranges[place];
+            let mut missing = range.len();
             // A cache closer than the home may have what a farther one, which others use too, has lost.
-            for step in &self.paths[core] {
-                let left = missing.min(self.missing(step.cache, segment));
+            for (step, lost) in self.paths[core].iter().zip(&mut self.stays[task].missing) {
+                let here = self.caches[step.cache as usize].missing(range);
+                let left = missing.min(here);
                 ps += u128::from(missing - left) * u128::from(step.line_ps.saturating_sub(home_ps));
                 missing = left;
+                *lost += here;
+                if home.is_some_and(|home| home.cache == step.cache) {
+                    cold_lines += left;
+                }
             }
             ps += u128::from(missing) * u128::from(self.memory_ps - home_ps);
             memory_lines += missing;
-            self.touch(segment, core);
+            self.touch(range, core);
         }
         self.write(task, core);
-        if home.is_none() {
-            memory_lines = self.walks[task].lines;
-        }
+        self.stays[task].memory_lines = memory_lines;
         let delay = u64::try_from(ps.div_ceil(1_000)).unwrap_or(u64::MAX);
-        Reloaded { delay_ns: delay.min(COST_MAX.as_ns()), memory_lines }
+        Reloaded { delay_ns: delay.min(COST_MAX.as_ns()), lines, cold_lines }
+    }
+
+    /// The task's job has walked so many lines in its stay, if that is known: how many of them came from memory.
+    pub fn settle(&mut self, task: usize, walked: Option<u64>) -> u64 {
+        let stay = &mut self.stays[task];
+        stay.walked = walked.unwrap_or(stay.lines);
+        if stay.is_homeless {
+            return stay.walked;
+        }
+        let walked = stay.walked.min(stay.lines);
+        let loaded = u128::from(stay.memory_lines) * u128::from(walked) / u128::from(stay.lines.max(1));
+        u64::try_from(loaded).expect("a part of its lines")
     }
 
     /// A job of the task leaves the core: what it walked there is the latest that was walked.
     pub fn leave(&mut self, task: usize, core: usize) {
-        for place in 0..self.walks[task].segments.len() {
-            self.touch(self.walks[task].segments[place], core);
+        let Stay { from, lines, walked, .. } = self.stays[task];
+        let whole = self.walks[task].lines;
+        if walked < lines {
+            self.ranges_of(task, (from + walked) % whole, lines - walked);
+            let missing = &self.stays[task].missing;
+            for (step, &missing) in self.paths[core].iter().zip(missing) {
+                let held = &mut self.caches[step.cache as usize];
+                self.ranges.iter().for_each(|&range| held.not_loaded(range, (missing, lines)));
+            }
+        }
+        let last = walked.min(whole);
+        let from = if whole > 0 { (from + (walked - last)) % whole } else { 0 };
+        self.ranges_of(task, from, last);
+        for place in 0..self.ranges.len() {
+            self.touch(self.ranges[place], core);
         }
         self.write(task, core);
     }
 
-    /// A job of the task that has started or gone on on a core does what it was asked to from `since` on.
-    pub fn works(&mut self, task: usize, core: usize, since: u64) {
+    /// A job of the task that has started or gone on on a core does what it was asked to from `since` on, and finds `cold_lines` of
+    /// its first lines elsewhere, whoever else walks them meanwhile.
+    pub fn works(&mut self, task: usize, core: usize, since: u64, cold_lines: u64) {
         if let Some(contention) = &mut self.contention {
-            contention.begins(task, core, since);
+            contention.begins(task, Begins { core, since, cold_lines });
         }
     }
 
@@ -182,7 +235,9 @@ impl CacheState {
         let common = self.paths[to].iter().find(is_common);
         let home_ps = self.home(task, to).map_or(self.memory_ps, |step| step.line_ps);
         let ps = common.map_or(self.memory_ps, |step| step.line_ps);
-        Transfer { ps: ps.saturating_sub(home_ps), from_memory: common.is_none() }
+        // Where the home is memory, the line has been counted.
+        let from_memory = common.is_none() && self.home(task, to).is_some();
+        Transfer { ps: ps.saturating_sub(home_ps), from_memory }
     }
 
     /// The closest cache of the core that holds all that the task's jobs walk.
@@ -191,65 +246,50 @@ impl CacheState {
         self.paths[core].iter().find(holds).copied()
     }
 
-    /// How many lines of a segment a cache does not have.
-    fn missing(&self, cache: u32, segment: u32) -> u64 {
-        let entry = self.caches[cache as usize].entries.iter().find(|entry| entry.segment == segment);
-        entry.map_or(self.lines[segment as usize], |entry| entry.stale_lines)
-    }
-
-    /// All of a segment is walked on a core.
-    fn touch(&mut self, segment: u32, core: usize) {
-        for step in &self.paths[core] {
-            let held = &mut self.caches[step.cache as usize];
-            match held.entries.iter().rposition(|entry| entry.segment == segment) {
-                Some(at) => {
-                    held.fresh_lines += held.entries.remove(at).stale_lines;
+    /// The ranges of so many lines, one walk at most, from a place in a task's walk on.
+    fn ranges_of(&mut self, task: usize, from: u64, count: u64) {
+        self.ranges.clear();
+        let Walk { segments, lines: whole, .. } = &self.walks[task];
+        let (mut at, mut left) = (from, count.min(*whole));
+        while left > 0 {
+            let mut base = 0;
+            for &segment in segments {
+                let end = base + self.lines[segment as usize];
+                if at < end && left > 0 {
+                    let taken = left.min(end - at);
+                    self.ranges.push(Range { segment, from: at - base, to: at - base + taken });
+                    (at, left) = (at + taken, left - taken);
                 }
-                None => {
-                    held.fresh_lines += self.lines[segment as usize];
-                    self.holders[segment as usize].push(step.cache);
-                }
+                base = end;
             }
-            held.entries.push(Entry { segment, stale_lines: 0 });
-            held.make_room(step.cache, &self.lines, &mut self.holders);
+            at = 0;
         }
     }
 
-    /// What a task has written becomes stale where its core does not look.
+    /// All of a range is walked on a core.
+    fn touch(&mut self, range: Range, core: usize) {
+        for step in &self.paths[core] {
+            let holders = &mut self.holders[range.segment as usize];
+            if !holders.contains(&step.cache) {
+                holders.push(step.cache);
+            }
+            self.caches[step.cache as usize].walk(range);
+        }
+    }
+
+    /// What a task has written of its ranges becomes stale where its core does not look.
     fn write(&mut self, task: usize, core: usize) {
-        let Walk { segments, written_ppm, .. } = &self.walks[task];
-        if *written_ppm == 0 {
+        let ppm = self.walks[task].written_ppm;
+        if ppm == 0 {
             return;
         }
         let path = &self.paths[core];
-        for &segment in segments {
-            let written = (self.lines[segment as usize] * written_ppm).div_ceil(ALL_PPM);
-            for &cache in &self.holders[segment as usize] {
-                if path.iter().any(|step| step.cache == cache) {
-                    continue;
-                }
-                let held = &mut self.caches[cache as usize];
-                let entry = held.entries.iter_mut().find(|entry| entry.segment == segment);
-                let entry = entry.expect("a holder holds it");
-                let more = written.saturating_sub(entry.stale_lines);
-                entry.stale_lines += more;
-                held.fresh_lines -= more;
-            }
+        for &range in &self.ranges {
+            self.holders[range.segment as usize].retain(|&cache| {
+                let looks = path.iter().any(|step| step.cache == cache);
+                looks || self.caches[cache as usize].written_elsewhere(range, ppm)
+            });
         }
-    }
-}
-
-impl Held {
-    /// What was walked longest ago goes until the rest fits.
-    fn make_room(&mut self, cache: u32, lines: &[u64], holders: &mut [Vec<u32>]) {
-        let mut gone = 0;
-        while self.fresh_lines > self.capacity_lines {
-            let Entry { segment, stale_lines } = self.entries[gone];
-            self.fresh_lines -= lines[segment as usize] - stale_lines;
-            holders[segment as usize].retain(|&holder| holder != cache);
-            gone += 1;
-        }
-        self.entries.drain(..gone);
     }
 }
 

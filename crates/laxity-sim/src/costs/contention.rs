@@ -9,7 +9,8 @@
 //! 3. This is counted for the time in which both are useful, and the job is that much longer on its core after it has done its work,
 //!    or goes on with it later. So both are as long as if they had been slowed down while both did their work, if nobody
 //!    else came in between.
-//! 4. What is found stale once more when a job starts or goes on is [`super::CacheState::enter`]'s, and is not counted here.
+//! 4. What is not at home when a job starts or goes on is [`super::CacheState::enter`]'s, and is not counted here: for as long as it takes
+//!    to walk so many lines, the job loses nothing more.
 //!
 //! Source: lindsay2012, 4.1.2 and 6.2.1 (observations 3 and 5: tasks of a group that run at the same time on different cores maximise
 //! invalidations).
@@ -39,6 +40,17 @@ pub struct Contended {
     pub delay_ns: u64,
     /// Lines that came from beyond all caches that it shares with whoever wrote them, rounded down.
     pub memory_lines: u64,
+}
+
+/// A job that is going to be useful.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Begins {
+    /// On this core.
+    pub core: usize,
+    /// Since when.
+    pub since: u64,
+    /// So many of its first lines it does not find at home whatever others do.
+    pub cold_lines: u64,
 }
 
 /// A job that is useful, or will be.
@@ -71,10 +83,12 @@ impl Contention {
         Contention { access_ps, sharers, stays: vec![None; tasks], lost: vec![(0, 0); tasks] }
     }
 
-    /// A job of the task is useful on a core from `since` on.
-    pub fn begins(&mut self, task: usize, core: usize, since: u64) {
+    /// A job of the task begins to be useful.
+    pub fn begins(&mut self, task: usize, Begins { core, since, cold_lines }: Begins) {
         if !self.sharers[task].is_empty() {
-            self.stays[task] = Some(Stay { core, since, counted: since });
+            let cold_ns = u128::from(cold_lines) * u128::from(self.access_ps) / 1_000;
+            let counted = since.saturating_add(u64::try_from(cold_ns).unwrap_or(u64::MAX));
+            self.stays[task] = Some(Stay { core, since, counted });
         }
     }
 
@@ -143,6 +157,11 @@ mod tests {
         Contention::new(10_000, (0..tasks).map(others).collect())
     }
 
+    /// A job with warm caches.
+    fn on(core: usize, since: u64) -> Begins {
+        Begins { core, since, cold_lines: 0 }
+    }
+
     /// A line that another core has written takes 20 ns more: twice an access.
     fn twice(_: usize, from: usize, to: usize) -> Transfer {
         assert_ne!(from, to);
@@ -153,7 +172,7 @@ mod tests {
     fn ends(begins: &[u64]) -> Vec<u64> {
         let mut contention = all_with_all(begins.len());
         for (task, &begin) in begins.iter().enumerate() {
-            contention.begins(task, task, begin * MS);
+            contention.begins(task, on(task, begin * MS));
         }
         let mut order: Vec<usize> = (0..begins.len()).collect();
         order.sort_by_key(|&task| begins[task]);
@@ -184,14 +203,28 @@ mod tests {
     #[test]
     fn what_is_lost_is_said_once() {
         let mut contention = all_with_all(2);
-        contention.begins(0, 0, 0);
-        contention.begins(1, 1, 0);
+        contention.begins(0, on(0, 0));
+        contention.begins(1, on(1, 0));
         assert_eq!(contention.ends(0, 4 * MS, twice).delay_ns, 8 * MS);
         assert_eq!(contention.ends(0, 9 * MS, twice), Contended::default());
-        contention.begins(0, 0, 6 * MS);
+        contention.begins(0, on(0, 6 * MS));
         // 4 ms before the first left, 3 ms since it is back.
         assert_eq!(contention.ends(1, 9 * MS, twice).delay_ns, 14 * MS);
         assert_eq!(contention.ends(0, 20 * MS, twice).delay_ns, 6 * MS);
+    }
+
+    #[test]
+    fn lines_that_are_cold_anyway_are_not_lost_to_others() {
+        let mut contention = all_with_all(2);
+        // 300000 lines of 10 ns; the other, warm, loses from the beginning.
+        contention.begins(0, Begins { core: 0, since: 0, cold_lines: 300_000 });
+        contention.begins(1, on(1, 0));
+        assert_eq!(contention.ends(0, 10 * MS, twice).delay_ns, 14 * MS);
+        assert_eq!(contention.ends(1, 10 * MS, twice).delay_ns, 20 * MS);
+        // Left before it has walked them.
+        contention.begins(0, Begins { core: 0, since: 20 * MS, cold_lines: 300_000 });
+        contention.begins(1, on(1, 20 * MS));
+        assert_eq!(contention.ends(0, 22 * MS, twice), Contended::default());
     }
 
     #[test]
@@ -199,8 +232,8 @@ mod tests {
         let sharers =
             vec![vec![Sharer { task: 1, stale_ppm: 250_000 }], vec![Sharer { task: 0, stale_ppm: 0 }]];
         let mut contention = Contention::new(10_000, sharers);
-        contention.begins(0, 0, 0);
-        contention.begins(1, 1, 0);
+        contention.begins(0, on(0, 0));
+        contention.begins(1, on(1, 0));
         assert_eq!(contention.ends(0, 10 * MS, twice).delay_ns, 5 * MS);
         assert_eq!(contention.ends(1, 10 * MS, twice), Contended::default());
     }
@@ -212,7 +245,7 @@ mod tests {
         let lost = |begin_of_third: u64| {
             let mut contention = Contention::new(10_000, sharers.clone());
             for (task, since) in [(0, 0), (1, 0), (2, begin_of_third)] {
-                contention.begins(task, task, since);
+                contention.begins(task, on(task, since));
             }
             contention.ends(0, 10 * MS, twice).delay_ns / MS
         };

@@ -22,6 +22,7 @@ mod distribution;
 mod field_csv;
 mod file;
 mod given;
+mod held;
 mod written;
 
 pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};

@@ -67,7 +67,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let aborts = state.work_left > 0 && self.late.lasts_at_most(state.deadline(), self.now) == 0;
         if aborts && let Some(caches) = &mut self.caches {
             // What it has lost to others until now is its own affair, and no longer takes time.
-            caches.done(task, self.now);
+            caches.done(task, self.now, state.work_left);
         }
         aborts
     }

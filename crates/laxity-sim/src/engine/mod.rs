@@ -225,7 +225,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             watch: Watch::new(setup, O::EVENTS),
             kernel,
             idle,
-            caches: Caches::of(setup)?.map(Box::new),
+            caches: Caches::of(setup, scale)?.map(Box::new),
             late: Late::new(setup.on_miss, setup.set.tasks().len()),
         })
     }
@@ -357,7 +357,10 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                 let cpus = &self.cpus;
                 let state = &mut self.tasks[task];
                 let mut job = state.record(index_u32(task), None, |cpu| cpus[cpu as usize].number);
-                job.counters.llc_misses = self.caches.as_mut().and_then(|caches| caches.job_ended(task));
+                if let Some(caches) = &mut self.caches {
+                    caches.done(index_u32(task), at_ns, state.work_left);
+                    job.counters.llc_misses = caches.job_ended(task);
+                }
                 self.observer.job(&job);
                 self.late.never_done(task, job.deadline_ns);
                 self.go_on_to_next(index_u32(task), at_ns);

@@ -343,7 +343,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         core.running = NONE;
         state.switched_out();
         if !IDEAL && let Some(caches) = &mut self.caches {
-            caches.left(before, cpu, self.now);
+            caches.left(before, cpu, self.now, state.work_left);
         }
         if task == NONE {
             self.clocks.set(cpu as usize, NEVER);

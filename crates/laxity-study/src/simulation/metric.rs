@@ -76,7 +76,7 @@ pub static METRICS: [Metric; 10] = [
     Metric {
         name: "llc-miss-rate",
         title: "LLC miss rate",
-        description: "lines from beyond all caches by lines walked, one every `access` of the costs (lindsay2012, 6.2.2)",
+        description: "lines from beyond all caches by lines walked, one every `access` of the costs; at most 1 (lindsay2012, 6.2.2)",
         measure: Measure::Number(Unit::Ratio, |one| one.efficiency.llc_miss_rate(one.access_ps?).map(shown)),
     },
     Metric {

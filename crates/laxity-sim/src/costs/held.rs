@@ -1,0 +1,219 @@
+//! What one cache holds: ranges of lines, the one walked longest ago first.
+//!
+//! A cyclic walk finds either all of a range or nothing of it: its lines are all equally long ago, and the first that is missing takes
+//! the place of the next. So a range goes as a whole when there is no room for all of it.
+
+/// Lines `from..to` of a segment, walked one after the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Range {
+    pub segment: u32,
+    pub from: u64,
+    pub to: u64,
+}
+
+/// A range, and how many of its lines others have written since, wherever they are in it.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    range: Range,
+    stale_lines: u64,
+}
+
+/// One cache.
+#[derive(Debug, Clone)]
+pub(super) struct Held {
+    pub capacity_lines: u64,
+    fresh_lines: u64,
+    entries: Vec<Entry>,
+}
+
+impl Range {
+    pub fn len(self) -> u64 {
+        self.to - self.from
+    }
+
+    /// How many lines both have.
+    fn common(self, other: Range) -> u64 {
+        let (from, to) = (self.from.max(other.from), self.to.min(other.to));
+        if self.segment == other.segment { to.saturating_sub(from) } else { 0 }
+    }
+}
+
+/// `part` of `whole` things of which `of` are wanted, rounded up; none of none.
+fn share_up(part: u64, of: u64, whole: u64) -> u64 {
+    let share = (u128::from(part) * u128::from(of)).div_ceil(u128::from(whole.max(1)));
+    u64::try_from(share).expect("a part of something that fits")
+}
+
+impl Entry {
+    fn fresh(self) -> u64 {
+        self.range.len() - self.stale_lines
+    }
+
+    /// How many of so many of its lines are stale.
+    fn stale_of(self, lines: u64) -> u64 {
+        share_up(self.stale_lines, lines, self.range.len())
+    }
+
+    /// What is left of it before and behind a range that has `common` lines with it.
+    fn without(self, range: Range, common: u64) -> [Entry; 2] {
+        let Range { segment, from, to } = self.range;
+        let before = Range { segment, from, to: from.max(range.from.min(to)) };
+        let behind = Range { segment, from: to.min(range.to.max(from)), to };
+        let stale = self.stale_lines - self.stale_of(common);
+        let rest = before.len() + behind.len();
+        let stale_behind = share_up(stale, behind.len(), rest);
+        [
+            Entry { range: before, stale_lines: stale - stale_behind },
+            Entry { range: behind, stale_lines: stale_behind },
+        ]
+    }
+}
+
+impl Held {
+    /// Empty.
+    pub fn new(capacity_lines: u64) -> Held {
+        Held { capacity_lines, fresh_lines: 0, entries: Vec::new() }
+    }
+
+    /// How many lines of a range are not there.
+    pub fn missing(&self, range: Range) -> u64 {
+        let here = |entry: &Entry| {
+            let common = entry.range.common(range);
+            common - entry.stale_of(common)
+        };
+        range.len() - self.entries.iter().map(here).sum::<u64>()
+    }
+
+    /// All of a range is walked: it is what was walked last. What was walked longest ago goes until the rest fits.
+    pub fn walk(&mut self, range: Range) {
+        let mut place = 0;
+        while let Some(&entry) = self.entries.get(place) {
+            let common = entry.range.common(range);
+            if common == 0 {
+                place += 1;
+                continue;
+            }
+            self.entries.remove(place);
+            self.fresh_lines -= entry.fresh();
+            for rest in entry.without(range, common).into_iter().filter(|rest| rest.range.len() > 0) {
+                self.fresh_lines += rest.fresh();
+                self.entries.insert(place, rest);
+                place += 1;
+            }
+        }
+        self.fresh_lines += range.len();
+        match self.entries.last_mut() {
+            Some(last)
+                if last.stale_lines == 0
+                    && last.range.segment == range.segment
+                    && last.range.to == range.from =>
+            {
+                last.range.to = range.to;
+            }
+            _ => self.entries.push(Entry { range, stale_lines: 0 }),
+        }
+        self.make_room();
+    }
+
+    /// `ppm` of the lines of a range are written elsewhere. Whether anything of its segment is here.
+    pub fn written_elsewhere(&mut self, range: Range, ppm: u64) -> bool {
+        let mut any = false;
+        for entry in self.entries.iter_mut().filter(|entry| entry.range.segment == range.segment) {
+            any = true;
+            let common = entry.range.common(range);
+            let written = share_up(common, ppm, 1_000_000);
+            let more = written.saturating_sub(entry.stale_of(common));
+            entry.stale_lines += more;
+            self.fresh_lines -= more;
+        }
+        any
+    }
+
+    /// A share of a range was not loaded after all.
+    pub fn not_loaded(&mut self, range: Range, (part, whole): (u64, u64)) {
+        let mut place = 0;
+        while let Some(&entry) = self.entries.get(place) {
+            let common = entry.range.common(range);
+            let stale = entry.stale_of(common);
+            let less = share_up(common, part, whole).min(common - stale);
+            if less == 0 {
+                place += 1;
+                continue;
+            }
+            let [before, behind] = entry.without(range, common);
+            let within = Range { from: before.range.to, to: behind.range.from, ..range };
+            let parts = [before, Entry { range: within, stale_lines: stale + less }, behind];
+            self.entries.remove(place);
+            for part in parts.into_iter().filter(|part| part.range.len() > 0) {
+                self.entries.insert(place, part);
+                place += 1;
+            }
+            self.fresh_lines -= less;
+        }
+    }
+
+    fn make_room(&mut self) {
+        let mut gone = 0;
+        while self.fresh_lines > self.capacity_lines {
+            self.fresh_lines -= self.entries[gone].fresh();
+            gone += 1;
+        }
+        self.entries.drain(..gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+    use std::collections::BTreeSet;
+
+    /// Without writes, in a cache that never overflows, what is there is what was walked, line by line.
+    #[test]
+    fn ranges_are_what_was_walked() {
+        for seed in 0..2_000 {
+            let mut rng = Pcg64::seed_from_u64(seed);
+            let mut held = Held::new(1_000);
+            let mut walked = BTreeSet::new();
+            for _ in 0..40 {
+                let from = rng.random_range(0..60);
+                let range = Range { segment: rng.random_range(0..3), from, to: rng.random_range(from..=60) };
+                let lines = || (range.from..range.to).map(|line| (range.segment, line));
+                let missing = lines().filter(|line| !walked.contains(line)).count();
+                assert_eq!(
+                    Ok(held.missing(range)),
+                    u64::try_from(missing),
+                    "seed {seed}: {range:?} in {held:?}"
+                );
+                if rng.random_range(0..2) == 0 && range.len() > 0 {
+                    held.walk(range);
+                    walked.extend(lines());
+                    assert_eq!(held.fresh_lines, walked.len() as u64, "seed {seed}");
+                }
+            }
+        }
+    }
+
+    /// Whatever is walked, written and taken back: no more than fits, and every number of lines is that of its entries.
+    #[test]
+    fn sums_hold_whatever_happens() {
+        for seed in 0..2_000 {
+            let mut rng = Pcg64::seed_from_u64(seed);
+            let mut held = Held::new(rng.random_range(0..100));
+            for _ in 0..60 {
+                let from = rng.random_range(0..60);
+                let range =
+                    Range { segment: rng.random_range(0..3), from, to: rng.random_range(from + 1..=61) };
+                match rng.random_range(0..4) {
+                    0 | 1 => held.walk(range),
+                    2 => drop(held.written_elsewhere(range, rng.random_range(0..=1_000_000))),
+                    _ => held.not_loaded(range, (rng.random_range(0..5), 5)),
+                }
+                let fresh: u64 = held.entries.iter().map(|entry| entry.fresh()).sum();
+                assert!(held.fresh_lines == fresh && fresh <= held.capacity_lines, "seed {seed}: {held:?}");
+                assert!(held.missing(range) <= range.len(), "seed {seed}: {range:?} in {held:?}");
+            }
+        }
+    }
+}
