@@ -261,9 +261,7 @@ fn what_is_not_counted_is_not_known_and_never_zero() {
         assert_eq!(gaps.not_measured["llc-miss-rate"]["no counters"], 2);
         assert!(gaps.not_run.is_empty() && gaps.why_not_measured("dsr").is_none(), "{gaps:?}");
     }
-    assert!(
-        gaps[1].why_not_measured("late-tardiness").is_some_and(|why| why.contains("no job completed late"))
-    );
+    assert!(gaps[1].why_not_measured("late-tardiness").is_some_and(|why| why.contains("was a job late")));
     // A machine that counts: 5 ms of 50 ns an access are 100 000 accesses.
     let counters =
         Counters { instructions: Some(30), cycles: Some(20), llc_misses: Some(25_000), ..NOT_COUNTED };
@@ -277,6 +275,28 @@ fn what_is_not_counted_is_not_known_and_never_zero() {
     assert!(near(row(&table, "wfd", 2, "ipc").1, 1.5), "{table}");
     assert!(near(row(&table, "wfd", 2, "llc-miss-rate").1, 0.25), "{table}");
     assert_eq!(row(&table, "ffd", 2, "llc-miss-rate").1, Some(0.0), "a counter that counted none: {table}");
+}
+
+#[test]
+fn what_is_known_of_some_repetitions_only_is_not_known() {
+    let study = study(STUDY);
+    let directory = tempfile::tempdir().expect("a directory");
+    // Late in the first repetition, and counted in the second.
+    let runs = |tasks: u64, _, _| {
+        let tasks = usize::try_from(tasks).expect("few");
+        let counters = Counters { instructions: Some(30), cycles: Some(20), ..NOT_COUNTED };
+        let late = run(tasks, Canned { cpu_ms: 10, response_ms: 12, counters: NOT_COUNTED });
+        Ok(vec![late, run(tasks, Canned { cpu_ms: 5, response_ms: 5, counters })])
+    };
+    let done = conducted(&study, directory.path(), runs);
+    let table = csv(&study, &done);
+    for metric in ["late-tardiness", "ipc"] {
+        assert_eq!(row(&table, "wfd", 1, metric), (0, None, None), "{table}");
+    }
+    let gaps = &done.points[&Point { family: 0, value: 1 }].gaps[0];
+    assert_eq!(gaps.why_not_measured("ipc"), Some("no counters"));
+    assert_eq!(gaps.why_not_measured("late-tardiness"), Some("not in every repetition was a job late"));
+    assert!(near(row(&table, "wfd", 1, "execution-inflation").1, 1.5), "{table}");
 }
 
 #[test]

@@ -312,7 +312,7 @@ fn reason(metric: &Metric, found: &[Simulated], runs: &[Run]) -> String {
         INFLATION | "relative-ipc" => summary("execution_inflation"),
         "dsr" => summary("deadline_satisfaction"),
         "migrations" => summary("migration_rate"),
-        "late-tardiness" => Some("no job completed late in every repetition".to_owned()),
+        "late-tardiness" => Some("not in every repetition was a job late".to_owned()),
         _ => summary("tardiness_ns"),
     };
     why.unwrap_or_else(|| "no job completed of which it is known".to_owned())
