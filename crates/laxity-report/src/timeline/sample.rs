@@ -72,11 +72,19 @@ pub(crate) fn events() -> Vec<Event> {
         (13_250, Complete, Some(1), Some(2), Some(0), Some(12_000)),
         (13_250, Start, Some(1), Some(2), Some(1), None),
         (14_000, Leave, None, Some(0), None, None),
+    ];
+    rows.iter().map(event).collect()
+}
+
+/// The same with a late job that aborts, and a release that is skipped.
+pub(crate) fn events_of_every_kind() -> Vec<Event> {
+    use EventKind::*;
+    let late: &[Row] = &[
         (24_000, DeadlineMiss, None, Some(2), Some(1), None),
         (24_000, Abort, Some(1), Some(2), Some(1), Some(24_000)),
         (24_000, Skip, None, Some(2), Some(2), None),
     ];
-    rows.iter().map(event).collect()
+    events().into_iter().chain(late.iter().map(event)).collect()
 }
 
 fn event(&(time_us, kind, cpu, task, job, argument): &Row) -> Event {

@@ -247,13 +247,15 @@ mod tests {
 
     fn text(options: TextOptions) -> String {
         let set = sample::set();
-        let lines: Result<Vec<String>> = lines(&set, sample::events().into_iter().map(Ok), options).collect();
+        let events = sample::events_of_every_kind().into_iter().map(Ok);
+        let lines: Result<Vec<String>> = lines(&set, events, options).collect();
         lines.expect("no error").join("\n") + "\n"
     }
 
     #[test]
     fn golden() {
-        let shown: BTreeSet<EventKind> = sample::events().iter().map(|event| event.kind).collect();
+        let shown: BTreeSet<EventKind> =
+            sample::events_of_every_kind().iter().map(|event| event.kind).collect();
         assert_eq!(shown.len(), EventKind::ALL.len(), "the sample lacks a kind of event");
         sample::golden("schedule.txt", &text(TextOptions::default()));
     }

@@ -74,22 +74,6 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// The event that a job's end is, and the miss where it ends because of that.
-    fn show_end(&mut self, cpu: u32, task: u32, outcome: Outcome) {
-        let kind = match outcome {
-            Outcome::Aborted => EventKind::Abort,
-            _ => EventKind::Complete,
-        };
-        let (deadline, job) = (self.tasks[task as usize].deadline(), self.tasks[task as usize].index());
-        if kind == EventKind::Abort
-            && let Some(miss) = self.watch.misses_now(task, job, self.now)
-        {
-            self.observer.event(miss);
-        }
-        self.emit(kind, Some(cpu), task, Some(deadline));
-        self.watch.ended(task, job);
-    }
-
     /// The job on `cpu` has ended, and the core decides at once.
     #[inline]
     fn finish_on(&mut self, cpu: u32, next_release: u64) {

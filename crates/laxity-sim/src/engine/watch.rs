@@ -6,7 +6,7 @@ use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_generate::{Jobs, jobs_of};
 use laxity_model::OnMiss;
-use laxity_trace::{Event, EventKind};
+use laxity_trace::{Event, EventKind, Outcome};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -170,6 +170,22 @@ fn miss(time_ns: u64, task: u32, job: u32) -> Event {
 }
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
+    /// The event that a job's end is, and the miss where it ends because of that.
+    pub(super) fn show_end(&mut self, cpu: u32, task: u32, outcome: Outcome) {
+        let kind = match outcome {
+            Outcome::Aborted => EventKind::Abort,
+            _ => EventKind::Complete,
+        };
+        let (deadline, job) = (self.tasks[task as usize].deadline(), self.tasks[task as usize].index());
+        if kind == EventKind::Abort
+            && let Some(miss) = self.watch.misses_now(task, job, self.now)
+        {
+            self.observer.event(miss);
+        }
+        self.emit(kind, Some(cpu), task, Some(deadline));
+        self.watch.ended(task, job);
+    }
+
     /// Emits what comes before the instant, or up to and including it.
     pub(super) fn watch_until(&mut self, until: u64, inclusive: bool) {
         while let Some(event) = self.watch.take(until, inclusive) {

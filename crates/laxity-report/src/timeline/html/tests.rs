@@ -124,7 +124,7 @@ proptest! {
 #[test]
 fn jobs_have_their_releases_deadlines_and_completions() {
     let set = sample::set();
-    let data = data_of(&shown(&set, &sample::events(), &HtmlOptions::new("a", "b")));
+    let data = data_of(&shown(&set, &sample::events_of_every_kind(), &HtmlOptions::new("a", "b")));
     let ids = ids_of(&set, &data);
     let mut numbers = Numbers::of(&data);
     // Past the segments: as many as were decoded before, with their counts.
@@ -153,7 +153,8 @@ fn jobs_have_their_releases_deadlines_and_completions() {
             if flags & 4 > 0 {
                 line += &format!(" complete {}", release + numbers.next());
             }
-            lines.push(line + if flags & 8 > 0 { " missed" } else { "" });
+            line += if flags & 8 > 0 { " missed" } else { "" };
+            lines.push(line + if flags & 16 > 0 { " aborted" } else { "" });
         }
     }
     let expected = [
@@ -162,7 +163,7 @@ fn jobs_have_their_releases_deadlines_and_completions() {
         "0.2 from 10000000 deadline 15000000 complete 12100000",
         "1.0 from 0 deadline 10000000 complete 8600000",
         "2.0 from 0 deadline 12000000 complete 13250000 missed",
-        "2.1 from 12000000 deadline 24000000",
+        "2.1 from 12000000 deadline 24000000 complete 24000000 missed aborted",
     ];
     assert_eq!(lines, expected);
     assert_eq!(numbers.bytes.len(), 0, "numbers that nobody reads");

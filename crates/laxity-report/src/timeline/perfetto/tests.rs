@@ -140,6 +140,19 @@ fn golden() {
     sample::golden("perfetto.txt", &text(&read));
 }
 
+/// A job that aborts ends there, without laxity, and its task's track says so.
+#[test]
+fn aborted_jobs_end_and_are_marked() {
+    let (set, events) = (sample::set(), sample::events_of_every_kind());
+    let read = read(decoded(&set, 2, &events));
+    check(&read);
+    let (whole, before) = (text(&read), text(&self::read(decoded(&set, 2, &sample::events()))));
+    assert!(whole.contains("24000000 instant aborted"), "{whole}");
+    assert!(!before.contains("aborted"), "{before}");
+    let laxities = |text: &str| text.lines().filter(|line| line.contains("counter")).count();
+    assert_eq!(laxities(&whole), laxities(&before));
+}
+
 /// The bytes of a first packet, by hand from the definition of the format: whoever changes the messages sees it.
 #[test]
 fn packets_are_fields_of_the_trace() {
