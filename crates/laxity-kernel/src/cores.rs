@@ -1,7 +1,7 @@
 //! The cores of amp-rm: how fast they are, and the deferrable servers on them.
 
 use crate::{Options, Scheduler, ffi};
-use laxity_model::{DeferrableServer, Diagnostic, Duration, Platform, Policy, Result, Speed};
+use laxity_model::{DeferrableServer, Diagnostic, Duration, Platform, Result, Speed};
 use libbpf_rs::{MapCore as _, MapFlags};
 use serde::{Deserialize, Serialize};
 
@@ -142,7 +142,7 @@ impl Options {
     /// The cores that the policy is told of: all that there are, those that nobody has named as fast as any.
     pub(crate) fn sized_cores(&self) -> Result<Vec<Core>> {
         let mut cores = self.cores.clone();
-        if self.policy == Policy::AmpRm {
+        if self.policy.has_servers() {
             let named = |cpu: &u32| self.cores.iter().any(|core| core.cpu == *cpu);
             let others =
                 Platform::this_machine()?.cpus().iter().filter(|cpu| !named(cpu)).collect::<Vec<_>>();

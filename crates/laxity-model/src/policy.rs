@@ -76,6 +76,11 @@ impl Policy {
         }
     }
 
+    /// Whether its cores can have deferrable servers for ordinary tasks.
+    pub fn has_servers(self) -> bool {
+        self == Policy::AmpRm
+    }
+
     /// One line for `laxity list`.
     pub fn description(self) -> &'static str {
         match self {

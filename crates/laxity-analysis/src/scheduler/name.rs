@@ -49,7 +49,7 @@ impl Analysed {
 
     /// Whether its cores can have deferrable servers.
     pub fn has_servers(self) -> bool {
-        self.policy() == Some(Policy::AmpRm)
+        self.policy().is_some_and(Policy::has_servers)
     }
 
     /// How many of a cell's processors run tasks.

@@ -11,7 +11,7 @@ use laxity_kernel::{
     BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
 };
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
@@ -147,7 +147,7 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     let mut authority = None;
     loop {
         let scheduler = Attached::attach(&options)?;
-        if authority.is_none() && options.policy == Policy::AmpRm {
+        if authority.is_none() && options.policy.has_servers() {
             authority = Some(open_authority(arguments, &options)?);
         }
         // The verifier may take seconds; they are none of the schedule's.

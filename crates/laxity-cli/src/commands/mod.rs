@@ -22,7 +22,7 @@ use crate::arguments::{Command, RunningArguments};
 use crate::experiment::{Finished, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output};
-use laxity_model::{Diagnostic, Duration, Policy, Result, ServerSize, TaskSet, read_task_set};
+use laxity_model::{Diagnostic, Duration, Result, ServerSize, TaskSet, read_task_set};
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
 use laxity_trace::{Existing, RunStatus};
@@ -168,7 +168,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
 /// The server for ordinary threads, which one of the schedulers has to have.
 fn server(arguments: &RunningArguments, schedulers: &[NamedScheduler]) -> Result<Option<ServerSize>> {
     let Some(size) = arguments.policy.server else { return Ok(None) };
-    if schedulers.iter().any(|scheduler| scheduler.scheduler.policy == Policy::AmpRm) {
+    if schedulers.iter().any(|scheduler| scheduler.scheduler.policy.has_servers()) {
         return Ok(Some(size));
     }
     let names: Vec<&str> = schedulers.iter().map(|scheduler| scheduler.name.as_str()).collect();

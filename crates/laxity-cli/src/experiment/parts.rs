@@ -7,8 +7,8 @@ use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
 use crate::{deploy, output};
 use laxity_model::{
-    CpuList, Diagnostic, Failure, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, TaskKind,
-    TaskSet, Utilization,
+    CpuList, Diagnostic, Failure, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, TaskKind, TaskSet,
+    Utilization,
 };
 use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
@@ -114,7 +114,7 @@ impl Planner<'_> {
     /// What real-time tasks may have of every core under the scheduler.
     fn limits_of(&self, scheduler: &NamedScheduler) -> KernelLimits {
         let platform = &self.settings.platform;
-        let size = self.settings.policy.server.filter(|_| scheduler.scheduler.policy == Policy::AmpRm);
+        let size = self.settings.policy.server.filter(|_| scheduler.scheduler.policy.has_servers());
         let Some(size) = size else { return self.limits };
         let beside = size.on_cores(platform).map(|(_, server)| self.limits.beside(server));
         beside.min_by_key(|limits| limits.rt_runtime_us).unwrap_or(self.limits)

@@ -8,7 +8,7 @@ use super::progress::watching;
 use super::runs::not_simulated;
 use super::tasks_of;
 use crate::experiment::Placed;
-use laxity_model::{Demand, Diagnostic, Duration, Platform, Policy, PolicyScheduler, Result, TaskSet};
+use laxity_model::{Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_sim::BudgetMode;
 use laxity_trace::{Host, Run, RunStatus};
 use std::collections::BTreeMap;
@@ -97,7 +97,7 @@ fn mechanics_of(beside: &Beside<'_>, all: &Mechanics) -> Mechanics {
         Budgets::Throttled => BudgetMode::Throttle,
         Budgets::OfPolicy => all.budget_mode,
     };
-    let server = all.server.filter(|_| beside.scheduler.policy == Policy::AmpRm);
+    let server = all.server.filter(|_| beside.scheduler.policy.has_servers());
     Mechanics { budget_mode, server, ..all.clone() }
 }
 

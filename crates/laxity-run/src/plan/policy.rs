@@ -212,7 +212,7 @@ fn cores(
     limits: KernelLimits,
     policy: PolicyOptions,
 ) -> Result<Vec<Core>> {
-    if scheduler.policy != Policy::AmpRm {
+    if !scheduler.policy.has_servers() {
         return Ok(Vec::new());
     }
     let fastest = platform.cores().iter().map(|core| core.speed).max().unwrap_or(Speed::UNIT);
@@ -235,7 +235,7 @@ fn server_of(
     platform: &Platform,
     policy: PolicyOptions,
 ) -> Option<DeferrableServer> {
-    let size = policy.server.filter(|_| scheduler.policy == Policy::AmpRm)?;
+    let size = policy.server.filter(|_| scheduler.policy.has_servers())?;
     let of_cell = size.on_cores(platform).find(|(cpu, _)| cell.cpus.contains(*cpu));
     of_cell.map(|(_, server)| server).filter(|server| !server.is_none())
 }

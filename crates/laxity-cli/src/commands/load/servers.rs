@@ -5,7 +5,7 @@ use clap::Args;
 use laxity_analysis::DoubleHit;
 use laxity_kernel::{Core, OrdinaryTimes, Scheduler, checked_server};
 use laxity_model::{
-    CpuList, DeferrableServer, Diagnostic, Platform, Policy, PolicyScheduler, Result, ServerSize, Speed,
+    CpuList, DeferrableServer, Diagnostic, Platform, PolicyScheduler, Result, ServerSize, Speed,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ pub fn cores(
     platform: &Platform,
     share_ppm: u64,
 ) -> Result<Vec<Core>> {
-    if scheduler.policy != Policy::AmpRm {
+    if !scheduler.policy.has_servers() {
         if !arguments.are_given() {
             return Ok(Vec::new());
         }
@@ -178,6 +178,7 @@ pub fn lines(times: &[CpuTimes]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use laxity_model::Policy;
 
     fn arguments(choices: &[&str], speeds: Option<&str>) -> ServerArguments {
         ServerArguments {
