@@ -1,7 +1,7 @@
 //! Curves of a study by simulation: how sets are placed, what schedules them, and what that costs.
 
 use super::file::{AdmissionWord, SimulatedCurveFile};
-use laxity_model::{Diagnostic, PolicyScheduler, Result, Scope};
+use laxity_model::{Diagnostic, Duration, PolicyScheduler, Result, Scope};
 use laxity_place::{Fit, Method, Overload};
 use laxity_sim::costs::{Costs, read_costs};
 use serde_json::{Value, json};
@@ -20,6 +20,8 @@ pub struct SimulatedCurve {
     pub placement: Method,
     /// How tasks are admitted one by one instead.
     pub admission: Option<AdmissionWord>,
+    /// By how much Theorem 1 may have them late then; any time if nothing is said.
+    pub tardiness_bound: Option<Duration>,
     /// What may be placed together; nothing: what a set's deadlines ask for.
     pub fit: Option<Fit>,
     /// What becomes of a task that fits nowhere.
@@ -51,6 +53,9 @@ impl SimulatedCurve {
                 AdmissionWord::IgnoresDoubleHit => "the servers' double hit ignored",
                 AdmissionWord::CountsDoubleHit => "the servers' double hit counted",
             };
+            if let Some(bound) = self.tardiness_bound {
+                words += &format!(", nobody late by more than {bound}");
+            }
         } else if self.scheduler.scope != Scope::Global {
             words += &format!(", placed by {}", self.placement);
             match self.overload {
@@ -68,6 +73,7 @@ impl SimulatedCurve {
             "scheduler": self.scheduler.to_string(),
             "placement": self.placement.to_string(),
             "admission": self.admission.map(|admission| format!("{admission:?}")),
+            "tardiness_bound_ns": self.tardiness_bound.map(Duration::as_ns),
             "fit": self.fit.map(|fit| fit.to_string()),
             "overload": self.overload.to_string(),
             // Of what the files say, not of their names.
@@ -121,6 +127,12 @@ fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Re
             "leave `placement`, `fit` and `overload` out, and choose amp-rm or another scheduler per core",
         )));
     }
+    if file.tardiness_bound.is_some() && file.admission != Some(AdmissionWord::IgnoresDoubleHit) {
+        return Err(here(
+            Diagnostic::usage("`tardiness-bound` is of tasks that are admitted with the double hit ignored")
+                .hint("write `admission = \"ignores-double-hit\"`; with it counted nobody is late"),
+        ));
+    }
     let name = match &file.name {
         Some(name) => name.clone(),
         None if is_placed => placement.to_string(),
@@ -133,6 +145,7 @@ fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Re
         scheduler_name: file.scheduler.trim().to_ascii_lowercase(),
         placement,
         admission: file.admission,
+        tardiness_bound: file.tardiness_bound.as_deref().map(str::parse).transpose().map_err(here)?,
         fit: file.fit.as_deref().map(str::parse).transpose().map_err(here)?,
         overload: file.overload.as_deref().map_or(Ok(Overload::Refuse), str::parse).map_err(here)?,
         costs: match &costs_file {

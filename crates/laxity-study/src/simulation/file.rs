@@ -141,7 +141,7 @@ pub(crate) struct SimulatedPlatformFile {
 
 /// A curve: how sets are placed, and what schedules them.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "curve")]
 pub(crate) struct SimulatedCurveFile {
     /// What it is called in figures; its placement's name if it is not given, and its scheduler's where nothing is placed.
@@ -161,6 +161,10 @@ pub(crate) struct SimulatedCurveFile {
     /// that are refused are left out (amp-rm).
     #[serde(default)]
     pub(crate) admission: Option<AdmissionWord>,
+    /// With `admission = "ignores-double-hit"`: a task is admitted only where Theorem 1 bounds the tardiness of every task by that
+    /// much (calandrino2007, 4.2), such as "0ms", which counts the double hit as one more budget. Any tardiness if it is not given.
+    #[serde(default)]
+    pub(crate) tardiness_bound: Option<String>,
     /// What becomes of a task that fits nowhere: refuse, which makes the set one that could not be placed, or least-loaded. refuse if
     /// it is not given.
     #[serde(default)]

@@ -94,8 +94,18 @@ pub(crate) struct Admitted<'s> {
     pub count: (u64, u64),
 }
 
-/// Admits the tasks in the order in which they enter, each onto the slowest core that can take it, with any tardiness; to a scheduler
-/// that looks at ticks only, if it does.
+/// What a core must be able to promise.
+#[derive(Clone, Copy)]
+pub(crate) struct Rules {
+    /// Whether two budgets in a row count.
+    pub word: AdmissionWord,
+    /// By how much tasks may be late; any time if nothing is said.
+    pub tardiness_max: Option<Duration>,
+    /// The scheduler looks at ticks only.
+    pub at_ticks: bool,
+}
+
+/// Admits the tasks in the order in which they enter, each onto the slowest core that can take it.
 ///
 /// # Errors
 ///
@@ -104,14 +114,14 @@ pub(crate) fn admit(
     tasks: &[Task],
     platform: &Platform,
     size: Option<ServerSize>,
-    (word, at_ticks): (AdmissionWord, bool),
+    rules: Rules,
 ) -> Result<Admitted<'static>> {
-    let double_hit = match word {
+    let double_hit = match rules.word {
         AdmissionWord::IgnoresDoubleHit => DoubleHit::Ignored,
         AdmissionWord::CountsDoubleHit => DoubleHit::Counted,
     };
     let none = ServerSize::Share(DeferrableServer::NONE);
-    let tick = if at_ticks { TICK } else { Duration::ZERO };
+    let tick = if rules.at_ticks { TICK } else { Duration::ZERO };
     let mut admission = Admission::new(platform, size.unwrap_or(none), double_hit).at_ticks(tick);
     let mut tasks = tasks.to_vec();
     let mut order: Vec<usize> = (0..tasks.len()).filter(|&id| tasks[id].kind == TaskKind::RealTime).collect();
@@ -121,7 +131,7 @@ pub(crate) fn admit(
     for id in order {
         let task = SporadicTask::implicit(tasks[id].wcet.as_ns(), tasks[id].period().as_ns());
         let affinity = tasks[id].affinity.clone();
-        match admission.enter(Entrant { id: id as u64, task, tardiness_max: None, affinity }) {
+        match admission.enter(Entrant { id: id as u64, task, tardiness_max: rules.tardiness_max, affinity }) {
             Ok(cpu) => places.push((cpu, id)),
             Err(_) => tasks[id].kind = TaskKind::BestEffort,
         }

@@ -7,7 +7,7 @@
 use super::counted::Counted;
 use super::curve::SimulatedCurve;
 use super::metric::Simulated;
-use super::mixed::{Admitted, admit, servers};
+use super::mixed::{Admitted, Rules, admit, servers};
 use super::study::SimulationStudy;
 use super::tally::{CurveSet, Kept, SimulatedSet, SimulationTally, Value};
 use crate::Point;
@@ -89,8 +89,9 @@ impl<'a> SimulationSampler<'a> {
     /// A set with the places of its tasks under a curve; nothing if they could not be placed.
     fn placed<'t>(&self, curve: &SimulatedCurve, set: &'t TaskSet) -> Result<Option<Admitted<'t>>> {
         if let Some(word) = curve.admission {
-            let word = (word, self.study.mixed.at_ticks);
-            return admit(set.tasks(), &self.platform, self.server, word).map(Some);
+            let rules =
+                Rules { word, tardiness_max: curve.tardiness_bound, at_ticks: self.study.mixed.at_ticks };
+            return admit(set.tasks(), &self.platform, self.server, rules).map(Some);
         }
         let count = set.real_time().count() as u64;
         let admitted = |cells| Admitted { set: Cow::Borrowed(set), cells, count: (count, count) };
