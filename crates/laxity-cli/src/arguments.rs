@@ -4,7 +4,7 @@ pub mod platform;
 mod policy;
 mod server;
 
-pub use platform::{PlacementArguments, PlatformArguments};
+pub use platform::{PlacementArguments, PlatformArguments, Speeds};
 pub use policy::PolicyArguments;
 pub use server::ServerArguments;
 

@@ -30,6 +30,7 @@ mod protocol;
 mod qemu;
 mod results;
 mod session;
+mod slowed;
 mod version;
 
 pub use accelerator::{Acceleration, Accelerator};

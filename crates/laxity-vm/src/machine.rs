@@ -9,8 +9,8 @@ use crate::kernels::{self, KernelChoice};
 use crate::process::interrupted;
 use crate::qemu::{self, Hardware};
 use crate::session::{BootFailure, Session};
-use crate::{Audience, files};
-use laxity_model::{Diagnostic, Result};
+use crate::{Audience, files, slowed};
+use laxity_model::{Diagnostic, Result, Speed};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +53,8 @@ pub struct Settings {
     pub agent: PathBuf,
     /// Processors.
     pub cpus: u32,
+    /// What part of one of the host's each of them gets once the machine has booted, at most 1; or nothing, for as much as there is.
+    pub cpu_speeds: Vec<Speed>,
     /// Memory in MiB.
     pub memory_mib: u64,
     /// Its kernel.
@@ -79,6 +81,7 @@ impl Settings {
         Settings {
             agent,
             cpus: 2,
+            cpu_speeds: Vec::new(),
             memory_mib: 2048,
             kernel: KernelChoice::default(),
             any_kernel: false,
@@ -119,6 +122,7 @@ pub fn run(
     audience: &mut dyn Audience,
     interrupt: &AtomicBool,
 ) -> Result<Ended> {
+    slowed::check(&settings.cpu_speeds, settings.cpus)?;
     let qemu = qemu::find()?;
     let travel = Travel::of(&order.cwd, arguments(&order.program), &order.with)?;
     check_memory(settings.memory_mib)?;
@@ -146,6 +150,7 @@ pub fn run(
         if cpus == 1 { "" } else { "s" },
         boot.as_secs_f64()
     ));
+    session.slow(&settings.cpu_speeds)?;
     let end = session.converse(&travel, settings.timeout, audience, interrupt)?;
     Ok(Ended { code: end.code, files: end.files, release, accelerator, boot })
 }

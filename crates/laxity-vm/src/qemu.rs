@@ -130,7 +130,8 @@ fn inherit(command: &mut Command, descriptors: Vec<RawFd>) {
 fn arguments(hardware: &Hardware, emulation: &str, port: RawFd, uart: RawFd) -> Vec<String> {
     let mut words: Vec<String> = [
         "-name",
-        "laxity-vm",
+        // Threads are called by the processors they are.
+        "laxity-vm,debug-threads=on",
         "-no-user-config",
         "-nodefaults",
         "-display",

@@ -8,7 +8,8 @@ use crate::process::{LOOK_EVERY, Tied, interrupted};
 use crate::protocol::Frame;
 use crate::qemu::Lines;
 use crate::results::Results;
-use laxity_model::{Diagnostic, Result};
+use crate::slowed;
+use laxity_model::{Diagnostic, Result, Speed};
 use std::io::{ErrorKind, Read};
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -112,6 +113,14 @@ impl Session {
     /// How long it took from the start to the greeting.
     pub fn booted_in(&self) -> Duration {
         self.booted
+    }
+
+    /// Holds the machine's processors to parts of the host's.
+    ///
+    /// # Errors
+    /// See [`slowed::hold`].
+    pub fn slow(&mut self, speeds: &[Speed]) -> Result<()> {
+        slowed::hold(self.process.child().id(), speeds)
     }
 
     /// Waits for the machine's greeting. A reason, if it does not come.

@@ -3,9 +3,22 @@
 use super::value;
 use crate::experiment::ILP_TIME_LIMIT;
 use clap::Args;
-use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, ShippedPlatform, read_platform};
+use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, ShippedPlatform, Speed, read_platform};
 use laxity_place::{Method, Overload};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Speeds of cores, in the order of their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Speeds(pub Vec<Speed>);
+
+impl FromStr for Speeds {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        text.split(',').map(|speed| speed.trim().parse()).collect::<Result<_>>().map(Speeds)
+    }
+}
 
 /// Which cores, and how they are clustered.
 #[derive(Args, Clone)]

@@ -1,6 +1,6 @@
 //! `laxity vm`.
 
-use crate::arguments::{Cli, value};
+use crate::arguments::{Cli, Speeds, value};
 use crate::{interrupt, output};
 use clap::{Args, Parser as _};
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
@@ -32,6 +32,7 @@ Examples:
   laxity vm -- run set.toml --scheduler g-edf --duration 2s --out results
   laxity vm --cpus 4 --kernel-line newest -- list
   laxity vm --deterministic --cpus 1 -- run set.toml --scheduler p-edf
+  sudo laxity vm --cpus 2 --cpu-speeds 0.8,0.2 -- load amp-rm --speeds 0.8,0.2 --duration 5s
   laxity vm --exec -- sh scenario.sh                any program, with its libraries
   laxity vm --kernels                               which kernels there are, and which are good
 
@@ -44,6 +45,9 @@ pub struct VmArguments {
     /// CPUs of the machine, 1 to 255
     #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=255))]
     pub cpus: u32,
+    /// What part of one of this machine's CPUs each of its CPUs gets, as in 0.5,0.5,0.25: unequal cores (needs root, and QEMU 8.1 or KVM)
+    #[arg(long, allow_hyphen_values = true, value_name = "SPEEDS", conflicts_with = "deterministic", value_parser = value::<Speeds>)]
+    pub cpu_speeds: Option<Speeds>,
     /// Its memory, such as 512M or 2G
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", default_value = "2G", value_parser = memory)]
     pub memory: ByteSize,
@@ -183,6 +187,7 @@ fn run(arguments: &VmArguments, interrupt: &AtomicBool, terminal: &mut Terminal)
     };
     let settings = Settings {
         cpus: arguments.cpus,
+        cpu_speeds: arguments.cpu_speeds.clone().map_or_else(Vec::new, |speeds| speeds.0),
         memory_mib: arguments.memory.0 >> 20,
         kernel,
         any_kernel: arguments.any_kernel,
@@ -308,7 +313,10 @@ mod tests {
             Ok(Duration::from_ms(1500))
         );
         assert_eq!(with(&["--env", "A=b=c"]).map(|found| found.env), Ok(vec![("A".into(), "b=c".into())]));
-        let bad: [&[&str]; 9] = [
+        assert_eq!(with(&["--cpu-speeds", "1,1/4"]).map(|found| found.cpu_speeds), Ok("1,0.25".parse().ok()));
+        let bad: [&[&str]; 11] = [
+            &["--cpu-speeds", "1,0"],
+            &["--cpu-speeds", "0.5,0.5", "--deterministic"],
             &["--cpus", "0"],
             &["--memory", "lots"],
             &["--timeout", "0s"],

@@ -1,6 +1,6 @@
 //! `laxity load amp-rm`: the speeds of cores, the deferrable servers on them, and what ordinary tasks have had by them.
 
-use crate::arguments::value;
+use crate::arguments::{Speeds, value};
 use clap::Args;
 use laxity_analysis::DoubleHit;
 use laxity_kernel::{Core, OrdinaryTimes, Scheduler, checked_server};
@@ -54,18 +54,6 @@ impl FromStr for ServerChoice {
             None => Ok(ServerChoice { cpus: None, size: text.parse()? }),
             Some((cpus, size)) => Ok(ServerChoice { cpus: Some(cpus.trim().parse()?), size: size.parse()? }),
         }
-    }
-}
-
-/// Speeds of cores.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Speeds(Vec<Speed>);
-
-impl FromStr for Speeds {
-    type Err = Diagnostic;
-
-    fn from_str(text: &str) -> Result<Self> {
-        text.split(',').map(|speed| speed.trim().parse()).collect::<Result<_>>().map(Speeds)
     }
 }
 
