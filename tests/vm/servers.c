@@ -4,7 +4,8 @@
  *
  *   servers load CPU RUNTIME_US PERIOD_US WORK_US SECONDS    a real-time task on a CPU; WORK_US of each job; or until SIGTERM
  *   servers busy CPU SECONDS                                 an ordinary loop on a CPU: what it got of it, in thousandths
- *   servers sleep THREADS ITERATIONS SEED [CPU]              busy-sleep loops (calandrino2007, Figure 5): response times in us
+ *   servers sleep THREADS ITERATIONS SEED TIMES [CPU]        busy-sleep loops (calandrino2007, Figure 5) whose sleeps are TIMES as
+ *                                                            long; response times in us, a TIMES-th of what they were
  *   servers hold SECONDS                                     an ordinary process that waits, for others to promote
  *
  * Exit code 1: something was refused.
@@ -98,6 +99,7 @@ static int busy(char **words)
 struct loop {
 	pthread_t thread;
 	uint64_t random;
+	uint64_t times;
 	int iterations;
 	uint64_t *response;
 };
@@ -114,12 +116,12 @@ static void *busy_sleep(void *context)
 	struct loop *loop = context;
 
 	for (int i = 0; i < loop->iterations; i++) {
-		uint64_t length = draw(loop) * MS;
-		struct timespec pause = {.tv_nsec = length};
+		uint64_t length = draw(loop) * MS * loop->times;
+		struct timespec pause = {.tv_sec = length / (1000 * MS), .tv_nsec = length % (1000 * MS)};
 		uint64_t begin = now(CLOCK_MONOTONIC);
 
 		nanosleep(&pause, NULL);
-		loop->response[i] = now(CLOCK_MONOTONIC) - begin - length;
+		loop->response[i] = (now(CLOCK_MONOTONIC) - begin - length) / loop->times;
 	}
 	return NULL;
 }
@@ -149,13 +151,14 @@ static void summarize(uint64_t *values, size_t count)
 static int sleepers(char **words, int given)
 {
 	int threads = atoi(words[0]), iterations = atoi(words[1]);
+	uint64_t times = number(words[3]);
 	struct loop *loops = calloc(threads, sizeof(*loops));
 	uint64_t *values = calloc((size_t)threads * iterations, sizeof(*values));
 
-	if (!loops || !values || threads < 1 || iterations < 1 || (given > 3 && confined(words[3])))
+	if (!loops || !values || threads < 1 || iterations < 1 || times < 1 || (given > 4 && confined(words[4])))
 		return 1;
 	for (int i = 0; i < threads; i++) {
-		loops[i] = (struct loop){.random = number(words[2]) + i, .iterations = iterations,
+		loops[i] = (struct loop){.random = number(words[2]) + i, .times = times, .iterations = iterations,
 					 .response = values + (size_t)i * iterations};
 		/* Seeds that are neighbours are not to draw alike. */
 		for (int turn = 0; turn < 8; turn++)
@@ -192,7 +195,7 @@ int main(int count, char **words)
 		return load(words + 2);
 	if (!strcmp(what, "busy") && count == 4)
 		return busy(words + 2);
-	if (!strcmp(what, "sleep") && (count == 5 || count == 6))
+	if (!strcmp(what, "sleep") && (count == 6 || count == 7))
 		return sleepers(words + 2, count - 2);
 	if (!strcmp(what, "hold") && count == 3)
 		return hold(words + 2);
