@@ -12,6 +12,8 @@ pub(super) struct ServedCore {
     pub speed: Speed,
     /// Who is done keeps the core until the next multiple of this, in ns; 1: no longer than it takes.
     pub tick: u64,
+    /// Whether tasks of the same period have priorities by their numbers; else by nobody knows what.
+    pub ties_by_id: bool,
     /// By priority.
     tasks: Vec<Entrant>,
     /// Have left since the core was last quiet.
@@ -22,7 +24,8 @@ pub(super) struct ServedCore {
 
 impl ServedCore {
     pub fn new(cpu: u32, speed: Speed, server: DeferrableServer) -> Self {
-        ServedCore { cpu, speed, tick: 1, tasks: Vec::new(), leavers: Vec::new(), servers: vec![server] }
+        let (tasks, leavers) = (Vec::new(), Vec::new());
+        ServedCore { cpu, speed, tick: 1, ties_by_id: true, tasks, leavers, servers: vec![server] }
     }
 
     pub fn tasks(&self) -> &[Entrant] {
@@ -96,13 +99,58 @@ impl ServedCore {
         mut work: Work,
     ) -> Result<Bounds, Why> {
         let server = self.at_ticks(server);
-        let tasks: Vec<SporadicTask> = all.iter().map(|entrant| self.at_speed(&entrant.task)).collect();
-        let judge = match double_hit {
-            DoubleHit::Counted => response_times(server, &tasks, double_hit, &mut work),
-            DoubleHit::Ignored => tardiness(server, &tasks, &mut work),
+        let bounds = self.judge(all, server, double_hit, &mut work)?;
+        let bounds = match bounds {
+            Bounds::ResponseTimes(bounds) if !self.ties_by_id => {
+                Bounds::ResponseTimes(self.as_last_of_equals(all, bounds, (server, double_hit), work)?)
+            }
+            Bounds::Tardiness(bounds) if !self.ties_by_id => {
+                Bounds::Tardiness(self.as_last_of_equals(all, bounds, (server, double_hit), work)?)
+            }
+            bounds => bounds,
         };
-        match judge {
-            Verdict::Schedulable(bounds) => within(all, bounds),
+        within(all, bounds)
+    }
+
+    /// The bounds of tasks, each as if all others of its period went before it. Whoever of them goes first, and whether that stays so:
+    /// nothing else goes before a job of its while it is pending.
+    fn as_last_of_equals(
+        &self,
+        all: &[&Entrant],
+        mut bounds: Vec<u64>,
+        (server, double_hit): (DeferrableServer, DoubleHit),
+        mut work: Work,
+    ) -> Result<Vec<u64>, Why> {
+        for at in 0..all.len() {
+            let end = all.partition_point(|entrant| entrant.task.period <= all[at].task.period);
+            if end == at + 1 {
+                continue;
+            }
+            let mut order = all[..end].to_vec();
+            order[at..].rotate_left(1);
+            match self.judge(&order, server, double_hit, &mut work)? {
+                Bounds::ResponseTimes(as_last) | Bounds::Tardiness(as_last) => bounds[at] = as_last[end - 1],
+                Bounds::None => {}
+            }
+        }
+        Ok(bounds)
+    }
+
+    /// What is proven of tasks in the order of their priorities.
+    fn judge(
+        &self,
+        all: &[&Entrant],
+        server: DeferrableServer,
+        double_hit: DoubleHit,
+        work: &mut Work,
+    ) -> Result<Bounds, Why> {
+        let tasks: Vec<SporadicTask> = all.iter().map(|entrant| self.at_speed(&entrant.task)).collect();
+        let verdict = match double_hit {
+            DoubleHit::Counted => response_times(server, &tasks, double_hit, work),
+            DoubleHit::Ignored => tardiness(server, &tasks, work),
+        };
+        match verdict {
+            Verdict::Schedulable(bounds) => Ok(bounds),
             Verdict::NotApplicable(why) => {
                 Err(Why::NotApplicable { assumption: why.assumption, id: why.task.map(|at| all[at].id) })
             }
@@ -111,7 +159,7 @@ impl ServedCore {
                 None => Why::Full,
                 Some(at) => Why::Late {
                     id: all[at].id,
-                    response: response_time(server, &tasks[..=at], double_hit, work),
+                    response: response_time(server, &tasks[..=at], double_hit, *work),
                     deadline: tasks[at].deadline,
                 },
             }),

@@ -2,8 +2,8 @@
 //! 4.1 and 4.2).
 //!
 //! A task goes onto the slowest core that can take it: that keeps fast cores free for ordinary tasks. Cores of the same speed are
-//! tried by their numbers. Tasks of a core have rate-monotonic priorities, ties by id; C is at speed 1 and is rounded up to ns on
-//! every core. What a core can take says
+//! tried by their numbers. Tasks of a core have rate-monotonic priorities, ties by id unless the host has another order
+//! ([`Admission::whatever_ties`]); C is at speed 1 and is rounded up to ns on every core. What a core can take says
 //!
 //! - with the double hit ignored, as the paper has it, the plain test; and if a task has asked for a bound of its tardiness,
 //!   Theorem 1 must not exceed it there ([`crate::DoubleHit::Ignored`]);
@@ -35,7 +35,8 @@ use std::collections::BTreeMap;
 /// A task that wants to enter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entrant {
-    /// Its number: no two tasks have the same at a time. Of equal periods the lower goes first.
+    /// Its number: no two tasks have the same at a time. Of equal periods the lower goes first, unless the admission is for whatever
+    /// ties.
     pub id: u64,
     /// Its parameters, C at speed 1.
     pub task: SporadicTask,
@@ -75,6 +76,16 @@ impl Admission {
     #[must_use]
     pub fn at_ticks(mut self, tick: Duration) -> Self {
         self.cores.iter_mut().for_each(|core| core.tick = tick.as_ns().max(1));
+        self
+    }
+
+    /// For a host that orders tasks of the same period by something else than their ids, and may do so anew while they are there, as
+    /// one whose numbers of tasks are used again: everybody's bound is as if all others of its period went before it. Only bounds
+    /// of tardiness and response times differ by that, and what is asked of them; where D = T deadlines are met in either order or
+    /// in none.
+    #[must_use]
+    pub fn whatever_ties(mut self) -> Self {
+        self.cores.iter_mut().for_each(|core| core.ties_by_id = false);
         self
     }
 

@@ -1,5 +1,6 @@
 //! A core whose tasks come and go as admission has it, one unit of time after the other.
 
+use crate::Random;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_model::DeferrableServer;
 use std::collections::VecDeque;
@@ -20,6 +21,8 @@ pub enum Settling {
 
 struct Running {
     entrant: Entrant,
+    /// Of equal periods the lower goes first.
+    tie: u64,
     /// Nothing once it has left.
     next_release: Option<u64>,
     /// Release and work left of each job that is pending.
@@ -30,6 +33,8 @@ struct Running {
 pub struct Host {
     pub admission: Admission,
     pub settling: Settling,
+    /// Draws who of a period goes first; by id if there is none.
+    pub(crate) ties: Option<Random>,
     pub now: u64,
     running: Vec<Running>,
     /// What the server goes by.
@@ -47,6 +52,7 @@ impl Host {
         Host {
             admission,
             settling,
+            ties: None,
             now: 0,
             running: Vec::new(),
             server,
@@ -60,11 +66,19 @@ impl Host {
     pub fn enter(&mut self, entrant: Entrant) -> bool {
         let entered = self.admission.enter_core(CPU, entrant.clone()).is_ok();
         if entered {
-            let next_release = Some(self.now);
-            self.running.push(Running { entrant, next_release, jobs: VecDeque::new() });
-            self.running.sort_by_key(|running| (running.entrant.task.period, running.entrant.id));
+            let (tie, next_release) = (entrant.id, Some(self.now));
+            self.running.push(Running { entrant, tie, next_release, jobs: VecDeque::new() });
+            self.order();
         }
         entered
+    }
+
+    /// By priority. Where ties are drawn they are drawn anew: a host that starts anew has its tasks in another order.
+    fn order(&mut self) {
+        if let Some(random) = &mut self.ties {
+            self.running.iter_mut().for_each(|running| running.tie = random.below(u64::MAX));
+        }
+        self.running.sort_by_key(|running| (running.entrant.task.period, running.tie));
     }
 
     pub fn leave(&mut self, id: u64) {

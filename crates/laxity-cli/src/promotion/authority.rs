@@ -70,7 +70,9 @@ impl Authority {
             Diagnostic::environment(format!("{} cannot be listened at: {error}", path.display()))
                 .hint("promote, demote and resize need it: make the directory writable")
         })?;
-        let mut admission = Admission::new(platform, ServerSize::Share(DeferrableServer::NONE), double_hit);
+        // The kernel's side orders them by the numbers that were free, and anew when it starts anew.
+        let mut admission =
+            Admission::new(platform, ServerSize::Share(DeferrableServer::NONE), double_hit).whatever_ties();
         let known = platform.cpus();
         let cores: BTreeMap<u32, Core> =
             cores.iter().filter(|core| known.contains(core.cpu)).map(|core| (core.cpu, *core)).collect();
