@@ -65,15 +65,18 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// Of a thread, if there is one.
+    /// Of a thread, if there is one. One that has ended is none, also while nobody has taken note of its end.
     pub fn of(tid: i32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{tid}/stat")).ok()?)
     }
 
-    /// Fields 9 and 22 of proc_pid_stat(5). The name, field 2, may hold spaces and parentheses.
+    /// Fields 3, 9 and 22 of proc_pid_stat(5). The name, field 2, may hold spaces and parentheses.
     fn parse(text: &str) -> Option<Self> {
         let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-        Some(Stat { flags: fields.nth(6)?.parse().ok()?, started: fields.nth(12)?.parse().ok()? })
+        if matches!(fields.next()?, "Z" | "X" | "x") {
+            return None;
+        }
+        Some(Stat { flags: fields.nth(5)?.parse().ok()?, started: fields.nth(12)?.parse().ok()? })
     }
 }
 
@@ -98,6 +101,9 @@ mod tests {
         let stat = Stat::parse(text).expect("a stat line");
         assert_eq!((stat.flags & NO_SETAFFINITY, stat.started), (NO_SETAFFINITY, 777));
         assert!(Stat::parse("42 (short) S 1").is_none());
+        for ended in ["Z", "X"] {
+            assert!(Stat::parse(&text.replace(") S ", &format!(") {ended} "))).is_none(), "{ended}");
+        }
     }
 
     #[test]
