@@ -163,19 +163,55 @@ int BPF_PROG(lx_answered, struct task_struct *p, const struct sched_attr *attr, 
 	return 0;
 }
 
+#ifdef LX_SERVERS
+/* The thread is born, of one of ours or of one that is noted itself. */
+static __always_inline void lx_note_birth(struct task_struct *p, struct task_struct *parent, bool ours)
+{
+	u32 child = p->pid, origin = parent->pid;
+	u32 *noted = ours ? NULL : bpf_map_lookup_elem(&born, &origin);
+
+	if (noted)
+		origin = *noted;
+	if (ours || noted)
+		bpf_map_update_elem(&born, &child, &origin, BPF_ANY);
+}
+
+static __always_inline void lx_forget_birth(struct task_struct *p)
+{
+	u32 pid = p->pid;
+
+	bpf_map_delete_elem(&born, &pid);
+}
+#else
+static __always_inline void lx_note_birth(struct task_struct *p, struct task_struct *parent, bool ours)
+{
+	(void)p;
+	(void)parent;
+	(void)ours;
+}
+
+static __always_inline void lx_forget_birth(struct task_struct *p)
+{
+	(void)p;
+}
+#endif
+
 /* A child is not one of ours: fork fails as SCHED_DEADLINE's does, unless it was to be reset. */
 s32 BPF_STRUCT_OPS(on_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	struct lx_member *member;
+	bool ours;
 
 	if (!bpf_task_storage_get(&members, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		return -LX_ENOMEM;
 	if (!args->fork)
 		return 0;
 	member = bpf_task_storage_get(&members, parent, NULL, 0);
-	if (member && member->joined && !BPF_CORE_READ_BITFIELD(parent, sched_reset_on_fork))
+	ours = member && member->joined;
+	if (ours && !BPF_CORE_READ_BITFIELD(parent, sched_reset_on_fork))
 		return -LX_EAGAIN;
+	lx_note_birth(p, parent, ours);
 	return 0;
 }
 
@@ -202,6 +238,7 @@ void BPF_STRUCT_OPS(on_exit_task, struct task_struct *p, struct scx_exit_task_ar
 {
 	(void)args;
 	lx_leave(p);
+	lx_forget_birth(p);
 }
 
 /*

@@ -236,6 +236,20 @@ struct {
 	__type(value, struct lx_parameters);
 } roster SEC(".maps");
 
+#ifdef LX_SERVERS
+/*
+ * Children of real-time tasks, and theirs, by thread id: of which one. A child is not one of ours, but the kernel leaves it the policy;
+ * user space takes that away from the children of those whom it has promoted, and then the entry.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LX_TASKS_MAX * 4);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u32);
+	__type(value, u32);
+} born SEC(".maps");
+#endif
+
 /* Set by the loader. */
 const volatile u32 online_cpus = 1;
 const volatile u32 instance_count = 1;

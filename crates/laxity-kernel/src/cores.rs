@@ -217,6 +217,32 @@ impl Scheduler {
         })?;
         Ok(values.unwrap_or_default().iter().map(|value| times_of(value)).collect())
     }
+
+    /// Threads of which the kernel's side has seen that real-time tasks, or their children, had them, and has not been told to forget
+    /// them: each with the real-time task.
+    ///
+    /// # Errors
+    ///
+    /// The policy has no servers, and its tasks nobody who looks after their children.
+    pub fn born(&self) -> Result<Vec<(i32, i32)>> {
+        let map = self.born_map()?;
+        let number = |bytes: &[u8]| bytes.try_into().ok().map(i32::from_ne_bytes);
+        let of_key = |key: Vec<u8>| Some((number(&key)?, number(&map.lookup(&key, MapFlags::ANY).ok()??)?));
+        Ok(map.keys().filter_map(of_key).collect())
+    }
+
+    /// The child has been looked after.
+    pub fn forget_born(&self, child: i32) {
+        if let Ok(map) = self.born_map() {
+            // It may have ended: then it is forgotten.
+            let _ = map.delete(&child.to_ne_bytes());
+        }
+    }
+
+    fn born_map(&self) -> Result<libbpf_rs::Map<'_>> {
+        let map = self.object.maps().find(|map| map.name() == "born");
+        map.ok_or_else(|| Diagnostic::environment("the policy does not note who is born".to_owned()))
+    }
 }
 
 fn times_of(value: &[u8]) -> OrdinaryTimes {

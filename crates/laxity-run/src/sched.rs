@@ -98,7 +98,9 @@ pub fn set_attributes(tid: i32, wanted: Attributes) -> io::Result<()> {
 const SCHED_DEADLINE: u32 = 6;
 const SCHED_EXT: u32 = 7;
 
-/// Gives thread `tid` (0: the calling thread) a policy. Children of the thread fall back to SCHED_OTHER.
+/// Gives thread `tid` (0: the calling thread) a policy. Children of the thread fall back to SCHED_OTHER; those of one of SCHED_EXT
+/// keep that policy, which without parameters means no more (SCHED_FLAG_RESET_ON_FORK resets SCHED_FIFO, SCHED_RR and SCHED_DEADLINE,
+/// and nice values below 0: sched_fork in Linux's kernel/sched/core.c).
 pub fn set_policy(tid: i32, policy: Policy) -> io::Result<()> {
     let mut attr = SchedAttr {
         size: u32::try_from(size_of::<SchedAttr>()).expect("a small structure"),

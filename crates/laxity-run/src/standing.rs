@@ -12,6 +12,11 @@ const KERNEL_THREAD: u64 = 0x0020_0000;
 /// SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_EXT.
 const ORDINARY: [u32; 4] = [0, 3, 5, 7];
 
+const SCHED_FIFO: u32 = 1;
+const SCHED_RR: u32 = 2;
+const SCHED_EXT: u32 = 7;
+const RESET_ON_FORK: u64 = libc::SCHED_FLAG_RESET_ON_FORK as u64;
+
 /// A thread as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
@@ -27,7 +32,7 @@ impl Standing {
     ///
     /// # Errors
     ///
-    /// There is none (`ESRCH`), or what else the kernel says.
+    /// There is none, or it has ended and nobody has taken note of that (`ESRCH`), or what else the kernel says.
     pub fn of(tid: i32) -> io::Result<Self> {
         let gone = || io::Error::from_raw_os_error(libc::ESRCH);
         // The kernel takes 0 for the caller.
@@ -39,6 +44,10 @@ impl Standing {
         // The kernel reports the default slice where none was asked for; put back, it would be one that was.
         if ORDINARY.contains(&attributes.policy) && attributes.runtime == sched::attributes(0)?.runtime {
             attributes.runtime = 0;
+        }
+        if is_fixed_priority(attributes.policy) {
+            // It has one for other times, which the kernel does not report with these.
+            attributes.nice = rustix::process::getpriority_process(pid_of(tid))?;
         }
         Ok(Standing { tid, started, attributes, cpus: sched::affinity(tid)? })
     }
@@ -58,7 +67,7 @@ impl Standing {
         self.attributes.policy
     }
 
-    /// Whether the thread is still there.
+    /// Whether the thread is still there, and has not ended.
     pub fn is_alive(&self) -> bool {
         Stat::of(self.tid).is_some_and(|stat| stat.started == self.started)
     }
@@ -72,13 +81,56 @@ impl Standing {
         if !self.is_alive() {
             return Ok(());
         }
-        let policy = sched::set_attributes(self.tid, self.attributes);
+        let policy = give(self.tid, self.attributes);
         let cpus = sched::set_affinity(self.tid, &self.cpus);
         policy.and(cpus).or_else(|error| match error.raw_os_error() {
             Some(libc::ESRCH) => Ok(()),
             _ => Err(io::Error::new(error.kind(), format!("thread {}: {error}", self.tid))),
         })
     }
+
+    /// Gives a child, which the thread has had since it got SCHED_EXT and SCHED_FLAG_RESET_ON_FORK (`sched::set_policy`), what it would
+    /// have, had its parent stayed as it was. One that has got another policy meanwhile keeps that.
+    ///
+    /// # Errors
+    ///
+    /// There is no such thread, not yet or not any more (`ESRCH`), or what else the kernel says.
+    pub fn pass_on(&self, child: i32) -> io::Result<()> {
+        let now = sched::attributes(child)?;
+        if now.policy != SCHED_EXT {
+            return Ok(());
+        }
+        give(child, inherited(self.attributes, now.nice))
+    }
+}
+
+/// What a child has of a parent, itself having this nice value.
+fn inherited(parent: Attributes, nice: i32) -> Attributes {
+    let resets = parent.flags & RESET_ON_FORK != 0;
+    if resets && is_fixed_priority(parent.policy) {
+        return Attributes::default();
+    }
+    let of_parent = if resets { parent.nice.max(0) } else { parent.nice };
+    // While it is promoted, its parent's is 0; another one is of its own choice.
+    let nice = if nice == 0 { of_parent } else { nice };
+    Attributes { nice, flags: parent.flags & !RESET_ON_FORK, ..parent }
+}
+
+fn is_fixed_priority(policy: u32) -> bool {
+    [SCHED_FIFO, SCHED_RR].contains(&policy)
+}
+
+fn pid_of(tid: i32) -> Option<rustix::process::Pid> {
+    rustix::process::Pid::from_raw(tid)
+}
+
+/// All that `Standing::of` has found.
+fn give(tid: i32, attributes: Attributes) -> io::Result<()> {
+    sched::set_attributes(tid, attributes)?;
+    if is_fixed_priority(attributes.policy) {
+        rustix::process::setpriority_process(pid_of(tid), attributes.nice)?;
+    }
+    Ok(())
 }
 
 /// Whether the thread is one of the kernel's own.
@@ -124,6 +176,26 @@ mod tests {
     }
 
     #[test]
+    fn one_that_was_confined_is_confined_again() {
+        let machine = sched::affinity(0).expect("our own");
+        let lowest: CpuList = machine.lowest().into_iter().collect();
+        if machine == lowest {
+            eprintln!("SKIPPED: one CPU cannot be fewer than all");
+            return;
+        }
+        let (_stay, tid) = thread();
+        let batch = Attributes { policy: 3, ..Attributes::default() };
+        sched::set_attributes(tid, batch).expect("less is always permitted");
+        sched::set_affinity(tid, &lowest).expect("our own thread");
+        let before = Standing::of(tid).expect("it is there");
+        sched::set_affinity(tid, &machine).expect("our own thread");
+        sched::set_attributes(tid, Attributes::default()).expect("as much");
+        before.restore().expect("as much");
+        assert_eq!(Standing::of(tid).expect("it is there"), before);
+        assert_eq!(before.cpus(), &lowest);
+    }
+
+    #[test]
     fn one_that_has_ended_or_another_of_its_number_is_left_alone() {
         let (_stay, tid) = thread();
         let standing = Standing::of(tid).expect("it is there");
@@ -135,6 +207,54 @@ mod tests {
         for none in [1 << 23, 0, -1] {
             assert_eq!(Standing::of(none).expect_err("none").raw_os_error(), Some(libc::ESRCH));
         }
+    }
+
+    #[test]
+    fn one_whose_end_nobody_has_taken_note_of_is_none() {
+        let stdio = std::process::Stdio::piped;
+        let mut child =
+            std::process::Command::new("cat").stdin(stdio()).stdout(stdio()).spawn().expect("a program");
+        let tid = i32::try_from(child.id()).expect("a number");
+        let standing = Standing::of(tid).expect("it is there");
+        drop(child.stdin.take());
+        // Its output ends when it does, or a little before.
+        std::io::Read::read_to_end(&mut child.stdout.take().expect("piped"), &mut Vec::new()).expect("read");
+        let state = || std::fs::read_to_string(format!("/proc/{tid}/stat")).expect("not yet taken note of");
+        while !state().contains(") Z ") {
+            std::thread::yield_now();
+        }
+        assert!(!standing.is_alive());
+        assert_eq!(Standing::of(tid).expect_err("it has ended").raw_os_error(), Some(libc::ESRCH));
+        standing.restore().expect("nothing to do");
+        child.wait().expect("ours");
+    }
+
+    #[test]
+    fn a_child_has_what_its_parent_would_have_passed_on() {
+        let of = |policy, nice, flags| Attributes { policy, nice, flags, ..Attributes::default() };
+        let fifo = Attributes { priority: 4, ..of(SCHED_FIFO, 5, 0) };
+        let reset = RESET_ON_FORK;
+        for (parent, nice, child) in [
+            (of(0, 0, 0), 0, of(0, 0, 0)),
+            (of(3, 5, 0), 0, of(3, 5, 0)),
+            // Of its own.
+            (of(0, 5, 0), 7, of(0, 7, 0)),
+            // As it is while it is promoted, and as fork leaves it.
+            (of(0, -5, 0), 0, of(0, -5, 0)),
+            (of(3, -5, reset), 0, of(3, 0, 0)),
+            (of(3, 5, reset), 0, of(3, 5, 0)),
+            (fifo, 0, fifo),
+            (Attributes { flags: reset, ..fifo }, 0, of(0, 0, 0)),
+        ] {
+            assert_eq!(inherited(parent, nice), child, "{parent:?}");
+        }
+        // Who has not the policy of a promoted thread is left alone.
+        let (_stay, tid) = thread();
+        let before = Standing::of(tid).expect("it is there");
+        let parent = Standing { attributes: of(3, 9, 0), ..before.clone() };
+        parent.pass_on(tid).expect("nothing to do");
+        assert_eq!(Standing::of(tid).expect("it is there"), before);
+        assert_eq!(parent.pass_on(1 << 23).expect_err("none").raw_os_error(), Some(libc::ESRCH));
     }
 
     #[test]

@@ -161,7 +161,13 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
             );
         }
         ask_again(&tasks);
+        if let Some(authority) = &mut authority {
+            authority.goes_on();
+        }
         let end = watch(arguments, &scheduler, &mut authority, begin, &stop)?;
+        if let Some(authority) = &mut authority {
+            authority.put_all_back(&scheduler);
+        }
         report(arguments, begin, &Sums::of(&scheduler)?, true)?;
         let Some(exit) = end else {
             drop(scheduler);
@@ -187,7 +193,7 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
             None => return Ok(stopped(arguments, &stop)),
         }
         if let Some(authority) = &mut authority {
-            authority.starts_anew(&mut options.cores);
+            authority.starts_anew(&mut options.cores, &mut tasks);
         }
     }
 }

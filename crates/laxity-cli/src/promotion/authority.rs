@@ -1,5 +1,8 @@
 //! The loader's side: who is promoted, where, and how large the servers are. What is admitted says `laxity_analysis::admission`.
 
+mod lives;
+mod refusals;
+
 use super::messages::{Order, Outcome};
 use crate::output;
 use laxity_analysis::admission::{Admission, Entrant};
@@ -7,6 +10,7 @@ use laxity_analysis::{DoubleHit, SporadicTask};
 use laxity_kernel::{Core, Enrolled, Scheduler, monotonic_ns};
 use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Speed};
 use laxity_run::{Channel, Keeper, Policy, Standing};
+use refusals::{Bound, beside_guests, check_times, no_thread, share_of, words};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
@@ -28,6 +32,12 @@ struct Promoted {
     /// In the admission: a number that nobody has had before.
     id: u64,
     task: Enrolled,
+}
+
+impl Promoted {
+    fn tid(&self) -> i32 {
+        self.standing.tid()
+    }
 }
 
 /// What real-time tasks may have beside servers, in millionths of a core.
@@ -101,6 +111,7 @@ impl Authority {
     pub fn serve(&mut self, scheduler: &Scheduler, span: Span) {
         let end = Instant::now() + span;
         self.settle(scheduler);
+        self.look_after(scheduler);
         loop {
             let left = end.saturating_duration_since(Instant::now());
             match laxity_run::readable_within(&self.listener, left) {
@@ -122,7 +133,7 @@ impl Authority {
         stream.set_write_timeout(Some(PATIENCE))?;
         let mut client = Channel::over(stream);
         let Some(order) = client.receive()? else { return Ok(()) };
-        self.forget_ended(scheduler);
+        self.look_after(scheduler);
         let outcome = self.carry_out(scheduler, &order).unwrap_or_else(Outcome::from);
         output::say(format!("amp-rm: {}", words(&outcome)));
         client.send(&outcome)
@@ -193,7 +204,7 @@ impl Authority {
             return Err(Diagnostic::usage(format!("thread {pid} is one of the kernel's own"))
                 .hint("promote a thread of a program"));
         }
-        if let Some(promoted) = self.promoted.iter().find(|promoted| promoted.standing.tid() == pid) {
+        if let Some(promoted) = self.promoted.iter().find(|promoted| promoted.tid() == pid) {
             return Err(Diagnostic::usage(format!(
                 "thread {pid} is promoted already, with {}/{} on CPU {}",
                 Duration::from_ns(promoted.task.runtime_ns),
@@ -212,7 +223,7 @@ impl Authority {
     /// The cores on which nobody is who has become a real-time task without being promoted: of those nothing is proven, and nothing of
     /// who runs beside them.
     fn without_guests(&self, scheduler: &Scheduler) -> Result<(CpuList, Vec<(i32, CpuList)>)> {
-        let is_promoted = |tid: i32| self.promoted.iter().any(|promoted| promoted.standing.tid() == tid);
+        let is_promoted = |tid: i32| self.promoted.iter().any(|promoted| promoted.tid() == tid);
         let others = scheduler.roster()?.into_iter().map(|task| task.tid).filter(|&tid| !is_promoted(tid));
         // One that ends just now is nowhere.
         let guests: Vec<(i32, CpuList)> =
@@ -240,10 +251,7 @@ impl Authority {
     ) -> std::result::Result<(), Bound> {
         let pid = standing.tid();
         self.keeper.keep(standing.clone()).map_err(Bound::Failed)?;
-        let bound = laxity_run::set_affinity(pid, &CpuList::from_iter([cpu])).and_then(|()| {
-            let (runtime, period) = (Duration::from_ns(task.runtime_ns), Duration::from_ns(task.period_ns));
-            laxity_run::set_policy(pid, Policy::Ext { runtime, deadline: period, period })
-        });
+        let bound = bind(standing, cpu, task);
         let Err(error) = bound else { return Ok(()) };
         // Its own error counts more than one of putting back what has not changed.
         let _ = self.keeper.restore(pid);
@@ -262,18 +270,17 @@ impl Authority {
     }
 
     fn demote(&mut self, scheduler: &Scheduler, pid: i32) -> Result<Outcome> {
-        let Some(at) = self.promoted.iter().position(|promoted| promoted.standing.tid() == pid) else {
+        let Some(promoted) = self.promoted.iter().find(|promoted| promoted.tid() == pid) else {
             let gone = Standing::of(pid).err().map(|error| no_thread(pid, &error));
             return Err(gone.unwrap_or_else(|| {
                 Diagnostic::usage(format!("thread {pid} is not promoted"))
                     .hint("laxity promote makes it a real-time task")
             }));
         };
-        let promoted = self.promoted.remove(at);
         let (cpu, cpus) = (promoted.cpu, promoted.standing.cpus().clone());
-        self.admission.leave(promoted.id);
         let put_back = self.keeper.restore(pid);
-        self.admission_left(scheduler, cpu);
+        self.look_after_children(scheduler);
+        self.leaves(scheduler, pid);
         put_back?;
         Ok(Outcome::Demoted { pid, cpu, cpus })
     }
@@ -339,51 +346,11 @@ impl Authority {
         self.unsettled.len() < before
     }
 
-    /// Threads that have ended, or have got another policy from somebody else, leave.
-    fn forget_ended(&mut self, scheduler: &Scheduler) {
-        let left = |promoted: &Promoted| {
-            let now = Standing::of(promoted.standing.tid());
-            !promoted.standing.is_alive() || now.is_ok_and(|now| now.policy() != SCHED_EXT)
-        };
-        while let Some(at) = self.promoted.iter().position(left) {
-            let promoted = self.promoted.remove(at);
-            self.admission.leave(promoted.id);
-            // Whoever gave it another policy did not mean its CPUs.
-            if let Err(error) = self.keeper.restore(promoted.standing.tid()) {
-                output::say(format!("warning: {}", error.message));
-            }
-            self.admission_left(scheduler, promoted.cpu);
-        }
-    }
-
-    /// The policy starts anew because a CPU has come or gone: servers keep their sizes, and who has lost its core is put back.
-    pub fn starts_anew(&mut self, cores: &mut [Core]) {
-        let is_there = |cpu: u32| cores.iter().any(|core| core.cpu == cpu);
-        for promoted in std::mem::take(&mut self.promoted) {
-            if is_there(promoted.cpu) {
-                self.promoted.push(promoted);
-                continue;
-            }
-            self.admission.leave(promoted.id);
-            let tid = promoted.standing.tid();
-            output::say(format!("thread {tid} is ordinary again: its CPU {} has gone", promoted.cpu));
-            if let Err(error) = self.keeper.restore(tid) {
-                output::say(format!("warning: {}", error.message));
-            }
-        }
-        for core in cores.iter_mut() {
-            if let Some(known) = self.cores.get_mut(&core.cpu) {
-                known.closed = self.promoted.iter().any(|promoted| promoted.cpu == core.cpu);
-                *core = *known;
-            }
-        }
-    }
-
     /// A task as messages have it; `(id, pid)` is one that is not promoted yet.
     fn name(&self, id: u64, (new, pid): (u64, i32)) -> String {
         let known = self.promoted.iter().find(|promoted| promoted.id == id);
         match known {
-            Some(promoted) => promoted.standing.tid().to_string(),
+            Some(promoted) => promoted.tid().to_string(),
             None if id == new => pid.to_string(),
             None => "one that has left".into(),
         }
@@ -397,20 +364,13 @@ impl Drop for Authority {
     }
 }
 
-/// Why a thread was not bound to its core.
-enum Bound {
-    Failed(Diagnostic),
-    Refused(Diagnostic),
-}
-
-/// Why a core does not take promoted threads.
-fn beside_guests(guests: &[(i32, CpuList)]) -> Diagnostic {
-    let words: Vec<String> = guests.iter().map(|(tid, cpus)| format!("{tid} (CPUs {cpus})")).collect();
-    Diagnostic::usage(format!(
-        "real-time tasks that have called sched_setattr themselves are there: {}; nothing is proven of who runs beside them",
-        words.join(", ")
-    ))
-    .hint("let them run on other CPUs, or make them ordinary and promote them")
+/// The kernel's side takes a thread for the core that is all it may use. From then on it runs there, whatever else it may use: so it
+/// may use again what it could before, and so may its children, which are as free as it is.
+fn bind(standing: &Standing, cpu: u32, task: Enrolled) -> std::io::Result<()> {
+    let (runtime, period) = (Duration::from_ns(task.runtime_ns), Duration::from_ns(task.period_ns));
+    laxity_run::set_affinity(task.tid, &CpuList::from_iter([cpu]))?;
+    laxity_run::set_policy(task.tid, Policy::Ext { runtime, deadline: period, period })?;
+    laxity_run::set_affinity(task.tid, standing.cpus())
 }
 
 fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {
@@ -427,39 +387,4 @@ fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     listener.set_nonblocking(true)?;
     Ok(listener)
-}
-
-fn share_of(cores: &BTreeMap<u32, Core>, cpu: u32) -> u64 {
-    cores.get(&cpu).map_or(0, |core| core.share_ppm)
-}
-
-fn no_thread(pid: i32, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::usage(format!("there is no thread {pid}: {error}"))
-        .hint("give the number of a process, or of one of its threads (ps -eLo pid,tid,comm)")
-}
-
-fn check_times(runtime: Duration, period: Duration) -> Result<()> {
-    let longest = Duration::from_ns(laxity_kernel::PERIOD_MAX_NS);
-    if runtime.is_zero() || period.is_zero() || period > longest {
-        return Err(Diagnostic::usage(format!("a runtime of {runtime} in a period of {period}"))
-            .hint(format!("both are more than nothing, and a period is at most {longest}")));
-    }
-    Ok(())
-}
-
-/// For who watches the loader.
-fn words(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Promoted { pid, cpu, runtime, period } => {
-            format!("thread {pid} is a real-time task on CPU {cpu}, {runtime} in every {period}")
-        }
-        Outcome::Demoted { pid, cpu, cpus } => {
-            format!("thread {pid} is ordinary again: it has left CPU {cpu} and may run on {cpus}")
-        }
-        Outcome::Resized { cpu, budget, period, .. } => {
-            format!("the server of CPU {cpu} is {budget}/{period}")
-        }
-        Outcome::Refused { reason, .. } => format!("refused: {reason}"),
-        Outcome::Failed { reason, .. } => format!("not done: {reason}"),
-    }
 }

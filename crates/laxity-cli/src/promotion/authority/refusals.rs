@@ -1,0 +1,59 @@
+//! What the loader has against a request, and what it says of those that it has carried out.
+
+use super::super::messages::Outcome;
+use laxity_kernel::Core;
+use laxity_model::{CpuList, Diagnostic, Duration, Result};
+use std::collections::BTreeMap;
+
+/// Why a thread was not bound to its core.
+pub enum Bound {
+    /// It cannot be.
+    Failed(Diagnostic),
+    /// There is no room.
+    Refused(Diagnostic),
+}
+
+/// Why a core does not take promoted threads.
+pub fn beside_guests(guests: &[(i32, CpuList)]) -> Diagnostic {
+    let words: Vec<String> = guests.iter().map(|(tid, cpus)| format!("{tid} (CPUs {cpus})")).collect();
+    Diagnostic::usage(format!(
+        "real-time tasks that have called sched_setattr themselves are there: {}; nothing is proven of who runs beside them",
+        words.join(", ")
+    ))
+    .hint("let them run on other CPUs, or make them ordinary and promote them")
+}
+
+pub fn share_of(cores: &BTreeMap<u32, Core>, cpu: u32) -> u64 {
+    cores.get(&cpu).map_or(0, |core| core.share_ppm)
+}
+
+pub fn no_thread(pid: i32, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::usage(format!("there is no thread {pid}: {error}"))
+        .hint("give the number of a process, or of one of its threads (ps -eLo pid,tid,comm)")
+}
+
+pub fn check_times(runtime: Duration, period: Duration) -> Result<()> {
+    let longest = Duration::from_ns(laxity_kernel::PERIOD_MAX_NS);
+    if runtime.is_zero() || period.is_zero() || period > longest {
+        return Err(Diagnostic::usage(format!("a runtime of {runtime} in a period of {period}"))
+            .hint(format!("both are more than nothing, and a period is at most {longest}")));
+    }
+    Ok(())
+}
+
+/// For who watches the loader.
+pub fn words(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Promoted { pid, cpu, runtime, period } => {
+            format!("thread {pid} is a real-time task on CPU {cpu}, {runtime} in every {period}")
+        }
+        Outcome::Demoted { pid, cpu, cpus } => {
+            format!("thread {pid} is ordinary again: it has left CPU {cpu} and may run on {cpus}")
+        }
+        Outcome::Resized { cpu, budget, period, .. } => {
+            format!("the server of CPU {cpu} is {budget}/{period}")
+        }
+        Outcome::Refused { reason, .. } => format!("refused: {reason}"),
+        Outcome::Failed { reason, .. } => format!("not done: {reason}"),
+    }
+}
