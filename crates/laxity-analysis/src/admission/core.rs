@@ -84,6 +84,20 @@ impl ServedCore {
         self.keeps(&self.counted(None), server, double_hit, work)
     }
 
+    /// How late whoever is here can be, by priority: whatever size of the server still counts, and beside who has left.
+    pub fn tardiness(&self, double_hit: DoubleHit, work: Work) -> Result<Vec<(u64, u64)>, Why> {
+        let all = self.counted(None);
+        let mut late = vec![0; all.len()];
+        for &server in &self.servers {
+            // Response times are those of jobs that meet their deadlines.
+            if let Bounds::Tardiness(bounds) = self.keeps(&all, server, double_hit, work)? {
+                late.iter_mut().zip(bounds).for_each(|(late, bound)| *late = bound.max(*late));
+            }
+        }
+        let bounds = all.iter().map(|entrant| entrant.id).zip(late);
+        Ok(bounds.filter(|&(id, _)| self.tasks.iter().any(|task| task.id == id)).collect())
+    }
+
     /// All that are counted, by priority.
     fn counted<'a>(&'a self, entrant: Option<&'a Entrant>) -> Vec<&'a Entrant> {
         let mut all: Vec<_> = self.tasks.iter().chain(&self.leavers).chain(entrant).collect();

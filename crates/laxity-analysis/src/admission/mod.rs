@@ -199,6 +199,18 @@ impl Admission {
         self.core(cpu).map_or(&[], ServedCore::tasks)
     }
 
+    /// How late the tasks can be that are on a core and have not left, by their ids, the highest priority first: by Theorem 1, or not at
+    /// all if the double hit is counted. What has left, or was larger, and still counts, does here, too.
+    ///
+    /// # Errors
+    ///
+    /// There is no such core, or the test has taken all its steps.
+    pub fn tardiness_of(&self, cpu: u32) -> Result<Vec<(u64, Duration)>, Why> {
+        let core = self.core(cpu).ok_or(Why::NoCore)?;
+        let late = core.tardiness(self.double_hit, Work::steps(self.steps))?;
+        Ok(late.into_iter().map(|(id, late)| (id, Duration::from_ns(late))).collect())
+    }
+
     /// The size that a core's server has been given last.
     pub fn server_of(&self, cpu: u32) -> Option<DeferrableServer> {
         self.core(cpu).map(ServedCore::server)

@@ -102,6 +102,37 @@ fn the_double_hit_counts_where_it_is_to() {
 }
 
 #[test]
+fn bounds_are_of_whoever_is_there_with_whatever_counts() {
+    let bounds = |admission: &Admission| {
+        let late = admission.tardiness_of(CPU).expect("a core");
+        late.into_iter().map(|(id, late)| (id, late.as_ns())).collect::<Vec<_>>()
+    };
+    let mut soft = one_core(server(2, 6), DoubleHit::Ignored);
+    assert_eq!(soft.enter(entrant(7, 1, 10)), Ok(CPU));
+    assert_eq!(soft.enter(entrant(5, 1, 4)), Ok(CPU));
+    // 2 + (1 + 2) = 5 of 4; 2 * 2 + 3 * 1 + (1 + 2) = 10 of 10.
+    assert_eq!(bounds(&soft), [(5, 1), (7, 0)]);
+    assert_eq!(soft.leave(5), Some(CPU));
+    assert_eq!(soft.enter(entrant(6, 1, 9)), Ok(CPU));
+    // Beside who has left: 2 * 2 + 3 * 1 + (1 + 2) = 10 of 9; 2 * 2 + 3 * 1 + 2 * 1 + (1 + 2) = 12 of 10.
+    assert_eq!(bounds(&soft), [(6, 1), (7, 2)]);
+    soft.settle(CPU);
+    // 2 + (1 + 2) = 5 of 9, and 2 + 1 + (1 + 2) = 6 of 10.
+    assert_eq!(bounds(&soft), [(6, 0), (7, 0)]);
+    // The largest size counts until then: 2 * 5 + (1 + 5) = 16 of 9, and 2 * 5 + 2 * 1 + (1 + 5) = 18 of 10.
+    for size in [server(5, 10), server(2, 6)] {
+        assert_eq!(soft.resize(CPU, size), Ok(()));
+        assert_eq!(bounds(&soft), [(6, 7), (7, 8)]);
+    }
+    soft.settle(CPU);
+    assert_eq!(bounds(&soft), [(6, 0), (7, 0)]);
+    let mut hard = one_core(server(2, 6), DoubleHit::Counted);
+    assert_eq!(hard.enter(entrant(0, 1, 5)), Ok(CPU));
+    assert_eq!(bounds(&hard), [(0, 0)]);
+    assert_eq!(hard.tardiness_of(1), Err(Why::NoCore));
+}
+
+#[test]
 fn a_server_grows_as_far_as_its_tasks_allow() {
     let mut admission = one_core(DeferrableServer::NONE, DoubleHit::Counted);
     assert_eq!(admission.enter(entrant(0, 1, 5)), Ok(CPU));

@@ -2,7 +2,7 @@
 
 use crate::arguments::value;
 use crate::output;
-use crate::promotion::{Order, Outcome, ask};
+use crate::promotion::{Order, Outcome, Proven, ask, lateness};
 use clap::Args;
 use laxity_model::{Diagnostic, Duration, Result, ServerSize};
 use std::process::ExitCode;
@@ -13,8 +13,8 @@ const REFUSED: u8 = 1;
 /// Make an ordinary thread a real-time task of the loaded amp-rm.
 ///
 /// It goes onto the slowest core that fits, by exact analysis, and runs nowhere else; sched_yield or blocking ends a job. What
-/// does not fit stays ordinary. `laxity demote`, and the end of the loader however it comes, give it back its policy, nice value
-/// and CPUs.
+/// does not fit stays ordinary. How late jobs can be is said of it and of the others there: that is proven, of jobs that need no more
+/// than their runtime. `laxity demote`, and the end of the loader however it comes, give it back its policy, nice value and CPUs.
 #[derive(Args)]
 #[command(after_help = "\
 Example:
@@ -90,25 +90,35 @@ pub fn resize(arguments: &ResizeArguments) -> Result<ExitCode> {
     conclude(ask(&Order::Resize { cpu: arguments.cpu, server: arguments.server })?, arguments.json)
 }
 
+/// What is proven of threads on a core now; empty without any.
+fn beside(cpu: u32, tasks: &[Proven]) -> String {
+    let words: Vec<String> = tasks.iter().map(Proven::words).collect();
+    if words.is_empty() { String::new() } else { format!("with it on CPU {cpu}: {}\n", words.join(", ")) }
+}
+
 /// Says what came of it.
 fn conclude(outcome: Outcome, json: bool) -> Result<ExitCode> {
     if json {
         output::print_json(&outcome)?;
     }
     let text = match outcome {
-        Outcome::Promoted { pid, cpu, runtime, period } => {
-            format!("{pid} is a real-time task on CPU {cpu}: {runtime} in every {period}\n")
+        Outcome::Promoted { pid, cpu, runtime, period, tardiness_ns, others } => {
+            let late = lateness(tardiness_ns);
+            format!(
+                "{pid} is a real-time task on CPU {cpu}: {runtime} in every {period}, {late}\n{}",
+                beside(cpu, &others)
+            )
         }
         Outcome::Demoted { pid, cpu, cpus } => {
             format!("{pid} has left CPU {cpu}, is ordinary again and may run on CPUs {cpus}\n")
         }
-        Outcome::Resized { cpu, budget, period, after } => {
+        Outcome::Resized { cpu, budget, period, after, tasks } => {
             let when = match after {
                 Some(after) if after.is_zero() => "from now on".to_owned(),
                 Some(after) => format!("in {after}"),
                 None => "as soon as no real-time job is pending".to_owned(),
             };
-            format!("the server of CPU {cpu} is {budget}/{period} {when}\n")
+            format!("the server of CPU {cpu} is {budget}/{period} {when}\n{}", beside(cpu, &tasks))
         }
         Outcome::Refused { reason, hint } => {
             output::say(format!("refused: {reason}"));

@@ -3,7 +3,7 @@
 mod lives;
 mod refusals;
 
-use super::messages::{Order, Outcome};
+use super::messages::{Order, Outcome, Proven};
 use crate::output;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_analysis::{DoubleHit, SporadicTask};
@@ -194,7 +194,21 @@ impl Authority {
             };
         }
         self.promoted.push(Promoted { standing, cpu, id, task });
-        Ok(Outcome::Promoted { pid, cpu, runtime: on_core, period })
+        let (own, others): (Vec<_>, Vec<_>) = self.proven(cpu)?.into_iter().partition(|one| one.pid == pid);
+        let tardiness_ns = own.first().map_or(0, |own| own.tardiness_ns);
+        Ok(Outcome::Promoted { pid, cpu, runtime: on_core, period, tardiness_ns, others })
+    }
+
+    /// How late the promoted threads of a core can be.
+    fn proven(&self, cpu: u32) -> Result<Vec<Proven>> {
+        let late = self.admission.tardiness_of(cpu).map_err(|why| {
+            Diagnostic::environment(format!("CPU {cpu}: what is proven there cannot be said: {why:?}"))
+        })?;
+        let of = |(id, late): (u64, Duration)| {
+            let promoted = self.promoted.iter().find(|promoted| promoted.id == id)?;
+            Some(Proven { pid: promoted.tid(), tardiness_ns: late.as_ns() })
+        };
+        Ok(late.into_iter().filter_map(of).collect())
     }
 
     /// The thread, as it is, if it is one that may be promoted.
@@ -308,7 +322,8 @@ impl Authority {
         self.cores.insert(cpu, wanted);
         self.unsettled.insert(cpu, if from == u64::MAX { monotonic_ns() } else { from.max(monotonic_ns()) });
         let after = (from != u64::MAX).then(|| Duration::from_ns(from.saturating_sub(monotonic_ns())));
-        Ok(Outcome::Resized { cpu, budget: server.budget(), period: server.period(), after })
+        let tasks = self.proven(cpu)?;
+        Ok(Outcome::Resized { cpu, budget: server.budget(), period: server.period(), after, tasks })
     }
 
     /// What has left counts until the core has been quiet. It is asked to look whether it is.

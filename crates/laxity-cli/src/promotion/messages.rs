@@ -32,6 +32,30 @@ pub enum Order {
     },
 }
 
+/// How late a promoted thread can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proven {
+    /// Its number.
+    pub pid: i32,
+    /// In ns.
+    pub tardiness_ns: u64,
+}
+
+impl Proven {
+    /// As in `4711 at most 1ms late`.
+    pub fn words(&self) -> String {
+        format!("{} {}", self.pid, lateness(self.tardiness_ns))
+    }
+}
+
+/// A bound in words.
+pub fn lateness(tardiness_ns: u64) -> String {
+    match tardiness_ns {
+        0 => "never late".to_owned(),
+        late => format!("at most {} late", Duration::from_ns(late)),
+    }
+}
+
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -46,6 +70,10 @@ pub enum Outcome {
         runtime: Duration,
         /// Its period.
         period: Duration,
+        /// How late its jobs can be, in ns: by Theorem 1 of calandrino2007, 0 where the double hit is counted.
+        tardiness_ns: u64,
+        /// The same of the other promoted threads on that core.
+        others: Vec<Proven>,
     },
     /// It is as it was.
     Demoted {
@@ -66,6 +94,8 @@ pub enum Outcome {
         period: Duration,
         /// After how much time that is so; none: as soon as no real-time job is pending there.
         after: Option<Duration>,
+        /// How late the promoted threads there can be.
+        tasks: Vec<Proven>,
     },
     /// It does not fit; nothing has changed.
     Refused {

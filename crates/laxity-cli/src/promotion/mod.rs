@@ -5,7 +5,7 @@ mod authority;
 mod messages;
 
 pub use authority::{Authority, Reserved};
-pub use messages::{Order, Outcome};
+pub use messages::{Order, Outcome, Proven, lateness};
 
 use laxity_model::{Diagnostic, Result};
 use laxity_run::{Channel, state_directory};

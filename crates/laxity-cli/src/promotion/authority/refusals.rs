@@ -1,6 +1,6 @@
 //! What the loader has against a request, and what it says of those that it has carried out.
 
-use super::super::messages::Outcome;
+use super::super::messages::{Outcome, lateness};
 use laxity_kernel::Core;
 use laxity_model::{CpuList, Diagnostic, Duration, Result};
 use std::collections::BTreeMap;
@@ -44,8 +44,9 @@ pub fn check_times(runtime: Duration, period: Duration) -> Result<()> {
 /// For who watches the loader.
 pub fn words(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Promoted { pid, cpu, runtime, period } => {
-            format!("thread {pid} is a real-time task on CPU {cpu}, {runtime} in every {period}")
+        Outcome::Promoted { pid, cpu, runtime, period, tardiness_ns, .. } => {
+            let late = lateness(*tardiness_ns);
+            format!("thread {pid} is a real-time task on CPU {cpu}, {runtime} in every {period}, {late}")
         }
         Outcome::Demoted { pid, cpu, cpus } => {
             format!("thread {pid} is ordinary again: it has left CPU {cpu} and may run on {cpus}")
