@@ -6,7 +6,9 @@
  *   servers busy CPU SECONDS                                 an ordinary loop on a CPU: what it got of it, in thousandths
  *   servers sleep THREADS ITERATIONS SEED TIMES [CPU]        busy-sleep loops (calandrino2007, Figure 5) whose sleeps are TIMES as
  *                                                            long; response times in us, a TIMES-th of what they were
- *   servers hold SECONDS                                     an ordinary process that waits, for others to promote
+ *   servers hold SECONDS [batch|fifo]                        an ordinary process that waits, for others to promote; at SIGUSR1 it has
+ *                                                            a thread, a child and a grandchild, which say who they are
+ *   servers unreaped SECONDS                                 has a child that waits for its end, of which it takes no note
  *
  * Exit code 1: something was refused.
  */
@@ -172,18 +174,65 @@ static int sleepers(char **words, int given)
 	return 0;
 }
 
-static int hold(char **words)
+static volatile sig_atomic_t wanted;
+
+static void want_children(int signal)
+{
+	(void)signal;
+	wanted = 1;
+}
+
+static void *live(void *what)
+{
+	dprintf(1, "%s %ld\n", (const char *)what, syscall(SYS_gettid));
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void have_children(void)
+{
+	pthread_t thread;
+
+	if (!fork()) {
+		if (!fork())
+			live("grandchild");
+		live("child");
+	}
+	pthread_create(&thread, NULL, live, "thread");
+}
+
+static int hold(char **words, int given)
 {
 	uint64_t end = now(CLOCK_MONOTONIC) + number(words[0]) * 1000 * MS;
+	const char *policy = given > 1 ? words[1] : "";
 
 	setpriority(PRIO_PROCESS, 0, 5);
-	printf("%d\n", getpid());
-	fflush(stdout);
+	if ((!strcmp(policy, "batch") && set_policy(0, SCHED_BATCH)) || (!strcmp(policy, "fifo") && set_policy(0, SCHED_FIFO)))
+		return 1;
+	signal(SIGUSR1, want_children);
+	dprintf(1, "%d\n", getpid());
 	/* Jobs of a millisecond, should it be promoted; else a loop that leaves room. */
 	while (now(CLOCK_MONOTONIC) < end) {
 		work(MS / 2);
 		usleep(20000);
+		if (wanted) {
+			wanted = 0;
+			have_children();
+		}
 	}
+	return 0;
+}
+
+static int unreaped(char **words)
+{
+	pid_t child = fork();
+
+	if (!child)
+		for (;;)
+			pause();
+	dprintf(1, "%d\n", child);
+	sleep(number(words[0]));
 	return 0;
 }
 
@@ -197,7 +246,9 @@ int main(int count, char **words)
 		return busy(words + 2);
 	if (!strcmp(what, "sleep") && (count == 6 || count == 7))
 		return sleepers(words + 2, count - 2);
-	if (!strcmp(what, "hold") && count == 3)
-		return hold(words + 2);
+	if (!strcmp(what, "hold") && (count == 3 || count == 4))
+		return hold(words + 2, count - 2);
+	if (!strcmp(what, "unreaped") && count == 3)
+		return unreaped(words + 2);
 	return 2;
 }
