@@ -25,7 +25,8 @@
 //! where half of the stays end within a walk, 1 % if that is known when they begin, and 6 % if they are cut short.
 //!
 //! Not modelled: conflicts of sets, prefetching, bandwidth, exclusive (victim) caches, memory nodes (memory is the nearest),
-//! and, unless it is known how long an access takes, lines that sharers take from each other *while both run* ([`super::contention`]).
+//! and, unless it is known how long an access takes, lines that sharers take from each other *while both run*
+//! (`contention.rs`, which says how far that is off).
 //!
 //! Source: lindsay2012, 4.1, 4.4.1, 5 (what is to be avoided); Mattson, Gecsei, Slutz and Traiger, "Evaluation techniques for
 //! storage hierarchies", IBM Systems Journal 9(2), 1970 (reuse distance under LRU). Complexity: O(levels * segments that a cache
@@ -33,8 +34,9 @@
 
 use super::COST_MAX;
 use super::cache_costs::LineLatencies;
-use super::contention::{Begins, Contended, Contention, Sharer, Transfer};
+use super::contention::{Begins, Contention, Rested};
 use super::held::{Held, Range};
+use super::pace::{Exposed, Transfer, Walker};
 use laxity_model::{CacheKind, Platform, Result, Sharing, TaskSet};
 use std::collections::BTreeMap;
 
@@ -114,7 +116,8 @@ impl CacheState {
             platform.caches().iter().filter(|cache| cache.kind != CacheKind::Instruction).collect();
         let known = data.iter().find_map(|cache| cache.line_bytes.filter(|&bytes| bytes > 0));
         let line_bytes = u64::from(known.unwrap_or(latencies.line_bytes));
-        let (walks, lines) = walks(&Sharing::of(set)?, set, line_bytes);
+        let sharing = Sharing::of(set)?;
+        let (walks, lines) = walks(&sharing, set, line_bytes);
         let path = |cpu: u32| {
             let mut path: Vec<(u32, Step)> = (0..)
                 .zip(&data)
@@ -124,8 +127,9 @@ impl CacheState {
             path.sort_by_key(|&(level, _)| level);
             path.into_iter().map(|(_, step)| step).collect()
         };
+        let groups = sharing.groups().iter().map(|group| group.members.clone());
         let contention =
-            latencies.access_ps.map(|access_ps| Contention::new(access_ps, sharers(&walks, &lines)));
+            latencies.access_ps.map(|access_ps| contention(access_ps, groups.collect(), &walks, &lines));
         Ok(CacheState {
             holders: vec![Vec::new(); lines.len()],
             contention,
@@ -212,21 +216,40 @@ impl CacheState {
         self.write(task, core);
     }
 
-    /// A job of the task that has started or gone on on a core does what it was asked to from `since` on, and finds `cold_lines` of
+    /// A job of the task that has started or gone on on a core does what it was asked to from a time on that is not past, and finds some of
     /// its first lines elsewhere, whoever else walks them meanwhile.
-    pub fn works(&mut self, task: usize, core: usize, since: u64, cold_lines: u64) {
+    pub fn works(&mut self, task: usize, begins: Begins) {
         if let Some(contention) = &mut self.contention {
-            contention.begins(task, Begins { core, since, cold_lines });
+            contention.begins(task, begins);
         }
     }
 
-    /// A job of the task does what it was asked to no longer: it has done it, or leaves its core. What it has lost to others
-    /// that ran at the same time, since this was asked last.
-    pub fn rests(&mut self, task: usize, now: u64) -> Contended {
-        let Some(mut contention) = self.contention.take() else { return Contended::default() };
-        let lost = contention.ends(task, now, |task, from, to| self.transfer(task, from, to));
+    /// When the task's job will have done what it was asked to, if others take lines from it as they do `now`; nothing if nobody can.
+    pub fn works_until(&mut self, task: usize, now: u64) -> Option<u64> {
+        self.contending(|state, contention| {
+            contention.until(task, now, |task, from, to| state.transfer(task, from, to))
+        })
+    }
+
+    /// A job of the task does what it was asked to no longer: it has done it, or leaves its core. What came of it; nothing if nobody can
+    /// have taken lines from it, or if it was said.
+    pub fn rests(&mut self, task: usize, now: u64) -> Option<Rested> {
+        self.contending(|state, contention| {
+            contention.ends(task, now, |task, from, to| state.transfer(task, from, to))
+        })
+    }
+
+    /// Those whose jobs work at present and share lines with the task.
+    pub fn sharers_at_work(&self, task: usize) -> Vec<usize> {
+        self.contention.iter().flat_map(|contention| contention.others(task)).collect()
+    }
+
+    /// Asks who takes lines from whom, where that is known.
+    fn contending<T>(&mut self, ask: impl FnOnce(&CacheState, &mut Contention) -> Option<T>) -> Option<T> {
+        let mut contention = self.contention.take()?;
+        let answer = ask(self, &mut contention);
         self.contention = Some(contention);
-        Contended { delay_ns: lost.delay_ns.min(COST_MAX.as_ns()), ..lost }
+        answer
     }
 
     /// What a line of a task costs that another core has written, instead of one from home.
@@ -293,32 +316,36 @@ impl CacheState {
     }
 }
 
-/// Who keeps writing what each task walks.
-fn sharers(walks: &[Walk], lines: &[u64]) -> Vec<Vec<Sharer>> {
-    let mut walkers: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
+/// Who shares lines with whom, and writes them. Of a segment, each writes the first lines, as many as it writes at all.
+fn contention(access_ps: u64, groups: Vec<Vec<usize>>, walks: &[Walk], lines: &[u64]) -> Contention {
+    let mut walkers_of: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
     for (task, walk) in walks.iter().enumerate() {
-        walk.segments.iter().for_each(|&segment| walkers[segment as usize].push(task));
+        walk.segments.iter().for_each(|&segment| walkers_of[segment as usize].push(task));
     }
     let of_task = |task: usize| {
-        let mut common: BTreeMap<usize, u64> = BTreeMap::new();
+        let mut exposed: BTreeMap<Vec<usize>, u128> = BTreeMap::new();
         for &segment in &walks[task].segments {
-            for &other in walkers[segment as usize].iter().filter(|&&other| other != task) {
-                *common.entry(other).or_default() += lines[segment as usize];
+            let of_segment = &walkers_of[segment as usize];
+            let others: Vec<usize> = of_segment.iter().copied().filter(|&other| other != task).collect();
+            let mut shares: Vec<u64> = others.iter().map(|&other| walks[other].written_ppm).collect();
+            shares.sort_unstable();
+            shares.dedup();
+            let mut below = 0;
+            for share in shares.into_iter().filter(|&share| share > 0) {
+                let writers = others.iter().copied().filter(|&other| walks[other].written_ppm >= share);
+                let written = u128::from(lines[segment as usize]) * u128::from(share - below);
+                *exposed.entry(writers.collect()).or_default() += written;
+                below = share;
             }
         }
-        let sharer = |(other, lines): (usize, u64)| Sharer {
-            task: other,
-            stale_ppm: part_ppm(lines, walks[task].lines, walks[other].written_ppm),
-        };
-        common.into_iter().map(sharer).collect()
+        let all = u128::from(walks[task].lines.max(1));
+        let exposed = exposed.into_iter().map(|(writers, written)| {
+            let ppm = u64::try_from(written.div_ceil(all)).unwrap_or(ALL_PPM);
+            Exposed { ppm, writers }
+        });
+        Walker { lines: walks[task].lines, exposed: exposed.collect() }
     };
-    (0..walks.len()).map(of_task).collect()
-}
-
-/// `lines` of `all`, times `written_ppm`, rounded up.
-fn part_ppm(lines: u64, all: u64, written_ppm: u64) -> u64 {
-    let ppm = (u128::from(lines) * u128::from(written_ppm)).div_ceil(u128::from(all.max(1)));
-    u64::try_from(ppm).unwrap_or(ALL_PPM)
+    Contention::new(access_ps, (0..walks.len()).map(of_task).collect(), groups)
 }
 
 /// What each task walks, and the lines of each segment.

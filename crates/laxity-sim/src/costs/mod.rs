@@ -23,12 +23,13 @@ mod field_csv;
 mod file;
 mod given;
 mod held;
+mod pace;
 mod written;
 
 pub use cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
 pub use cache_delay::{CacheDelay, Distance};
 pub use cache_state::{CacheState, Reloaded};
-pub use contention::Contended;
+pub use contention::{Begins, Rested};
 pub use cost::{COST_MAX, Cost, PiecewiseLinear, Prepared};
 pub use distribution::Distribution;
 pub use file::{COSTS_VERSION, costs_schema, read_costs};

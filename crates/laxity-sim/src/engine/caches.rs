@@ -1,7 +1,7 @@
 //! Cold caches while a schedule goes on.
 
-use super::{CpuState, Engine, EventKind};
-use crate::costs::{CacheCosts, CacheDelay, CacheState, Contended, Reloaded};
+use super::{CpuState, Engine, EventKind, NEVER, index_u32};
+use crate::costs::{Begins, CacheCosts, CacheDelay, CacheState, Reloaded};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_model::Result;
@@ -42,46 +42,34 @@ impl Access {
 pub struct Followed {
     /// Lines that it had from memory.
     memory_lines: u64,
-    /// What it lost to others before it left its core, in ns: it takes so much longer when it goes on.
-    debt_ns: u64,
-    /// It has done its work, and is on a core only for what it lost to others.
-    is_done: bool,
     /// Its stay on a core, until it is known what came of it.
     stay: Option<Stay>,
-    /// What was added to its work for cold caches, and for what it lost, and has not passed yet.
-    unpaid: Extra,
-}
-
-/// What is added to a job's work.
-#[derive(Debug, Clone, Copy, Default)]
-struct Extra {
-    cold: u64,
-    debt: u64,
-}
-
-impl Extra {
-    fn sum(self) -> u64 {
-        self.cold + self.debt
-    }
-
-    /// What is left of it once `done` of `all` has passed.
-    fn after(self, done: u64, all: u64) -> Extra {
-        let left = u128::from(all.saturating_sub(done));
-        let share =
-            |part: u64| u64::try_from(u128::from(part) * left / u128::from(all.max(1))).unwrap_or(part);
-        Extra { cold: share(self.cold), debt: share(self.debt) }
-    }
+    /// What was added to its work for cold caches and has not passed yet.
+    unpaid: u64,
+    /// When it will have done its work, as far as is known.
+    until: u64,
+    /// What was added to its work for lines that others take from it, in ns, since it has been on its core.
+    granted_ns: u64,
 }
 
 /// A job's stay on a core.
 #[derive(Debug, Clone, Copy)]
 struct Stay {
-    /// The job's work when it began, with all that is extra.
+    /// The job's work when it began, with what is extra.
     work: u64,
-    /// What of it is extra. It passes while the first walk does, at one pace.
-    extra: Extra,
+    /// What of it is for cold caches. It passes while the first walk does, at one pace.
+    extra: u64,
     /// The lines of that walk.
     lines: u64,
+}
+
+/// A job on another core, which takes longer or less long than it was thought to.
+#[derive(Debug, Clone, Copy)]
+pub struct Repaced {
+    /// Its task.
+    pub task: u32,
+    /// By how much, in ns.
+    pub change_ns: i64,
 }
 
 /// A job's work, where it is.
@@ -120,46 +108,71 @@ impl Caches {
             Caches::State { state, access, jobs } => {
                 let job = &mut jobs[task as usize];
                 let unpaid = std::mem::take(&mut job.unpaid);
-                let useful = if job.is_done { 0 } else { work.left.saturating_sub(unpaid.sum()) };
+                let useful = work.left.saturating_sub(unpaid);
                 let most = access.map(|access| access.lines_in(useful));
                 let Reloaded { delay_ns, lines, cold_lines } = state.enter(task as usize, cpu as usize, most);
                 // What it has not paid yet is in its work still.
-                let cold_ns = (delay_ns * work.rate).saturating_sub(unpaid.cold).div_ceil(work.rate);
-                let debt_ns = std::mem::take(&mut job.debt_ns);
-                let extra = Extra {
-                    cold: unpaid.cold + cold_ns * work.rate,
-                    debt: unpaid.debt + debt_ns * work.rate,
-                };
-                let longer_ns = cold_ns + debt_ns;
+                let longer_ns = (delay_ns * work.rate).saturating_sub(unpaid).div_ceil(work.rate);
+                let extra = unpaid + longer_ns * work.rate;
                 job.stay = Some(Stay { work: work.left + longer_ns * work.rate, extra, lines });
-                if !job.is_done {
-                    let since = now + extra.sum().div_ceil(work.rate);
-                    state.works(task as usize, cpu as usize, since, cold_lines);
-                }
+                let since = now + extra.div_ceil(work.rate);
+                let work_ns = useful.div_ceil(work.rate);
+                (job.until, job.granted_ns) = (since.saturating_add(work_ns), 0);
+                state.works(task as usize, Begins { core: cpu as usize, since, work_ns, cold_lines });
                 longer_ns
             }
         }
     }
 
-    /// A job of the task leaves a core with so much work left.
-    pub fn left(&mut self, task: u32, cpu: u32, now: u64, work_left: u64) {
-        if let Caches::State { state, access, jobs } = self {
-            let job = &mut jobs[task as usize];
-            settle(state, *access, job, task, work_left);
-            let delay_ns = lost(state, job, task, now);
-            job.debt_ns += delay_ns;
+    /// The task's job would have done its work now: how much longer it takes because others have taken lines from it, in ns.
+    fn more(&mut self, task: u32, now: u64) -> u64 {
+        let Caches::State { state, jobs, .. } = self else { return 0 };
+        let more = state.works_until(task as usize, now).map_or(0, |until| until.saturating_sub(now));
+        let job = &mut jobs[task as usize];
+        job.until = now.saturating_add(more);
+        job.granted_ns = job.granted_ns.saturating_add(more);
+        more
+    }
+
+    /// The task's job has done its work, leaves its core or stops: what it lost to others in its stay, in ns, and what is left of its work
+    /// if nobody takes lines from it any longer.
+    fn rests(&mut self, task: u32, now: u64, work: Work) -> (u64, u64) {
+        let Caches::State { state, access, jobs } = self else { return (0, work.left) };
+        let job = &mut jobs[task as usize];
+        let (mut lost_ns, mut left) = (0, work.left);
+        if let Some(rested) = state.rests(task as usize, now) {
+            job.memory_lines += rested.memory_lines;
+            let change = job.repaced(now, now.saturating_add(rested.left_ns), work);
+            lost_ns = job.granted_ns;
+            left = changed(work, change);
+        }
+        settle(state, *access, job, task, left);
+        (lost_ns, left)
+    }
+
+    /// A job of the task has left a core.
+    pub fn left(&mut self, task: u32, cpu: u32) {
+        if let Caches::State { state, .. } = self {
             state.leave(task as usize, cpu as usize);
         }
     }
 
-    /// The task's present job has done its work, or stops with so much of it left: how much longer it takes for what it lost to others
-    /// meanwhile, in ns. 0 when it is asked again.
-    pub fn done(&mut self, task: u32, now: u64, work_left: u64) -> u64 {
-        let Caches::State { state, access, jobs } = self else { return 0 };
-        let job = &mut jobs[task as usize];
-        settle(state, *access, job, task, work_left);
-        job.is_done = true;
-        lost(state, job, task, now)
+    /// A job of the task takes lines from nobody any longer: whose jobs take another time than it was thought. `work` says what is left
+    /// of a task's work.
+    fn repaced(&mut self, task: u32, now: u64, work: impl Fn(u32) -> Work) -> Vec<Repaced> {
+        let Caches::State { state, jobs, .. } = self else { return Vec::new() };
+        let mut repaced = Vec::new();
+        for other in state.sharers_at_work(task as usize) {
+            let job = &mut jobs[other];
+            // Whose time has come is asked for itself.
+            let Some(until) = state.works_until(other, now).filter(|_| job.until > now) else { continue };
+            let task = index_u32(other);
+            let change_ns = job.repaced(now, until.max(now + 1), work(task));
+            if change_ns != 0 {
+                repaced.push(Repaced { task, change_ns });
+            }
+        }
+        repaced
     }
 
     /// The lines that the task's present job had from memory, for its record; nothing where that is not followed. Its next job is the present one from now on.
@@ -171,36 +184,100 @@ impl Caches {
     }
 }
 
+impl Followed {
+    /// It will have done its work at another time than was thought: by how much its work changes for that, in ns.
+    fn repaced(&mut self, now: u64, until: u64, work: Work) -> i64 {
+        let was = self.until.max(now);
+        self.until = until;
+        if until >= was {
+            let more = until - was;
+            self.granted_ns = self.granted_ns.saturating_add(more);
+            return i64::try_from(more).unwrap_or(i64::MAX);
+        }
+        // Some work is left to a job that has some.
+        let less = (was - until).min(self.granted_ns).min(work.left.saturating_sub(1) / work.rate);
+        self.granted_ns -= less;
+        -i64::try_from(less).unwrap_or(i64::MAX)
+    }
+}
+
+/// What is left of work that takes so much longer, in ns.
+fn changed(work: Work, change_ns: i64) -> u64 {
+    let change = change_ns.unsigned_abs().saturating_mul(work.rate);
+    if change_ns < 0 { work.left.saturating_sub(change) } else { work.left.saturating_add(change) }
+}
+
 /// A job's stay is over, or its work is: what came of it.
 fn settle(state: &mut CacheState, access: Option<Access>, job: &mut Followed, task: u32, work_left: u64) {
     let Some(Stay { work, extra, lines }) = job.stay.take() else { return };
     let walked = access.map(|access| {
         let done = work.saturating_sub(work_left);
-        let first = extra.sum().saturating_add(access.work_of(lines));
+        let first = extra.saturating_add(access.work_of(lines));
         if done >= first {
-            return access.lines_in(done - extra.sum());
+            return access.lines_in(done - extra);
         }
-        job.unpaid = extra.after(done, first);
+        let unpaid = u128::from(extra) * u128::from(first - done) / u128::from(first.max(1));
+        job.unpaid = u64::try_from(unpaid).unwrap_or(extra);
         u64::try_from(u128::from(lines) * u128::from(done) / u128::from(first)).unwrap_or(lines)
     });
     job.memory_lines += state.settle(task as usize, walked);
 }
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
-    /// The job on `cpu` has done its work; whether it goes on there for what others have taken from it meanwhile.
+    /// The job on `cpu` would have done its work: whether it goes on there because others have taken lines from it.
     #[inline(always)]
     pub(super) fn has_lost_lines(&mut self, cpu: u32) -> bool {
         if IDEAL {
             return false;
         }
         let CpuState { running: task, rate, .. } = self.cpus[cpu as usize];
-        let lost = self.caches.as_mut().map_or(0, |caches| caches.done(task, self.now, 0));
-        if lost > 0 {
-            self.tasks[task as usize].work_left += lost * rate;
-            self.emit(EventKind::CacheDelay, Some(cpu), task, Some(lost));
+        let more = self.caches.as_mut().map_or(0, |caches| caches.more(task, self.now));
+        if more > 0 {
+            self.tasks[task as usize].work_left += more * rate;
+            self.progress(cpu);
+        } else {
+            self.rests(cpu);
+        }
+        more > 0
+    }
+
+    /// The job on `cpu` has done its work, leaves the core or stops: it takes lines from nobody any longer, nor anybody from it.
+    #[inline]
+    pub(super) fn rests(&mut self, cpu: u32) {
+        if IDEAL || self.caches.is_none() {
+            return;
+        }
+        let CpuState { running: task, rate, .. } = self.cpus[cpu as usize];
+        let Some(caches) = &mut self.caches else { return };
+        let work_left = &mut self.tasks[task as usize].work_left;
+        let (lost_ns, left) = caches.rests(task, self.now, Work { left: *work_left, rate });
+        *work_left = left;
+        let repaced = caches.repaced(task, self.now, |other| {
+            let state = &self.tasks[other as usize];
+            let CpuState { rate, since, .. } = self.cpus[state.last_cpu as usize];
+            // Nothing while the kernel has the core.
+            let done = self.now.saturating_sub(since) * rate;
+            Work { left: state.work_left.saturating_sub(done), rate }
+        });
+        if lost_ns > 0 {
+            self.emit(EventKind::CacheDelay, Some(cpu), task, Some(lost_ns));
+        }
+        for other in repaced {
+            self.repace(other);
+        }
+    }
+
+    /// A job that runs on another core takes longer than was thought, or less long.
+    fn repace(&mut self, Repaced { task, change_ns }: Repaced) {
+        let cpu = self.tasks[task as usize].last_cpu;
+        self.account(cpu as usize);
+        let CpuState { rate, since, .. } = self.cpus[cpu as usize];
+        let state = &mut self.tasks[task as usize];
+        state.work_left = changed(Work { left: state.work_left, rate }, change_ns);
+        // Where the kernel has the core, the job goes on when it leaves it.
+        if since != NEVER {
             self.progress(cpu);
         }
-        lost > 0
     }
 
     /// A job starts on `cpu`, or goes on there after it was stopped on `last`: the caches may be colder than they were.
@@ -214,11 +291,4 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             self.emit(EventKind::CacheDelay, Some(cpu), task, Some(delay));
         }
     }
-}
-
-/// What a job has lost to others, in ns.
-fn lost(state: &mut CacheState, job: &mut Followed, task: u32, now: u64) -> u64 {
-    let Contended { delay_ns, memory_lines } = state.rests(task as usize, now);
-    job.memory_lines += memory_lines;
-    delay_ns
 }

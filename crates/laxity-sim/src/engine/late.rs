@@ -65,9 +65,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let task = self.cpus[cpu as usize].running;
         let state = &self.tasks[task as usize];
         let aborts = state.work_left > 0 && self.late.lasts_at_most(state.deadline(), self.now) == 0;
-        if aborts && let Some(caches) = &mut self.caches {
-            // What it has lost to others until now is its own affair, and no longer takes time.
-            caches.done(task, self.now, state.work_left);
+        if aborts {
+            self.rests(cpu);
         }
         aborts
     }

@@ -351,6 +351,9 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         }
         for cpu in 0..self.cpus.len() {
             self.account(cpu);
+            if self.cpus[cpu].running != NONE {
+                self.rests(index_u32(cpu));
+            }
         }
         for task in 0..self.tasks.len() {
             while self.has_released(task, at_ns) {
@@ -358,7 +361,6 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                 let state = &mut self.tasks[task];
                 let mut job = state.record(index_u32(task), None, |cpu| cpus[cpu as usize].number);
                 if let Some(caches) = &mut self.caches {
-                    caches.done(index_u32(task), at_ns, state.work_left);
                     job.counters.llc_misses = caches.job_ended(task);
                 }
                 self.observer.job(&job);

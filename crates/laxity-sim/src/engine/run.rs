@@ -324,10 +324,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if has_budgets && work > 0 {
             self.cells[core.cell as usize].consume(state, work, self.scale);
         }
-        core.running = NONE;
+        self.rests(cpu);
+        self.cpus[cpu as usize].running = NONE;
+        let state = &mut self.tasks[before as usize];
         state.switched_out();
         if !IDEAL && let Some(caches) = &mut self.caches {
-            caches.left(before, cpu, self.now, state.work_left);
+            caches.left(before, cpu);
         }
         if task == NONE {
             self.clocks.set(cpu as usize, NEVER);
