@@ -17,6 +17,7 @@
 mod analysis;
 mod background;
 mod beside;
+mod caches;
 mod cells;
 mod evidence_tables;
 mod html;

@@ -21,6 +21,9 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     if let Some(beside) = crate::beside::table(study, report.beside()) {
         out += &format!("## {}\n\n{}\n", beside.caption, beside.markdown());
     }
+    if let Some(caches) = crate::caches::table(study) {
+        out += &format!("## {}\n\n{}\n", caches.caption, caches.markdown());
+    }
     if let Some(background) = crate::background::table(study) {
         out += &format!("## {}\n\n{}\n", background.caption, background.markdown());
     }

@@ -2,7 +2,7 @@
 
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
-use crate::{background, beside, evidence_tables, inflation, verified};
+use crate::{background, beside, caches, evidence_tables, inflation, verified};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 
 /// Where the text goes.
@@ -58,6 +58,7 @@ pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
     for more in verified::table(study)
         .into_iter()
         .chain(beside::table(study, &report.beside))
+        .chain(caches::table(study))
         .chain(background::table(study))
     {
         out += &format!("{}\n", table(&more, style));

@@ -33,10 +33,10 @@ pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
 pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use metrics::{
-    BackgroundSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, MissRates, Rates, ResponseTimes,
-    RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary, SchedulerTardiness, Summary, SummaryBuilder,
-    Tallies, Tardiness, TardinessHistogram, TaskSelection, TaskSummary, TaskTardiness, UnknownTask,
-    nearest_rank, normalized_laxities, thin_cdf,
+    BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, MissRates, Rates,
+    ResponseTimes, RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary, SchedulerTardiness, Summary,
+    SummaryBuilder, Tallies, Tardiness, TardinessHistogram, TaskSelection, TaskSummary, TaskTardiness,
+    UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
 };
 pub use results::{
     ALONE, BackgroundRecord, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results,

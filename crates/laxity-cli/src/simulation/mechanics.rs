@@ -4,6 +4,7 @@ use super::definition::{COSTS_TOML, ON_MISS};
 use laxity_model::{Duration, OnMiss, Platform, ServerSize};
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};
+use laxity_trace::CacheSummary;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -102,6 +103,12 @@ impl Mechanics {
         let mut options = BTreeMap::from([("costs".to_owned(), costs)]);
         if self.costs_file.is_some() {
             options.insert(COSTS_TOML.to_owned(), self.costs.to_toml());
+        }
+        if self.follows_caches() {
+            let (name, word) = CacheSummary::FOLLOWED;
+            options.insert(name.to_owned(), word.to_owned());
+            let warm = self.costs.cache.as_ref().and_then(|cache| cache.ipc);
+            options.extend(warm.map(|ipc| (CacheSummary::IPC.to_owned(), ipc.to_string())));
         }
         if !self.costs.is_zero() {
             options.insert("modelled".to_owned(), self.modelled().join(", "));

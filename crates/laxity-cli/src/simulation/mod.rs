@@ -170,7 +170,7 @@ pub fn conduct(
         directory.finish()?;
     }
     Ok(Finished {
-        summary: builder.finish().with_background(&manifest.background),
+        summary: builder.finish().with_background(&manifest.background).with_caches(&manifest.options),
         manifest,
         verdicts,
         directory: path,

@@ -41,10 +41,12 @@
 //!    work`: accesses that took that long alone, in a warm cache), it is what preemptions, migrations and shared caches cost, and
 //!    1/inflation is the ratio of instructions per cycle to those alone (lindsay2012, 6.2.1): both runs have the same
 //!    instructions. Where a demand is CPU time, it is 1 but for what a job needs to see that it is done.
-//! 9. Tasks in the background of a simulation have metrics of their own ([`BackgroundSummary`]).
+//! 9. Tasks in the background of a simulation have metrics of their own ([`BackgroundSummary`]), and so have simulations that follow what
+//!    caches hold ([`CacheSummary`]).
 
 mod background;
 mod efficiency;
+mod followed_caches;
 mod laxity_cdf;
 mod responses;
 mod run;
@@ -55,6 +57,7 @@ mod tardiness_histogram;
 
 pub use background::BackgroundSummary;
 pub use efficiency::Efficiency;
+pub use followed_caches::CacheSummary;
 pub use laxity_cdf::{CdfPoint, TaskSelection, normalized_laxities, thin_cdf};
 pub use responses::ResponseTimes;
 pub use run::{ExecutionTimes, MissRates, Rates, RunSummary, Tardiness, TaskSummary, TaskTardiness};

@@ -1,6 +1,7 @@
 //! Metrics of one scheduler over task sets and repetitions: what `--json` carries.
 
 use super::background::BackgroundSummary;
+use super::followed_caches::CacheSummary;
 use super::responses::{ResponseTimes, Responses};
 use super::run::{MissRates, PERCENTILES_ARE_APPROXIMATE, Rates, RunSummary};
 use super::statistics::{Sample, mean, ratio};
@@ -86,6 +87,9 @@ pub struct Summary {
     /// What became of the tasks in the background, one object per scheduler that had some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<BackgroundSummary>,
+    /// What caches did, one object per scheduler whose simulations followed what they hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<CacheSummary>,
     /// The runs, in the order of the manifest.
     pub runs: Vec<RunSummary>,
 }
@@ -100,7 +104,7 @@ impl Summary {
             let set = set_of(run, sets)?;
             builder.add(run, set, &tally(run, set)?);
         }
-        Ok(builder.finish().with_background(&results.background))
+        Ok(builder.finish().with_background(&results.background).with_caches(&results.options))
     }
 
     /// The same where some runs have not kept their jobs: `tallied` has theirs, by [`Run::id`].
@@ -121,7 +125,17 @@ impl Summary {
                 None => builder.add(run, set, &tally(run, set)?),
             };
         }
-        Ok(builder.finish().with_background(&results.background))
+        Ok(builder.finish().with_background(&results.background).with_caches(&results.options))
+    }
+
+    /// Adds what caches did, where the options of the manifest say that they were followed.
+    #[must_use]
+    pub fn with_caches(mut self, options: &BTreeMap<String, String>) -> Summary {
+        let of = |scheduler: &SchedulerSummary| {
+            CacheSummary::of((&scheduler.scheduler, scheduler.host), &self.runs, options)
+        };
+        self.caches = self.schedulers.iter().filter_map(of).collect();
+        self
     }
 
     /// Adds what became of the tasks in the background, taken together by scheduler and host. Records of runs that are
@@ -176,7 +190,13 @@ impl SummaryBuilder {
     /// The summary of the runs.
     pub fn finish(self) -> Summary {
         let schedulers = self.groups.into_iter().map(Group::summary).collect();
-        Summary { version: SUMMARY_VERSION, schedulers, background: Vec::new(), runs: self.runs }
+        Summary {
+            version: SUMMARY_VERSION,
+            schedulers,
+            background: Vec::new(),
+            caches: Vec::new(),
+            runs: self.runs,
+        }
     }
 }
 
