@@ -36,7 +36,7 @@ mod verified;
 pub use beside::{Beside, Later, Pair, TaskCount};
 pub use number::{count, percent, significant, span_ns};
 pub use pages::{PageSection, PlainTable, StudyPage};
-pub use plot::{LinesFigure, LinesPanel, LinesScale, Plot};
+pub use plot::{BarsFigure, LinesFigure, LinesPanel, LinesScale, Plot};
 pub use recommend::Recommendation;
 pub use study::Configuration;
 pub use terminal::TextStyle;

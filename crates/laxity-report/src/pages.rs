@@ -1,6 +1,6 @@
 //! Pages of studies: what was found, tables and figures, as one self-contained HTML page and as Markdown.
 
-use crate::plot::{LinesFigure, lines_svg};
+use crate::plot::{BarsFigure, LinesFigure, bars_svg, lines_svg};
 use laxity_model::{Diagnostic, Result};
 use minijinja::Environment;
 use serde::Serialize;
@@ -29,6 +29,8 @@ pub struct PageSection {
     pub tables: Vec<PlainTable>,
     /// Figures.
     pub figures: Vec<LinesFigure>,
+    /// Figures of histograms, below the others.
+    pub histograms: Vec<BarsFigure>,
 }
 
 /// A page.
@@ -64,9 +66,32 @@ struct RenderedSection<'a> {
     figures: Vec<(String, &'a str)>,
 }
 
+/// A figure that is drawn.
+struct Image<'a> {
+    stem: &'a str,
+    caption: &'a str,
+    svg: String,
+}
+
 impl PageSection {
+    fn has_figures(&self) -> bool {
+        !(self.figures.is_empty() && self.histograms.is_empty())
+    }
+
+    fn images(&self) -> Result<Vec<Image<'_>>> {
+        let lines = self.figures.iter().map(|figure| {
+            let LinesFigure { stem, caption, .. } = figure;
+            Ok(Image { stem, caption, svg: lines_svg(figure)? })
+        });
+        let bars = self.histograms.iter().map(|figure| {
+            let BarsFigure { stem, caption, .. } = figure;
+            Ok(Image { stem, caption, svg: bars_svg(figure)? })
+        });
+        lines.chain(bars).collect()
+    }
+
     fn says_something(&self) -> bool {
-        !(self.paragraphs.is_empty() && self.tables.is_empty() && self.figures.is_empty())
+        !(self.paragraphs.is_empty() && self.tables.is_empty() && !self.has_figures())
     }
 }
 
@@ -81,8 +106,11 @@ impl StudyPage {
     ///
     /// The plotting library could not draw.
     pub fn images(&self) -> Result<Vec<(String, String)>> {
-        let figures = self.sections.iter().flat_map(|section| &section.figures);
-        figures.map(|figure| Ok((figure.stem.clone(), lines_svg(figure)?))).collect()
+        let mut images = Vec::new();
+        for section in &self.sections {
+            images.extend(section.images()?.into_iter().map(|image| (image.stem.to_owned(), image.svg)));
+        }
+        Ok(images)
     }
 
     /// The page, figures included.
@@ -91,16 +119,12 @@ impl StudyPage {
     ///
     /// The plotting library could not draw.
     pub fn html(&self) -> Result<String> {
-        let section = |section: &'_ PageSection| -> Result<_> {
-            let figure = |figure: &LinesFigure| lines_svg(figure);
-            section.figures.iter().map(figure).collect::<Result<Vec<String>>>()
-        };
-        let images: Vec<Vec<String>> = self.shown().map(section).collect::<Result<_>>()?;
+        let images: Vec<Vec<Image<'_>>> = self.shown().map(PageSection::images).collect::<Result<_>>()?;
         let sections = self.shown().zip(images).map(|(section, images)| RenderedSection {
             heading: &section.heading,
             paragraphs: &section.paragraphs,
             tables: &section.tables,
-            figures: images.into_iter().zip(section.figures.iter().map(|f| f.caption.as_str())).collect(),
+            figures: images.into_iter().map(|image| (image.svg, image.caption)).collect(),
         });
         let page = Rendered {
             title: &self.title,
@@ -134,11 +158,13 @@ impl StudyPage {
             section.paragraphs.iter().for_each(|words| text += &format!("\n{words}\n"));
             section.tables.iter().for_each(|table| text += &markdown_table(table));
             // One paragraph: whoever takes the figures away leaves no gaps.
-            if !section.figures.is_empty() {
+            if section.has_figures() {
                 text.push('\n');
             }
-            for figure in &section.figures {
-                text += &format!("![{}](plots/{}.svg)\n", figure.title, figure.stem);
+            let lines = section.figures.iter().map(|figure| (&figure.title, &figure.stem));
+            let bars = section.histograms.iter().map(|figure| (&figure.title, &figure.stem));
+            for (title, stem) in lines.chain(bars) {
+                text += &format!("![{title}](plots/{stem}.svg)\n");
             }
         }
         text
@@ -171,6 +197,7 @@ mod tests {
             paragraphs: vec!["a & b".into()],
             tables: vec![table],
             figures: vec![],
+            histograms: Vec::new(),
         };
         let page = StudyPage {
             title: "Overheads".into(),
@@ -200,6 +227,7 @@ mod tests {
             paragraphs: vec![],
             tables: vec![],
             figures: stems.iter().map(|stem| figure(stem)).collect(),
+            histograms: Vec::new(),
         };
         let page = StudyPage {
             title: "Overheads".into(),

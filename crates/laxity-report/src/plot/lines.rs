@@ -115,7 +115,7 @@ fn wrapped(note: &str) -> Vec<String> {
 
 /// Linux's own look as in every plot; of laxity's, no two alike, and none like one of Linux's beside it. `fpp+batching` is `fpp`
 /// with dashes.
-fn styles(labels: &[String]) -> Vec<SeriesStyle> {
+pub(super) fn styles(labels: &[String]) -> Vec<SeriesStyle> {
     let is_linux = |label: &str| label.parse::<Scheduler>().is_ok();
     let linux = labels.iter().filter(|label| is_linux(label));
     let taken: Vec<RGBColor> = linux.map(|label| series_style(label, 0).color).collect();

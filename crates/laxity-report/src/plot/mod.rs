@@ -1,6 +1,7 @@
 //! The plots of a report, as SVG.
 
 mod axis;
+mod bars;
 mod canvas;
 mod cdf;
 mod lines;
@@ -13,6 +14,8 @@ use crate::number;
 use crate::study::{
     Configuration, Evidence, Study, TaskEvidence, common_working_set, tasks_of, utilization_of,
 };
+pub use bars::BarsFigure;
+pub(crate) use bars::bars_svg;
 pub(crate) use lines::lines_svg;
 pub use lines::{LinesFigure, LinesPanel, LinesScale};
 

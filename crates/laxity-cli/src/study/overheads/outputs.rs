@@ -164,6 +164,7 @@ impl Told<'_> {
             paragraphs: self.method.clone(),
             tables: self.not_measured().into_iter().collect(),
             figures: Vec::new(),
+            histograms: Vec::new(),
         });
         let first = self.evaluation.places.values().next();
         let kernel = first.map_or("no kernel", |measured| measured.summary.kernel.as_str());
@@ -216,6 +217,7 @@ impl Told<'_> {
             paragraphs: Vec::new(),
             tables: Vec::new(),
             figures: Vec::new(),
+            histograms: Vec::new(),
         };
         for (kind, title) in SHOWN.iter().filter(|(kind, _)| self.measured(cpus, *kind)) {
             section.figures.push(self.figure(cpus, *kind, title));
@@ -364,6 +366,7 @@ impl Told<'_> {
             paragraphs: Vec::new(),
             tables: Vec::new(),
             figures: SHOWN.iter().map(figure).filter(is_line).collect(),
+            histograms: Vec::new(),
         })
     }
 
@@ -409,6 +412,7 @@ impl Told<'_> {
                 rows: self.evaluation.places.iter().map(row).collect(),
             }],
             figures: Vec::new(),
+            histograms: Vec::new(),
         }
     }
 

@@ -155,6 +155,7 @@ impl<'a> Told<'a> {
             paragraphs: self.method(),
             tables: Vec::new(),
             figures: Vec::new(),
+            histograms: Vec::new(),
         });
         StudyPage {
             title: study.title.clone(),
@@ -186,6 +187,7 @@ impl<'a> Told<'a> {
             paragraphs: vec![self.study.families[family].words()],
             tables: vec![table],
             figures: vec![self.figure(family)],
+            histograms: Vec::new(),
         }
     }
 

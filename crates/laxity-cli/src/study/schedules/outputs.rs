@@ -92,6 +92,7 @@ impl Told<'_> {
             paragraphs: self.method.clone(),
             tables: not_measured(refusals(&self.evaluation.refused())).into_iter().collect(),
             figures: Vec::new(),
+            histograms: Vec::new(),
         });
         let mut kernels: Vec<&str> =
             self.evaluation.measured().map(|(_, measured)| measured.kernel.as_str()).collect();
@@ -153,6 +154,7 @@ impl Told<'_> {
             .flatten()
             .collect(),
             figures: self.figures(cpus),
+            histograms: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
 use crate::study::real::Really;
 use laxity_model::Result;
-use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
+use laxity_report::{BarsFigure, LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use laxity_study::{
     Conducted, Kept, Measure, Metric, Moments, SimulationStudy, SimulationTally, Table, Unit,
 };
@@ -146,6 +146,7 @@ impl<'a> Told<'a> {
             paragraphs: self.really.map_or_else(|| self.method(), Really::method),
             tables: Vec::new(),
             figures: Vec::new(),
+            histograms: Vec::new(),
         });
         StudyPage {
             title: study.title.clone(),
@@ -193,6 +194,12 @@ impl<'a> Told<'a> {
                 .chunks(PANELS)
                 .enumerate()
                 .map(|(number, chunk)| self.figure(family, number, chunk))
+                .collect(),
+            histograms: self
+                .histograms()
+                .into_iter()
+                .flat_map(|(at, metric)| self.points(family).map(move |point| (at, metric, point)))
+                .map(|(at, metric, point)| self.bars(family, point, at, metric))
                 .collect(),
         }
     }
@@ -253,6 +260,42 @@ impl<'a> Told<'a> {
         }
     }
 
+    /// A histogram as a figure: all curves at one value of the axis.
+    fn bars(
+        &self,
+        family: usize,
+        (value, tally): (u64, &SimulationTally),
+        at: usize,
+        metric: &Metric,
+    ) -> BarsFigure {
+        let jobs = |curve: usize| match &tally.curves[curve].metrics[at] {
+            Kept::Histogram(jobs) => jobs.clone(),
+            Kept::Number(_) => Vec::new(),
+        };
+        let (axis, families) = (&self.study.axis, &self.study.families);
+        let stem = [metric.name.to_owned(), families[family].stem(), axis.text(value)];
+        let subtitle = [families[family].label(), self.of_what()];
+        let joined = |parts: &[String], by: &str| {
+            let said: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+            said.join(by)
+        };
+        BarsFigure {
+            stem: joined(&stem, "-"),
+            title: format!("{} at {} {}", metric.title, axis.variable.title(), axis.text(value)),
+            subtitle: joined(&subtitle, "; "),
+            caption: "Jobs of all task sets, by how late they were.".to_owned(),
+            x_title: "jobs".to_owned(),
+            classes: Metric::classes(),
+            kinds: self
+                .study
+                .curves
+                .iter()
+                .enumerate()
+                .map(|(at, curve)| (curve.name.clone(), jobs(at)))
+                .collect(),
+        }
+    }
+
     fn columns(&self, first: &str) -> Vec<String> {
         let curves = self.study.curves.iter().map(|curve| curve.name.clone());
         std::iter::once(first.to_owned()).chain(curves).collect()
@@ -261,16 +304,8 @@ impl<'a> Told<'a> {
     fn figure(&self, family: usize, part: usize, numbers: &[Numbered]) -> LinesFigure {
         let study = self.study;
         let (label, stem) = (study.families[family].label(), study.families[family].stem());
-        let machine = match self.really {
-            Some(really) => Some(really.machine()),
-            None => study.platform.as_ref().map(|platform| platform.name().to_owned()),
-        };
-        let simulated = || format!("{} sets a point, {} each", study.sets, study.duration);
-        let sets = self.really.map_or_else(simulated, Really::runs);
-        let subtitle: Vec<String> = [Some(label).filter(|label| !label.is_empty()), machine, Some(sets)]
-            .into_iter()
-            .flatten()
-            .collect();
+        let subtitle: Vec<String> =
+            [label, self.of_what()].into_iter().filter(|words| !words.is_empty()).collect();
         let first = if self.really.is_some() { "run" } else { "simulated" };
         let stem = [Some(first.to_owned()), Some(stem).filter(|stem| !stem.is_empty())];
         let stem: Vec<String> =
@@ -289,6 +324,18 @@ impl<'a> Told<'a> {
             panels: numbers.iter().map(|&one| self.panel(family, one)).collect(),
             notes: self.notes(),
         }
+    }
+
+    /// The machine, how many sets and for how long.
+    fn of_what(&self) -> String {
+        let study = self.study;
+        let machine = match self.really {
+            Some(really) => Some(really.machine()),
+            None => study.platform.as_ref().map(|platform| platform.name().to_owned()),
+        };
+        let simulated = || format!("{} sets a point, {} each", study.sets, study.duration);
+        let sets = self.really.map_or_else(simulated, Really::runs);
+        machine.into_iter().chain([sets]).collect::<Vec<String>>().join("; ")
     }
 
     fn panel(&self, family: usize, (at, metric, unit): Numbered) -> LinesPanel {
