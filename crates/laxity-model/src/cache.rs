@@ -30,8 +30,12 @@ pub struct Cache {
     pub cpus: CpuList,
 }
 
+/// The farthest level that a cache may have. Machines have up to 4.
+const LEVEL_MAX: u32 = 8;
+
 impl Cache {
-    /// Refuses what no cache is: sizes of 0, lines that are no power of two, a part of a line, more ways than lines.
+    /// Refuses what no cache is: nobody's, one of size 0, lines that are no power of two, a part of a line, ways that do not divide
+    /// the lines. A cache may be smaller than a closer one (per core, a slice of an L3 can be).
     ///
     /// # Errors
     ///
@@ -39,6 +43,14 @@ impl Cache {
     pub fn validate(&self) -> Result<()> {
         if self.level == 0 {
             return Err(Diagnostic::usage("level is 0").hint("number cache levels from 1"));
+        }
+        if self.level > LEVEL_MAX {
+            return Err(Diagnostic::usage(format!("level is {}, above {LEVEL_MAX}", self.level))
+                .hint("number cache levels from 1, the closest to the core"));
+        }
+        if self.cpus.is_empty() {
+            return Err(Diagnostic::usage("cpus is empty: the cache is no core's")
+                .hint("list the cores that share the cache, or leave it out"));
         }
         if self.size_bytes == 0 {
             return Err(Diagnostic::usage("size is 0").hint("leave the cache out, or give its size"));
@@ -64,7 +76,21 @@ impl Cache {
                 Err(Diagnostic::usage(format!("{ways} ways are more than the cache's {lines} lines"))
                     .hint("give at most as many ways as the cache has lines, or leave `ways` out"))
             }
+            Some(ways) if !lines.is_multiple_of(u64::from(ways)) => Err(Diagnostic::usage(format!(
+                "the cache's {lines} lines are no whole number of sets of {ways} ways"
+            ))
+            .hint("give ways that divide the lines, or leave `ways` out")),
             _ => Ok(()),
+        }
+    }
+
+    /// The cores that have the closer one of both caches but not the farther one, although they share it with some who have
+    /// both: a way to memory leads through all caches that it has reached.
+    pub fn astray(&self, other: &Cache) -> CpuList {
+        let (closer, farther) = if self.level < other.level { (self, other) } else { (other, self) };
+        match closer.level < farther.level && !closer.cpus.intersection(&farther.cpus).is_empty() {
+            true => closer.cpus.difference(&farther.cpus),
+            false => CpuList::default(),
         }
     }
 

@@ -3,7 +3,9 @@
 //! 1. Cores are the online CPUs. Their speeds are the ratios of `cpu_capacity`, or else of
 //!    `cpufreq/cpuinfo_max_freq`, the fastest core being 1; if any online core lacks both, all are 1.
 //! 2. Caches are read from every online CPU and listed once; one with an unreadable level, type, size or
-//!    list of sharers is left out, and so is one of cores that have another of its level and kind already. Cores that share a last-level cache form a cluster.
+//!    list of sharers is left out, and so is one of cores that have another of its level and kind already, or one that only some
+//!    cores share of those who share a closer one. Ways and lines that cannot be are not known. Cores that share a last-level cache
+//!    form a cluster.
 //! 3. Without `node/`, nothing is said of memory nodes.
 
 use crate::{Cache, CacheKind, Core, CpuList, Diagnostic, Failure, NumaNode, Platform, Result, Speed};
@@ -21,7 +23,7 @@ impl Platform {
         let cores = online.iter().zip(speeds).map(|(cpu, speed)| Core { cpu, speed }).collect();
         let mut caches: Vec<Cache> = Vec::new();
         for cache in online.iter().flat_map(|number| caches_of(&cpu(number), &online)) {
-            if caches.iter().all(|other| other.clash(&cache).is_empty()) {
+            if caches.iter().all(|other| other.clash(&cache).is_empty() && other.astray(&cache).is_empty()) {
                 caches.push(cache);
             }
         }

@@ -81,6 +81,18 @@ fn the_opteron_of_lelli2012_has_eight_clusters_of_six() {
     assert_eq!(by_cache.expect("valid").clusters(), platform.clusters());
 }
 
+/// On some chips an L3, or the slice of it that a virtual machine is told of, is smaller than the L2; some cores have no L3 at all; lines
+/// need not be alike.
+#[test]
+fn unusual_caches_are_read() {
+    let text = "version = 1\ncores = 4\ncaches = [{level=1, kind='data', size='64KiB', line=64, cpus='0-1'}, \
+                {level=2, kind='unified', size='40KiB', line=128, ways=5, cpus='2'}, \
+                {level=2, kind='unified', size='2MiB', line=128, cpus='0-1'}, \
+                {level=3, kind='unified', size='1MiB', line=64, cpus='0-1'}]";
+    let platform = Platform::from_toml(text, "p").expect("such machines exist");
+    assert_eq!(platform.caches().len(), 4);
+}
+
 #[test]
 fn defaults_are_implicit_deadlines_no_phase_no_memory() {
     let text = r#"
@@ -270,6 +282,28 @@ fn schema_and_reader_refuse_the_same_platforms() {
             "cache 1: 17 ways are more than the cache's 16 lines",
         ),
         (
+            "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='1KiB', line=64, ways=3, cpus='0'}]",
+            "cache 1: the cache's 16 lines are no whole number of sets of 3 ways",
+        ),
+        (
+            "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='1KiB', cpus=''}]",
+            "cache 1: cpus is empty",
+        ),
+        (
+            "version = 1\ncores = 1\ncaches = [{level=99, kind='data', size='1KiB', cpus='0'}]",
+            "cache 1: level is 99, above 8",
+        ),
+        (
+            "version = 1\ncores = 2\ncaches = [{level=2, kind='unified', size=1024, cpus='0-1'}, \
+             {level=3, kind='unified', size=4096, cpus='0'}]",
+            "cache 2: CPUs 1 share an L2 with others but not the L3 behind it",
+        ),
+        (
+            "version = 1\ncores = 2\ncaches = [{level=3, kind='unified', size=4096, cpus='0'}, \
+             {level=1, kind='instruction', size=1024, cpus='0-1'}]",
+            "cache 2: CPUs 1 share an L1 with others but not the L3 behind it",
+        ),
+        (
             "version = 1\ncores = 3\ncaches = [{level=2, kind='unified', size=1024, cpus='0-1'}, \
              {level=2, kind='data', size=1024, cpus='1-2'}]",
             "cache 2: CPUs 1 have another L2 cache already",
@@ -404,10 +438,10 @@ fn task_set() -> impl Strategy<Value = TaskSet> {
 
 fn platform() -> impl Strategy<Value = Platform> {
     let core = (1u32..5000, 1u32..5000);
-    // What `check_caches` takes: each level once, whole lines, at most as many ways as lines.
+    // What `check_caches` takes: each level once, whole lines in whole sets, and farther caches of all who share a closer one.
     let cache = (
         0u8..3,
-        1u64..1 << 30,
+        1u64..1 << 20,
         proptest::option::of(0u32..10),
         proptest::option::of(1u64..100),
         any::<u64>(),
@@ -429,11 +463,14 @@ fn platform() -> impl Strategy<Value = Platform> {
                 cores.iter().map(|c| c.cpu).filter(|cpu| mask >> cpu & 1 == 1).collect()
             };
             let kinds = [CacheKind::Data, CacheKind::Instruction, CacheKind::Unified];
-            let caches = (1..).zip(caches).map(|(level, (kind, lines, line, ways, mask))| {
+            let mut reached = 0;
+            let caches = (1..).zip(caches).filter_map(|(level, (kind, sets, line, ways, mask))| {
                 let (kind, line_bytes) = (kinds[usize::from(kind)], line.map(|bits| 1 << bits));
-                let ways = ways.and_then(|ways| u32::try_from(ways.min(lines)).ok());
-                let size_bytes = lines * u64::from(line_bytes.unwrap_or(1));
-                Cache { level, kind, size_bytes, line_bytes, ways, cpus: some(mask) }
+                let size_bytes = sets * ways.unwrap_or(1) * u64::from(line_bytes.unwrap_or(1));
+                let ways = ways.and_then(|ways| u32::try_from(ways).ok());
+                reached |= mask;
+                let cpus = some(reached);
+                (!cpus.is_empty()).then_some(Cache { level, kind, size_bytes, line_bytes, ways, cpus })
             });
             let nodes = (0..).zip(nodes).map(|(id, (memory_bytes, mask))| NumaNode {
                 id,

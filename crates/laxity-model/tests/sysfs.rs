@@ -198,6 +198,24 @@ fn caches_that_no_machine_has_are_left_out() {
     assert_eq!(Platform::from_toml(&platform.to_toml(), "x"), Ok(platform));
 }
 
+/// What virtual machines have been seen to say: an L3 of a thread alone behind an L2 of two, a level that cannot be, and ways that do not
+/// divide the lines.
+#[test]
+fn an_odd_machine_is_read_without_what_cannot_be() {
+    let sys = Sys::new("0-1");
+    for cpu in [0, 1] {
+        let own = cpu.to_string();
+        sys.cache(cpu, 0, ["2", "Unified", "64K", "0-1"]).cache(cpu, 1, ["3", "Unified", "32M", &own]);
+        sys.cache(cpu, 2, ["77", "Unified", "1G", &own]).cache(cpu, 3, ["1", "Data", "48K", &own]);
+        sys.file(&format!("cpu/cpu{cpu}/cache/index3/ways_of_associativity"), "7");
+    }
+    let platform = sys.platform();
+    let shown = |cache: &Cache| (cache.level, cache.size_bytes >> 10, cache.ways);
+    let caches: Vec<_> = platform.caches().iter().map(shown).collect();
+    assert_eq!(caches, [(1, 48, None), (1, 48, None), (2, 64, Some(8))]);
+    assert_eq!(Platform::from_toml(&platform.to_toml(), "x"), Ok(platform));
+}
+
 #[test]
 fn a_tree_without_online_cpus_is_the_environments_fault() {
     for sys in [Sys::new(""), Sys::new("zero"), Sys::new("0-99999")] {

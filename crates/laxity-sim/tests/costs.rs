@@ -1,6 +1,6 @@
 //! Costs from files, and cache distance on the example platforms.
 
-use laxity_model::{Platform, read_platform};
+use laxity_model::{Cache, CacheKind, CpuList, Platform, read_platform};
 use laxity_sim::costs::{
     COST_MAX, CacheCosts, CacheDelay, Costs, Distance, LineLatencies, Reload, costs_schema, read_costs,
 };
@@ -151,12 +151,15 @@ fn siblings_share_what_is_their_cores_own() {
         caches = [
             { level = 1, kind = "data", size = "32KiB", line = 128, cpus = "0-1" },
             { level = 1, kind = "data", size = "32KiB", line = 128, cpus = "2-3" },
-            { level = 1, kind = "instruction", size = "32KiB", cpus = "0-3" },
             { level = 2, kind = "unified", size = "1MiB", cpus = "0-1" },
             { level = 2, kind = "unified", size = "1MiB", cpus = "2-3" },
             { level = 3, kind = "unified", size = "8MiB", cpus = "0-3" },
         ]"#;
-    let smt = delays(&Platform::from_toml(text, "smt").expect("valid"));
+    let read = Platform::from_toml(text, "smt").expect("valid");
+    let mut caches = read.caches().to_vec();
+    // What holds no data makes nobody closer.
+    caches.push(Cache { kind: CacheKind::Instruction, cpus: CpuList::first(4), ..caches[0].clone() });
+    let smt = delays(&Platform::new("smt", read.cores().to_vec(), caches, vec![], None).expect("valid"));
     assert_eq!([smt.distance(0, 1), smt.distance(1, 2)], [Distance::Cache(1), Distance::Cache(3)]);
     // Lines of 128 bytes; from the sibling's L1 for nothing, otherwise from the L3.
     assert_eq!([(0, 1), (0, 0), (1, 2)].map(|(a, b)| smt.delay(16 * KIB, a, b)), [0, 1_600, 1_600]);
@@ -248,6 +251,7 @@ fn wrong_files_are_explained() {
         ("version = 1\n[cache]\nmemory = \"2000us\"", "more than 1ms"),
         ("version = 1\n[cache]\nmemory = \"8ns\"\nl3 = \"9ns\"", "longer from L3 than from memory"),
         ("version = 1\n[cache]\nmemory = \"8ns\"\nline = \"0B\"", "0 bytes"),
+        ("version = 1\n[cache]\nmemory = \"8ns\"\nline = \"48B\"", "48 bytes, which is not a power of two"),
         ("version = 1\n[cache]\nmemory = \"8ns\"\nevicted = \"1.1\"", "`1.1` is not a share"),
         ("version = 1\n[cache]\ncpmd = \"cpmd.csv\"\nl2 = \"4ns\"", "both"),
         ("version = 1\nrelease = { samples = [] }", "no samples"),

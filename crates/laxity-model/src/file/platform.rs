@@ -301,6 +301,17 @@ fn check_caches(caches: &[Cache]) -> Result<()> {
             ))
             .hint("give each cache the cores that share it, each core once"));
         }
+        for other in &caches[..at] {
+            let astray = cache.astray(other);
+            if !astray.is_empty() {
+                let (closer, farther) = (cache.level.min(other.level), cache.level.max(other.level));
+                return Err(Diagnostic::usage(format!(
+                    "cache {}: CPUs {astray} share an L{closer} with others but not the L{farther} behind it",
+                    at + 1
+                ))
+                .hint("give a farther cache all cores that share a closer one with any of its cores"));
+            }
+        }
     }
     Ok(())
 }

@@ -152,15 +152,18 @@ impl LineLatencies {
     ///
     /// # Errors
     ///
-    /// A line of no bytes, a latency above 1 ms, or one of a farther place that is below that of a closer one.
+    /// A line that is no power of two, a latency above 1 ms, or one of a farther place that is below that of a closer one.
     pub fn new(
         line_bytes: u32,
         levels_ps: BTreeMap<u32, u64>,
         memory_ps: u64,
         remote_memory_ps: Option<u64>,
     ) -> Result<LineLatencies> {
-        if line_bytes == 0 {
-            return Err(Diagnostic::usage("a cache line of 0 bytes").hint("64 bytes are usual"));
+        if !line_bytes.is_power_of_two() {
+            return Err(Diagnostic::usage(format!(
+                "a cache line of {line_bytes} bytes, which is not a power of two"
+            ))
+            .hint("64 bytes are usual"));
         }
         let places = levels_ps.iter().map(|(level, &ps)| (format!("L{level}"), ps));
         let places = places.chain([("memory".to_owned(), memory_ps)]);

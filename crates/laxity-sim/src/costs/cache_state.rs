@@ -106,7 +106,8 @@ struct Stay {
 }
 
 impl CacheState {
-    /// Empty caches. Lines have the size that the platform's first data cache says, else that of the latencies.
+    /// Empty caches. Lines have the least size that a data cache of the platform says, or else that of the latencies: where others have
+    /// larger lines, each part of such a line counts as one that is loaded, which is too much.
     ///
     /// # Errors
     ///
@@ -114,7 +115,7 @@ impl CacheState {
     pub fn new(latencies: &LineLatencies, platform: &Platform, set: &TaskSet) -> Result<CacheState> {
         let data: Vec<_> =
             platform.caches().iter().filter(|cache| cache.kind != CacheKind::Instruction).collect();
-        let known = data.iter().find_map(|cache| cache.line_bytes.filter(|&bytes| bytes > 0));
+        let known = data.iter().filter_map(|cache| cache.line_bytes.filter(|&bytes| bytes > 0)).min();
         let line_bytes = u64::from(known.unwrap_or(latencies.line_bytes));
         let sharing = Sharing::of(set)?;
         let (walks, lines) = walks(&sharing, set, line_bytes);
