@@ -92,6 +92,14 @@ fn every_listed_name_is_accepted() {
     }
 }
 
+/// What a generator refuses is not offered.
+#[test]
+fn mtt_offers_no_working_sets() {
+    let help = |generator: &str| prints(&["generate", generator, "--help"]);
+    assert!(help("uunifast").contains("--wss") && !help("mtt").contains("--wss"));
+    assert!(help("mtt").contains("--read-write 0:1"), "as the thesis' program, which increments");
+}
+
 #[test]
 fn this_machines_platform_reads_back() {
     let (directory, set) = small_set();

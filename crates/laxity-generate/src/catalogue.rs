@@ -119,7 +119,7 @@ pub static GENERATORS: [Description; 6] = [
     Description {
         name: "mtt",
         summary: "multi-threaded tasks whose members share a working set, up to a total utilization",
-        source: "lindsay2012, 6.1.3 and Table 6.1 (whose tasks read and write alike: --read-write 1:1)",
+        source: "lindsay2012, 6.1.3 and Table 6.1 (whose tasks increment, which writes every line: --read-write 0:1)",
         parameters: &[
             required(
                 "distribution",

@@ -87,7 +87,11 @@ impl FromArgMatches for GenerateArguments {
 
 fn generator_command(generator: &Description) -> Command {
     let own = generator.parameters.iter().map(|parameter| argument(parameter, false));
-    let common = COMMON_PARAMETERS.iter().map(|parameter| argument(parameter, true));
+    let common = COMMON_PARAMETERS.iter().map(|parameter| {
+        // Refused: the distribution says it.
+        let is_refused = generator.name == "mtt" && parameter.name == "wss";
+        argument(parameter, true).hide(is_refused)
+    });
     output_arguments(Command::new(generator.name).about(generator.summary), "1")
         .long_about(format!("{}\n\nSource: {}", generator.summary, generator.source))
         .args(own)
