@@ -123,14 +123,11 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
     }
     let server = server(arguments, &schedulers)?;
     let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
+    let placement = &arguments.placement;
+    let out = arguments.out.clone();
+    let out = out.unwrap_or_else(|| Path::new("laxity-results").join(format!("{name}-{stamp}")));
     Ok(Settings {
-        schedulers: unique(schedulers),
-        duration: arguments.duration,
         repeat: arguments.repeat,
-        simulate: None,
-        analyse: None,
-        overheads: None,
-        alone: None,
         demand_model: arguments.demand_model,
         calibration: arguments.calibration.clone(),
         demand: arguments.demand,
@@ -149,19 +146,12 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         },
         busy: arguments.busy,
         record: arguments.record,
-        placement: arguments.placement.placement,
-        fit: None,
-        limit: None,
-        overload: arguments.placement.overload,
-        ilp_time_limit: arguments.placement.ilp_time_limit,
+        overload: placement.overload,
+        ilp_time_limit: placement.ilp_time_limit,
         seed: arguments.seed,
-        platform,
-        out: arguments
-            .out
-            .clone()
-            .unwrap_or_else(|| Path::new("laxity-results").join(format!("{name}-{stamp}"))),
         existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
         quiet: arguments.quiet,
+        ..Settings::plain(unique(schedulers), arguments.duration, placement.placement, platform, out)
     })
 }
 

@@ -30,7 +30,7 @@ use laxity_model::{
 };
 use laxity_place::{Fit, Method, Overload};
 use laxity_run::{
-    BudgetMargin, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
+    BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
 use laxity_trace::{AnalysisRecord, Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
 use parts::{Part, parts};
@@ -97,6 +97,50 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// One run under each of these schedulers, and nothing beside it: jobs that take their WCETs and run on when they are late,
+    /// on this platform, with results that replace others.
+    pub fn plain(
+        schedulers: Vec<NamedScheduler>,
+        duration: Duration,
+        placement: Method,
+        platform: Platform,
+        out: PathBuf,
+    ) -> Self {
+        Settings {
+            schedulers,
+            duration,
+            repeat: 1,
+            simulate: None,
+            analyse: None,
+            overheads: None,
+            alone: None,
+            demand_model: DemandModel::CpuTime,
+            calibration: None,
+            demand: Demand::Wcet,
+            on_miss: OnMiss::Continue,
+            busy: 0,
+            budget_margin: BudgetMargin::default(),
+            policy: PolicyOptions {
+                budget: BudgetMode::Throttle,
+                batching: true,
+                retries_max: laxity_sim::RETRIES_MAX,
+                server: None,
+            },
+            record: false,
+            grace: None,
+            placement,
+            limit: None,
+            fit: None,
+            overload: Overload::Refuse,
+            ilp_time_limit: ILP_TIME_LIMIT,
+            seed: 0,
+            platform,
+            out,
+            existing: Existing::Replace,
+            quiet: true,
+        }
+    }
+
     /// What the manifest says of every experiment.
     fn common(&self) -> Common {
         Common {

@@ -2,13 +2,12 @@
 
 use super::cell::{Cell, State};
 use super::workload::{Cap, task_set};
-use crate::experiment::{Bench, DemandModel, ILP_TIME_LIMIT, Settings, conduct_on};
+use crate::experiment::{Bench, Settings, conduct_on};
 use crate::output;
 use crate::overheads::Probes;
-use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Platform, Result};
-use laxity_place::Overload;
-use laxity_run::{BudgetMargin, BudgetMode, PolicyOptions};
-use laxity_trace::{Existing, RunSummary};
+use laxity_model::{Diagnostic, Duration, Platform, Result};
+use laxity_run::PolicyOptions;
+use laxity_trace::RunSummary;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -140,38 +139,17 @@ fn measure_one(
 }
 
 fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Settings> {
+    let schedulers = vec![cell.scheduler.scheduler.clone()];
+    let platform = some_of_this_machine(cell.cpus)?;
+    let plain =
+        Settings::plain(schedulers, conditions.duration, "ilp".parse()?, platform, cell.folder(folder));
+    let batching = cell.scheduler.batches(conditions.batching);
     Ok(Settings {
-        schedulers: vec![cell.scheduler.scheduler.clone()],
-        duration: conditions.duration,
-        repeat: 1,
-        simulate: None,
-        analyse: None,
         overheads: conditions.kind.probes(),
         record: conditions.kind == Kind::Schedules,
-        alone: None,
-        demand_model: DemandModel::CpuTime,
-        calibration: None,
-        demand: Demand::Wcet,
-        on_miss: OnMiss::Continue,
-        busy: 0,
-        budget_margin: BudgetMargin::default(),
-        policy: PolicyOptions {
-            budget: BudgetMode::Throttle,
-            batching: cell.scheduler.batches(conditions.batching),
-            retries_max: laxity_sim::RETRIES_MAX,
-            server: None,
-        },
-        grace: None,
-        placement: "ilp".parse()?,
-        fit: None,
-        limit: None,
-        overload: Overload::Refuse,
-        ilp_time_limit: ILP_TIME_LIMIT,
+        policy: PolicyOptions { batching, ..plain.policy },
         seed: conditions.seed,
-        platform: some_of_this_machine(cell.cpus)?,
-        out: cell.folder(folder),
-        existing: Existing::Replace,
-        quiet: true,
+        ..plain
     })
 }
 

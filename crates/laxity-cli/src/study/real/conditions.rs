@@ -1,10 +1,9 @@
 //! How the sets of a study are run: on which cores, how often, and what a run is told.
 
-use crate::experiment::{DemandModel, ILP_TIME_LIMIT, Settings};
-use laxity_model::{Diagnostic, OnMiss, Platform, Result, Utilization};
-use laxity_run::{BudgetMargin, BudgetMode, PolicyOptions};
+use crate::experiment::{DemandModel, Settings};
+use laxity_model::{Diagnostic, Platform, Result, Utilization};
 use laxity_study::{Planned, Point, SimulationStudy};
-use laxity_trace::{Existing, Machine};
+use laxity_trace::Machine;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -73,39 +72,20 @@ impl Conditions {
     pub fn settings(&self, study: &SimulationStudy, slot: Slot, directory: &Path) -> Result<Settings> {
         let curve = &study.curves[slot.curve];
         let seed = study.seed_of_jobs(slot.point, slot.index);
+        let schedulers = vec![curve.scheduler_name.parse()?];
+        let platform = self.platform_at(study, slot.point.value)?;
+        let out = folder(study, slot, directory);
+        // Nothing is recorded: it would take CPU time of the runs that are compared.
         Ok(Settings {
-            schedulers: vec![curve.scheduler_name.parse()?],
-            duration: study.duration,
-            repeat: 1,
-            simulate: None,
-            analyse: None,
-            overheads: None,
-            // It would take CPU time of the runs that are compared.
-            record: false,
-            alone: None,
             demand_model: DemandModel::Work,
             calibration: Some(calibration_file(directory)),
             demand: study.demand_at(slot.point.value)?,
-            on_miss: OnMiss::Continue,
-            busy: 0,
-            budget_margin: BudgetMargin::default(),
-            policy: PolicyOptions {
-                budget: BudgetMode::Throttle,
-                batching: true,
-                retries_max: laxity_sim::RETRIES_MAX,
-                server: None,
-            },
             grace: study.grace,
-            placement: curve.placement,
             fit: curve.fit,
             limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
             overload: curve.overload,
-            ilp_time_limit: ILP_TIME_LIMIT,
             seed: seed.wrapping_add(u64::from(slot.repetition)),
-            platform: self.platform_at(study, slot.point.value)?,
-            out: folder(study, slot, directory),
-            existing: Existing::Replace,
-            quiet: true,
+            ..Settings::plain(schedulers, study.duration, curve.placement, platform, out)
         })
     }
 
