@@ -89,8 +89,8 @@ pub(crate) fn wait_until_free() -> Option<String> {
     attached()
 }
 
-/// Whether the running kernel is PREEMPT_RT, which refuses BPF timers.
-pub(crate) fn is_preempt_rt() -> bool {
+/// Whether the running kernel is PREEMPT_RT, which refuses BPF timers, and whose other timers a thread sees to.
+pub fn is_preempt_rt() -> bool {
     rustix::system::uname().version().to_string_lossy().split_whitespace().any(|word| word == "PREEMPT_RT")
 }
 

@@ -21,12 +21,17 @@ pub fn thread_cpu_ns() -> u64 {
     part(now.tv_sec) * 1_000_000_000 + part(now.tv_nsec)
 }
 
-/// Sleeps until CLOCK_MONOTONIC reaches `instant_ns`; returns at once if it has.
-pub fn sleep_until(instant_ns: u64) {
-    let until = libc::timespec {
+/// An instant as the kernel has it.
+pub fn timespec(instant_ns: u64) -> libc::timespec {
+    libc::timespec {
         tv_sec: i64::try_from(instant_ns / 1_000_000_000).expect("an instant"),
         tv_nsec: i64::try_from(instant_ns % 1_000_000_000).expect("below 10^9"),
-    };
+    }
+}
+
+/// Sleeps until CLOCK_MONOTONIC reaches `instant_ns`; returns at once if it has.
+pub fn sleep_until(instant_ns: u64) {
+    let until = timespec(instant_ns);
     loop {
         // SAFETY: `until` is a valid timespec; with an absolute time no remainder is written.
         let error = unsafe {

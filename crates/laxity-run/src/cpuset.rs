@@ -5,6 +5,10 @@
 //! A v2 partition may not take the parent's last CPU, so where cells cover the whole machine, the cell with the
 //! lowest CPU stays what the parent has left. Its worker goes to the root cgroup: the one in which this program
 //! was started may have fewer CPUs.
+//!
+//! Threads of one process can be in several cells, too. Under v1 a cpuset takes single threads. Under v2 the cells are
+//! threaded cgroups then, which can be partition roots as well; their process has to be in the root cgroup, from which its
+//! threads go on to theirs.
 
 use crate::journal::{Journal, PinnedThread, Undo};
 use crate::plan::Cell;
@@ -56,15 +60,40 @@ impl Hierarchy {
             .hint("mount one, e.g. `mount -t cgroup2 none /sys/fs/cgroup`"))
     }
 
-    /// Makes one cpuset per cell, writing every change into the journal first. Returns the cgroup of
-    /// each cell's worker.
-    pub fn confine(&self, cells: &[Cell], machine: &CpuList, journal: &mut Journal) -> Result<Vec<PathBuf>> {
+    /// Makes one cpuset per cell, writing every change into the journal first. `crews` says which cells have one process
+    /// between them. Returns how the tasks of each cell get there.
+    pub fn confine(
+        &self,
+        cells: &[Cell],
+        crews: &[Vec<usize>],
+        machine: &CpuList,
+        journal: &mut Journal,
+    ) -> Result<Vec<Home>> {
         let mut setup = Setup { journal, tag: std::process::id() };
         match self {
-            Hierarchy::V1(base) => setup.v1(base, cells, machine),
-            Hierarchy::V2(base) => setup.v2(base, cells, machine),
+            Hierarchy::V1(base) => {
+                let cpusets = setup.v1(base, cells, machine)?;
+                Ok((0..cells.len()).map(|cell| home_v1(cell, crews, &cpusets)).collect())
+            }
+            Hierarchy::V2(base) => setup.v2(base, cells, crews, machine),
         }
     }
+}
+
+/// How the tasks of a cell get there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Home {
+    /// The cgroup that their process enters.
+    pub of_process: PathBuf,
+    /// The file by which each of their threads goes on to the cell's own, if that is another one.
+    pub of_thread: Option<PathBuf>,
+}
+
+/// Under cgroup v1: a process enters the first of its cells, and threads the others.
+fn home_v1(cell: usize, crews: &[Vec<usize>], cpusets: &[PathBuf]) -> Home {
+    let first = crews.iter().find(|crew| crew.contains(&cell)).map_or(cell, |crew| crew[0]);
+    let of_thread = (cell != first).then(|| cpusets[cell].join("tasks"));
+    Home { of_process: cpusets[first].clone(), of_thread }
 }
 
 /// Under cgroup v2, the cell that stays what the other partitions leave of the machine: the one with the lowest CPU
@@ -110,7 +139,13 @@ impl Setup<'_> {
         Ok(homes)
     }
 
-    fn v2(&mut self, base: &Path, cells: &[Cell], machine: &CpuList) -> Result<Vec<PathBuf>> {
+    fn v2(
+        &mut self,
+        base: &Path,
+        cells: &[Cell],
+        crews: &[Vec<usize>],
+        machine: &CpuList,
+    ) -> Result<Vec<Home>> {
         let pinned = PinnedThread::all(machine);
         if !pinned.is_empty() {
             self.journal.record(Undo::Affinities { threads: pinned })?;
@@ -124,25 +159,20 @@ impl Setup<'_> {
         let mut homes = Vec::new();
         for (number, cell) in cells.iter().enumerate() {
             if stays == Some(number) {
-                homes.push(base.to_owned());
+                homes.push(Home { of_process: base.to_owned(), of_thread: None });
                 continue;
             }
-            let home = self.make(base, &number.to_string())?;
-            write(&home.join("cpuset.cpus"), &cell.cpus.to_string())?;
-            if !cell.memory_nodes.is_empty() {
-                write(&home.join("cpuset.mems"), &cell.memory_nodes.to_string())?;
+            let of_threads = crews.iter().any(|crew| crew.len() > 1 && crew.contains(&number));
+            let path = self.make(base, &number.to_string())?;
+            if of_threads {
+                let kind = if crate::fault::wanted("refuse", "threads") { "refused" } else { "threaded" };
+                write(&path.join("cgroup.type"), kind)?;
             }
-            let partition = home.join("cpuset.cpus.partition");
-            write(&partition, "root")?;
-            let state = read(&partition)?;
-            if state != "root" {
-                return Err(Diagnostic::environment(format!(
-                    "the kernel refuses CPUs {} as a partition: `{state}`",
-                    cell.cpus
-                ))
-                .hint("another cgroup holds some of these CPUs exclusively"));
-            }
-            homes.push(home);
+            partition(&path, cell)?;
+            homes.push(match of_threads {
+                true => Home { of_process: base.to_owned(), of_thread: Some(path.join("cgroup.threads")) },
+                false => Home { of_process: path, of_thread: None },
+            });
         }
         Ok(homes)
     }
@@ -162,6 +192,22 @@ impl Setup<'_> {
         self.journal.record(Undo::Write { path: path.to_owned(), value: old })?;
         write(path, value)
     }
+}
+
+/// Makes a cgroup (v2) a partition with the CPUs of a cell.
+fn partition(path: &Path, cell: &Cell) -> Result<()> {
+    write(&path.join("cpuset.cpus"), &cell.cpus.to_string())?;
+    if !cell.memory_nodes.is_empty() {
+        write(&path.join("cpuset.mems"), &cell.memory_nodes.to_string())?;
+    }
+    let partition = path.join("cpuset.cpus.partition");
+    write(&partition, "root")?;
+    let state = read(&partition)?;
+    if state == "root" {
+        return Ok(());
+    }
+    Err(Diagnostic::environment(format!("the kernel refuses CPUs {} as a partition: `{state}`", cell.cpus))
+        .hint("another cgroup holds some of these CPUs exclusively"))
 }
 
 fn nodes_of(cell: &Cell, all: &str) -> String {
@@ -200,6 +246,17 @@ mod tests {
         );
         let joint = "3:cpuset,cpu:/\n";
         assert_eq!(Hierarchy::find_in(V1, joint, none), Ok(Hierarchy::V1("/sys/fs/cgroup/cpuset/".into())));
+    }
+
+    #[test]
+    fn a_process_enters_its_first_cell_and_its_threads_the_others() {
+        let cpusets: Vec<PathBuf> = ["/a", "/b", "/c"].map(PathBuf::from).to_vec();
+        let homes: Vec<Home> = (0..3).map(|cell| home_v1(cell, &[vec![0, 2], vec![1]], &cpusets)).collect();
+        let home = |process: &str, thread: Option<&str>| Home {
+            of_process: process.into(),
+            of_thread: thread.map(PathBuf::from),
+        };
+        assert_eq!(homes, [home("/a", None), home("/b", None), home("/a", Some("/c/tasks"))]);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! A policy of laxity's own is attached to the kernel by the guardian (`guardian/policy.rs`): when it dies, the kernel
 //! detaches the policy by itself.
 
+mod crews;
 mod policy;
 mod recorder;
 
@@ -19,6 +20,7 @@ use crate::messages::{End, FromGuardian, FromWorker, RecordingEnd, ToGuardian, W
 use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
 use crate::sched::{self, Policy};
 use crate::shared::Shared;
+use crews::Crew;
 use laxity_kernel::schedule::observe;
 use laxity_model::{CpuList, Diagnostic, Result};
 use policy::Attached;
@@ -27,7 +29,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -137,14 +139,14 @@ struct Guardian {
 impl Guardian {
     /// Runs the plan to its end, an interruption or an error; the time since the release in ns.
     fn carry_out(&mut self, plan: &Plan) -> Result<u64> {
-        let homes = self.confine(plan)?;
+        let crews = self.confine(plan)?;
         self.settle_afterwards(plan)?;
         if let Some(attachment) = &plan.attachment {
             self.attached = Some(Attached::attach(attachment)?);
         }
-        for (cell, home) in plan.cells.iter().zip(&homes) {
-            let tasks = cell.tasks.iter().map(|&at| (at, plan.tasks[at].clone())).collect();
-            self.hire(home.as_deref(), &cell.cpus, WorkerOrders { on_miss: plan.on_miss, tasks })?;
+        for crew in &crews {
+            let orders = WorkerOrders { on_miss: plan.on_miss, tasks: crew.tasks(plan) };
+            self.hire(crew.process_home(), &crew.cpus(plan), orders)?;
         }
         let mut threads = self.wait_until_ready(plan.tasks.len())?;
         // A policy in the kernel numbers tasks as they come, and its ties are by number.
@@ -184,24 +186,45 @@ impl Guardian {
         }
     }
 
-    fn confine(&mut self, plan: &Plan) -> Result<Vec<Option<PathBuf>>> {
+    /// Makes the cells' cpusets, if they are to have some; who has one process, and how its threads get to their cells.
+    fn confine(&mut self, plan: &Plan) -> Result<Vec<Crew>> {
+        let together = crews::crews(plan);
         if plan.confinement != Confinement::Cpusets {
-            return Ok(vec![None; plan.cells.len()]);
+            return Ok(crews::anywhere(&together));
         }
         let machine = online_cpus()?;
-        let confined =
-            Hierarchy::find().and_then(|found| found.confine(&plan.cells, &machine, &mut self.journal));
-        match confined {
-            Ok(homes) => Ok(homes.into_iter().map(Some).collect()),
+        match self.make_cpusets(plan, &together, &machine) {
             Err(why) if !plan.uses_deadline() => {
                 // SCHED_FIFO needs no root domains of its own: affinity masks keep its cells apart, too.
                 self.undo();
                 self.notes
                     .push(format!("confined by affinity masks, not by exclusive cpusets: {}", why.message));
-                Ok(vec![None; plan.cells.len()])
+                Ok(crews::anywhere(&together))
             }
-            Err(why) => Err(why),
+            made => made,
         }
+    }
+
+    /// One cpuset per cell, for threads if a process has several. Where the kernel has none for threads, groups have several
+    /// processes.
+    fn make_cpusets(&mut self, plan: &Plan, together: &[Vec<usize>], machine: &CpuList) -> Result<Vec<Crew>> {
+        let hierarchy = Hierarchy::find()?;
+        let why = match hierarchy.confine(&plan.cells, together, machine, &mut self.journal) {
+            Ok(homes) => return Ok(crews::with_homes(together, &homes)),
+            Err(why) => why,
+        };
+        let apart = crews::one_each(plan);
+        if together == apart {
+            return Err(why);
+        }
+        self.undo();
+        let homes = hierarchy.confine(&plan.cells, &apart, machine, &mut self.journal)?;
+        self.notes.push(format!(
+            "groups that are spread over cells have a process in each, which share their memory, as there are no cpusets \
+             for single threads here: {}",
+            why.message
+        ));
+        Ok(crews::with_homes(&apart, &homes))
     }
 
     /// Whatever comes next must find the bandwidth of these tasks given back.

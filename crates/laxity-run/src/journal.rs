@@ -141,7 +141,7 @@ fn remove_cgroup(path: &Path) -> io::Result<()> {
     }
     let give_up = Instant::now() + Duration::from_secs(5);
     loop {
-        for pid in fs::read_to_string(path.join("cgroup.procs")).unwrap_or_default().lines() {
+        for pid in members(path).lines() {
             if let Some(pid) = pid.parse().ok().and_then(rustix::process::Pid::from_raw) {
                 // It may be gone already.
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
@@ -155,6 +155,12 @@ fn remove_cgroup(path: &Path) -> io::Result<()> {
             other => return other,
         }
     }
+}
+
+/// What runs in a cgroup. Of a threaded one (cgroup v2) the kernel says the threads only; a signal to one ends its process.
+fn members(path: &Path) -> String {
+    let read = |file: &str| fs::read_to_string(path.join(file));
+    read("cgroup.procs").or_else(|_| read("cgroup.threads")).unwrap_or_default()
 }
 
 fn unreadable(file: &Path, error: &str) -> Diagnostic {

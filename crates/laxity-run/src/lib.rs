@@ -3,9 +3,10 @@
 //!
 //! A run is three kinds of process. The *program* makes a [`plan`](plan::plan), holds the
 //! [machine lock](MachineLock) and collects the jobs. The *guardian* changes the host (cpusets, policies), ends
-//! the run at its time and puts everything back, whatever becomes of the program. A *worker* per cell runs the
-//! tasks as threads and dies with the guardian. All see the jobs in one shared memory.
+//! the run at its time and puts everything back, whatever becomes of the program. A *worker* per cell (or for several,
+//! where a group is spread over them) runs the tasks as threads and dies with the guardian. All see the jobs in one shared memory.
 
+mod abort;
 mod alone;
 mod budget;
 mod busy;

@@ -2,9 +2,10 @@
 
 use crate::plan::{Plan, PlannedTask};
 use laxity_kernel::RunningServer;
-use laxity_model::{Diagnostic, Failure, OnMiss};
+use laxity_model::{CpuList, Diagnostic, Failure, OnMiss};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// From the program to the guardian.
 #[derive(Debug, Serialize, Deserialize)]
@@ -77,13 +78,34 @@ pub enum FromWorker {
     Failed(Refusal),
 }
 
-/// From the guardian to a worker: the tasks to run, by position in the plan.
+/// From the guardian to a worker: the tasks to run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WorkerOrders {
     /// What becomes of a job that misses its deadline.
     pub on_miss: OnMiss,
-    /// Position in the plan and task.
-    pub tasks: Vec<(usize, PlannedTask)>,
+    /// The tasks.
+    pub tasks: Vec<OrderedTask>,
+}
+
+/// A task that a worker is to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct OrderedTask {
+    /// Position in the plan.
+    pub position: usize,
+    /// The task.
+    pub task: PlannedTask,
+    /// How its thread gets to its cell, if that is not where the process is.
+    pub entry: Option<Entry>,
+}
+
+/// How a thread gets to its cell. It does so itself, before it has memory: that comes from where it is then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entry {
+    /// It writes itself into this file of the cell's cgroup.
+    Cgroup(PathBuf),
+    /// It confines itself to these CPUs.
+    Cpus(CpuList),
 }
 
 /// A [`Diagnostic`] on its way between processes.

@@ -76,6 +76,8 @@ pub struct TaskEntry {
     pub early: AtomicU64,
     /// By how many ns the earliest of them.
     pub early_most_ns: AtomicU64,
+    /// The number of the job, from 1, that is to stop at its next safe point ([`crate::abort`]).
+    pub abort: AtomicU64,
     /// Cumulative counts when the first job was about to be released.
     pub baseline: [AtomicU64; COUNTS],
 }

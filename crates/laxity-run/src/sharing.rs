@@ -1,10 +1,10 @@
 //! Memory that tasks of one group share (lindsay2012, 3.1.6 and 6.1.1), as the runner makes it.
 //!
-//! 1. In the paper a group's tasks are threads of one process, so that they share its memory. Here the threads of one cell are
-//!    one process, and a group may be spread over cells, whose exclusive cpusets a process cannot span under cgroup v2. A
-//!    group's region is therefore memory that the processes share: the same physical pages, and so the same lines of the
-//!    caches. What differs from one process is the page tables: a page has an entry in each process, but a core runs tasks of
-//!    one cell only, and those use one mapping. (Where memory has several nodes, a region is on that of the program.)
+//! 1. As in the paper a group's tasks are threads of one process, and share its mapping of the group's region, wherever they are:
+//!    each thread is confined to its cell by itself (`guardian/crews.rs`, `cpuset.rs`). The region itself is part of the memory
+//!    of the run. Where the kernel confines processes only (the notes of the run say so), the processes of the cells map the
+//!    same physical pages, and so the same lines of the caches; a page then has an entry in the page tables of each, but a core
+//!    runs tasks of one cell only. (Where memory has several nodes, a region is on that of the program.)
 //! 2. A member walks the first bytes of the region, and memory of its own behind them ([`laxity_model::Sharing`]).
 //! 3. A random walk follows links in the lines themselves. Members whose orders differ use different words of a line; those
 //!    that walk the same lines of the region and nothing else have one order. A line has room for [`LINKS`] orders.
