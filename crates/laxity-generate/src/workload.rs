@@ -23,6 +23,7 @@ pub struct JobSpec {
 }
 
 /// The jobs of one task, without end unless it leaves; see [`jobs_of`].
+#[derive(Clone)]
 pub struct Jobs {
     arrival: Arrival,
     wcet: Duration,
@@ -91,6 +92,12 @@ impl Jobs {
     #[must_use]
     pub fn before(self, end: Duration) -> Jobs {
         Jobs { leave: self.leave.min(end.as_ns()), ..self }
+    }
+
+    /// Those that are still to come, all of them released so much later. When the task leaves does not change.
+    #[must_use]
+    pub fn delayed(self, by: Duration) -> Jobs {
+        Jobs { next_release: self.next_release.saturating_add(by.as_ns()), ..self }
     }
 
     #[inline]

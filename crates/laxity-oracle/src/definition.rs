@@ -80,6 +80,7 @@ pub struct Definition {
     free_arrivals: BTreeSet<u32>,
     transitions: Transitions,
     servers: Vec<(u32, DeferrableServer)>,
+    changes: bool,
 }
 
 impl Definition {
@@ -121,10 +122,12 @@ impl Definition {
             free_arrivals: BTreeSet::new(),
             transitions: Transitions::default(),
             servers: Vec::new(),
+            changes: false,
         })
     }
 
-    /// The definition of a run's scheduler: scope, rule and dedicated CPUs from its name, clusters from its placement.
+    /// The definition of a run's scheduler: scope, rule and dedicated CPUs from its name, clusters from its placement. Whoever that has
+    /// as ordinary is in no cluster.
     ///
     /// # Errors
     ///
@@ -132,6 +135,8 @@ impl Definition {
     /// tasks, and what [`Definition::clustered`] refuses.
     pub fn of_run(set: TaskSet, platform: &Platform, run: &Run) -> Result<Self> {
         let scheduler: PolicyScheduler = run.scheduler.parse()?;
+        let ordinary = run.placement.as_ref().map_or(&[][..], |placement| &placement.ordinary);
+        let set = with_ordinary(set, ordinary)?;
         let mut clusters = match (&run.placement, scheduler.scope) {
             (Some(placement), _) => clusters_of(&set, placement)?,
             (None, Scope::Global) => vec![Cluster::new(platform.cpus(), real_time_ids(&set))],
@@ -156,6 +161,17 @@ impl Definition {
     pub fn with_servers(mut self, servers: Vec<(u32, DeferrableServer)>) -> Self {
         self.servers = servers;
         self
+    }
+
+    /// Says that tasks become real-time tasks and ordinary ones, and servers get other sizes, as the trace says when.
+    #[must_use]
+    pub fn with_changes(self) -> Self {
+        Definition { changes: true, ..self }
+    }
+
+    /// See [`Definition::with_changes`].
+    pub fn has_changes(&self) -> bool {
+        self.changes
     }
 
     /// See [`Definition::with_servers`].
@@ -277,6 +293,18 @@ impl Definition {
         };
         self.set.tasks().iter().enumerate().map(of_task).collect()
     }
+}
+
+/// The set with these as ordinary tasks.
+fn with_ordinary(set: TaskSet, names: &[String]) -> Result<TaskSet> {
+    if names.is_empty() {
+        return Ok(set);
+    }
+    let mut tasks = set.tasks().to_vec();
+    for task in tasks.iter_mut().filter(|task| names.contains(&task.name)) {
+        task.kind = TaskKind::BestEffort;
+    }
+    TaskSet::new(set.name(), tasks)
 }
 
 fn real_time_ids(set: &TaskSet) -> Vec<u32> {

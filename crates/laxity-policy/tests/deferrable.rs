@@ -71,6 +71,68 @@ fn most(length: u64, budget: u64, period: u64) -> u64 {
     if length <= budget { length } else { budget + (length - budget).div_ceil(period) * budget }
 }
 
+/// The same while the server gets other sizes at any instants: each from the end of the period in which it was asked for, the last of
+/// a period counts. Where only budgets change, in no window other work has more than with the largest of them all the time.
+#[test]
+fn every_period_has_the_budget_of_its_size() {
+    let (mut resized, mut attained) = (0, 0);
+    for seed in 0..4000_u64 {
+        let state = &mut (seed << 1 | 1);
+        let mut period = 2 + next_random(state) % 14;
+        let mut budget = next_random(state) % (period + 1);
+        let same_period = seed.is_multiple_of(2);
+        let mut largest = budget;
+        let start = next_random(state) % 20;
+        let mut server = Server::new(start, budget, period);
+        let (mut begun, mut used) = (start, 0);
+        let mut asked: Option<(u64, u64)> = None;
+        let mut wants = false;
+        let (mut since, mut look_at) = (None, start);
+        let mut had = vec![];
+        for now in start..start + 150 {
+            if now == begun + period {
+                (begun, used) = (now, 0);
+                (budget, period) = asked.take().unwrap_or((budget, period));
+            }
+            let changes = next_random(state).is_multiple_of(5);
+            wants ^= changes;
+            let resizes = next_random(state).is_multiple_of(12);
+            if resizes {
+                // A host looks anew when a size is asked for, as bpf/host/cores.h does.
+                let length = if same_period { period } else { 2 + next_random(state) % 14 };
+                let size = (next_random(state) % (length + 1), length);
+                assert_eq!(server.resize(size.0, size.1, now), begun + period, "seed {seed}, at {now}");
+                asked = Some(size);
+                largest = largest.max(size.0);
+                resized += 1;
+            }
+            if changes || resizes || now == look_at {
+                if let Some(begin) = since.take() {
+                    server.charge(now - begin, now);
+                }
+                let first = server.goes_first(now);
+                assert_eq!(first, used < budget, "seed {seed}, at {now}: {used} of {budget}");
+                let left = if first { server.left(now) } else { 0 };
+                look_at = if first { now.saturating_add(left) } else { server.next(now) };
+                assert!(look_at > now, "seed {seed}, at {now}");
+                since = (wants && first).then_some(now);
+            }
+            assert_eq!(since.is_some(), wants && used < budget, "seed {seed}: {used} of {budget} at {now}");
+            used += u64::from(since.is_some());
+            had.push(u64::from(since.is_some()));
+        }
+        for length in (1..had.len()).filter(|_| same_period && largest < period) {
+            let most = most(length as u64, largest, period);
+            for window in had.windows(length) {
+                let sum: u64 = window.iter().sum();
+                assert!(sum <= most, "seed {seed}: {sum} in {length}");
+                attained += u64::from(length as u64 > largest && sum == most);
+            }
+        }
+    }
+    assert!(resized > 10_000 && attained > 100, "{resized} sizes, {attained} full windows");
+}
+
 /// Real-time work always waits. Other work comes and goes, and has the core as long as the server lets it go first; a host that
 /// looks only when `left` and `next` say so. Against an account of every ns; and in no window of any length does it have more than
 /// the double hit allows.

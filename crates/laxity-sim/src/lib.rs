@@ -1,6 +1,7 @@
 //! The discrete-event simulator: the schedulers of `policy/` on any platform, with modelled costs.
 
 mod background;
+mod changes;
 pub mod costs;
 mod engine;
 mod observer;
@@ -8,6 +9,7 @@ mod servers;
 mod setup;
 
 pub use background::{Background, BackgroundSummary, BackgroundTask, TICK};
+pub use changes::{Change, Changed, Changes, Outcome, PATIENCE, Promise, What};
 pub use engine::{Ended, simulate};
 pub use laxity_policy::BudgetMode;
 pub use observer::{Observer, Recording};

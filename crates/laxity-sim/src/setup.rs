@@ -1,6 +1,7 @@
 //! What is simulated: checked before anything runs.
 
 use crate::background::Background;
+use crate::changes::Changes;
 use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
@@ -56,6 +57,10 @@ pub struct Setup<'a> {
     pub background: &'a Background,
     /// Where those go before real-time tasks, and for how long.
     pub servers: &'a Servers,
+    /// Real-time tasks of the set that run as ordinary ones, ascending: with nobody's promise, among the background tasks.
+    pub ordinary: Vec<usize>,
+    /// What changes while time goes on.
+    pub changes: &'a Changes,
     /// Whether the scheduler looks only at the timer ticks of `background`, as in schedsim: jobs, budgets and servers that are at an
     /// end keep their core until the next one.
     pub at_ticks: bool,
@@ -91,6 +96,7 @@ impl<'a> Setup<'a> {
         static COSTS: LazyLock<Costs> = LazyLock::new(Costs::default);
         static BACKGROUND: LazyLock<Background> = LazyLock::new(Background::default);
         static SERVERS: LazyLock<Servers> = LazyLock::new(Servers::default);
+        static CHANGES: LazyLock<Changes> = LazyLock::new(Changes::default);
         Setup {
             set,
             platform,
@@ -108,6 +114,8 @@ impl<'a> Setup<'a> {
             costs: &COSTS,
             background: &BACKGROUND,
             servers: &SERVERS,
+            ordinary: Vec::new(),
+            changes: &CHANGES,
             at_ticks: false,
             table: None,
         }
@@ -155,10 +163,27 @@ impl<'a> Setup<'a> {
             ))
             .hint("use `amp-rm`, or a policy per core such as `p-fpp:rm`"));
         }
+        self.changes.check(self)?;
+        if self.has_ordinary_tasks() && (self.interleaving.is_some() || !self.costs.is_zero()) {
+            return Err(Diagnostic::usage("tasks of the set that run as ordinary ones cost nothing yet: not their switches, not their caches")
+                .hint("leave out --costs and --interleave, or let all tasks be admitted"));
+        }
+        if self.has_ordinary_tasks() && self.on_miss != OnMiss::Continue {
+            return Err(Diagnostic::usage(format!(
+                "`{}` is for real-time tasks, and there are tasks of the set that run as ordinary ones",
+                self.on_miss
+            ))
+            .hint("let late jobs run to their end (--on-miss continue)"));
+        }
         for cell in &self.cells {
             self.costs.check(u32::try_from(cell.tasks.len()).unwrap_or(u32::MAX))?;
         }
         self.check_cells()
+    }
+
+    /// Whether tasks of the set are, or may become, ordinary ones.
+    pub(crate) fn has_ordinary_tasks(&self) -> bool {
+        !self.ordinary.is_empty() || !self.changes.list.is_empty()
     }
 
     fn check_cells(&self) -> Result<()> {
@@ -197,7 +222,11 @@ impl<'a> Setup<'a> {
                 homes[task] += 1;
             }
         }
-        let wrong = self.set.real_time().find(|&(id, _)| homes[id] != 1);
+        for &task in &self.ordinary {
+            homes[task] += 1;
+        }
+        let elsewhere = |id: usize| usize::from(self.changes.lets_enter(id));
+        let wrong = self.set.real_time().find(|&(id, _)| homes[id] + elsewhere(id) != 1);
         match wrong {
             Some((id, task)) => Err(Diagnostic::usage(format!(
                 "task `{}` is in {} cells; every real-time task needs exactly one",

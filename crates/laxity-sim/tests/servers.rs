@@ -51,12 +51,19 @@ struct World {
     background: Vec<BackgroundTask>,
     /// (budget, period) by core; (0, 0): no server.
     servers: Vec<(u64, u64)>,
+    /// Budgets are so many parts of a unit less one.
+    less: u64,
     length: u64,
     at_ticks: bool,
     mode: BudgetMode,
 }
 
 impl World {
+    fn server_of(&self, budget: u64, period: u64) -> DeferrableServer {
+        let budget = Duration::from_ns((budget * UNIT).saturating_sub(self.less));
+        DeferrableServer::new(budget, units(period)).expect("valid")
+    }
+
     fn simulate(&self) -> (Recording, BackgroundSummary) {
         let platform = platform_of(&self.speeds);
         let set = set_of(&self.tasks);
@@ -65,7 +72,7 @@ impl World {
             tasks: (0..self.tasks.len()).filter(|&id| self.tasks[id].2 == core).collect(),
         };
         let server = |(cpu, &(budget, period)): (u32, &(u64, u64))| {
-            (period > 0).then(|| (cpu, server_of(budget, period)))
+            (period > 0).then(|| (cpu, self.server_of(budget, period)))
         };
         let servers = Servers { of: (0..).zip(&self.servers).filter_map(server).collect() };
         let background = Background { tasks: self.background.clone(), tick: units(1) };
@@ -165,6 +172,7 @@ fn a_server_by_hand() {
         tasks: vec![(4, 10, 0)],
         background: vec![always(0, 1000)],
         servers: vec![(2, 5)],
+        less: 0,
         length: 20,
         at_ticks: false,
         mode: BudgetMode::Off,
@@ -203,6 +211,7 @@ fn one_core_is_as_defined() {
                 .map(|_| always(rng.random_range(0..40), rng.random_range(1..30)))
                 .collect(),
             servers: vec![(rng.random_range(0..=period), period)],
+            less: 0,
             length: 120,
             at_ticks: seed % 2 == 0,
             mode: BudgetMode::Off,
@@ -222,6 +231,84 @@ fn one_core_is_as_defined() {
     assert!(first > 1000, "servers matter: {first}");
 }
 
+/// One core of any speed that looks at ticks only, tick by tick. Whoever has it at a tick has it until the next one. Ordinary work goes
+/// first at a tick if less than the budget has been used in the server's period: so budgets come to whole ticks, as C does on the core
+/// (`Admission::at_ticks`), and are not made up for in the next period.
+fn by_definition_at_ticks(world: &World) -> (BTreeMap<(u32, u32), u64>, u64) {
+    let (budget, period) = world.servers[0];
+    let budget = (budget * UNIT).saturating_sub(world.less);
+    let speed = u64::from(world.speeds[0]);
+    let mut left: Vec<u64> = world.background.iter().map(|task| task.lifetime.as_ns() / UNIT).collect();
+    let mut pending: Vec<Vec<(u32, u64)>> = vec![vec![]; world.tasks.len()];
+    let mut finishes = BTreeMap::new();
+    let (mut used, mut ran) = (0, 0);
+    for now in 0..world.length {
+        if period > 0 && now % period == 0 {
+            used = 0;
+        }
+        for (id, &(wcet, period, _)) in world.tasks.iter().enumerate() {
+            if now % period == 0 {
+                pending[id].push((u32::try_from(now / period).expect("small"), wcet.div_ceil(speed)));
+            }
+        }
+        let ordinary = (0..left.len()).find(|&id| left[id] > 0 && world.background[id].arrival <= units(now));
+        let ready = (0..world.tasks.len()).filter(|&id| !pending[id].is_empty());
+        let first = ready.min_by_key(|&id| (world.tasks[id].1, id));
+        match (ordinary, first) {
+            (Some(other), _) if (period > 0 && used < budget) || first.is_none() => {
+                left[other] -= 1;
+                used += UNIT;
+                ran += 1;
+            }
+            (_, Some(id)) => {
+                pending[id][0].1 -= 1;
+                if pending[id][0].1 == 0 {
+                    let (job, _) = pending[id].remove(0);
+                    finishes.insert((u32::try_from(id).expect("small"), job), now + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+    (finishes, ran)
+}
+
+#[test]
+fn at_ticks_everything_comes_to_whole_ticks() {
+    let (mut fractions, mut several) = (0, 0);
+    for seed in 0..4000 {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let tasks = (0..rng.random_range(1..=4))
+            .map(|_| {
+                let period = rng.random_range(2..=12);
+                (rng.random_range(1..=period.min(8)), period, 0)
+            })
+            .collect();
+        let period = rng.random_range(1..=8);
+        let world = World {
+            speeds: vec![rng.random_range(1..=8)],
+            tasks,
+            background: (0..rng.random_range(1..=3))
+                .map(|_| always(rng.random_range(0..40), rng.random_range(1..60)))
+                .collect(),
+            servers: vec![(rng.random_range(0..=period), period)],
+            less: rng.random_range(0..UNIT),
+            length: 120,
+            at_ticks: true,
+            mode: BudgetMode::Off,
+        };
+        let (recording, background) = world.simulate();
+        let (finishes, ran) = by_definition_at_ticks(&world);
+        assert_eq!(World::finishes(&recording), finishes, "seed {seed}");
+        assert_eq!(background.run_ns, ran * UNIT, "seed {seed}");
+        assert!(recording.events.iter().all(|event| event.time_ns % UNIT == 0), "seed {seed}");
+        let exact = World { at_ticks: false, ..world };
+        fractions += u32::from(exact.less > 0 && exact.servers[0].0 > 0);
+        several += u32::from(World::finishes(&exact.simulate().0) != finishes);
+    }
+    assert!(fractions > 2000 && several > 1000, "ticks matter: {fractions}, {several}");
+}
+
 #[test]
 fn at_ticks_a_job_keeps_its_core_until_the_next_tick() {
     // 3 units of work take one and a half on a core twice as fast.
@@ -231,6 +318,7 @@ fn at_ticks_a_job_keeps_its_core_until_the_next_tick() {
             tasks: vec![(3, 10, 0)],
             background: vec![always(20, 1)],
             servers: vec![(0, 0)],
+            less: 0,
             length: 10,
             at_ticks,
             mode: BudgetMode::Throttle,
@@ -277,6 +365,7 @@ fn many_cores() {
         let world = World {
             background: (0..count).map(|_| always(0, 100_000)).collect(),
             servers: (0..cores).map(|_| (rng.random_range(0..=4), rng.random_range(4..=8))).collect(),
+            less: 0,
             length: 100,
             at_ticks: seed % 2 == 0,
             mode: [BudgetMode::Off, BudgetMode::Throttle][usize::from(seed % 3 == 0)],

@@ -92,15 +92,24 @@ event_kinds! {
     Pull = "pull",
     /// A pull found nothing any more. Argument: the CPU it was from.
     PullFailed = "pull-failed",
-    /// A background task runs. Argument: its id.
+    /// A background task runs. Argument: its id; or task and job, where it is one of the set that is an ordinary one at the time.
     BackgroundStart = "background-start",
-    /// A background task stops running. Argument: its id.
+    /// A background task stops running. As above.
     BackgroundStop = "background-stop",
     /// A running job that is late stops without having done its work. Argument: its absolute deadline in ns.
     Abort = "abort",
     /// A release passes without a job, because an earlier one of the task is late. Time is the nominal release; the job that
     /// there is not has a number all the same.
     Skip = "skip",
+    /// A task is a real-time task of the CPU from now on. Job: the first one of which that is so.
+    Promote = "promote",
+    /// A task is an ordinary one from now on, which was a real-time task of the CPU. Job: the one that it is at.
+    Demote = "demote",
+    /// The deferrable server of the CPU begins a period of another length, or the first one of another budget. Argument: its length,
+    /// in ns. Its budget follows.
+    ServerPeriod = "server-period",
+    /// See above. Argument: the budget in ns.
+    ServerBudget = "server-budget",
 }
 
 /// One event.

@@ -64,6 +64,9 @@ pub struct PlacementRecord {
     pub method: String,
     /// The bins.
     pub bins: Vec<PlacedBin>,
+    /// Names of the real-time tasks that are in none: they run as ordinary ones. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ordinary: Vec<String>,
     /// What is worth knowing: the optimality gap, tasks placed although they did not fit.
     pub notes: Vec<String>,
 }

@@ -138,9 +138,10 @@ fn job(event: &Event) -> Option<Activity> {
     Some(Activity::Job { task: event.task?, job: event.job? })
 }
 
+/// A background task, or one of the set, which has no number among them.
 fn background(event: &Event) -> Option<Activity> {
-    let id = event.argument.and_then(|id| u32::try_from(id).ok()).or(event.task)?;
-    Some(Activity::Background { task: id })
+    let id = event.argument.and_then(|id| u32::try_from(id).ok());
+    id.map(|task| Activity::Background { task }).or_else(|| job(event))
 }
 
 /// What begins to have the event's CPU.

@@ -137,7 +137,7 @@ fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
         load: set.utilization().to_string(),
     };
     let tasks = set.real_time().map(|(id, _)| id).collect();
-    let record = PlacementRecord { method: "one queue for all cores".into(), bins: vec![bin], notes: vec![] };
+    let record = PlacementRecord { method: "one queue for all cores".into(), bins: vec![bin], ordinary: vec![], notes: vec![] };
     Placed { cells: vec![Cell { cpus, tasks, memory_nodes: CpuList::default() }], record }
 }
 
@@ -159,6 +159,7 @@ fn record(set: &TaskSet, placement: &Placement, wholes: &[CpuList]) -> Placement
     PlacementRecord {
         method: placement.method.to_string(),
         bins: (0..placement.bins.len()).map(bin).collect(),
+        ordinary: vec![],
         notes: placement.notes.clone(),
     }
 }

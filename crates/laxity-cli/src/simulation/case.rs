@@ -137,7 +137,7 @@ impl Case<'_> {
             background,
             servers,
             at_ticks: self.mechanics.at_ticks,
-            table: None,
+            ..Setup::new(self.set, self.platform, self.scheduler, Vec::new())
         }
     }
 

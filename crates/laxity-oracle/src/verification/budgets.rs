@@ -118,6 +118,20 @@ impl Budgets {
         }
     }
 
+    /// The task begins anew where so many parts of work are in a ns: nothing of before counts.
+    pub fn begins_anew(&mut self, task: u32, scale: u128) {
+        self.timers.retain(|Reverse((_, other))| *other != task);
+        let server = &mut self.servers[task as usize];
+        *server = Server {
+            budget: u128::from(server.wcet) * scale,
+            wcet: server.wcet,
+            period: server.period,
+            deadline_rel: server.deadline_rel,
+            wakes_up: server.wakes_up,
+            ..Server::default()
+        };
+    }
+
     /// As in a real kernel: budgets may be enforced late if activities explain it, and whatever a CPU does is charged to the job that
     /// has it. A job that was off its CPU when its budget was seen to be used up may be replenished up to `late` ns after the
     /// instant at which that should have been.

@@ -54,6 +54,11 @@ impl Demand {
         Demand { tasks: vec![Work::default(); tasks] }
     }
 
+    /// The task's first job is another one.
+    pub fn begins_anew(&mut self, task: u32) {
+        self.tasks[task as usize] = Work::default();
+    }
+
     /// The task's first job got this far.
     pub fn progresses(&mut self, task: u32, progress: Progress) {
         let work = &mut self.tasks[task as usize];
@@ -78,7 +83,12 @@ impl Demand {
         report: &mut Report,
     ) {
         let demand = trace.tasks[task as usize].pending.front().and_then(|first| first.demand);
-        let Some(demand) = demand else { return };
+        let Some(demand) = demand else {
+            if leaves != Leaves::Stopped {
+                self.begins_anew(task);
+            }
+            return;
+        };
         let complete = leaves == Leaves::Complete;
         let work = &mut self.tasks[task as usize];
         let scale = trace.tasks[task as usize].scale;

@@ -6,6 +6,7 @@ mod affinity;
 mod batching;
 mod budget_events;
 mod budgets;
+mod changes;
 mod deadlines;
 mod demand;
 mod enforcement;
@@ -133,9 +134,14 @@ impl<'a> Verification<'a> {
             DeadlineMiss => self.with_job(event, |v, job| {
                 v.deadlines.miss_event(&mut v.trace, job, v.now, &mut v.report);
             }),
+            Enter if self.appears(event) => {}
             Enter => self.with_task(event, |v, task| v.periods.enters(&v.trace, task, v.now, &mut v.report)),
             Leave => self.with_task(event, |v, task| v.periods.leaves(task, v.now, &mut v.report)),
             BackgroundStart | BackgroundStop => self.other_work(event),
+            Promote => self.turns_real_time(event),
+            Demote => self.with_job_on_cpu(event, |v, job, cpu| v.turns_ordinary(job, cpu)),
+            ServerPeriod => self.server_period(event),
+            ServerBudget => self.server_budget(event),
             CacheDelay => self.cache_delay(event),
             PushAbandoned => self.push_abandoned(event),
             Push | Pull => self.moved(event),
@@ -217,6 +223,7 @@ impl<'a> Verification<'a> {
 
     /// Other work gets a CPU or loses it.
     fn other_work(&mut self, event: &Event) {
+        self.ordinary_job(event);
         let (Some(cpu), Some(servers)) = (event.cpu, &mut self.servers) else { return };
         let runs = event.kind == EventKind::BackgroundStart;
         if let Some(change) = servers.other_work(cpu, runs, self.now) {
@@ -285,6 +292,7 @@ impl<'a> Verification<'a> {
         let demand = self.periods.advance(task, self.now);
         let release = self.now;
         let of = self.trace.task(task);
+        let demand = demand.filter(|_| of.carried != Some(job));
         of.pending.push_back(Pending { release, deadline_abs, demand, complete: false, missed: false });
         of.released += 1;
         if of.pending.len() == 1 {

@@ -210,6 +210,12 @@ impl Order {
         self.set(trace, task, false, now, report);
     }
 
+    /// The task is in no cluster from now on: its job waits no longer.
+    pub fn withdrawn(&mut self, trace: &TraceState, task: u32, now: u64, report: &mut Report) {
+        self.unready(trace.tasks[task as usize].cluster, task);
+        self.set(trace, task, false, now, report);
+    }
+
     /// A push of the task was given up; if it runs by now, that does not matter.
     pub fn abandoned(&mut self, trace: &TraceState, task: u32) {
         let order = &mut self.tasks[task as usize];
@@ -230,6 +236,9 @@ impl Order {
         for &task in &touched {
             let cluster = trace.tasks[task as usize].cluster;
             self.tasks[task as usize].touched = false;
+            if cluster == NONE {
+                continue;
+            }
             if !self.clusters[cluster as usize].restricted {
                 let order = &self.tasks[task as usize];
                 let deviates = order.ready && order.entitled && trace.tasks[task as usize].running == 0;

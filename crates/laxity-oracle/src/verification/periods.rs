@@ -6,6 +6,8 @@
 //! 2. Jobs are released in `[0, duration)` and before their task leaves: all that are due, and no other. They are numbered
 //!    from 0 without gaps. No job is released before a recorded `enter` or after a recorded `leave` of its task.
 //! 3. No job runs before its release.
+//! 4. Whose task becomes a real-time task when it should have been released already is released then, and those behind it are as much
+//!    later (`changes.rs`).
 //!
 //! Complexity: O(1) per release.
 
@@ -18,7 +20,13 @@ use laxity_model::{Arrival, Duration, Task};
 /// What is known of a task's next release.
 struct Next {
     /// Where the definition says everything.
-    jobs: Option<std::iter::Peekable<Jobs>>,
+    jobs: Option<Jobs>,
+    /// All of them, for who begins anew at an earlier one.
+    all: Option<Jobs>,
+    peeked: Option<JobSpec>,
+    /// Number of the next job, and by how much it and those behind it are later than they would be.
+    number: u32,
+    delay: u64,
     /// The next release, or the earliest it may be.
     at: Option<u64>,
     exact: bool,
@@ -31,12 +39,16 @@ struct Next {
 impl Next {
     fn new(definition: &Definition, id: usize, task: &Task) -> Self {
         let source = definition.job_source();
-        let jobs = source.map(|source| jobs_of(task, id, source.seed, source.demand).peekable());
+        let jobs = source.map(|source| jobs_of(task, id, source.seed, source.demand));
         let free = definition.arrives_freely(crate::definition::task_id(id));
         let end = task.leave.map_or(definition.duration(), |leave| leave.min(definition.duration()));
         let mut next = Next {
             exact: source.is_some() || !free && matches!(task.arrival, Arrival::Periodic { .. }),
+            all: jobs.clone(),
             jobs,
+            peeked: None,
+            number: 0,
+            delay: 0,
             at: Some(if free { 0 } else { task.phase.as_ns() }),
             period: if free { 0 } else { task.period().as_ns() },
             end: end.as_ns(),
@@ -49,19 +61,47 @@ impl Next {
 
     fn look_ahead(&mut self) {
         if let Some(jobs) = &mut self.jobs {
-            self.at = jobs.peek().map(|job| job.release.as_ns());
+            self.peeked = jobs.next();
+            self.at = self.peeked.map(|job| job.release.as_ns());
         }
     }
 
     /// Moves on to the next release; what this job asks for.
     fn advance(&mut self, released: u64) -> Option<JobSpec> {
-        let job = self.jobs.as_mut().and_then(Iterator::next);
+        let job = self.peeked;
+        self.number = self.number.saturating_add(1);
         self.at = match self.exact {
             true => self.at.and_then(|at| at.checked_add(self.period)),
             false => released.checked_add(self.period),
         };
         self.look_ahead();
         job
+    }
+}
+
+impl Next {
+    /// The job of this number is the next one, and is not released before `now`: those behind it are as much later.
+    fn begins_anew(&mut self, number: u32, now: u64) {
+        if number < self.number
+            && let Some(all) = &self.all
+        {
+            self.jobs = Some(all.clone().delayed(Duration::from_ns(self.delay)));
+            self.number = 0;
+            self.look_ahead();
+        } else if number < self.number {
+            let back = u64::from(self.number - number).saturating_mul(self.period);
+            self.at = self.at.map(|at| at.saturating_sub(back));
+            self.number = number;
+        }
+        while self.number < number && self.at.is_some() {
+            let at = self.at.unwrap_or_default();
+            self.advance(at);
+        }
+        let Some(at) = self.at.filter(|&at| at < now) else { return };
+        let late = now - at;
+        self.delay = self.delay.saturating_add(late);
+        self.at = Some(now);
+        self.jobs = self.jobs.take().map(|jobs| jobs.delayed(Duration::from_ns(late)));
     }
 }
 
@@ -102,6 +142,11 @@ impl Periods {
     /// Goes on to the release after this one; what this job was asked to do, if that is known.
     pub fn advance(&mut self, task: u32, now: u64) -> Option<u64> {
         self.tasks[task as usize].advance(now).map(|job| job.demand.as_ns())
+    }
+
+    /// The task is a real-time task from `now` on, from the job of this number on (`changes.rs`).
+    pub fn begins_anew(&mut self, task: u32, number: u32, now: u64) {
+        self.tasks[task as usize].begins_anew(number, now);
     }
 
     /// The release of the task's next job, if that is certain.

@@ -1,6 +1,6 @@
 //! Deferrable servers: when other work has a CPU by right (calandrino2007, 4.2).
 //!
-//! 1. How much that is in a period says [`ServerAccount`]; periods count from instant 0.
+//! 1. How much that is in a period says [`ServerAccount`]; periods count from instant 0, or from where the size changed (`changes.rs`).
 //! 2. While other work has the CPU by right, it is not there for the jobs of its cluster: who is entitled is then one less
 //!    (`order.rs`). Other work that stays longer lets a job wait that is entitled: a violation, from that instant on.
 //! 3. That other work waits is in no trace: jobs that go before it although the server has a budget are not noticed here.
@@ -8,12 +8,19 @@
 //! Complexity: O(CPUs with servers) per event.
 
 use crate::{Definition, ServerAccount};
+use laxity_model::{DeferrableServer, Duration};
 
 /// The CPU of a server.
 struct Cpu {
     number: u32,
     cluster: u32,
-    account: ServerAccount,
+    /// Nothing: there is no server.
+    account: Option<ServerAccount>,
+    /// Where its present period began, or one before it, and its length; 0: there is none.
+    since: u64,
+    period: u64,
+    /// Of a period that begins now: its budget is yet to be said.
+    announced: Option<u64>,
     /// Other work has it.
     runs: bool,
     /// Up to here what it used is counted.
@@ -25,6 +32,15 @@ struct Cpu {
 /// All servers of a definition.
 pub(super) struct Servers {
     cpus: Vec<Cpu>,
+}
+
+/// How a period of a server begins.
+pub(super) struct Begins {
+    pub cluster: u32,
+    /// It is not as long as the one before, or there was none.
+    pub another: bool,
+    /// One ends here.
+    pub follows: bool,
 }
 
 /// What becomes of the CPU of a cluster.
@@ -39,11 +55,18 @@ impl Servers {
     pub fn new(definition: &Definition) -> Option<Servers> {
         let cluster_of =
             |cpu: u32| definition.clusters().iter().position(|cluster| cluster.cpus.contains(cpu));
-        let cpus = definition.servers().iter().filter_map(|&(number, server)| {
+        let none = definition.clusters().iter().flat_map(|cluster| cluster.cpus.iter());
+        let none = none.filter(|_| definition.has_changes()).map(|cpu| (cpu, DeferrableServer::NONE));
+        let given = |cpu: u32| definition.servers().iter().any(|&(of, _)| of == cpu);
+        let all = definition.servers().iter().copied().chain(none.filter(|&(cpu, _)| !given(cpu)));
+        let cpus = all.filter_map(|(number, server)| {
             Some(Cpu {
                 number,
                 cluster: u32::try_from(cluster_of(number)?).ok()?,
-                account: ServerAccount::new(server, 0)?,
+                account: ServerAccount::new(server, 0),
+                since: 0,
+                period: server.period().as_ns(),
+                announced: None,
                 runs: false,
                 counted: 0,
                 by_right: false,
@@ -59,6 +82,25 @@ impl Servers {
         of.count(now);
         of.runs = runs;
         of.turn()
+    }
+
+    /// A period of this length begins; whether the one before ends here, if it was as long. Nothing: there is no such CPU.
+    pub fn period_begins(&mut self, cpu: u32, period: u64, now: u64) -> Option<Begins> {
+        let of = self.cpus.iter_mut().find(|of| of.number == cpu)?;
+        of.announced = Some(period);
+        let follows = of.period > 0 && now.saturating_sub(of.since).is_multiple_of(of.period);
+        let begins = Begins { cluster: of.cluster, another: of.period != period, follows };
+        Some(begins)
+    }
+
+    /// And with it this budget. Nothing: no period begins, or there is no such server.
+    pub fn budget_is(&mut self, cpu: u32, budget: u64, now: u64) -> Option<Option<Change>> {
+        let of = self.cpus.iter_mut().find(|of| of.number == cpu)?;
+        let period = of.announced.take()?;
+        let size = DeferrableServer::new(Duration::from_ns(budget), Duration::from_ns(period)).ok()?;
+        of.count(now);
+        (of.account, of.since, of.period) = (ServerAccount::new(size, now), now, period);
+        Some(of.turn())
     }
 
     /// The next instant at which a right comes or goes by itself.
@@ -78,12 +120,14 @@ impl Servers {
 impl Cpu {
     fn count(&mut self, now: u64) {
         let from = if self.runs { self.counted } else { now };
-        self.account.charge(from, now);
+        if let Some(account) = &mut self.account {
+            account.charge(from, now);
+        }
         self.counted = now;
     }
 
     fn turn(&mut self) -> Option<Change> {
-        let by_right = self.runs && self.account.goes_first();
+        let by_right = self.runs && self.account.as_ref().is_some_and(ServerAccount::goes_first);
         if by_right == self.by_right {
             return None;
         }
@@ -92,6 +136,7 @@ impl Cpu {
     }
 
     fn next_change(&self) -> Option<u64> {
-        if self.runs { self.account.next_change(self.counted) } else { None }
+        let account = self.account.as_ref().filter(|_| self.runs)?;
+        account.next_change(self.counted)
     }
 }

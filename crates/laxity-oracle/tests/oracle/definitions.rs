@@ -19,7 +19,8 @@ fn run(scheduler: &str, bins: &[(&str, &[&str])]) -> Run {
         tasks: tasks.iter().map(|&name| name.to_owned()).collect(),
         load: String::new(),
     });
-    let record = PlacementRecord { method: "ff".to_owned(), bins: bins.collect(), notes: vec![] };
+    let record =
+        PlacementRecord { method: "ff".to_owned(), bins: bins.collect(), ordinary: vec![], notes: vec![] };
     Run {
         id: 0,
         set: 0,

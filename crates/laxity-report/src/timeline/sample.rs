@@ -76,21 +76,30 @@ pub(crate) fn events() -> Vec<Event> {
     rows.iter().map(event).collect()
 }
 
-/// The same with a late job that aborts, and a release that is skipped.
+/// The same with a late job that aborts, a release that is skipped, and what changes at run time.
 pub(crate) fn events_of_every_kind() -> Vec<Event> {
     use EventKind::*;
     let late: &[Row] = &[
         (24_000, DeadlineMiss, None, Some(2), Some(1), None),
         (24_000, Abort, Some(1), Some(2), Some(1), Some(24_000)),
         (24_000, Skip, None, Some(2), Some(2), None),
+        (25_000, Demote, Some(0), Some(1), Some(3), None),
+        (25_000, ServerPeriod, Some(0), None, None, Some(10_000)),
+        (25_000, ServerBudget, Some(0), None, None, Some(2_000)),
+        (25_500, BackgroundStart, Some(0), Some(1), Some(3), None),
+        (26_000, BackgroundStop, Some(0), Some(1), Some(3), None),
+        (26_000, Promote, Some(0), Some(1), Some(3), None),
     ];
     events().into_iter().chain(late.iter().map(event)).collect()
 }
 
 fn event(&(time_us, kind, cpu, task, job, argument): &Row) -> Event {
     use EventKind::*;
-    let is_time =
-        kind.is_overhead() || matches!(kind, Release | Complete | Abort | Replenish | Postpone | CacheDelay);
+    let is_time = kind.is_overhead()
+        || matches!(
+            kind,
+            Release | Complete | Abort | Replenish | Postpone | CacheDelay | ServerPeriod | ServerBudget
+        );
     let argument = argument.map(|argument| if is_time { argument * MS / 1_000 } else { argument });
     Event { time_ns: time_us * 1_000, kind, cpu, task, job, argument }
 }

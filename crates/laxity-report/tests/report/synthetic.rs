@@ -123,6 +123,7 @@ fn placement(set: &TaskSet, bins: &[&str], method: &str, notes: &[&str]) -> Plac
     PlacementRecord {
         method: method.into(),
         bins: placed,
+        ordinary: vec![],
         notes: notes.iter().map(|&n| n.to_owned()).collect(),
     }
 }

@@ -37,6 +37,7 @@ struct Member {
 /// The background tasks while they are simulated.
 pub(super) struct Idle {
     background: Background,
+    /// The background tasks, and behind them the tasks of the set, where some may be ordinary.
     members: Vec<Member>,
     queues: Queues,
     /// Have become ready at this tick, and have yet to be placed.
@@ -45,6 +46,8 @@ pub(super) struct Idle {
     servers: Option<Servers>,
     /// What runs on each core.
     on_core: Vec<u32>,
+    /// Up to when the job of an ordinary task on each core is accounted for.
+    progressed: Vec<u64>,
     /// Cores that neither a real-time nor a background task holds.
     free: BTreeSet<u32>,
     rng: Pcg64,
@@ -54,7 +57,7 @@ pub(super) struct Idle {
 impl Idle {
     /// Whether there are background tasks.
     pub fn is_needed(setup: &Setup<'_>) -> bool {
-        !setup.background.tasks.is_empty()
+        !setup.background.tasks.is_empty() || setup.has_ordinary_tasks()
     }
 
     /// Nothing where it is not needed. `open` says whether background tasks may run on a core.
@@ -67,14 +70,19 @@ impl Idle {
             _ => Queues::Shared(VecDeque::new()),
         };
         let cores = cpus.iter().enumerate().filter(|(_, cpu)| open(cpu)).map(|(core, _)| index_u32(core));
-        let member = || Member { state: State::Absent, since: 0, ran: 0, waited: 0 };
+        let member = |state: State| Member { state, since: 0, ran: 0, waited: 0 };
+        let of_the_set = if setup.has_ordinary_tasks() { setup.set.tasks().len() } else { 0 };
+        let of_task = |id: usize| if setup.ordinary.contains(&id) { State::Blocked } else { State::Absent };
+        let members =
+            setup.background.tasks.iter().map(|_| State::Absent).chain((0..of_the_set).map(of_task));
         Some(Box::new(Idle {
             background: setup.background.clone(),
-            members: setup.background.tasks.iter().map(|_| member()).collect(),
+            members: members.map(member).collect(),
             queues,
             arriving: Vec::new(),
             servers: Servers::of(setup),
             on_core: vec![NONE; setup.platform.core_count()],
+            progressed: vec![0; setup.platform.core_count()],
             free: cores.collect(),
             rng: Pcg64::seed_from_u64(setup.seed ^ 0x6261_636b_6772_6e64),
             summary: BackgroundSummary::default(),
@@ -213,7 +221,16 @@ impl Idle {
     fn tick(&mut self, now: u64) -> Vec<(u32, u32)> {
         let mut stopped = Vec::new();
         for id in 0..index_u32(self.members.len()) {
-            let task = self.background.tasks[id as usize];
+            let Some(&task) = self.background.tasks.get(id as usize) else {
+                // One that does not decide: it has a job.
+                if let State::Running(core) = self.members[id as usize].state {
+                    stopped.push((core, id));
+                    self.stop(core, now);
+                    self.free.insert(core);
+                    self.arriving.push(id);
+                }
+                continue;
+            };
             match self.members[id as usize].state {
                 State::Absent if task.arrival.as_ns() <= now => {
                     self.summary.entered += 1;
@@ -247,14 +264,107 @@ impl Idle {
         }
     }
 
+    /// The servers, where there are any or may be.
+    pub fn servers_mut(&mut self) -> Option<&mut Servers> {
+        self.servers.as_mut()
+    }
+
+    /// Whether tasks of the set may be ordinary.
+    pub fn has_jobs(&self) -> bool {
+        self.members.len() > self.background.tasks.len()
+    }
+
+    /// The task of the set that a member is, if it is one.
+    fn task_of(&self, id: u32) -> Option<usize> {
+        (id as usize).checked_sub(self.background.tasks.len())
+    }
+
+    fn id_of(&self, task: usize) -> u32 {
+        index_u32(self.background.tasks.len() + task)
+    }
+
+    /// Whether a task of the set is an ordinary one.
+    pub fn has_member(&self, task: usize) -> bool {
+        let member = self.members.get(self.id_of(task) as usize);
+        member.is_some_and(|member| !matches!(member.state, State::Absent | State::Exited))
+    }
+
+    /// The ordinary tasks of the set whose next job is to arrive.
+    pub fn awaiting(&self) -> Vec<usize> {
+        let of_the_set = self.members[self.background.tasks.len()..].iter().enumerate();
+        of_the_set.filter(|(_, member)| member.state == State::Blocked).map(|(task, _)| task).collect()
+    }
+
+    /// The ordinary task of the set whose job has the core.
+    pub fn job_on(&self, core: usize) -> Option<usize> {
+        let id = self.on_core[core];
+        if id == NONE { None } else { self.task_of(id) }
+    }
+
+    /// For how long it has had the core since this was last asked.
+    pub fn progresses(&mut self, core: usize, now: u64) -> u64 {
+        now - std::mem::replace(&mut self.progressed[core], now)
+    }
+
+    /// A task of the set becomes an ordinary one, whose present job has arrived or not.
+    pub fn join(&mut self, task: usize, arrived: bool, now: u64) {
+        let id = self.id_of(task);
+        self.turn(id, State::Blocked, now);
+        if arrived {
+            self.arrives(task, now);
+        }
+    }
+
+    /// The job of an ordinary task has arrived.
+    pub fn arrives(&mut self, task: usize, now: u64) {
+        let id = self.id_of(task);
+        self.turn(id, State::Ready, now);
+        self.arriving.push(id);
+    }
+
+    /// A task is no ordinary one any more. Its core and its number here, if it had one.
+    pub fn withdraw(&mut self, task: usize, now: u64) -> Option<(u32, u32)> {
+        let id = self.id_of(task);
+        let mut left = None;
+        match self.members.get(id as usize)?.state {
+            State::Running(core) => {
+                self.stop(core, now);
+                self.free.insert(core);
+                left = Some((core, id));
+            }
+            State::Ready => self.queues.remove(id),
+            State::Absent | State::Blocked | State::Exited => {}
+        }
+        self.turn(id, State::Absent, now);
+        left
+    }
+
+    /// The job on the core is done, and leaves it; whose it was.
+    pub fn leaves_core(&mut self, core: u32, now: u64) -> u32 {
+        let id = self.on_core[core as usize];
+        self.stop(core, now);
+        self.free.insert(core);
+        id
+    }
+
+    /// The member, which has left the core, has its next job from `release` on: if that has arrived, it is the next one there.
+    pub fn awaits(&mut self, core: u32, id: u32, release: u64, now: u64) {
+        match release {
+            NEVER => self.turn(id, State::Exited, now),
+            release if release <= now => self.queues.push_front(core, id),
+            _ => self.turn(id, State::Blocked, now),
+        }
+    }
+
     /// The totals, up to `now`.
     pub fn summary(&mut self, now: u64) -> BackgroundSummary {
         for id in 0..index_u32(self.members.len()) {
             let state = self.members[id as usize].state;
             self.turn(id, state, now);
         }
-        self.summary.run_ns = self.members.iter().map(|member| member.ran).sum();
-        self.summary.ready_ns = self.members.iter().map(|member| member.waited).sum();
+        let background = &self.members[..self.background.tasks.len()];
+        self.summary.run_ns = background.iter().map(|member| member.ran).sum();
+        self.summary.ready_ns = background.iter().map(|member| member.waited).sum();
         self.summary
     }
 }
@@ -270,7 +380,7 @@ fn core_queues(cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Vec<CoreQ
 }
 
 /// How many real-time jobs are ready or run on a core, which is a cell of its own.
-fn ready_jobs(cells: &[CellState], cpus: &[CpuState], core: usize) -> u32 {
+pub(super) fn ready_jobs(cells: &[CellState], cpus: &[CpuState], core: usize) -> u32 {
     cells.get(cpus[core].cell as usize).map_or(0, |cell| cell.instance.ready_jobs())
 }
 
@@ -283,6 +393,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let (cells, cpus) = (&self.cells, &self.cpus);
         stopped.extend(idle.balance(|core| ready_jobs(cells, cpus, core), self.now));
         self.timers.set(self.cells.len(), if next <= self.horizon { next } else { NEVER });
+        self.emit_stopped(stopped);
+    }
+
+    /// Those that have become ready between ticks get their places.
+    pub(super) fn place_arriving(&mut self) {
+        let Some(idle) = &mut self.idle else { return };
+        let (cells, cpus) = (&self.cells, &self.cpus);
+        let stopped = idle.balance(|core| ready_jobs(cells, cpus, core), self.now);
         self.emit_stopped(stopped);
     }
 
@@ -352,17 +470,31 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    fn emit_stopped(&mut self, stopped: Vec<(u32, u32)>) {
+    pub(super) fn emit_stopped(&mut self, stopped: Vec<(u32, u32)>) {
         for (core, id) in stopped {
             self.emit_background(EventKind::BackgroundStop, core, id);
         }
     }
 
-    fn emit_background(&mut self, kind: EventKind, core: u32, id: u32) {
+    /// A background task, or a job of an ordinary task of the set, begins or ceases to have a core.
+    pub(super) fn emit_background(&mut self, kind: EventKind, core: u32, id: u32) {
+        let now = self.now;
+        let task = self.idle.as_ref().and_then(|idle| idle.task_of(id));
+        if let (Some(task), Some(idle)) = (task, &mut self.idle) {
+            let state = &mut self.tasks[task];
+            if kind == EventKind::BackgroundStart {
+                idle.progresses(core as usize, now);
+                state.begin(core, now);
+            } else if state.work_left > 0 {
+                state.switched_out();
+            }
+        }
         if O::EVENTS {
             let cpu = Some(self.cpus[core as usize].number);
-            let argument = Some(u64::from(id));
-            self.observer.event(Event { time_ns: self.now, kind, cpu, task: None, job: None, argument });
+            let job = task.map(|task| self.tasks[task].index());
+            let argument = if task.is_some() { None } else { Some(u64::from(id)) };
+            let task = task.map(index_u32);
+            self.observer.event(Event { time_ns: now, kind, cpu, task, job, argument });
         }
     }
 }

@@ -12,9 +12,11 @@
 
 mod caches;
 mod calendar;
+mod changes;
 mod idle;
 mod kernel;
 mod late;
+mod ordinary;
 mod prepare;
 mod queues;
 mod run;
@@ -23,15 +25,17 @@ mod task;
 mod watch;
 
 use crate::background::BackgroundSummary;
+use crate::changes::Changed;
 use crate::observer::Observer;
 use crate::setup::Setup;
 use caches::Caches;
 use calendar::{Calendar, NEVER};
+use changes::{Lives, members_of_every_core};
 use idle::Idle;
 use kernel::Kernel;
 use late::Late;
 use laxity_generate::jobs_of;
-use laxity_model::{OnMiss, Result};
+use laxity_model::{CpuList, OnMiss, Result};
 use laxity_policy::{Action, BudgetMode, Instance, NONE, Table, action, note};
 use laxity_trace::{Event, EventKind};
 use prepare::{check_work, config_of, parameters, sockets, work_scale};
@@ -46,6 +50,8 @@ struct CellState {
     cpus: Vec<u32>,
     /// Its tasks' ids.
     tasks: Vec<u32>,
+    /// Whether each is one no more; empty where none ever is.
+    gone: Vec<bool>,
 }
 
 /// A core while it is simulated.
@@ -68,7 +74,7 @@ struct CpuState {
 }
 
 /// How a simulation went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     /// The instant up to which everything is simulated: the horizon, or earlier if interrupted.
     pub at_ns: u64,
@@ -76,6 +82,8 @@ pub struct Ended {
     pub interrupted: bool,
     /// What became of the background tasks.
     pub background: BackgroundSummary,
+    /// What became of the changes, in their order.
+    pub changes: Vec<Changed>,
 }
 
 /// One simulation. `IDEAL` ones, which most are, have no kernel, no background tasks, no caches and no budgets, and late jobs just
@@ -113,6 +121,8 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     caches: Option<Box<Caches>>,
     /// What becomes of late jobs.
     late: Late,
+    /// Present when tasks enter and leave.
+    lives: Option<Box<Lives>>,
 }
 
 /// Simulates; what happens goes to the observer. `interrupt` ends it early.
@@ -166,28 +176,29 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             })
             .collect();
         let mut homes: Vec<(u32, u32)> = vec![(NONE, NONE); setup.set.tasks().len()];
-        let mut cells = Vec::new();
-        for cell in setup.cells.iter().filter(|cell| !cell.tasks.is_empty()) {
+        let mut cells: Vec<CellState> = Vec::new();
+        let changes = !setup.changes.list.is_empty();
+        for (own, members) in cells_of(setup) {
             let number = index_u32(cells.len());
-            let members: Vec<u32> = cell.cpus.iter().map(|cpu| index_u32(index_of(cpu))).collect();
-            for (local, &cpu) in members.iter().enumerate() {
+            let cores: Vec<u32> = own.iter().map(|cpu| index_u32(index_of(cpu))).collect();
+            for (local, &cpu) in cores.iter().enumerate() {
                 cpus[cpu as usize].cell = number;
                 cpus[cpu as usize].local = index_u32(local);
             }
-            for (local, &task) in cell.tasks.iter().enumerate() {
-                homes[task] = (number, index_u32(local));
-            }
-            let config = config_of(setup, members.len());
+            let config = config_of(setup, cores.len());
+            let parameters = parameters(setup, &members, changes);
             cells.push(CellState {
-                instance: Instance::new(
-                    table,
-                    config,
-                    &parameters(setup, &cell.tasks),
-                    &sockets(setup, &cell.cpus),
-                ),
-                cpus: members,
-                tasks: cell.tasks.iter().map(|&task| index_u32(task)).collect(),
+                instance: Instance::new(table, config, &parameters, &sockets(setup, &own)),
+                cpus: cores,
+                gone: vec![false; if changes { members.len() } else { 0 }],
+                tasks: members.into_iter().map(index_u32).collect(),
             });
+        }
+        for cell in &setup.cells {
+            let Some(cpu) = cell.cpus.iter().next() else { continue };
+            for (place, &task) in cell.tasks.iter().enumerate() {
+                homes[task] = (cpus[index_of(cpu)].cell, index_u32(if changes { task } else { place }));
+            }
         }
         let tasks = setup
             .set
@@ -211,7 +222,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             now: 0,
             horizon: setup.duration.as_ns() + setup.grace.as_ns(),
             clocks: Calendar::new(cpus.len()),
-            timers: Calendar::new(cells.len() + idle.as_ref().map_or(0, |idle| 1 + idle.clocks())),
+            timers: Calendar::new(cells.len() + idle.as_ref().map_or(0, |idle| 3 + idle.clocks())),
             cells,
             cpus,
             tasks,
@@ -227,6 +238,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             idle,
             caches: Caches::of(setup, scale)?.map(Box::new),
             late: Late::new(setup.on_miss, setup.set.tasks().len()),
+            lives: Lives::of(setup)?,
         })
     }
 
@@ -235,6 +247,9 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         for cell in 0..self.cells.len() {
             for local in 0..self.cells[cell].tasks.len() {
                 let task = self.cells[cell].tasks[local] as usize;
+                if (self.tasks[task].cell as usize, self.tasks[task].local as usize) != (cell, local) {
+                    continue;
+                }
                 let release = self.tasks[task].advance();
                 if release != NEVER {
                     // Their timers are spread over the cores, as those of threads started everywhere would be.
@@ -247,6 +262,8 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         }
         if self.idle.is_some() {
             self.timers.set(self.cells.len(), 0);
+            self.await_ordinary_jobs();
+            self.set_clock_of_changes();
         }
     }
 
@@ -287,13 +304,22 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             instants = instants.wrapping_add(1);
             if instants.is_multiple_of(4096) && interrupt.load(Ordering::Relaxed) {
                 let at_ns = self.now;
-                return Ended { at_ns, interrupted: true, background: self.finish(at_ns) };
+                return Ended {
+                    at_ns,
+                    interrupted: true,
+                    background: self.finish(at_ns),
+                    changes: self.changed(),
+                };
             }
             self.now = time;
             self.instant();
         }
         let at_ns = self.horizon;
-        Ended { at_ns, interrupted: false, background: self.finish(at_ns) }
+        Ended { at_ns, interrupted: false, background: self.finish(at_ns), changes: self.changed() }
+    }
+
+    fn changed(&mut self) -> Vec<Changed> {
+        self.lives.take().map(|lives| lives.changed()).unwrap_or_default()
     }
 
     #[inline]
@@ -311,13 +337,21 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         if O::EVENTS {
             self.watch_until(self.now, false);
         }
+        if self.has_background() {
+            self.ordinary_jobs_progress();
+        }
         self.clocks_of_cores();
+        if self.has_background() {
+            self.changes_due();
+        }
         while self.timers.next_instant() == self.now {
             let (timer, _) = self.timers.next_slot();
             if IDEAL || timer < self.cells.len() {
                 self.release_timer(timer);
             } else if timer == self.cells.len() {
                 self.background_tick();
+            } else if timer == self.slot_of_ordinary_jobs() {
+                self.ordinary_jobs_arrive();
             } else {
                 self.server_clock(timer);
             }
@@ -334,12 +368,22 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             self.follow_links();
         }
         if self.has_background() {
+            while self.settle() {
+                if O::EVENTS {
+                    self.watch_until(self.now, true);
+                }
+                // A server may have another size.
+                self.ask_servers();
+                self.follow_links();
+            }
             self.fill_free_cores();
             // Where a background task went to a faster core, a job may go on that had to wait for it.
             while self.ask_servers() && !self.has_kernel() {
                 self.follow_links();
                 self.fill_free_cores();
             }
+            self.set_clocks_of_ordinary_jobs();
+            self.set_clock_of_changes();
         }
     }
 
@@ -354,6 +398,9 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             if self.cpus[cpu].running != NONE {
                 self.rests(index_u32(cpu));
             }
+        }
+        if self.has_background() {
+            self.ordinary_jobs_progress();
         }
         for task in 0..self.tasks.len() {
             while self.has_released(task, at_ns) {
@@ -374,7 +421,8 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     /// Whether the task's present job was released before this instant.
     fn has_released(&self, task: usize, at_ns: u64) -> bool {
         let state = &self.tasks[task];
-        state.alive && state.cell != NONE && state.release() < at_ns
+        let takes_part = state.cell != NONE || self.is_ordinary(task);
+        state.alive && takes_part && state.release() < at_ns
     }
 
     /// Events go out only to those who want them.
@@ -393,6 +441,16 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             });
         }
     }
+}
+
+/// The cores of every cell, and the tasks that its instance has numbers for.
+fn cells_of(setup: &Setup<'_>) -> Vec<(CpuList, Vec<usize>)> {
+    if setup.changes.list.is_empty() {
+        let cells = setup.cells.iter().filter(|cell| !cell.tasks.is_empty());
+        return cells.map(|cell| (cell.cpus.clone(), cell.tasks.clone())).collect();
+    }
+    let (cores, members) = members_of_every_core(setup);
+    cores.into_iter().map(|core| (core, members.clone())).collect()
 }
 
 /// Numbers of tasks, cores and cells are far below 2^32.

@@ -33,10 +33,14 @@ pub(super) fn sockets(setup: &Setup<'_>, cores: &CpuList) -> Vec<u32> {
     of_cores.iter().map(|socket| index_u32(used.partition_point(|other| other < socket))).collect()
 }
 
-/// What the policy knows of the cell's tasks. Priorities are ranks: 0 is the highest, equals share one.
-pub(super) fn parameters(setup: &Setup<'_>, tasks: &[usize]) -> Vec<TaskParameters> {
-    let given = |id: usize| setup.scheduler.rule.fixed_priority(&setup.set.tasks()[id]).unwrap_or(0);
-    let mut ranks: Vec<u64> = tasks.iter().map(|&id| given(id)).collect();
+/// What the policy knows of the cell's tasks. Priorities are ranks: 0 is the highest, and equals share one, unless they are to be
+/// `distinct`: then the lower id goes first, whatever their numbers in the instance.
+pub(super) fn parameters(setup: &Setup<'_>, tasks: &[usize], distinct: bool) -> Vec<TaskParameters> {
+    let given = |id: usize| {
+        let given = setup.scheduler.rule.fixed_priority(&setup.set.tasks()[id]).unwrap_or(0);
+        (given, if distinct { id } else { 0 })
+    };
+    let mut ranks: Vec<(u64, usize)> = tasks.iter().map(|&id| given(id)).collect();
     ranks.sort_unstable();
     ranks.dedup();
     let parameters_of = |&id: &usize| {

@@ -38,6 +38,16 @@ impl Queues {
         }
     }
 
+    /// One that waits does so no more.
+    pub fn remove(&mut self, id: u32) {
+        match self {
+            Queues::Shared(queue) => queue.retain(|&other| other != id),
+            Queues::PerCore(queues) => {
+                queues.iter_mut().for_each(|queue| queue.waiting.retain(|&other| other != id))
+            }
+        }
+    }
+
     /// The first that waits for the core.
     pub fn pop(&mut self, core: u32) -> Option<u32> {
         match self {

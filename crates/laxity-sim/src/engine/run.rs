@@ -27,6 +27,11 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The clock of a core has come: its job has ended, or its budget has.
     #[inline(always)]
     fn clock_of_core(&mut self, cpu: u32, last: bool) {
+        if !IDEAL && self.cpus[cpu as usize].running == NONE {
+            // A job of an ordinary task, which has been seen to.
+            self.clocks.set(cpu as usize, NEVER);
+            return;
+        }
         if IDEAL {
             // The job is about to go: only what its record says matters.
             let core = &mut self.cpus[cpu as usize];
@@ -446,7 +451,11 @@ impl CellState {
     /// Asks the policy which task, as the set numbers them, `local` is to run from now on.
     #[inline]
     fn reschedule(&mut self, local: u32, now: u64) -> u32 {
-        let task = self.instance.reschedule(local, now);
+        let mut task = self.instance.reschedule(local, now);
+        while task != NONE && self.is_gone(task) {
+            self.instance.suspend(local, now);
+            task = self.instance.reschedule(local, now);
+        }
         self.of_the_set(task)
     }
 

@@ -4,7 +4,9 @@
 //! changed decides anew, and its clock says when the answer will change by itself.
 
 use super::{NEVER, index_u32};
+use crate::changes::What;
 use crate::setup::Setup;
+use laxity_model::DeferrableServer;
 use laxity_policy::Server;
 
 /// The servers of the cores while they are simulated.
@@ -16,6 +18,8 @@ pub(super) struct Servers {
 
 struct CoreState {
     server: Server,
+    /// Its present period, in ns.
+    period: u64,
     /// Up to when the background task that runs here has been charged.
     charged: u64,
     /// Background tasks go first here.
@@ -25,7 +29,8 @@ struct CoreState {
 impl Servers {
     /// Those of a setup; nothing if it has none.
     pub fn of(setup: &Setup<'_>) -> Option<Servers> {
-        if setup.servers.of.is_empty() {
+        let changes = setup.changes.list.iter().any(|change| matches!(change.what, What::Resize { .. }));
+        if setup.servers.of.is_empty() && !changes {
             return None;
         }
         let size = |cpu: u32| {
@@ -34,7 +39,7 @@ impl Servers {
         };
         let state = |cpu: u32| {
             let (budget, period) = size(cpu);
-            CoreState { server: Server::new(0, budget, period), charged: 0, first: false }
+            CoreState { server: Server::new(0, budget, period), period, charged: 0, first: false }
         };
         Some(Servers {
             cores: setup.platform.cores().iter().map(|core| state(core.cpu)).collect(),
@@ -45,6 +50,22 @@ impl Servers {
     /// Whether background tasks go first on the core.
     pub fn goes_first(&self, core: u32) -> bool {
         self.cores[core as usize].first
+    }
+
+    /// The core's server gets another size, from its next period on if that is as long; that instant. With another period: when the
+    /// core is quiet, and nothing has happened yet.
+    pub fn resize(&mut self, core: u32, size: DeferrableServer, now: u64) -> Option<u64> {
+        let state = &mut self.cores[core as usize];
+        let (budget, period) = (size.budget().as_ns(), size.period().as_ns());
+        (state.period == period).then(|| state.server.resize(budget, period, now))
+    }
+
+    /// The core is quiet, and its server has another size from now on.
+    pub fn take_size(&mut self, core: u32, size: DeferrableServer, now: u64) {
+        let state = &mut self.cores[core as usize];
+        state.period = size.period().as_ns();
+        state.server = Server::new(now, size.budget().as_ns(), state.period);
+        state.charged = now;
     }
 
     /// A background task begins on the core.

@@ -1,6 +1,7 @@
 //! A task while it is simulated: its present job and what has happened to it.
 
 use laxity_generate::Jobs;
+use laxity_model::Duration;
 use laxity_policy::NEVER;
 use laxity_trace::{Counters, Job, Outcome};
 
@@ -28,6 +29,8 @@ pub struct TaskState {
     /// Its number within the cell.
     pub local: u32,
     release: u64,
+    /// The present job had arrived before it was released anew.
+    carried: bool,
     demand: u64,
     start: u64,
     first_cpu: u32,
@@ -54,6 +57,7 @@ impl TaskState {
             cell,
             local,
             release: 0,
+            carried: false,
             demand: 0,
             start: 0,
             first_cpu: NOWHERE,
@@ -77,6 +81,7 @@ impl TaskState {
     #[inline]
     pub fn advance(&mut self) -> u64 {
         self.started = false;
+        self.carried = false;
         self.cpu_time = 0;
         let Some(job) = self.jobs.next() else {
             self.alive = false;
@@ -89,6 +94,33 @@ impl TaskState {
         self.release
     }
 
+    /// The task becomes a real-time task at `now`, and its present job with it: one that has arrived is released anew, and those behind
+    /// it are as much later.
+    pub fn enters(&mut self, now: u64) {
+        let late = now.saturating_sub(self.release);
+        self.carried = late > 0;
+        self.release += late;
+        self.jobs = self.jobs.clone().delayed(Duration::from_ns(late));
+        (self.started, self.stopped) = (false, false);
+        (self.budget_used, self.server_period) = (0, NEVER);
+    }
+
+    /// The task releases no more jobs from `now` on: a present one that has not arrived by then is not there.
+    pub fn leaves(&mut self, now: u64) {
+        self.jobs = self.jobs.clone().before(Duration::from_ns(now));
+        self.alive &= self.has_arrived(now);
+    }
+
+    /// Whether there is a present job that has arrived before what arrives at `now`.
+    pub fn has_arrived(&self, now: u64) -> bool {
+        self.alive && (self.release < now || self.carried)
+    }
+
+    /// The jobs behind the present one.
+    pub fn following(&self) -> Jobs {
+        self.jobs.clone()
+    }
+
     /// The present job's number in its task.
     #[inline]
     pub fn index(&self) -> u32 {
@@ -96,6 +128,7 @@ impl TaskState {
     }
 
     /// The present job's release.
+    #[inline]
     pub fn release(&self) -> u64 {
         self.release
     }

@@ -5,7 +5,7 @@ use super::{Engine, NONE, index_u32};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_generate::{Jobs, jobs_of};
-use laxity_model::OnMiss;
+use laxity_model::{Duration, OnMiss};
 use laxity_trace::{Event, EventKind, Outcome};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -61,7 +61,9 @@ impl Watch {
                 pending: VecDeque::new(),
             });
         }
-        for (id, task) in setup.set.real_time() {
+        // What ordinary tasks do is seen where they run.
+        let is_ordinary = |id: usize| setup.ordinary.contains(&id) || setup.changes.lets_enter(id);
+        for (id, task) in setup.set.real_time().filter(|&(id, _)| !is_ordinary(id)) {
             let number = index_u32(id);
             watch.next_arrival(number);
             let phase = task.phase.as_ns();
@@ -73,6 +75,34 @@ impl Watch {
             }
         }
         watch
+    }
+
+    /// The task is an ordinary one from now on: nothing of it is to come.
+    pub fn turns_ordinary(&mut self, task: usize) {
+        self.coming.retain(|Reverse((_, _, other))| *other as usize != task);
+    }
+
+    /// The task is a real-time task from now on, whose job of this number arrives at `release`, and `following` are those behind it.
+    pub fn turns_real_time(&mut self, task: usize, job: u32, release: u64, following: Jobs) {
+        let Some(seen) = self.tasks.get_mut(task) else { return };
+        seen.jobs = following;
+        (seen.next, seen.arrival) = (job, release);
+        (seen.over, seen.missed) = (job, job);
+        seen.pending.clear();
+        self.coming.push(Reverse((release, Coming::Arrival, index_u32(task))));
+    }
+
+    /// The task releases no more jobs from `now` on; a real-time task is seen to leave. `arrives`: but for one that is released just now.
+    pub fn leaves(&mut self, task: usize, (real_time, arrives): (bool, bool), now: u64) {
+        let Some(seen) = self.tasks.get_mut(task) else { return };
+        seen.jobs = seen.jobs.clone().before(Duration::from_ns(now));
+        self.coming.retain(|Reverse((_, coming, other))| {
+            let gone = matches!(coming, Coming::Leave) || (matches!(coming, Coming::Arrival) && !arrives);
+            *other as usize != task || !gone
+        });
+        if real_time {
+            self.coming.push(Reverse((now, Coming::Leave, index_u32(task))));
+        }
     }
 
     /// A job of the task is done or aborted; that happens in the order of the jobs.

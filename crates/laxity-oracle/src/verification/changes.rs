@@ -1,0 +1,138 @@
+//! Tasks that become real-time tasks and ordinary ones again, and servers that get other sizes, while time goes on.
+//!
+//! 1. A task is in one cluster or in none. Nothing is demanded of ordinary tasks but that the time they run is other work's.
+//! 2. Where a task becomes a real-time task, the trace says from which job on. If that should have been released before, it is
+//!    released now, and those behind it are as much later: they stay at least a period apart. How far it had got is not known.
+//! 3. A job that has not ended when its task becomes ordinary has missed its deadline if that has passed.
+//! 4. A server begins a period of another size where one of the same length ends, or, with another length, at the end of an instant at
+//!    which no job of its CPU is pending (`bpf/host/cores.h`): budgets of two periods in one window would be more than any analysis has.
+//!    Whether a change was asked for is not in the trace.
+//!
+//! Complexity: O(pending jobs) per change, O(jobs) where a task begins anew at a job that had been released.
+
+use super::Verification;
+use super::servers::Begins;
+use super::trace_state::{NONE, Pending, State};
+use crate::Oracle;
+use crate::definition::task_id;
+use crate::verdict::Sighting;
+use laxity_model::Duration;
+use laxity_trace::{Event, EventKind};
+
+impl Verification<'_> {
+    /// A task is there from now on, as an ordinary one: its first job is not released before. Whether the event says that.
+    pub(super) fn appears(&mut self, event: &Event) -> bool {
+        let tasks = &self.trace.tasks;
+        let ordinary =
+            |task: &u32| tasks.get(*task as usize).is_some_and(|of| of.cluster == NONE && of.released == 0);
+        let Some(task) = event.task.filter(ordinary).filter(|_| self.definition.has_changes()) else {
+            return false;
+        };
+        self.periods.begins_anew(task, 0, self.now);
+        true
+    }
+
+    /// A task is a real-time task of a CPU from now on.
+    pub(super) fn turns_real_time(&mut self, event: &Event) {
+        let cpu = event.cpu.and_then(|cpu| self.trace.cpu_index(cpu));
+        let known = |task: &u32| (*task as usize) < self.trace.tasks.len();
+        let (Some(task), Some(job), Some(cpu)) = (event.task.filter(known), event.job, cpu) else {
+            return self.incomplete(event);
+        };
+        if !self.definition.has_changes() || self.trace.tasks[task as usize].cluster != NONE {
+            self.impossible((task, job), Some(cpu), "becomes a real-time task, which it is");
+            return;
+        }
+        let cluster = self.trace.cpus[cpu].cluster;
+        let scale = self.trace.cpus[cpu].rate.scale;
+        let of = self.trace.task(task);
+        (of.cluster, of.scale) = (cluster, scale);
+        (of.released, of.first) = (job, job);
+        of.pending.clear();
+        (of.state, of.started, of.running) = (State::Idle, false, 0);
+        of.finished = None;
+        self.periods.begins_anew(task, job, self.now);
+        self.budgets.begins_anew(task, scale);
+        self.demand.begins_anew(task);
+    }
+
+    /// A task is an ordinary one from now on.
+    pub(super) fn turns_ordinary(&mut self, (task, job): (u32, u32), cpu: usize) {
+        let of = &self.trace.tasks[task as usize];
+        if of.cluster != self.trace.cpus[cpu].cluster || of.running > 0 {
+            self.impossible(
+                (task, job),
+                Some(cpu),
+                "becomes ordinary where it is no real-time task, or while it runs as one",
+            );
+            return;
+        }
+        for place in 0..of.pending.len() {
+            let of = &self.trace.tasks[task as usize];
+            let Pending { deadline_abs, missed, complete, .. } = of.pending[place];
+            if !complete {
+                let name = self.trace.name(task, of.first.saturating_add(task_id(place)));
+                self.deadlines.over(name, deadline_abs, missed, self.now, &mut self.report);
+            }
+        }
+        self.order.withdrawn(&self.trace, task, self.now, &mut self.report);
+        self.budgets.begins_anew(task, 1);
+        let of = self.trace.task(task);
+        of.cluster = NONE;
+        of.carried = Some(job);
+        of.pending.clear();
+        of.state = State::Idle;
+    }
+
+    /// A job of an ordinary task has a CPU, which its task then ran on last.
+    pub(super) fn ordinary_job(&mut self, event: &Event) {
+        let (Some(task), Some(job)) = (event.task, event.job) else { return };
+        let Some(of) = self.trace.tasks.get_mut(task as usize) else { return self.incomplete(event) };
+        if of.cluster != NONE && event.kind == EventKind::BackgroundStart {
+            self.impossible((task, job), None, "runs as one of an ordinary task, which it is not");
+        } else if let Some(cpu) = event.cpu {
+            (of.last_cpu, of.carried) = (cpu, Some(job));
+        }
+    }
+
+    /// A period of a server begins whose size is another one.
+    pub(super) fn server_period(&mut self, event: &Event) {
+        self.report.checks(Oracle::WellFormed);
+        let now = self.now;
+        let (Some(cpu), Some(period), Some(servers)) = (event.cpu, event.argument, &mut self.servers) else {
+            return self.incomplete(event);
+        };
+        let Some(Begins { cluster, another, follows }) = servers.period_begins(cpu, period, now) else {
+            return self.incomplete(event);
+        };
+        let pending = |task: &u32| !self.trace.tasks[*task as usize].pending.is_empty();
+        let members = (0..).take(self.trace.tasks.len());
+        let quiet = !members
+            .filter(|task: &u32| self.trace.tasks[*task as usize].cluster == cluster)
+            .any(|task| pending(&task));
+        let right = if another { quiet } else { follows || period == 0 };
+        if !right {
+            let sighting = Sighting::at(Oracle::WellFormed, now).on(Some(cpu));
+            self.report.violation(sighting, || match another {
+                true => format!(
+                    "the server's period becomes {} while jobs are pending",
+                    Duration::from_ns(period)
+                ),
+                false => "the server's size changes in the midst of a period".to_owned(),
+            });
+        }
+    }
+
+    /// And this is its budget.
+    pub(super) fn server_budget(&mut self, event: &Event) {
+        let now = self.now;
+        let (Some(cpu), Some(budget), Some(servers)) = (event.cpu, event.argument, &mut self.servers) else {
+            return self.incomplete(event);
+        };
+        match servers.budget_is(cpu, budget, now) {
+            Some(Some(change)) => self.right_of_other_work(change),
+            Some(None) => {}
+            None => self.incomplete(event),
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What changes while a simulation goes on, as `laxity promote`, `demote` and `resize` change a loaded amp-rm (calandrino2007, 4.1):
+//! tasks enter and leave, real-time tasks become ordinary and ordinary ones real-time, servers get other sizes.
+//!
+//! 1. A change comes before what arrives in the same instant; of several, the first of the list comes first.
+//! 2. An ordinary task of the set releases its jobs as it would as a real-time task, and runs them among the background tasks.
+//! 3. Whoever becomes a real-time task goes on where it is: a job that has arrived and is not done is released anew, and those behind
+//!    it are as much later. So its real-time jobs are at least a period apart.
+//! 4. Whoever becomes ordinary goes on with its job, if one is not done, as an ordinary task; whoever leaves ends it as what it is.
+//! 5. The policy learns of who has become ordinary as in a kernel (`bpf/host/one_lock.h`): when it would be that task's turn.
+//! 6. A server gets another budget with its next period, and another period when its core is quiet (`bpf/host/cores.h`).
+//! 7. Where admission decides, what it refuses because of what has left is asked again when that no longer counts, as the loader of
+//!    amp-rm does, within [`PATIENCE`]. Who is refused becomes, or stays, ordinary.
+
+use crate::setup::Setup;
+use laxity_analysis::DoubleHit;
+use laxity_model::{DeferrableServer, Diagnostic, Duration, Policy, Result};
+
+/// How long a refusal that is due to what has left is not the last word.
+pub const PATIENCE: Duration = Duration::from_ms(200);
+
+/// All changes of a simulation.
+#[derive(Debug, Clone, Default)]
+pub struct Changes {
+    /// In the order in which they are asked for; those of an earlier instant first.
+    pub list: Vec<Change>,
+    /// Who enters, and whether a server may have its size, is decided by admission; otherwise everything is as it is asked for.
+    pub admission: Option<Promise>,
+}
+
+/// What admission holds every real-time task to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Promise {
+    /// Whether a server that uses up two budgets in a row is counted: then no deadline is missed.
+    pub double_hit: DoubleHit,
+    /// How late a job may be at most; nothing: by any bound (Theorem 1).
+    pub tardiness_max: Option<Duration>,
+}
+
+/// One change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// When.
+    pub at: Duration,
+    /// What.
+    pub what: What,
+}
+
+/// What changes. Tasks are ids of the set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// A task that has not been there asks to be a real-time task: of this core, or of the slowest that can take it.
+    Enter {
+        /// Who.
+        task: usize,
+        /// Where; needed where no admission decides.
+        cpu: Option<u32>,
+    },
+    /// The same of an ordinary task.
+    Promote {
+        /// Who.
+        task: usize,
+        /// Where; needed where no admission decides.
+        cpu: Option<u32>,
+    },
+    /// A real-time task becomes an ordinary one.
+    Demote {
+        /// Who.
+        task: usize,
+    },
+    /// A task releases no more jobs.
+    Leave {
+        /// Who.
+        task: usize,
+    },
+    /// The deferrable server of a core gets another size.
+    Resize {
+        /// Of which core.
+        cpu: u32,
+        /// The size.
+        server: DeferrableServer,
+    },
+}
+
+/// What became of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// Its place in the list.
+    pub number: usize,
+    /// When that was decided, in ns.
+    pub at_ns: u64,
+    /// What.
+    pub outcome: Outcome,
+}
+
+/// See [`Changed`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The task is a real-time task of this core.
+    RealTime {
+        /// Its number.
+        cpu: u32,
+    },
+    /// The task is an ordinary one.
+    Ordinary,
+    /// The task releases no more jobs.
+    Left,
+    /// The server has its size from this instant on, in ns; nothing: when its core is quiet.
+    Resized {
+        /// From when on.
+        from_ns: Option<u64>,
+    },
+    /// It cannot be. A task that wanted to enter is an ordinary one.
+    Refused(Diagnostic),
+}
+
+impl What {
+    /// The task that it is about.
+    pub fn task(self) -> Option<usize> {
+        match self {
+            What::Enter { task, .. }
+            | What::Promote { task, .. }
+            | What::Demote { task }
+            | What::Leave { task } => Some(task),
+            What::Resize { .. } => None,
+        }
+    }
+}
+
+impl Changes {
+    /// Whether a task is not there before a change lets it enter.
+    pub fn lets_enter(&self, task: usize) -> bool {
+        let first = self.list.iter().find(|change| change.what.task() == Some(task));
+        first.is_some_and(|change| matches!(change.what, What::Enter { .. }))
+    }
+
+    /// Refuses what cannot be simulated.
+    ///
+    /// # Errors
+    ///
+    /// Usage errors: changes of other schedulers than amp-rm or with costs, out of order, of tasks that are none, onto cores that are
+    /// none or not named.
+    pub(crate) fn check(&self, setup: &Setup<'_>) -> Result<()> {
+        if self.list.is_empty() {
+            return Ok(());
+        }
+        if setup.scheduler.policy != Policy::AmpRm {
+            return Err(Diagnostic::usage(format!(
+                "tasks of `{}` do not enter and leave at run time",
+                setup.scheduler
+            ))
+            .hint("use amp-rm, or give the tasks of the set a `phase` and a `leave`"));
+        }
+        if setup.at_ticks {
+            return Err(Diagnostic::usage(
+                "a scheduler that looks at ticks only does not take changes between them",
+            )
+            .hint("leave out --at-ticks"));
+        }
+        for (number, change) in self.list.iter().enumerate() {
+            let wrong = |what: String, hint: &str| {
+                Err(Diagnostic::usage(format!("change {number}, at {}: {what}", change.at)).hint(hint))
+            };
+            if number > 0 && self.list[number - 1].at > change.at {
+                return wrong(
+                    "it comes after a later one".into(),
+                    "give changes in the order of their instants",
+                );
+            }
+            if let Some(task) = change.what.task() {
+                let known = setup
+                    .set
+                    .tasks()
+                    .get(task)
+                    .is_some_and(|task| task.kind == laxity_model::TaskKind::RealTime);
+                if !known {
+                    return wrong(format!("there is no real-time task {task}"), "name a task of the set");
+                }
+                let earlier = self.list[..number].iter().any(|other| other.what.task() == Some(task));
+                if matches!(change.what, What::Enter { .. }) && earlier {
+                    return wrong(
+                        "it has been there before".into(),
+                        "a task enters once; promote it to make it real-time again",
+                    );
+                }
+            }
+            let cpu = match change.what {
+                What::Enter { cpu, .. } | What::Promote { cpu, .. }
+                    if cpu.is_none() && self.admission.is_none() =>
+                {
+                    return wrong("without admission nothing says onto which core".into(), "name the core");
+                }
+                What::Enter { cpu, .. } | What::Promote { cpu, .. } => cpu,
+                What::Resize { cpu, .. } => Some(cpu),
+                What::Demote { .. } | What::Leave { .. } => None,
+            };
+            if let Some(cpu) = cpu.filter(|&cpu| !setup.platform.cpus().contains(cpu)) {
+                let what = format!("platform `{}` has no CPU {cpu}", setup.platform.name());
+                return wrong(what, "use cores of the platform");
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,472 @@
+//! Tasks that enter and leave, and servers that get other sizes (`crate::changes`).
+//!
+//! A task's number within a core's instance is another one each time it becomes one of it: the policy may still have its earlier self,
+//! until it is that one's turn.
+
+use super::prepare::parameters;
+use super::{CellState, Engine, EventKind, NEVER, NONE, index_u32};
+use crate::changes::{Change, Changed, Outcome, PATIENCE, What};
+use crate::observer::Observer;
+use crate::setup::Setup;
+use laxity_analysis::SporadicTask;
+use laxity_analysis::admission::{Admission, Entrant};
+use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Result, ServerSize};
+use laxity_policy::TaskParameters;
+use laxity_trace::Event;
+use std::collections::BTreeMap;
+
+/// What a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Absent,
+    Ordinary,
+    RealTime,
+    Left,
+}
+
+/// Who is what, and what is still to change.
+pub(super) struct Lives {
+    list: Vec<Change>,
+    /// Of them, these have been asked for.
+    next: usize,
+    admission: Option<Admission>,
+    standing: Vec<Standing>,
+    /// By task: as admission sees it, but for its number.
+    entrants: Vec<Entrant>,
+    /// By task: as the policy sees it.
+    parameters: Vec<TaskParameters>,
+    names: Vec<String>,
+    /// By task: its number in the admission, while it is a real-time task.
+    admitted: Vec<u64>,
+    /// Refused because of what has left: asked again when a core is quiet.
+    waiting: Vec<usize>,
+    /// By core: from when on being quiet ends what no longer is.
+    unsettled: BTreeMap<u32, u64>,
+    /// By core: a size that waits for that.
+    size_waits: BTreeMap<u32, DeferrableServer>,
+    /// By core: a size that comes at an instant.
+    size_comes: BTreeMap<u32, (u64, DeferrableServer)>,
+    /// By number.
+    changed: BTreeMap<usize, (u64, Outcome)>,
+}
+
+/// So many lives a task has at most, for numbers in which lives of one task are neighbours: among equal periods the lower id goes
+/// first, here and in the policy.
+const LIVES: u64 = 1 << 20;
+
+impl Lives {
+    /// Nothing where nothing changes.
+    pub fn of(setup: &Setup<'_>) -> Result<Option<Box<Lives>>> {
+        let changes = setup.changes;
+        if changes.list.is_empty() {
+            return Ok(None);
+        }
+        let all: Vec<usize> = (0..setup.set.tasks().len()).collect();
+        let tardiness_max = changes.admission.and_then(|promise| promise.tardiness_max);
+        let entrants = setup.set.tasks().iter().zip(0..).map(|(task, id): (_, u64)| Entrant {
+            id: id * LIVES,
+            task: SporadicTask::from(task),
+            tardiness_max,
+            affinity: task.affinity.clone(),
+        });
+        let mut lives = Lives {
+            list: changes.list.clone(),
+            next: 0,
+            admission: None,
+            standing: vec![Standing::Absent; all.len()],
+            entrants: entrants.collect(),
+            parameters: parameters(setup, &all, true),
+            names: setup.set.tasks().iter().map(|task| task.name.clone()).collect(),
+            admitted: all.iter().map(|&id| id as u64 * LIVES).collect(),
+            waiting: Vec::new(),
+            unsettled: BTreeMap::new(),
+            size_waits: BTreeMap::new(),
+            size_comes: BTreeMap::new(),
+            changed: BTreeMap::new(),
+        };
+        setup.ordinary.iter().for_each(|&task| lives.standing[task] = Standing::Ordinary);
+        setup
+            .cells
+            .iter()
+            .flat_map(|cell| &cell.tasks)
+            .for_each(|&task| lives.standing[task] = Standing::RealTime);
+        lives.admit_first(setup)?;
+        Ok(Some(Box::new(lives)))
+    }
+
+    /// Whoever is there from the beginning has to be admitted, too.
+    fn admit_first(&mut self, setup: &Setup<'_>) -> Result<()> {
+        let Some(promise) = setup.changes.admission else { return Ok(()) };
+        let mut admission =
+            Admission::new(setup.platform, ServerSize::Share(DeferrableServer::NONE), promise.double_hit);
+        let name = |id: u64| self.name(id);
+        for &(cpu, server) in &setup.servers.of {
+            admission.resize(cpu, server).map_err(|refused| refused.diagnostic(name))?;
+            admission.settle(cpu);
+        }
+        for cell in &setup.cells {
+            let Some(cpu) = cell.cpus.iter().next() else { continue };
+            for &task in &cell.tasks {
+                let entered = admission.enter_core(cpu, self.entrants[task].clone());
+                entered.map_err(|refused| refused.diagnostic(name))?;
+            }
+        }
+        self.admission = Some(admission);
+        Ok(())
+    }
+
+    fn name(&self, id: u64) -> String {
+        let task = usize::try_from(id / LIVES).ok().and_then(|task| self.names.get(task));
+        task.cloned().unwrap_or_else(|| id.to_string())
+    }
+
+    /// The next instant at which something changes.
+    pub fn next_instant(&self) -> u64 {
+        let asked = self.list.get(self.next).map_or(NEVER, |change| change.at.as_ns());
+        self.size_comes.values().map(|&(at, _)| at).fold(asked, u64::min)
+    }
+
+    /// What became of everything that was asked for.
+    pub fn changed(self) -> Vec<Changed> {
+        let changed = |(number, (at_ns, outcome))| Changed { number, at_ns, outcome };
+        self.changed.into_iter().map(changed).collect()
+    }
+
+    fn settles_from(&mut self, core: u32, from: u64) {
+        let since = self.unsettled.entry(core).or_insert(from);
+        *since = from.max(*since);
+    }
+}
+
+impl CellState {
+    /// Whether a task of the instance is one no more.
+    #[inline]
+    pub(super) fn is_gone(&self, local: u32) -> bool {
+        !self.gone.is_empty() && self.gone[local as usize]
+    }
+}
+
+impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
+    /// What changes now, before anything arrives.
+    pub(super) fn changes_due(&mut self) {
+        let Some(lives) = &mut self.lives else { return };
+        if lives.next_instant() > self.now {
+            return;
+        }
+        let now = self.now;
+        let come: Vec<(u32, DeferrableServer)> = lives
+            .size_comes
+            .iter()
+            .filter(|(_, (at, _))| *at <= now)
+            .map(|(&core, &(_, size))| (core, size))
+            .collect();
+        lives.size_comes.retain(|_, (at, _)| *at > now);
+        for (core, size) in come {
+            self.show_size(core, size);
+        }
+        while let Some(number) = self.lives.as_mut().and_then(|lives| lives.next_due(now)) {
+            let outcome = self.change(number);
+            self.note(number, outcome);
+        }
+    }
+
+    fn note(&mut self, number: usize, outcome: Outcome) {
+        let now = self.now;
+        if let Some(lives) = &mut self.lives {
+            lives.changed.insert(number, (now, outcome));
+        }
+    }
+
+    fn change(&mut self, number: usize) -> Outcome {
+        let lives = self.lives.as_mut().expect("something changes");
+        let Change { what, .. } = lives.list[number];
+        // Whoever waits has been overtaken.
+        let list = &lives.list;
+        lives.waiting.retain(|&other| !overtakes(what, list[other].what));
+        let Some(task) = what.task() else {
+            let What::Resize { cpu, server } = what else { unreachable!("everything else is about a task") };
+            return self.resize(number, cpu, server);
+        };
+        let standing = lives.standing[task];
+        let wrong = |words: &str, hint: &str| {
+            let name = &lives.names[task];
+            Outcome::Refused(Diagnostic::usage(format!("task `{name}` {words}")).hint(hint))
+        };
+        match (what, standing) {
+            (What::Enter { cpu, .. }, Standing::Absent) => {
+                self.appear(task);
+                self.ask_to_enter(number, task, cpu)
+            }
+            (What::Promote { cpu, .. }, Standing::Ordinary) => self.ask_to_enter(number, task, cpu),
+            (What::Demote { .. }, Standing::RealTime) => self.demote(task),
+            (What::Leave { .. }, Standing::RealTime | Standing::Ordinary) => self.let_leave(task),
+            (_, Standing::Left) => wrong("has left", "change it before it leaves"),
+            (_, Standing::Absent) => wrong("is not there yet", "let it enter first"),
+            (What::Enter { .. } | What::Promote { .. }, _) => {
+                wrong("is a real-time task already", "demote it first")
+            }
+            _ => wrong("is no real-time task", "promote it first"),
+        }
+    }
+
+    /// A task is there, as an ordinary one.
+    fn appear(&mut self, task: usize) {
+        self.tasks[task].advance();
+        self.tasks[task].enters(self.now);
+        self.emit(EventKind::Enter, None, index_u32(task), None);
+        self.turn_ordinary(task);
+    }
+
+    /// A task that is there asks to be a real-time task.
+    fn ask_to_enter(&mut self, number: usize, task: usize, cpu: Option<u32>) -> Outcome {
+        let lives = self.lives.as_mut().expect("something changes");
+        if !self.tasks[task].alive {
+            let name = &lives.names[task];
+            let why = Diagnostic::usage(format!("task `{name}` has no more jobs"));
+            return Outcome::Refused(why.hint("change it earlier, or simulate for longer"));
+        }
+        let core = match &mut lives.admission {
+            None => cpu.expect("checked: without admission the core is named"),
+            Some(admission) => {
+                // Of this task, never two at a time have the same.
+                let id = lives.entrants[task].id + 1 + number as u64;
+                let entrant = Entrant { id, ..lives.entrants[task].clone() };
+                let entered = match cpu {
+                    Some(cpu) => admission.enter_core(cpu, entrant),
+                    None => admission.enter(entrant),
+                };
+                match entered {
+                    Ok(cpu) => {
+                        lives.admitted[task] = id;
+                        cpu
+                    }
+                    Err(refused) => {
+                        if refused.unsettled {
+                            lives.waiting.push(number);
+                        }
+                        return Outcome::Refused(refused.diagnostic(|id| lives.name(id)));
+                    }
+                }
+            }
+        };
+        self.turn_real_time(number, task, core);
+        Outcome::RealTime { cpu: core }
+    }
+
+    fn turn_real_time(&mut self, number: usize, task: usize, cpu: u32) {
+        let now = self.now;
+        self.withdraw_ordinary(task);
+        let lives = self.lives.as_mut().expect("something changes");
+        lives.standing[task] = Standing::RealTime;
+        let parameters = lives.parameters[task];
+        let core =
+            self.cpus.iter().position(|core| core.number == cpu).expect("checked: a core of the platform");
+        let cell = self.cpus[core].cell;
+        let local = index_u32(self.tasks.len() + number);
+        let state = &mut self.tasks[task];
+        state.enters(now);
+        (state.cell, state.local) = (cell, local);
+        let release = state.release();
+        self.watch.turns_real_time(task, state.index(), release, state.following());
+        self.emit(EventKind::Promote, Some(index_u32(core)), index_u32(task), None);
+        let instance = &mut self.cells[cell as usize].instance;
+        instance.enter(local, &parameters);
+        instance.arrive(local, release, 0, now);
+        self.carry_out(cell);
+        self.arm(cell as usize);
+    }
+
+    fn demote(&mut self, task: usize) -> Outcome {
+        let core = self.withdraw_real_time(task);
+        self.emit(EventKind::Demote, Some(core), index_u32(task), None);
+        self.watch.turns_ordinary(task);
+        self.turn_ordinary(task);
+        Outcome::Ordinary
+    }
+
+    /// The task is no real-time task any more; the core where it was.
+    fn withdraw_real_time(&mut self, task: usize) -> u32 {
+        let now = self.now;
+        let (cell, local) = (self.tasks[task].cell, self.tasks[task].local);
+        let core = self.cells[cell as usize].cpus[0];
+        if self.cpus[core as usize].running == index_u32(task) {
+            self.stop_unless(core, NONE);
+        }
+        self.cells[cell as usize].gone[local as usize] = true;
+        self.tasks[task].cell = NONE;
+        self.pending.push(core);
+        let lives = self.lives.as_mut().expect("something changes");
+        if let Some(admission) = &mut lives.admission {
+            admission.leave(lives.admitted[task]);
+        }
+        lives.settles_from(core, now);
+        core
+    }
+
+    fn turn_ordinary(&mut self, task: usize) {
+        let lives = self.lives.as_mut().expect("something changes");
+        lives.standing[task] = Standing::Ordinary;
+        let release = if self.tasks[task].alive { self.tasks[task].release() } else { NEVER };
+        self.join_ordinary(task, release);
+    }
+
+    fn let_leave(&mut self, task: usize) -> Outcome {
+        let now = self.now;
+        self.tasks[task].leaves(now);
+        let (alive, cell) = (self.tasks[task].alive, self.tasks[task].cell);
+        let arrives = alive && self.tasks[task].release() >= now;
+        self.watch.leaves(task, (cell != NONE, arrives), now);
+        if cell != NONE {
+            if alive {
+                // It ends its job as what it is.
+                let core = self.cells[cell as usize].cpus[0];
+                let lives = self.lives.as_mut().expect("something changes");
+                if let Some(admission) = &mut lives.admission {
+                    admission.leave(lives.admitted[task]);
+                }
+                lives.settles_from(core, now);
+            } else {
+                self.withdraw_real_time(task);
+            }
+        } else if !alive {
+            self.withdraw_ordinary(task);
+        }
+        self.lives.as_mut().expect("something changes").standing[task] = Standing::Left;
+        Outcome::Left
+    }
+
+    fn resize(&mut self, number: usize, cpu: u32, server: DeferrableServer) -> Outcome {
+        let now = self.now;
+        let core =
+            self.cpus.iter().position(|core| core.number == cpu).expect("checked: a core of the platform");
+        let core = index_u32(core);
+        let lives = self.lives.as_mut().expect("something changes");
+        if let Some(admission) = &mut lives.admission
+            && let Err(refused) = admission.resize(cpu, server)
+        {
+            if refused.unsettled {
+                lives.waiting.push(number);
+            }
+            return Outcome::Refused(refused.diagnostic(|id| lives.name(id)));
+        }
+        let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
+        lives.size_waits.remove(&core);
+        let from_ns = servers.resize(core, server, now);
+        match from_ns {
+            Some(from) => {
+                lives.size_comes.insert(core, (from, server));
+                lives.settles_from(core, from);
+            }
+            None => {
+                lives.size_waits.insert(core, server);
+                lives.settles_from(core, now);
+            }
+        }
+        if from_ns == Some(now) {
+            lives.size_comes.remove(&core);
+            self.show_size(core, server);
+        }
+        Outcome::Resized { from_ns }
+    }
+
+    fn show_size(&mut self, core: u32, size: DeferrableServer) {
+        if O::EVENTS {
+            let cpu = Some(self.cpus[core as usize].number);
+            for (kind, length) in
+                [(EventKind::ServerPeriod, size.period()), (EventKind::ServerBudget, size.budget())]
+            {
+                let argument = Some(length.as_ns());
+                self.observer.event(Event { time_ns: self.now, kind, cpu, task: None, job: None, argument });
+            }
+        }
+    }
+
+    /// At the end of an instant: on cores that are quiet, what is no longer there no longer counts, and who was refused because of it is
+    /// asked again. Whether anybody entered.
+    pub(super) fn settle(&mut self) -> bool {
+        let now = self.now;
+        let Some(lives) = &mut self.lives else { return false };
+        let (cells, cpus) = (&self.cells, &self.cpus);
+        let quiet = |core: u32| cells[cpus[core as usize].cell as usize].instance.ready_jobs() == 0;
+        // A size that waits for that overtakes one that was to come with a period.
+        let due = |core: u32, since: u64| since <= now || lives.size_waits.contains_key(&core);
+        let unsettled = lives.unsettled.iter().filter(|&(&core, &since)| due(core, since) && quiet(core));
+        let settled: Vec<u32> = unsettled.map(|(&core, _)| core).collect();
+        if settled.is_empty() {
+            return false;
+        }
+        for core in settled {
+            let lives = self.lives.as_mut().expect("just looked at");
+            lives.unsettled.remove(&core);
+            if let Some(admission) = &mut lives.admission {
+                admission.settle(self.cpus[core as usize].number);
+            }
+            if let Some(size) = lives.size_waits.remove(&core) {
+                lives.size_comes.remove(&core);
+                let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
+                servers.take_size(core, size, now);
+                self.show_size(core, size);
+            }
+        }
+        self.ask_again()
+    }
+
+    fn ask_again(&mut self) -> bool {
+        let now = self.now;
+        let lives = self.lives.as_mut().expect("something changes");
+        let mut entered = false;
+        for number in std::mem::take(&mut lives.waiting) {
+            let lives = self.lives.as_mut().expect("something changes");
+            let Change { at, what } = lives.list[number];
+            if now.saturating_sub(at.as_ns()) > PATIENCE.as_ns() {
+                continue;
+            }
+            let outcome = match what {
+                What::Enter { task, cpu } | What::Promote { task, cpu } => {
+                    self.ask_to_enter(number, task, cpu)
+                }
+                What::Resize { cpu, server } => self.resize(number, cpu, server),
+                What::Demote { .. } | What::Leave { .. } => continue,
+            };
+            entered |= matches!(outcome, Outcome::RealTime { .. });
+            self.note(number, outcome);
+        }
+        entered
+    }
+
+    /// Sets the clock of what is to change next.
+    pub(super) fn set_clock_of_changes(&mut self) {
+        let Some(lives) = &self.lives else { return };
+        let at = lives.next_instant();
+        let slot = self.slot_of_changes();
+        self.timers.set(slot, if at <= self.horizon { at } else { NEVER });
+    }
+}
+
+impl Lives {
+    /// The next change, if its time has come.
+    fn next_due(&mut self, now: u64) -> Option<usize> {
+        let change = self.list.get(self.next)?;
+        (change.at <= Duration::from_ns(now)).then(|| {
+            self.next += 1;
+            self.next - 1
+        })
+    }
+}
+
+/// Whether the later change makes it pointless to ask for the earlier one again.
+fn overtakes(later: What, earlier: What) -> bool {
+    match (later, earlier) {
+        (What::Resize { cpu, .. }, What::Resize { cpu: other, .. }) => cpu == other,
+        _ => later.task().is_some() && later.task() == earlier.task(),
+    }
+}
+
+/// The cells of a simulation in which tasks enter: one for every core, whose instance has a number for every task that may be there,
+/// and another one for every time that one enters.
+pub(super) fn members_of_every_core(setup: &Setup<'_>) -> (Vec<CpuList>, Vec<usize>) {
+    let cores = setup.platform.cores().iter().map(|core| CpuList::from_iter([core.cpu]));
+    let of_change = |change: &Change| change.what.task().unwrap_or(0);
+    let members = (0..setup.set.tasks().len()).chain(setup.changes.list.iter().map(of_change));
+    (cores.collect(), members.collect())
+}

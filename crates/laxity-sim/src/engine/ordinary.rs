@@ -1,0 +1,117 @@
+//! Tasks of the set that run as ordinary ones: whoever was refused, has been demoted, or is not promoted yet.
+//!
+//! Their jobs arrive when those of a real-time task would, run one after the other among the background tasks, and end when their work
+//! is done. At a tick they go to the back of their queue, as background tasks do.
+
+use super::{Engine, EventKind, NEVER, index_u32};
+use crate::observer::Observer;
+
+impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
+    /// The timer of the next arrival.
+    pub(super) fn slot_of_ordinary_jobs(&self) -> usize {
+        self.cells.len() + 1 + self.idle.as_ref().map_or(0, |idle| idle.clocks())
+    }
+
+    /// The timer of what changes next.
+    pub(super) fn slot_of_changes(&self) -> usize {
+        self.slot_of_ordinary_jobs() + 1
+    }
+
+    /// Whether a task of the set runs as an ordinary one.
+    pub(super) fn is_ordinary(&self, task: usize) -> bool {
+        self.idle.as_ref().is_some_and(|idle| idle.has_member(task))
+    }
+
+    /// The first job of every ordinary task is to arrive.
+    pub(super) fn await_ordinary_jobs(&mut self) {
+        let Some(idle) = &mut self.idle else { return };
+        for task in idle.awaiting() {
+            if self.tasks[task].advance() == NEVER {
+                idle.withdraw(task, 0);
+            }
+        }
+        self.set_clocks_of_ordinary_jobs();
+    }
+
+    /// The task is an ordinary one from now on; the present job arrives, or has arrived, at `release`, unless there is none.
+    pub(super) fn join_ordinary(&mut self, task: usize, release: u64) {
+        let now = self.now;
+        let Some(idle) = &mut self.idle else { return };
+        if release == NEVER {
+            return;
+        }
+        idle.join(task, release <= now, now);
+        self.place_arriving();
+    }
+
+    /// The task is no ordinary one any more, if it was.
+    pub(super) fn withdraw_ordinary(&mut self, task: usize) {
+        let Some(idle) = &mut self.idle else { return };
+        if let Some((core, id)) = idle.withdraw(task, self.now) {
+            self.emit_stopped(vec![(core, id)]);
+        }
+    }
+
+    /// Jobs have arrived.
+    pub(super) fn ordinary_jobs_arrive(&mut self) {
+        let slot = self.slot_of_ordinary_jobs();
+        self.timers.set(slot, NEVER);
+        let Some(idle) = &mut self.idle else { return };
+        for task in idle.awaiting() {
+            if self.tasks[task].release() <= self.now {
+                idle.arrives(task, self.now);
+            }
+        }
+        self.place_arriving();
+    }
+
+    /// Brings the jobs on cores up to date, and ends those that are done.
+    pub(super) fn ordinary_jobs_progress(&mut self) {
+        let now = self.now;
+        let at_tick = self.tick == 0 || now.is_multiple_of(self.tick);
+        for core in 0..self.cpus.len() {
+            let Some(idle) = &mut self.idle else { return };
+            let Some(task) = idle.job_on(core) else { continue };
+            let elapsed = idle.progresses(core, now);
+            let state = &mut self.tasks[task];
+            state.held(elapsed, elapsed * self.cpus[core].rate);
+            if state.work_left == 0 && at_tick {
+                self.ordinary_job_ends(core, task);
+            }
+        }
+    }
+
+    fn ordinary_job_ends(&mut self, core: usize, task: usize) {
+        let (now, number) = (self.now, index_u32(core));
+        let Some(idle) = &mut self.idle else { return };
+        let id = idle.leaves_core(number, now);
+        self.emit_background(EventKind::BackgroundStop, number, id);
+        let cpus = &self.cpus;
+        let job = self.tasks[task].record(index_u32(task), Some(now), |cpu| cpus[cpu as usize].number);
+        self.observer.job(&job);
+        let release = self.next_job(index_u32(task), now);
+        if let Some(idle) = &mut self.idle {
+            idle.awaits(number, id, release, now);
+        }
+    }
+
+    /// At the end of an instant: the cores' clocks say when jobs of ordinary tasks end, the timer when the next one arrives.
+    pub(super) fn set_clocks_of_ordinary_jobs(&mut self) {
+        let slot = self.slot_of_ordinary_jobs();
+        let Some(idle) = &mut self.idle else { return };
+        if !idle.has_jobs() {
+            return;
+        }
+        for (core, state) in self.cpus.iter().enumerate() {
+            if let Some(task) = idle.job_on(core) {
+                let end = self.now + self.tasks[task].work_left.div_ceil(state.rate);
+                let end = if self.tick > 0 { end.next_multiple_of(self.tick) } else { end };
+                self.clocks.set(core, end);
+            } else if state.running == super::NONE {
+                self.clocks.set(core, NEVER);
+            }
+        }
+        let next = idle.awaiting().into_iter().map(|task| self.tasks[task].release()).min();
+        self.timers.set(slot, next.filter(|&at| at <= self.horizon).unwrap_or(NEVER));
+    }
+}

@@ -1,0 +1,147 @@
+//! Tasks that enter and leave, are promoted and demoted, and servers that are resized, under amp-rm (calandrino2007, 4.1): by hand,
+//! on one core against a second implementation, and on many under admission against what was promised.
+//!
+//! `LAXITY_SEEDS=4000..9000 cargo test --release -p laxity-sim --test lives` looks at other lives.
+
+mod admitted;
+mod by_definition;
+mod world;
+
+use laxity_sim::{Outcome, What};
+use laxity_trace::EventKind;
+use std::ops::Range;
+use world::{UNIT, World, server_of};
+
+fn seeds(usual: Range<u64>) -> Range<u64> {
+    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return usual };
+    let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
+}
+
+/// T1 = (2, 6), T2 = (3, 10) on one core with nothing else; T2 is ordinary in [4, 13).
+fn two_tasks() -> World {
+    World {
+        tasks: vec![(2, 6, Some(0)), (3, 10, Some(0))],
+        servers: vec![(0, 0)],
+        length: 30,
+        changes: vec![(4, What::Demote { task: 1 }), (13, What::Promote { task: 1, cpu: Some(0) })],
+        ..World::default()
+    }
+}
+
+#[test]
+fn a_job_goes_on_as_what_its_task_becomes() {
+    // T2.0 has run in [2, 4), and goes on as an ordinary one in [4, 5). T2.1 arrives at 10 as an ordinary one, runs in [10, 12), has to
+    // stop for T1.2 and is released again at 13: it ends at 15, and the next one comes a period later.
+    let world = two_tasks();
+    let seen = world.simulate();
+    let finishes = World::finishes(&seen.recording);
+    assert_eq!(finishes[&(1, 0)], 5);
+    assert_eq!(finishes[&(1, 1)], 15);
+    assert_eq!(finishes[&(1, 2)], 28);
+    let release =
+        seen.recording.jobs.iter().find(|job| (job.task, job.index) == (1, 2)).expect("it ran").release_ns;
+    assert_eq!(release, 23 * UNIT);
+    assert_eq!(finishes[&(0, 2)], 14);
+    let outcomes: Vec<&Outcome> = seen.changed.iter().map(|changed| &changed.outcome).collect();
+    assert_eq!(outcomes, [&Outcome::Ordinary, &Outcome::RealTime { cpu: 0 }]);
+    let verdict = world.verify(&seen.recording, 0);
+    assert!(verdict.clean, "{verdict}");
+}
+
+#[test]
+fn who_leaves_ends_its_job_and_releases_no_other() {
+    let world =
+        World { changes: vec![(1, What::Leave { task: 0 }), (12, What::Leave { task: 1 })], ..two_tasks() };
+    let seen = world.simulate();
+    let ended: Vec<(u32, u32)> = World::finishes(&seen.recording).into_keys().collect();
+    assert_eq!(ended, [(0, 0), (1, 0), (1, 1)]);
+    assert_eq!(seen.recording.jobs.len(), 3);
+    assert!(world.verify(&seen.recording, 0).clean);
+}
+
+#[test]
+fn a_size_comes_with_a_period_and_another_period_when_the_core_is_quiet() {
+    let resize = |budget, period| What::Resize { cpu: 0, server: server_of(budget, period) };
+    let world = World {
+        tasks: vec![(4, 20, Some(0))],
+        servers: vec![(2, 5)],
+        busy: 1,
+        changes: vec![(1, resize(1, 5)), (6, resize(3, 8))],
+        length: 60,
+        ..World::default()
+    };
+    let seen = world.simulate();
+    let sizes: Vec<(u64, EventKind, u64)> = seen
+        .recording
+        .events
+        .iter()
+        .filter(|event| matches!(event.kind, EventKind::ServerPeriod | EventKind::ServerBudget))
+        .map(|event| (event.time_ns / UNIT, event.kind, event.argument.unwrap_or(0) / UNIT))
+        .collect();
+    use EventKind::{ServerBudget, ServerPeriod};
+    // The job has [2, 5), and [6, 7) after the budget of the second period.
+    assert_eq!(
+        sizes,
+        [(5, ServerPeriod, 5), (5, ServerBudget, 1), (7, ServerPeriod, 8), (7, ServerBudget, 3)]
+    );
+    let from = |ns: u64| Outcome::Resized { from_ns: Some(ns * UNIT) };
+    assert_eq!(seen.changed[0].outcome, from(5));
+    assert_eq!(seen.changed[1].outcome, Outcome::Resized { from_ns: None });
+    let verdict = world.verify(&seen.recording, 0);
+    assert!(verdict.clean, "{verdict}");
+}
+
+#[test]
+fn who_is_refused_runs_as_an_ordinary_task_and_is_asked_again() {
+    // Together T2 and T3 do not fit; T2 leaves.
+    let world = World {
+        tasks: vec![(2, 10, Some(0)), (5, 10, Some(0)), (6, 10, None)],
+        servers: vec![(1, 10)],
+        length: 60,
+        changes: vec![
+            (3, What::Enter { task: 2, cpu: None }),
+            (21, What::Demote { task: 1 }),
+            (21, What::Promote { task: 2, cpu: None }),
+            (40, What::Promote { task: 2, cpu: None }),
+            (41, What::Resize { cpu: 0, server: server_of(5, 10) }),
+        ],
+        promise: Some((false, None)),
+        ..World::default()
+    };
+    let seen = world.simulate();
+    let text = |at: usize| match &seen.changed[at].outcome {
+        Outcome::Refused(why) => why.message.clone(),
+        other => format!("{other:?}"),
+    };
+    assert!(text(0).contains("`T3` cannot enter"), "{}", text(0));
+    assert_eq!(seen.changed[1].outcome, Outcome::Ordinary);
+    // Not at 21, when what T2 has begun is still counted, but when nothing is pending.
+    assert_eq!(seen.changed[2].outcome, Outcome::RealTime { cpu: 0 });
+    assert!(text(3).contains("is a real-time task already"), "{}", text(3));
+    assert!(text(4).contains("cannot be"), "{}", text(4));
+    let jobs = |task: u32| seen.recording.jobs.iter().filter(move |job| job.task == task);
+    assert!(jobs(2).count() >= 4 && jobs(1).count() == 6);
+    let verdict = world.verify(&seen.recording, 0);
+    assert!(verdict.clean, "{verdict}");
+}
+
+#[test]
+fn what_cannot_be_simulated_is_refused() {
+    let refused = |changes: &[(u64, What)], scheduler: &str| {
+        let world = World { changes: changes.to_vec(), ..two_tasks() };
+        world.refused(scheduler.parse().expect("known"))
+    };
+    let demote = What::Demote { task: 1 };
+    for (changes, scheduler, why) in [
+        (vec![(1, demote)], "p-fpp:rm", "do not enter and leave"),
+        (vec![(2, demote), (1, demote)], "amp-rm", "after a later one"),
+        (vec![(1, What::Demote { task: 7 })], "amp-rm", "no real-time task 7"),
+        (vec![(1, What::Promote { task: 1, cpu: None })], "amp-rm", "onto which core"),
+        (vec![(1, What::Promote { task: 1, cpu: Some(3) })], "amp-rm", "no CPU 3"),
+        (vec![(1, demote), (2, What::Enter { task: 1, cpu: Some(0) })], "amp-rm", "been there before"),
+    ] {
+        let text = refused(&changes, scheduler);
+        assert!(text.contains(why), "{text}");
+    }
+}
