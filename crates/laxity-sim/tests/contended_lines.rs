@@ -248,7 +248,8 @@ impl Kind {
                     end - job.since - if end >= back { back - leaves } else { 0 }
                 };
                 for (by, ends) in found.iter().enumerate() {
-                    lost[by] += took(ends) - job.accesses * case.access_ns;
+                    // Line by line one leaves between accesses, up to one later.
+                    lost[by] += took(ends).saturating_sub(job.accesses * case.access_ns);
                     memory[by] += ends[task].1;
                 }
                 each.push(took(&found[0]) * 1_000 / took(&found[1]));
