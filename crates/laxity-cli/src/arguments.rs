@@ -1,19 +1,21 @@
 //! The command line. Options mean the same everywhere.
 
+mod changes;
 pub mod platform;
 mod policy;
 mod server;
 
+pub use changes::{ChangeAt, changes};
 pub use platform::{PlacementArguments, PlatformArguments, Speeds};
 pub use policy::PolicyArguments;
-pub use server::ServerArguments;
+pub use server::{ServerArguments, ServerChoice, double_hit, servers};
 
 use crate::experiment::DemandModel;
 use crate::overheads::Probes;
 use crate::simulation::NamedScheduler;
 use crate::simulation::views::Views;
 use clap::{Args, Parser, Subcommand};
-use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Scope, ServerSize};
+use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Scope};
 use laxity_run::BudgetMargin;
 use laxity_sim::BudgetMode;
 use policy::budget;
@@ -206,6 +208,7 @@ Examples:
   laxity simulate set.toml --gantt
   laxity simulate set.toml --schedulers edf-bh,gsn-edf,p-fpp:rm --cpus 64 --duration 60s
   laxity simulate sets/*.toml --scheduler g-edf --costs examples/costs/measured.toml --json
+  laxity simulate set.toml --scheduler amp-rm --server 2ms/10ms --busy 1 --at 100ms=demote:T3 --at 200ms=promote:T3
   laxity simulate set.toml --verify --events --out results     then: laxity verify results")]
 pub struct SimulateArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
@@ -253,10 +256,21 @@ pub struct SimulateArguments {
     /// How many ordinary tasks want the same cores all the time, beside the tasks
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000))]
     pub busy: u32,
-    /// Deferrable server of every core: for how long those go before real-time tasks, per period; 2ms/10ms or 20%/10ms of each core,
-    /// or 2ms@slowest/10ms, as much as the slowest core does in that time (amp-rm and other schedulers per core)
-    #[arg(long, value_name = "BUDGET/PERIOD", value_parser = value::<ServerSize>)]
-    pub server: Option<ServerSize>,
+    /// Deferrable server of every core, or of some: for how long those go before real-time tasks, per period; 2ms/10ms or 20%/10ms of
+    /// each core, or 2ms@slowest/10ms, as much as the slowest core does in that time; 0-1=2ms/10ms for some CPUs (amp-rm and other
+    /// schedulers per core)
+    #[arg(long, allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
+    pub server: Vec<ServerChoice>,
+    /// amp-rm: how late jobs may be at most, by Theorem 1 of calandrino2007; who would make one later runs as an ordinary task
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", conflicts_with = "count_double_hit", value_parser = value::<Duration>)]
+    pub tardiness_bound: Option<Duration>,
+    /// amp-rm: count that a server can use up two budgets in a row: no deadline is missed then
+    #[arg(long)]
+    pub count_double_hit: bool,
+    /// amp-rm: what changes, and when: 200ms=enter:TASK (not there before), promote:TASK, demote:TASK, leave:TASK (it releases no more
+    /// jobs), resize:CPU:SIZE. May be given several times
+    #[arg(long = "at", allow_hyphen_values = true, value_name = "TIME=ACTION", conflicts_with = "at_ticks", value_parser = value::<ChangeAt>)]
+    pub changes: Vec<ChangeAt>,
     /// The scheduler looks at ticks of 1 ms only, as in schedsim: who is done keeps the core until the next one
     #[arg(long, conflicts_with = "verify")]
     pub at_ticks: bool,

@@ -138,13 +138,21 @@ fn restrict(platform: Platform, text: &str) -> Result<Platform> {
 /// How tasks are placed.
 #[derive(Args, Clone)]
 pub struct PlacementArguments {
-    /// How tasks are placed onto cores and clusters (see `laxity list`)
-    #[arg(long, value_name = "NAME", default_value = "ilp", value_parser = value::<Method>)]
-    pub placement: Method,
+    /// How tasks are placed onto cores and clusters (see `laxity list`); default: ilp, and under amp-rm slowest-fit, by what is proven
+    /// below its servers
+    #[arg(long, value_name = "NAME", value_parser = value::<Method>)]
+    pub placement: Option<Method>,
     /// What to do with a task that fits nowhere: refuse, or least-loaded
     #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = value::<Overload>)]
     pub overload: Overload,
     /// How long the ILP may look for the optimum; the best placement found until then is used
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value_t = ILP_TIME_LIMIT, value_parser = value::<Duration>)]
     pub ilp_time_limit: Duration,
+}
+
+impl PlacementArguments {
+    /// The placement of every scheduler that has none of its own.
+    pub fn method(&self) -> Method {
+        self.placement.unwrap_or(Method::Ilp)
+    }
 }

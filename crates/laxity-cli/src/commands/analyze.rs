@@ -176,7 +176,7 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
         work: arguments.work,
         sensitivity: arguments.sensitivity,
         platform: arguments.platform.resolve_simulated()?,
-        placement: arguments.placement.placement,
+        placement: arguments.placement.method(),
         fit: arguments.fit,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,

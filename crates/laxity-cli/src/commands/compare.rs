@@ -61,7 +61,7 @@ fn mechanics(arguments: &CompareArguments, sets: &[TaskSet]) -> Result<Option<Me
         on_miss: arguments.running.on_miss,
         batching: policy.batching,
         retries_max: policy.retries,
-        server: policy.server,
+        server: policy.server.into_iter().map(Into::into).collect(),
         busy: arguments.running.busy as usize,
         ..Mechanics::default()
     }))

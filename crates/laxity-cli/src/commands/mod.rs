@@ -19,9 +19,10 @@ pub mod vm;
 pub use report::DEPLOY_DIRECTORY;
 
 use crate::arguments::{Command, RunningArguments};
-use crate::experiment::{Finished, Settings};
+use crate::experiment::{Below, Finished, SLOWEST_FIT, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output};
+use laxity_analysis::DoubleHit;
 use laxity_model::{Diagnostic, Duration, Result, ServerSize, TaskSet, read_task_set};
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
@@ -146,12 +147,20 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         },
         busy: arguments.busy,
         record: arguments.record,
+        below: (
+            placement.placement.unwrap_or(SLOWEST_FIT),
+            Below {
+                servers: server.into_iter().map(Into::into).collect(),
+                double_hit: DoubleHit::Ignored,
+                tardiness_bound: None,
+            },
+        ),
         overload: placement.overload,
         ilp_time_limit: placement.ilp_time_limit,
         seed: arguments.seed,
         existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
         quiet: arguments.quiet,
-        ..Settings::plain(unique(schedulers), arguments.duration, placement.placement, platform, out)
+        ..Settings::plain(unique(schedulers), arguments.duration, placement.method(), platform, out)
     })
 }
 

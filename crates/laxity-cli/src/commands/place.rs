@@ -1,15 +1,13 @@
 //! `laxity place`.
 
-mod served;
-
 use super::read_set;
-use crate::arguments::PlaceArguments;
+use crate::arguments::{PlaceArguments, double_hit};
+use crate::experiment::{Below, Served};
 use crate::{experiment, interrupt, output};
 use laxity_analysis::Bounds;
 use laxity_model::{ByteSize, Duration, Result, Sharing, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Placement, Request};
 use serde::Serialize;
-use served::Served;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::SeqCst;
@@ -68,7 +66,13 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let platform = arguments.platform.resolve()?;
     let bins = Bin::of_platform(&platform, arguments.onto)?;
     let (numerator, denominator) = arguments.limit;
-    let served = Served::of(arguments, &set, &platform, &bins)?;
+    let below = Below {
+        servers: arguments.server.server.into_iter().map(Into::into).collect(),
+        double_hit: double_hit(arguments.server.count_double_hit),
+        tardiness_bound: arguments.server.tardiness_bound,
+    };
+    let method = arguments.placement.method();
+    let served = Served::of((method, arguments.fit, &below), &set, &platform, &bins)?;
     let request = Request::new(&set, bins)?
         .with_fit(arguments.fit.unwrap_or_else(|| Fit::default_for(&set)))?
         .with_capacity_limit(Utilization::ratio(numerator, denominator))?
@@ -80,7 +84,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     };
     let interrupt = interrupt::flag()?;
     // Ctrl-C ends the search, not the program: the best placement found so far is the answer.
-    let placement = request.place_watched(arguments.placement.placement, &mut |_| {
+    let placement = request.place_watched(arguments.placement.method(), &mut |_| {
         if interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let answer = answer(&set, &placement, served.as_ref());

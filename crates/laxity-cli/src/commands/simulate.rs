@@ -1,7 +1,8 @@
 //! `laxity simulate`.
 
 use super::{check_length, read_sets, report, unique};
-use crate::arguments::SimulateArguments;
+use crate::arguments::{SimulateArguments, double_hit};
+use crate::experiment::SLOWEST_FIT;
 use crate::simulation::views::{Shown, Views, open};
 use crate::simulation::{self, Finished, Mechanics, Settings};
 use crate::{interrupt, output};
@@ -55,7 +56,9 @@ fn scratch() -> Result<tempfile::TempDir> {
 
 fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
-    if let Some(size) = arguments.server.filter(|_| arguments.background == 0 && arguments.busy == 0) {
+    let others = arguments.background > 0 || arguments.busy > 0 || !arguments.changes.is_empty();
+    let refused_run = arguments.scheduler.iter().any(|scheduler| scheduler.scheduler.policy.has_servers());
+    if let Some(size) = arguments.server.first().filter(|_| !others && !refused_run) {
         return Err(Diagnostic::usage(format!(
             "--server {size}: there are no ordinary tasks for which it would be"
         ))
@@ -86,11 +89,14 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
             busy: arguments.busy as usize,
-            server: arguments.server,
+            server: arguments.server.clone(),
+            changes: arguments.changes.clone(),
+            promise: (double_hit(arguments.count_double_hit), arguments.tardiness_bound),
             at_ticks: arguments.at_ticks,
         },
         platform: arguments.platform.resolve_simulated()?,
-        placement: arguments.placement.placement,
+        placement: arguments.placement.method(),
+        amp_rm: arguments.placement.placement.unwrap_or(SLOWEST_FIT),
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         out: arguments.out.clone(),
@@ -139,9 +145,32 @@ fn publish(finished: &Finished, arguments: &SimulateArguments, sets: &[TaskSet])
         }
     };
     if !arguments.json {
+        below_servers(finished, sets, tables)?;
         verdicts(finished, sets, tables)?;
     }
     Ok(clean)
+}
+
+/// Who runs as an ordinary task, and what has changed: where there is anything to say.
+fn below_servers(finished: &Finished, sets: &[TaskSet], tables: bool) -> Result<()> {
+    let mut text = String::new();
+    for run in &finished.manifest.runs {
+        let placed = run.placement.iter().filter(|placement| !placement.ordinary.is_empty());
+        let refused = placed.flat_map(|placement| placement.notes.iter().cloned());
+        let changes = run.notes.iter().filter(|note| note.starts_with("at ")).cloned();
+        let lines: Vec<String> = refused.chain(changes).collect();
+        if !lines.is_empty() {
+            text += &format!("{}\n  {}\n", heading(run, &sets[run.set as usize]), lines.join("\n  "));
+        }
+    }
+    match (text.is_empty(), tables) {
+        (true, _) => Ok(()),
+        (false, true) => output::print(&text),
+        (false, false) => {
+            output::say(text.trim_end());
+            Ok(())
+        }
+    }
 }
 
 /// What the oracles say, in words: data, unless the schedule has standard output for itself.

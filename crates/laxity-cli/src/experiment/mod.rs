@@ -8,6 +8,7 @@ mod parts;
 mod placing;
 mod runs;
 mod schedule;
+mod served;
 mod work;
 
 pub use calibration::Calibration;
@@ -17,6 +18,7 @@ pub use parts::{Deployment, check_prospects};
 pub use placing::{ILP_TIME_LIMIT, Placed, Placements, Placing};
 pub use runs::reason;
 pub use schedule::verify_again;
+pub use served::{Below, SLOWEST_FIT, Served};
 pub use work::{DemandModel, expected_jobs};
 
 use crate::analysis::{Charges, analyse_beside};
@@ -76,6 +78,8 @@ pub struct Settings {
     pub grace: Option<Duration>,
     /// How tasks are placed.
     pub placement: Method,
+    /// How amp-rm's tasks are placed, and what is promised there.
+    pub below: (Method, Below),
     /// How much of each core is filled at the most; nothing: all of it.
     pub limit: Option<Utilization>,
     /// What may be placed together; what a set's deadlines ask for if nothing is said.
@@ -129,6 +133,7 @@ impl Settings {
             record: false,
             grace: None,
             placement,
+            below: (SLOWEST_FIT, Below::default()),
             limit: None,
             fit: None,
             overload: Overload::Refuse,

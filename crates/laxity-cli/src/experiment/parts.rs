@@ -1,7 +1,7 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
 use super::Settings;
-use super::placing::{Placed, Placements};
+use super::placing::{Placed, Placements, Placing};
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
@@ -63,6 +63,7 @@ impl Planner<'_> {
             let dedicated = policy.policy.dedicates_a_core();
             let placed = match scheduler.linux() {
                 Some(linux) => placements.of(linux.scope, false).clone(),
+                None if policy.policy.has_servers() => self.placed_below_servers(set),
                 None => check_capacity(set, scheduler, &placing)
                     .and_then(|()| placements.of(policy.scope, dedicated).clone()),
             };
@@ -73,6 +74,17 @@ impl Planner<'_> {
             Part { set: index, scheduler: scheduler.clone(), placed, plan }
         };
         self.settings.schedulers.iter().map(part).collect()
+    }
+
+    /// Where amp-rm's tasks go: what it would refuse is not run.
+    fn placed_below_servers(&self, set: &TaskSet) -> Result<Placed> {
+        let (method, below) = &self.settings.below;
+        let placing = Placing { method: *method, ..self.settings.placing(self.interrupt) };
+        if method.may_solve() {
+            // Asked for by name: by load.
+            return placing.place(set, Scope::Partitioned, false, self.settings.limit.clone());
+        }
+        placing.place_below(set, below, self.settings.limit.clone(), (&[], false))
     }
 
     /// All schedulers of a scope share a placement, so that they can be compared (lelli2012, 5.4). Only if admission

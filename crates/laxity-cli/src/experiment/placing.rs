@@ -17,6 +17,8 @@ pub struct Placed {
     pub cells: Vec<Cell>,
     /// For the results.
     pub record: PlacementRecord,
+    /// Tasks that were refused, and run as ordinary ones.
+    pub ordinary: Vec<usize>,
 }
 
 /// How tasks are placed, and onto what.
@@ -95,7 +97,7 @@ impl Placing<'_> {
             .map(|bin| cell(placement, bin, wholes[bin].clone(), self.platform))
             .filter(|cell| !cell.tasks.is_empty())
             .collect();
-        Placed { cells, record: record(set, placement, wholes) }
+        Placed { cells, record: record(set, placement, wholes), ordinary: Vec::new() }
     }
 
     /// The cores of every cell, and those of them that run tasks.
@@ -137,8 +139,17 @@ fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
         load: set.utilization().to_string(),
     };
     let tasks = set.real_time().map(|(id, _)| id).collect();
-    let record = PlacementRecord { method: "one queue for all cores".into(), bins: vec![bin], ordinary: vec![], notes: vec![] };
-    Placed { cells: vec![Cell { cpus, tasks, memory_nodes: CpuList::default() }], record }
+    let record = PlacementRecord {
+        method: "one queue for all cores".into(),
+        bins: vec![bin],
+        ordinary: vec![],
+        notes: vec![],
+    };
+    Placed {
+        cells: vec![Cell { cpus, tasks, memory_nodes: CpuList::default() }],
+        record,
+        ordinary: Vec::new(),
+    }
 }
 
 fn cell(placement: &Placement, bin: usize, cpus: CpuList, platform: &Platform) -> Cell {

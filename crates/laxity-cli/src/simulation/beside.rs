@@ -78,6 +78,7 @@ pub fn simulate_beside(
             seed: beside.seed,
             demand: conditions.demand,
             mechanics: &mechanics,
+            ordinary: beside.placed.ordinary.clone(),
         };
         let id = first_id + u32::try_from(index).expect("runs are far fewer than 2^32");
         simulated(id, beside, &case, &control)
@@ -97,7 +98,7 @@ fn mechanics_of(beside: &Beside<'_>, all: &Mechanics) -> Mechanics {
         Budgets::Throttled => BudgetMode::Throttle,
         Budgets::OfPolicy => all.budget_mode,
     };
-    let server = all.server.filter(|_| beside.scheduler.policy.has_servers());
+    let server = if beside.scheduler.policy.has_servers() { all.server.clone() } else { Vec::new() };
     Mechanics { budget_mode, server, ..all.clone() }
 }
 

@@ -1,9 +1,10 @@
 //! One simulation: what is simulated, and who watches.
 
-use super::mechanics::Mechanics;
+use super::mechanics::{Mechanics, servers_of};
+use crate::arguments::changes;
 use laxity_model::{CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_oracle::{Definition, Verdict, Verification};
-use laxity_sim::{Background, Cell, Observer, Servers, Setup};
+use laxity_sim::{Background, Cell, Change, Changed, Changes, Observer, Outcome, Servers, Setup, What};
 use laxity_trace::{BackgroundRecord, Event, EventsFile, Job, RunStatus, Tallies};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -27,6 +28,8 @@ pub struct Case<'a> {
     pub demand: Demand,
     /// The rest.
     pub mechanics: &'a Mechanics,
+    /// Tasks that were refused: they run as ordinary ones.
+    pub ordinary: Vec<usize>,
 }
 
 /// What is to be kept of a simulation besides its metrics.
@@ -52,6 +55,8 @@ pub struct Simulated {
     pub verdict: Option<Verdict>,
     /// What became of the background tasks, if there were any. The number of the run is not known here: 0.
     pub background: Option<BackgroundRecord>,
+    /// What became of what was to change, in words.
+    pub changes: Vec<String>,
 }
 
 /// Whoever runs simulations hears of progress and can end them.
@@ -95,7 +100,10 @@ impl Case<'_> {
         };
         let background = self.mechanics.background(self.seed, horizon);
         let servers = self.mechanics.servers(self.platform);
-        let ended = laxity_sim::simulate(&self.setup(&background, &servers), &mut watcher, &control.stop)?;
+        let changes = self.changes()?;
+        let setup = self.setup(&background, &servers, &changes);
+        let ended = laxity_sim::simulate(&setup, &mut watcher, &control.stop)?;
+        let words = ended.changes.iter().map(|changed| self.words(&changes, changed)).collect();
         let status = if ended.interrupted {
             RunStatus::Interrupted { reason: "interrupted".into(), ran: Duration::from_ns(ended.at_ns) }
         } else {
@@ -110,10 +118,46 @@ impl Case<'_> {
             ready_ns: ended.background.ready_ns,
             capacity_ns: ended.at_ns.saturating_mul(cores),
         });
-        Ok(Simulated { background, ..watcher.finish(status, ended.at_ns)? })
+        Ok(Simulated { background, changes: words, ..watcher.finish(status, ended.at_ns)? })
     }
 
-    fn setup<'s>(&'s self, background: &'s Background, servers: &'s Servers) -> Setup<'s> {
+    fn changes(&self) -> Result<Changes> {
+        changes(&self.mechanics.changes, self.set, self.platform, self.mechanics.promise)
+    }
+
+    /// What became of a change.
+    fn words(&self, changes: &Changes, changed: &Changed) -> String {
+        let Change { at, what } = changes.list[changed.number];
+        let subject = match what {
+            What::Enter { task, .. }
+            | What::Promote { task, .. }
+            | What::Demote { task }
+            | What::Leave { task } => {
+                format!("`{}`", self.set.tasks()[task].name)
+            }
+            What::Resize { cpu, server } => format!("the server of CPU {cpu}, to be {server},"),
+        };
+        let then = Duration::from_ns(changed.at_ns);
+        let after = if then == at { String::new() } else { format!(" (asked again at {then})") };
+        let what = match &changed.outcome {
+            Outcome::RealTime { cpu } => format!("{subject} is a real-time task of CPU {cpu}"),
+            Outcome::Ordinary => format!("{subject} is an ordinary task"),
+            Outcome::Left => format!("{subject} leaves"),
+            Outcome::Resized { from_ns: Some(from) } => {
+                format!("{subject} is so from {} on", Duration::from_ns(*from))
+            }
+            Outcome::Resized { from_ns: None } => format!("{subject} is so when its core is quiet"),
+            Outcome::Refused(why) => format!("refused: {}", why.message),
+        };
+        format!("at {at}: {what}{after}")
+    }
+
+    fn setup<'s>(
+        &'s self,
+        background: &'s Background,
+        servers: &'s Servers,
+        changes: &'s Changes,
+    ) -> Setup<'s> {
         let cell = |(cpus, tasks): &(CpuList, Vec<usize>)| {
             let mut tasks = tasks.clone();
             tasks.sort_unstable();
@@ -137,13 +181,16 @@ impl Case<'_> {
             background,
             servers,
             at_ticks: self.mechanics.at_ticks,
-            ..Setup::new(self.set, self.platform, self.scheduler, Vec::new())
+            ordinary: self.ordinary.clone(),
+            changes,
+            table: None,
         }
     }
 
     /// Refuses what cannot be simulated, without simulating.
     pub fn check(&self) -> Result<()> {
-        self.setup(&Background::default(), &self.mechanics.servers(self.platform)).check()
+        let servers = servers_of(&self.mechanics.server, self.platform)?;
+        self.setup(&Background::default(), &servers, &self.changes()?).check()
     }
 }
 
@@ -216,6 +263,6 @@ impl<const EVENTS: bool> Watcher<'_, EVENTS> {
         let mut jobs = self.jobs.unwrap_or_default();
         jobs.sort_unstable_by_key(|job| (job.task, job.index));
         let verdict = self.verification.map(|verification| verification.finish(end_ns));
-        Ok(Simulated { status, tallies: self.tallies, jobs, verdict, background: None })
+        Ok(Simulated { status, tallies: self.tallies, jobs, verdict, background: None, changes: Vec::new() })
     }
 }

@@ -1,6 +1,8 @@
 //! What a simulated schedule claims to be, for the oracles: while it is simulated, or later from its results.
 
 use super::Case;
+use super::mechanics::servers_of;
+use crate::arguments::ServerChoice;
 use laxity_model::{
     Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet,
 };
@@ -16,6 +18,9 @@ pub const TOLERATE: &str = "tolerate";
 
 /// Name of the manifest's option with what becomes of late jobs; results of a version that let them all run on have none.
 pub const ON_MISS: &str = "on-miss";
+
+/// Name of the manifest's option with what changes while time goes on, if anything does.
+pub const AT: &str = "at";
 
 /// Name of the manifest's option with the costs, as a costs file that needs no other.
 pub const COSTS_TOML: &str = "costs-toml";
@@ -52,6 +57,7 @@ pub fn of_case(run: &Run, case: &Case<'_>, tolerate: Duration) -> Result<Definit
     let definition = Definition::of_run(case.set.clone(), case.platform, run)?;
     let scheduler: PolicyScheduler = run.scheduler.parse()?;
     let transitions = transitions(scheduler.policy, &case.mechanics.costs, tasks_most(&definition), tolerate);
+    let definition = if case.mechanics.changes.is_empty() { definition } else { definition.with_changes() };
     Ok(definition
         .with_budgets(budget_mode(case.mechanics.budget_mode))
         .with_batching(case.mechanics.batching)
@@ -111,8 +117,8 @@ pub fn verifiable(
     let scheduler: PolicyScheduler = run.scheduler.parse()?;
     let definition = Definition::of_run(set, &platform, run)?;
     let transitions = transitions(scheduler.policy, &costs, tasks_most(&definition), tolerate);
-    let server = manifest.options.contains_key("server").then(|| option(manifest, "server")).transpose()?;
-    let servers = server.map(|size| Servers::everywhere(size, &platform)).unwrap_or_default();
+    let servers = servers_in(manifest, &platform)?;
+    let definition = if manifest.options.contains_key(AT) { definition.with_changes() } else { definition };
     let definition = definition
         .with_servers(servers.of)
         .with_budgets(budgets)
@@ -130,6 +136,15 @@ pub fn set_of(manifest: &Manifest, run: &Run) -> Result<TaskSet> {
         document.ok_or_else(|| lacks("task_sets", &format!("run {} is of set {}", run.id, run.set)))?;
     TaskSet::from_json_value(document, "set")
         .map_err(|e| e.context(format!("task set {} of the manifest", run.set)))
+}
+
+/// The deferrable servers of a simulation, at first.
+fn servers_in(manifest: &Manifest, platform: &Platform) -> Result<Servers> {
+    let Some(text) = manifest.options.get("server") else { return Ok(Servers::default()) };
+    let choices: Result<Vec<ServerChoice>> = text.split(';').map(|choice| choice.trim().parse()).collect();
+    choices
+        .and_then(|choices| servers_of(&choices, platform))
+        .map_err(|error| lacks("server", &error.message))
 }
 
 /// The costs of a simulation.

@@ -1,7 +1,9 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
-use super::definition::{COSTS_TOML, ON_MISS};
-use laxity_model::{Duration, OnMiss, Platform, ServerSize};
+use super::definition::{AT, COSTS_TOML, ON_MISS};
+use crate::arguments::{ChangeAt, ServerChoice, servers};
+use laxity_analysis::DoubleHit;
+use laxity_model::{Duration, OnMiss, Platform, Result};
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};
 use laxity_trace::CacheSummary;
@@ -30,7 +32,11 @@ pub struct Mechanics {
     /// How many others are always ready.
     pub busy: usize,
     /// For how long those go before real-time tasks on every core.
-    pub server: Option<ServerSize>,
+    pub server: Vec<ServerChoice>,
+    /// What changes while time goes on, under amp-rm.
+    pub changes: Vec<ChangeAt>,
+    /// What admission promises there.
+    pub promise: (DoubleHit, Option<Duration>),
     /// Whether the scheduler looks at ticks of 1 ms only.
     pub at_ticks: bool,
 }
@@ -47,7 +53,9 @@ impl Default for Mechanics {
             costs_file: None,
             background: 0,
             busy: 0,
-            server: None,
+            server: Vec::new(),
+            changes: Vec::new(),
+            promise: (DoubleHit::Ignored, None),
             at_ticks: false,
         }
     }
@@ -63,7 +71,7 @@ impl Mechanics {
 
     /// The deferrable servers of the platform's cores.
     pub fn servers(&self, platform: &Platform) -> Servers {
-        self.server.map(|size| Servers::everywhere(size, platform)).unwrap_or_default()
+        servers_of(&self.server, platform).unwrap_or_default()
     }
 
     /// What a reader of a run must know.
@@ -89,7 +97,13 @@ impl Mechanics {
             ("retries".to_owned(), self.retries_max.to_string()),
         ]);
         options.extend(self.cost_options());
-        options.extend(self.server.map(|size| ("server".to_owned(), size.to_string())));
+        options.extend((!self.server.is_empty()).then(|| ("server".to_owned(), joined(&self.server))));
+        options.extend((!self.changes.is_empty()).then(|| (AT.to_owned(), joined(&self.changes))));
+        let (double_hit, tardiness_bound) = self.promise;
+        options.extend(tardiness_bound.map(|bound| ("tardiness-bound".to_owned(), bound.to_string())));
+        if double_hit == DoubleHit::Counted {
+            options.insert("count-double-hit".to_owned(), "on".to_owned());
+        }
         options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
         options.extend(self.at_ticks.then(|| ("at-ticks".to_owned(), "on".to_owned())));
         options.extend(self.interleaving.map(|seed| ("interleave".to_owned(), seed.to_string())));
@@ -162,4 +176,18 @@ fn budget_word(mode: BudgetMode) -> &'static str {
         BudgetMode::Throttle => "throttle",
         BudgetMode::Postpone => "postpone",
     }
+}
+
+/// Several of them in an option.
+fn joined(several: &[impl ToString]) -> String {
+    several.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// Of the cores of a platform.
+///
+/// # Errors
+///
+/// A core that it lacks.
+pub fn servers_of(choices: &[ServerChoice], platform: &Platform) -> Result<Servers> {
+    Ok(Servers { of: servers(choices, platform)?.into_iter().collect() })
 }

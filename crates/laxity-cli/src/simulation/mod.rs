@@ -23,7 +23,8 @@ pub use in_order::in_order;
 pub use mechanics::Mechanics;
 pub use named::NamedScheduler;
 
-use crate::experiment::{Common, Placed, Placements, Placing, check_prospects, reason};
+use crate::arguments::changes;
+use crate::experiment::{Below, Common, Placed, Placements, Placing, check_prospects, reason};
 use checks::check_sets;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
 use laxity_oracle::Verdict;
@@ -57,6 +58,8 @@ pub struct Settings {
     pub platform: Platform,
     /// How tasks are placed.
     pub placement: Method,
+    /// How amp-rm's tasks are placed.
+    pub amp_rm: Method,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
     /// How long the ILP may take.
@@ -91,6 +94,24 @@ impl Settings {
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
         }
+    }
+}
+
+impl Settings {
+    /// How the scheduler's tasks are placed and what is promised to them, if that goes by its servers: amp-rm's, unless they are to be
+    /// placed by load.
+    fn below(&self, scheduler: &NamedScheduler) -> Option<(Method, Below)> {
+        let goes_by_servers = scheduler.scheduler.policy.has_servers() && !self.amp_rm.may_solve();
+        let (double_hit, tardiness_bound) = self.mechanics.promise;
+        let servers = self.mechanics.server.clone();
+        goes_by_servers.then_some((self.amp_rm, Below { servers, double_hit, tardiness_bound }))
+    }
+
+    /// Whoever enters later is not placed, and who is refused runs as an ordinary task.
+    fn place_below(&self, set: &TaskSet, (placing, below): (Placing<'_>, &Below)) -> Result<Placed> {
+        let changes = changes(&self.mechanics.changes, set, &self.platform, self.mechanics.promise)?;
+        let absent: Vec<usize> = (0..set.tasks().len()).filter(|&task| changes.lets_enter(task)).collect();
+        placing.place_below(set, below, None, (&absent, self.overload == Overload::Refuse))
     }
 }
 
@@ -197,8 +218,11 @@ fn plan<'a>(
         let mut placements = Placements::new(set, placing);
         for scheduler in &settings.schedulers {
             let dedicated = scheduler.scheduler.policy.dedicates_a_core();
-            let placed = check_capacity(set, scheduler, &placing)
-                .and_then(|()| placements.of(scheduler.scheduler.scope, dedicated).clone());
+            let placed = match settings.below(scheduler) {
+                Some((method, below)) => settings.place_below(set, (Placing { method, ..placing }, &below)),
+                None => check_capacity(set, scheduler, &placing)
+                    .and_then(|()| placements.of(scheduler.scheduler.scope, dedicated).clone()),
+            };
             parts.push((index, set, scheduler, placed));
         }
     }
@@ -238,6 +262,7 @@ fn case_of<'a>(
         seed: settings.seed.wrapping_add(u64::from(repetition)),
         demand: settings.demand,
         mechanics: &settings.mechanics,
+        ordinary: placed.ordinary.clone(),
     }
 }
 
@@ -311,6 +336,7 @@ fn make(
     run.status = simulated.status;
     run.jobs = simulated.jobs;
     run.notes.extend(settings.mechanics.costs.notes(tasks_of(planned.set)));
+    run.notes.extend(simulated.changes);
     let background = simulated.background.map(|record| BackgroundRecord { run: run.id, ..record });
     Ok(Made { run, tallies: simulated.tallies, verdict: simulated.verdict, background, events: path })
 }

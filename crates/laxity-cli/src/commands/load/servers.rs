@@ -1,16 +1,13 @@
 //! `laxity load amp-rm`: the speeds of cores, the deferrable servers on them, and what ordinary tasks have had by them.
 
-use crate::arguments::{Speeds, value};
+use crate::arguments::{ServerChoice, Speeds, double_hit, value};
 use clap::Args;
 use laxity_analysis::DoubleHit;
 use laxity_kernel::{Core, OrdinaryTimes, Scheduler, checked_server};
-use laxity_model::{
-    CpuList, DeferrableServer, Diagnostic, Platform, PolicyScheduler, Result, ServerSize, Speed,
-};
+use laxity_model::{DeferrableServer, Diagnostic, Platform, PolicyScheduler, Result, Speed};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 /// Deferrable servers.
 #[derive(Args)]
@@ -31,29 +28,11 @@ pub struct ServerArguments {
 impl ServerArguments {
     /// What `laxity promote` has proven.
     pub fn double_hit(&self) -> DoubleHit {
-        if self.count_double_hit { DoubleHit::Counted } else { DoubleHit::Ignored }
+        double_hit(self.count_double_hit)
     }
 
     fn are_given(&self) -> bool {
         !self.choices.is_empty() || self.speeds.is_some() || self.count_double_hit
-    }
-}
-
-/// A size, for all cores or for some.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerChoice {
-    cpus: Option<CpuList>,
-    size: ServerSize,
-}
-
-impl FromStr for ServerChoice {
-    type Err = Diagnostic;
-
-    fn from_str(text: &str) -> Result<Self> {
-        match text.split_once('=') {
-            None => Ok(ServerChoice { cpus: None, size: text.parse()? }),
-            Some((cpus, size)) => Ok(ServerChoice { cpus: Some(cpus.trim().parse()?), size: size.parse()? }),
-        }
     }
 }
 
@@ -106,22 +85,10 @@ pub fn platform(arguments: &ServerArguments, platform: &Platform) -> Result<Plat
     Platform::new(platform.name(), cores, caches, nodes, Some(platform.clusters().to_vec()))
 }
 
-/// Of the platform's cores; what is said last of one counts.
+/// Of the platform's cores.
 fn servers(arguments: &ServerArguments, platform: &Platform) -> Result<BTreeMap<u32, DeferrableServer>> {
-    let (known, mut servers) = (platform.cpus(), BTreeMap::new());
-    for choice in &arguments.choices {
-        let foreign = choice.cpus.iter().flat_map(CpuList::iter).find(|&cpu| !known.contains(cpu));
-        if let Some(cpu) = foreign {
-            return Err(Diagnostic::usage(format!("--server for CPU {cpu}: no real-time tasks run there"))
-                .hint("choose among the policy's CPUs (--cpus, --platform)"));
-        }
-        for (cpu, server) in choice.size.on_cores(platform) {
-            if choice.cpus.as_ref().is_none_or(|cpus| cpus.contains(cpu)) {
-                servers.insert(cpu, checked_server(server)?);
-            }
-        }
-    }
-    Ok(servers)
+    let servers = crate::arguments::servers(&arguments.choices, platform)?;
+    servers.into_iter().map(|(cpu, server)| Ok((cpu, checked_server(server)?))).collect()
 }
 
 /// For how long ordinary tasks have had a CPU.

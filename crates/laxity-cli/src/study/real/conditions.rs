@@ -1,6 +1,6 @@
 //! How the sets of a study are run: on which cores, how often, and what a run is told.
 
-use crate::experiment::{DemandModel, Settings};
+use crate::experiment::{Below, DemandModel, Settings};
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
 use laxity_study::{Planned, Point, SimulationStudy};
 use laxity_trace::Machine;
@@ -82,6 +82,7 @@ impl Conditions {
             demand: study.demand_at(slot.point.value)?,
             grace: study.grace,
             fit: curve.fit,
+            below: (curve.placement, Below::default()),
             limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
             overload: curve.overload,
             seed: seed.wrapping_add(u64::from(slot.repetition)),

@@ -1,0 +1,240 @@
+//! Rate-monotonic tasks below a deferrable server on every core (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
+
+use super::placing::{Placed, Placing};
+use crate::arguments::ServerChoice;
+use laxity_analysis::admission::{Admission, Entrant, Why, judge_core};
+use laxity_analysis::{Bounds, DeferrableRta, DeferrableTardiness, DoubleHit, SporadicTask, Test, Work};
+use laxity_model::{
+    Core, DeferrableServer, Diagnostic, Duration, Platform, Result, Scope, ServerSize, TaskKind, TaskSet,
+    Utilization,
+};
+use laxity_place::{Acceptance, Bin, Fit, Method, Packing, Request, Rule};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// Steps for the test of a core: far more than hundreds of tasks take.
+const WORK: u64 = 1 << 28;
+
+/// What is below which servers, and what is promised there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Below {
+    /// Sizes of servers.
+    pub servers: Vec<ServerChoice>,
+    /// Whether the double hit counts.
+    pub double_hit: DoubleHit,
+    /// How late jobs may be.
+    pub tardiness_bound: Option<Duration>,
+}
+
+impl Default for Below {
+    fn default() -> Self {
+        Below { servers: Vec::new(), double_hit: DoubleHit::Ignored, tardiness_bound: None }
+    }
+}
+
+impl Below {
+    /// Whether it says anything.
+    pub fn any(&self) -> bool {
+        !self.servers.is_empty() || self.tardiness_bound.is_some() || self.double_hit == DoubleHit::Counted
+    }
+}
+
+/// The cores with their servers, and what is to hold on them.
+pub struct Served<'a> {
+    set: &'a TaskSet,
+    platform: &'a Platform,
+    servers: BTreeMap<u32, DeferrableServer>,
+    cores: Vec<Core>,
+    double_hit: DoubleHit,
+    tardiness_bound: Option<Duration>,
+    /// Whom it refused first.
+    refused: Cell<Option<usize>>,
+}
+
+impl<'a> Served<'a> {
+    /// Nothing if tasks are placed by load: where no server is spoken of, unless slowest-fit goes by no load.
+    ///
+    /// # Errors
+    ///
+    /// Servers are of single cores, and the integer program knows loads only.
+    pub fn of(
+        (method, fit, below): (Method, Option<Fit>, &Below),
+        set: &'a TaskSet,
+        platform: &'a Platform,
+        bins: &[Bin],
+    ) -> Result<Option<Self>> {
+        let goes_by_test = matches!(method, Method::Pack(packing) if packing.rule == Rule::SlowestFit);
+        if !below.any() && (fit.is_some() || !goes_by_test) {
+            return Ok(None);
+        }
+        if let Some(fit) = fit {
+            return Err(Diagnostic::usage(format!(
+                "--fit {fit} goes by load, and below a server a test decides"
+            ))
+            .hint("leave out --fit, or --server, --tardiness-bound and --count-double-hit"));
+        }
+        if method.may_solve() {
+            return Err(Diagnostic::usage(format!("placement `{method}` knows loads only, no servers"))
+                .hint("choose a heuristic such as --placement slowest-fit"));
+        }
+        if let Some(bin) = bins.iter().find(|bin| bin.cpus().len() > 1) {
+            return if below.any() {
+                Err(Diagnostic::usage(format!("a server is of one core, but tasks go to {bin}"))
+                    .hint("place --onto cores"))
+            } else {
+                Ok(None)
+            };
+        }
+        Self::below(below, set, platform, bins).map(Some)
+    }
+
+    /// On bins of one core each.
+    fn below(below: &Below, set: &'a TaskSet, platform: &'a Platform, bins: &[Bin]) -> Result<Self> {
+        let core =
+            |bin: &Bin| bin.cpus().iter().map(|cpu| Core { cpu, speed: bin.fastest() }).collect::<Vec<_>>();
+        Ok(Served {
+            set,
+            platform,
+            servers: crate::arguments::servers(&below.servers, platform)?,
+            cores: bins.iter().flat_map(core).collect(),
+            double_hit: below.double_hit,
+            tardiness_bound: below.tardiness_bound,
+            refused: Cell::new(None),
+        })
+    }
+
+    /// The test, by its name.
+    pub fn test(&self) -> &'static str {
+        match self.double_hit {
+            DoubleHit::Counted => DeferrableRta.info().name,
+            DoubleHit::Ignored => DeferrableTardiness.info().name,
+        }
+    }
+
+    /// The server of a core.
+    pub fn server(&self, bin: usize) -> DeferrableServer {
+        self.servers.get(&self.cores[bin].cpu).copied().unwrap_or(DeferrableServer::NONE)
+    }
+
+    /// What is proven of the tasks of a core, in their order; nothing where tasks were put that do not fit.
+    pub fn bounds(&self, bin: usize, tasks: &[usize]) -> Option<Bounds> {
+        self.judge(bin, tasks).ok()
+    }
+
+    fn judge(&self, bin: usize, tasks: &[usize]) -> std::result::Result<Bounds, Why> {
+        let entrants: Vec<Entrant> = tasks.iter().map(|&id| self.entrant(id)).collect();
+        judge_core(self.cores[bin].speed, self.server(bin), &entrants, self.double_hit, Work::steps(WORK))
+    }
+
+    fn entrant(&self, id: usize) -> Entrant {
+        let task = &self.set.tasks()[id];
+        Entrant {
+            id: id as u64,
+            task: SporadicTask::from(task),
+            tardiness_max: self.tardiness_bound,
+            affinity: task.affinity.clone(),
+        }
+    }
+
+    fn name_of(&self, id: u64) -> String {
+        let task = usize::try_from(id).ok().and_then(|id| self.set.tasks().get(id));
+        task.map_or_else(|| id.to_string(), |task| task.name.clone())
+    }
+}
+
+impl Acceptance for Served<'_> {
+    fn name(&self) -> String {
+        format!("the test of tasks below a server ({})", self.test())
+    }
+
+    fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
+        self.judge(bin, tasks).is_ok()
+    }
+
+    /// As the admission of a loaded amp-rm says it.
+    fn refusal(&self, assignment: &[Option<usize>], task: usize) -> Option<Diagnostic> {
+        self.refused.set(self.refused.get().or(Some(task)));
+        let none = ServerSize::Share(DeferrableServer::NONE);
+        let mut admission = Admission::new(self.platform, none, self.double_hit).with_steps(WORK);
+        for (&cpu, &server) in &self.servers {
+            admission.resize(cpu, server).ok()?;
+            admission.settle(cpu);
+        }
+        for (id, bin) in assignment.iter().enumerate() {
+            let Some(bin) = *bin else { continue };
+            admission.enter_core(self.cores[bin].cpu, self.entrant(id)).ok()?;
+        }
+        let refused = admission.enter(self.entrant(task)).err()?;
+        Some(refused.diagnostic(|id| self.name_of(id)))
+    }
+}
+
+/// The placement of amp-rm, unless another is asked for: what its admission does.
+pub const SLOWEST_FIT: Method =
+    Method::Pack(Packing { rule: Rule::SlowestFit, order: laxity_place::Order::GIVEN });
+
+impl Placing<'_> {
+    /// Places a set under amp-rm, as `laxity place` does, with so much of each core filled at the most (nothing: all of it). Tasks in `absent` are not placed. Where `refused_run`, who is refused runs as an
+    /// ordinary task.
+    ///
+    /// # Errors
+    ///
+    /// What [`Placing::place`] and [`Served::of`] refuse; a task that is refused, unless it may run as an ordinary one.
+    pub fn place_below(
+        &self,
+        set: &TaskSet,
+        below: &Below,
+        limit: Option<Utilization>,
+        (absent, refused_run): (&[usize], bool),
+    ) -> Result<Placed> {
+        let limit = limit.unwrap_or_else(|| Utilization::whole(1));
+        let mut ordinary: Vec<usize> = absent.to_vec();
+        let mut notes = Vec::new();
+        loop {
+            let left = without(set, &ordinary)?;
+            let (wholes, bins) = self.bins(Scope::Partitioned, false)?;
+            let served = Served::of((self.method, self.fit, below), &left, self.platform, &bins)?;
+            let request = Request::new(&left, bins)?
+                .with_fit(self.fit.unwrap_or_else(|| Fit::default_for(&left)))?
+                .with_capacity_limit(limit.clone())?
+                .with_overload(self.overload)
+                .with_ilp_time_limit(self.ilp_time_limit);
+            let request = match &served {
+                Some(served) => request.with_acceptance(served),
+                None => request,
+            };
+            let placement = request.place_watched(self.method, &mut |_| {
+                if self.interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            let refused = served.as_ref().and_then(|served| served.refused.get()).filter(|_| refused_run);
+            match (placement, refused) {
+                (Ok(placement), _) => {
+                    let mut placed = self.placed(&left, &placement, &wholes);
+                    ordinary.sort_unstable();
+                    placed.record.ordinary =
+                        ordinary.iter().map(|&id| set.tasks()[id].name.clone()).collect();
+                    placed.record.notes.extend(notes);
+                    placed.ordinary = ordinary.into_iter().filter(|id| !absent.contains(id)).collect();
+                    return Ok(placed);
+                }
+                (Err(why), Some(task)) => {
+                    ordinary.push(task);
+                    notes.push(format!("runs as an ordinary task: {}", why.message));
+                }
+                (Err(why), None) => return Err(why),
+            }
+        }
+    }
+}
+
+/// The set without these tasks, whose ids they keep.
+fn without(set: &TaskSet, ordinary: &[usize]) -> Result<TaskSet> {
+    if ordinary.is_empty() {
+        return Ok(set.clone());
+    }
+    let mut tasks = set.tasks().to_vec();
+    ordinary.iter().for_each(|&id| tasks[id].kind = TaskKind::BestEffort);
+    TaskSet::new(set.name(), tasks)
+}

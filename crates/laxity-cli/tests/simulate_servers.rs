@@ -1,0 +1,157 @@
+//! `laxity simulate --scheduler amp-rm`: tasks where `laxity place` puts them, who is refused as an ordinary task, and `--at`.
+
+mod calls;
+mod host;
+mod patience;
+
+use calls::{json, json_file, text, utf8};
+use host::{laxity, words};
+use patience::patiently;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// A core that is twice as fast as the other.
+const AMP: &str = "version = 1\nname = \"amp\"\n[[cores]]\ncpu = 0\nspeed = 2\n[[cores]]\ncpu = 1\n";
+
+/// A directory with a set and a platform.
+struct Desk {
+    directory: tempfile::TempDir,
+}
+
+/// Tasks: name, C, T in ms.
+fn desk(tasks: &[(&str, u64, u64)]) -> Desk {
+    let directory = tempfile::tempdir().expect("directory");
+    let task = |(name, wcet, period): &(&str, u64, u64)| {
+        format!("[[tasks]]\nname = \"{name}\"\nwcet = \"{wcet}ms\"\nperiod = \"{period}ms\"\n")
+    };
+    let tasks: String = tasks.iter().map(task).collect();
+    fs::write(directory.path().join("set.toml"), format!("version = 1\nname = \"studio\"\n{tasks}"))
+        .expect("write");
+    fs::write(directory.path().join("platform.toml"), AMP).expect("write");
+    Desk { directory }
+}
+
+impl Desk {
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn call(&self, verb: &str, options: &[&str]) -> Output {
+        patiently(|| {
+            let mut command = laxity();
+            command.arg(verb).arg(self.path("set.toml")).arg("--platform").arg(self.path("platform.toml"));
+            command.args(options);
+            command
+        })
+    }
+
+    fn simulate(&self, options: &[&str]) -> Output {
+        let always = ["--scheduler", "amp-rm", "--duration", "200ms", "--verify", "-q"];
+        self.call("simulate", &[&always, options].concat())
+    }
+}
+
+fn manifest(out: &Path) -> Value {
+    json_file(&out.join("manifest.json"))
+}
+
+#[test]
+fn tasks_are_simulated_where_they_are_placed() {
+    let desk = desk(&[("a", 2, 4), ("b", 3, 6), ("c", 9, 10)]);
+    let servers = ["--server", "20%/10ms"];
+    let placed = desk.call("place", &[&servers[..], &["--placement", "slowest-fit", "--json"]].concat());
+    let placed = json(&text(&placed.stdout));
+    let out = desk.path("out");
+    let simulated = desk.simulate(&[&servers[..], &["--busy", "1", "--out", utf8(&out)]].concat());
+    assert!(simulated.status.success(), "{}", words(&simulated));
+    let bins = |value: &Value| -> Vec<(String, String)> {
+        let of = |bin: &Value| (bin["cpus"].to_string(), bin["tasks"].to_string());
+        value.as_array().expect("bins").iter().map(of).collect()
+    };
+    let manifest = manifest(&out);
+    assert_eq!(bins(&manifest["runs"][0]["placement"]["bins"]), bins(&placed["bins"]));
+    assert!(manifest["runs"][0]["placement"].get("ordinary").is_none());
+}
+
+#[test]
+fn who_is_refused_runs_as_an_ordinary_task() {
+    let desk = desk(&[("a", 6, 10), ("b", 18, 20), ("one-too-many", 20, 20)]);
+    let out = desk.path("out");
+    let options = ["--server", "0=1ms/10ms", "--server", "1=2ms/10ms", "--busy", "1"];
+    let simulated = desk.simulate(&[&options[..], &["--out", utf8(&out)]].concat());
+    assert!(simulated.status.success(), "{}", words(&simulated));
+    let shown = text(&simulated.stdout);
+    assert!(shown.contains("runs as an ordinary task: ") && shown.contains("`one-too-many`"), "{shown}");
+    let manifest = manifest(&out);
+    assert_eq!(manifest["runs"][0]["placement"]["ordinary"], serde_json::json!(["one-too-many"]));
+    assert_eq!(manifest["options"]["server"], "0=1ms/10ms; 1=2ms/10ms");
+    // Hard, less fits.
+    let hard =
+        desk.simulate(&[&options[..], &["--count-double-hit", "--force", "--out", utf8(&out)]].concat());
+    assert!(hard.status.success(), "{}", words(&hard));
+    let ordinary = self::manifest(&out)["runs"][0]["placement"]["ordinary"].clone();
+    assert!(ordinary.as_array().is_some_and(|ordinary| !ordinary.is_empty()), "{ordinary}");
+}
+
+#[test]
+fn tasks_enter_and_leave_and_servers_are_resized() {
+    let desk = desk(&[("a", 6, 10), ("b", 9, 20), ("late", 9, 20)]);
+    let out = desk.path("out");
+    let changes = [
+        "--at",
+        "50ms=enter:late",
+        "--at",
+        "100ms=demote:a",
+        "--at",
+        "101ms=promote:late",
+        "--at",
+        "120ms=resize:1:3ms/10ms",
+        "--at",
+        "130ms=resize:0:9ms/10ms",
+        "--at",
+        "150ms=leave:b",
+        "--at",
+        "160ms=promote:a",
+    ];
+    let options = ["--server", "2ms/10ms", "--busy", "2", "--events", "--out", utf8(&out)];
+    let simulated = desk.simulate(&[&options[..], &changes].concat());
+    assert!(simulated.status.success(), "{}", words(&simulated));
+    let shown = text(&simulated.stdout);
+    for line in [
+        "at 100ms: `a` is an ordinary task",
+        "at 150ms: `b` leaves",
+        "at 130ms: refused: the server of CPU 0",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+    let verified = patiently(|| {
+        let mut command = laxity();
+        command.arg("verify").arg(&out);
+        command
+    });
+    assert!(verified.status.success(), "{}", words(&verified));
+    let events = desk.simulate(&[&["--server", "2ms/10ms", "--busy", "2", "--text"][..], &changes].concat());
+    let events = text(&events.stdout);
+    for words in
+        ["and what follows it are ordinary", "and what follows it are real-time", "runs as an ordinary task"]
+    {
+        assert!(events.contains(words), "{words}\n{}", events.chars().take(2000).collect::<String>());
+    }
+}
+
+#[test]
+fn what_cannot_change_is_refused() {
+    let desk = desk(&[("a", 2, 10)]);
+    for (options, why) in [
+        (&["--at", "1ms=demote:x"][..], "no real-time task `x`"),
+        (&["--at", "1ms=resize:7:1ms/10ms"], "no CPU 7"),
+        (&["--at", "1ms=vanish:a"], "`vanish`"),
+        (&["--server", "7=1ms/10ms", "--busy", "1"], "CPU 7"),
+    ] {
+        let refused = desk.simulate(options);
+        assert_eq!(refused.status.code(), Some(2), "{}", words(&refused));
+        assert!(words(&refused).contains(why), "{why}: {}", words(&refused));
+    }
+}
