@@ -1,6 +1,7 @@
 //! The kernel's own scheduling classes, watched from outside (`bpf/schedule.bpf.c`).
 
 use super::Recording;
+use crate::kernel::is_preempt_rt;
 use crate::messages;
 use crate::object::Opened;
 use crate::rings::{Rings, Switch};
@@ -48,8 +49,15 @@ fn refused(what: &str, error: &libbpf_rs::Error) -> Diagnostic {
 ///
 /// # Errors
 ///
-/// The kernel does not let itself be watched, and why; a laxity that was built without its programs.
+/// The kernel does not let itself be watched, and why; it is PREEMPT_RT, whose timer threads run out of stack in these programs and
+/// end the kernel (seen with 7.3); a laxity that was built without its programs.
 pub fn observe(watched: &Watched) -> Result<(Observer, Recording)> {
+    if is_preempt_rt() {
+        return Err(Diagnostic::environment(
+            "schedules of the kernel's own classes are not recorded under PREEMPT_RT, which does not survive it",
+        )
+        .hint("run it on another kernel, or under a policy of laxity's own"));
+    }
     messages::listen();
     let (object, missing) = match load(watched, true) {
         Ok(loaded) => loaded,
