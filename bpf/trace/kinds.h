@@ -39,6 +39,10 @@ enum lx_trace_kind {
 	LX_TRACE_BACKGROUND_STOP,
 	LX_TRACE_ABORT,
 	LX_TRACE_SKIP,
+	LX_TRACE_PROMOTE,
+	LX_TRACE_DEMOTE,
+	LX_TRACE_SERVER_PERIOD,
+	LX_TRACE_SERVER_BUDGET,
 };
 
 /* Samples of overheads: the argument is a length in ns, the time when it began. cerqueira2014, IV-A, unless said. */
