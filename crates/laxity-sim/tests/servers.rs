@@ -125,9 +125,15 @@ impl World {
     }
 }
 
-/// One core of speed 1, unit by unit: who has it is said here a second time, by the definition alone.
+/// One core, unit by unit: who has it is said here a second time, by the definition alone. The unit is the tick of a scheduler that looks
+/// at ticks only: whoever has a core at a tick has it until the next one, and ordinary work goes first at a tick if less than the budget
+/// has been used in the server's period; so budgets come to whole ticks, as C does on the core (`Admission::at_ticks`), and are not made
+/// up for in the next period. Where speed is 1 and all budgets are whole, nothing ever changes between ticks, and it is the same for
+/// a scheduler that looks at any time.
 fn by_definition(world: &World) -> (BTreeMap<(u32, u32), u64>, u64) {
     let (budget, period) = world.servers[0];
+    let budget = (budget * UNIT).saturating_sub(world.less);
+    let speed = u64::from(world.speeds[0]);
     let mut left: Vec<u64> = world.background.iter().map(|task| task.lifetime.as_ns() / UNIT).collect();
     let mut pending: Vec<Vec<(u32, u64)>> = vec![vec![]; world.tasks.len()];
     let mut finishes = BTreeMap::new();
@@ -138,17 +144,16 @@ fn by_definition(world: &World) -> (BTreeMap<(u32, u32), u64>, u64) {
         }
         for (id, &(wcet, period, _)) in world.tasks.iter().enumerate() {
             if now % period == 0 {
-                pending[id].push((u32::try_from(now / period).expect("small"), wcet));
+                pending[id].push((u32::try_from(now / period).expect("small"), wcet.div_ceil(speed)));
             }
         }
         let ordinary = (0..left.len()).find(|&id| left[id] > 0 && world.background[id].arrival <= units(now));
-        let first = (0..world.tasks.len())
-            .filter(|&id| !pending[id].is_empty())
-            .min_by_key(|&id| (world.tasks[id].1, id));
+        let ready = (0..world.tasks.len()).filter(|&id| !pending[id].is_empty());
+        let first = ready.min_by_key(|&id| (world.tasks[id].1, id));
         match (ordinary, first) {
-            (Some(other), _) if used < budget || first.is_none() => {
+            (Some(other), _) if (period > 0 && used < budget) || first.is_none() => {
                 left[other] -= 1;
-                used += 1;
+                used += UNIT;
                 ran += 1;
             }
             (_, Some(id)) => {
@@ -231,48 +236,6 @@ fn one_core_is_as_defined() {
     assert!(first > 1000, "servers matter: {first}");
 }
 
-/// One core of any speed that looks at ticks only, tick by tick. Whoever has it at a tick has it until the next one. Ordinary work goes
-/// first at a tick if less than the budget has been used in the server's period: so budgets come to whole ticks, as C does on the core
-/// (`Admission::at_ticks`), and are not made up for in the next period.
-fn by_definition_at_ticks(world: &World) -> (BTreeMap<(u32, u32), u64>, u64) {
-    let (budget, period) = world.servers[0];
-    let budget = (budget * UNIT).saturating_sub(world.less);
-    let speed = u64::from(world.speeds[0]);
-    let mut left: Vec<u64> = world.background.iter().map(|task| task.lifetime.as_ns() / UNIT).collect();
-    let mut pending: Vec<Vec<(u32, u64)>> = vec![vec![]; world.tasks.len()];
-    let mut finishes = BTreeMap::new();
-    let (mut used, mut ran) = (0, 0);
-    for now in 0..world.length {
-        if period > 0 && now % period == 0 {
-            used = 0;
-        }
-        for (id, &(wcet, period, _)) in world.tasks.iter().enumerate() {
-            if now % period == 0 {
-                pending[id].push((u32::try_from(now / period).expect("small"), wcet.div_ceil(speed)));
-            }
-        }
-        let ordinary = (0..left.len()).find(|&id| left[id] > 0 && world.background[id].arrival <= units(now));
-        let ready = (0..world.tasks.len()).filter(|&id| !pending[id].is_empty());
-        let first = ready.min_by_key(|&id| (world.tasks[id].1, id));
-        match (ordinary, first) {
-            (Some(other), _) if (period > 0 && used < budget) || first.is_none() => {
-                left[other] -= 1;
-                used += UNIT;
-                ran += 1;
-            }
-            (_, Some(id)) => {
-                pending[id][0].1 -= 1;
-                if pending[id][0].1 == 0 {
-                    let (job, _) = pending[id].remove(0);
-                    finishes.insert((u32::try_from(id).expect("small"), job), now + 1);
-                }
-            }
-            _ => {}
-        }
-    }
-    (finishes, ran)
-}
-
 #[test]
 fn at_ticks_everything_comes_to_whole_ticks() {
     let (mut fractions, mut several) = (0, 0);
@@ -298,7 +261,7 @@ fn at_ticks_everything_comes_to_whole_ticks() {
             mode: BudgetMode::Off,
         };
         let (recording, background) = world.simulate();
-        let (finishes, ran) = by_definition_at_ticks(&world);
+        let (finishes, ran) = by_definition(&world);
         assert_eq!(World::finishes(&recording), finishes, "seed {seed}");
         assert_eq!(background.run_ns, ran * UNIT, "seed {seed}");
         assert!(recording.events.iter().all(|event| event.time_ns % UNIT == 0), "seed {seed}");
