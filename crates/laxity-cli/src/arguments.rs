@@ -8,7 +8,7 @@ mod server;
 pub use changes::{ChangeAt, changes};
 pub use platform::{PlacementArguments, PlatformArguments, Speeds};
 pub use policy::PolicyArguments;
-pub use server::{ServerArguments, ServerChoice, double_hit, servers};
+pub use server::{ServerArguments, double_hit};
 
 use crate::experiment::DemandModel;
 use crate::overheads::Probes;
@@ -256,17 +256,9 @@ pub struct SimulateArguments {
     /// How many ordinary tasks want the same cores all the time, beside the tasks
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000))]
     pub busy: u32,
-    /// Deferrable server of every core, or of some: for how long those go before real-time tasks, per period; 2ms/10ms or 20%/10ms of
-    /// each core, or 2ms@slowest/10ms, as much as the slowest core does in that time; 0-1=2ms/10ms for some CPUs (amp-rm and other
-    /// schedulers per core)
-    #[arg(long, allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
-    pub server: Vec<ServerChoice>,
-    /// amp-rm: how late jobs may be at most, by Theorem 1 of calandrino2007; who would make one later runs as an ordinary task
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", conflicts_with = "count_double_hit", value_parser = value::<Duration>)]
-    pub tardiness_bound: Option<Duration>,
-    /// amp-rm: count that a server can use up two budgets in a row: no deadline is missed then
-    #[arg(long)]
-    pub count_double_hit: bool,
+    /// What real-time tasks are below
+    #[command(flatten)]
+    pub below: ServerArguments,
     /// amp-rm: what changes, and when: 200ms=enter:TASK (not there before), promote:TASK, demote:TASK, leave:TASK (it releases no more
     /// jobs), resize:CPU:SIZE. May be given several times
     #[arg(long = "at", allow_hyphen_values = true, value_name = "TIME=ACTION", conflicts_with = "at_ticks", value_parser = value::<ChangeAt>)]
@@ -437,7 +429,7 @@ pub struct PlaceArguments {
     pub placement: PlacementArguments,
     /// What goes before them
     #[command(flatten)]
-    pub server: ServerArguments,
+    pub below: ServerArguments,
 }
 
 fn onto(text: &str) -> std::result::Result<Scope, String> {

@@ -70,6 +70,27 @@ fn bounds(verdict: &Value) -> Vec<u64> {
 
 const MS: u64 = 1_000_000;
 
+/// A server on the slow core only: [0, 2) and [2, 4) are ordinary work's there, and `decoder` would be done at 7 > 5.
+#[test]
+fn a_server_on_one_core() {
+    let desk = desk(AMP, &[("mixer", 1, 5, ""), ("decoder", 2, 5, "")]);
+    let slow = ["--placement", "slowest-fit", "--server", "1=2ms/6ms"];
+    let (answer, code) = desk.answer(&slow);
+    assert_eq!(
+        (code, &answer["cells"][0]["tasks"], &answer["cells"][0]["server"]),
+        (0, &json!(["decoder"]), &Value::Null)
+    );
+    assert_eq!(
+        (&answer["cells"][1]["tasks"], &answer["cells"][1]["server"]),
+        (&json!(["mixer"]), &json!("2ms/6ms"))
+    );
+    let (answer, _) = desk.answer(&[&slow[..], &["--sensitivity"]].concat());
+    assert!(answer["fewest_processors"].to_string().contains("speeds than 1"), "{answer}");
+    let foreign = desk.analyze(&["--server", "2=2ms/6ms"]);
+    assert_eq!(foreign.status.code(), Some(2));
+    assert!(words(&foreign).contains("CPU 2 is none of those"), "{}", words(&foreign));
+}
+
 /// 2 of every 6 ms on the slow core, and the same work in 1 of 6 ms on the fast one.
 ///
 /// Slow core: ordinary work may have [0, 2) and, with the next budget, [2, 4). `mixer` has [4, 5) and [5, 6), `decoder` [6, 8). With

@@ -73,6 +73,23 @@ fn bounds_of_tardiness_decide_which_core_takes_a_task() {
 }
 
 #[test]
+fn cores_may_have_servers_of_different_sizes() {
+    let two = two();
+    // Below the server of CPU 1 both would be late; CPU 2 has none, and room for both.
+    let placed = two.placed(&["--server", "1=2ms/6ms", "--tardiness-bound", "0ms"]);
+    assert_eq!(placed["bins"][1]["tasks"], serde_json::json!([]));
+    assert_eq!(placed["bins"][2]["tasks"], serde_json::json!(["a", "b"]));
+    assert_eq!(placed["bins"][1]["server"], "2ms/6ms");
+    // What comes last for a core counts: CPU 2 has one that takes all of it.
+    let all = ["--server", "2ms/6ms", "--server", "2=6ms/6ms", "--tardiness-bound", "1ms"];
+    let placed = two.placed(&all);
+    assert_eq!(placed["bins"][2]["tasks"], serde_json::json!([]));
+    assert_eq!(placed["bins"][0]["tasks"], serde_json::json!(["b"]));
+    let foreign = two.refused(&["--placement", "slowest-fit", "--server", "2,7=2ms/6ms"]);
+    assert!(foreign.contains("CPU 7 is none of those") && foreign.contains("0-2"), "{foreign}");
+}
+
+#[test]
 fn with_the_double_hit_counted_no_deadline_is_missed() {
     let two = two();
     // 1 + 1 + 1 + 1 = 4 for the second on a slow core.

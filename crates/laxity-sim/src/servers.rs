@@ -15,6 +15,12 @@ impl Servers {
         Servers { of: size.on_cores(platform).collect() }
     }
 
+    /// The server of a core.
+    pub fn on(&self, cpu: u32) -> DeferrableServer {
+        let found = self.of.iter().find(|&&(of, _)| of == cpu);
+        found.map_or(DeferrableServer::NONE, |&(_, server)| server)
+    }
+
     /// Refuses what cannot be simulated.
     ///
     /// # Errors

@@ -29,7 +29,7 @@ pub use refused::{CoreRefused, Refused, Wanted, Why};
 
 use crate::{Bounds, DoubleHit, SporadicTask, WORK_DEFAULT, Work};
 use core::ServedCore;
-use laxity_model::{CpuList, DeferrableServer, Duration, Platform, ServerSize, Speed};
+use laxity_model::{CpuList, DeferrableServer, Duration, Platform, Speed};
 use std::collections::BTreeMap;
 
 /// A task that wants to enter.
@@ -56,10 +56,13 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// The cores of a platform with nobody on them, each with a server of this size.
-    pub fn new(platform: &Platform, size: ServerSize, double_hit: DoubleHit) -> Self {
-        let with_server =
-            |core: &laxity_model::Core| ServedCore::new(core.cpu, core.speed, size.on(platform, core.speed));
+    /// The cores of a platform with nobody on them, each with its server.
+    pub fn new(
+        platform: &Platform,
+        server: impl Fn(&laxity_model::Core) -> DeferrableServer,
+        double_hit: DoubleHit,
+    ) -> Self {
+        let with_server = |core: &laxity_model::Core| ServedCore::new(core.cpu, core.speed, server(core));
         let mut cores: Vec<ServedCore> = platform.cores().iter().map(with_server).collect();
         cores.sort_by_key(|core| (core.speed, core.cpu));
         Admission { cores, double_hit, steps: WORK_DEFAULT }

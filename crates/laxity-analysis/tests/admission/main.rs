@@ -26,7 +26,7 @@ fn platform(speeds: &[&str]) -> Platform {
 }
 
 fn one_core(server: DeferrableServer, double_hit: DoubleHit) -> Admission {
-    Admission::new(&platform(&["1"]), ServerSize::Share(server), double_hit)
+    Admission::new(&platform(&["1"]), |_| server, double_hit)
 }
 
 fn only_reason(refused: Result<u32, Refused>) -> Why {
@@ -36,7 +36,7 @@ fn only_reason(refused: Result<u32, Refused>) -> Why {
 #[test]
 fn a_task_goes_onto_the_slowest_core_that_can_take_it() {
     let mut admission =
-        Admission::new(&platform(&["2", "1", "1", "4"]), ServerSize::Share(server(0, 1)), DoubleHit::Ignored);
+        Admission::new(&platform(&["2", "1", "1", "4"]), |_| server(0, 1), DoubleHit::Ignored);
     assert_eq!(admission.enter(entrant(0, 6, 10)), Ok(1));
     // 6 + 6 of 10: the other slow core, then the one of twice the speed.
     assert_eq!(admission.enter(entrant(1, 6, 10)), Ok(2));
@@ -60,8 +60,7 @@ fn a_task_goes_onto_the_slowest_core_that_can_take_it() {
 
 #[test]
 fn affinity_numbers_and_cores_that_are_none() {
-    let mut admission =
-        Admission::new(&platform(&["1", "1"]), ServerSize::Share(server(0, 1)), DoubleHit::Ignored);
+    let mut admission = Admission::new(&platform(&["1", "1"]), |_| server(0, 1), DoubleHit::Ignored);
     let only = |cpu: u32| Some(CpuList::from_iter([cpu]));
     assert_eq!(admission.enter(Entrant { affinity: only(1), ..entrant(0, 1, 10) }), Ok(1));
     assert_eq!(
@@ -413,7 +412,8 @@ fn at_ticks_everything_takes_whole_ticks() {
     let admits = |tick: u64, size: &str, wcet: u64| {
         let size: ServerSize = size.parse().expect("a size");
         let mut admission =
-            Admission::new(&platform, size, DoubleHit::Ignored).at_ticks(Duration::from_ns(tick));
+            Admission::new(&platform, |core| size.on(&platform, core.speed), DoubleHit::Ignored)
+                .at_ticks(Duration::from_ns(tick));
         let task = SporadicTask::implicit(wcet, 2 * TICK_NS);
         admission.enter(Entrant { id: 0, task, tardiness_max: None, affinity: None }).is_ok()
     };

@@ -181,7 +181,8 @@ impl Drawn {
 
     /// Whether all may enter the cores that they are on, one by one in any order.
     fn admitted(&self, double_hit: DoubleHit, random: &mut Random) -> bool {
-        let mut admission = Admission::new(&self.platform, self.size, double_hit);
+        let mut admission =
+            Admission::new(&self.platform, |core| self.size.on(&self.platform, core.speed), double_hit);
         let mut left: Vec<usize> = (0..self.tasks.len()).collect();
         while !left.is_empty() {
             let at = usize::try_from(random.below(left.len() as u64)).expect("small");

@@ -11,7 +11,7 @@ use crate::experiment::{Placed, Placing};
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{self, Analysed, Asked};
 use laxity_analysis::{Cell, Guarantee, SporadicTask, Work};
-use laxity_model::{CpuList, DeferrableServer, Platform, Scope, ServerSize, Speed, TaskSet};
+use laxity_model::{CpuList, DeferrableServer, Platform, Scope, ServerSizes, Speed, TaskSet};
 use laxity_place::{Acceptance, Method, Request};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -64,7 +64,7 @@ pub fn by_test(
     // The costs are those of the machine that was asked about, also where another number of its processors is tried.
     let charge = settings.charges.of(scheduler, &settings.platform);
     let work = Work::steps(settings.work.min(sensitivity::TRIAL_WORK));
-    let bin = |whole| Bin::of(placing.platform, scheduler, whole, settings.server);
+    let bin = |whole| Bin::of(placing.platform, scheduler, whole, &settings.servers);
     let cells: Vec<Bin> = wholes.iter().map(bin).collect();
     let admission = Admission {
         scheduler,
@@ -91,12 +91,12 @@ fn at_speeds(set: &TaskSet, cells: &[Bin]) -> BTreeMap<Speed, Vec<SporadicTask>>
 }
 
 impl Bin {
-    fn of(platform: &Platform, scheduler: Analysed, whole: &CpuList, size: Option<ServerSize>) -> Self {
-        let speed = speed(platform, &running(scheduler, whole));
+    fn of(platform: &Platform, scheduler: Analysed, whole: &CpuList, servers: &ServerSizes) -> Self {
+        let running = running(scheduler, whole);
         Bin {
             processors: u32::try_from(whole.len()).unwrap_or(u32::MAX),
-            speed,
-            server: server_of(size, platform, speed.unwrap_or(Speed::UNIT)),
+            speed: speed(platform, &running),
+            server: server_of(servers, platform, &running),
         }
     }
 }

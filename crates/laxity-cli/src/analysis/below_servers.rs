@@ -4,7 +4,7 @@ use super::answer::{FitAnswer, SchedulerAnswer, VerdictAnswer, VerdictName};
 use super::{Charges, Settings, conduct};
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
 use laxity_analysis::{Bounds, DoubleHit, Guarantee, SporadicTask, Work};
-use laxity_model::{Core, DeferrableServer, Duration, Platform, Policy, ServerSize, Speed, Task, TaskSet};
+use laxity_model::{Core, Duration, Platform, Policy, ServerChoice, ServerSizes, Speed, Task, TaskSet};
 use laxity_place::{Fitting, Overload};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ fn set_of(tasks: &[Drawn]) -> TaskSet {
     TaskSet::new("drawn", tasks.iter().enumerate().map(task).collect()).expect("valid")
 }
 
-fn analysed(set: &TaskSet, platform: &Platform, size: ServerSize) -> SchedulerAnswer {
+fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> SchedulerAnswer {
     let settings = Settings {
         schedulers: vec![Policy::SINGLE[0].into()],
         guarantee: Guarantee::Hard,
@@ -36,7 +36,7 @@ fn analysed(set: &TaskSet, platform: &Platform, size: ServerSize) -> SchedulerAn
         overload: Overload::LeastLoaded,
         ilp_time_limit: Duration::from_secs(1),
         charges: Charges::default(),
-        server: Some(size),
+        servers: servers.clone(),
         threads: 1,
     };
     let answers = conduct(std::slice::from_ref(set), &settings, &AtomicBool::new(false), |_, _| ());
@@ -67,12 +67,13 @@ fn cells(answer: &SchedulerAnswer) -> BTreeMap<String, Vec<usize>> {
 fn admitted(
     set: &TaskSet,
     platform: &Platform,
-    size: ServerSize,
+    servers: &ServerSizes,
     answer: &SchedulerAnswer,
     double_hit: DoubleHit,
 ) -> Option<Vec<u64>> {
     let mut all = vec![0; set.tasks().len()];
-    for (core, (_, server)) in platform.cores().iter().zip(size.on_cores(platform)) {
+    for core in platform.cores() {
+        let server = servers.on(platform, core.cpu);
         let ids = cells(answer).remove(&core.cpu.to_string()).unwrap_or_default();
         let tasks: Vec<_> = ids.iter().map(|&id| entrant(set, id)).collect();
         match judge_core(core.speed, server, &tasks, double_hit, Work::default()).ok()? {
@@ -90,13 +91,21 @@ fn bounds(verdict: &VerdictAnswer) -> Option<Vec<u64>> {
     proven.then(|| verdict.bounds.iter().flat_map(|all| all.tasks.iter().map(|bound| bound.ns)).collect())
 }
 
+/// Budget, period, whether it is of the slowest core's time, and which core it is for, if not for all.
+fn choice((budget, period, scaled, only): (u64, u64, bool, Option<u32>), cores: usize) -> ServerChoice {
+    let scale = if scaled { "@slowest" } else { "" };
+    let only = only.filter(|&cpu| (cpu as usize) < cores).map_or(String::new(), |cpu| format!("{cpu}="));
+    let text = format!("{only}{}ns{scale}/{period}ns", budget.min(period));
+    text.parse().expect("a size")
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
     fn verdicts_and_places_are_those_of_admission(
         speeds in prop::collection::vec((1u32..5, 1u32..4), 1..4),
-        (budget, period, scaled) in (1u64..10, 2u64..30, any::<bool>()),
+        sizes in prop::collection::vec((1u64..10, 2u64..30, any::<bool>(), prop::option::of(0u32..3)), 1..4),
         tasks in prop::collection::vec((1u64..14, 4u64..40, 0u64..6), 1..8),
     ) {
         let core = |(cpu, &(above, below)): (u32, &(u32, u32))| {
@@ -104,19 +113,17 @@ proptest! {
         };
         let cores = (0..).zip(&speeds).map(core).collect();
         let platform = Platform::new("drawn", cores, vec![], vec![], None).expect("valid");
-        let server = DeferrableServer::new(Duration::from_ns(budget.min(period)), Duration::from_ns(period));
-        let server = server.expect("valid");
-        let size = if scaled { ServerSize::SlowestCoreUnits(server) } else { ServerSize::Share(server) };
+        let servers: ServerSizes = sizes.iter().map(|size| choice(*size, platform.core_count())).collect::<Vec<_>>().into();
         let set = set_of(&tasks);
-        let answer = analysed(&set, &platform, size);
-        let entered = |double_hit| entered(&set, Admission::new(&platform, size, double_hit));
+        let answer = analysed(&set, &platform, &servers);
+        let entered = |double_hit| entered(&set, Admission::new(&platform, |core| servers.on(&platform, core.cpu), double_hit));
         if answer.placement.is_none() {
             // No core is fast enough for some task.
             prop_assert_eq!((bounds(&answer.hard), bounds(&answer.soft)), (None, None));
             prop_assert_eq!(entered(DoubleHit::Ignored), None);
             return Ok(());
         }
-        let of = |double_hit| admitted(&set, &platform, size, &answer, double_hit);
+        let of = |double_hit| admitted(&set, &platform, &servers, &answer, double_hit);
         let (hard, soft) = (of(DoubleHit::Counted), of(DoubleHit::Ignored));
         // In whatever places: the same verdict, and the same bounds.
         prop_assert_eq!(bounds(&answer.hard), hard.clone());

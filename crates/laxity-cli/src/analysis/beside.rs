@@ -6,7 +6,7 @@ use super::{Charges, text, verdicts};
 use crate::experiment::Placed;
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
-use laxity_model::{Platform, ServerSize, TaskSet};
+use laxity_model::{Platform, ServerSizes, TaskSet};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 
 /// Steps for each test on each cell: an answer beside measurements is not worth waiting for long.
@@ -19,15 +19,15 @@ pub fn analyse_beside(
     platform: &Platform,
     placed: Option<&Placed>,
     charges: &Charges,
-    server: Option<ServerSize>,
+    servers: &ServerSizes,
 ) -> Option<AnalysisRecord> {
     let analysed: Analysed = scheduler.parse().ok()?;
     let [hard, soft] = match placed {
         None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Some(placed) => {
             let charge = charges.of(analysed, platform);
-            let server = server.filter(|_| analysed.has_servers());
-            match PlacedSet::of(set, analysed, platform, placed, charge, server) {
+            let servers = if analysed.has_servers() { servers } else { &ServerSizes::NONE };
+            match PlacedSet::of(set, analysed, platform, placed, charge, servers) {
                 Ok(placed) => proofs(set, &placed),
                 Err(Failed { assumption, .. }) => {
                     [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, assumption))

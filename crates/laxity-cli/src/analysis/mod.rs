@@ -24,7 +24,7 @@ use crate::simulation::in_order;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
-use laxity_model::{Diagnostic, Duration, Platform, Result, ServerSize, TaskSet};
+use laxity_model::{Diagnostic, Duration, Platform, Result, ServerSizes, TaskSet};
 use laxity_place::{Fit, Fitting, Method, Overload};
 use placed::PlacedSet;
 use places::{Places, places};
@@ -55,8 +55,8 @@ pub struct Settings {
     pub ilp_time_limit: Duration,
     /// What scheduling costs.
     pub charges: Charges,
-    /// The deferrable server of every core.
-    pub server: Option<ServerSize>,
+    /// The deferrable servers of the cores.
+    pub servers: ServerSizes,
     /// How many threads judge.
     pub threads: usize,
 }
@@ -135,7 +135,7 @@ impl Case<'_> {
             Ok(placed) => {
                 let charge = settings.charges.of(self.scheduler, &settings.platform);
                 let platform = &settings.platform;
-                match PlacedSet::of(self.set, self.scheduler, platform, placed, charge, settings.server) {
+                match PlacedSet::of(self.set, self.scheduler, platform, placed, charge, &settings.servers) {
                     Err(failed) => answer.not_applicable(&failed, self.set),
                     Ok(placed) => judge(&placed, self.set, settings, &mut answer),
                 }

@@ -3,7 +3,7 @@
 //! 1. Real-time tasks only, numbered in their order; what else the set has runs behind them.
 //! 2. The processors of a cell that run tasks have one speed s: C is ceil(C / s). Cells may differ.
 //! 3. A task may run on every processor of its cell.
-//! 4. The deferrable server of a cell of one processor has a budget by that processor's speed.
+//! 4. Deferrable servers are of cells of one processor.
 //!
 //! Phases and times of leaving are not used: tests allow for any.
 
@@ -11,7 +11,7 @@ use super::costs::Charge;
 use crate::experiment::Placed;
 use laxity_analysis::scheduler::{self, Analysed, Asked, Judgement};
 use laxity_analysis::{Cell, SporadicTask};
-use laxity_model::{CpuList, DeferrableServer, Platform, ServerSize, Speed, TaskSet};
+use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, Speed, TaskSet};
 
 /// A set in its places.
 pub struct PlacedSet {
@@ -46,14 +46,14 @@ const SERVED: &str = "ordinary tasks come at any time and take all that their se
     double hit); scheduling costs nothing";
 
 impl PlacedSet {
-    /// The set under a scheduler, in places that were found for it, below servers of this size.
+    /// The set under a scheduler, in places that were found for it, below these servers.
     pub fn of(
         set: &TaskSet,
         scheduler: Analysed,
         platform: &Platform,
         placed: &Placed,
         charge: Option<Charge>,
-        server: Option<ServerSize>,
+        sizes: &ServerSizes,
     ) -> Result<Self, Failed> {
         let mut tasks = SporadicTask::of_set(set);
         let (mut cells, mut servers) = (Vec::with_capacity(placed.cells.len()), Vec::new());
@@ -72,7 +72,7 @@ impl PlacedSet {
             }
             let processors = u32::try_from(cell.cpus.len()).unwrap_or(u32::MAX);
             cells.push(Cell { processors, tasks: numbers });
-            servers.push(server_of(server, platform, speed));
+            servers.push(server_of(sizes, platform, &running));
         }
         let given_priorities = given_priorities(set, scheduler)?;
         let cpus: Vec<_> = placed.cells.iter().map(|cell| cell.cpus.clone()).collect();
@@ -140,9 +140,9 @@ pub fn running(scheduler: Analysed, cpus: &CpuList) -> CpuList {
     cpus.difference(&dedicated.into_iter().collect())
 }
 
-/// The server of a processor of this speed.
-pub fn server_of(size: Option<ServerSize>, platform: &Platform, speed: Speed) -> DeferrableServer {
-    size.map_or(DeferrableServer::NONE, |size| size.on(platform, speed))
+/// The server of a cell, by the first of the processors that run its tasks.
+pub fn server_of(sizes: &ServerSizes, platform: &Platform, running: &CpuList) -> DeferrableServer {
+    running.iter().next().map_or(DeferrableServer::NONE, |cpu| sizes.on(platform, cpu))
 }
 
 /// The one speed of some processors.

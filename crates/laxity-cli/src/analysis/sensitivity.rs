@@ -131,6 +131,9 @@ fn cell_size(scheduler: Analysed, settings: &Settings) -> Result<Option<u32>, &'
     if platform.cores().iter().any(|core| core.speed != Speed::UNIT) {
         return Err("cores have other speeds than 1");
     }
+    if !settings.servers.is_of_all_cores() {
+        return Err("servers differ from core to core");
+    }
     match scheduler.scope() {
         Scope::Global => Ok(None),
         Scope::Partitioned => Ok(Some(1)),
@@ -187,7 +190,7 @@ fn on(
     };
     // The processors are more or fewer of those that there are, and as near to each other.
     let charge = settings.charges.of(scheduler, &settings.platform);
-    let seen = PlacedSet::of(set, scheduler, &platform, &placed, charge, settings.server);
+    let seen = PlacedSet::of(set, scheduler, &platform, &placed, charge, &settings.servers);
     let seen = seen.map_err(|failed| failed.assumption)?;
     Ok(trial(&seen, &seen.tasks, settings))
 }

@@ -1,6 +1,6 @@
 //! What changes while a simulation goes on: `--at TIME=ACTION`.
 
-use laxity_analysis::DoubleHit;
+use crate::experiment::Below;
 use laxity_model::{Diagnostic, Duration, Platform, Result, ServerSize, TaskKind, TaskSet};
 use laxity_sim::{Change, Changes, Promise, What};
 use std::fmt;
@@ -103,15 +103,13 @@ impl ChangeAt {
 /// # Errors
 ///
 /// A task or a core that is none.
-pub fn changes(
-    asked: &[ChangeAt],
-    set: &TaskSet,
-    platform: &Platform,
-    (double_hit, tardiness_max): (DoubleHit, Option<Duration>),
-) -> Result<Changes> {
+pub fn changes(asked: &[ChangeAt], set: &TaskSet, platform: &Platform, below: &Below) -> Result<Changes> {
     let mut list = asked.iter().map(|change| change.of(set, platform)).collect::<Result<Vec<_>>>()?;
     list.sort_by_key(|change| change.at);
-    Ok(Changes { list, admission: Some(Promise { double_hit, tardiness_max }) })
+    Ok(Changes {
+        list,
+        admission: Some(Promise { double_hit: below.double_hit, tardiness_max: below.tardiness_bound }),
+    })
 }
 
 #[cfg(test)]
@@ -153,11 +151,11 @@ mod tests {
         let platform = Platform::symmetric(2).expect("two");
         let asked: Vec<ChangeAt> =
             ["9ms=demote:b", "3ms=demote:a"].iter().map(|text| text.parse().expect("a change")).collect();
-        let all = changes(&asked, &set, &platform, (DoubleHit::Ignored, None)).expect("known tasks");
+        let all = changes(&asked, &set, &platform, &Below::default()).expect("known tasks");
         assert_eq!(all.list.iter().map(|change| change.what.task()).collect::<Vec<_>>(), [Some(0), Some(1)]);
         for (text, why) in [("1ms=leave:c", "`c`"), ("1ms=resize:7:1ms/4ms", "CPU 7")] {
             let asked = [text.parse().expect("a change")];
-            let error = changes(&asked, &set, &platform, (DoubleHit::Ignored, None)).expect_err(why);
+            let error = changes(&asked, &set, &platform, &Below::default()).expect_err(why);
             assert!(error.message.contains(why), "{}", error.message);
         }
     }

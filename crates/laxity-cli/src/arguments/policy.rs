@@ -1,12 +1,11 @@
 //! Options on laxity's own policies in the kernel.
 
-use super::{switch, value};
+use super::{ServerArguments, switch};
 use clap::Args;
-use laxity_model::ServerSize;
 use laxity_sim::BudgetMode;
 
 /// What laxity's own policies can be told in the kernel.
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone)]
 pub struct PolicyArguments {
     /// Laxity's own policies: what happens to a job that exceeds its budget: throttle (it waits for the next period, as under SCHED_DEADLINE), postpone (its deadline moves by a period), off (nothing)
     #[arg(long, value_name = "MODE", default_value = "throttle", value_parser = budget)]
@@ -17,9 +16,9 @@ pub struct PolicyArguments {
     /// push-pull: after how many failures a push is given up
     #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
     pub retries: u32,
-    /// amp-rm: for how long ordinary threads go before the tasks of a core, per period: 2ms/10ms or 20%/10ms of each core, or 2ms@slowest/10ms, as much work as the slowest core does in 2ms; default: only what the tasks leave
-    #[arg(long, allow_hyphen_values = true, value_name = "BUDGET/PERIOD", value_parser = value::<ServerSize>)]
-    pub server: Option<ServerSize>,
+    /// What amp-rm's tasks are below
+    #[command(flatten)]
+    pub below: ServerArguments,
 }
 
 pub(super) fn budget(text: &str) -> std::result::Result<BudgetMode, String> {

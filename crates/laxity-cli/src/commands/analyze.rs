@@ -9,7 +9,7 @@ use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{Diagnostic, Duration, Result, Scheduler, ServerSize};
+use laxity_model::{Diagnostic, Duration, Platform, Result, Scheduler, ServerChoice, ServerSizes};
 use laxity_place::Fitting;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,10 +70,11 @@ pub struct AnalyzeArguments {
     /// How often a tick comes, where --overheads say what it costs; also the quantum of pfair
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
     pub tick: Duration,
-    /// amp-rm: deferrable server of every core, the time in which ordinary tasks go before real-time tasks, per period; 2ms/10ms or
-    /// 20%/10ms of each core, or 2ms@slowest/10ms, as much work as the slowest core does in that time
-    #[arg(long, allow_hyphen_values = true, value_name = "BUDGET/PERIOD", value_parser = value::<ServerSize>)]
-    pub server: Option<ServerSize>,
+    /// amp-rm: deferrable server of every core, or of some, the time in which ordinary tasks go before real-time tasks, per period;
+    /// 2ms/10ms or 20%/10ms of each core, 2ms@slowest/10ms for as much work as the slowest core does in that time, 0-1=2ms/10ms for
+    /// some CPUs. May be given several times
+    #[arg(long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
+    pub servers: Vec<ServerChoice>,
     /// Ask this test only (see `laxity list`)
     #[arg(long, value_name = "NAME", value_parser = one_test)]
     pub test: Option<&'static str>,
@@ -166,32 +167,32 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
         true => Scheduler::ALL.map(Analysed::from).to_vec(),
         false => unique(arguments.schedulers.iter().copied()),
     };
-    if let Some(size) = arguments.server {
-        check_servers(size, &schedulers)?;
-    }
+    let platform = arguments.platform.resolve_simulated()?;
+    let servers = ServerSizes::from(arguments.servers.clone());
+    check_servers(&servers, &schedulers, &platform)?;
     Ok(Settings {
         schedulers,
         guarantee: arguments.guarantee,
         test: arguments.test,
         work: arguments.work,
         sensitivity: arguments.sensitivity,
-        platform: arguments.platform.resolve_simulated()?,
+        platform,
         placement: arguments.placement.method(),
         fit: arguments.fit,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         charges,
-        server: arguments.server,
+        servers,
         threads,
     })
 }
 
-/// Refuses servers where there are none.
-fn check_servers(size: ServerSize, schedulers: &[Analysed]) -> Result<()> {
-    match schedulers.iter().find(|scheduler| !scheduler.has_servers()) {
-        None => Ok(()),
+/// Refuses servers where there are none, and of cores that are not there.
+fn check_servers(servers: &ServerSizes, schedulers: &[Analysed], platform: &Platform) -> Result<()> {
+    match schedulers.iter().find(|scheduler| !servers.is_empty() && !scheduler.has_servers()) {
+        None => servers.check(platform),
         Some(without) => {
-            Err(Diagnostic::usage(format!("--server {size}: {without} has no deferrable servers"))
+            Err(Diagnostic::usage(format!("--server {servers}: {without} has no deferrable servers"))
                 .hint("analyse amp-rm below servers (--scheduler amp-rm), and others in a call of their own"))
         }
     }

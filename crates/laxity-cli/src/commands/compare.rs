@@ -53,7 +53,7 @@ fn mechanics(arguments: &CompareArguments, sets: &[TaskSet]) -> Result<Option<Me
         let tasks = u32::try_from(set.real_time().count()).unwrap_or(u32::MAX);
         costs.check(tasks).map_err(|error| error.context(format!("task set `{}`", set.name())))?;
     }
-    let policy = arguments.running.policy;
+    let policy = &arguments.running.policy;
     Ok(Some(Mechanics {
         costs,
         costs_file: arguments.costs.clone(),
@@ -61,7 +61,7 @@ fn mechanics(arguments: &CompareArguments, sets: &[TaskSet]) -> Result<Option<Me
         on_miss: arguments.running.on_miss,
         batching: policy.batching,
         retries_max: policy.retries,
-        server: policy.server.into_iter().map(Into::into).collect(),
+        below: policy.below.below(),
         busy: arguments.running.busy as usize,
         ..Mechanics::default()
     }))

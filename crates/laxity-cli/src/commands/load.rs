@@ -15,7 +15,7 @@ use laxity_model::{
 };
 use laxity_run::Refusal;
 use serde::Serialize;
-use servers::{CpuTimes, ServerArguments};
+use servers::{CoreArguments, CpuTimes};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -76,7 +76,7 @@ pub struct LoadArguments {
     #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
     pub retries: u32,
     #[command(flatten)]
-    pub servers: ServerArguments,
+    pub servers: CoreArguments,
     /// Stop after this time
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,

@@ -22,8 +22,7 @@ use crate::arguments::{Command, RunningArguments};
 use crate::experiment::{Below, Finished, SLOWEST_FIT, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output};
-use laxity_analysis::DoubleHit;
-use laxity_model::{Diagnostic, Duration, Result, ServerSize, TaskSet, read_task_set};
+use laxity_model::{Diagnostic, Duration, Platform, Result, Sharing, TaskSet, read_task_set};
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
 use laxity_trace::{Existing, RunStatus};
@@ -75,6 +74,8 @@ fn read_set(path: &Path) -> Result<TaskSet> {
     for warning in &imported.warnings {
         output::say(format_args!("warning: {}: {warning}", path.display()));
     }
+    // Also for those that do not go by what tasks share: a slip in it is no less one.
+    Sharing::of(&imported.set).map_err(|error| error.context(path.display().to_string()))?;
     Ok(imported.set)
 }
 
@@ -122,7 +123,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
             .hint("a real run needs real cores; leave --platform out, or place onto this platform with `laxity place`"));
         }
     }
-    let server = server(arguments, &schedulers)?;
+    let below = below(arguments, &schedulers, &platform)?;
     let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
     let placement = &arguments.placement;
     let out = arguments.out.clone();
@@ -143,18 +144,11 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
             },
             batching: arguments.policy.batching,
             retries_max: arguments.policy.retries,
-            server,
+            servers: below.servers.clone(),
         },
         busy: arguments.busy,
         record: arguments.record,
-        below: (
-            placement.placement.unwrap_or(SLOWEST_FIT),
-            Below {
-                servers: server.into_iter().map(Into::into).collect(),
-                double_hit: DoubleHit::Ignored,
-                tardiness_bound: None,
-            },
-        ),
+        below: (placement.placement.unwrap_or(SLOWEST_FIT), below),
         overload: placement.overload,
         ilp_time_limit: placement.ilp_time_limit,
         seed: arguments.seed,
@@ -164,15 +158,18 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
     })
 }
 
-/// The server for ordinary threads, which one of the schedulers has to have.
-fn server(arguments: &RunningArguments, schedulers: &[NamedScheduler]) -> Result<Option<ServerSize>> {
-    let Some(size) = arguments.policy.server else { return Ok(None) };
-    if schedulers.iter().any(|scheduler| scheduler.scheduler.policy.has_servers()) {
-        return Ok(Some(size));
+/// The servers for ordinary threads and what is promised below them, which one of the schedulers has to know.
+fn below(arguments: &RunningArguments, schedulers: &[NamedScheduler], platform: &Platform) -> Result<Below> {
+    let below = arguments.policy.below.below();
+    below.servers.check(platform)?;
+    if !below.any() || schedulers.iter().any(|scheduler| scheduler.scheduler.policy.has_servers()) {
+        return Ok(below);
     }
     let names: Vec<&str> = schedulers.iter().map(|scheduler| scheduler.name.as_str()).collect();
+    let options: Vec<String> = below.options().map(|(name, value)| format!("--{name} {value}")).collect();
     Err(Diagnostic::usage(format!(
-        "--server {size}: {} has no servers for ordinary threads",
+        "{}: {} has no servers for ordinary threads",
+        options.join(" "),
         names.join(", ")
     ))
     .hint("they are amp-rm's: --scheduler amp-rm"))

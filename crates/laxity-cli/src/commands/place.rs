@@ -1,8 +1,8 @@
 //! `laxity place`.
 
 use super::read_set;
-use crate::arguments::{PlaceArguments, double_hit};
-use crate::experiment::{Below, Served};
+use crate::arguments::PlaceArguments;
+use crate::experiment::Served;
 use crate::{experiment, interrupt, output};
 use laxity_analysis::Bounds;
 use laxity_model::{ByteSize, Duration, Result, Sharing, TaskSet, Utilization};
@@ -23,8 +23,8 @@ struct Answer {
     gap: Option<f64>,
     optimal: Option<bool>,
     bins: Vec<BinAnswer>,
-    /// Groups of several placed tasks; nothing if what they share is contradictory, which a note then says.
-    groups: Option<Vec<GroupAnswer>>,
+    /// Groups of several placed tasks.
+    groups: Vec<GroupAnswer>,
     overloaded: Vec<String>,
     notes: Vec<String>,
 }
@@ -35,7 +35,7 @@ struct BinAnswer {
     capacity: f64,
     load: f64,
     /// What its tasks walk together: memory that they share counts once.
-    working_set_bytes: Option<u64>,
+    working_set_bytes: u64,
     tasks: Vec<String>,
     /// What goes before them, where tasks are placed below servers.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -66,11 +66,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let platform = arguments.platform.resolve()?;
     let bins = Bin::of_platform(&platform, arguments.onto)?;
     let (numerator, denominator) = arguments.limit;
-    let below = Below {
-        servers: arguments.server.server.into_iter().map(Into::into).collect(),
-        double_hit: double_hit(arguments.server.count_double_hit),
-        tardiness_bound: arguments.server.tardiness_bound,
-    };
+    let below = arguments.below.below();
     let method = arguments.placement.method();
     let served = Served::of((method, arguments.fit, &below), &set, &platform, &bins)?;
     let request = Request::new(&set, bins)?
@@ -87,7 +83,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let placement = request.place_watched(arguments.placement.method(), &mut |_| {
         if interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
-    let answer = answer(&set, &placement, served.as_ref());
+    let answer = answer(&set, &placement, &Sharing::of(&set)?, served.as_ref());
     if arguments.json {
         output::print_json(&answer)?
     } else {
@@ -96,21 +92,17 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer(set: &TaskSet, placement: &Placement, served: Option<&Served>) -> Answer {
+fn answer(set: &TaskSet, placement: &Placement, sharing: &Sharing, served: Option<&Served>) -> Answer {
     let name = |&id: &usize| set.tasks()[id].name.clone();
-    let sharing = Sharing::of(set);
-    let known = sharing.as_ref().ok();
     let bin = |bin: usize| BinAnswer {
         cpus: placement.bins[bin].cpus().to_string(),
         capacity: placement.bins[bin].capacity().to_f64(),
         load: placement.load(bin).to_f64(),
-        working_set_bytes: known.map(|sharing| sharing.footprint(placement.tasks_of(bin))),
+        working_set_bytes: sharing.footprint(placement.tasks_of(bin)),
         tasks: placement.tasks_of(bin).iter().map(name).collect(),
         below: served.map(|served| below(served, bin, &placement.tasks_of(bin))),
     };
     let optimality = placement.optimality.as_ref();
-    let mut notes = placement.notes.clone();
-    notes.extend(sharing.as_ref().err().map(|error| format!("shared memory: {}", error.message)));
     Answer {
         version: 1,
         task_set: set.name().to_owned(),
@@ -121,9 +113,9 @@ fn answer(set: &TaskSet, placement: &Placement, served: Option<&Served>) -> Answ
         gap: optimality.map(|o| o.gap),
         optimal: optimality.map(|o| o.optimal),
         bins: (0..placement.bins.len()).map(bin).collect(),
-        groups: known.map(|sharing| groups(set, placement, sharing)),
+        groups: groups(set, placement, sharing),
         overloaded: placement.overloaded.iter().map(name).collect(),
-        notes,
+        notes: placement.notes.clone(),
     }
 }
 
@@ -162,7 +154,7 @@ fn groups(set: &TaskSet, placement: &Placement, sharing: &Sharing) -> Vec<GroupA
 
 /// Memory is shown where there is some; KiB, rounded up.
 fn table(answer: &Answer) -> String {
-    let memory = answer.bins.iter().any(|bin| bin.working_set_bytes.is_some_and(|bytes| bytes > 0));
+    let memory = answer.bins.iter().any(|bin| bin.working_set_bytes > 0);
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
     table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
@@ -183,7 +175,7 @@ fn table(answer: &Answer) -> String {
             bin.tasks.join(" "),
         ];
         if memory {
-            let kib = bin.working_set_bytes.unwrap_or_default().div_ceil(1 << 10) << 10;
+            let kib = bin.working_set_bytes.div_ceil(1 << 10) << 10;
             row.insert(3, ByteSize(kib).to_string());
         }
         if let Some(below) = &bin.below {
@@ -195,7 +187,7 @@ fn table(answer: &Answer) -> String {
     }
     let mut text =
         format!("{table}\nmaximum load {:.4}, by {} ({})\n", answer.max_load, answer.method, answer.fit);
-    for group in answer.groups.iter().flatten().filter(|group| group.cpus.len() > 1) {
+    for group in answer.groups.iter().filter(|group| group.cpus.len() > 1) {
         let cpus = group.cpus.join("; ");
         text += &format!("group {} is split over CPUs {cpus}\n", group.name);
     }

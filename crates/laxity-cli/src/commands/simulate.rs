@@ -1,7 +1,7 @@
 //! `laxity simulate`.
 
 use super::{check_length, read_sets, report, unique};
-use crate::arguments::{SimulateArguments, double_hit};
+use crate::arguments::SimulateArguments;
 use crate::experiment::SLOWEST_FIT;
 use crate::simulation::views::{Shown, Views, open};
 use crate::simulation::{self, Finished, Mechanics, Settings};
@@ -58,7 +58,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
     let others = arguments.background > 0 || arguments.busy > 0 || !arguments.changes.is_empty();
     let refused_run = arguments.scheduler.iter().any(|scheduler| scheduler.scheduler.policy.has_servers());
-    if let Some(size) = arguments.server.first().filter(|_| !others && !refused_run) {
+    if let Some(size) = arguments.below.sizes.first().filter(|_| !others && !refused_run) {
         return Err(Diagnostic::usage(format!(
             "--server {size}: there are no ordinary tasks for which it would be"
         ))
@@ -89,9 +89,8 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
             busy: arguments.busy as usize,
-            server: arguments.server.clone(),
+            below: arguments.below.below(),
             changes: arguments.changes.clone(),
-            promise: (double_hit(arguments.count_double_hit), arguments.tardiness_bound),
             at_ticks: arguments.at_ticks,
         },
         platform: arguments.platform.resolve_simulated()?,

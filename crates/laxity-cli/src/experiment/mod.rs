@@ -28,7 +28,7 @@ use crate::progress::Steps;
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{
-    Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, Speed, TaskSet, Utilization,
+    Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, ServerSizes, Speed, TaskSet, Utilization,
 };
 use laxity_place::{Fit, Method, Overload};
 use laxity_run::{
@@ -128,7 +128,7 @@ impl Settings {
                 budget: BudgetMode::Throttle,
                 batching: true,
                 retries_max: laxity_sim::RETRIES_MAX,
-                server: None,
+                servers: ServerSizes::NONE,
             },
             record: false,
             grace: None,
@@ -279,7 +279,7 @@ fn analysis(sets: &[TaskSet], parts: &[Part], settings: &Settings) -> Result<Vec
             &platform,
             part.placed.as_ref(),
             charges,
-            settings.policy.server,
+            &settings.policy.servers,
         )
     };
     Ok(parts.iter().filter(known).filter_map(record).collect())

@@ -126,9 +126,12 @@ impl Planner<'_> {
     /// What real-time tasks may have of every core under the scheduler.
     fn limits_of(&self, scheduler: &NamedScheduler) -> KernelLimits {
         let platform = &self.settings.platform;
-        let size = self.settings.policy.server.filter(|_| scheduler.scheduler.policy.has_servers());
-        let Some(size) = size else { return self.limits };
-        let beside = size.on_cores(platform).map(|(_, server)| self.limits.beside(server));
+        if !scheduler.scheduler.policy.has_servers() {
+            return self.limits;
+        }
+        let servers = &self.settings.policy.servers;
+        let cores = platform.cores().iter();
+        let beside = cores.map(|core| self.limits.beside(servers.on(platform, core.cpu)));
         beside.min_by_key(|limits| limits.rt_runtime_us).unwrap_or(self.limits)
     }
 
@@ -189,7 +192,7 @@ impl Planner<'_> {
             &settings.platform,
             self.limits,
             options,
-            settings.policy,
+            &settings.policy,
         )
     }
 }

@@ -119,7 +119,7 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
 
 /// What laxity's own policies were told, by the names of the options.
 fn policy_options(settings: &Settings) -> Vec<(String, String)> {
-    let policy = settings.policy;
+    let policy = &settings.policy;
     let budget = match policy.budget {
         BudgetMode::Off => "off",
         BudgetMode::Throttle => "throttle",
@@ -130,6 +130,6 @@ fn policy_options(settings: &Settings) -> Vec<(String, String)> {
         ("budget".to_owned(), budget.to_owned()),
         ("retries".to_owned(), policy.retries_max.to_string()),
     ];
-    options.extend(policy.server.map(|size| ("server".to_owned(), size.to_string())));
+    options.extend(settings.below.1.options());
     options
 }

@@ -1,11 +1,10 @@
 //! Rate-monotonic tasks below a deferrable server on every core (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
 
 use super::placing::{Placed, Placing};
-use crate::arguments::ServerChoice;
 use laxity_analysis::admission::{Admission, Entrant, Why, judge_core};
 use laxity_analysis::{Bounds, DeferrableRta, DeferrableTardiness, DoubleHit, SporadicTask, Test, Work};
 use laxity_model::{
-    Core, DeferrableServer, Diagnostic, Duration, Platform, Result, Scope, ServerSize, TaskKind, TaskSet,
+    Core, DeferrableServer, Diagnostic, Duration, Platform, Result, Scope, ServerSizes, TaskKind, TaskSet,
     Utilization,
 };
 use laxity_place::{Acceptance, Bin, Fit, Method, Packing, Request, Rule};
@@ -21,7 +20,7 @@ const WORK: u64 = 1 << 28;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Below {
     /// Sizes of servers.
-    pub servers: Vec<ServerChoice>,
+    pub servers: ServerSizes,
     /// Whether the double hit counts.
     pub double_hit: DoubleHit,
     /// How late jobs may be.
@@ -30,11 +29,20 @@ pub struct Below {
 
 impl Default for Below {
     fn default() -> Self {
-        Below { servers: Vec::new(), double_hit: DoubleHit::Ignored, tardiness_bound: None }
+        Below { servers: ServerSizes::NONE, double_hit: DoubleHit::Ignored, tardiness_bound: None }
     }
 }
 
 impl Below {
+    /// As options in results.
+    pub fn options(&self) -> impl Iterator<Item = (String, String)> {
+        let server = (!self.servers.is_empty()).then(|| ("server", self.servers.to_string()));
+        let bound = self.tardiness_bound.map(|bound| ("tardiness-bound", bound.to_string()));
+        let counted = self.double_hit == DoubleHit::Counted;
+        let counted = counted.then(|| ("count-double-hit", "on".to_owned()));
+        [server, bound, counted].into_iter().flatten().map(|(name, value)| (name.to_owned(), value))
+    }
+
     /// Whether it says anything.
     pub fn any(&self) -> bool {
         !self.servers.is_empty() || self.tardiness_bound.is_some() || self.double_hit == DoubleHit::Counted
@@ -97,7 +105,7 @@ impl<'a> Served<'a> {
         Ok(Served {
             set,
             platform,
-            servers: crate::arguments::servers(&below.servers, platform)?,
+            servers: below.servers.on_cores(platform)?,
             cores: bins.iter().flat_map(core).collect(),
             double_hit: below.double_hit,
             tardiness_bound: below.tardiness_bound,
@@ -113,9 +121,13 @@ impl<'a> Served<'a> {
         }
     }
 
-    /// The server of a core.
+    /// The server of the core that a bin is.
     pub fn server(&self, bin: usize) -> DeferrableServer {
-        self.servers.get(&self.cores[bin].cpu).copied().unwrap_or(DeferrableServer::NONE)
+        self.server_of(self.cores[bin].cpu)
+    }
+
+    fn server_of(&self, cpu: u32) -> DeferrableServer {
+        self.servers.get(&cpu).copied().unwrap_or(DeferrableServer::NONE)
     }
 
     /// What is proven of the tasks of a core, in their order; nothing where tasks were put that do not fit.
@@ -156,12 +168,8 @@ impl Acceptance for Served<'_> {
     /// As the admission of a loaded amp-rm says it.
     fn refusal(&self, assignment: &[Option<usize>], task: usize) -> Option<Diagnostic> {
         self.refused.set(self.refused.get().or(Some(task)));
-        let none = ServerSize::Share(DeferrableServer::NONE);
-        let mut admission = Admission::new(self.platform, none, self.double_hit).with_steps(WORK);
-        for (&cpu, &server) in &self.servers {
-            admission.resize(cpu, server).ok()?;
-            admission.settle(cpu);
-        }
+        let server = |core: &Core| self.server_of(core.cpu);
+        let mut admission = Admission::new(self.platform, server, self.double_hit).with_steps(WORK);
         for (id, bin) in assignment.iter().enumerate() {
             let Some(bin) = *bin else { continue };
             admission.enter_core(self.cores[bin].cpu, self.entrant(id)).ok()?;

@@ -67,7 +67,7 @@ impl Authority {
     ///
     /// # Errors
     ///
-    /// The directory for run-time state cannot be used, a server does not fit its core.
+    /// The directory for run-time state cannot be used.
     pub fn open(
         platform: &Platform,
         cores: &[Core],
@@ -81,17 +81,12 @@ impl Authority {
                 .hint("promote, demote and resize need it: make the directory writable")
         })?;
         // The kernel's side orders them by the numbers that were free, and anew when it starts anew.
-        let mut admission =
-            Admission::new(platform, ServerSize::Share(DeferrableServer::NONE), double_hit).whatever_ties();
         let known = platform.cpus();
         let cores: BTreeMap<u32, Core> =
             cores.iter().filter(|core| known.contains(core.cpu)).map(|core| (core.cpu, *core)).collect();
-        for core in cores.values().filter(|core| core.period_ns > 0) {
-            admission
-                .resize(core.cpu, core.server())
-                .map_err(|refused| refused.diagnostic(|id| id.to_string()))?;
-            admission.settle(core.cpu);
-        }
+        let server =
+            |core: &laxity_model::Core| cores.get(&core.cpu).map_or(DeferrableServer::NONE, Core::server);
+        let admission = Admission::new(platform, server, double_hit).whatever_ties();
         let (promoted, unsettled) = (Vec::new(), BTreeMap::new());
         Ok(Authority {
             listener,

@@ -7,7 +7,7 @@ use super::mechanics::Mechanics;
 use super::progress::watching;
 use super::runs::not_simulated;
 use super::tasks_of;
-use crate::experiment::Placed;
+use crate::experiment::{Below, Placed};
 use laxity_model::{Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_sim::BudgetMode;
 use laxity_trace::{Host, Run, RunStatus};
@@ -98,8 +98,8 @@ fn mechanics_of(beside: &Beside<'_>, all: &Mechanics) -> Mechanics {
         Budgets::Throttled => BudgetMode::Throttle,
         Budgets::OfPolicy => all.budget_mode,
     };
-    let server = if beside.scheduler.policy.has_servers() { all.server.clone() } else { Vec::new() };
-    Mechanics { budget_mode, server, ..all.clone() }
+    let below = if beside.scheduler.policy.has_servers() { all.below.clone() } else { Below::default() };
+    Mechanics { budget_mode, below, ..all.clone() }
 }
 
 fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -> Run {

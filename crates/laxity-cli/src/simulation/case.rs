@@ -122,7 +122,7 @@ impl Case<'_> {
     }
 
     fn changes(&self) -> Result<Changes> {
-        changes(&self.mechanics.changes, self.set, self.platform, self.mechanics.promise)
+        changes(&self.mechanics.changes, self.set, self.platform, &self.mechanics.below)
     }
 
     /// What became of a change.
@@ -189,7 +189,7 @@ impl Case<'_> {
 
     /// Refuses what cannot be simulated, without simulating.
     pub fn check(&self) -> Result<()> {
-        let servers = servers_of(&self.mechanics.server, self.platform)?;
+        let servers = servers_of(&self.mechanics.below.servers, self.platform)?;
         self.setup(&Background::default(), &servers, &self.changes()?).check()
     }
 }

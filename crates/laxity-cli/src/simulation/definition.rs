@@ -2,7 +2,6 @@
 
 use super::Case;
 use super::mechanics::servers_of;
-use crate::arguments::ServerChoice;
 use laxity_model::{
     Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet,
 };
@@ -141,9 +140,8 @@ pub fn set_of(manifest: &Manifest, run: &Run) -> Result<TaskSet> {
 /// The deferrable servers of a simulation, at first.
 fn servers_in(manifest: &Manifest, platform: &Platform) -> Result<Servers> {
     let Some(text) = manifest.options.get("server") else { return Ok(Servers::default()) };
-    let choices: Result<Vec<ServerChoice>> = text.split(';').map(|choice| choice.trim().parse()).collect();
-    choices
-        .and_then(|choices| servers_of(&choices, platform))
+    text.parse()
+        .and_then(|sizes| servers_of(&sizes, platform))
         .map_err(|error| lacks("server", &error.message))
 }
 

@@ -1,9 +1,9 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
 use super::definition::{AT, COSTS_TOML, ON_MISS};
-use crate::arguments::{ChangeAt, ServerChoice, servers};
-use laxity_analysis::DoubleHit;
-use laxity_model::{Duration, OnMiss, Platform, Result};
+use crate::arguments::ChangeAt;
+use crate::experiment::Below;
+use laxity_model::{Duration, OnMiss, Platform, Result, ServerSizes};
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};
 use laxity_trace::CacheSummary;
@@ -31,12 +31,10 @@ pub struct Mechanics {
     pub background: usize,
     /// How many others are always ready.
     pub busy: usize,
-    /// For how long those go before real-time tasks on every core.
-    pub server: Vec<ServerChoice>,
+    /// For how long those go before real-time tasks, and what admission promises these under amp-rm.
+    pub below: Below,
     /// What changes while time goes on, under amp-rm.
     pub changes: Vec<ChangeAt>,
-    /// What admission promises there.
-    pub promise: (DoubleHit, Option<Duration>),
     /// Whether the scheduler looks at ticks of 1 ms only.
     pub at_ticks: bool,
 }
@@ -53,9 +51,8 @@ impl Default for Mechanics {
             costs_file: None,
             background: 0,
             busy: 0,
-            server: Vec::new(),
+            below: Below::default(),
             changes: Vec::new(),
-            promise: (DoubleHit::Ignored, None),
             at_ticks: false,
         }
     }
@@ -71,7 +68,7 @@ impl Mechanics {
 
     /// The deferrable servers of the platform's cores.
     pub fn servers(&self, platform: &Platform) -> Servers {
-        servers_of(&self.server, platform).unwrap_or_default()
+        servers_of(&self.below.servers, platform).unwrap_or_default()
     }
 
     /// What a reader of a run must know.
@@ -97,13 +94,8 @@ impl Mechanics {
             ("retries".to_owned(), self.retries_max.to_string()),
         ]);
         options.extend(self.cost_options());
-        options.extend((!self.server.is_empty()).then(|| ("server".to_owned(), joined(&self.server))));
+        options.extend(self.below.options());
         options.extend((!self.changes.is_empty()).then(|| (AT.to_owned(), joined(&self.changes))));
-        let (double_hit, tardiness_bound) = self.promise;
-        options.extend(tardiness_bound.map(|bound| ("tardiness-bound".to_owned(), bound.to_string())));
-        if double_hit == DoubleHit::Counted {
-            options.insert("count-double-hit".to_owned(), "on".to_owned());
-        }
         options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
         options.extend(self.at_ticks.then(|| ("at-ticks".to_owned(), "on".to_owned())));
         options.extend(self.interleaving.map(|seed| ("interleave".to_owned(), seed.to_string())));
@@ -188,6 +180,6 @@ fn joined(several: &[impl ToString]) -> String {
 /// # Errors
 ///
 /// A core that it lacks.
-pub fn servers_of(choices: &[ServerChoice], platform: &Platform) -> Result<Servers> {
-    Ok(Servers { of: servers(choices, platform)?.into_iter().collect() })
+pub fn servers_of(sizes: &ServerSizes, platform: &Platform) -> Result<Servers> {
+    Ok(Servers { of: sizes.on_cores(platform)?.into_iter().collect() })
 }

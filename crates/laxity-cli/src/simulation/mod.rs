@@ -102,14 +102,12 @@ impl Settings {
     /// placed by load.
     fn below(&self, scheduler: &NamedScheduler) -> Option<(Method, Below)> {
         let goes_by_servers = scheduler.scheduler.policy.has_servers() && !self.amp_rm.may_solve();
-        let (double_hit, tardiness_bound) = self.mechanics.promise;
-        let servers = self.mechanics.server.clone();
-        goes_by_servers.then_some((self.amp_rm, Below { servers, double_hit, tardiness_bound }))
+        goes_by_servers.then(|| (self.amp_rm, self.mechanics.below.clone()))
     }
 
     /// Whoever enters later is not placed, and who is refused runs as an ordinary task.
     fn place_below(&self, set: &TaskSet, (placing, below): (Placing<'_>, &Below)) -> Result<Placed> {
-        let changes = changes(&self.mechanics.changes, set, &self.platform, self.mechanics.promise)?;
+        let changes = changes(&self.mechanics.changes, set, &self.platform, &self.mechanics.below)?;
         let absent: Vec<usize> = (0..set.tasks().len()).filter(|&task| changes.lets_enter(task)).collect();
         placing.place_below(set, below, None, (&absent, self.overload == Overload::Refuse))
     }

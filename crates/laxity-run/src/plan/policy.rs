@@ -20,7 +20,7 @@ use crate::sharing::Regions;
 use laxity_kernel::Core;
 use laxity_model::{
     Arrival, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, Platform, Policy, PolicyScheduler,
-    PriorityRule, Result, ServerSize, Speed, Task, TaskSet,
+    PriorityRule, Result, ServerSizes, Speed, Task, TaskSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ pub enum BudgetMode {
 }
 
 /// What a policy can be told beyond its tasks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyOptions {
     /// What happens to a job that has used up its budget.
     pub budget: BudgetMode,
@@ -55,8 +55,8 @@ pub struct PolicyOptions {
     pub batching: bool,
     /// push-pull: after how many failures a push is given up.
     pub retries_max: u32,
-    /// amp-rm: the deferrable server on every core.
-    pub server: Option<ServerSize>,
+    /// amp-rm: the deferrable servers of the cores.
+    pub servers: ServerSizes,
 }
 
 /// The CPUs of an instance of the policy.
@@ -110,7 +110,7 @@ pub fn plan_policy(
     platform: &Platform,
     limits: KernelLimits,
     options: PlanOptions,
-    policy: PolicyOptions,
+    policy: &PolicyOptions,
 ) -> Result<Plan> {
     let cells: Vec<&Cell> = cells.iter().filter(|cell| !cell.tasks.is_empty()).collect();
     check_room(&cells)?;
@@ -180,7 +180,7 @@ fn attachment(
     cells: &[&Cell],
     platform: &Platform,
     limits: KernelLimits,
-    policy: PolicyOptions,
+    policy: &PolicyOptions,
 ) -> Result<Attachment> {
     let most = cells.iter().map(|cell| cell.tasks.len()).max().unwrap_or(1);
     // The number of a task that has left becomes free only when its turn comes.
@@ -210,7 +210,7 @@ fn cores(
     cells: &[&Cell],
     platform: &Platform,
     limits: KernelLimits,
-    policy: PolicyOptions,
+    policy: &PolicyOptions,
 ) -> Result<Vec<Core>> {
     if !scheduler.policy.has_servers() {
         return Ok(Vec::new());
@@ -233,11 +233,10 @@ fn server_of(
     cell: &Cell,
     scheduler: PolicyScheduler,
     platform: &Platform,
-    policy: PolicyOptions,
+    policy: &PolicyOptions,
 ) -> Option<DeferrableServer> {
-    let size = policy.server.filter(|_| scheduler.policy.has_servers())?;
-    let of_cell = size.on_cores(platform).find(|(cpu, _)| cell.cpus.contains(*cpu));
-    of_cell.map(|(_, server)| server).filter(|server| !server.is_none())
+    let cpu = cell.cpus.iter().next().filter(|_| scheduler.policy.has_servers())?;
+    Some(policy.servers.on(platform, cpu)).filter(|server| !server.is_none())
 }
 
 /// The socket of each of a cell's cores, numbered from 0 within the cell: its NUMA node, or where none are known its
@@ -275,7 +274,7 @@ fn requests(
     cell: &Cell,
     limits: KernelLimits,
     options: PlanOptions,
-    policy: PolicyOptions,
+    policy: &PolicyOptions,
 ) -> Result<Vec<sched::Policy>> {
     let cpus = cell.cpus.len() - usize::from(scheduler.policy.dedicates_a_core());
     if cpus == 0 {

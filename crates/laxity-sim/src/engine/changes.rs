@@ -10,7 +10,7 @@ use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_analysis::SporadicTask;
 use laxity_analysis::admission::{Admission, Entrant};
-use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Result, ServerSize};
+use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Result};
 use laxity_policy::TaskParameters;
 use laxity_trace::Event;
 use std::collections::BTreeMap;
@@ -97,13 +97,9 @@ impl Lives {
     /// Whoever is there from the beginning has to be admitted, too.
     fn admit_first(&mut self, setup: &Setup<'_>) -> Result<()> {
         let Some(promise) = setup.changes.admission else { return Ok(()) };
-        let mut admission =
-            Admission::new(setup.platform, ServerSize::Share(DeferrableServer::NONE), promise.double_hit);
+        let server = |core: &laxity_model::Core| setup.servers.on(core.cpu);
+        let mut admission = Admission::new(setup.platform, server, promise.double_hit);
         let name = |id: u64| self.name(id);
-        for &(cpu, server) in &setup.servers.of {
-            admission.resize(cpu, server).map_err(|refused| refused.diagnostic(name))?;
-            admission.settle(cpu);
-        }
         for cell in &setup.cells {
             let Some(cpu) = cell.cpus.iter().next() else { continue };
             for &task in &cell.tasks {

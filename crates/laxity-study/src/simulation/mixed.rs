@@ -7,7 +7,8 @@ use crate::axis::Variable;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_analysis::{DoubleHit, SporadicTask};
 use laxity_model::{
-    CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Task, TaskKind, TaskSet,
+    Core, CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Task, TaskKind,
+    TaskSet,
 };
 use laxity_sim::{Background, Cell, Servers, TICK};
 use std::borrow::Cow;
@@ -120,9 +121,9 @@ pub(crate) fn admit(
         AdmissionWord::IgnoresDoubleHit => DoubleHit::Ignored,
         AdmissionWord::CountsDoubleHit => DoubleHit::Counted,
     };
-    let none = ServerSize::Share(DeferrableServer::NONE);
     let tick = if rules.at_ticks { TICK } else { Duration::ZERO };
-    let mut admission = Admission::new(platform, size.unwrap_or(none), double_hit).at_ticks(tick);
+    let server = |core: &Core| size.map_or(DeferrableServer::NONE, |size| size.on(platform, core.speed));
+    let mut admission = Admission::new(platform, server, double_hit).at_ticks(tick);
     let mut tasks = tasks.to_vec();
     let mut order: Vec<usize> = (0..tasks.len()).filter(|&id| tasks[id].kind == TaskKind::RealTime).collect();
     order.sort_by_key(|&id| (tasks[id].phase, id));

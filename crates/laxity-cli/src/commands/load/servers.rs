@@ -1,17 +1,19 @@
 //! `laxity load amp-rm`: the speeds of cores, the deferrable servers on them, and what ordinary tasks have had by them.
 
-use crate::arguments::{ServerChoice, Speeds, double_hit, value};
+use crate::arguments::{Speeds, double_hit, value};
 use clap::Args;
 use laxity_analysis::DoubleHit;
 use laxity_kernel::{Core, OrdinaryTimes, Scheduler, checked_server};
-use laxity_model::{DeferrableServer, Diagnostic, Platform, PolicyScheduler, Result, Speed};
+use laxity_model::{
+    DeferrableServer, Diagnostic, Platform, PolicyScheduler, Result, ServerChoice, ServerSizes, Speed,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Deferrable servers.
+/// Deferrable servers, and what else is to be known of cores.
 #[derive(Args)]
-pub struct ServerArguments {
+pub struct CoreArguments {
     /// amp-rm: time in which ordinary tasks go before real-time tasks, per period: `2ms/10ms` or `20%/10ms` of each core,
     /// `2ms@slowest/10ms` for as much work as the slowest core does in 2ms; `0-1=2ms/10ms` for some CPUs. Default: none
     #[arg(long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
@@ -25,7 +27,7 @@ pub struct ServerArguments {
     pub count_double_hit: bool,
 }
 
-impl ServerArguments {
+impl CoreArguments {
     /// What `laxity promote` has proven.
     pub fn double_hit(&self) -> DoubleHit {
         double_hit(self.count_double_hit)
@@ -38,7 +40,7 @@ impl ServerArguments {
 
 /// What the policy is to know of every core of this machine; nothing for a policy without servers.
 pub fn cores(
-    arguments: &ServerArguments,
+    arguments: &CoreArguments,
     scheduler: PolicyScheduler,
     platform: &Platform,
     share_ppm: u64,
@@ -67,7 +69,7 @@ pub fn cores(
 }
 
 /// The platform with the speeds that were given.
-pub fn platform(arguments: &ServerArguments, platform: &Platform) -> Result<Platform> {
+pub fn platform(arguments: &CoreArguments, platform: &Platform) -> Result<Platform> {
     let Some(Speeds(given)) = &arguments.speeds else { return Ok(platform.clone()) };
     if given.len() != platform.core_count() {
         return Err(Diagnostic::usage(format!(
@@ -86,8 +88,8 @@ pub fn platform(arguments: &ServerArguments, platform: &Platform) -> Result<Plat
 }
 
 /// Of the platform's cores.
-fn servers(arguments: &ServerArguments, platform: &Platform) -> Result<BTreeMap<u32, DeferrableServer>> {
-    let servers = crate::arguments::servers(&arguments.choices, platform)?;
+fn servers(arguments: &CoreArguments, platform: &Platform) -> Result<BTreeMap<u32, DeferrableServer>> {
+    let servers = ServerSizes::from(arguments.choices.clone()).on_cores(platform)?;
     servers.into_iter().map(|(cpu, server)| Ok((cpu, checked_server(server)?))).collect()
 }
 
@@ -135,8 +137,8 @@ mod tests {
     use super::*;
     use laxity_model::Policy;
 
-    fn arguments(choices: &[&str], speeds: Option<&str>) -> ServerArguments {
-        ServerArguments {
+    fn arguments(choices: &[&str], speeds: Option<&str>) -> CoreArguments {
+        CoreArguments {
             choices: choices.iter().map(|text| text.parse().expect("a choice")).collect(),
             speeds: speeds.map(|text| text.parse().expect("speeds")),
             count_double_hit: false,

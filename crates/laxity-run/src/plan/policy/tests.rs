@@ -15,8 +15,12 @@ fn cell(cpus: &str, tasks: &[usize]) -> Cell {
     Cell { cpus: cpus.parse().expect("valid list"), tasks: tasks.to_vec(), memory_nodes: CpuList::default() }
 }
 
-const POLICY: PolicyOptions =
-    PolicyOptions { budget: BudgetMode::Throttle, batching: true, retries_max: 3, server: None };
+const POLICY: PolicyOptions = PolicyOptions {
+    budget: BudgetMode::Throttle,
+    batching: true,
+    retries_max: 3,
+    servers: ServerSizes::NONE,
+};
 
 fn plan_of(scheduler: &str, tasks: Vec<Task>, cells: &[Cell], policy: PolicyOptions) -> Result<Plan> {
     let set = TaskSet::new("set", tasks).expect("valid");
@@ -30,7 +34,7 @@ fn plan_of(scheduler: &str, tasks: Vec<Task>, cells: &[Cell], policy: PolicyOpti
         seed: 0,
     };
     let scheduler = scheduler.parse().expect("a scheduler");
-    plan_policy(&set, scheduler, cells, &platform(4), KernelLimits::default(), options, policy)
+    plan_policy(&set, scheduler, cells, &platform(4), KernelLimits::default(), options, &policy)
 }
 
 fn asked(plan: &Plan) -> Vec<(u64, u64, u64)> {
@@ -105,7 +109,7 @@ fn a_dedicated_cpu_carries_no_load() {
 
 #[test]
 fn a_server_takes_its_share_of_every_core_with_tasks() {
-    let policy = PolicyOptions { server: Some("2ms@slowest/10ms".parse().expect("a size")), ..POLICY };
+    let policy = PolicyOptions { servers: "2ms@slowest/10ms".parse().expect("a size"), ..POLICY };
     let set = |wcet| TaskSet::new("set", vec![Task::periodic("a", ms(wcet), ms(10))]).expect("valid");
     let speeds = [Speed::UNIT, Speed::new(1, 2).expect("positive")];
     let cores = (0..).zip(speeds).map(|(cpu, speed)| laxity_model::Core { cpu, speed });
@@ -127,10 +131,10 @@ fn a_server_takes_its_share_of_every_core_with_tasks() {
             &platform,
             KernelLimits::default(),
             options,
-            policy,
+            &policy,
         )
     };
-    let made = plan(9, "amp-rm", policy).expect("1 ms of 10 is the server's on the fast core");
+    let made = plan(9, "amp-rm", policy.clone()).expect("1 ms of 10 is the server's on the fast core");
     let attachment = made.attachment.expect("a policy");
     let sizes =
         |core: &laxity_kernel::Core| (core.cpu, core.speed, core.budget_ns, core.period_ns, core.share_ppm);
@@ -138,11 +142,14 @@ fn a_server_takes_its_share_of_every_core_with_tasks() {
     assert_eq!(fast, (0, 65_536, 1_000_000, 10_000_000, 900_000));
     assert_eq!(slow, (1, 32_768, 0, 0, 950_000), "without tasks all is ordinary work's");
     assert_eq!(made.busy, 3);
-    let smaller = PolicyOptions { server: Some("10.1%/10ms".parse().expect("a size")), ..POLICY };
+    let smaller = PolicyOptions { servers: "3ms/10ms; 0=10.1%/10ms".parse().expect("sizes"), ..POLICY };
     let refused = plan(9, "amp-rm", smaller).expect_err("less than 9 ms are left");
     assert!(refused.message.contains("beside the server 1.01ms/10ms"), "{refused}");
-    let fast = PolicyOptions { server: Some("10%/50us".parse().expect("a size")), ..POLICY };
+    let fast = PolicyOptions { servers: "10%/50us".parse().expect("a size"), ..POLICY };
     assert!(plan(1, "amp-rm", fast).is_err_and(|refused| refused.message.contains("period")));
+    let other = PolicyOptions { servers: "1=3ms/10ms".parse().expect("a size"), ..POLICY };
+    let plain = plan(9, "amp-rm", other).expect("CPU 0 has none").attachment.expect("a policy");
+    assert_eq!(sizes(&plain.cores[0]), (0, 65_536, 0, 0, 950_000));
     // Another policy has none.
     let attachment = plan(9, "p-fpp:rm", policy).expect("fits").attachment.expect("a policy");
     assert_eq!(attachment.cores, []);
