@@ -98,10 +98,10 @@ fn a_server_on_one_core() {
 #[test]
 fn fast_and_slow_cores() {
     let desk = desk(AMP, &[("mixer", 1, 5, ""), ("decoder", 2, 10, ""), ("logger", 6, 12, "")]);
-    let call = ["--placement", "slowest-fit", "--server", "2ms@slowest/6ms"];
+    let call = ["--count-double-hit", "--server", "2ms@slowest/6ms"];
     let (told, code) = desk.answer(&call);
     assert_eq!(code, 0);
-    assert_eq!((&told["hard"]["test"], &told["fit"]), (&json!("ds-rta"), &json!("hard-test")));
+    assert_eq!((&told["hard"]["test"], &told["fit"]), (&json!("ds-rta"), &json!("admission")));
     assert_eq!(bounds(&told["hard"]), [5 * MS, 8 * MS, 5 * MS]);
     assert_eq!(
         told["cells"],
@@ -134,7 +134,6 @@ Proven for each job
  logger    12ms   R ≤ 5ms
 ──────────────────────────
 amp-rm: below deferrable servers of 1ms/6ms on core 0 and 2ms/6ms on core 1
-note (amp-rm): placed by the test: run and simulate place by load, elsewhere; --fit utilization judges their places
 note (amp-rm): ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
 
 ";
@@ -178,6 +177,32 @@ amp-rm: below deferrable servers of 2ms/6ms on core 0
 note (amp-rm): ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
 
 ";
+
+/// With the double hit ignored `a` is admitted onto the slow core, where it may be late; `analyze` judges it there, and no other place
+/// has a say: what runs is what is judged.
+#[test]
+fn judged_where_it_is_placed() {
+    let desk = desk(AMP, &[("a", 1, 4, ""), ("b", 1, 20, "")]);
+    let server = ["--server", "2ms/10ms"];
+    let (told, code) = desk.answer(&server);
+    assert_eq!(
+        (code, &told["fit"], &told["hard"]["verdict"]),
+        (1, &json!("admission"), &json!("not-schedulable"))
+    );
+    let placed = json(&text(&desk.call("place", &[&server[..], &["--json"]].concat()).stdout));
+    assert_eq!(placed["bins"][1]["tasks"], json!(["a", "b"]));
+    assert_eq!(told["cells"][1]["tasks"], placed["bins"][1]["tasks"]);
+    assert!(text(&desk.analyze(&server).stdout).contains("--count-double-hit asks the hard test"));
+    let (hard, code) = desk.answer(&[&server[..], &["--count-double-hit"]].concat());
+    assert_eq!((code, &hard["cells"][0]["tasks"]), (0, &json!(["a"])));
+    // A promise that no core keeps, and one that nobody would keep.
+    let (refused, code) = desk.answer(&["--server", "9ms/10ms", "--tardiness-bound", "0ms"]);
+    assert_eq!((code, &refused["placement"]), (1, &Value::Null));
+    assert!(refused["soft"]["reason"].to_string().contains("cannot enter"), "{refused}");
+    let ended = desk.analyze(&["--placement", "ilp", "--count-double-hit"]);
+    assert_eq!(ended.status.code(), Some(2));
+    assert!(words(&ended).contains("goes by loads"), "{}", words(&ended));
+}
 
 /// 2 + 2 + C <= 5: no more than C. Alone on a core of speed 1 it fits.
 #[test]

@@ -22,11 +22,20 @@ struct Desk {
 
 /// Tasks: name, C, T in ms.
 fn desk(tasks: &[(&str, u64, u64)]) -> Desk {
+    desk_with(tasks.iter().map(|(name, wcet, period)| task(name, &format!("{wcet}ms"), *period)).collect())
+}
+
+/// Tasks of the same C: name, T in ms.
+fn desk_of(wcet: &str, tasks: &[(&str, u64)]) -> Desk {
+    desk_with(tasks.iter().map(|(name, period)| task(name, wcet, *period)).collect())
+}
+
+fn task(name: &str, wcet: &str, period: u64) -> String {
+    format!("[[tasks]]\nname = \"{name}\"\nwcet = \"{wcet}\"\nperiod = \"{period}ms\"\n")
+}
+
+fn desk_with(tasks: String) -> Desk {
     let directory = tempfile::tempdir().expect("directory");
-    let task = |(name, wcet, period): &(&str, u64, u64)| {
-        format!("[[tasks]]\nname = \"{name}\"\nwcet = \"{wcet}ms\"\nperiod = \"{period}ms\"\n")
-    };
-    let tasks: String = tasks.iter().map(task).collect();
     fs::write(directory.path().join("set.toml"), format!("version = 1\nname = \"studio\"\n{tasks}"))
         .expect("write");
     fs::write(directory.path().join("platform.toml"), AMP).expect("write");
@@ -93,6 +102,67 @@ fn who_is_refused_runs_as_an_ordinary_task() {
     assert!(hard.status.success(), "{}", words(&hard));
     let ordinary = self::manifest(&out)["runs"][0]["placement"]["ordinary"].clone();
     assert!(ordinary.as_array().is_some_and(|ordinary| !ordinary.is_empty()), "{ordinary}");
+}
+
+/// `a` and `b` need 1.5 ticks each on the slow core, which come to two: 4 of every 3 or 4 ms.
+#[test]
+fn at_ticks_promises_count_whole_ticks() {
+    let desk = desk_of("1500us", &[("a", 3), ("b", 4)]);
+    for promise in [&["--count-double-hit"][..], &["--tardiness-bound", "0ms"]] {
+        let options = [promise, &["--at-ticks", "--cpus", "1", "--fail-on-miss", "--json"]].concat();
+        let always = ["--scheduler", "amp-rm", "--duration", "200ms", "-q"];
+        let ended = desk.call("simulate", &[&always, &options[..]].concat());
+        assert!(ended.status.success(), "{}", words(&ended));
+        let run = json(&text(&ended.stdout))["summary"]["runs"][0].clone();
+        assert_eq!(run["ordinary"], 50, "{run}");
+    }
+}
+
+/// Who was refused was promised nothing: its late jobs are no misses.
+#[test]
+fn jobs_of_ordinary_tasks_are_counted_apart() {
+    let desk = desk(&[("a", 9, 10), ("b", 9, 20), ("too-long", 20, 20)]);
+    let ended = desk.simulate(&["--busy", "1", "--fail-on-miss", "--json"]);
+    assert!(ended.status.success(), "{}", words(&ended));
+    let run = json(&text(&ended.stdout))["summary"]["runs"][0].clone();
+    assert_eq!(
+        (&run["misses"], &run["ordinary"], &run["jobs"]),
+        (&0.into(), &10.into(), &30.into()),
+        "{run}"
+    );
+    assert_eq!(run["ordinary_tasks"], serde_json::json!(["too-long"]));
+    let shown = text(&desk.simulate(&["--busy", "1"]).stdout);
+    assert!(shown.contains("Ordinary") && shown.contains("nothing was promised"), "{shown}");
+}
+
+#[test]
+fn promises_need_an_admission() {
+    let desk = desk(&[("a", 9, 10)]);
+    for (options, said) in [
+        (&["--placement", "ilp", "--tardiness-bound", "0ms"][..], "goes by loads"),
+        (&["--scheduler", "edf-bh", "--count-double-hit"], "none of the schedulers admits"),
+    ] {
+        let ended = desk.call("simulate", &[&["--scheduler", "amp-rm"][..], options].concat());
+        let ended = if options[0] == "--scheduler" { desk.call("simulate", options) } else { ended };
+        assert_eq!(ended.status.code(), Some(2), "{}", words(&ended));
+        assert!(words(&ended).contains(said), "{}", words(&ended));
+    }
+}
+
+#[test]
+fn schedules_at_ticks_are_not_verified_later() {
+    let desk = desk_of("1500us", &[("a", 3)]);
+    let out = desk.path("out");
+    let options =
+        ["--scheduler", "amp-rm", "--duration", "30ms", "--at-ticks", "--events", "--out", utf8(&out)];
+    assert!(desk.call("simulate", &options).status.success());
+    let ended = patiently(|| {
+        let mut command = laxity();
+        command.arg("verify").arg(&out);
+        command
+    });
+    assert_eq!(ended.status.code(), Some(2), "{}", words(&ended));
+    assert!(words(&ended).contains("--at-ticks"), "{}", words(&ended));
 }
 
 #[test]

@@ -160,10 +160,12 @@ impl Task {
         }
         if self.wcet > self.deadline_rel {
             return Err(task(format!(
-                "wcet {} exceeds deadline {}; no schedule can meet it",
+                "wcet {} exceeds deadline {} on a core of speed 1",
                 self.wcet, self.deadline_rel
             ))
-            .hint("shorten the wcet or lengthen the deadline"));
+            .hint(
+                "shorten the wcet or lengthen the deadline; where cores are faster, let the fastest have speed 1 and give wcets on it",
+            ));
         }
         if self.wcet > self.period() {
             return Err(task(format!(

@@ -264,7 +264,10 @@ impl<'a> Comparison<'a> {
     fn job(&mut self, twins: Twins<'a>, until_ns: u64) {
         let missed = |job: &Job| match job.completed_ns() {
             Some(finish) => finish > job.deadline_ns,
-            None => job.outcome != Outcome::Skipped && job.deadline_ns <= until_ns,
+            None => {
+                let counts = !matches!(job.outcome, Outcome::Skipped | Outcome::Ordinary);
+                counts && job.deadline_ns <= until_ns
+            }
         };
         let key = (twins.set, twins.measured.task);
         match (missed(twins.measured), missed(twins.simulated)) {

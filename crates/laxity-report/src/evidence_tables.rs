@@ -77,25 +77,30 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
 /// Where the glance has the columns of [`Apart`]: behind the share of misses.
 const APART_AFTER: usize = 5;
 
-/// Jobs that were aborted and releases that were skipped: columns that are there if there were any.
+/// Jobs that were aborted, releases that were skipped and jobs of tasks that were ordinary: columns that are there if there were any.
 struct Apart {
     aborted: bool,
     skipped: bool,
+    ordinary: bool,
 }
 
 impl Apart {
     fn of(counts: impl Iterator<Item = Counts>) -> Self {
         let all: Counts = counts.sum();
-        Apart { aborted: all.aborted > 0, skipped: all.skipped > 0 }
+        Apart { aborted: all.aborted > 0, skipped: all.skipped > 0, ordinary: all.ordinary > 0 }
     }
 
     fn columns(&self) -> Vec<Column> {
-        let named = [(self.aborted, "Aborted"), (self.skipped, "Skipped")];
+        let named = [(self.aborted, "Aborted"), (self.skipped, "Skipped"), (self.ordinary, "Ordinary")];
         named.into_iter().filter(|(there, _)| *there).map(|(_, name)| Column::number(name)).collect()
     }
 
     fn fields(&self, counts: &Counts) -> Vec<Field> {
-        let counted = [(self.aborted, counts.aborted), (self.skipped, counts.skipped)];
+        let counted = [
+            (self.aborted, counts.aborted),
+            (self.skipped, counts.skipped),
+            (self.ordinary, counts.ordinary),
+        ];
         counted.into_iter().filter(|(there, _)| *there).map(|(_, n)| number::count(n).into()).collect()
     }
 }

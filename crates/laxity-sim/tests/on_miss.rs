@@ -49,6 +49,7 @@ fn follows_the_rule(case: &Case, jobs: &[&Job], costless: bool) -> bool {
                 case.on_miss != OnMiss::Abort || done.is_some_and(|done| done <= job.deadline_ns)
             }
             Outcome::Unfinished => job.finish_ns.is_none(),
+            Outcome::Ordinary => false,
         };
         right && skipped == (job.outcome == Outcome::Skipped) && usize::try_from(job.index) == Ok(at)
     });

@@ -9,6 +9,9 @@ pub enum Outcome {
     Unfinished,
     /// It was not done at its deadline, and stopped at its next safe point (lindsay2012, 3.1.3).
     Aborted,
+    /// It belonged to an ordinary task when it ended, or when the run did: its task had been refused or demoted, and nothing was
+    /// promised to it (calandrino2007, 4.1). Its times are those of any other.
+    Ordinary,
     /// Its release was not made up: an earlier job of the task was late when it passed.
     Skipped,
 }
@@ -63,8 +66,8 @@ pub struct Job {
 
 impl Outcome {
     /// All of them.
-    pub const ALL: [Outcome; 4] =
-        [Outcome::Completed, Outcome::Unfinished, Outcome::Aborted, Outcome::Skipped];
+    pub const ALL: [Outcome; 5] =
+        [Outcome::Completed, Outcome::Unfinished, Outcome::Aborted, Outcome::Ordinary, Outcome::Skipped];
 
     /// The name in results.
     pub fn name(self) -> &'static str {
@@ -72,6 +75,7 @@ impl Outcome {
             Outcome::Completed => "completed",
             Outcome::Unfinished => "unfinished",
             Outcome::Aborted => "aborted",
+            Outcome::Ordinary => "ordinary",
             Outcome::Skipped => "skipped",
         }
     }

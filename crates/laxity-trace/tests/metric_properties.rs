@@ -14,7 +14,8 @@ fn by_definition(task: u32, period_ms: u64, jobs: &[Job], horizon_ns: u64) -> Ta
     let ended = |how: Outcome| of_task().filter(move |job| job.outcome == how);
     let completed: Vec<&Job> = ended(Outcome::Completed).collect();
     let unfinished = ended(Outcome::Unfinished).filter(|job| job.deadline_ns <= horizon_ns).count();
-    let (aborted, skipped) = (ended(Outcome::Aborted).count(), ended(Outcome::Skipped).count());
+    let [aborted, skipped, ordinary] =
+        [Outcome::Aborted, Outcome::Skipped, Outcome::Ordinary].map(|how| ended(how).count());
     let tardiness: Vec<u64> = completed.iter().filter_map(|job| job.tardiness_ns()).collect();
     let laxities: Vec<i64> = completed.iter().filter_map(|job| job.laxity_ns()).collect();
     let normalized: Vec<f64> = laxities.iter().map(|&ns| ns as f64 / (period_ms * MS) as f64).collect();
@@ -22,7 +23,8 @@ fn by_definition(task: u32, period_ms: u64, jobs: &[Job], horizon_ns: u64) -> Ta
     let cpu_ms: Vec<f64> = cpu_times.iter().map(|&ns| ns as f64 / MS as f64).collect();
     let total = |events: fn(&Job) -> Option<u32>| {
         let known = !completed.is_empty() && completed.iter().all(|job| events(job).is_some());
-        known.then(|| of_task().filter_map(events).map(u64::from).sum())
+        let promised = || of_task().filter(|job| job.outcome != Outcome::Ordinary);
+        known.then(|| promised().filter_map(events).map(u64::from).sum())
     };
     let miss_rates: Vec<f64> = completed
         .iter()
@@ -40,8 +42,9 @@ fn by_definition(task: u32, period_ms: u64, jobs: &[Job], horizon_ns: u64) -> Ta
         completed: size(completed.len()),
         unfinished: size(unfinished),
         aborted: size(aborted),
-        undecided: size(of_task().count() - completed.len() - unfinished - aborted - skipped),
+        undecided: size(of_task().count() - completed.len() - unfinished - aborted - skipped - ordinary),
         skipped: size(skipped),
+        ordinary: size(ordinary),
         met: size(met),
         misses: size(completed.len() - met + unfinished + aborted),
     };
@@ -67,7 +70,7 @@ fn near(left: Option<f64>, right: Option<f64>) -> bool {
     }
 }
 
-/// A job of one of two tasks, whose response time is up to 3 periods, or which was aborted, did not end, or was skipped.
+/// A job of one of two tasks, whose response time is up to 3 periods, or which was aborted, did not end, was skipped, or was of an ordinary task.
 fn plausible_job() -> impl Strategy<Value = Job> {
     let measured = (
         proptest::option::of(0u64..30 * MS),
@@ -81,6 +84,7 @@ fn plausible_job() -> impl Strategy<Value = Job> {
             let mut job = job(task, index, release, release + period, None);
             job.finish_ns = response.map(|response| job.release_ns + response);
             job.outcome = match (job.finish_ns, fate) {
+                (_, 1) => Outcome::Ordinary,
                 (Some(_), 0) => Outcome::Aborted,
                 (Some(_), _) => Outcome::Completed,
                 (None, 0) => Outcome::Skipped,

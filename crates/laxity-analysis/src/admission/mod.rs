@@ -234,19 +234,20 @@ impl Admission {
 }
 
 /// What is proven of exactly these tasks on a core of this speed: their response times if the double hit is counted, else how late
-/// they can be, in the order given. Affinities are not looked at.
+/// they can be, in the order given. Affinities are not looked at. A tick is that of [`Admission::at_ticks`].
 ///
 /// # Errors
 ///
 /// Which promise would not hold.
 pub fn judge_core(
     speed: Speed,
-    server: DeferrableServer,
+    (server, tick): (DeferrableServer, Duration),
     tasks: &[Entrant],
     double_hit: DoubleHit,
     work: Work,
 ) -> Result<Bounds, Why> {
     let mut core = ServedCore::new(0, speed, server);
+    core.tick = tick.as_ns().max(1);
     tasks.iter().for_each(|task| core.put(task.clone()));
     let in_order = |by_priority: Vec<u64>| {
         let bound_of: BTreeMap<u64, u64> = core.tasks().iter().map(|task| task.id).zip(by_priority).collect();

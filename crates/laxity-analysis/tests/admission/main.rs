@@ -162,7 +162,13 @@ fn a_server_grows_as_far_as_its_tasks_allow() {
 fn what_is_proven_of_a_core_is_in_the_order_given() {
     let tasks = [entrant(0, 2, 10), entrant(1, 1, 5)];
     let judge = |speed: &str, double_hit| {
-        judge_core(speed.parse().expect("a speed"), server(2, 6), &tasks, double_hit, Work::default())
+        judge_core(
+            speed.parse().expect("a speed"),
+            (server(2, 6), Duration::ZERO),
+            &tasks,
+            double_hit,
+            Work::default(),
+        )
     };
     // 1 + 2 + 2, then 2 + 1 * 2 + 2 * 2 = 8. At speed 2 both have C = 1.
     assert_eq!(judge("1", DoubleHit::Counted), Ok(Bounds::ResponseTimes(vec![8, 5])));

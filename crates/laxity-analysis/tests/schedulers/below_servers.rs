@@ -200,7 +200,7 @@ impl Drawn {
         let speed = self.platform.cores()[core].speed;
         let server = self.size.on(&self.platform, speed);
         let tasks: Vec<_> = self.on(core).into_iter().map(|number| self.entrant(number)).collect();
-        match judge_core(speed, server, &tasks, double_hit, Work::default()).ok()? {
+        match judge_core(speed, (server, Duration::ZERO), &tasks, double_hit, Work::default()).ok()? {
             Bounds::ResponseTimes(bounds) | Bounds::Tardiness(bounds) => Some(bounds),
             Bounds::None => Some(vec![]),
         }

@@ -64,7 +64,7 @@ pub fn by_test(
     // The costs are those of the machine that was asked about, also where another number of its processors is tried.
     let charge = settings.charges.of(scheduler, &settings.platform);
     let work = Work::steps(settings.work.min(sensitivity::TRIAL_WORK));
-    let bin = |whole| Bin::of(placing.platform, scheduler, whole, &settings.servers);
+    let bin = |whole| Bin::of(placing.platform, scheduler, whole, &settings.below.servers);
     let cells: Vec<Bin> = wholes.iter().map(bin).collect();
     let admission = Admission {
         scheduler,

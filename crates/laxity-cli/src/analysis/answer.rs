@@ -82,6 +82,8 @@ pub struct SchedulerAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FitAnswer {
+    /// What amp-rm's admission accepts.
+    Admission,
     /// What the scheduler's hard test accepts.
     HardTest,
     /// What its soft test accepts: no placement passed the hard one.

@@ -19,12 +19,12 @@ use admission::Wanted;
 pub use beside::analyse_beside;
 pub use costs::{ChargedFile, Charges};
 
-use crate::experiment::Placing;
+use crate::experiment::{Below, Placing};
 use crate::simulation::in_order;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
-use laxity_model::{Diagnostic, Duration, Platform, Result, ServerSizes, TaskSet};
+use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet};
 use laxity_place::{Fit, Fitting, Method, Overload};
 use placed::PlacedSet;
 use places::{Places, places};
@@ -55,8 +55,10 @@ pub struct Settings {
     pub ilp_time_limit: Duration,
     /// What scheduling costs.
     pub charges: Charges,
-    /// The deferrable servers of the cores.
-    pub servers: ServerSizes,
+    /// How amp-rm's tasks are placed.
+    pub amp_rm: Method,
+    /// What those are below.
+    pub below: Below,
     /// How many threads judge.
     pub threads: usize,
 }
@@ -135,7 +137,14 @@ impl Case<'_> {
             Ok(placed) => {
                 let charge = settings.charges.of(self.scheduler, &settings.platform);
                 let platform = &settings.platform;
-                match PlacedSet::of(self.set, self.scheduler, platform, placed, charge, &settings.servers) {
+                match PlacedSet::of(
+                    self.set,
+                    self.scheduler,
+                    platform,
+                    placed,
+                    charge,
+                    &settings.below.servers,
+                ) {
                     Err(failed) => answer.not_applicable(&failed, self.set),
                     Ok(placed) => judge(&placed, self.set, settings, &mut answer),
                 }

@@ -1,5 +1,6 @@
 //! Where the tasks of a set go under a scheduler.
 //!
+//! 0. amp-rm's tasks go where its admission puts them, as in `place`, `simulate`, `run` and a loaded amp-rm.
 //! 1. With one cell there is nothing to place: whether its tasks fit is for the tests to say.
 //! 2. A heuristic that goes by the test is tried first (`admission`). Where it finds nothing, tasks go where their loads put them,
 //!    so that it can be said what fails there.
@@ -11,9 +12,9 @@
 use super::Settings;
 use super::admission::{Wanted, by_test};
 use super::answer::{FitAnswer, SchedulerAnswer, VerdictName};
-use crate::experiment::{Placed, Placements};
-use laxity_analysis::Guarantee;
+use crate::experiment::{Below, Placed, Placements, Placing};
 use laxity_analysis::scheduler::Analysed;
+use laxity_analysis::{DoubleHit, Guarantee};
 use laxity_model::{Platform, Result, Scope, TaskSet};
 use laxity_place::{Fit, Fitting, Method};
 use std::sync::atomic::AtomicBool;
@@ -25,10 +26,14 @@ const OTHERS: [&str; 3] = ["ffd", "wfd", "bf-deadline"];
 const ELSEWHERE: &str =
     "placed by the test: run and simulate place by load, elsewhere; --fit utilization judges their places";
 
-/// Places by load, and by which.
+/// Where admission goes by bounds of tardiness.
+const DOUBLE_HIT_IGNORED: &str = "admitted with the double hit ignored, as by a loaded amp-rm: --count-double-hit asks the hard test \
+    of each task";
+
+/// Places, and by what.
 pub struct Places {
-    by_load: Result<Placed>,
-    fit: Fit,
+    found: Result<Placed>,
+    fit: FitAnswer,
 }
 
 /// For every scheduler, in their order. Schedulers of a scope have the same places.
@@ -54,12 +59,16 @@ pub fn places(set: &TaskSet, settings: &Settings, interrupt: &AtomicBool) -> Res
         let dedicated = scheduler.dedicates_a_processor();
         // Whether there are cells at all is the command line's matter; whether tasks fit is the answer's.
         placing.capacity(scheduler.scope(), dedicated).map_err(|error| error.context(scheduler))?;
+        if let Some(found) = by_admission(set, scheduler, &placing, settings, &settings.below) {
+            places.push(Places { found, fit: FitAnswer::Admission });
+            continue;
+        }
         let scope = scope_of_cells(scheduler.scope(), &settings.platform);
         let mut found = None;
         for (fit, placements) in &mut placements {
             let by_load = placements.of(scope, dedicated);
             if found.is_none() || by_load.is_ok() {
-                found = Some(Places { by_load: by_load.clone(), fit: *fit });
+                found = Some(Places { found: by_load.clone(), fit: (*fit).into() });
             }
             if by_load.is_ok() {
                 break;
@@ -70,6 +79,24 @@ pub fn places(set: &TaskSet, settings: &Settings, interrupt: &AtomicBool) -> Res
     Ok(places)
 }
 
+/// Where admission puts the tasks of a scheduler that has one, or whom it refuses; nothing for other schedulers, where there is
+/// nothing to place and no promise to keep, and where tasks are to be placed by load.
+pub fn by_admission(
+    set: &TaskSet,
+    scheduler: Analysed,
+    placing: &Placing<'_>,
+    settings: &Settings,
+    below: &Below,
+) -> Option<Result<Placed>> {
+    let one_cell = scope_of_cells(scheduler.scope(), placing.platform) == Scope::Global;
+    let by_load = settings.fit != Fitting::Test || settings.amp_rm.may_solve();
+    if !scheduler.has_servers() || by_load || (one_cell && below.tardiness_bound.is_none()) {
+        return None;
+    }
+    let placing = Placing { method: settings.amp_rm, ..*placing };
+    Some(placing.place_below(set, below, None, (&[], false)))
+}
+
 impl Places {
     /// The places in which the set is to be judged, and what fits there; that by the test, if one is found.
     pub fn tested(
@@ -78,8 +105,11 @@ impl Places {
         settings: &Settings,
         interrupt: &AtomicBool,
     ) -> (Result<Placed>, Option<FitAnswer>) {
+        if self.fit == FitAnswer::Admission {
+            return (self.found.clone(), Some(self.fit));
+        }
         if wanted.scope == Scope::Global {
-            return (self.by_load.clone(), None);
+            return (self.found.clone(), None);
         }
         if settings.fit == Fitting::Test && !settings.placement.may_solve() {
             let placing = settings.placing(&settings.platform, None, interrupt);
@@ -92,7 +122,7 @@ impl Places {
                 }
             }
         }
-        (self.by_load.clone(), Some(self.fit.into()))
+        (self.found.clone(), Some(self.fit))
     }
 }
 
@@ -100,7 +130,7 @@ impl Places {
     fn differs(&self, placed: &Placed) -> bool {
         let tasks =
             |placed: &Placed| placed.record.bins.iter().map(|bin| bin.tasks.clone()).collect::<Vec<_>>();
-        self.by_load.as_ref().map_or(true, |by_load| tasks(by_load) != tasks(placed))
+        self.found.as_ref().map_or(true, |by_load| tasks(by_load) != tasks(placed))
     }
 }
 
@@ -128,6 +158,12 @@ pub fn notes(
     }
     let method = settings.placement;
     match answer.fit? {
+        FitAnswer::Admission => {
+            let hard = answer.verdict(Guarantee::Hard.into()).verdict == VerdictName::Schedulable;
+            let ignored =
+                settings.below.double_hit == DoubleHit::Ignored && !settings.below.servers.is_empty();
+            (ignored && !hard).then(|| DOUBLE_HIT_IGNORED.to_owned())
+        }
         _ if method.may_solve() => {
             let proven = answer.verdict(settings.guarantee.into()).verdict == VerdictName::Schedulable;
             if proven { None } else { better(wanted, settings, interrupt) }
@@ -147,6 +183,7 @@ pub fn notes(
 
 fn word(fit: FitAnswer) -> &'static str {
     match fit {
+        FitAnswer::Admission => "admission",
         FitAnswer::HardTest => "the hard test",
         FitAnswer::SoftTest => "the soft test",
         FitAnswer::Utilization => "utilization",

@@ -11,9 +11,11 @@
 use super::admission::{Wanted, by_test};
 use super::answer::{FewestProcessors, LargestScaling};
 use super::placed::PlacedSet;
+use super::places::by_admission;
 use super::{Settings, verdicts};
+use crate::experiment::{Below, Placed};
 use laxity_analysis::scheduler::{Analysed, Asked};
-use laxity_analysis::{NotProven, SporadicTask, Verdict, Work};
+use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict, Work};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
 use laxity_place::Fitting;
 use std::sync::atomic::AtomicBool;
@@ -131,7 +133,7 @@ fn cell_size(scheduler: Analysed, settings: &Settings) -> Result<Option<u32>, &'
     if platform.cores().iter().any(|core| core.speed != Speed::UNIT) {
         return Err("cores have other speeds than 1");
     }
-    if !settings.servers.is_of_all_cores() {
+    if !settings.below.servers.is_of_all_cores() {
         return Err("servers differ from core to core");
     }
     match scheduler.scope() {
@@ -178,6 +180,16 @@ fn on(
         Fitting::Test => None,
     };
     let placing = settings.placing(&platform, fit, interrupt);
+    // As many as a hard admission needs, where that is what is to be proven.
+    let double_hit = match settings.guarantee {
+        Guarantee::Hard => DoubleHit::Counted,
+        Guarantee::Soft => settings.below.double_hit,
+    };
+    let below = Below { double_hit, ..settings.below.clone() };
+    if let Some(admitted) = by_admission(set, scheduler, &placing, settings, &below) {
+        let Ok(placed) = admitted else { return Ok(Trial::Not) };
+        return judged(set, scheduler, &platform, &placed, settings);
+    }
     if settings.fit == Fitting::Test
         && !settings.placement.may_solve()
         && wanted.scope != Scope::Global
@@ -188,9 +200,19 @@ fn on(
     let Ok(placed) = placing.place(set, wanted.scope, scheduler.dedicates_a_processor(), None) else {
         return Ok(Trial::Not);
     };
+    judged(set, scheduler, &platform, &placed, settings)
+}
+
+fn judged(
+    set: &TaskSet,
+    scheduler: Analysed,
+    platform: &Platform,
+    placed: &Placed,
+    settings: &Settings,
+) -> Result<Trial, &'static str> {
     // The processors are more or fewer of those that there are, and as near to each other.
     let charge = settings.charges.of(scheduler, &settings.platform);
-    let seen = PlacedSet::of(set, scheduler, &platform, &placed, charge, &settings.servers);
+    let seen = PlacedSet::of(set, scheduler, platform, placed, charge, &settings.below.servers);
     let seen = seen.map_err(|failed| failed.assumption)?;
     Ok(trial(&seen, &seen.tasks, settings))
 }

@@ -29,6 +29,7 @@ impl ServerArguments {
             servers: self.sizes.clone().into(),
             double_hit: double_hit(self.count_double_hit),
             tardiness_bound: self.tardiness_bound,
+            tick: Duration::ZERO,
         }
     }
 }

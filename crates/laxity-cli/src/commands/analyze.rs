@@ -3,13 +3,14 @@
 use super::{read_sets, unique};
 use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
 use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text};
-use crate::arguments::{PlacementArguments, PlatformArguments, value};
+use crate::arguments::{PlacementArguments, PlatformArguments, ServerArguments, value};
+use crate::experiment::Below;
 use crate::progress::Steps;
 use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{Diagnostic, Duration, Platform, Result, Scheduler, ServerChoice, ServerSizes};
+use laxity_model::{Diagnostic, Duration, Platform, Result, Scheduler};
 use laxity_place::Fitting;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -33,7 +34,8 @@ for other kernel work included: simulate --costs adds that itself. Without, sche
 
 --server is for amp-rm (calandrino2007): ordinary tasks go before real-time tasks while the deferrable server of their core has a \
 budget. Hard counts that a server can use up two budgets in a row (ds-rta, exact); soft does not, and its bounds are those of \
-Theorem 1 (ds-tardiness). It is what place --server and the admission of a loaded amp-rm say of the same cores. With --overheads \
+Theorem 1 (ds-tardiness). It is what place --server and the admission of a loaded amp-rm say of the same cores, and its tasks are judged where these put \
+them, unless --placement ilp or --fit are asked for. With --overheads \
 nothing is said: nothing bounds how often ordinary tasks preempt others.
 
 Partitioned and clustered schedulers: a heuristic such as --placement ffd puts a task onto cores only if the scheduler's own \
@@ -70,11 +72,9 @@ pub struct AnalyzeArguments {
     /// How often a tick comes, where --overheads say what it costs; also the quantum of pfair
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
     pub tick: Duration,
-    /// amp-rm: deferrable server of every core, or of some, the time in which ordinary tasks go before real-time tasks, per period;
-    /// 2ms/10ms or 20%/10ms of each core, 2ms@slowest/10ms for as much work as the slowest core does in that time, 0-1=2ms/10ms for
-    /// some CPUs. May be given several times
-    #[arg(long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
-    pub servers: Vec<ServerChoice>,
+    /// What amp-rm's tasks are below
+    #[command(flatten)]
+    pub below: ServerArguments,
     /// Ask this test only (see `laxity list`)
     #[arg(long, value_name = "NAME", value_parser = one_test)]
     pub test: Option<&'static str>,
@@ -168,8 +168,8 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
         false => unique(arguments.schedulers.iter().copied()),
     };
     let platform = arguments.platform.resolve_simulated()?;
-    let servers = ServerSizes::from(arguments.servers.clone());
-    check_servers(&servers, &schedulers, &platform)?;
+    let below = arguments.below.below();
+    check_servers(&below, &schedulers, &platform)?;
     Ok(Settings {
         schedulers,
         guarantee: arguments.guarantee,
@@ -182,17 +182,18 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         charges,
-        servers,
+        amp_rm: below.method(arguments.placement.placement)?,
+        below,
         threads,
     })
 }
 
 /// Refuses servers where there are none, and of cores that are not there.
-fn check_servers(servers: &ServerSizes, schedulers: &[Analysed], platform: &Platform) -> Result<()> {
-    match schedulers.iter().find(|scheduler| !servers.is_empty() && !scheduler.has_servers()) {
-        None => servers.check(platform),
+fn check_servers(below: &Below, schedulers: &[Analysed], platform: &Platform) -> Result<()> {
+    match schedulers.iter().find(|scheduler| below.any() && !scheduler.has_servers()) {
+        None => below.servers.check(platform),
         Some(without) => {
-            Err(Diagnostic::usage(format!("--server {servers}: {without} has no deferrable servers"))
+            Err(Diagnostic::usage(format!("{}: {without} has no deferrable servers", below.words()))
                 .hint("analyse amp-rm below servers (--scheduler amp-rm), and others in a call of their own"))
         }
     }

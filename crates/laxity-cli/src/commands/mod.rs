@@ -19,7 +19,7 @@ pub mod vm;
 pub use report::DEPLOY_DIRECTORY;
 
 use crate::arguments::{Command, RunningArguments};
-use crate::experiment::{Below, Finished, SLOWEST_FIT, Settings};
+use crate::experiment::{Below, Finished, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output};
 use laxity_model::{Diagnostic, Duration, Platform, Result, Sharing, TaskSet, read_task_set};
@@ -148,7 +148,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         },
         busy: arguments.busy,
         record: arguments.record,
-        below: (placement.placement.unwrap_or(SLOWEST_FIT), below),
+        below: (below.method(placement.placement)?, below),
         overload: placement.overload,
         ilp_time_limit: placement.ilp_time_limit,
         seed: arguments.seed,
@@ -166,10 +166,9 @@ fn below(arguments: &RunningArguments, schedulers: &[NamedScheduler], platform: 
         return Ok(below);
     }
     let names: Vec<&str> = schedulers.iter().map(|scheduler| scheduler.name.as_str()).collect();
-    let options: Vec<String> = below.options().map(|(name, value)| format!("--{name} {value}")).collect();
     Err(Diagnostic::usage(format!(
         "{}: {} has no servers for ordinary threads",
-        options.join(" "),
+        below.words(),
         names.join(", ")
     ))
     .hint("they are amp-rm's: --scheduler amp-rm"))

@@ -2,7 +2,7 @@
 
 use super::read_set;
 use crate::arguments::PlaceArguments;
-use crate::experiment::Served;
+use crate::experiment::{SLOWEST_FIT, Served};
 use crate::{experiment, interrupt, output};
 use laxity_analysis::Bounds;
 use laxity_model::{ByteSize, Duration, Result, Sharing, TaskSet, Utilization};
@@ -67,7 +67,10 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let bins = Bin::of_platform(&platform, arguments.onto)?;
     let (numerator, denominator) = arguments.limit;
     let below = arguments.below.below();
-    let method = arguments.placement.method();
+    let method = match arguments.placement.placement {
+        None if below.any() => SLOWEST_FIT,
+        _ => arguments.placement.method(),
+    };
     let served = Served::of((method, arguments.fit, &below), &set, &platform, &bins)?;
     let request = Request::new(&set, bins)?
         .with_fit(arguments.fit.unwrap_or_else(|| Fit::default_for(&set)))?
@@ -80,7 +83,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     };
     let interrupt = interrupt::flag()?;
     // Ctrl-C ends the search, not the program: the best placement found so far is the answer.
-    let placement = request.place_watched(arguments.placement.method(), &mut |_| {
+    let placement = request.place_watched(method, &mut |_| {
         if interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let answer = answer(&set, &placement, &Sharing::of(&set)?, served.as_ref());

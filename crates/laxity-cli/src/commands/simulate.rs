@@ -2,13 +2,13 @@
 
 use super::{check_length, read_sets, report, unique};
 use crate::arguments::SimulateArguments;
-use crate::experiment::SLOWEST_FIT;
 use crate::simulation::views::{Shown, Views, open};
 use crate::simulation::{self, Finished, Mechanics, Settings};
 use crate::{interrupt, output};
 use laxity_model::{CpuList, Diagnostic, Result, TaskSet};
 use laxity_oracle::Verdict;
 use laxity_report::Report;
+use laxity_sim::TICK;
 use laxity_sim::costs::{Costs, read_costs};
 use laxity_trace::{Existing, Run};
 use std::path::Path;
@@ -64,6 +64,18 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         ))
         .hint("add some: --busy N, or --background N"));
     }
+    let mut below = arguments.below.below();
+    if below.promises() && !refused_run {
+        return Err(Diagnostic::usage(format!(
+            "{}: none of the schedulers admits tasks below servers",
+            below.words()
+        ))
+        .hint("amp-rm does: --scheduler amp-rm"));
+    }
+    if arguments.at_ticks {
+        below.tick = TICK;
+    }
+    let amp_rm = below.method(arguments.placement.placement)?;
     let costs = match &arguments.costs {
         Some(file) => read_costs(file)?,
         None => Costs::default(),
@@ -89,13 +101,13 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             costs_file: arguments.costs.clone(),
             background: arguments.background as usize,
             busy: arguments.busy as usize,
-            below: arguments.below.below(),
+            below,
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },
         platform: arguments.platform.resolve_simulated()?,
         placement: arguments.placement.method(),
-        amp_rm: arguments.placement.placement.unwrap_or(SLOWEST_FIT),
+        amp_rm,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         out: arguments.out.clone(),

@@ -25,11 +25,18 @@ pub struct Below {
     pub double_hit: DoubleHit,
     /// How late jobs may be.
     pub tardiness_bound: Option<Duration>,
+    /// Between two looks of the scheduler; 0 for one that looks whenever something happens.
+    pub tick: Duration,
 }
 
 impl Default for Below {
     fn default() -> Self {
-        Below { servers: ServerSizes::NONE, double_hit: DoubleHit::Ignored, tardiness_bound: None }
+        Below {
+            servers: ServerSizes::NONE,
+            double_hit: DoubleHit::Ignored,
+            tardiness_bound: None,
+            tick: Duration::ZERO,
+        }
     }
 }
 
@@ -43,9 +50,40 @@ impl Below {
         [server, bound, counted].into_iter().flatten().map(|(name, value)| (name.to_owned(), value))
     }
 
+    /// As they are given on the command line.
+    pub fn words(&self) -> String {
+        let word = |(name, value): (String, String)| match value.as_str() {
+            "on" => format!("--{name}"),
+            _ => format!("--{name} {value}"),
+        };
+        self.options().map(word).collect::<Vec<_>>().join(" ")
+    }
+
     /// Whether it says anything.
     pub fn any(&self) -> bool {
-        !self.servers.is_empty() || self.tardiness_bound.is_some() || self.double_hit == DoubleHit::Counted
+        !self.servers.is_empty() || self.promises()
+    }
+
+    /// Whether it says what tasks are promised.
+    pub fn promises(&self) -> bool {
+        self.tardiness_bound.is_some() || self.double_hit == DoubleHit::Counted
+    }
+
+    /// The placement of amp-rm: what its admission does, unless another is asked for.
+    ///
+    /// # Errors
+    ///
+    /// A placement by loads, which keeps no promise.
+    pub fn method(&self, asked: Option<Method>) -> Result<Method> {
+        let method = asked.unwrap_or(SLOWEST_FIT);
+        if method.may_solve() && self.promises() {
+            return Err(Diagnostic::usage(format!(
+                "{}: placement `{method}` goes by loads, and promises nothing",
+                self.words()
+            ))
+            .hint("leave --placement out, or choose a heuristic such as slowest-fit"));
+        }
+        Ok(method)
     }
 }
 
@@ -57,6 +95,7 @@ pub struct Served<'a> {
     cores: Vec<Core>,
     double_hit: DoubleHit,
     tardiness_bound: Option<Duration>,
+    tick: Duration,
     /// Whom it refused first.
     refused: Cell<Option<usize>>,
 }
@@ -109,6 +148,7 @@ impl<'a> Served<'a> {
             cores: bins.iter().flat_map(core).collect(),
             double_hit: below.double_hit,
             tardiness_bound: below.tardiness_bound,
+            tick: below.tick,
             refused: Cell::new(None),
         })
     }
@@ -137,7 +177,8 @@ impl<'a> Served<'a> {
 
     fn judge(&self, bin: usize, tasks: &[usize]) -> std::result::Result<Bounds, Why> {
         let entrants: Vec<Entrant> = tasks.iter().map(|&id| self.entrant(id)).collect();
-        judge_core(self.cores[bin].speed, self.server(bin), &entrants, self.double_hit, Work::steps(WORK))
+        let below = (self.server(bin), self.tick);
+        judge_core(self.cores[bin].speed, below, &entrants, self.double_hit, Work::steps(WORK))
     }
 
     fn entrant(&self, id: usize) -> Entrant {
@@ -169,7 +210,8 @@ impl Acceptance for Served<'_> {
     fn refusal(&self, assignment: &[Option<usize>], task: usize) -> Option<Diagnostic> {
         self.refused.set(self.refused.get().or(Some(task)));
         let server = |core: &Core| self.server_of(core.cpu);
-        let mut admission = Admission::new(self.platform, server, self.double_hit).with_steps(WORK);
+        let mut admission =
+            Admission::new(self.platform, server, self.double_hit).with_steps(WORK).at_ticks(self.tick);
         for (id, bin) in assignment.iter().enumerate() {
             let Some(bin) = *bin else { continue };
             admission.enter_core(self.cores[bin].cpu, self.entrant(id)).ok()?;
@@ -179,7 +221,7 @@ impl Acceptance for Served<'_> {
     }
 }
 
-/// The placement of amp-rm, unless another is asked for: what its admission does.
+/// What amp-rm's admission does.
 pub const SLOWEST_FIT: Method =
     Method::Pack(Packing { rule: Rule::SlowestFit, order: laxity_place::Order::GIVEN });
 

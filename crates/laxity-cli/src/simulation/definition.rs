@@ -21,6 +21,9 @@ pub const ON_MISS: &str = "on-miss";
 /// Name of the manifest's option with what changes while time goes on, if anything does.
 pub const AT: &str = "at";
 
+/// Name of the manifest's option that the scheduler looks at ticks only, if it does.
+pub const AT_TICKS: &str = "at-ticks";
+
 /// Name of the manifest's option with the costs, as a costs file that needs no other.
 pub const COSTS_TOML: &str = "costs-toml";
 
@@ -89,6 +92,13 @@ pub fn verifiable(
         return Ok(None);
     }
     let Some(events) = open_events(directory, run.id)? else { return Ok(None) };
+    if manifest.options.contains_key(AT_TICKS) {
+        return Err(Diagnostic::usage(format!(
+            "run {}: simulated with --at-ticks, whose schedules no oracle knows: jobs keep their cores until a tick",
+            run.id
+        ))
+        .hint("simulate without --at-ticks to verify"));
+    }
     let set = set_of(manifest, run)?;
     let platform = match &manifest.platform {
         Some(document) => Platform::from_json_value(document, "platform")

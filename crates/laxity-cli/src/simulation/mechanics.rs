@@ -1,6 +1,6 @@
 //! What a simulation can be told beyond the scheduler and its tasks, and how results say it.
 
-use super::definition::{AT, COSTS_TOML, ON_MISS};
+use super::definition::{AT, AT_TICKS, COSTS_TOML, ON_MISS};
 use crate::arguments::ChangeAt;
 use crate::experiment::Below;
 use laxity_model::{Duration, OnMiss, Platform, Result, ServerSizes};
@@ -97,7 +97,7 @@ impl Mechanics {
         options.extend(self.below.options());
         options.extend((!self.changes.is_empty()).then(|| (AT.to_owned(), joined(&self.changes))));
         options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
-        options.extend(self.at_ticks.then(|| ("at-ticks".to_owned(), "on".to_owned())));
+        options.extend(self.at_ticks.then(|| (AT_TICKS.to_owned(), "on".to_owned())));
         options.extend(self.interleaving.map(|seed| ("interleave".to_owned(), seed.to_string())));
         options
     }

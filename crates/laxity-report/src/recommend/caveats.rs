@@ -37,6 +37,12 @@ pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>)
             proof(study, sets, winner)
         ));
     }
+    if counts.ordinary > 0 {
+        caveats.push(format!(
+            "{} of tasks that were refused or demoted: nothing was promised to them, and they are in no other count.",
+            number::counted(counts.ordinary, "job")
+        ));
+    }
     if let Some(least) = winner.evidence.laxity_min.filter(|&least| (0.0..LAXITY_CLOSE).contains(&least)) {
         caveats.push(format!(
             "Its closest call left only {} of a period: a little more load could make it miss.",

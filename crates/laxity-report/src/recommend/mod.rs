@@ -3,7 +3,7 @@
 //! 1. Eligible is what ran to its end in every run that was asked for.
 //! 2. Configurations are compared on one criterion after the other; those that are worse than the best on it
 //!    *by more than the noise* drop out:
-//!    no missed deadline at all; share of jobs missed; maximum tardiness; mean normalized laxity.
+//!    share of jobs that ran as ordinary ones, because their task was refused; no missed deadline at all; share of jobs missed; maximum tardiness; mean normalized laxity.
 //! 3. What remains is a tie, and goes to the cheaper and simpler: fewer migrations, then partitioned before
 //!    clustered before global, then fewer context switches, then the order of the tables. On a machine of one
 //!    cluster, clustered scheduling is global scheduling, and the tie between the two goes to the order of the
@@ -243,7 +243,9 @@ fn rarest_task(runs: &[Measured<'_>], sets: &[usize]) -> Option<(String, u64)> {
     for &set in sets {
         let Some(first) = runs_of(runs, set).next() else { continue };
         for (place, task) in first.summary.tasks.iter().enumerate() {
-            let of_run = |m: &Measured<'_>| m.summary.tasks.get(place).map_or(0, |t| t.counts.jobs);
+            let of_run = |m: &Measured<'_>| {
+                m.summary.tasks.get(place).map_or(0, |t| t.counts.jobs + t.counts.ordinary)
+            };
             let jobs = runs_of(runs, set).map(of_run).sum();
             if least.as_ref().is_none_or(|(_, fewest)| jobs < *fewest) {
                 let set_name =
@@ -291,6 +293,7 @@ struct Criterion {
 fn decided(candidates: &[Candidate<'_>], left: &[usize], tardiness_floor: f64) -> (usize, Vec<String>) {
     let mut left = left.to_vec();
     let mut reasons = Vec::new();
+    eliminate(candidates, &mut left, &mut reasons, &ORDINARY);
     let clean: Vec<usize> =
         left.iter().copied().filter(|&i| candidates[i].evidence.counts.misses == 0).collect();
     if !clean.is_empty() && clean.len() < left.len() {
@@ -305,6 +308,17 @@ fn decided(candidates: &[Candidate<'_>], left: &[usize], tardiness_floor: f64) -
     eliminate(candidates, &mut left, &mut reasons, &LAXITY);
     (cheapest(candidates, &mut left, &mut reasons), reasons)
 }
+
+const ORDINARY: Criterion = Criterion {
+    name: "share of jobs of tasks that were refused",
+    value: |candidate| {
+        let counts = candidate.evidence.counts;
+        number::ratio(counts.ordinary, (counts.jobs + counts.ordinary).max(1))
+    },
+    noise: |_| 0.0,
+    floor: 0.0,
+    show: |share| format!("{} %", number::significant(share * 100.0)),
+};
 
 const MISS_RATIO: Criterion = Criterion {
     name: "share of jobs missed",
@@ -447,8 +461,12 @@ fn what_it_missed(winner: &Candidate<'_>) -> String {
     let counts = winner.evidence.counts;
     let jobs = number::counted(counts.jobs, "job");
     let runs = number::counted(u64::try_from(winner.evidence.runs).unwrap_or(0), "run");
+    let ordinary = match counts.ordinary {
+        0 => String::new(),
+        some => format!("; {} more were of tasks that were ordinary ones", number::count(some)),
+    };
     if counts.misses == 0 {
-        return format!("{} met every deadline: {jobs} in {runs}.", winner.configuration.label);
+        return format!("{} met every deadline: {jobs} in {runs}{ordinary}.", winner.configuration.label);
     }
     let tardiness = match winner.evidence.tardiness_ns_max {
         Some(ns) if ns > 0 => format!(", by at most {}", number::span_ns(ns)),
@@ -462,7 +480,7 @@ fn what_it_missed(winner: &Candidate<'_>) -> String {
     let ends = ends.iter().filter(|(count, _)| *count > 0);
     let ends: String = ends.map(|&(count, what)| format!("; {} {what}", number::count(count))).collect();
     format!(
-        "{} missed {} of {jobs} ({}) in {runs}{tardiness}{ends}.",
+        "{} missed {} of {jobs} ({}) in {runs}{tardiness}{ends}{ordinary}.",
         winner.configuration.label,
         number::count(counts.misses),
         number::percent(counts.misses, counts.jobs)

@@ -37,7 +37,7 @@ use late::Late;
 use laxity_generate::jobs_of;
 use laxity_model::{CpuList, OnMiss, Result};
 use laxity_policy::{Action, BudgetMode, Instance, NONE, Table, action, note};
-use laxity_trace::{Event, EventKind};
+use laxity_trace::{Event, EventKind, Outcome};
 use prepare::{check_work, config_of, parameters, sockets, work_scale};
 use std::sync::atomic::{AtomicBool, Ordering};
 use task::TaskState;
@@ -403,10 +403,14 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             self.ordinary_jobs_progress();
         }
         for task in 0..self.tasks.len() {
+            let is_ordinary = self.is_ordinary(task);
             while self.has_released(task, at_ns) {
                 let cpus = &self.cpus;
                 let state = &mut self.tasks[task];
                 let mut job = state.record(index_u32(task), None, |cpu| cpus[cpu as usize].number);
+                if is_ordinary {
+                    job.outcome = Outcome::Ordinary;
+                }
                 if let Some(caches) = &mut self.caches {
                     job.counters.llc_misses = caches.job_ended(task);
                 }

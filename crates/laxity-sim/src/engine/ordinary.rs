@@ -5,6 +5,7 @@
 
 use super::{Engine, EventKind, NEVER, index_u32};
 use crate::observer::Observer;
+use laxity_trace::Outcome;
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     /// The timer of the next arrival.
@@ -87,7 +88,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let id = idle.leaves_core(number, now);
         self.emit_background(EventKind::BackgroundStop, number, id);
         let cpus = &self.cpus;
-        let job = self.tasks[task].record(index_u32(task), Some(now), |cpu| cpus[cpu as usize].number);
+        let mut job = self.tasks[task].record(index_u32(task), Some(now), |cpu| cpus[cpu as usize].number);
+        job.outcome = Outcome::Ordinary;
         self.observer.job(&job);
         let release = self.next_job(index_u32(task), now);
         if let Some(idle) = &mut self.idle {

@@ -22,7 +22,7 @@ pub struct RunColumns {
     scheduler: ByteArray,
     host: ByteArray,
     task_names: Vec<ByteArray>,
-    outcomes: [(crate::Outcome, ByteArray); 4],
+    outcomes: [(crate::Outcome, ByteArray); 5],
 }
 
 impl RunColumns {

@@ -187,6 +187,9 @@ pub struct RunSummary {
     pub rates: Rates,
     /// Why a metric is null, by its name.
     pub not_measured: BTreeMap<String, String>,
+    /// Names of the real-time tasks that were refused and ran as ordinary ones from the beginning.
+    #[serde(default)]
+    pub ordinary_tasks: Vec<String>,
     /// What a reader should know of this run.
     pub notes: Vec<String>,
     /// The real-time tasks, in id order.
@@ -241,6 +244,10 @@ impl RunSummary {
             response_ns,
             rates: rates(&tasks, &tallies, counts, cores),
             not_measured: BTreeMap::new(),
+            ordinary_tasks: run
+                .placement
+                .as_ref()
+                .map_or_else(Vec::new, |placement| placement.ordinary.clone()),
             notes: notes(run, &tasks, response_ns),
             tasks,
         };
@@ -306,7 +313,8 @@ fn rates(tasks: &[TaskSummary], tallies: &[&TaskTally], counts: Counts, cores: u
     let over_tasks = |metric: fn(&MissRates) -> Option<f64>| -> Option<f64> {
         mean(&tasks.iter().filter_map(|task| metric(&task.cache)).collect::<Vec<_>>())
     };
-    let utilizations: Option<Vec<f64>> = tasks.iter().map(|task| task.measured_utilization).collect();
+    let real_time = tasks.iter().filter(|task| !task.counts.are_ordinary());
+    let utilizations: Option<Vec<f64>> = real_time.map(|task| task.measured_utilization).collect();
     let measured_utilization = utilizations.filter(|u| !u.is_empty()).map(|u| u.iter().sum::<f64>());
     let cores = i128::try_from(cores).ok().filter(|&cores| cores > 0).and_then(|cores| ratio(cores, 1));
     Rates {
@@ -335,7 +343,7 @@ fn notes(run: &Run, tasks: &[TaskSummary], response_ns: Option<ResponseTimes>) -
         notes.push(format!("interrupted after {ran} of {}: {reason}", run.duration));
     }
     if !matches!(run.status, RunStatus::NotRun { .. }) {
-        let starved = tasks.iter().filter(|task| task.counts.completed == 0);
+        let starved = tasks.iter().filter(|task| task.counts.completed == 0 && !task.counts.are_ordinary());
         notes.extend(starved.map(|task| {
             format!("no job of task `{}` completed: it is in no mean of laxity or tardiness", task.name)
         }));
@@ -362,7 +370,8 @@ fn reason(run: &Run, summary: &RunSummary, metric: &str, columns: &[&str]) -> St
         Counts { completed: 0, .. } => return "no job completed".to_owned(),
         _ => {}
     }
-    let without_cpu_time = summary.tasks.iter().find(|task| task.measured_utilization.is_none());
+    let without_cpu_time =
+        summary.tasks.iter().find(|task| task.measured_utilization.is_none() && !task.counts.are_ordinary());
     match without_cpu_time {
         Some(task) if metric.starts_with("measured_utilization") => {
             format!("no completed job of task `{}` has a known CPU time", task.name)

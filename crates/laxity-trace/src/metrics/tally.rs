@@ -30,6 +30,9 @@ pub struct Counts {
     /// Releases that passed while an earlier job was late, and were not made up; they count nowhere else.
     #[serde(default)]
     pub skipped: u64,
+    /// Jobs of tasks that were ordinary ones by then; they count nowhere else.
+    #[serde(default)]
+    pub ordinary: u64,
     /// Jobs that completed by their deadline.
     pub met: u64,
     /// Jobs that completed late, and all unfinished and aborted ones.
@@ -40,6 +43,11 @@ impl Counts {
     /// Deadline satisfaction ratio (lindsay2012, 6.2.3): met / jobs. Nothing if there are no jobs.
     pub fn deadline_satisfaction(&self) -> Option<f64> {
         ratio(self.met.into(), self.jobs.into())
+    }
+
+    /// Whether all jobs were of an ordinary task.
+    pub fn are_ordinary(&self) -> bool {
+        self.ordinary > 0 && self.jobs + self.undecided == 0
     }
 
     /// misses / jobs. Nothing if there are no jobs.
@@ -58,6 +66,7 @@ impl Add for Counts {
             aborted: self.aborted + other.aborted,
             undecided: self.undecided + other.undecided,
             skipped: self.skipped + other.skipped,
+            ordinary: self.ordinary + other.ordinary,
             met: self.met + other.met,
             misses: self.misses + other.misses,
         }
@@ -300,6 +309,7 @@ pub(super) struct TaskTally {
     aborted: u64,
     undecided: u64,
     skipped: u64,
+    ordinary: u64,
     /// Of completed jobs, and of others as far as they are known.
     pub(super) migrations: Events,
     pub(super) context_switches: Events,
@@ -320,6 +330,7 @@ impl TaskTally {
             aborted: 0,
             undecided: 0,
             skipped: 0,
+            ordinary: 0,
             migrations: Events::default(),
             context_switches: Events::default(),
             cache_misses: None,
@@ -354,6 +365,10 @@ impl TaskTally {
     /// A job that did not complete. Its events happened during the test, but need not be known.
     #[cold]
     fn add_other(&mut self, job: &Job, horizon_ns: u64) {
+        if job.outcome == Outcome::Ordinary {
+            self.ordinary += 1;
+            return;
+        }
         *match job.outcome {
             Outcome::Aborted => &mut self.aborted,
             Outcome::Skipped => &mut self.skipped,
@@ -374,6 +389,7 @@ impl TaskTally {
             aborted: self.aborted,
             undecided: self.undecided,
             skipped: self.skipped,
+            ordinary: self.ordinary,
             met: self.met,
             misses: completed - self.met + self.unfinished + self.aborted,
         }
