@@ -11,7 +11,7 @@ use laxity_model::{Duration, ServerChoice};
 pub struct ServerArguments {
     /// Deferrable server of every core, or of some: for so long ordinary tasks go before real-time tasks (amp-rm), per period; 2ms/10ms or
     /// 20%/10ms of each core, 2ms@slowest/10ms for as much work as the slowest core does in 2ms, 0-1=2ms/10ms for some CPUs. May be
-    /// given several times; default: none
+    /// given several times, of which the last for a core counts; default: none
     #[arg(long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
     pub sizes: Vec<ServerChoice>,
     /// amp-rm: how late jobs may be at most, by Theorem 1 of calandrino2007; without it the bounds may be of any size

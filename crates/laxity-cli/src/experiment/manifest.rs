@@ -1,10 +1,16 @@
 //! The manifest of whatever makes runs: `run`, `compare` and `simulate` fill it in one way.
 
+use crate::simulation::NamedScheduler;
 use laxity_model::{Demand, Duration, Platform, TaskSet};
 use laxity_place::{Method, Overload};
 use laxity_trace::{Machine, Manifest, RESULTS_VERSION, Run};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
+
+/// The placement that a manifest names for all runs, each of which says its own: amp-rm's where there are no others.
+pub fn placement_of_all(schedulers: &[NamedScheduler], (others, amp_rm): (Method, Method)) -> Method {
+    if schedulers.iter().all(|one| one.scheduler.policy.has_servers()) { amp_rm } else { others }
+}
 
 /// What measured and simulated experiments are both told.
 pub struct Common {

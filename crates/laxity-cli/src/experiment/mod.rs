@@ -13,7 +13,7 @@ mod work;
 
 pub use calibration::Calibration;
 pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_real_time};
-pub use manifest::Common;
+pub use manifest::{Common, placement_of_all};
 pub use parts::{Deployment, check_prospects};
 pub use placing::{ILP_TIME_LIMIT, Placed, Placements, Placing};
 pub use runs::reason;
@@ -153,7 +153,7 @@ impl Settings {
             repeat: self.repeat,
             seed: self.seed,
             demand: self.demand,
-            placement: self.placement,
+            placement: placement_of_all(&self.schedulers, (self.placement, self.below.0)),
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
         }

@@ -304,6 +304,7 @@ impl Authority {
                 .hint("name one of the policy's CPUs"));
         };
         let server = laxity_kernel::checked_server(size.on(&self.platform, speed))?;
+        let before = self.admission.clone();
         let mut resized = self.admission.resize(cpu, server);
         if resized.as_ref().is_err_and(|refused| refused.unsettled) && self.wait_until_settled(scheduler) {
             resized = self.admission.resize(cpu, server);
@@ -313,7 +314,8 @@ impl Authority {
             return Ok(Outcome::refused(why));
         }
         let wanted = core.with_server(server, self.reserved.share_ppm);
-        let from = scheduler.size(&wanted)?;
+        // What the kernel does not know of has not happened.
+        let from = scheduler.size(&wanted).inspect_err(|_| self.admission = before)?;
         self.cores.insert(cpu, wanted);
         self.unsettled.insert(cpu, if from == u64::MAX { monotonic_ns() } else { from.max(monotonic_ns()) });
         let after = (from != u64::MAX).then(|| Duration::from_ns(from.saturating_sub(monotonic_ns())));

@@ -24,7 +24,9 @@ pub use mechanics::Mechanics;
 pub use named::NamedScheduler;
 
 use crate::arguments::changes;
-use crate::experiment::{Below, Common, Placed, Placements, Placing, check_prospects, reason};
+use crate::experiment::{
+    Below, Common, Placed, Placements, Placing, check_prospects, placement_of_all, reason,
+};
 use checks::check_sets;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
 use laxity_oracle::Verdict;
@@ -90,7 +92,7 @@ impl Settings {
             repeat: self.repeat,
             seed: self.seed,
             demand: self.demand,
-            placement: self.placement,
+            placement: placement_of_all(&self.schedulers, (self.placement, self.amp_rm)),
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
         }
