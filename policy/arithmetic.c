@@ -47,6 +47,21 @@ u64 lx_policy_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now
 	return lx_server_resize(v, budget, period, now);
 }
 
+u64 lx_policy_server_wants(struct lx_server *v, u64 budget, u64 period, u32 quiet, u64 now)
+{
+	return lx_server_wants(v, budget, period, quiet != 0, now);
+}
+
+u32 lx_policy_server_quiet(struct lx_server *v, u64 now)
+{
+	return (u32)lx_server_quiet(v, now);
+}
+
+void lx_policy_server_advance(struct lx_server *v, u64 now)
+{
+	lx_server_advance(v, now);
+}
+
 void lx_policy_server_charge(struct lx_server *v, u64 used, u64 now)
 {
 	lx_server_charge(v, used, now);

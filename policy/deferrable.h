@@ -10,13 +10,16 @@
  *
  * The host asks whether other work that waits goes first, for how long, and otherwise when it will. A period of 0: there is no
  * server; other work has what real-time work leaves. A budget of a whole period: other work always goes first.
+ *
+ * The host says which size is wanted (lx_server_wants) and when no real-time job of the core is pending (lx_server_quiet); from when
+ * on the server has that size is decided here. What it means for those who are admitted, laxity_analysis::admission says.
  */
 #ifndef LX_DEFERRABLE_H
 #define LX_DEFERRABLE_H
 
 #include "reserve.h"
 
-/* Of one CPU, under its lock. */
+/* Of one CPU, under its lock. All of it 0: there is no server. */
 struct lx_server {
 	/* Other work's: `runtime` is the budget. */
 	struct lx_reserve share;
@@ -24,9 +27,13 @@ struct lx_server {
 	u64 resized;
 	u64 next_budget;
 	u64 next_period;
+	/* The size from when no real-time job is pending on; a period of LX_NEVER: none waits for that. */
+	u64 quiet_budget;
+	u64 quiet_period;
 };
 
-LX_INLINE void lx_server_init(struct lx_server *v, u64 start, u64 budget, u64 period)
+/* The server has this size from `start` on, and none comes with its next period. */
+LX_INLINE void lx_server_begin(struct lx_server *v, u64 start, u64 budget, u64 period)
 {
 	v->share = (struct lx_reserve){.period_start = start, .used = 0, .period = period, .runtime = budget};
 	v->resized = LX_NEVER;
@@ -34,24 +41,60 @@ LX_INLINE void lx_server_init(struct lx_server *v, u64 start, u64 budget, u64 pe
 	v->next_period = 0;
 }
 
+LX_INLINE void lx_server_init(struct lx_server *v, u64 start, u64 budget, u64 period)
+{
+	lx_server_begin(v, start, budget, period);
+	v->quiet_budget = 0;
+	v->quiet_period = LX_NEVER;
+}
+
 /* A new size whose time has come is the server's from then on, with a full budget. */
 LX_INLINE void lx_server_advance(struct lx_server *v, u64 now)
 {
 	if (now >= v->resized)
-		lx_server_init(v, v->resized, v->next_budget, v->next_period);
+		lx_server_begin(v, v->resized, v->next_budget, v->next_period);
 }
 
 /*
  * The server gets another size when its present period ends, at once if it has none; that instant. Until then it keeps the
  * old one: a budget that has been used already cannot be taken back, and a larger one now would be a second in this period.
+ * A size that waits for a quiet core is not wanted any more.
  */
 LX_INLINE u64 lx_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now)
 {
 	lx_server_advance(v, now);
+	v->quiet_period = LX_NEVER;
 	v->next_budget = budget;
 	v->next_period = period;
 	v->resized = v->share.period == 0 ? now : lx_reserve_window(&v->share, now) + v->share.period;
 	return v->resized;
+}
+
+/*
+ * At `now` no real-time job of the core is pending: a size that has waited for that is the server's from now on, also where another
+ * one was to come with the next period. Whether there was one.
+ */
+LX_INLINE int lx_server_quiet(struct lx_server *v, u64 now)
+{
+	if (v->quiet_period == LX_NEVER)
+		return 0;
+	lx_server_init(v, now, v->quiet_budget, v->quiet_period);
+	return 1;
+}
+
+/*
+ * The server is to have another size: from its next period on, if that is as long. With another period from when no real-time job is
+ * pending, at once if `quiet` says that none is: budgets of two periods would be more than any analysis has. Returns that
+ * instant; LX_NEVER: when lx_server_quiet says so. The last one that is wanted counts.
+ */
+LX_INLINE u64 lx_server_wants(struct lx_server *v, u64 budget, u64 period, int quiet, u64 now)
+{
+	lx_server_advance(v, now);
+	if (v->share.period == period)
+		return lx_server_resize(v, budget, period, now);
+	v->quiet_budget = budget;
+	v->quiet_period = period;
+	return quiet && lx_server_quiet(v, now) ? now : LX_NEVER;
 }
 
 /* Other work has had the core for `used` ns without a break, until `now`. */

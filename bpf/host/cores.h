@@ -9,23 +9,6 @@
 struct lx_host_core core_data SEC(".data.core");
 
 /*
- * Under the instance's lock: the server gets another size, from its next replenishment on. With another period that is from when no
- * job is pending: budgets of two periods would be more than any analysis has. Returns when, or LX_NEVER.
- */
-static __always_inline u64 lx_resize(struct lx_instance *in, struct lx_host_cpu *c, u64 budget, u64 period, u64 now)
-{
-	c->next_period = LX_NEVER;
-	if (c->server.share.period == period)
-		return lx_server_resize(&c->server, budget, period, now);
-	c->next_budget = budget;
-	c->next_period = period;
-	if (!lx_is_quiet(in, c))
-		return LX_NEVER;
-	lx_take_size(c, now);
-	return now;
-}
-
-/*
  * A core's speed, the size of its server, and what real-time tasks may have of it at whose word, before or while the scheduler is
  * attached.
  */
@@ -47,7 +30,7 @@ SEC("syscall") int size_core(void *context)
 	if (!in)
 		return period ? -LX_EINVAL : 0;
 	bpf_spin_lock(&in->lock);
-	from = lx_resize(in, c, budget, period, now);
+	from = lx_server_wants(&c->server, budget, period, lx_is_quiet(in, c), now);
 	in->admission.limit = lx_admission_limit(share);
 	bpf_spin_unlock(&in->lock);
 	core->from = from;

@@ -116,9 +116,6 @@ struct lx_host_cpu {
 #ifdef LX_SERVERS
 	/* Under the lock of its instance. */
 	struct lx_server server;
-	/* The size that it gets when no real-time job is pending; a period of LX_NEVER: none. */
-	u64 next_budget;
-	u64 next_period;
 	/* Ordinary work that runs is charged to the server up to here. */
 	u64 charged;
 	/* The virtual time of its ordinary work. */

@@ -67,13 +67,6 @@ static __always_inline bool lx_is_quiet(struct lx_instance *in, struct lx_host_c
 	return lx_cpu(&in->state, c->index)->linked == LX_NONE && in->state.ready_count == 0;
 }
 
-/* Under the instance's lock: a size that waited for it is the server's from now on. */
-static __always_inline void lx_take_size(struct lx_host_cpu *c, u64 now)
-{
-	lx_server_init(&c->server, now, c->next_budget, c->next_period);
-	c->next_period = LX_NEVER;
-}
-
 /* The CPU has decided, and has no job. */
 int __noinline lx_note_quiet_on(u32 cpu, u64 now)
 {
@@ -87,8 +80,8 @@ int __noinline lx_note_quiet_on(u32 cpu, u64 now)
 		return 0;
 	bpf_spin_lock(&in->lock);
 	quiet = lx_is_quiet(in, c);
-	if (quiet && c->next_period != LX_NEVER)
-		lx_take_size(c, now);
+	if (quiet)
+		lx_server_quiet(&c->server, now);
 	bpf_spin_unlock(&in->lock);
 	if (quiet && times)
 		times->quiet = now;

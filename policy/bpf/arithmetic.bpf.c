@@ -48,6 +48,22 @@ __attribute__((section("syscall"), used)) int server(struct lx_rig_numbers *n)
 	return 0;
 }
 
+/*
+ * A server of budget in[0] every in[1] from 0 on; from when on it has in[2] every in[3], wanted at in[4]; and at in[5], when the core
+ * is quiet, whether it has it then, for how long other work goes first, and when. At an odd in[4] the core is quiet, too.
+ */
+__attribute__((section("syscall"), used)) int wanted(struct lx_rig_numbers *n)
+{
+	struct lx_server v;
+
+	lx_server_init(&v, 0, n->in[0], n->in[1]);
+	n->out[0] = lx_server_wants(&v, n->in[2], n->in[3], n->in[4] & 1, n->in[4]);
+	n->out[1] = (u64)lx_server_quiet(&v, n->in[5]);
+	n->out[2] = lx_server_left(&v, n->in[5]);
+	n->out[3] = lx_server_next(&v, n->in[5]);
+	return 0;
+}
+
 __attribute__((section("syscall"), used)) int balance(struct lx_rig_numbers *n)
 {
 	struct lx_load a = {.speed = (u32)n->in[0], .tasks = (u32)n->in[1]};

@@ -1,7 +1,7 @@
 //! What hosts compute beside a policy, natively and as BPF.
 
 use laxity_conformance::{Programs, available};
-use laxity_policy::{Admission, Load, Refused, Reserve, Server, TaskParameters};
+use laxity_policy::{Admission, Load, NEVER, Refused, Reserve, Server, TaskParameters};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -87,6 +87,31 @@ fn servers_are_the_same() {
             assert_eq!(programs.compute("server", numbers), Ok(expected), "{numbers:?}");
         }
         assert!((1000..4700).contains(&first), "{first}");
+    });
+}
+
+#[test]
+fn sizes_that_are_wanted_are_the_same() {
+    with_programs(|programs| {
+        let mut random = Pcg64::new(5, 1);
+        let mut seen = [0; 3];
+        for _ in 0..5000 {
+            let bits = random.random_range(4..40);
+            let [period, wanted_at] = [bits; 2].map(|bits| draw(&mut random, bits));
+            let next_period = if random.random_bool(0.5) { period } else { draw(&mut random, bits) };
+            let [budget, next_budget] =
+                [period, next_period].map(|period| random.random_range(0..=period + 1));
+            let quiet_at = wanted_at + draw(&mut random, bits);
+            let mut native = Server::new(0, budget, period);
+            let from = native.wants(next_budget, next_period, wanted_at % 2 == 1, wanted_at);
+            let resized = native.quiet(quiet_at);
+            let expected =
+                [from.unwrap_or(NEVER), resized.into(), native.left(quiet_at), native.next(quiet_at)];
+            seen[if resized { 2 } else { usize::from(from == Some(wanted_at)) }] += 1;
+            let numbers = [budget, period, next_budget, next_period, wanted_at, quiet_at];
+            assert_eq!(programs.compute("wanted", numbers), Ok(expected), "{numbers:?}");
+        }
+        assert!(seen.iter().all(|&times| times > 500), "{seen:?}");
     });
 }
 

@@ -21,6 +21,27 @@ impl Server {
         unsafe { ffi::lx_policy_server_resize(&raw mut self.0, budget, period, now) }
     }
 
+    /// It is to have another size: the instant from which on it has it, its next period's beginning if that is as long. With another
+    /// period nothing, if real-time jobs of the core are pending: from when it is [quiet](Server::quiet).
+    pub fn wants(&mut self, budget: u64, period: u64, quiet: bool, now: u64) -> Option<u64> {
+        // SAFETY: reads and writes what it is given.
+        let from = unsafe { ffi::lx_policy_server_wants(&raw mut self.0, budget, period, quiet.into(), now) };
+        (from != NEVER).then_some(from)
+    }
+
+    /// No real-time job of the core is pending: whether it has another size from now on.
+    pub fn quiet(&mut self, now: u64) -> bool {
+        // SAFETY: reads and writes what it is given.
+        unsafe { ffi::lx_policy_server_quiet(&raw mut self.0, now) != 0 }
+    }
+
+    /// Its budget and its period.
+    pub fn size(&mut self, now: u64) -> (u64, u64) {
+        // SAFETY: reads and writes what it is given.
+        unsafe { ffi::lx_policy_server_advance(&raw mut self.0, now) }
+        (self.0.share.runtime, self.0.share.period)
+    }
+
     /// Other work has had the core for `used` until `now`.
     pub fn charge(&mut self, used: u64, now: u64) {
         // SAFETY: writes what it is given.

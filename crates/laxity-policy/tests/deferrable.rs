@@ -133,6 +133,140 @@ fn every_period_has_the_budget_of_its_size() {
     assert!(resized > 10_000 && attained > 100, "{resized} sizes, {attained} full windows");
 }
 
+#[test]
+fn another_period_waits_for_a_quiet_core() {
+    let mut server = Server::new(0, 2, 5);
+    server.charge(2, 2);
+    // The same period: with the next one, quiet or not.
+    assert_eq!(server.wants(4, 5, true, 3), Some(5));
+    assert_eq!((server.size(4), server.goes_first(4)), ((2, 5), false));
+    assert_eq!((server.size(5), server.left(5)), ((4, 5), 4));
+    // Another one is not taken by time, however much of that passes.
+    assert_eq!(server.wants(3, 8, false, 6), None);
+    assert_eq!(server.size(60), (4, 5));
+    assert!(server.quiet(61) && !server.quiet(62));
+    assert_eq!((server.size(61), server.left(61)), ((3, 8), 3));
+    server.charge(3, 64);
+    assert_eq!((server.left(64), server.next(64)), (0, 69));
+    // None at all is another period, too; where the core is quiet it comes at once.
+    assert_eq!(server.wants(0, 0, true, 65), Some(65));
+    assert_eq!((server.size(65), server.next(65)), ((0, 0), NEVER));
+}
+
+#[test]
+fn the_last_size_that_is_wanted_counts() {
+    // One that comes with a period takes the place of one that waits,
+    let mut server = Server::new(0, 2, 5);
+    assert_eq!(server.wants(3, 8, false, 1), None);
+    assert_eq!(server.wants(1, 5, false, 2), Some(5));
+    assert!(!server.quiet(3));
+    assert_eq!((server.size(3), server.size(5)), ((2, 5), (1, 5)));
+    // and one that waits, as soon as it comes, of one that is to come with a period;
+    assert_eq!(server.wants(4, 5, false, 6), Some(10));
+    assert_eq!(server.wants(6, 9, false, 7), None);
+    assert!(server.quiet(8));
+    assert_eq!((server.size(8), server.size(10)), ((6, 9), (6, 9)));
+    // but it still waits when that one has come.
+    assert_eq!(server.wants(5, 9, false, 9), Some(17));
+    assert_eq!(server.wants(1, 4, false, 10), None);
+    assert_eq!(server.size(17), (5, 9));
+    assert!(server.quiet(18));
+    assert_eq!(server.size(18), (1, 4));
+}
+
+/// A server by definition, for hosts that look at each ns.
+#[derive(Debug, Default)]
+struct Account {
+    budget: u64,
+    period: u64,
+    begun: u64,
+    used: u64,
+    /// A budget that comes with a period.
+    comes: Option<(u64, u64)>,
+    /// A size that waits for a quiet core.
+    waits: Option<(u64, u64)>,
+}
+
+impl Account {
+    fn advance(&mut self, now: u64) {
+        if self.period > 0 && now == self.begun + self.period {
+            (self.begun, self.used) = (now, 0);
+        }
+        if let Some((_, budget)) = self.comes.filter(|&(at, _)| at == now) {
+            (self.budget, self.comes) = (budget, None);
+        }
+    }
+
+    fn wants(&mut self, (budget, period): (u64, u64), quiet: bool, now: u64) -> Option<u64> {
+        if period != self.period {
+            self.waits = Some((budget, period));
+            return (quiet && self.quiet(now)).then_some(now);
+        }
+        self.waits = None;
+        self.comes = (period > 0).then_some((self.begun + period, budget));
+        Some(if period > 0 { self.begun + period } else { now })
+    }
+
+    fn quiet(&mut self, now: u64) -> bool {
+        let Some((budget, period)) = self.waits.take() else { return false };
+        *self = Account { budget, period, begun: now, ..Account::default() };
+        true
+    }
+}
+
+/// Real-time jobs come and go, and other work that always wants the core has it when it goes first or none of them is pending;
+/// sizes of the same, of another and of no period are wanted at any instant. Against an account of every ns.
+#[test]
+fn a_size_comes_when_it_should() {
+    let mut seen = [0_u32; 5];
+    for seed in 0..4000_u64 {
+        let state = &mut (seed << 1 | 1);
+        let size = |state: &mut u64, of: u64| {
+            let period = match next_random(state) % 5 {
+                0..=2 => of,
+                3 => 0,
+                _ => 2 + next_random(state) % 14,
+            };
+            (next_random(state) % (period + 1), period)
+        };
+        let (budget, period) = size(state, 9);
+        let mut account = Account { budget, period, ..Account::default() };
+        let mut server = Server::new(0, budget, period);
+        let mut pending = false;
+        for now in 0..150 {
+            account.advance(now);
+            pending ^= next_random(state).is_multiple_of(6);
+            if next_random(state).is_multiple_of(12) {
+                let wanted = size(state, account.period);
+                let before = (account.comes.is_some(), account.waits.is_some());
+                let from = account.wants(wanted, !pending, now);
+                assert_eq!(
+                    server.wants(wanted.0, wanted.1, !pending, now),
+                    from,
+                    "seed {seed}: {wanted:?} at {now}"
+                );
+                seen[0] += u32::from(from == Some(now) && wanted.1 > 0);
+                seen[1] += u32::from(before.0 && account.comes.is_none());
+                seen[2] += u32::from(before.1 && account.waits.is_none());
+            }
+            if !pending {
+                let (comes, resized) = (account.comes, account.quiet(now));
+                assert_eq!(server.quiet(now), resized, "seed {seed}, at {now}");
+                seen[3] += u32::from(resized);
+                seen[4] += u32::from(resized && comes.is_some());
+            }
+            assert_eq!(server.size(now), (account.budget, account.period), "seed {seed}, at {now}");
+            let first = account.used < account.budget;
+            assert_eq!(server.goes_first(now), first, "seed {seed}, at {now}: {account:?}");
+            if first || !pending {
+                account.used += 1;
+                server.charge(1, now + 1);
+            }
+        }
+    }
+    assert!(seen.iter().all(|&times| times > 200), "{seen:?}");
+}
+
 /// Real-time work always waits. Other work comes and goes, and has the core as long as the server lets it go first; a host that
 /// looks only when `left` and `next` say so. Against an account of every ns; and in no window of any length does it have more than
 /// the double hit allows.

@@ -7,7 +7,7 @@
 //!    it are as much later. So its real-time jobs are at least a period apart.
 //! 4. Whoever becomes ordinary goes on with its job, if one is not done, as an ordinary task; whoever leaves ends it as what it is.
 //! 5. The policy learns of who has become ordinary as in a kernel (`bpf/host/one_lock.h`): when it would be that task's turn.
-//! 6. A server gets another budget with its next period, and another period when its core is quiet (`bpf/host/cores.h`).
+//! 6. A server gets another budget with its next period, and another period when its core is quiet (`policy/deferrable.h`).
 //! 7. Where admission decides, what it refuses because of what has left is asked again when that no longer counts, as the loader of
 //!    amp-rm does, within [`PATIENCE`]. Who is refused becomes, or stays, ordinary.
 

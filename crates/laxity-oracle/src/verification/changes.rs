@@ -5,7 +5,8 @@
 //!    released now, and those behind it are as much later: they stay at least a period apart. How far it had got is not known.
 //! 3. A job that has not ended when its task becomes ordinary has missed its deadline if that has passed.
 //! 4. A server begins a period of another size where one of the same length ends, or, with another length, at the end of an instant at
-//!    which no job of its CPU is pending (`bpf/host/cores.h`): budgets of two periods in one window would be more than any analysis has.
+//!    which no job of its CPU is pending (`policy/deferrable.h`): budgets of two periods in one window would be more than any analysis
+//!    has.
 //!    Whether a change was asked for is not in the trace.
 //!
 //! Complexity: O(pending jobs) per change, O(jobs) where a task begins anew at a job that had been released.

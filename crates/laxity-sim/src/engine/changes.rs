@@ -42,10 +42,8 @@ pub(super) struct Lives {
     waiting: Vec<usize>,
     /// By core: from when on being quiet ends what no longer is.
     unsettled: BTreeMap<u32, u64>,
-    /// By core: a size that waits for that.
-    size_waits: BTreeMap<u32, DeferrableServer>,
-    /// By core: a size that comes at an instant.
-    size_comes: BTreeMap<u32, (u64, DeferrableServer)>,
+    /// By core: the instant from which on its server has another size, as the policy has said.
+    size_comes: BTreeMap<u32, u64>,
     /// By number.
     changed: BTreeMap<usize, (u64, Outcome)>,
 }
@@ -80,7 +78,6 @@ impl Lives {
             admitted: all.iter().map(|&id| id as u64 * LIVES).collect(),
             waiting: Vec::new(),
             unsettled: BTreeMap::new(),
-            size_waits: BTreeMap::new(),
             size_comes: BTreeMap::new(),
             changed: BTreeMap::new(),
         };
@@ -119,7 +116,7 @@ impl Lives {
     /// The next instant at which something changes.
     pub fn next_instant(&self) -> u64 {
         let asked = self.list.get(self.next).map_or(NEVER, |change| change.at.as_ns());
-        self.size_comes.values().map(|&(at, _)| at).fold(asked, u64::min)
+        self.size_comes.values().copied().fold(asked, u64::min)
     }
 
     /// What became of everything that was asked for.
@@ -150,15 +147,11 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return;
         }
         let now = self.now;
-        let come: Vec<(u32, DeferrableServer)> = lives
-            .size_comes
-            .iter()
-            .filter(|(_, (at, _))| *at <= now)
-            .map(|(&core, &(_, size))| (core, size))
-            .collect();
-        lives.size_comes.retain(|_, (at, _)| *at > now);
-        for (core, size) in come {
-            self.show_size(core, size);
+        let come: Vec<u32> =
+            lives.size_comes.iter().filter(|&(_, &at)| at <= now).map(|(&core, _)| core).collect();
+        lives.size_comes.retain(|_, at| *at > now);
+        for core in come {
+            self.show_size(core);
         }
         while let Some(number) = self.lives.as_mut().and_then(|lives| lives.next_due(now)) {
             let outcome = self.change(number);
@@ -346,32 +339,29 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return Outcome::Refused(refused.diagnostic(|id| lives.name(id)));
         }
         let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
-        lives.size_waits.remove(&core);
-        let from_ns = servers.resize(core, server, now);
+        let from_ns = servers.wants(core, server, now);
+        lives.settles_from(core, from_ns.unwrap_or(now));
         match from_ns {
-            Some(from) => {
-                lives.size_comes.insert(core, (from, server));
-                lives.settles_from(core, from);
+            Some(from) if from > now => {
+                lives.size_comes.insert(core, from);
             }
-            None => {
-                lives.size_waits.insert(core, server);
-                lives.settles_from(core, now);
+            Some(_) => {
+                lives.size_comes.remove(&core);
+                self.show_size(core);
             }
-        }
-        if from_ns == Some(now) {
-            lives.size_comes.remove(&core);
-            self.show_size(core, server);
+            None => {}
         }
         Outcome::Resized { from_ns }
     }
 
-    fn show_size(&mut self, core: u32, size: DeferrableServer) {
+    /// The size that the core's server has from now on.
+    fn show_size(&mut self, core: u32) {
         if O::EVENTS {
             let cpu = Some(self.cpus[core as usize].number);
-            for (kind, length) in
-                [(EventKind::ServerPeriod, size.period()), (EventKind::ServerBudget, size.budget())]
-            {
-                let argument = Some(length.as_ns());
+            let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
+            let (budget, period) = servers.size(core, self.now);
+            for (kind, length) in [(EventKind::ServerPeriod, period), (EventKind::ServerBudget, budget)] {
+                let argument = Some(length);
                 self.observer.event(Event { time_ns: self.now, kind, cpu, task: None, job: None, argument });
             }
         }
@@ -384,24 +374,27 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let Some(lives) = &mut self.lives else { return false };
         let (cells, cpus) = (&self.cells, &self.cpus);
         let quiet = |core: u32| cells[cpus[core as usize].cell as usize].instance.ready_jobs() == 0;
-        // A size that waits for that overtakes one that was to come with a period.
-        let due = |core: u32, since: u64| since <= now || lives.size_waits.contains_key(&core);
-        let unsettled = lives.unsettled.iter().filter(|&(&core, &since)| due(core, since) && quiet(core));
-        let settled: Vec<u32> = unsettled.map(|(&core, _)| core).collect();
+        let mut servers = self.idle.as_mut().and_then(|idle| idle.servers_mut());
+        let mut settled: Vec<(u32, bool)> = Vec::new();
+        for (&core, &since) in lives.unsettled.iter().filter(|&(&core, _)| quiet(core)) {
+            let resized = servers.as_mut().is_some_and(|servers| servers.quiet(core, now));
+            // A size that has waited for that has overtaken one that was to come with a period.
+            if resized || since <= now {
+                settled.push((core, resized));
+            }
+        }
         if settled.is_empty() {
             return false;
         }
-        for core in settled {
+        for (core, resized) in settled {
             let lives = self.lives.as_mut().expect("just looked at");
             lives.unsettled.remove(&core);
             if let Some(admission) = &mut lives.admission {
                 admission.settle(self.cpus[core as usize].number);
             }
-            if let Some(size) = lives.size_waits.remove(&core) {
+            if resized {
                 lives.size_comes.remove(&core);
-                let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
-                servers.take_size(core, size, now);
-                self.show_size(core, size);
+                self.show_size(core);
             }
         }
         self.ask_again()

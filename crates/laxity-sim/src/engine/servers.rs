@@ -18,8 +18,6 @@ pub(super) struct Servers {
 
 struct CoreState {
     server: Server,
-    /// Its present period, in ns.
-    period: u64,
     /// Up to when the background task that runs here has been charged.
     charged: u64,
     /// Background tasks go first here.
@@ -39,7 +37,7 @@ impl Servers {
         };
         let state = |cpu: u32| {
             let (budget, period) = size(cpu);
-            CoreState { server: Server::new(0, budget, period), period, charged: 0, first: false }
+            CoreState { server: Server::new(0, budget, period), charged: 0, first: false }
         };
         Some(Servers {
             cores: setup.platform.cores().iter().map(|core| state(core.cpu)).collect(),
@@ -52,20 +50,21 @@ impl Servers {
         self.cores[core as usize].first
     }
 
-    /// The core's server gets another size, from its next period on if that is as long; that instant. With another period: when the
-    /// core is quiet, and nothing has happened yet.
-    pub fn resize(&mut self, core: u32, size: DeferrableServer, now: u64) -> Option<u64> {
-        let state = &mut self.cores[core as usize];
-        let (budget, period) = (size.budget().as_ns(), size.period().as_ns());
-        (state.period == period).then(|| state.server.resize(budget, period, now))
+    /// The core's server is to have another size; from which instant on it has it, or nothing: from when [`Servers::quiet`] says so.
+    /// Whether the core is quiet is known at the end of an instant, and a size is wanted before.
+    pub fn wants(&mut self, core: u32, size: DeferrableServer, now: u64) -> Option<u64> {
+        let server = &mut self.cores[core as usize].server;
+        server.wants(size.budget().as_ns(), size.period().as_ns(), false, now)
     }
 
-    /// The core is quiet, and its server has another size from now on.
-    pub fn take_size(&mut self, core: u32, size: DeferrableServer, now: u64) {
-        let state = &mut self.cores[core as usize];
-        state.period = size.period().as_ns();
-        state.server = Server::new(now, size.budget().as_ns(), state.period);
-        state.charged = now;
+    /// The core is quiet: whether its server has another size from now on.
+    pub fn quiet(&mut self, core: u32, now: u64) -> bool {
+        self.cores[core as usize].server.quiet(now)
+    }
+
+    /// Budget and period of the core's server, in ns.
+    pub fn size(&mut self, core: u32, now: u64) -> (u64, u64) {
+        self.cores[core as usize].server.size(now)
     }
 
     /// A background task begins on the core.
