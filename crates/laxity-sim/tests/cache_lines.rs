@@ -112,6 +112,7 @@ struct Case {
 /// `unit`: sizes of caches are multiples of so many lines.
 fn case(draw: &mut Draw, writes: bool, unit: u64) -> Case {
     let cpus = |list: &str| -> CpuList { list.parse().expect("valid list") };
+    let below_four = u32::try_from(draw.0 % 4).expect("small");
     let l1 = unit * (1 + draw.below(12));
     let l2 = l1 + unit * draw.below(24);
     let l3 = l2 + unit * draw.below(40);
@@ -128,7 +129,9 @@ fn case(draw: &mut Draw, writes: bool, unit: u64) -> Case {
     if draw.below(2) == 0 {
         caches.push(cache(3, l3, "0-3"));
     }
-    let cores = (0..4).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect();
+    // What a line costs does not depend on the core's speed.
+    let speed = |cpu: u32| Speed::new(1 + (cpu + below_four) % 4, 3).expect("a fraction");
+    let cores = (0..4).map(|cpu| Core { cpu, speed: speed(cpu) }).collect();
     let platform = Platform::new("p", cores, caches, vec![], None).expect("valid");
     let parts: Vec<u64> = (0..2).map(|_| unit * (1 + draw.below(6))).collect();
     let whole = draw.below(2) == 0;

@@ -11,7 +11,7 @@ const LEVELS_PS: [u64; 3] = [1_770, 4_800, 17_110];
 const MEMORY_PS: u64 = 63_510;
 
 /// A job on the core of its number.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Job {
     /// Lines of its walk, and how many of them it shares, from the first on.
     lines: u64,
@@ -30,7 +30,10 @@ struct Job {
 #[derive(Debug, Clone)]
 struct Case {
     jobs: Vec<Job>,
+    /// At speed 1.
     access_ns: u64,
+    /// Of the four cores.
+    speeds: [Speed; 4],
     /// Lines in each L1, and whether there is an L2 for each two cores, and an L3.
     l1_lines: u64,
     has_l2: bool,
@@ -57,8 +60,13 @@ impl Case {
             caches.extend(["0-1", "2-3"].map(|list| cache(2, PLENTY, list)));
         }
         caches.extend(self.has_l3.then(|| cache(3, PLENTY, "0-3")));
-        let cores = (0..4).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect();
+        let cores = (0..).zip(self.speeds).map(|(cpu, speed)| Core { cpu, speed }).collect();
         Platform::new("p", cores, caches, vec![], None).expect("valid")
+    }
+
+    /// How long so many accesses of a job take with warm caches, in ns.
+    fn warm_ns(&self, task: usize, accesses: u64) -> u64 {
+        self.speeds[task].time_for(accesses * self.access_ns)
     }
 
     fn state(&self) -> CacheState {
@@ -83,7 +91,7 @@ impl Case {
         let begins = |core, since, work_ns| Begins { core, since, work_ns, cold_lines: 0 };
         let mut at_work: Vec<usize> = (0..self.jobs.len()).collect();
         for (task, job) in self.jobs.iter().enumerate() {
-            state.works(task, begins(task, job.since, job.accesses * self.access_ns));
+            state.works(task, begins(task, job.since, self.warm_ns(task, job.accesses)));
         }
         let mut leaves: Vec<Option<(u64, u64)>> = self.jobs.iter().map(|job| job.away).collect();
         let mut back: Vec<(u64, usize, u64)> = Vec::new();
@@ -117,6 +125,13 @@ impl Case {
                     at_work.push(task);
                 }
             }
+        }
+        for (task, (job, &(_, memory))) in self.jobs.iter().zip(&ends).enumerate() {
+            assert!(
+                memory <= job.accesses,
+                "task {task}: {memory} lines of {} accesses: {self:?}",
+                job.accesses
+            );
         }
         ends
     }
@@ -172,7 +187,7 @@ impl Case {
             }
             let line = (job.phase + made[task]) % job.lines;
             made[task] += 1;
-            let mut ps = self.access_ns * 1_000;
+            let mut ps = self.speeds[task].time_for(self.access_ns * 1_000);
             if line < job.shared {
                 let at = usize::try_from(line).expect("small");
                 let found = paths[task].iter().find(|&&(cache, _)| held[cache][at]);
@@ -201,6 +216,8 @@ struct Kind {
     leave: bool,
     /// Some share an L2, or find all in one L3.
     near: bool,
+    /// On cores of different speeds.
+    mixed: bool,
 }
 
 impl Kind {
@@ -230,7 +247,14 @@ impl Kind {
         // Sometimes it holds no walk.
         let l1_lines =
             if self.near && (has_l2 || has_l3) && rng.random_range(0..4) == 0 { 8 } else { PLENTY };
-        Case { jobs, access_ns: [4, 20, 60][rng.random_range(0..3)], l1_lines, has_l2, has_l3 }
+        let access_ns = [4, 20, 60][rng.random_range(0..3)];
+        // Accesses take whole ns.
+        let fractions = [(1, 1), (1, 2), (1, 4), (2, 3), (2, 1), (4, 1)];
+        let speeds = [(); 4].map(|()| {
+            let (above, below) = fractions[if self.mixed { rng.random_range(0..6) } else { 0 }];
+            Speed::new(above, below).expect("a fraction")
+        });
+        Case { jobs, access_ns, speeds, l1_lines, has_l2, has_l3 }
     }
 
     /// Over many cases: what was lost by the model in all, and the lines from memory, in thousandths of those line by line; how long
@@ -249,7 +273,7 @@ impl Kind {
                 };
                 for (by, ends) in found.iter().enumerate() {
                     // Line by line one leaves between accesses, up to one later.
-                    lost[by] += took(ends).saturating_sub(job.accesses * case.access_ns);
+                    lost[by] += took(ends).saturating_sub(case.warm_ns(task, job.accesses));
                     memory[by] += ends[task].1;
                 }
                 each.push(took(&found[0]) * 1_000 / took(&found[1]));
@@ -273,7 +297,7 @@ fn check(kind: Kind, total: u64, each: u64) {
     }
 }
 
-const WRITERS: Kind = Kind { unequal: false, readers: false, leave: false, near: false };
+const WRITERS: Kind = Kind { unequal: false, readers: false, leave: false, near: false, mixed: false };
 
 #[test]
 fn writers_lose_what_they_lose_line_by_line() {
@@ -292,7 +316,25 @@ fn readers_and_those_who_write_a_part_lose_what_they_lose_line_by_line() {
 #[test]
 fn who_leaves_and_comes_back_loses_what_it_loses_line_by_line() {
     for readers in [false, true] {
-        check(Kind { unequal: true, readers, leave: true, near: false }, 30, 150);
+        check(Kind { unequal: true, readers, leave: true, ..WRITERS }, 30, 150);
+    }
+}
+
+#[test]
+fn on_cores_of_different_speeds_they_lose_what_they_lose_line_by_line() {
+    for readers in [false, true] {
+        for leave in [false, true] {
+            check(Kind { unequal: true, readers, leave, near: false, mixed: true }, 30, 200);
+        }
+    }
+}
+
+#[test]
+fn no_job_has_more_lines_from_memory_than_it_makes_accesses_at_any_speed() {
+    for seed in 0..4_000 {
+        let bits = |bit: u64| seed >> bit & 1 == 1;
+        let kind = Kind { unequal: bits(0), readers: bits(1), leave: bits(2), near: bits(3), mixed: true };
+        kind.case(seed).by_model();
     }
 }
 
@@ -302,7 +344,7 @@ fn who_leaves_and_comes_back_loses_what_it_loses_line_by_line() {
 fn where_some_share_a_cache_totals_are_off_by_more() {
     for readers in [false, true] {
         for unequal in [false, true] {
-            check(Kind { unequal, readers, leave: false, near: true }, 100, 1_500);
+            check(Kind { unequal, readers, near: true, ..WRITERS }, 100, 1_500);
         }
     }
 }
@@ -322,7 +364,8 @@ fn the_longer_walk_says_how_often_lines_change_hands() {
             away: None,
         };
         let jobs = lines.map(job).into();
-        let case = Case { jobs, access_ns: 20, l1_lines: PLENTY, has_l2: false, has_l3: false };
+        let speeds = [Speed::UNIT; 4];
+        let case = Case { jobs, access_ns: 20, speeds, l1_lines: PLENTY, has_l2: false, has_l3: false };
         [case.by_model(), case.line_by_line()].map(|ends| ends[0].0 / 20_000)
     };
     for (lines, shared) in

@@ -48,6 +48,23 @@ fn platform(cores: u32, l2_kib: u64, l3_kib: Option<u64>) -> Platform {
     Platform::new("p", cores, caches, vec![], None).expect("valid")
 }
 
+/// The same with cores of other speeds.
+fn at_speeds(platform: &Platform, speed: impl Fn(u64) -> (u32, u32)) -> Platform {
+    let of_core = |(number, core): (u64, &Core)| {
+        let (above, below) = speed(number);
+        Core { speed: Speed::new(above, below).expect("a fraction"), ..core.clone() }
+    };
+    let cores = (0..).zip(platform.cores()).map(of_core).collect();
+    Platform::new("p", cores, platform.caches().to_vec(), platform.numa_nodes().to_vec(), None)
+        .expect("as it was")
+}
+
+/// Some speed of a core, other ones by seed.
+fn some_speed(seed: u64) -> impl Fn(u64) -> (u32, u32) {
+    let speeds = [(1, 1), (1, 2), (223, 512), (2, 1), (3, 4), (1, 4), (7, 3)];
+    move |core| speeds[usize::try_from((seed + core * 3) % 7).expect("small")]
+}
+
 /// A task of 1 ms every 10 ms.
 fn task(name: &str, wss_kib: u64, (reads, writes): (u32, u32), group: Option<&str>) -> Task {
     let size_bytes = wss_kib * KIB;
@@ -186,21 +203,55 @@ fn a_job_that_is_stopped_within_its_first_walk_has_paid_its_share() {
     assert_eq!((found.cpu_time_ns, found.counters.llc_misses), (Some(7_000_000), Some(70_000)));
 }
 
+/// The work for a line takes longer on a slow core, and shorter on a fast one; what the line takes that another has written does not.
+#[test]
+fn writers_on_slow_cores_lose_as_many_lines() {
+    let costs = tracked_by(latencies().accessing(100_000).expect("valid"));
+    let writers = ["a", "b"].map(|name| task(name, 64, (0, 1), Some("g")));
+    for (above, below) in [(1, 2), (1, 4), (2, 1), (1, 1)] {
+        let platform = at_speeds(&platform(2, 1024, None), |_| (above, below));
+        let found = simulate_with(costs.clone(), &writers, &platform);
+        // 10000 accesses of 100 ns by the speed, each 90 ns more.
+        let warm_ns = 1_000_000 * u64::from(below) / u64::from(above);
+        for job in &found.jobs {
+            let seen = (job.cpu_time_ns.expect("known"), job.counters.llc_misses);
+            assert_eq!(seen, (warm_ns + 900_000, Some(10_000)), "at {above}/{below}: {job:?}");
+        }
+        assert_eq!(found.jobs.len(), 6);
+    }
+    // The first, at a quarter of the speed, finds every line stale: the other one comes by more often. That one finds t / 490 of them
+    // stale where an access of it takes t = 100 + 90 t / 490, which is 122.5: a quarter, 22.5 of 90. Its first 1024 are cold.
+    let platform = at_speeds(&platform(2, 1024, None), |core| [(1, 4), (1, 1)][usize::from(core > 0)]);
+    let found = simulate_with(costs, &writers, &platform);
+    let (cold, others) = (92_160, (10_000 - 1_024) * 90 / 4);
+    let (paid, lines) = paid(&found, 1)[0];
+    assert!(paid.abs_diff(cold + others) < 10 && lines.abs_diff(1_024 + 2_244) < 2, "{paid} {lines}");
+}
+
 /// No job has more lines from memory than it has walked, whatever happens to it.
 #[test]
 fn misses_never_exceed_accesses() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/platforms/two-sockets.toml");
     let platform = read_platform(&file).expect("an example");
     let (mut misses, mut accesses) = (0, 0);
-    for seed in 0..300 {
+    for seed in 0..3_000 {
         let mut case = Case::random(seed);
         case.on_miss = OnMiss::ALL[usize::try_from(seed % 3).expect("small")];
         // An access takes 2 to 9 ns, and a job lasts 1 to 12 us: much shorter than walks of up to 64 KiB, or longer.
         let access_ps = 2_000 + seed % 8 * 1_000;
+        let tasks_count = case.set.tasks().len();
+        let platform = if seed % 8 < 4 { at_speeds(&platform, some_speed(seed)) } else { platform.clone() };
         let tasks = case.set.tasks().iter().enumerate().map(|(id, task)| {
             let mut task = task.clone();
             task.working_set.size_bytes = 1_024 << ((id as u64 * 7 + seed) % 15);
             (task.working_set.reads, task.working_set.writes) = [(1, 0), (0, 1), (3, 1)][id % 3];
+            if seed % 4 > 1 {
+                // Each shares half of what it walks with another one.
+                task.working_set.size_bytes = 1_024 << ((id as u64 / 2 * 7 + seed) % 15);
+                let shared_bytes = task.working_set.size_bytes / 2;
+                task.group = (id / 2 * 2 + 1 < tasks_count)
+                    .then(|| Group { name: format!("g{}", id / 2), shared_bytes });
+            }
             task
         });
         case.set = TaskSet::new("sized", tasks.collect()).expect("valid");
@@ -297,6 +348,7 @@ fn oracles_accept_schedules_with_followed_caches() {
     let mut delays = 0u32;
     for seed in 0..60 {
         let mut case = Case::random(seed);
+        let platform = if seed % 8 < 4 { at_speeds(&platform, some_speed(seed)) } else { platform.clone() };
         let sized = |(id, task): (usize, &Task)| {
             let mut task = task.clone();
             task.working_set.size_bytes = 1_024 * (1 + id as u64 % 3);

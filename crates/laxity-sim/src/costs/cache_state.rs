@@ -17,7 +17,7 @@
 //! 5. Of the lines that a job writes, a share of `writes / (reads + writes)` becomes stale in every cache that is
 //!    not its core's, and has to be fetched from a cache that is, or from memory. Two writers write the same lines.
 //! 6. All this is paid at once when a job starts or goes on, for as many lines as it still has to walk, and counted again as walked
-//!    when it leaves the core. A job that leaves within its first walk has paid and loaded as large a share as of that walk and its
+//!    when it leaves the core. It takes as long on a core of any speed, which counts for the work alone, with loading from home. A job that leaves within its first walk has paid and loaded as large a share as of that walk and its
 //!    delay has passed; the rest of the delay counts towards what it pays when it goes on.
 //!
 //! So no more lines come from memory than are walked. Against caches simulated line by line (`tests/cache_lines.rs`): whole walks
@@ -36,7 +36,7 @@ use super::COST_MAX;
 use super::cache_costs::LineLatencies;
 use super::contention::{Begins, Contention, Rested};
 use super::held::{Held, Range};
-use super::pace::{Exposed, Transfer, Walker};
+use super::pace::{AccessTime, Exposed, Transfer, Walker};
 use laxity_model::{CacheKind, Platform, Result, Sharing, TaskSet};
 use std::collections::BTreeMap;
 
@@ -129,8 +129,10 @@ impl CacheState {
             path.into_iter().map(|(_, step)| step).collect()
         };
         let groups = sharing.groups().iter().map(|group| group.members.clone());
-        let contention =
-            latencies.access_ps.map(|access_ps| contention(access_ps, groups.collect(), &walks, &lines));
+        let contention = latencies.access_ps.map(|access_ps| {
+            let accesses = platform.cores().iter().map(|core| AccessTime::at(core.speed, access_ps));
+            contention(accesses.collect(), groups.collect(), &walks, &lines)
+        });
         Ok(CacheState {
             holders: vec![Vec::new(); lines.len()],
             contention,
@@ -318,7 +320,12 @@ impl CacheState {
 }
 
 /// Who shares lines with whom, and writes them. Of a segment, each writes the first lines, as many as it writes at all.
-fn contention(access_ps: u64, groups: Vec<Vec<usize>>, walks: &[Walk], lines: &[u64]) -> Contention {
+fn contention(
+    accesses: Vec<AccessTime>,
+    groups: Vec<Vec<usize>>,
+    walks: &[Walk],
+    lines: &[u64],
+) -> Contention {
     let mut walkers_of: Vec<Vec<usize>> = vec![Vec::new(); lines.len()];
     for (task, walk) in walks.iter().enumerate() {
         walk.segments.iter().for_each(|&segment| walkers_of[segment as usize].push(task));
@@ -346,7 +353,7 @@ fn contention(access_ps: u64, groups: Vec<Vec<usize>>, walks: &[Walk], lines: &[
         });
         Walker { lines: walks[task].lines, exposed: exposed.collect() }
     };
-    Contention::new(access_ps, (0..walks.len()).map(of_task).collect(), groups)
+    Contention::new(accesses, (0..walks.len()).map(of_task).collect(), groups)
 }
 
 /// What each task walks, and the lines of each segment.

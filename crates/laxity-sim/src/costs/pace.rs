@@ -1,19 +1,21 @@
 //! How fast jobs of a group walk while others of it walk the same lines on other cores.
 //!
 //! A walk of L lines in which each access takes, on average, t comes by each of its lines once in L t, its *period* P. With `access`
-//! the time of an access that finds its line at home:
+//! the time of an access that finds its line at home, on the core where the job is ([`AccessTime`]):
 //!
 //! 1. A line that another one, o, writes is stale when x comes to it again if o has come by in between. It has with a chance of
 //!    min(1, P_x / P_o): always, if o comes by at least as often.
 //! 2. Of several others each may have, independently: the chance that none has is the product of the chances that each has not.
 //! 3. A stale line takes X longer than one at home: what it takes from the closest cache of both cores, or from memory, minus what
-//!    it takes from home. Whose it is, of several who write it: in proportion to how often they come by.
+//!    it takes from home, whatever the core's speed. Whose it is, of several who write it: in proportion to how often they come by.
 //! 4. So t_x = access + the sum of (share of x's lines) (chance) X over lines with the same writers. The t of all are found together, from
 //!    equal ones on, for each is faster or slower by what the others are: at most [`ROUNDS`] times, or until none changes by a
 //!    millionth.
 //!
 //! Two that write all that they share lose equally much, whatever else they walk: each line changes hands as often as the longer
 //! walk comes by.
+
+use laxity_model::Speed;
 
 /// How often paces are made to agree at most.
 const ROUNDS: u32 = 32;
@@ -26,6 +28,39 @@ pub(super) const UNIT_PPB: u64 = 1_000_000_000;
 
 /// Beyond this, in 10^-9, no access is slower: a line of 1 ms every ps.
 const SLOWEST_PPB: u128 = 1_000_000_000 * UNIT_PPB as u128;
+
+/// How long an access takes on a core where it finds its line at home: the work for a line and loading it from there, both at the
+/// core's speed. In ps, `ps / parts`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AccessTime {
+    ps: u128,
+    parts: u128,
+}
+
+impl AccessTime {
+    /// On a core of this speed, if it takes `access_ps` at speed 1.
+    pub fn at(speed: Speed, access_ps: u64) -> AccessTime {
+        AccessTime {
+            ps: u128::from(access_ps) * u128::from(speed.denominator()),
+            parts: u128::from(speed.numerator()),
+        }
+    }
+
+    /// How long so many take, in ps, rounded down.
+    pub fn of_lines(self, lines: u64) -> u128 {
+        u128::from(lines) * self.ps / self.parts
+    }
+
+    /// How many there are in a time in ps, of those `ppm` parts per million, in 10^-6, rounded down.
+    pub fn lines_in(self, ps: u128, ppm: u64) -> u128 {
+        (ps * u128::from(ppm)).saturating_mul(self.parts) / self.ps
+    }
+
+    /// In 10^-15 s, to compare periods.
+    fn fs(self) -> u128 {
+        (self.ps * 1_000 / self.parts).max(1)
+    }
+}
 
 /// Lines of a task that the same others write.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,11 +110,12 @@ struct Taken {
     writers: Vec<(usize, Transfer)>,
 }
 
-/// The paces of tasks that walk at the same time. `transfer` is of a line of the first task, from the second.
+/// The paces of tasks that walk at the same time, each on a core with an access time. `transfer` is of a line of the first task, from the
+/// second.
 pub(super) fn paces(
     walkers: &[Walker],
     present: &[usize],
-    access_ps: u64,
+    access: impl Fn(usize) -> AccessTime,
     transfer: impl Fn(usize, usize) -> Transfer,
 ) -> Vec<Pace> {
     let mut paces = vec![Pace::ALONE; present.len()];
@@ -98,12 +134,14 @@ pub(super) fn paces(
         .map(|&task| walkers[task].exposed.iter().map(|exposed| taken_of(exposed, task)).collect())
         .collect();
     for _ in 0..ROUNDS {
-        let period = |(&task, pace): (&usize, &Pace)| u128::from(walkers[task].lines) * u128::from(pace.ppb);
+        let period = |(&task, pace): (&usize, &Pace)| {
+            (u128::from(walkers[task].lines) * u128::from(pace.ppb)).saturating_mul(access(task).fs())
+        };
         let periods: Vec<u128> = present.iter().zip(&paces).map(period).collect();
         let next: Vec<Pace> = taken
             .iter()
-            .zip(&periods)
-            .map(|(taken, &period)| pace(taken, period, &periods, access_ps))
+            .zip(present.iter().zip(&periods))
+            .map(|(taken, (&task, &period))| pace(taken, period, &periods, access(task)))
             .collect();
         let settled = paces.iter().zip(&next).all(|(old, new)| {
             old.ppb.abs_diff(new.ppb) <= old.ppb / 1_000_000 && old.memory_ppm.abs_diff(new.memory_ppm) <= 1
@@ -117,7 +155,7 @@ pub(super) fn paces(
 }
 
 /// The pace of one whose period is `mine`, given those of all.
-fn pace(taken: &[Taken], mine: u128, periods: &[u128], access_ps: u64) -> Pace {
+fn pace(taken: &[Taken], mine: u128, periods: &[u128], access: AccessTime) -> Pace {
     let all_ppm = u128::from(ALL_PPM);
     let (mut slower, mut memory_ppm) = (0u128, 0u128);
     for Taken { ppm, writers } in taken {
@@ -135,7 +173,8 @@ fn pace(taken: &[Taken], mine: u128, periods: &[u128], access_ps: u64) -> Pace {
         }
         let stale_ppm = ppm * (u128::from(UNIT_PPB) - none_ppb) / u128::from(UNIT_PPB);
         // In 10^-9 of an access: 1000 times parts per million.
-        slower += (stale_ppm * 1_000).saturating_mul(ps) / (often * u128::from(access_ps));
+        let longer = (stale_ppm * 1_000).saturating_mul(ps).saturating_mul(access.parts);
+        slower += longer / often.saturating_mul(access.ps);
         memory_ppm += stale_ppm * memory / often;
     }
     let ppb = (u128::from(UNIT_PPB) + slower).min(SLOWEST_PPB);
@@ -164,9 +203,14 @@ mod tests {
         Transfer { ps: 30_000, from_memory: true }
     }
 
+    /// An access of 10 ns at speed 1, on a core of another speed.
+    fn ten_ns(above: u32, below: u32) -> AccessTime {
+        AccessTime::at(Speed::new(above, below).expect("a fraction"), 10_000)
+    }
+
     /// In hundredths of an access at home.
     fn found(walkers: &[Walker], present: &[usize]) -> Vec<u64> {
-        paces(walkers, present, 10_000, thrice).iter().map(|pace| pace.ppb / 10_000_000).collect()
+        paces(walkers, present, |_| ten_ns(1, 1), thrice).iter().map(|pace| pace.ppb / 10_000_000).collect()
     }
 
     #[test]
@@ -195,6 +239,29 @@ mod tests {
     }
 
     #[test]
+    fn a_transfer_takes_as_long_on_a_slow_core() {
+        let of = |accesses: [AccessTime; 2], lines: [u64; 2]| {
+            let paces = paces(&sharers(&lines, 100), &[0, 1], |task| accesses[task], thrice);
+            [0, 1].map(|task| paces[task].ppb / 10_000_000)
+        };
+        let (slow, fast) = (ten_ns(1, 4), ten_ns(2, 1));
+        // 30 ns more than 40, and than 5.
+        assert_eq!(of([slow, slow], [100, 100]), [175, 175]);
+        assert_eq!(of([fast, fast], [100, 100]), [700, 700]);
+        // The slow one finds every line stale, for the fast one comes by more often; that one finds t' / 70 of them stale,
+        // with t' = 5 + 30 t' / 70: 8.75 ns.
+        assert_eq!(of([slow, fast], [100, 100]), [175, 175]);
+        // A walk of 900 lines takes 5 + 30 / 9 a line, 7.5 us in all, and finds what it shares always stale; the short one does as
+        // often as t in 75 of t = 40 + 30 t / 75.
+        assert_eq!(of([slow, fast], [100, 900]), [166, 166]);
+        assert_eq!((slow.of_lines(3), ten_ns(3, 1).of_lines(1)), (120_000, 3_333));
+        assert_eq!(
+            (slow.lines_in(100_000, ALL_PPM), ten_ns(3, 1).lines_in(10_000, 500_000)),
+            (2_500_000, 1_500_000)
+        );
+    }
+
+    #[test]
     fn lines_come_from_whoever_comes_by_more_often() {
         let mut walkers = sharers(&[100, 100, 400], 100);
         walkers[1].exposed.clear();
@@ -204,7 +271,7 @@ mod tests {
             from_memory: other == 2,
         };
         // Always; from the second in 4 of 5 cases: 1 + (4 * 1 + 1 * 6) / 5.
-        let found = paces(&walkers, &[0, 1, 2], 10_000, near);
+        let found = paces(&walkers, &[0, 1, 2], |_| ten_ns(1, 1), near);
         assert_eq!(found[0], Pace { ppb: 3 * UNIT_PPB, memory_ppm: 200_000 });
         assert_eq!(found[1..], [Pace::ALONE; 2]);
     }
