@@ -20,7 +20,7 @@ INT32_OR_NULL = ["first_cpu", "last_cpu", "migrations", "context_switches"]
 INT64 = ["release_ns", "deadline_ns"]
 INT64_OR_NULL = [
     "demand_ns", "start_ns", "finish_ns", "response_ns", "laxity_ns", "tardiness_ns", "cpu_time_ns",
-    "instructions", "cycles", "l1d_misses", "l2_misses", "llc_misses",
+    "instructions", "cycles", "l1d_misses", "l2_misses", "llc_misses", "warm_ns",
 ]  # fmt: skip
 
 

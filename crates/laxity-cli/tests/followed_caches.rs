@@ -16,21 +16,20 @@ const WRITERS: &str = "version = 1\nname = \"writers\"\n\
 
 /// Everything that a call with these costs shows: on the terminal, as JSON, and in the files that it leaves.
 fn shown(costs: &str) -> (Value, [String; 3]) {
+    shown_of(WRITERS, "opteron-6164-he", costs)
+}
+
+/// The same of any set; `platform`: a name, or what is in a file.
+fn shown_of(tasks: &str, platform: &str, costs: &str) -> (Value, [String; 3]) {
     let directory = tempfile::tempdir().expect("directory");
+    fs::write(directory.path().join("platform.toml"), platform).expect("written");
+    let platform = if platform.contains('\n') { "platform.toml" } else { platform };
     let (set, file) = (directory.path().join("set.toml"), directory.path().join("costs.toml"));
-    fs::write(&set, WRITERS).and(fs::write(&file, costs)).expect("written");
+    fs::write(&set, tasks).and(fs::write(&file, costs)).expect("written");
     let call = |more: &[&str]| {
         let out = output(
             laxity()
-                .args([
-                    "simulate",
-                    "--scheduler",
-                    "p-edf",
-                    "--platform",
-                    "opteron-6164-he",
-                    "--duration",
-                    "100ms",
-                ])
+                .args(["simulate", "--scheduler", "p-edf", "--platform", platform, "--duration", "100ms"])
                 .arg("--costs")
                 .arg(&file)
                 .arg(&set)
@@ -62,6 +61,46 @@ fn inflation_ipc_and_misses_are_shown_everywhere() {
         for word in ["hat caches did", "inflation", "IPC", "LLC misses", "0.166"] {
             assert!(view.contains(word), "{word} is not in\n{view}");
         }
+    }
+}
+
+/// Two cores of this speed, each with an L2.
+fn two_cores(speed: &str) -> String {
+    let core = |cpu| format!("{{ cpu = {cpu}, speed = \"{speed}\" }}");
+    let l2 = |cpu| {
+        format!(
+            "{{ level = 2, kind = \"unified\", size = \"1MiB\", line = 64, ways = 16, cpus = \"{cpu}\" }}"
+        )
+    };
+    format!(
+        "version = 1\nname = \"two\"\ncores = [{}, {}]\ncaches = [{}, {}]\n",
+        core(0),
+        core(6),
+        l2(0),
+        l2(6)
+    )
+}
+
+#[test]
+fn inflation_is_what_caches_do_at_any_speed() {
+    let costs = "version = 1\n[cache]\ntracked = true\nipc = \"0.68\"\naccess = \"20ns\"\nl2 = \"5ns\"\nmemory = \"65ns\"\n";
+    let alone = WRITERS.replace("group = \"g\"\n", "");
+    for (speed, access_ns) in [("1", 20.0), ("1/2", 40.0), ("1/4", 80.0), ("2", 10.0)] {
+        let number = |tasks: &str, name: &str| {
+            let (json, _) = shown_of(tasks, &two_cores(speed), costs);
+            json["caches"][0][name].as_f64().unwrap_or_else(|| panic!("{name} at {speed} in {json}"))
+        };
+        // Only the first of ten jobs finds its 1024 lines cold, of 50000 that each walks.
+        let cold = 1.0 + 60.0 * 1_024.0 / (500_000.0 * access_ns);
+        assert!((number(&alone, "execution_inflation") - cold).abs() < 1e-6, "at {speed}");
+        assert!((number(&alone, "ipc") - 0.68 / cold).abs() < 1e-6, "at {speed}");
+        // Every access is to a line that the other has written, and takes 60 ns more on a core of any speed.
+        let inflated = (access_ns + 60.0) / access_ns;
+        assert!((number(WRITERS, "execution_inflation") - inflated).abs() < 1e-3, "at {speed}");
+        assert!(
+            (number(WRITERS, "llc_miss_rate_per_us") - 1_000.0 / (access_ns + 60.0)).abs() < 1e-2,
+            "at {speed}"
+        );
     }
 }
 

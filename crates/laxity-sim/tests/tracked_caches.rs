@@ -11,7 +11,7 @@ use laxity_model::{
 use laxity_oracle::verify;
 use laxity_sim::Recording;
 use laxity_sim::costs::{CacheCosts, Cost, Costs, LineLatencies, Reload};
-use laxity_trace::EventKind;
+use laxity_trace::{Efficiency, EventKind, Outcome};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -216,6 +216,7 @@ fn writers_on_slow_cores_lose_as_many_lines() {
         for job in &found.jobs {
             let seen = (job.cpu_time_ns.expect("known"), job.counters.llc_misses);
             assert_eq!(seen, (warm_ns + 900_000, Some(10_000)), "at {above}/{below}: {job:?}");
+            assert_eq!(job.warm_ns, Some(warm_ns), "at {above}/{below}");
         }
         assert_eq!(found.jobs.len(), 6);
     }
@@ -226,6 +227,84 @@ fn writers_on_slow_cores_lose_as_many_lines() {
     let (cold, others) = (92_160, (10_000 - 1_024) * 90 / 4);
     let (paid, lines) = paid(&found, 1)[0];
     assert!(paid.abs_diff(cold + others) < 10 && lines.abs_diff(1_024 + 2_244) < 2, "{paid} {lines}");
+}
+
+/// Caches that hold all inflate nothing, and IPC is that with warm caches, at every speed.
+#[test]
+fn a_slow_core_has_the_ipc_of_a_fast_one() {
+    let costs = tracked_by(latencies().accessing(100_000).expect("valid"));
+    let strangers = ["a", "b"].map(|name| task(name, 32, (0, 1), None));
+    for (above, below) in [(1, 1), (1, 2), (1, 4), (223, 512), (2, 1), (7, 3)] {
+        let found = simulate_with(
+            costs.clone(),
+            &strangers,
+            &at_speeds(&platform(2, 1024, None), |_| (above, below)),
+        );
+        let mut warm = Efficiency::default();
+        for job in &found.jobs {
+            let alone = Speed::new(above, below).expect("a fraction").time_for(1_000_000);
+            let cold = if job.index == 0 { 512 * 90 } else { 0 };
+            assert_eq!((job.warm_ns, job.cpu_time_ns), (Some(alone), Some(alone + cold)), "{above}/{below}");
+            if job.index > 0 {
+                warm.add(job);
+            }
+        }
+        let (work, cpu_time) = warm.relative_ipc().expect("jobs");
+        assert!(work == cpu_time && work > 0, "at {above}/{below}: {work} of {cpu_time}");
+    }
+}
+
+/// Whatever stops and moves jobs, and whatever they lose: at one speed their work takes what was asked for by that speed; at different
+/// ones, what they were on their cores if no cache costs anything.
+#[test]
+fn warm_time_is_that_of_the_cores_where_jobs_were() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/platforms/two-sockets.toml");
+    let platform = read_platform(&file).expect("an example");
+    let (mut checked, mut inflated, mut moved) = (0, 0, 0);
+    for seed in 0..2_000 {
+        let mut case = Case::random(seed);
+        case.on_miss = OnMiss::ALL[usize::try_from(seed % 3).expect("small")];
+        let is_cold = seed % 2 == 0;
+        let (above, below) = some_speed(seed)(0);
+        let cores = platform.cpus().iter().filter(|cpu| cpu % 2 == 0).take(3).collect();
+        let platform = platform.clone().restricted(&cores).expect("three of its cores");
+        let platform = match is_cold {
+            true => at_speeds(&platform, |_| (above, below)),
+            false => at_speeds(&platform, some_speed(seed)),
+        };
+        let sized = |(id, task): (usize, &Task)| {
+            let mut task = task.clone();
+            let size_bytes = if is_cold { 512 * (1 + id as u64 / 2 % 3) } else { 0 };
+            task.working_set = WorkingSet { size_bytes, reads: 1, writes: 3, ..WorkingSet::default() };
+            let is_shared = is_cold && id / 2 * 2 + 1 < case.set.tasks().len();
+            task.group =
+                is_shared.then(|| Group { name: format!("g{}", id / 2), shared_bytes: size_bytes / 2 });
+            task
+        };
+        let tasks = case.set.tasks().iter().enumerate().map(sized).collect();
+        case.set = TaskSet::new("sized", tasks).expect("valid");
+        case.costs = match seed % 4 < 2 {
+            true => tracked_by(latencies().accessing(3_000).expect("valid")),
+            false => tracked(),
+        };
+        let rule = PriorityRule::EarliestDeadlineFirst;
+        let scheduler = PolicyScheduler { policy: Policy::EdfBh, scope: Scope::Global, rule };
+        for job in case.simulate_on(scheduler, &platform, |_| {}).jobs {
+            let (warm, used) = (job.warm_ns, job.cpu_time_ns);
+            if !is_cold && job.outcome != Outcome::Skipped {
+                assert_eq!(warm, used, "seed {seed}: {job:?}\n{}", case.describe());
+                moved += u32::from(job.first_cpu != job.last_cpu);
+                checked += 1;
+            } else if is_cold && job.outcome == Outcome::Completed {
+                let alone =
+                    Speed::new(above, below).expect("a fraction").time_for(job.demand_ns.expect("known"));
+                assert_eq!(warm, Some(alone), "seed {seed}: {job:?}\n{}", case.describe());
+                inflated += u32::from(used > warm);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 200_000 && inflated > 5_000 && moved > 5_000, "{checked} {inflated} {moved}");
 }
 
 /// No job has more lines from memory than it has walked, whatever happens to it.

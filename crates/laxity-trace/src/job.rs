@@ -44,6 +44,9 @@ pub struct Job {
     pub deadline_ns: u64,
     /// The work the job was asked to do, where work is time.
     pub demand_ns: Option<u64>,
+    /// CPU time that what it did of that takes with warm caches on the cores where it was, by their speed; where a simulation follows
+    /// what caches hold.
+    pub warm_ns: Option<u64>,
     /// What became of it.
     pub outcome: Outcome,
     /// When its first instruction ran.
@@ -82,6 +85,11 @@ impl Outcome {
 }
 
 impl Job {
+    /// The CPU time that its work takes by itself: with warm caches where it was, if that is known, else the demand.
+    pub fn work_ns(&self) -> Option<u64> {
+        self.warm_ns.or(self.demand_ns)
+    }
+
     /// When it completed. Nothing for a job that ended otherwise, or not at all.
     pub fn completed_ns(&self) -> Option<u64> {
         self.finish_ns.filter(|_| self.outcome == Outcome::Completed)

@@ -47,6 +47,14 @@ impl<'a> RowGroup<'a> {
         }
     }
 
+    /// The same of a column that not every file has.
+    pub(crate) fn integers_if_there<T: TryFrom<i32> + TryFrom<i64>>(
+        &self,
+        name: &str,
+    ) -> Result<Option<Vec<Option<T>>>> {
+        self.columns.contains_key(name).then(|| self.integers(name)).transpose()
+    }
+
     /// What the words of a column mean; each row must have one that is `known`.
     pub(crate) fn words<V>(&self, name: &str, known: impl Fn(&[u8]) -> Option<V>) -> Result<Vec<V>> {
         let ColumnReader::ByteArrayColumnReader(reader) = self.column(name)? else {

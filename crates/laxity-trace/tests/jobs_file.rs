@@ -119,7 +119,7 @@ fn columns_have_the_types_and_encodings_that_others_expect() {
         outcome BYTE_ARRAY, start_ns INT64?, finish_ns INT64?, response_ns INT64?, laxity_ns INT64?, \
         tardiness_ns INT64?, cpu_time_ns INT64?, first_cpu INT32?, last_cpu INT32?, migrations INT32?, \
         context_switches INT32?, instructions INT64?, cycles INT64?, l1d_misses INT64?, l2_misses INT64?, \
-        llc_misses INT64?";
+        llc_misses INT64?, warm_ns INT64?";
     assert_eq!(columns.join(", "), expected);
     // The values as anyone reads them, the derived ones too: R = 4 ms, laxity 6 ms, no tardiness; then nulls.
     let rows: Vec<String> = reader

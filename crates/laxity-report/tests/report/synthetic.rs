@@ -93,6 +93,7 @@ pub fn jobs_of(set: &TaskSet, b: Behaviour, duration: Duration, noise: &mut Nois
                 release_ns: release,
                 deadline_ns: release + task.deadline_rel.as_ns(),
                 demand_ns: Some(wcet),
+                warm_ns: None,
                 outcome: if ended { Outcome::Completed } else { Outcome::Unfinished },
                 start_ns: Some(release + wait),
                 finish_ns: ended.then_some(finish),

@@ -5,6 +5,7 @@ use crate::costs::{Begins, CacheCosts, CacheDelay, CacheState, Reloaded};
 use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_model::Result;
+use laxity_trace::Job;
 
 /// What cold caches cost, and what they hold where that is followed.
 pub enum Caches {
@@ -42,9 +43,13 @@ impl Access {
 pub struct Followed {
     /// Lines that it had from memory.
     memory_lines: u64,
+    /// How long what it has done takes with warm caches on the cores where it was, in fs: many can be added up.
+    warm_fs: u128,
+    /// What of its work is for cold caches and has not passed.
+    cold: u64,
     /// Its stay on a core, until it is known what came of it.
     stay: Option<Stay>,
-    /// What was added to its work for cold caches and has not passed yet.
+    /// That, where it counts towards what it pays when it goes on.
     unpaid: u64,
     /// When it will have done its work, as far as is known.
     until: u64,
@@ -61,6 +66,8 @@ struct Stay {
     extra: u64,
     /// The lines of that walk.
     lines: u64,
+    /// Of how much work a ns there is.
+    rate: u64,
 }
 
 /// A job on another core, which takes longer or less long than it was thought to.
@@ -114,7 +121,9 @@ impl Caches {
                 // What it has not paid yet is in its work still.
                 let longer_ns = (delay_ns * work.rate).saturating_sub(unpaid).div_ceil(work.rate);
                 let extra = unpaid + longer_ns * work.rate;
-                job.stay = Some(Stay { work: work.left + longer_ns * work.rate, extra, lines });
+                job.stay =
+                    Some(Stay { work: work.left + longer_ns * work.rate, extra, lines, rate: work.rate });
+                job.cold += longer_ns * work.rate;
                 let since = now + extra.div_ceil(work.rate);
                 let work_ns = useful.div_ceil(work.rate);
                 (job.until, job.granted_ns) = (since.saturating_add(work_ns), 0);
@@ -175,12 +184,12 @@ impl Caches {
         repaced
     }
 
-    /// The lines that the task's present job had from memory, for its record; nothing where that is not followed. Its next job is the present one from now on.
-    pub fn job_ended(&mut self, task: usize) -> Option<u64> {
-        match self {
-            Caches::Distance(..) => None,
-            Caches::State { jobs, .. } => Some(std::mem::take(&mut jobs[task]).memory_lines),
-        }
+    /// The record of the task's present job gets what is followed of it. Its next job is the present one from now on.
+    pub fn job_ended(&mut self, task: usize, record: &mut Job) {
+        let Caches::State { jobs, .. } = self else { return };
+        let Followed { memory_lines, warm_fs, .. } = std::mem::take(&mut jobs[task]);
+        record.counters.llc_misses = Some(memory_lines);
+        record.warm_ns = Some(u64::try_from(warm_fs.div_ceil(FS_PER_NS)).unwrap_or(u64::MAX));
     }
 }
 
@@ -207,11 +216,14 @@ fn changed(work: Work, change_ns: i64) -> u64 {
     if change_ns < 0 { work.left.saturating_sub(change) } else { work.left.saturating_add(change) }
 }
 
+/// fs in a ns.
+const FS_PER_NS: u128 = 1_000_000;
+
 /// A job's stay is over, or its work is: what came of it.
 fn settle(state: &mut CacheState, access: Option<Access>, job: &mut Followed, task: u32, work_left: u64) {
-    let Some(Stay { work, extra, lines }) = job.stay.take() else { return };
+    let Some(Stay { work, extra, lines, rate }) = job.stay.take() else { return };
+    let done = work.saturating_sub(work_left);
     let walked = access.map(|access| {
-        let done = work.saturating_sub(work_left);
         let first = extra.saturating_add(access.work_of(lines));
         if done >= first {
             return access.lines_in(done - extra);
@@ -221,6 +233,11 @@ fn settle(state: &mut CacheState, access: Option<Access>, job: &mut Followed, ta
         u64::try_from(u128::from(lines) * u128::from(done) / u128::from(first)).unwrap_or(lines)
     });
     job.memory_lines += state.settle(task as usize, walked);
+    // Where nobody knows how long a walk takes, what it costs passes first.
+    let cold = if access.is_some() { job.unpaid } else { job.cold.saturating_sub(done) };
+    let useful = done.saturating_sub(job.cold - cold);
+    job.warm_fs += u128::from(useful) * FS_PER_NS / u128::from(rate);
+    job.cold = cold;
 }
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {

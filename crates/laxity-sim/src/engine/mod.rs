@@ -412,7 +412,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
                     job.outcome = Outcome::Ordinary;
                 }
                 if let Some(caches) = &mut self.caches {
-                    job.counters.llc_misses = caches.job_ended(task);
+                    caches.job_ended(task, &mut job);
                 }
                 self.observer.job(&job);
                 self.late.never_done(task, job.deadline_ns);

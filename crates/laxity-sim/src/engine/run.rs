@@ -64,7 +64,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         if !IDEAL {
             job.outcome = outcome;
             if let Some(caches) = &mut self.caches {
-                job.counters.llc_misses = caches.job_ended(task as usize);
+                caches.job_ended(task as usize, &mut job);
             }
         }
         self.observer.job(&job);

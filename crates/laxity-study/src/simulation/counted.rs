@@ -59,6 +59,7 @@ mod tests {
             release_ns: 0,
             deadline_ns: 100,
             demand_ns: Some(10),
+            warm_ns: None,
             outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
             start_ns: None,
             finish_ns,

@@ -89,7 +89,7 @@ const fn column(name: &'static str, source: Source) -> Column {
 }
 
 /// All columns.
-pub(super) const COLUMNS: [Column; 27] = [
+pub(super) const COLUMNS: [Column; 28] = [
     column("run", Source::Int32(|row| row.run.run)),
     column("set", Source::Int32(|row| row.run.set)),
     column("scheduler", Source::Word(|row| row.run.scheduler.clone())),
@@ -117,6 +117,7 @@ pub(super) const COLUMNS: [Column; 27] = [
     column("l1d_misses", Source::OptionalInt64(|row| row.job.counters.l1d_misses)),
     column("l2_misses", Source::OptionalInt64(|row| row.job.counters.l2_misses)),
     column("llc_misses", Source::OptionalInt64(|row| row.job.counters.llc_misses)),
+    column("warm_ns", Source::OptionalInt64(|row| row.job.warm_ns)),
 ];
 
 impl Column {

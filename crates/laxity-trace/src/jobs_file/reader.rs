@@ -86,6 +86,8 @@ impl JobsReader {
         let (instructions, cycles) = (large("instructions")?, large("cycles")?);
         let l1d_misses = large("l1d_misses")?;
         let (l2_misses, llc_misses) = (large("l2_misses")?, large("llc_misses")?);
+        // Files from before this column are read, too.
+        let warm_ns = group.integers_if_there::<u64>("warm_ns")?;
         for row in 0..group.rows() {
             let null = || damaged(format!("row {row} lacks a value that every job has"));
             let job = Job {
@@ -94,6 +96,7 @@ impl JobsReader {
                 release_ns: release_ns[row].ok_or_else(null)?,
                 deadline_ns: deadline_ns[row].ok_or_else(null)?,
                 demand_ns: demand_ns[row],
+                warm_ns: warm_ns.as_ref().and_then(|warm_ns| warm_ns[row]),
                 outcome: outcome[row],
                 start_ns: start_ns[row],
                 finish_ns: finish_ns[row],

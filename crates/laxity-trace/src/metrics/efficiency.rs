@@ -2,19 +2,19 @@
 
 use crate::Job;
 
-/// Sums over completed jobs of which demand and CPU time are known.
+/// Sums over completed jobs of which work and CPU time are known.
 ///
-/// 1. What a job is asked to do takes its demand with warm caches, on a core of the reference speed. So the demand stands for its
-///    instructions: demand * frequency * base IPC, where the base IPC is that of a job with warm caches.
-/// 2. Its cycles are its CPU time * frequency. The frequency is the same, and cancels: IPC / base IPC = demand / CPU time, which is
-///    an exact ratio of sums. Cycles of slower cores count as if they were the reference's.
+/// 1. What a job is asked to do takes some time with warm caches on the cores where it is ([`Job::work_ns`]). So that time stands for its
+///    instructions: time * frequency * base IPC, where the base IPC is that of a job with warm caches.
+/// 2. Its cycles are its CPU time * frequency. The frequency is the same, and cancels: IPC / base IPC = time / CPU time, which is
+///    an exact ratio of sums. A slower core has fewer cycles for the same instructions in a time, and fewer instructions.
 /// 3. With one line walked every `access` of work, the accesses are demand / access: the miss rate is of lines from beyond all
 ///    caches by lines that were walked. (The paper's is of loads that reach the last level; here hits closer by count as well.)
 ///
 /// Only where demand is work (simulations, and real jobs of fixed work) does this say something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Efficiency {
-    demand_ns: u128,
+    work_ns: u128,
     cpu_time_ns: u128,
     /// Demand of those jobs whose misses are known.
     counted_ns: u128,
@@ -24,11 +24,11 @@ pub struct Efficiency {
 impl Efficiency {
     /// One more job; jobs that did not complete count nowhere.
     pub fn add(&mut self, job: &Job) {
-        let (Some(demand), Some(cpu_time), Some(_)) = (job.demand_ns, job.cpu_time_ns, job.completed_ns())
-        else {
+        let (Some(demand), Some(work)) = (job.demand_ns, job.work_ns()) else { return };
+        let (Some(cpu_time), Some(_)) = (job.cpu_time_ns, job.completed_ns()) else {
             return;
         };
-        self.demand_ns += u128::from(demand);
+        self.work_ns += u128::from(work);
         self.cpu_time_ns += u128::from(cpu_time);
         if let Some(misses) = job.counters.llc_misses {
             self.counted_ns += u128::from(demand);
@@ -36,9 +36,9 @@ impl Efficiency {
         }
     }
 
-    /// IPC by the IPC of jobs with warm caches, as a fraction: demand and CPU time, in ns. Nothing if no time is known.
+    /// IPC by the IPC of jobs with warm caches, as a fraction: work and CPU time, in ns. Nothing if no time is known.
     pub fn relative_ipc(&self) -> Option<(u128, u128)> {
-        (self.cpu_time_ns > 0).then_some((self.demand_ns, self.cpu_time_ns))
+        (self.cpu_time_ns > 0).then_some((self.work_ns, self.cpu_time_ns))
     }
 
     /// Misses of the last-level cache by accesses, one of which takes `access_ps` with warm caches, as a fraction. Nothing if no
@@ -61,6 +61,7 @@ mod tests {
             release_ns: 0,
             deadline_ns: 100,
             demand_ns: Some(demand_ns),
+            warm_ns: None,
             outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
             start_ns: None,
             finish_ns,
@@ -91,5 +92,10 @@ mod tests {
             Some((120_000, 600_000)),
             "not of jobs whose misses are unknown"
         );
+        // At half the speed it takes 400 with warm caches; its accesses are as many.
+        let slow = Job { warm_ns: Some(400), ..job(200, 500, Some(9), Some(3)) };
+        found.add(&slow);
+        assert_eq!(found.relative_ipc(), Some((1_300, 2_000)));
+        assert_eq!(found.llc_miss_rate(10_000), Some((150_000, 800_000)));
     }
 }

@@ -8,12 +8,12 @@
 //! |---|---|---|---|
 //! | `normalized_laxity` | (D - R)/T | mean over jobs | mean over tasks |
 //! | `measured_utilization` | CPU time/T | mean over jobs | **sum** over tasks; `..._per_core`: over m, as in Table 4 |
-//! | `execution_inflation` | CPU time / demand | sum of CPU times / sum of demands | the same over all jobs |
+//! | `execution_inflation` | CPU time / work | sum of CPU times / sum of work | the same over all jobs |
 //! | `migration_rate` | | migrations | migrations / number of tasks |
 //! | `context_switch_rate` | | context switches | context switches / number of tasks |
 //! | `l1d_`, `l2_`, `llc_miss_rate_per_us` | misses / CPU time in µs | mean over jobs | mean over tasks |
 //! | `tardiness_ns` | max(0, R - D) | mean, maximum over jobs | the same over all jobs; mean of the tasks' maxima |
-//! | `relative_ipc`, `llc_miss_rate` | | | [`Efficiency`]: demand / CPU time, misses / accesses, over all jobs |
+//! | `relative_ipc`, `llc_miss_rate` | | | [`Efficiency`]: work / CPU time, misses / accesses, over all jobs |
 //! | `tardiness_histogram` | class of max(0, R - D) | | jobs by class ([`TardinessHistogram`]) |
 //! | `deadline_satisfaction` | met or missed | met / jobs | met / jobs |
 //! | `response_ns` | R | percentiles over jobs | percentiles over all jobs |
@@ -37,7 +37,8 @@
 //!    ([`Sample`]).
 //! 7. Jobs are taken one at a time ([`Tallies`]) and need not be kept. Percentiles of very many response times
 //!    are rounded up by at most 1/128, and say so ([`ResponseTimes::approximate`]); nothing else is approximate.
-//! 8. `execution_inflation` is of completed jobs whose CPU time and demand are known. Where a demand is work (`--demand-model
+//! 8. `execution_inflation` is of completed jobs whose CPU time and work are known: their demand, or what that takes with warm caches on
+//!    the cores where a simulation that follows caches had them ([`crate::Job::work_ns`]). Where a demand is work (`--demand-model
 //!    work`: accesses that took that long alone, in a warm cache), it is what preemptions, migrations and shared caches cost, and
 //!    1/inflation is the ratio of instructions per cycle to those alone (lindsay2012, 6.2.1): both runs have the same
 //!    instructions. Where a demand is CPU time, it is 1 but for what a job needs to see that it is done.

@@ -226,7 +226,7 @@ impl CpuTimes {
     }
 }
 
-/// CPU time and demand of those completed jobs for which both are known.
+/// CPU time, and what the work takes by itself ([`Job::work_ns`]), of those completed jobs for which both are known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Work {
     used_ns: u128,
@@ -242,7 +242,7 @@ impl Work {
         }
     }
 
-    /// CPU time / demand; nothing if nothing was asked for.
+    /// CPU time / what the work takes by itself; nothing if nothing was asked for.
     pub(super) fn inflation(&self) -> Option<f64> {
         ratio(i128::try_from(self.used_ns).ok()?, i128::try_from(self.asked_ns).ok()?)
     }
@@ -346,7 +346,7 @@ impl TaskTally {
         self.laxity_ns_min = self.laxity_ns_min.min(laxity);
         self.tardiness_ns += u128::from(finish.saturating_sub(job.deadline_ns));
         self.cpu_times.add(job.cpu_time_ns);
-        self.work.add(job.cpu_time_ns, job.demand_ns);
+        self.work.add(job.cpu_time_ns, job.work_ns());
         self.migrations.add(job.migrations);
         self.context_switches.add(job.context_switches);
         if job.counters != Counters::default() {

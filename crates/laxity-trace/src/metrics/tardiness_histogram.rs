@@ -80,6 +80,7 @@ mod tests {
             release_ns: 0,
             deadline_ns,
             demand_ns: Some(1),
+            warm_ns: None,
             outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
             start_ns: None,
             finish_ns,

@@ -26,6 +26,7 @@ fn job(index: u32, response: Option<u64>) -> Job {
         release_ns,
         deadline_ns: release_ns + 10 * MS,
         demand_ns: Some(MS),
+        warm_ns: None,
         outcome: if response.is_some() { Outcome::Completed } else { Outcome::Unfinished },
         start_ns: Some(release_ns),
         finish_ns: response.map(|response| release_ns + response),
