@@ -5,6 +5,7 @@ use laxity_sim::costs::{Begins, CacheState, LineLatencies};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 const LINE: u64 = 64;
 const LEVELS_PS: [u64; 3] = [1_770, 4_800, 17_110];
@@ -285,15 +286,15 @@ impl Kind {
     }
 }
 
-/// The total within so many thousandths, and of a hundred jobs all but two within others.
-fn check(kind: Kind, total: u64, each: u64) {
+/// The total within so many thousandths, and of a hundred jobs all but two between two shares, in thousandths.
+fn check(kind: Kind, total: u64, each: RangeInclusive<u64>) {
     let (totals, jobs) = kind.compared();
     println!("{kind:?}: lost {} and from memory {} of 1000; jobs {jobs:?}", totals[0], totals[1]);
     for found in totals {
         assert!(found.abs_diff(1_000) <= total, "{kind:?}: {totals:?}");
     }
     for found in jobs {
-        assert!(found.abs_diff(1_000) <= each, "{kind:?}: {jobs:?}");
+        assert!(each.contains(&found), "{kind:?}: {jobs:?}");
     }
 }
 
@@ -302,21 +303,21 @@ const WRITERS: Kind = Kind { unequal: false, readers: false, leave: false, near:
 #[test]
 fn writers_lose_what_they_lose_line_by_line() {
     for unequal in [false, true] {
-        check(Kind { unequal, ..WRITERS }, 10, 100);
+        check(Kind { unequal, ..WRITERS }, 10, 900..=1_100);
     }
 }
 
 #[test]
 fn readers_and_those_who_write_a_part_lose_what_they_lose_line_by_line() {
     for unequal in [false, true] {
-        check(Kind { unequal, readers: true, ..WRITERS }, 30, 150);
+        check(Kind { unequal, readers: true, ..WRITERS }, 30, 850..=1_150);
     }
 }
 
 #[test]
 fn who_leaves_and_comes_back_loses_what_it_loses_line_by_line() {
     for readers in [false, true] {
-        check(Kind { unequal: true, readers, leave: true, ..WRITERS }, 30, 150);
+        check(Kind { unequal: true, readers, leave: true, ..WRITERS }, 30, 850..=1_150);
     }
 }
 
@@ -324,7 +325,7 @@ fn who_leaves_and_comes_back_loses_what_it_loses_line_by_line() {
 fn on_cores_of_different_speeds_they_lose_what_they_lose_line_by_line() {
     for readers in [false, true] {
         for leave in [false, true] {
-            check(Kind { unequal: true, readers, leave, near: false, mixed: true }, 30, 200);
+            check(Kind { unequal: true, readers, leave, near: false, mixed: true }, 30, 800..=1_200);
         }
     }
 }
@@ -344,7 +345,7 @@ fn no_job_has_more_lines_from_memory_than_it_makes_accesses_at_any_speed() {
 fn where_some_share_a_cache_totals_are_off_by_more() {
     for readers in [false, true] {
         for unequal in [false, true] {
-            check(Kind { unequal, readers, near: true, ..WRITERS }, 100, 1_500);
+            check(Kind { unequal, readers, near: true, ..WRITERS }, 100, 600..=2_400);
         }
     }
 }
