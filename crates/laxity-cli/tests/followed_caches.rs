@@ -115,4 +115,10 @@ fn nothing_is_said_of_what_is_not_known() {
     let (json, views) = shown("version = 1\n[cache]\nl2 = \"5ns\"\nmemory = \"60ns\"\n");
     assert!(json["caches"].is_null(), "by distance: {json}");
     assert!(views.iter().all(|view| !view.contains("hat caches did")), "{views:?}");
+    let tracked = "version = 1\n[cache]\ntracked = true\nl2 = \"5ns\"\nmemory = \"60ns\"\n";
+    let (json, views) = shown_of(&WRITERS.replace("\"6\"", "\"1\""), "four-cores", tracked);
+    assert!(json["caches"].is_null(), "of no caches: {json}");
+    for view in views {
+        assert!(!view.contains("hat caches did") && view.contains("describes no caches"), "{view}");
+    }
 }

@@ -109,7 +109,7 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
         own.insert("calibration".to_owned(), calibration.join("; "));
     }
     if let Some(mechanics) = &settings.simulate {
-        own.extend(mechanics.cost_options());
+        own.extend(mechanics.cost_options(&settings.platform));
     }
     let machine = Machine::this_machine(&settings.platform);
     // Those that verify a recorded schedule need it, too.

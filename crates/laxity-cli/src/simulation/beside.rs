@@ -103,7 +103,7 @@ fn mechanics_of(beside: &Beside<'_>, all: &Mechanics) -> Mechanics {
 }
 
 fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -> Run {
-    let mut notes = case.mechanics.notes();
+    let mut notes = case.mechanics.notes(case.platform);
     notes.extend(case.mechanics.costs.notes(tasks_of(case.set)));
     notes.extend(match (beside.budgets, case.mechanics.budget_mode) {
         (Budgets::None, _) => None,

@@ -3,7 +3,7 @@
 use super::definition::{AT, AT_TICKS, COSTS_TOML, ON_MISS};
 use crate::arguments::ChangeAt;
 use crate::experiment::Below;
-use laxity_model::{Duration, OnMiss, Platform, Result, ServerSizes};
+use laxity_model::{Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes};
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};
 use laxity_trace::CacheSummary;
@@ -71,8 +71,8 @@ impl Mechanics {
         servers_of(&self.below.servers, platform).unwrap_or_default()
     }
 
-    /// What a reader of a run must know.
-    pub fn notes(&self) -> Vec<String> {
+    /// What a reader of a run on this machine must know.
+    pub fn notes(&self, platform: &Platform) -> Vec<String> {
         let note = match (self.costs.is_zero(), self.costs_file.as_ref()) {
             (true, _) => "simulated without costs: scheduling, context switches and cold caches take no time"
                 .to_owned(),
@@ -81,11 +81,18 @@ impl Mechanics {
                 format!("simulated with the costs{file}: {}", self.modelled().join(", "))
             }
         };
-        vec![note]
+        let nothing = self.tracks_caches() && !self.follows_caches(platform);
+        let nothing = nothing.then(|| {
+            format!(
+                "platform `{}` describes no caches: nothing is followed though caches are `tracked`, and every line comes from memory",
+                platform.name()
+            )
+        });
+        [Some(note), nothing].into_iter().flatten().collect()
     }
 
     /// All options, as the manifest of a simulation has them.
-    pub fn options(&self) -> BTreeMap<String, String> {
+    pub fn options(&self, platform: &Platform) -> BTreeMap<String, String> {
         let mut options = BTreeMap::from([
             ("background".to_owned(), self.background.to_string()),
             ("batching".to_owned(), if self.batching { "on" } else { "off" }.to_owned()),
@@ -93,7 +100,7 @@ impl Mechanics {
             (ON_MISS.to_owned(), self.on_miss.to_string()),
             ("retries".to_owned(), self.retries_max.to_string()),
         ]);
-        options.extend(self.cost_options());
+        options.extend(self.cost_options(platform));
         options.extend(self.below.options());
         options.extend((!self.changes.is_empty()).then(|| (AT.to_owned(), joined(&self.changes))));
         options.extend((self.busy > 0).then(|| ("busy".to_owned(), self.busy.to_string())));
@@ -103,14 +110,14 @@ impl Mechanics {
     }
 
     /// The costs file, what it gives a cost to, and what a real system pays for that costs nothing all the same.
-    pub fn cost_options(&self) -> BTreeMap<String, String> {
+    pub fn cost_options(&self, platform: &Platform) -> BTreeMap<String, String> {
         let costs =
             self.costs_file.as_ref().map_or_else(|| "none".to_owned(), |file| file.display().to_string());
         let mut options = BTreeMap::from([("costs".to_owned(), costs)]);
         if self.costs_file.is_some() {
             options.insert(COSTS_TOML.to_owned(), self.costs.to_toml());
         }
-        if self.follows_caches() {
+        if self.follows_caches(platform) {
             let (name, word) = CacheSummary::FOLLOWED;
             options.insert(name.to_owned(), word.to_owned());
             let warm = self.costs.cache.as_ref().and_then(|cache| cache.ipc);
@@ -124,8 +131,14 @@ impl Mechanics {
         options
     }
 
-    /// Whether the simulation follows what caches hold.
-    pub fn follows_caches(&self) -> bool {
+    /// Whether the simulation follows what the caches of this machine hold.
+    fn follows_caches(&self, platform: &Platform) -> bool {
+        let holds_data = |cache: &Cache| cache.kind != CacheKind::Instruction;
+        self.tracks_caches() && platform.caches().iter().any(holds_data)
+    }
+
+    /// Whether what caches hold, if there are any, is to be followed: lines from memory are then counted.
+    pub fn tracks_caches(&self) -> bool {
         self.costs.cache.as_ref().is_some_and(|cache| cache.tracked && !cache.is_zero())
     }
 

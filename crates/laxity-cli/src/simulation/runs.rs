@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// What a simulation cannot know, by column, and why.
 pub fn not_simulated(mechanics: &Mechanics) -> BTreeMap<String, String> {
     let mut columns = vec!["l1d_misses", "l2_misses"];
-    if !mechanics.follows_caches() {
+    if !mechanics.tracks_caches() {
         columns.push("llc_misses");
     }
     let reason = |column: &str| (column.to_owned(), "a simulation has no cache counters".to_owned());
@@ -37,7 +37,7 @@ pub fn run(
         status: RunStatus::NotRun { reason: String::new() },
         placement: placed.map(|placed| placed.record.clone()),
         not_measured: not_simulated(&settings.mechanics),
-        notes: settings.mechanics.notes(),
+        notes: settings.mechanics.notes(&settings.platform),
         kernel_counters: BTreeMap::new(),
         schedule: None,
         jobs: Vec::new(),
@@ -46,7 +46,7 @@ pub fn run(
 
 /// The manifest of a simulation.
 pub fn manifest(sets: &[TaskSet], settings: &Settings, runs: Vec<Run>) -> Manifest {
-    let mut own = settings.mechanics.options();
+    let mut own = settings.mechanics.options(&settings.platform);
     own.extend(settings.tolerate.map(|time| (TOLERATE.to_owned(), time.to_string())));
     let machine = Machine::simulated(&settings.platform);
     settings.common().manifest(sets, machine, Some(&settings.platform), own, runs)
