@@ -5,7 +5,8 @@
 //! 2. An ordinary task of the set releases its jobs as it would as a real-time task, and runs them among the background tasks.
 //! 3. Whoever becomes a real-time task goes on where it is: a job that has arrived and is not done is released anew, and those behind
 //!    it are as much later. So its real-time jobs are at least a period apart.
-//! 4. Whoever becomes ordinary goes on with its job, if one is not done, as an ordinary task; whoever leaves ends it as what it is.
+//! 4. Whoever becomes ordinary goes on with its job, if one is not done, as an ordinary task; whoever leaves ends it as what it is. A
+//!    task's own `leave` is one more change, before those of the same instant. Who leaves before its `phase` never enters.
 //! 5. The policy learns of who has become ordinary as in a kernel (`bpf/host/one_lock.h`): when it would be that task's turn.
 //! 6. A server gets another budget with its next period, and another period when its core is quiet (`policy/deferrable.h`).
 //! 7. Where admission decides, what it refuses because of what has left is asked again when that no longer counts, as the loader of

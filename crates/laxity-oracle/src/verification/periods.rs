@@ -4,7 +4,8 @@
 //!    the first not before the phase; where the definition has a [`crate::JobSource`], exactly when that says. Jobs that
 //!    arrive when they will ([`crate::Definition::with_free_arrivals`]) do so at any time.
 //! 2. Jobs are released in `[0, duration)` and before their task leaves: all that are due, and no other. They are numbered
-//!    from 0 without gaps. No job is released before a recorded `enter` or after a recorded `leave` of its task.
+//!    from 0 without gaps. No job is released before a recorded `enter` or after a recorded `leave` of its task, which may leave
+//!    before it enters: then it does not.
 //! 3. No job runs before its release.
 //! 4. Whose task becomes a real-time task when it should have been released already is released then, and those behind it are as much
 //!    later (`changes.rs`).
@@ -160,7 +161,11 @@ impl Periods {
         report.checks(Oracle::Periods);
         let next = &mut self.tasks[task as usize];
         if next.entered || next.left || trace.tasks[task as usize].released > 0 {
-            let why = if next.entered || next.left { "a second time" } else { "after its first job" };
+            let why = match (next.left, next.entered) {
+                (true, _) => "after it has left",
+                (false, true) => "a second time",
+                (false, false) => "after its first job",
+            };
             report.violation(Sighting::at(Oracle::Periods, now), || format!("T{task} enters {why}"));
         }
         next.entered = true;

@@ -3,6 +3,8 @@
 //! A task's number within a core's instance is another one each time it becomes one of it: the policy may still have its earlier self,
 //! until it is that one's turn.
 
+mod sizes;
+
 use super::prepare::parameters;
 use super::{CellState, Engine, EventKind, NEVER, NONE, index_u32};
 use crate::changes::{Change, Changed, Outcome, PATIENCE, What};
@@ -12,8 +14,7 @@ use laxity_analysis::SporadicTask;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Result};
 use laxity_policy::TaskParameters;
-use laxity_trace::Event;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,10 @@ pub(super) struct Lives {
     next: usize,
     admission: Option<Admission>,
     standing: Vec<Standing>,
+    /// By task: the instant from which on it releases no jobs, because of its own `leave` or because the simulation releases none.
+    ends: Vec<u64>,
+    /// Who leaves by itself, and when: those whose time has not come.
+    leaves: BTreeSet<(u64, usize)>,
     /// By task: as admission sees it, but for its number.
     entrants: Vec<Entrant>,
     /// By task: as the policy sees it.
@@ -67,11 +72,17 @@ impl Lives {
             tardiness_max,
             affinity: task.affinity.clone(),
         });
+        let duration = setup.duration.as_ns();
+        let own = setup.set.tasks().iter().map(|task| task.leave.map_or(duration, |leave| leave.as_ns()));
+        let ends: Vec<u64> = own.map(|leave| leave.min(duration)).collect();
+        let leaves = ends.iter().zip(0..).filter(|&(&at, _)| at < duration);
         let mut lives = Lives {
             list: changes.list.clone(),
             next: 0,
             admission: None,
             standing: vec![Standing::Absent; all.len()],
+            leaves: leaves.map(|(&at, task)| (at, task)).collect(),
+            ends,
             entrants: entrants.collect(),
             parameters: parameters(setup, &all, true),
             names: setup.set.tasks().iter().map(|task| task.name.clone()).collect(),
@@ -116,7 +127,8 @@ impl Lives {
     /// The next instant at which something changes.
     pub fn next_instant(&self) -> u64 {
         let asked = self.list.get(self.next).map_or(NEVER, |change| change.at.as_ns());
-        self.size_comes.values().copied().fold(asked, u64::min)
+        let leaves = self.leaves.first().map_or(NEVER, |&(at, _)| at);
+        self.size_comes.values().copied().fold(asked.min(leaves), u64::min)
     }
 
     /// What became of everything that was asked for.
@@ -153,6 +165,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         for core in come {
             self.show_size(core);
         }
+        while let Some(task) = self.lives.as_mut().and_then(|lives| lives.next_leaving(now)) {
+            self.let_leave(task);
+        }
         while let Some(number) = self.lives.as_mut().and_then(|lives| lives.next_due(now)) {
             let outcome = self.change(number);
             self.note(number, outcome);
@@ -183,8 +198,11 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         };
         match (what, standing) {
             (What::Enter { cpu, .. }, Standing::Absent) => {
-                self.appear(task);
-                self.ask_to_enter(number, task, cpu)
+                if self.appear(task) {
+                    self.ask_to_enter(number, task, cpu)
+                } else {
+                    self.no_more_jobs(task)
+                }
             }
             (What::Promote { cpu, .. }, Standing::Ordinary) => self.ask_to_enter(number, task, cpu),
             (What::Demote { .. }, Standing::RealTime) => self.demote(task),
@@ -198,22 +216,30 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// A task is there, as an ordinary one.
-    fn appear(&mut self, task: usize) {
-        self.tasks[task].advance();
+    /// A task is there, as an ordinary one; unless it has no job to be there for.
+    fn appear(&mut self, task: usize) -> bool {
+        let end = self.lives.as_ref().map_or(NEVER, |lives| lives.ends[task]);
+        if self.now >= end || self.tasks[task].advance() == NEVER {
+            return false;
+        }
         self.tasks[task].enters(self.now);
         self.emit(EventKind::Enter, None, index_u32(task), None);
         self.turn_ordinary(task);
+        true
+    }
+
+    fn no_more_jobs(&self, task: usize) -> Outcome {
+        let name = self.lives.as_ref().map_or("", |lives| &lives.names[task]);
+        let why = Diagnostic::usage(format!("task `{name}` has no more jobs"));
+        Outcome::Refused(why.hint("change it earlier, let it `leave` later, or simulate for longer"))
     }
 
     /// A task that is there asks to be a real-time task.
     fn ask_to_enter(&mut self, number: usize, task: usize, cpu: Option<u32>) -> Outcome {
-        let lives = self.lives.as_mut().expect("something changes");
         if !self.tasks[task].alive {
-            let name = &lives.names[task];
-            let why = Diagnostic::usage(format!("task `{name}` has no more jobs"));
-            return Outcome::Refused(why.hint("change it earlier, or simulate for longer"));
+            return self.no_more_jobs(task);
         }
+        let lives = self.lives.as_mut().expect("something changes");
         let core = match &mut lives.admission {
             None => cpu.expect("checked: without admission the core is named"),
             Some(admission) => {
@@ -324,49 +350,6 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         Outcome::Left
     }
 
-    fn resize(&mut self, number: usize, cpu: u32, server: DeferrableServer) -> Outcome {
-        let now = self.now;
-        let core =
-            self.cpus.iter().position(|core| core.number == cpu).expect("checked: a core of the platform");
-        let core = index_u32(core);
-        let lives = self.lives.as_mut().expect("something changes");
-        if let Some(admission) = &mut lives.admission
-            && let Err(refused) = admission.resize(cpu, server)
-        {
-            if refused.unsettled {
-                lives.waiting.push(number);
-            }
-            return Outcome::Refused(refused.diagnostic(|id| lives.name(id)));
-        }
-        let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
-        let from_ns = servers.wants(core, server, now);
-        lives.settles_from(core, from_ns.unwrap_or(now));
-        match from_ns {
-            Some(from) if from > now => {
-                lives.size_comes.insert(core, from);
-            }
-            Some(_) => {
-                lives.size_comes.remove(&core);
-                self.show_size(core);
-            }
-            None => {}
-        }
-        Outcome::Resized { from_ns }
-    }
-
-    /// The size that the core's server has from now on.
-    fn show_size(&mut self, core: u32) {
-        if O::EVENTS {
-            let cpu = Some(self.cpus[core as usize].number);
-            let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
-            let (budget, period) = servers.size(core, self.now);
-            for (kind, length) in [(EventKind::ServerPeriod, period), (EventKind::ServerBudget, budget)] {
-                let argument = Some(length);
-                self.observer.event(Event { time_ns: self.now, kind, cpu, task: None, job: None, argument });
-            }
-        }
-    }
-
     /// At the end of an instant: on cores that are quiet, what is no longer there no longer counts, and who was refused because of it is
     /// asked again. Whether anybody entered.
     pub(super) fn settle(&mut self) -> bool {
@@ -407,7 +390,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         for number in std::mem::take(&mut lives.waiting) {
             let lives = self.lives.as_mut().expect("something changes");
             let Change { at, what } = lives.list[number];
-            if now.saturating_sub(at.as_ns()) > PATIENCE.as_ns() {
+            let over = what.task().is_some_and(|task| now >= lives.ends[task]);
+            if over || now.saturating_sub(at.as_ns()) > PATIENCE.as_ns() {
                 continue;
             }
             let outcome = match what {
@@ -433,6 +417,19 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 }
 
 impl Lives {
+    /// The next task that is there and leaves by itself, if its time has come.
+    fn next_leaving(&mut self, now: u64) -> Option<usize> {
+        while let Some(&(_, task)) = self.leaves.first().filter(|&&(at, _)| at <= now) {
+            self.leaves.pop_first();
+            if matches!(self.standing[task], Standing::RealTime | Standing::Ordinary) {
+                let list = &self.list;
+                self.waiting.retain(|&number| list[number].what.task() != Some(task));
+                return Some(task);
+            }
+        }
+        None
+    }
+
     /// The next change, if its time has come.
     fn next_due(&mut self, now: u64) -> Option<usize> {
         let change = self.list.get(self.next)?;

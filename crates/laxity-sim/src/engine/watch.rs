@@ -92,12 +92,17 @@ impl Watch {
         self.coming.push(Reverse((release, Coming::Arrival, index_u32(task))));
     }
 
-    /// The task releases no more jobs from `now` on; a real-time task is seen to leave. `arrives`: but for one that is released just now.
+    /// The task releases no more jobs from `now` on; a real-time task is seen to leave, and one that has not entered yet does not enter
+    /// any more. `arrives`: but for one that is released just now.
     pub fn leaves(&mut self, task: usize, (real_time, arrives): (bool, bool), now: u64) {
         let Some(seen) = self.tasks.get_mut(task) else { return };
         seen.jobs = seen.jobs.clone().before(Duration::from_ns(now));
         self.coming.retain(|Reverse((_, coming, other))| {
-            let gone = matches!(coming, Coming::Leave) || (matches!(coming, Coming::Arrival) && !arrives);
+            let gone = match coming {
+                Coming::Enter | Coming::Leave => true,
+                Coming::Arrival => !arrives,
+                Coming::Replenish { .. } | Coming::Deadline { .. } => false,
+            };
             *other as usize != task || !gone
         });
         if real_time {

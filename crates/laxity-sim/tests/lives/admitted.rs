@@ -1,6 +1,7 @@
 //! Many cores of different speeds, with admission: nobody who was admitted is later than was promised, whoever comes and goes and
 //! however servers are resized.
 
+use super::by_definition::own_of;
 use super::seeds;
 use super::world::{UNIT, World, server_of};
 use laxity_sim::{BudgetMode, Outcome, What};
@@ -24,9 +25,14 @@ fn world_of(rng: &mut Pcg64) -> World {
             (rng.random_range(1..=period / 2), period, None)
         })
         .collect();
+    // Whoever is there all the time is late more often.
+    let plain = rng.random_range(0..3) > 0;
     let mut changes: Vec<(u64, What)> = Vec::new();
     for task in 0..count {
-        changes.push((rng.random_range(0..40), What::Enter { task, cpu: None }));
+        // The others are ordinary at first.
+        if plain || rng.random_range(0..6) > 0 {
+            changes.push((rng.random_range(0..40), What::Enter { task, cpu: None }));
+        }
     }
     for _ in 0..rng.random_range(0..=3 * count) {
         let task = rng.random_range(0..count);
@@ -42,7 +48,7 @@ fn world_of(rng: &mut Pcg64) -> World {
                 }
             }
         };
-        let at = rng.random_range(40..200);
+        let at = rng.random_range(40..220);
         changes.push((at, what));
         if matches!(what, What::Demote { .. }) && rng.random_range(0..2) == 0 {
             // Into a place that is not quiet yet.
@@ -55,6 +61,7 @@ fn world_of(rng: &mut Pcg64) -> World {
     World {
         speeds,
         tasks,
+        own: (0..if plain { 0 } else { count }).map(|_| own_of(rng)).collect(),
         busy: usize::from(rng.random_range(0..4) == 0),
         // Whoever comes late in a server's period may have two budgets.
         bursts: (0..rng.random_range(4..=30))

@@ -1,7 +1,7 @@
 //! One core of speed 1, without admission: who has it is said here a second time, unit by unit, by the definition alone.
 
 use super::seeds;
-use super::world::{World, server_of};
+use super::world::{Own, World, server_of};
 use laxity_sim::What;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -18,8 +18,9 @@ struct Live {
     wcet: u64,
     period: u64,
     standing: Standing,
-    /// It has left: it releases no more.
+    /// It has left: it releases no more. By itself it does so then.
     left: bool,
+    leave: u64,
     /// Number and arrival of the next job that has not arrived.
     next: (u32, u64),
     /// Number, arrival and work left of those that have, and are not done.
@@ -106,7 +107,8 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
         period,
         standing: standing(id, core),
         left: false,
-        next: (0, 0),
+        leave: world.own(id).leave.unwrap_or(u64::MAX),
+        next: (0, world.own(id).phase),
         pending: VecDeque::new(),
     };
     let mut tasks: Vec<Live> = world.tasks.iter().enumerate().map(live).collect();
@@ -115,10 +117,11 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
     let mut finishes = BTreeMap::new();
     for now in 0..world.length {
         server.advance(now);
+        tasks.iter_mut().for_each(|task| task.left |= task.leave <= now);
         for &(_, what) in world.changes.iter().filter(|&&(at, _)| at == now) {
             match what {
-                What::Enter { task, .. } => {
-                    tasks[task].next.1 = now;
+                What::Enter { task, .. } if !tasks[task].left => {
+                    tasks[task].next.1 = tasks[task].next.1.max(now);
                     tasks[task].standing = Standing::RealTime;
                 }
                 What::Promote { task, .. }
@@ -137,7 +140,7 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
                         now,
                     );
                 }
-                What::Promote { .. } | What::Demote { .. } => {}
+                What::Enter { .. } | What::Promote { .. } | What::Demote { .. } => {}
             }
         }
         tasks.iter_mut().for_each(|task| task.arrive(now));
@@ -184,6 +187,7 @@ fn world_of(rng: &mut Pcg64) -> World {
             (rng.random_range(1..=period.min(4)), period, if id == 0 { first } else { Some(0) })
         })
         .collect();
+    let own = (0..count).map(|_| own_of(rng)).collect();
     let size = |rng: &mut Pcg64| {
         let period = if rng.random_range(0..2) == 0 { 5 } else { rng.random_range(0..=8) };
         (rng.random_range(0..=period), period)
@@ -201,12 +205,19 @@ fn world_of(rng: &mut Pcg64) -> World {
         let what = match rng.random_range(0..9) {
             0..=2 => What::Promote { task: 0, cpu: Some(0) },
             3..=5 => What::Demote { task: 0 },
-            6 if at > 80 => What::Leave { task: rng.random_range(0..count) },
+            6 if at > 80 || rng.random_range(0..3) == 0 => What::Leave { task: rng.random_range(0..count) },
             _ => What::Resize { cpu: 0, server: server_of(budget, period) },
         };
         changes.push((at, what));
     }
-    World { tasks, servers: vec![server], changes, length: 160, ..World::default() }
+    World { tasks, own, servers: vec![server], changes, length: 160, ..World::default() }
+}
+
+/// Most are there from the beginning to the end.
+pub fn own_of(rng: &mut Pcg64) -> Own {
+    let phase = if rng.random_range(0..3) == 0 { rng.random_range(0..60) } else { 0 };
+    let leave = (rng.random_range(0..4) == 0).then(|| phase + rng.random_range(1..120));
+    Own { phase, leave }
 }
 
 #[test]

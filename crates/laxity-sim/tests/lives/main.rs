@@ -10,7 +10,7 @@ mod world;
 use laxity_sim::{Outcome, What};
 use laxity_trace::EventKind;
 use std::ops::Range;
-use world::{UNIT, World, server_of};
+use world::{Own, UNIT, World, server_of};
 
 fn seeds(usual: Range<u64>) -> Range<u64> {
     let Ok(text) = std::env::var("LAXITY_SEEDS") else { return usual };
@@ -58,6 +58,73 @@ fn who_leaves_ends_its_job_and_releases_no_other() {
     assert_eq!(ended, [(0, 0), (1, 0), (1, 1)]);
     assert_eq!(seen.recording.jobs.len(), 3);
     assert!(world.verify(&seen.recording, 0).clean);
+}
+
+fn refusal(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Refused(why) => &why.message,
+        other => panic!("{other:?} is no refusal"),
+    }
+}
+
+#[test]
+fn who_leaves_before_its_phase_never_enters() {
+    for (at, jobs) in [(9, 0), (10, 0), (11, 1)] {
+        let own = vec![Own { phase: 10, leave: Some(25) }];
+        let world = World { own, changes: vec![(at, What::Leave { task: 0 })], ..two_tasks() };
+        let seen = world.simulate();
+        assert_eq!(seen.recording.jobs.iter().filter(|job| job.task == 0).count(), jobs, "{at}");
+        let of_task =
+            seen.recording.events.iter().filter(|event| event.task == Some(0) && event.job.is_none());
+        let kinds: Vec<(u64, EventKind)> = of_task.map(|event| (event.time_ns / UNIT, event.kind)).collect();
+        let entered = [(10, EventKind::Enter)];
+        assert_eq!(kinds, [&entered[..jobs], &[(at, EventKind::Leave)]].concat());
+        let verdict = world.verify(&seen.recording, 0);
+        assert!(verdict.clean, "{at}: {verdict}");
+    }
+}
+
+#[test]
+fn who_has_left_by_itself_cannot_change() {
+    let own = vec![Own::default(), Own { phase: 0, leave: Some(15) }];
+    let promote = What::Promote { task: 1, cpu: Some(0) };
+    // T2.1 has arrived at 10, and is not done at 15: as an ordinary one it waits for T1 in [12, 14).
+    let changes = vec![(11, What::Demote { task: 1 }), (15, promote), (16, What::Leave { task: 1 })];
+    let world = World { own, changes, tasks: vec![(2, 6, Some(0)), (4, 10, Some(0))], ..two_tasks() };
+    let seen = world.simulate();
+    assert_eq!(seen.changed[0].outcome, Outcome::Ordinary);
+    for changed in &seen.changed[1..] {
+        assert!(refusal(&changed.outcome).contains("`T2` has left"), "{:?}", changed.outcome);
+    }
+    assert_eq!(World::finishes(&seen.recording)[&(1, 1)], 16);
+    assert_eq!(seen.recording.jobs.iter().filter(|job| job.task == 1).count(), 2);
+    assert!(world.verify(&seen.recording, 0).clean);
+    let late = World { changes: vec![(15, What::Enter { task: 1, cpu: Some(0) })], ..world };
+    let late = World { tasks: vec![(2, 6, Some(0)), (3, 10, None)], ..late };
+    let seen = late.simulate();
+    assert!(refusal(&seen.changed[0].outcome).contains("`T2` has no more jobs"));
+    assert!(seen.recording.jobs.iter().all(|job| job.task == 0));
+    assert!(late.verify(&seen.recording, 0).clean);
+}
+
+#[test]
+fn who_leaves_by_itself_makes_room_for_others() {
+    let world = World {
+        tasks: vec![(2, 10, Some(0)), (5, 10, Some(0)), (6, 10, None)],
+        own: vec![Own::default(), Own { phase: 0, leave: Some(22) }],
+        servers: vec![(1, 10)],
+        length: 60,
+        changes: vec![(3, What::Enter { task: 2, cpu: None }), (22, What::Promote { task: 2, cpu: None })],
+        promise: Some((false, None)),
+        ..World::default()
+    };
+    let seen = world.simulate();
+    assert!(refusal(&seen.changed[0].outcome).contains("`T3` cannot enter"));
+    assert_eq!(seen.changed[1].outcome, Outcome::RealTime { cpu: 0 });
+    // When T2.2, which T3 has been asked to enter before the end of, is done.
+    assert_eq!(seen.changed[1].at_ns, 28 * UNIT);
+    let verdict = world.verify(&seen.recording, 0);
+    assert!(verdict.clean, "{verdict}");
 }
 
 #[test]

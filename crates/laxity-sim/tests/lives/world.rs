@@ -27,6 +27,13 @@ pub fn server_of(budget: u64, period: u64) -> DeferrableServer {
     DeferrableServer::new(units(budget), units(period)).expect("valid")
 }
 
+/// What a task has beside its parameters.
+#[derive(Debug, Clone, Default)]
+pub struct Own {
+    pub phase: u64,
+    pub leave: Option<u64>,
+}
+
 /// What is simulated. Changes that have the task enter decide who is absent at first; who is on no core otherwise is ordinary.
 #[derive(Debug, Clone)]
 pub struct World {
@@ -34,6 +41,8 @@ pub struct World {
     pub speeds: Vec<(u32, u32)>,
     /// (C, T, core).
     pub tasks: Vec<(u64, u64, Option<u32>)>,
+    /// By task; those behind the last have nothing of their own.
+    pub own: Vec<Own>,
     /// Ordinary tasks that are always ready.
     pub busy: usize,
     /// Others: when they come, and for how long they run.
@@ -54,6 +63,7 @@ impl Default for World {
         World {
             speeds: vec![(1, 1)],
             tasks: vec![],
+            own: vec![],
             busy: 0,
             bursts: vec![],
             servers: vec![],
@@ -82,9 +92,18 @@ impl World {
             .expect("valid")
     }
 
+    pub fn own(&self, task: usize) -> Own {
+        self.own.get(task).cloned().unwrap_or_default()
+    }
+
     pub fn set(&self) -> TaskSet {
         let task = |(id, &(wcet, period, _)): (usize, &(u64, u64, Option<u32>))| {
-            Task::periodic(format!("T{}", id + 1), units(wcet), units(period))
+            let own = self.own(id);
+            Task {
+                phase: units(own.phase),
+                leave: own.leave.map(units),
+                ..Task::periodic(format!("T{}", id + 1), units(wcet), units(period))
+            }
         };
         TaskSet::new("set", self.tasks.iter().enumerate().map(task).collect()).expect("valid")
     }
