@@ -11,10 +11,11 @@
 //! 6. A server gets another budget with its next period, and another period when its core is quiet (`policy/deferrable.h`).
 //! 7. Where admission decides, what it refuses because of what has left is asked again when that no longer counts, as the loader of
 //!    amp-rm does, within [`PATIENCE`]. Who is refused becomes, or stays, ordinary.
+//! 8. Nothing is asked for when no more jobs are released; nobody becomes a real-time task then.
 
 use crate::setup::Setup;
 use laxity_analysis::DoubleHit;
-use laxity_model::{DeferrableServer, Diagnostic, Duration, Policy, Result};
+use laxity_model::{DeferrableServer, Diagnostic, Duration, Policy, Result, TaskKind};
 
 /// How long a refusal that is due to what has left is not the last word.
 pub const PATIENCE: Duration = Duration::from_ms(200);
@@ -24,6 +25,8 @@ pub const PATIENCE: Duration = Duration::from_ms(200);
 pub struct Changes {
     /// In the order in which they are asked for; those of an earlier instant first.
     pub list: Vec<Change>,
+    /// What each is called where it was asked for, by which errors name it. Those behind the last are called by their numbers, from 1 on.
+    pub names: Vec<String>,
     /// Who enters, and whether a server may have its size, is decided by admission; otherwise everything is as it is asked for.
     pub admission: Option<Promise>,
 }
@@ -138,8 +141,8 @@ impl Changes {
     ///
     /// # Errors
     ///
-    /// Usage errors: changes of other schedulers than amp-rm or with costs, out of order, of tasks that are none, onto cores that are
-    /// none or not named.
+    /// Usage errors that name the change: changes of other schedulers than amp-rm or with costs, out of order, when no jobs are released
+    /// any more, of tasks that are none, onto cores that are none or not named.
     pub(crate) fn check(&self, setup: &Setup<'_>) -> Result<()> {
         if self.list.is_empty() {
             return Ok(());
@@ -157,48 +160,70 @@ impl Changes {
             )
             .hint("leave out --at-ticks"));
         }
-        for (number, change) in self.list.iter().enumerate() {
-            let wrong = |what: String, hint: &str| {
-                Err(Diagnostic::usage(format!("change {number}, at {}: {what}", change.at)).hint(hint))
-            };
-            if number > 0 && self.list[number - 1].at > change.at {
-                return wrong(
-                    "it comes after a later one".into(),
-                    "give changes in the order of their instants",
-                );
-            }
-            if let Some(task) = change.what.task() {
-                let known = setup
-                    .set
-                    .tasks()
-                    .get(task)
-                    .is_some_and(|task| task.kind == laxity_model::TaskKind::RealTime);
-                if !known {
-                    return wrong(format!("there is no real-time task {task}"), "name a task of the set");
-                }
-                let earlier = self.list[..number].iter().any(|other| other.what.task() == Some(task));
-                if matches!(change.what, What::Enter { .. }) && earlier {
-                    return wrong(
-                        "it has been there before".into(),
-                        "a task enters once; promote it to make it real-time again",
-                    );
-                }
-            }
-            let cpu = match change.what {
-                What::Enter { cpu, .. } | What::Promote { cpu, .. }
-                    if cpu.is_none() && self.admission.is_none() =>
-                {
-                    return wrong("without admission nothing says onto which core".into(), "name the core");
-                }
-                What::Enter { cpu, .. } | What::Promote { cpu, .. } => cpu,
-                What::Resize { cpu, .. } => Some(cpu),
-                What::Demote { .. } | What::Leave { .. } => None,
-            };
-            if let Some(cpu) = cpu.filter(|&cpu| !setup.platform.cpus().contains(cpu)) {
-                let what = format!("platform `{}` has no CPU {cpu}", setup.platform.name());
-                return wrong(what, "use cores of the platform");
-            }
+        for number in 0..self.list.len() {
+            self.check_time(number, setup.duration)
+                .and_then(|()| self.check_task(number, setup))
+                .and_then(|()| self.check_core(number, setup))
+                .map_err(|wrong| wrong.context(self.name(number)))?;
         }
         Ok(())
+    }
+
+    fn name(&self, number: usize) -> String {
+        let by_number = || format!("change {}, at {}", number + 1, self.list[number].at);
+        self.names.get(number).cloned().unwrap_or_else(by_number)
+    }
+
+    fn check_time(&self, number: usize, duration: Duration) -> Result<()> {
+        let at = self.list[number].at;
+        if number > 0 && self.list[number - 1].at > at {
+            return Err(Diagnostic::usage("it comes after a later one")
+                .hint("give changes in the order of their instants"));
+        }
+        if at >= duration {
+            return Err(Diagnostic::usage(format!(
+                "nothing changes from {duration} on, when no more jobs are released"
+            ))
+            .hint(format!("change it before, or simulate for longer (--duration {duration} now)")));
+        }
+        Ok(())
+    }
+
+    fn check_task(&self, number: usize, setup: &Setup<'_>) -> Result<()> {
+        let Change { what, .. } = self.list[number];
+        let Some(id) = what.task() else { return Ok(()) };
+        let known = setup.set.tasks().get(id).filter(|task| task.kind == TaskKind::RealTime);
+        if known.is_none() {
+            return Err(
+                Diagnostic::usage(format!("there is no real-time task {id}")).hint("name a task of the set")
+            );
+        }
+        let earlier = self.list[..number].iter().any(|other| other.what.task() == Some(id));
+        if matches!(what, What::Enter { .. }) && earlier {
+            return Err(Diagnostic::usage("it has been there before")
+                .hint("a task enters once; promote it to make it real-time again"));
+        }
+        Ok(())
+    }
+
+    fn check_core(&self, number: usize, setup: &Setup<'_>) -> Result<()> {
+        let cpu = match self.list[number].what {
+            What::Enter { cpu, .. } | What::Promote { cpu, .. } => {
+                if cpu.is_none() && self.admission.is_none() {
+                    return Err(Diagnostic::usage("without admission nothing says onto which core")
+                        .hint("name the core"));
+                }
+                cpu
+            }
+            What::Resize { cpu, .. } => Some(cpu),
+            What::Demote { .. } | What::Leave { .. } => None,
+        };
+        match cpu.filter(|&cpu| !setup.platform.cpus().contains(cpu)) {
+            Some(cpu) => {
+                Err(Diagnostic::usage(format!("platform `{}` has no CPU {cpu}", setup.platform.name()))
+                    .hint("use cores of the platform"))
+            }
+            None => Ok(()),
+        }
     }
 }

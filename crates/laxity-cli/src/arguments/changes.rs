@@ -104,12 +104,12 @@ impl ChangeAt {
 ///
 /// A task or a core that is none.
 pub fn changes(asked: &[ChangeAt], set: &TaskSet, platform: &Platform, below: &Below) -> Result<Changes> {
-    let mut list = asked.iter().map(|change| change.of(set, platform)).collect::<Result<Vec<_>>>()?;
-    list.sort_by_key(|change| change.at);
-    Ok(Changes {
-        list,
-        admission: Some(Promise { double_hit: below.double_hit, tardiness_max: below.tardiness_bound }),
-    })
+    let named = |asked: &ChangeAt| Ok((asked.of(set, platform)?, format!("--at {asked}")));
+    let mut all = asked.iter().map(named).collect::<Result<Vec<_>>>()?;
+    all.sort_by_key(|(change, _)| change.at);
+    let (list, names) = all.into_iter().unzip();
+    let promise = Promise { double_hit: below.double_hit, tardiness_max: below.tardiness_bound };
+    Ok(Changes { list, names, admission: Some(promise) })
 }
 
 #[cfg(test)]
@@ -153,6 +153,7 @@ mod tests {
             ["9ms=demote:b", "3ms=demote:a"].iter().map(|text| text.parse().expect("a change")).collect();
         let all = changes(&asked, &set, &platform, &Below::default()).expect("known tasks");
         assert_eq!(all.list.iter().map(|change| change.what.task()).collect::<Vec<_>>(), [Some(0), Some(1)]);
+        assert_eq!(all.names, ["--at 3ms=demote:a", "--at 9ms=demote:b"]);
         for (text, why) in [("1ms=leave:c", "`c`"), ("1ms=resize:7:1ms/4ms", "CPU 7")] {
             let asked = [text.parse().expect("a change")];
             let error = changes(&asked, &set, &platform, &Below::default()).expect_err(why);

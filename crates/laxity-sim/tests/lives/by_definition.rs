@@ -210,6 +210,7 @@ fn world_of(rng: &mut Pcg64) -> World {
         };
         changes.push((at, what));
     }
+    changes.retain(|&(at, _)| at < 160);
     World { tasks, own, servers: vec![server], changes, length: 160, ..World::default() }
 }
 

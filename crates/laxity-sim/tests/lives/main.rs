@@ -128,6 +128,28 @@ fn who_leaves_by_itself_makes_room_for_others() {
 }
 
 #[test]
+fn nobody_enters_when_no_more_jobs_are_released() {
+    // T1 leaves at 30, and its job of 29 counts until it is done, at 42 or later: T2, whose job of 20 is not done then, has waited.
+    let world = World {
+        tasks: vec![(12, 14, Some(0)), (8, 20, None)],
+        own: vec![Own { phase: 15, leave: None }],
+        servers: vec![(1, 10)],
+        length: 31,
+        grace: 60,
+        changes: vec![(30, What::Leave { task: 0 }), (30, What::Promote { task: 1, cpu: None })],
+        promise: Some((false, None)),
+        ..World::default()
+    };
+    let seen = world.simulate();
+    assert!(refusal(&seen.changed[1].outcome).contains("`T2` cannot enter"), "{:?}", seen.changed);
+    assert!(World::finishes(&seen.recording)[&(1, 1)] > 42);
+    let verdict = world.verify(&seen.recording, 0);
+    assert!(verdict.clean, "{verdict}");
+    let longer = World { length: 60, ..world };
+    assert_eq!(longer.simulate().changed[1].outcome, Outcome::RealTime { cpu: 0 });
+}
+
+#[test]
 fn a_size_comes_with_a_period_and_another_period_when_the_core_is_quiet() {
     let resize = |budget, period| What::Resize { cpu: 0, server: server_of(budget, period) };
     let world = World {
@@ -203,6 +225,12 @@ fn what_cannot_be_simulated_is_refused() {
     for (changes, scheduler, why) in [
         (vec![(1, demote)], "p-fpp:rm", "do not enter and leave"),
         (vec![(2, demote), (1, demote)], "amp-rm", "after a later one"),
+        (
+            vec![(1, demote), (30, What::Leave { task: 0 })],
+            "amp-rm",
+            "change 2, at 30us: nothing changes from 30us on",
+        ),
+        (vec![(31, demote)], "amp-rm", "nothing changes"),
         (vec![(1, What::Demote { task: 7 })], "amp-rm", "no real-time task 7"),
         (vec![(1, What::Promote { task: 1, cpu: None })], "amp-rm", "onto which core"),
         (vec![(1, What::Promote { task: 1, cpu: Some(3) })], "amp-rm", "no CPU 3"),

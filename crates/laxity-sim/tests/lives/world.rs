@@ -114,7 +114,11 @@ impl World {
             double_hit: if counted { DoubleHit::Counted } else { DoubleHit::Ignored },
             tardiness_max: late.map(units),
         };
-        Changes { list: self.changes.iter().map(change).collect(), admission: self.promise.map(promise) }
+        Changes {
+            list: self.changes.iter().map(change).collect(),
+            admission: self.promise.map(promise),
+            ..Changes::default()
+        }
     }
 
     fn with_setup<R>(&self, scheduler: PolicyScheduler, act: impl FnOnce(&Setup<'_>) -> R) -> R {
