@@ -2,7 +2,8 @@
 //! tasks enter and leave, real-time tasks become ordinary and ordinary ones real-time, servers get other sizes.
 //!
 //! 1. A change comes before what arrives in the same instant; of several, the first of the list comes first.
-//! 2. An ordinary task of the set releases its jobs as it would as a real-time task, and runs them among the background tasks.
+//! 2. An ordinary task of the set releases its jobs as it would as a real-time task, and runs them among the background tasks, within
+//!    its affinity.
 //! 3. Whoever becomes a real-time task goes on where it is: a job that has arrived and is not done is released anew, and those behind
 //!    it are as much later. So its real-time jobs are at least a period apart.
 //! 4. Whoever becomes ordinary goes on with its job, if one is not done, as an ordinary task; whoever leaves ends it as what it is. A
@@ -142,7 +143,7 @@ impl Changes {
     /// # Errors
     ///
     /// Usage errors that name the change: changes of other schedulers than amp-rm or with costs, out of order, when no jobs are released
-    /// any more, of tasks that are none, onto cores that are none or not named.
+    /// any more, of tasks that are none, onto cores that are none, not named, or outside a task's affinity.
     pub(crate) fn check(&self, setup: &Setup<'_>) -> Result<()> {
         if self.list.is_empty() {
             return Ok(());
@@ -218,12 +219,18 @@ impl Changes {
             What::Resize { cpu, .. } => Some(cpu),
             What::Demote { .. } | What::Leave { .. } => None,
         };
-        match cpu.filter(|&cpu| !setup.platform.cpus().contains(cpu)) {
-            Some(cpu) => {
-                Err(Diagnostic::usage(format!("platform `{}` has no CPU {cpu}", setup.platform.name()))
-                    .hint("use cores of the platform"))
+        let Some(cpu) = cpu else { return Ok(()) };
+        if !setup.platform.cpus().contains(cpu) {
+            let what = format!("platform `{}` has no CPU {cpu}", setup.platform.name());
+            return Err(Diagnostic::usage(what).hint("use cores of the platform"));
+        }
+        let task = self.list[number].what.task().map(|id| &setup.set.tasks()[id]);
+        match task.and_then(|task| Some((task, task.affinity.as_ref()?))) {
+            Some((task, own)) if !own.contains(cpu) => {
+                let what = format!("task `{}` may run on CPUs {own} only, not on CPU {cpu}", task.name);
+                Err(Diagnostic::usage(what).hint("name a core of its affinity"))
             }
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 }

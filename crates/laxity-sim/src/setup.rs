@@ -6,7 +6,7 @@ use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
     CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scope,
-    TaskSet,
+    Task, TaskSet,
 };
 use laxity_policy::{BudgetMode, Table};
 use std::sync::LazyLock;
@@ -57,7 +57,8 @@ pub struct Setup<'a> {
     pub background: &'a Background,
     /// Where those go before real-time tasks, and for how long.
     pub servers: &'a Servers,
-    /// Real-time tasks of the set that run as ordinary ones, ascending: with nobody's promise, among the background tasks.
+    /// Real-time tasks of the set that run as ordinary ones, ascending: with nobody's promise, among the background tasks, within their
+    /// affinity.
     pub ordinary: Vec<usize>,
     /// What changes while time goes on.
     pub changes: &'a Changes,
@@ -225,6 +226,7 @@ impl<'a> Setup<'a> {
         for &task in &self.ordinary {
             homes[task] += 1;
         }
+        self.check_ordinary_affinities()?;
         let elsewhere = |id: usize| usize::from(self.changes.lets_enter(id));
         let wrong = self.set.real_time().find(|&(id, _)| homes[id] + elsewhere(id) != 1);
         match wrong {
@@ -233,6 +235,23 @@ impl<'a> Setup<'a> {
                 task.name, homes[id]
             ))
             .hint("place every task")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whoever is, or may become, an ordinary task runs within its affinity.
+    fn check_ordinary_affinities(&self) -> Result<()> {
+        let may_be = |id: usize| !self.changes.list.is_empty() || self.ordinary.contains(&id);
+        let cpus = self.platform.cpus();
+        let nowhere =
+            |task: &Task| task.affinity.as_ref().is_some_and(|own| own.intersection(&cpus).is_empty());
+        match self.set.real_time().find(|&(id, task)| may_be(id) && nowhere(task)) {
+            Some((_, task)) => Err(Diagnostic::usage(format!(
+                "task `{}` may run on none of the CPUs {cpus} of platform `{}`",
+                task.name,
+                self.platform.name()
+            ))
+            .hint("give it an affinity with one of them, or none")),
             None => Ok(()),
         }
     }

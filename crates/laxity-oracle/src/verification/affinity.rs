@@ -1,5 +1,5 @@
-//! Affinity: jobs run only on CPUs of their cluster, within their task's affinity, and never on a dedicated CPU. Where a
-//! cluster dedicates a CPU, that one handles all its release interrupts.
+//! Affinity: jobs run only on CPUs of their cluster, within their task's affinity, and never on a dedicated CPU; those of ordinary tasks
+//! on any CPU within their task's affinity. Where a cluster dedicates a CPU, that one handles all its release interrupts.
 //!
 //! Complexity: O(1) per event, O(log m) for a task with an affinity.
 
@@ -26,6 +26,21 @@ impl Verification<'_> {
         let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(here)).of(name);
         self.report.violation(sighting, || format!("ran {name} on cpu{here}, {why}"));
     }
+
+    /// A job of a task that is an ordinary one begins to run on a CPU.
+    pub(super) fn check_affinity_of_ordinary(&mut self, job: (u32, u32), cpu: u32) {
+        self.report.checks(Oracle::Affinity);
+        let of = &self.trace.tasks[job.0 as usize];
+        if of.affinity.as_ref().is_none_or(|affinity| affinity.contains(cpu)) {
+            return;
+        }
+        let name = self.name(job);
+        let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(cpu)).of(name);
+        self.report.violation(sighting, || {
+            format!("ran {name}, of an ordinary task, on cpu{cpu}, which is outside its affinity")
+        });
+    }
+
     /// A release interrupt is handled on a CPU.
     pub(super) fn check_release_master(&mut self, cpu: usize) {
         let on = &self.trace.cpus[cpu];

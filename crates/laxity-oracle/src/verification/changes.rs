@@ -1,6 +1,7 @@
 //! Tasks that become real-time tasks and ordinary ones again, and servers that get other sizes, while time goes on.
 //!
-//! 1. A task is in one cluster or in none. Nothing is demanded of ordinary tasks but that the time they run is other work's.
+//! 1. A task is in one cluster or in none. Nothing is demanded of ordinary tasks but that the time they run is other work's, on CPUs of
+//!    their affinity (`affinity.rs`).
 //! 2. Where a task becomes a real-time task, the trace says from which job on. If that should have been released before, it is
 //!    released now, and those behind it are as much later: they stay at least a period apart. How far it had got is not known.
 //! 3. A job that has not ended when its task becomes ordinary has missed its deadline if that has passed.
@@ -93,6 +94,9 @@ impl Verification<'_> {
             self.impossible((task, job), None, "runs as one of an ordinary task, which it is not");
         } else if let Some(cpu) = event.cpu {
             (of.last_cpu, of.carried) = (cpu, Some(job));
+            if event.kind == EventKind::BackgroundStart {
+                self.check_affinity_of_ordinary((task, job), cpu);
+            }
         }
     }
 

@@ -1,10 +1,13 @@
 //! Background tasks: on cores that no real-time task holds, and before real-time tasks where a server says so.
 //!
-//! They wait in one queue, or under amp-rm in one per core. A core that is free for them takes the first; a real-time task takes the
+//! They wait in one queue, or under amp-rm in one per core (`idle/balance.rs`). A core that is free for them takes the first; a real-time task takes the
 //! core away, and what ran there goes back to the front. At a tick those that ran go to the back, so that all get their turn,
 //! and decide whether to go on; under amp-rm queues are then balanced, and a core without work gets some whenever it has none.
 
-use super::queues::{CoreQueue, Loads, Queues};
+mod balance;
+
+use super::masks::Masks;
+use super::queues::{CoreQueue, Queues};
 use super::servers::Servers;
 use super::{CellState, CpuState, Engine, NEVER, NONE, index_u32};
 use crate::background::{Background, BackgroundSummary};
@@ -39,6 +42,7 @@ pub(super) struct Idle {
     background: Background,
     /// The background tasks, and behind them the tasks of the set, where some may be ordinary.
     members: Vec<Member>,
+    masks: Masks,
     queues: Queues,
     /// Have become ready at this tick, and have yet to be placed.
     arriving: Vec<u32>,
@@ -78,6 +82,7 @@ impl Idle {
         Some(Box::new(Idle {
             background: setup.background.clone(),
             members: members.map(member).collect(),
+            masks: Masks::of(setup, cpus),
             queues,
             arriving: Vec::new(),
             servers: Servers::of(setup),
@@ -129,9 +134,9 @@ impl Idle {
 
     /// The next waiting task takes a free core, if there are both.
     fn place(&mut self, now: u64) -> Option<(u32, u32)> {
-        let queues = &self.queues;
-        let core = *self.free.iter().find(|&&core| queues.waits_for(core))?;
-        let id = self.queues.pop(core)?;
+        let (queues, masks) = (&self.queues, &self.masks);
+        let core = *self.free.iter().find(|&&core| queues.waits_for(core, masks))?;
+        let id = self.queues.pop(core, &self.masks)?;
         self.free.remove(&core);
         self.on_core[core as usize] = id;
         if let Some(servers) = &mut self.servers {
@@ -141,70 +146,11 @@ impl Idle {
         Some((core, id))
     }
 
-    /// Those that have become ready get their places, and queues that are too long for their cores give to others. Those that were
-    /// stopped for that, with their cores.
-    fn balance(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
-        let arriving = std::mem::take(&mut self.arriving);
-        let queues = match &mut self.queues {
-            Queues::Shared(queue) => {
-                queue.extend(arriving);
-                return Vec::new();
-            }
-            Queues::PerCore(queues) => queues,
-        };
-        let on_core = &self.on_core;
-        let mut loads = Loads::of(queues, |core| on_core[core] != NONE, ready);
-        for id in arriving {
-            let core = loads.best().expect("background tasks have a core");
-            queues[core as usize].waiting.push_back(id);
-            loads.add(core);
-        }
-        let mut stopped = Vec::new();
-        while let Some((from, to)) = loads.next_move() {
-            stopped.extend(self.shift(from, to, now));
-            loads.shift(from, to);
-        }
-        stopped
-    }
-
-    /// Cores that are free and have nothing to do get tasks from others, as long as there are any to give: those that had to be
-    /// stopped for that, with their cores.
-    fn pull(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
-        let mut stopped = Vec::new();
-        let mut loads: Option<Loads> = None;
-        while let Queues::PerCore(queues) = &self.queues {
-            let on_core = &self.on_core;
-            let idle = |core: &u32| queues[*core as usize].waiting.is_empty();
-            let mut idle = self.free.iter().copied().filter(idle).peekable();
-            if idle.peek().is_none() {
-                break;
-            }
-            let loads = loads.get_or_insert_with(|| Loads::of(queues, |core| on_core[core] != NONE, &ready));
-            let Some((from, to)) = idle.find_map(|to| Some((loads.source_for(to)?, to))) else { break };
-            loads.shift(from, to);
-            stopped.extend(self.shift(from, to, now));
-        }
-        stopped
-    }
-
-    /// The last that waits for `from`, or what runs there, goes to `to`. Who had to stop for that.
-    fn shift(&mut self, from: u32, to: u32, now: u64) -> Option<(u32, u32)> {
-        let Queues::PerCore(queues) = &mut self.queues else { return None };
-        if let Some(id) = queues[from as usize].waiting.pop_back() {
-            queues[to as usize].waiting.push_back(id);
-            return None;
-        }
-        let id = self.stop(from, now)?;
-        self.free.insert(from);
-        self.queues.push_front(to, id);
-        Some((from, id))
-    }
-
     /// Where background tasks have begun to go first, or no longer do.
     fn ask_servers(&mut self, now: u64) -> Vec<u32> {
-        let (queues, on_core) = (&self.queues, &self.on_core);
+        let (queues, masks, on_core) = (&self.queues, &self.masks, &self.on_core);
         let Some(servers) = &mut self.servers else { return Vec::new() };
-        servers.ask(|core| on_core[core as usize] != NONE, |core| queues.waits_for(core), now)
+        servers.ask(|core| on_core[core as usize] != NONE, |core| queues.waits_for(core, masks), now)
     }
 
     /// Whether background tasks go before real-time tasks on the core.
@@ -461,10 +407,10 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
 
     fn set_server_clocks(&mut self) {
         let Some(idle) = &mut self.idle else { return };
-        let Idle { servers: Some(servers), queues, on_core, .. } = &mut **idle else { return };
+        let Idle { servers: Some(servers), queues, masks, on_core, .. } = &mut **idle else { return };
         for (core, &id) in on_core.iter().enumerate() {
             let number = index_u32(core);
-            let at = servers.asks_at(number, id != NONE, queues.waits_for(number), self.now);
+            let at = servers.asks_at(number, id != NONE, queues.waits_for(number, masks), self.now);
             let at = if at <= self.horizon { at } else { NEVER };
             self.timers.set(self.cells.len() + 1 + core, at);
         }

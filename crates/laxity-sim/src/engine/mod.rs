@@ -16,6 +16,7 @@ mod changes;
 mod idle;
 mod kernel;
 mod late;
+mod masks;
 mod ordinary;
 mod prepare;
 mod queues;

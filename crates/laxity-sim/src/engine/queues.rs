@@ -1,6 +1,7 @@
 //! Where background tasks wait: in one queue, or one per core, balanced by the cores' speeds.
 
 use super::index_u32;
+use super::masks::Masks;
 use laxity_policy::Load;
 use std::collections::VecDeque;
 
@@ -22,10 +23,10 @@ pub(super) struct CoreQueue {
 }
 
 impl Queues {
-    /// Whether something waits for the core.
-    pub fn waits_for(&self, core: u32) -> bool {
+    /// Whether something waits for the core. What is in a core's own queue may run there.
+    pub fn waits_for(&self, core: u32, masks: &Masks) -> bool {
         match self {
-            Queues::Shared(queue) => !queue.is_empty(),
+            Queues::Shared(queue) => queue.iter().any(|&id| masks.allow(id, core)),
             Queues::PerCore(queues) => !queues[core as usize].waiting.is_empty(),
         }
     }
@@ -49,9 +50,12 @@ impl Queues {
     }
 
     /// The first that waits for the core.
-    pub fn pop(&mut self, core: u32) -> Option<u32> {
+    pub fn pop(&mut self, core: u32, masks: &Masks) -> Option<u32> {
         match self {
-            Queues::Shared(queue) => queue.pop_front(),
+            Queues::Shared(queue) => {
+                let first = queue.iter().position(|&id| masks.allow(id, core))?;
+                queue.remove(first)
+            }
             Queues::PerCore(queues) => queues[core as usize].waiting.pop_front(),
         }
     }
@@ -79,10 +83,10 @@ impl Loads {
         Loads { loads: loads.collect(), own }
     }
 
-    /// Where one more task is placed best.
-    pub fn best(&self) -> Option<u32> {
+    /// Where one more task is placed best, of the cores where it may be.
+    pub fn best(&self, may: impl Fn(u32) -> bool) -> Option<u32> {
         let mut best: Option<(usize, Load)> = None;
-        for (core, load) in self.open() {
+        for (core, load) in self.open().filter(|&(core, _)| may(index_u32(core))) {
             if best.is_none_or(|(_, best)| load.is_better_than(best)) {
                 best = Some((core, load));
             }
@@ -90,18 +94,28 @@ impl Loads {
         best.map(|(core, _)| index_u32(core))
     }
 
-    /// A move that makes loads more even: to where a task is placed best, from the busiest of those that give one there.
-    pub fn next_move(&self) -> Option<(u32, u32)> {
-        let to = self.best()?;
-        Some((self.source_for(to)?, to))
+    /// A move that makes loads more even: to where a task is placed best, from the busiest of those that give one there. `can_give`
+    /// says of two cores whether the first has a task that may run on the second; only where that `forbids` anything, others than the
+    /// best get one.
+    pub fn next_move(&self, forbids: bool, can_give: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
+        let mut passed = Vec::new();
+        loop {
+            let to = self.best(|core| !passed.contains(&core))?;
+            match self.source_for(to, |from| can_give(from, to)) {
+                Some(from) => return Some((from, to)),
+                None if forbids => passed.push(to),
+                None => return None,
+            }
+        }
     }
 
-    /// From which core `to` gets a background task: the busiest of those that give it one.
-    pub fn source_for(&self, to: u32) -> Option<u32> {
+    /// From which core `to` gets a background task: the busiest of those that give it one, and can.
+    pub fn source_for(&self, to: u32, can_give: impl Fn(u32) -> bool) -> Option<u32> {
         let target = self.loads[to as usize]?;
         let mut busiest: Option<(usize, Load)> = None;
         let sources = self.open().filter(|&(core, load)| self.own[core] > 0 && load.gives_to(target));
-        for (core, load) in sources.filter(|&(core, _)| index_u32(core) != to) {
+        let others = sources.filter(|&(core, _)| index_u32(core) != to && can_give(index_u32(core)));
+        for (core, load) in others {
             if busiest.is_none_or(|(_, busiest)| load.is_busier_than(busiest)) {
                 busiest = Some((core, load));
             }

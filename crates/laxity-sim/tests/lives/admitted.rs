@@ -2,8 +2,9 @@
 //! however servers are resized.
 
 use super::by_definition::own_of;
+use super::masks::{some_cores, strays};
 use super::seeds;
-use super::world::{UNIT, World, server_of};
+use super::world::{Own, UNIT, World, server_of};
 use laxity_sim::{BudgetMode, Outcome, What};
 use laxity_trace::{Event, EventKind};
 use rand::{RngExt, SeedableRng};
@@ -61,7 +62,9 @@ fn world_of(rng: &mut Pcg64) -> World {
     World {
         speeds,
         tasks,
-        own: (0..if plain { 0 } else { count }).map(|_| own_of(rng)).collect(),
+        own: (0..if plain { 0 } else { count })
+            .map(|_| Own { cores: some_cores(rng, cores), ..own_of(rng) })
+            .collect(),
         busy: usize::from(rng.random_range(0..4) == 0),
         // Whoever comes late in a server's period may have two budgets.
         bursts: (0..rng.random_range(4..=30))
@@ -135,6 +138,7 @@ fn nobody_is_later_than_promised_whoever_comes_and_goes() {
         assert_eq!(seen.changed.len(), world.changes.len(), "{again}: everything has an outcome");
         let verdict = world.verify(&seen.recording, 0);
         assert!(verdict.clean, "{again}: {world:?}\n{verdict}");
+        assert_eq!(strays(&world, &seen.recording.events), 0, "{again}: {world:?}");
         let end = (world.length + world.grace) * UNIT;
         let spans = real_time_spans(&seen.recording.events, end);
         let allowed = world.promise.and_then(|(_, late)| late).unwrap_or(0) * UNIT;

@@ -218,7 +218,7 @@ fn world_of(rng: &mut Pcg64) -> World {
 pub fn own_of(rng: &mut Pcg64) -> Own {
     let phase = if rng.random_range(0..3) == 0 { rng.random_range(0..60) } else { 0 };
     let leave = (rng.random_range(0..4) == 0).then(|| phase + rng.random_range(1..120));
-    Own { phase, leave }
+    Own { phase, leave, cores: None }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod admitted;
 mod by_definition;
+mod masks;
 mod world;
 
 use laxity_sim::{Outcome, What};
@@ -70,7 +71,7 @@ fn refusal(outcome: &Outcome) -> &str {
 #[test]
 fn who_leaves_before_its_phase_never_enters() {
     for (at, jobs) in [(9, 0), (10, 0), (11, 1)] {
-        let own = vec![Own { phase: 10, leave: Some(25) }];
+        let own = vec![Own { phase: 10, leave: Some(25), ..Own::default() }];
         let world = World { own, changes: vec![(at, What::Leave { task: 0 })], ..two_tasks() };
         let seen = world.simulate();
         assert_eq!(seen.recording.jobs.iter().filter(|job| job.task == 0).count(), jobs, "{at}");
@@ -86,7 +87,7 @@ fn who_leaves_before_its_phase_never_enters() {
 
 #[test]
 fn who_has_left_by_itself_cannot_change() {
-    let own = vec![Own::default(), Own { phase: 0, leave: Some(15) }];
+    let own = vec![Own::default(), Own { leave: Some(15), ..Own::default() }];
     let promote = What::Promote { task: 1, cpu: Some(0) };
     // T2.1 has arrived at 10, and is not done at 15: as an ordinary one it waits for T1 in [12, 14).
     let changes = vec![(11, What::Demote { task: 1 }), (15, promote), (16, What::Leave { task: 1 })];
@@ -111,7 +112,7 @@ fn who_has_left_by_itself_cannot_change() {
 fn who_leaves_by_itself_makes_room_for_others() {
     let world = World {
         tasks: vec![(2, 10, Some(0)), (5, 10, Some(0)), (6, 10, None)],
-        own: vec![Own::default(), Own { phase: 0, leave: Some(22) }],
+        own: vec![Own::default(), Own { leave: Some(22), ..Own::default() }],
         servers: vec![(1, 10)],
         length: 60,
         changes: vec![(3, What::Enter { task: 2, cpu: None }), (22, What::Promote { task: 2, cpu: None })],
@@ -132,7 +133,7 @@ fn nobody_enters_when_no_more_jobs_are_released() {
     // T1 leaves at 30, and its job of 29 counts until it is done, at 42 or later: T2, whose job of 20 is not done then, has waited.
     let world = World {
         tasks: vec![(12, 14, Some(0)), (8, 20, None)],
-        own: vec![Own { phase: 15, leave: None }],
+        own: vec![Own { phase: 15, ..Own::default() }],
         servers: vec![(1, 10)],
         length: 31,
         grace: 60,
@@ -222,6 +223,28 @@ fn what_cannot_be_simulated_is_refused() {
         world.refused(scheduler.parse().expect("known"))
     };
     let demote = What::Demote { task: 1 };
+    let confined = |cores: Vec<u32>| Own { cores: Some(cores), ..Own::default() };
+    for (own, why) in [
+        (
+            vec![Own::default(), confined(vec![7])],
+            "task `T2` may run on none of the CPUs 0 of platform `cores`",
+        ),
+        (vec![confined(vec![1])], "task `T1` may run on CPUs 1 only"),
+    ] {
+        let tasks = vec![(2, 6, Some(0)), (3, 10, None)];
+        let changes = vec![(1, What::Demote { task: 0 })];
+        let text = World { own, tasks, changes, ..two_tasks() }.refused("amp-rm".parse().expect("known"));
+        assert!(text.contains(why), "{text}");
+    }
+    let elsewhere = World {
+        speeds: vec![(1, 1); 2],
+        servers: vec![(0, 0); 2],
+        own: vec![Own::default(), confined(vec![0])],
+        changes: vec![(1, demote), (2, What::Promote { task: 1, cpu: Some(1) })],
+        ..two_tasks()
+    };
+    let text = elsewhere.refused("amp-rm".parse().expect("known"));
+    assert!(text.contains("change 2, at 2us: task `T2` may run on CPUs 0 only, not on CPU 1"), "{text}");
     for (changes, scheduler, why) in [
         (vec![(1, demote)], "p-fpp:rm", "do not enter and leave"),
         (vec![(2, demote), (1, demote)], "amp-rm", "after a later one"),

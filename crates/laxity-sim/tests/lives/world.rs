@@ -32,6 +32,8 @@ pub fn server_of(budget: u64, period: u64) -> DeferrableServer {
 pub struct Own {
     pub phase: u64,
     pub leave: Option<u64>,
+    /// Its affinity.
+    pub cores: Option<Vec<u32>>,
 }
 
 /// What is simulated. Changes that have the task enter decide who is absent at first; who is on no core otherwise is ordinary.
@@ -102,6 +104,7 @@ impl World {
             Task {
                 phase: units(own.phase),
                 leave: own.leave.map(units),
+                affinity: own.cores.map(CpuList::from_iter),
                 ..Task::periodic(format!("T{}", id + 1), units(wcet), units(period))
             }
         };

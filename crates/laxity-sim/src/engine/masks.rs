@@ -1,0 +1,34 @@
+//! Where ordinary tasks of the set may run: within their affinity, as threads of a kernel do.
+
+use super::CpuState;
+use crate::setup::Setup;
+
+/// By member of [`Idle`](super::idle::Idle): background tasks run anywhere.
+pub(super) struct Masks {
+    background: usize,
+    /// By task of the set, then by core; nothing: anywhere.
+    of: Vec<Option<Vec<bool>>>,
+}
+
+impl Masks {
+    /// Those of a setup.
+    pub fn of(setup: &Setup<'_>, cpus: &[CpuState]) -> Masks {
+        let tasks = if setup.has_ordinary_tasks() { setup.set.tasks() } else { &[] };
+        let mask = |own: &laxity_model::CpuList| cpus.iter().map(|cpu| own.contains(cpu.number)).collect();
+        let of = tasks.iter().map(|task| task.affinity.as_ref().map(mask));
+        Masks { background: setup.background.tasks.len(), of: of.collect() }
+    }
+
+    /// Whether the member may run on the core.
+    #[inline]
+    pub fn allow(&self, id: u32, core: u32) -> bool {
+        let Some(task) = (id as usize).checked_sub(self.background) else { return true };
+        let mask = self.of.get(task).and_then(Option::as_ref);
+        mask.is_none_or(|mask| mask[core as usize])
+    }
+
+    /// Whether they forbid anything.
+    pub fn forbid(&self) -> bool {
+        self.of.iter().flatten().any(|mask| mask.contains(&false))
+    }
+}
