@@ -144,3 +144,20 @@ impl Loads {
         self.loads.iter().enumerate().filter_map(|(core, load)| Some((core, (*load)?)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_that_nothing_may_go_to_leaves_its_turn_to_the_next() {
+        let queue =
+            |tasks: u32| CoreQueue { waiting: (0..tasks).collect::<VecDeque<u32>>(), open: true, speed: 1 };
+        let queues: Vec<CoreQueue> = [4, 0, 1].into_iter().map(queue).collect();
+        let loads = Loads::of(&queues, |_| false, |_| 0);
+        assert_eq!(loads.next_move(true, |_, _| true), Some((0, 1)));
+        assert_eq!(loads.next_move(true, |from, to| (from, to) == (0, 2)), Some((0, 2)));
+        assert_eq!(loads.next_move(true, |from, to| (from, to) == (2, 0)), None);
+        assert_eq!(loads.best(|core| core != 1), Some(2));
+    }
+}
