@@ -222,6 +222,14 @@ fn what_cannot_change_is_refused() {
             &["--duration", "50ms", "--at", "60ms=promote:a", "--at", "1ms=demote:a"],
             "--at 60ms=promote:a: nothing changes from 50ms on",
         ),
+        (
+            &["--at", "100ms=enter:a", "--at", "50ms=demote:a"],
+            "--at 100ms=enter:a: `--at 50ms=demote:a` is for task `a` before it enters",
+        ),
+        (
+            &["--at", "100ms=enter:a", "--at", "50ms=enter:a"],
+            "--at 100ms=enter:a: task `a` has entered by `--at 50ms=enter:a`",
+        ),
         (&["--duration", "50ms", "--at", "50ms=resize:0:1ms/10ms"], "--duration 50ms now"),
         (&["--duration", "50ms", "--at", "10s=leave:a"], "--at 10s=leave:a: nothing changes"),
         (&["--server", "7=1ms/10ms", "--busy", "1"], "CPU 7"),

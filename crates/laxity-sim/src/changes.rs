@@ -149,10 +149,11 @@ impl Changes {
             return Ok(());
         }
         if setup.scheduler.policy != Policy::AmpRm {
-            return Err(Diagnostic::usage(format!(
-                "tasks of `{}` do not enter and leave at run time",
-                setup.scheduler
-            ))
+            // Whoever asked may have called the scheduler by another name, and says by which.
+            return Err(Diagnostic::usage(
+                "only under amp-rm do tasks enter and leave, and servers change, at run time",
+            )
+            .context(self.name(0))
             .hint("use amp-rm, or give the tasks of the set a `phase` and a `leave`"));
         }
         if setup.at_ticks {
@@ -199,12 +200,16 @@ impl Changes {
                 Diagnostic::usage(format!("there is no real-time task {id}")).hint("name a task of the set")
             );
         }
-        let earlier = self.list[..number].iter().any(|other| other.what.task() == Some(id));
-        if matches!(what, What::Enter { .. }) && earlier {
-            return Err(Diagnostic::usage("it has been there before")
-                .hint("a task enters once; promote it to make it real-time again"));
-        }
-        Ok(())
+        let earlier = self.list[..number].iter().position(|other| other.what.task() == Some(id));
+        let (What::Enter { .. }, Some(task), Some(earlier)) = (what, known, earlier) else { return Ok(()) };
+        let (name, before) = (&task.name, self.name(earlier));
+        Err(match self.list[earlier].what {
+            What::Enter { .. } => Diagnostic::usage(format!("task `{name}` has entered by `{before}`"))
+                .hint("a task enters once; promote it to make it real-time again"),
+            _ => Diagnostic::usage(format!("`{before}` is for task `{name}` before it enters")).hint(
+                "change it after it has entered; or do not let it enter: then it is there from the beginning",
+            ),
+        })
     }
 
     fn check_core(&self, number: usize, setup: &Setup<'_>) -> Result<()> {

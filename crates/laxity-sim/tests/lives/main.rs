@@ -222,7 +222,7 @@ fn what_cannot_be_simulated_is_refused() {
         let world = World { changes: changes.to_vec(), ..two_tasks() };
         world.refused(scheduler.parse().expect("known"))
     };
-    let demote = What::Demote { task: 1 };
+    let (demote, enter) = (What::Demote { task: 1 }, What::Enter { task: 1, cpu: Some(0) });
     let confined = |cores: Vec<u32>| Own { cores: Some(cores), ..Own::default() };
     for (own, why) in [
         (
@@ -246,7 +246,7 @@ fn what_cannot_be_simulated_is_refused() {
     let text = elsewhere.refused("amp-rm".parse().expect("known"));
     assert!(text.contains("change 2, at 2us: task `T2` may run on CPUs 0 only, not on CPU 1"), "{text}");
     for (changes, scheduler, why) in [
-        (vec![(1, demote)], "p-fpp:rm", "do not enter and leave"),
+        (vec![(1, demote)], "p-fpp:rm", "change 1, at 1us: only under amp-rm"),
         (vec![(2, demote), (1, demote)], "amp-rm", "after a later one"),
         (
             vec![(1, demote), (30, What::Leave { task: 0 })],
@@ -257,7 +257,16 @@ fn what_cannot_be_simulated_is_refused() {
         (vec![(1, What::Demote { task: 7 })], "amp-rm", "no real-time task 7"),
         (vec![(1, What::Promote { task: 1, cpu: None })], "amp-rm", "onto which core"),
         (vec![(1, What::Promote { task: 1, cpu: Some(3) })], "amp-rm", "no CPU 3"),
-        (vec![(1, demote), (2, What::Enter { task: 1, cpu: Some(0) })], "amp-rm", "been there before"),
+        (
+            vec![(1, demote), (2, enter)],
+            "amp-rm",
+            "change 2, at 2us: `change 1, at 1us` is for task `T2` before it enters",
+        ),
+        (
+            vec![(1, enter), (2, enter)],
+            "amp-rm",
+            "change 2, at 2us: task `T2` has entered by `change 1, at 1us`",
+        ),
     ] {
         let text = refused(&changes, scheduler);
         assert!(text.contains(why), "{text}");
