@@ -109,9 +109,9 @@ pub enum Outcome {
     Ordinary,
     /// The task releases no more jobs.
     Left,
-    /// The server has its size from this instant on, in ns; nothing: when its core is quiet.
+    /// The server was to have its size, with its next period or when its core is quiet.
     Resized {
-        /// From when on.
+        /// From when on it had that, in ns; nothing: it never did, as the simulation had ended before, or another size was asked for.
         from_ns: Option<u64>,
     },
     /// It cannot be. A task that wanted to enter is an ordinary one.

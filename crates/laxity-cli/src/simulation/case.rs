@@ -146,7 +146,9 @@ impl Case<'_> {
             Outcome::Resized { from_ns: Some(from) } => {
                 format!("{subject} is so from {} on", Duration::from_ns(*from))
             }
-            Outcome::Resized { from_ns: None } => format!("{subject} is so when its core is quiet"),
+            Outcome::Resized { from_ns: None } => {
+                format!("{subject} never is so: the simulation ends, or another size is asked for, before")
+            }
             Outcome::Refused(why) => format!("refused: {}", why.message),
         };
         format!("at {at}: {what}{after}")

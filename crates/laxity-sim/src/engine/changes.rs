@@ -47,8 +47,10 @@ pub(super) struct Lives {
     waiting: Vec<usize>,
     /// By core: from when on being quiet ends what no longer is.
     unsettled: BTreeMap<u32, u64>,
-    /// By core: the instant from which on its server has another size, as the policy has said.
-    size_comes: BTreeMap<u32, u64>,
+    /// By core: the instant from which on its server has another size, as the policy has said, and by which change.
+    size_comes: BTreeMap<u32, (u64, usize)>,
+    /// By core: the change whose size comes when the core is quiet.
+    size_waits: BTreeMap<u32, usize>,
     /// By number.
     changed: BTreeMap<usize, (u64, Outcome)>,
 }
@@ -90,6 +92,7 @@ impl Lives {
             waiting: Vec::new(),
             unsettled: BTreeMap::new(),
             size_comes: BTreeMap::new(),
+            size_waits: BTreeMap::new(),
             changed: BTreeMap::new(),
         };
         setup.ordinary.iter().for_each(|&task| lives.standing[task] = Standing::Ordinary);
@@ -128,7 +131,7 @@ impl Lives {
     pub fn next_instant(&self) -> u64 {
         let asked = self.list.get(self.next).map_or(NEVER, |change| change.at.as_ns());
         let leaves = self.leaves.first().map_or(NEVER, |&(at, _)| at);
-        self.size_comes.values().copied().fold(asked.min(leaves), u64::min)
+        self.size_comes.values().map(|&(at, _)| at).fold(asked.min(leaves), u64::min)
     }
 
     /// What became of everything that was asked for.
@@ -159,12 +162,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             return;
         }
         let now = self.now;
-        let come: Vec<u32> =
-            lives.size_comes.iter().filter(|&(_, &at)| at <= now).map(|(&core, _)| core).collect();
-        lives.size_comes.retain(|_, at| *at > now);
-        for core in come {
-            self.show_size(core);
-        }
+        self.sizes_come();
         while let Some(task) = self.lives.as_mut().and_then(|lives| lives.next_leaving(now)) {
             self.let_leave(task);
         }
@@ -377,7 +375,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
             }
             if resized {
                 lives.size_comes.remove(&core);
-                self.show_size(core);
+                if let Some(number) = lives.size_waits.remove(&core) {
+                    self.size_is(core, number);
+                }
             }
         }
         self.ask_again()

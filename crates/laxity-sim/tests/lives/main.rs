@@ -176,10 +176,23 @@ fn a_size_comes_with_a_period_and_another_period_when_the_core_is_quiet() {
         [(5, ServerPeriod, 5), (5, ServerBudget, 1), (7, ServerPeriod, 8), (7, ServerBudget, 3)]
     );
     let from = |ns: u64| Outcome::Resized { from_ns: Some(ns * UNIT) };
-    assert_eq!(seen.changed[0].outcome, from(5));
-    assert_eq!(seen.changed[1].outcome, Outcome::Resized { from_ns: None });
+    let outcomes = |seen: &world::Seen| -> Vec<Outcome> {
+        seen.changed.iter().map(|changed| changed.outcome.clone()).collect()
+    };
+    assert_eq!(outcomes(&seen), [from(5), from(7)]);
     let verdict = world.verify(&seen.recording, 0);
     assert!(verdict.clean, "{verdict}");
+    // Another size is asked for before, or the simulation ends before.
+    let never = Outcome::Resized { from_ns: None };
+    for (changes, length, expected) in [
+        (vec![(1, resize(1, 5)), (2, resize(3, 5))], 60, vec![never.clone(), from(5)]),
+        (vec![(1, resize(1, 8)), (2, resize(3, 5))], 60, vec![never.clone(), from(5)]),
+        (vec![(1, resize(1, 8)), (2, resize(3, 9))], 60, vec![never.clone(), from(8)]),
+        (vec![(3, resize(1, 5)), (3, resize(3, 8))], 4, vec![never.clone(), never.clone()]),
+    ] {
+        let world = World { changes: changes.clone(), length, ..world.clone() };
+        assert_eq!(outcomes(&world.simulate()), expected, "{changes:?}");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Servers that get other sizes.
+//! Servers that get other sizes: with their next period, or when their core is quiet.
 
 use super::super::{Engine, EventKind, index_u32};
 use crate::changes::Outcome;
@@ -25,20 +25,52 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         let from_ns = servers.wants(core, server, now);
         lives.settles_from(core, from_ns.unwrap_or(now));
         match from_ns {
+            // What waits for a quiet core is not wanted any more, nor what was to come with the same period.
             Some(from) if from > now => {
-                lives.size_comes.insert(core, from);
+                lives.size_waits.remove(&core);
+                lives.size_comes.insert(core, (from, number));
             }
             Some(_) => {
+                lives.size_waits.remove(&core);
                 lives.size_comes.remove(&core);
                 self.show_size(core);
+                return Outcome::Resized { from_ns };
             }
-            None => {}
+            None => {
+                lives.size_waits.insert(core, number);
+            }
         }
-        Outcome::Resized { from_ns }
+        Outcome::Resized { from_ns: None }
+    }
+
+    /// Sizes that come with a period.
+    pub(super) fn sizes_come(&mut self) {
+        let now = self.now;
+        let Some(lives) = &mut self.lives else { return };
+        let come: Vec<(u32, usize)> = lives
+            .size_comes
+            .iter()
+            .filter(|(_, (at, _))| *at <= now)
+            .map(|(&core, &(_, number))| (core, number))
+            .collect();
+        lives.size_comes.retain(|_, (at, _)| *at > now);
+        for (core, number) in come {
+            self.size_is(core, number);
+        }
+    }
+
+    /// The server has the size of this change from now on.
+    pub(super) fn size_is(&mut self, core: u32, number: usize) {
+        let from_ns = Some(self.now);
+        let outcome = self.lives.as_mut().and_then(|lives| lives.changed.get_mut(&number));
+        if let Some((_, outcome)) = outcome {
+            *outcome = Outcome::Resized { from_ns };
+        }
+        self.show_size(core);
     }
 
     /// The size that the core's server has from now on.
-    pub(super) fn show_size(&mut self, core: u32) {
+    fn show_size(&mut self, core: u32) {
         if O::EVENTS {
             let cpu = Some(self.cpus[core as usize].number);
             let servers = self.idle.as_mut().and_then(|idle| idle.servers_mut()).expect("a size changes");
