@@ -12,7 +12,7 @@ use crate::observer::Observer;
 use crate::setup::Setup;
 use laxity_analysis::SporadicTask;
 use laxity_analysis::admission::{Admission, Entrant};
-use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Result};
+use laxity_model::{CpuList, Diagnostic, Duration, Result};
 use laxity_policy::TaskParameters;
 use std::collections::{BTreeMap, BTreeSet};
 
