@@ -219,8 +219,8 @@ fn what_cannot_change_is_refused() {
         (&["--at", "1ms=resize:7:1ms/10ms"], "no CPU 7"),
         (&["--at", "1ms=vanish:a"], "`vanish`"),
         (
-            &["--duration", "50ms", "--at", "60ms=promote:a", "--at", "1ms=demote:a"],
-            "--at 60ms=promote:a: nothing changes from 50ms on",
+            &["--at", "260ms=promote:a", "--at", "1ms=demote:a"],
+            "--at 260ms=promote:a: nothing changes from 200ms on",
         ),
         (
             &["--at", "100ms=enter:a", "--at", "50ms=demote:a"],
@@ -230,8 +230,8 @@ fn what_cannot_change_is_refused() {
             &["--at", "100ms=enter:a", "--at", "50ms=enter:a"],
             "--at 100ms=enter:a: task `a` has entered by `--at 50ms=enter:a`",
         ),
-        (&["--duration", "50ms", "--at", "50ms=resize:0:1ms/10ms"], "--duration 50ms now"),
-        (&["--duration", "50ms", "--at", "10s=leave:a"], "--at 10s=leave:a: nothing changes"),
+        (&["--at", "200ms=resize:0:1ms/10ms"], "--duration 200ms now"),
+        (&["--at", "10s=leave:a"], "--at 10s=leave:a: nothing changes"),
         (&["--server", "7=1ms/10ms", "--busy", "1"], "CPU 7"),
     ] {
         let refused = desk.simulate(options);

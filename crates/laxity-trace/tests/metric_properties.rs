@@ -182,7 +182,7 @@ proptest! {
         let summary = Summary::of(&results, &[two_tasks()]).expect("valid");
         let run = &summary.runs[0];
         let c = run.counts;
-        prop_assert_eq!(c.jobs + c.undecided + c.skipped, released);
+        prop_assert_eq!(c.jobs + c.undecided + c.skipped + c.ordinary, released);
         prop_assert_eq!((c.completed + c.unfinished + c.aborted, c.met + c.misses), (c.jobs, c.jobs));
         if let (Some(satisfied), Some(missed)) = (run.deadline_satisfaction, run.miss_ratio) {
             prop_assert!((0.0..=1.0).contains(&satisfied) && (satisfied + missed - 1.0).abs() < 1e-12);

@@ -110,7 +110,11 @@ impl Verification<'_> {
         let Some(Begins { cluster, another, follows }) = servers.period_begins(cpu, period, now) else {
             return self.incomplete(event);
         };
-        let pending = |task: &u32| !self.trace.tasks[*task as usize].pending.is_empty();
+        // A job that waits for its next budget is no longer of this busy period: with that it is as one that arrives.
+        let pending = |task: &u32| {
+            let of = &self.trace.tasks[*task as usize];
+            !of.pending.is_empty() && of.state != State::Throttled
+        };
         let members = (0..).take(self.trace.tasks.len());
         let quiet = !members
             .filter(|task: &u32| self.trace.tasks[*task as usize].cluster == cluster)
