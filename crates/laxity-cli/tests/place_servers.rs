@@ -150,7 +150,7 @@ fn slowest_fit_goes_by_rate_monotonic_priorities_unless_a_load_is_named() {
 fn what_knows_no_servers_is_refused() {
     let two = two();
     let cases: [(&[&str], &str); 5] = [
-        (&["--server", "1ms/6ms"], "knows loads only"),
+        (&["--server", "1ms/6ms", "--placement", "ilp"], "knows loads only"),
         (&["--server", "1ms/6ms", "--placement", "ffd", "--fit", "density"], "goes by load"),
         (&["--server", "1ms/6ms", "--placement", "ffd", "--onto", "clusters"], "of one core"),
         (&["--server", "7ms/6ms", "--placement", "ffd"], "longer than its period"),

@@ -113,7 +113,7 @@ fn at_ticks_promises_count_whole_ticks() {
         let always = ["--scheduler", "amp-rm", "--duration", "200ms", "-q"];
         let ended = desk.call("simulate", &[&always, &options[..]].concat());
         assert!(ended.status.success(), "{}", words(&ended));
-        let run = json(&text(&ended.stdout))["summary"]["runs"][0].clone();
+        let run = json(&text(&ended.stdout))["runs"][0].clone();
         assert_eq!(run["ordinary"], 50, "{run}");
     }
 }
@@ -124,7 +124,7 @@ fn jobs_of_ordinary_tasks_are_counted_apart() {
     let desk = desk(&[("a", 9, 10), ("b", 9, 20), ("too-long", 20, 20)]);
     let ended = desk.simulate(&["--busy", "1", "--fail-on-miss", "--json"]);
     assert!(ended.status.success(), "{}", words(&ended));
-    let run = json(&text(&ended.stdout))["summary"]["runs"][0].clone();
+    let run = json(&text(&ended.stdout))["runs"][0].clone();
     assert_eq!(
         (&run["misses"], &run["ordinary"], &run["jobs"]),
         (&0.into(), &10.into(), &30.into()),

@@ -138,7 +138,9 @@ proptest! {
         // One cell has nothing to place. With more, the places are those of who enters one after the other.
         if platform.core_count() > 1 {
             prop_assert_eq!(answer.fit, Some(FitAnswer::Admission));
-            prop_assert_eq!(Some(cells(&answer)), entered(DoubleHit::Ignored));
+            // Who is refused is put somewhere, too: overload is asked for.
+            let places = entered(DoubleHit::Ignored);
+            prop_assert!(places.is_none_or(|places| places == cells(&answer)));
         }
     }
 }

@@ -86,7 +86,7 @@ fn a_set_that_does_not_fit_names_the_task_the_room_and_another_method() {
 }
 
 #[test]
-fn groups_that_contradict_themselves_are_refused_by_who_uses_them() {
+fn groups_that_contradict_themselves_are_refused_by_everybody() {
     let shares = |name, shared| {
         task(
             name,
@@ -104,12 +104,12 @@ fn groups_that_contradict_themselves_are_refused_by_who_uses_them() {
         &place("more.toml", "lwfg"),
         &["task `a` shares 3KiB", "group `g`", "more than 2KiB", "`shared`"],
     );
-    bench.refuses(
-        &place("none.toml", "lwfg"),
-        &["task `a` is in group `g`", "0 bytes", "leave its group out"],
-    );
-    let placed = bench.laxity(&place("none.toml", "ffd"));
-    assert!(placed.status.success(), "ffd has no use for groups: {}", words(&placed));
+    let none = &["none.toml: task `a` is in group `g`", "0 bytes", "leave its group out"];
+    bench.refuses(&place("none.toml", "lwfg"), none);
+    // Also where nobody goes by groups.
+    bench.refuses(&place("none.toml", "ffd"), none);
+    bench.refuses(&["analyze", "none.toml", "--cpus", "2"], none);
+    bench.refuses(&["simulate", "none.toml", "--scheduler", "g-edf", "--cpus", "2"], none);
 }
 
 /// Together 1.2 of a core, each below it: what stands in the way is the second member, and the group is named with its size.
