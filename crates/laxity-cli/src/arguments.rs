@@ -259,7 +259,7 @@ pub struct SimulateArguments {
     /// What real-time tasks are below
     #[command(flatten)]
     pub below: ServerArguments,
-    /// amp-rm: what changes, and when: 200ms=enter:TASK (not there before), promote:TASK, demote:TASK, leave:TASK (it releases no more
+    /// amp-rm: what changes, and when, before --duration: 200ms=enter:TASK (not there before), promote:TASK, demote:TASK, leave:TASK (it releases no more
     /// jobs), resize:CPU:SIZE. May be given several times
     #[arg(long = "at", allow_hyphen_values = true, value_name = "TIME=ACTION", conflicts_with = "at_ticks", value_parser = value::<ChangeAt>)]
     pub changes: Vec<ChangeAt>,

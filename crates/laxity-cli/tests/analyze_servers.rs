@@ -183,7 +183,7 @@ note (amp-rm): ordinary tasks come at any time and take all that their servers g
 #[test]
 fn judged_where_it_is_placed() {
     let desk = desk(AMP, &[("a", 1, 4, ""), ("b", 1, 20, "")]);
-    let server = ["--server", "2ms/10ms"];
+    let server = ["--server", "1600us/10ms"];
     let (told, code) = desk.answer(&server);
     assert_eq!(
         (code, &told["fit"], &told["hard"]["verdict"]),
@@ -191,7 +191,10 @@ fn judged_where_it_is_placed() {
     );
     let placed = json(&text(&desk.call("place", &[&server[..], &["--json"]].concat()).stdout));
     assert_eq!(placed["bins"][1]["tasks"], json!(["a", "b"]));
-    assert_eq!(told["cells"][1]["tasks"], placed["bins"][1]["tasks"]);
+    assert_eq!(
+        (&told["cells"][0]["cpus"], &told["cells"][0]["tasks"]),
+        (&json!("1"), &placed["bins"][1]["tasks"])
+    );
     assert!(text(&desk.analyze(&server).stdout).contains("--count-double-hit asks the hard test"));
     let (hard, code) = desk.answer(&[&server[..], &["--count-double-hit"]].concat());
     assert_eq!((code, &hard["cells"][0]["tasks"]), (0, &json!(["a"])));

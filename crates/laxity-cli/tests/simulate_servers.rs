@@ -104,10 +104,10 @@ fn who_is_refused_runs_as_an_ordinary_task() {
     assert!(ordinary.as_array().is_some_and(|ordinary| !ordinary.is_empty()), "{ordinary}");
 }
 
-/// `a` and `b` need 1.5 ticks each on the slow core, which come to two: 4 of every 3 or 4 ms.
+/// `a` and `b` need 1.5 ticks each on the fast core, which come to two: 2 of 3 and 2 of 4 ms.
 #[test]
 fn at_ticks_promises_count_whole_ticks() {
-    let desk = desk_of("1500us", &[("a", 3), ("b", 4)]);
+    let desk = desk_of("3ms", &[("a", 3), ("b", 4)]);
     for promise in [&["--count-double-hit"][..], &["--tardiness-bound", "0ms"]] {
         let options = [promise, &["--at-ticks", "--cpus", "1", "--fail-on-miss", "--json"]].concat();
         let always = ["--scheduler", "amp-rm", "--duration", "200ms", "-q"];
@@ -121,16 +121,16 @@ fn at_ticks_promises_count_whole_ticks() {
 /// Who was refused was promised nothing: its late jobs are no misses.
 #[test]
 fn jobs_of_ordinary_tasks_are_counted_apart() {
-    let desk = desk(&[("a", 9, 10), ("b", 9, 20), ("too-long", 20, 20)]);
+    let desk = desk(&[("a", 9, 10), ("b", 9, 20), ("c", 20, 20), ("one-too-many", 20, 20)]);
     let ended = desk.simulate(&["--busy", "1", "--fail-on-miss", "--json"]);
     assert!(ended.status.success(), "{}", words(&ended));
     let run = json(&text(&ended.stdout))["runs"][0].clone();
     assert_eq!(
         (&run["misses"], &run["ordinary"], &run["jobs"]),
-        (&0.into(), &10.into(), &30.into()),
+        (&0.into(), &10.into(), &40.into()),
         "{run}"
     );
-    assert_eq!(run["ordinary_tasks"], serde_json::json!(["too-long"]));
+    assert_eq!(run["ordinary_tasks"], serde_json::json!(["one-too-many"]));
     let shown = text(&desk.simulate(&["--busy", "1"]).stdout);
     assert!(shown.contains("Ordinary") && shown.contains("nothing was promised"), "{shown}");
 }

@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn verdicts_and_places_are_those_of_admission(
         speeds in prop::collection::vec((1u32..5, 1u32..4), 1..4),
-        sizes in prop::collection::vec((1u64..10, 2u64..30, any::<bool>(), prop::option::of(0u32..3)), 1..4),
+        mut sizes in prop::collection::vec((1u64..10, 2u64..30, any::<bool>(), prop::option::of(0u32..3)), 1..4),
         tasks in prop::collection::vec((1u64..14, 4u64..40, 0u64..6), 1..8),
     ) {
         let core = |(cpu, &(above, below)): (u32, &(u32, u32))| {
@@ -115,6 +115,8 @@ proptest! {
         };
         let cores = (0..).zip(&speeds).map(core).collect();
         let platform = Platform::new("drawn", cores, vec![], vec![], None).expect("valid");
+        // Every core has one: of others more is known than what Theorem 1 says.
+        sizes[0].3 = None;
         let servers: ServerSizes = sizes.iter().map(|size| choice(*size, platform.core_count())).collect::<Vec<_>>().into();
         let set = set_of(&tasks);
         let answer = analysed(&set, &platform, &servers);
