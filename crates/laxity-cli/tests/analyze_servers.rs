@@ -202,9 +202,15 @@ fn judged_where_it_is_placed() {
     let (refused, code) = desk.answer(&["--server", "9ms/10ms", "--tardiness-bound", "0ms"]);
     assert_eq!((code, &refused["placement"]), (1, &Value::Null));
     assert!(refused["soft"]["reason"].to_string().contains("cannot enter"), "{refused}");
-    let ended = desk.analyze(&["--placement", "ilp", "--count-double-hit"]);
-    assert_eq!(ended.status.code(), Some(2));
-    assert!(words(&ended).contains("goes by loads"), "{}", words(&ended));
+    for by_load in [["--placement", "ilp"], ["--fit", "density"]] {
+        let ended = desk.analyze(&[&by_load[..], &["--count-double-hit"]].concat());
+        assert_eq!(ended.status.code(), Some(2));
+        assert!(words(&ended).contains("by loads"), "{}", words(&ended));
+    }
+    // On one core, too, whoever is refused is not judged.
+    let one = self::desk(ONE, &[("a", 4, 10, ""), ("b", 3, 10, "")]);
+    let (refused, code) = one.answer(&["--server", "2ms/10ms", "--count-double-hit", "--guarantee", "soft"]);
+    assert_eq!((code, &refused["placement"]), (1, &Value::Null));
 }
 
 /// 2 + 2 + C <= 5: no more than C. Alone on a core of speed 1 it fits.

@@ -118,6 +118,26 @@ fn at_ticks_promises_count_whole_ticks() {
     }
 }
 
+/// Half a tick of a job that comes between two of them is a whole one: nothing is promised there.
+#[test]
+fn what_comes_between_ticks_is_promised_nothing() {
+    let task = |period: &str, more: &str| {
+        format!("[[tasks]]\nname = \"a\"\nwcet = \"900us\"\nperiod = \"{period}\"\n{more}\n")
+    };
+    for (task, server, why) in [
+        (task("2500us", ""), "1ms/10ms", "period of task `a`, 2.5ms"),
+        (task("5ms", "phase = \"500us\""), "1ms/10ms", "phase of task `a`"),
+        (task("5ms", ""), "1ms/2500us", "the server of CPU 0"),
+    ] {
+        let desk = desk_with(task);
+        let options = ["--scheduler", "amp-rm", "--duration", "50ms", "--at-ticks", "--server", server];
+        let ended = desk.call("simulate", &[&options[..], &["--count-double-hit"]].concat());
+        assert_eq!(ended.status.code(), Some(2), "{}", words(&ended));
+        assert!(words(&ended).contains(why), "{}", words(&ended));
+        assert!(desk.call("simulate", &options).status.success());
+    }
+}
+
 /// Who was refused was promised nothing: its late jobs are no misses.
 #[test]
 fn jobs_of_ordinary_tasks_are_counted_apart() {

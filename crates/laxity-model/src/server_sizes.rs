@@ -30,7 +30,14 @@ impl FromStr for ServerChoice {
     fn from_str(text: &str) -> Result<Self> {
         match text.split_once('=') {
             None => Ok(ServerChoice { cpus: None, size: text.parse()? }),
-            Some((cpus, size)) => Ok(ServerChoice { cpus: Some(cpus.trim().parse()?), size: size.parse()? }),
+            Some((cpus, size)) => {
+                let cpus: CpuList = cpus.trim().parse()?;
+                if cpus.is_empty() {
+                    return Err(Diagnostic::usage(format!("server `{text}` names no CPU"))
+                        .hint("write 0-1=2ms/10ms for some CPUs, or 2ms/10ms for all"));
+                }
+                Ok(ServerChoice { cpus: Some(cpus), size: size.parse()? })
+            }
         }
     }
 }
@@ -177,6 +184,8 @@ mod tests {
     fn cores_that_are_not_there() {
         let error = sizes("2ms/10ms; 1-2=1ms/5ms").on_cores(&platform()).expect_err("no CPU 2");
         assert!(error.message.contains("CPU 2 is none of those"), "{}", error.message);
+        let error = "=1ms/5ms".parse::<ServerChoice>().expect_err("no CPU");
+        assert!(error.message.contains("names no CPU"), "{}", error.message);
         let error = "2ms/10ms; 3:1ms/5ms".parse::<ServerSizes>().expect_err("no `=`");
         assert!(error.message.contains("3:1ms"), "{}", error.message);
     }

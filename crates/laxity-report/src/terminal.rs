@@ -86,7 +86,7 @@ pub(crate) fn recommendation(recommendation: &Recommendation, style: TextStyle) 
     let headline = match (&recommendation.label, recommendation.misses_nothing) {
         (Some(label), true) if simulated => format!("Best in simulation: {label}."),
         (Some(label), true) => format!("Deploy {label}."),
-        (Some(label), false) => format!("{label} misses least, but it misses."),
+        (Some(label), false) => format!("{label} is the least bad, but it misses."),
         (None, _) => "No recommendation.".to_owned(),
     };
     let mut out = format!("{}\n", bold(&headline, style));

@@ -90,7 +90,7 @@ pub fn by_admission(
 ) -> Option<Result<Placed>> {
     let one_cell = scope_of_cells(scheduler.scope(), placing.platform) == Scope::Global;
     let by_load = settings.fit != Fitting::Test || settings.amp_rm.may_solve();
-    if !scheduler.has_servers() || by_load || (one_cell && below.tardiness_bound.is_none()) {
+    if !scheduler.has_servers() || by_load || (one_cell && !below.promises()) {
         return None;
     }
     let placing = Placing { method: settings.amp_rm, ..*placing };

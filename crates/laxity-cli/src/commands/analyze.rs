@@ -170,6 +170,14 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
     let platform = arguments.platform.resolve_simulated()?;
     let below = arguments.below.below();
     check_servers(&below, &schedulers, &platform)?;
+    if below.promises() && arguments.fit != Fitting::Test {
+        return Err(Diagnostic::usage(format!(
+            "{}: --fit {} goes by loads, and promises nothing",
+            below.words(),
+            arguments.fit
+        ))
+        .hint("leave out --fit"));
+    }
     Ok(Settings {
         schedulers,
         guarantee: arguments.guarantee,

@@ -2,7 +2,7 @@
 
 use super::{NamedScheduler, Settings};
 use crate::experiment::{self, BYTES_PER_JOB, Placing, check_real_time};
-use laxity_model::{ByteSize, Diagnostic, Result, TaskSet};
+use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, Result, TaskSet};
 use laxity_place::Overload;
 
 /// Jobs of a task are numbered with 32 bits, and with 31 in files.
@@ -12,6 +12,7 @@ const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
 pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     for set in sets {
         check_real_time(set)?;
+        check_ticks(set, settings)?;
         for (_, task) in set.real_time() {
             let jobs = settings.duration.as_ns().div_ceil(task.period().as_ns());
             if jobs >= JOBS_OF_A_TASK_MAX {
@@ -26,6 +27,40 @@ pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
         }
     }
     check_records(sets, settings)
+}
+
+/// Refuses promises at ticks to what comes between them: a job that begins there keeps its core for longer than admission counts.
+fn check_ticks(set: &TaskSet, settings: &Settings) -> Result<()> {
+    let (below, tick) = (&settings.mechanics.below, settings.mechanics.below.tick);
+    if tick.is_zero() || !below.promises() {
+        return Ok(());
+    }
+    let between = |time: Duration| !time.as_ns().is_multiple_of(tick.as_ns());
+    let refused = |what: String| {
+        Err(Diagnostic::usage(format!("{} with --at-ticks: {what}", below.words())).hint(format!(
+            "promises are proven where everything comes at ticks: round to {tick}, or leave out --at-ticks"
+        )))
+    };
+    for (_, task) in set.real_time() {
+        if !matches!(task.arrival, Arrival::Periodic { .. }) {
+            return refused(format!("jobs of task `{}` come at any time", task.name));
+        }
+        for (what, time) in [("period", task.period()), ("phase", task.phase)] {
+            if between(time) {
+                return refused(format!(
+                    "the {what} of task `{}`, {time}, is no multiple of a tick",
+                    task.name
+                ));
+            }
+        }
+    }
+    let servers = below.servers.on_cores(&settings.platform)?;
+    match servers.iter().find(|(_, server)| !server.is_none() && between(server.period())) {
+        None => Ok(()),
+        Some((cpu, server)) => {
+            refused(format!("the server of CPU {cpu}, {server}, has no period of whole ticks"))
+        }
+    }
 }
 
 /// About how many jobs there are to simulate.

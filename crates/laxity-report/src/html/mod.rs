@@ -250,7 +250,7 @@ fn answer(report: &Report<'_>) -> Answer {
         Some(label) => (
             "least-bad",
             "Recommendation, with misses",
-            format!("{label} misses least, but it misses{over_all}"),
+            format!("{label} is the least bad, but it misses{over_all}"),
         ),
         None => ("none", "No recommendation", "No configuration ran to its end".to_owned()),
     };

@@ -18,7 +18,7 @@ pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>)
     let counts = winner.evidence.counts;
     if counts.misses > 0 {
         caveats.push(
-            "Every configuration that ran to its end missed deadlines: this is the least bad one, not a safe one."
+            "No configuration that ran to its end met every deadline of every task: this is the least bad one, not a safe one."
                 .to_owned(),
         );
     } else if winner.configuration.host == Host::Simulator {

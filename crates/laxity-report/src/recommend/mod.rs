@@ -3,7 +3,7 @@
 //! 1. Eligible is what ran to its end in every run that was asked for.
 //! 2. Configurations are compared on one criterion after the other; those that are worse than the best on it
 //!    *by more than the noise* drop out:
-//!    share of jobs that ran as ordinary ones, because their task was refused; no missed deadline at all; share of jobs missed; maximum tardiness; mean normalized laxity.
+//!    no missed deadline and nobody refused; share of jobs missed, or of tasks that were refused; maximum tardiness; mean normalized laxity.
 //! 3. What remains is a tie, and goes to the cheaper and simpler: fewer migrations, then partitioned before
 //!    clustered before global, then fewer context switches, then the order of the tables. On a machine of one
 //!    cluster, clustered scheduling is global scheduling, and the tie between the two goes to the order of the
@@ -186,6 +186,11 @@ impl<'s> Candidate<'s> {
         }
     }
 
+    /// It missed nothing, and everybody was promised that.
+    fn served_all(&self) -> bool {
+        self.evidence.counts.misses == 0 && self.evidence.counts.ordinary == 0
+    }
+
     fn miss_ratio(&self) -> f64 {
         self.evidence.counts.miss_ratio().unwrap_or(1.0)
     }
@@ -293,30 +298,33 @@ struct Criterion {
 fn decided(candidates: &[Candidate<'_>], left: &[usize], tardiness_floor: f64) -> (usize, Vec<String>) {
     let mut left = left.to_vec();
     let mut reasons = Vec::new();
-    eliminate(candidates, &mut left, &mut reasons, &ORDINARY);
-    let clean: Vec<usize> =
-        left.iter().copied().filter(|&i| candidates[i].evidence.counts.misses == 0).collect();
+    let clean: Vec<usize> = left.iter().copied().filter(|&i| candidates[i].served_all()).collect();
     if !clean.is_empty() && clean.len() < left.len() {
         let others = left.iter().filter(|index| !clean.contains(index));
         let others: Vec<String> = others.map(|&i| missed(&candidates[i])).collect();
         reasons.push(format!("Others missed deadlines: {}.", others.join(", ")));
         left = clean;
     } else if clean.is_empty() {
-        eliminate(candidates, &mut left, &mut reasons, &MISS_RATIO);
+        let refused = left.iter().any(|&i| candidates[i].evidence.counts.ordinary > 0);
+        let criterion = if refused { &FAILED_RATIO } else { &MISS_RATIO };
+        eliminate(candidates, &mut left, &mut reasons, criterion);
         eliminate(candidates, &mut left, &mut reasons, &Criterion { floor: tardiness_floor, ..TARDINESS });
     }
     eliminate(candidates, &mut left, &mut reasons, &LAXITY);
     (cheapest(candidates, &mut left, &mut reasons), reasons)
 }
 
-const ORDINARY: Criterion = Criterion {
-    name: "share of jobs of tasks that were refused",
+const FAILED_RATIO: Criterion = Criterion {
+    name: "share of jobs missed, or of tasks that were refused",
     value: |candidate| {
         let counts = candidate.evidence.counts;
-        number::ratio(counts.ordinary, (counts.jobs + counts.ordinary).max(1))
+        match counts.jobs + counts.ordinary {
+            0 => 1.0,
+            all => number::ratio(counts.misses + counts.ordinary, all),
+        }
     },
-    noise: |_| 0.0,
-    floor: 0.0,
+    noise: |candidate| candidate.miss_noise,
+    floor: MISS_RATIO_FLOOR,
     show: |share| format!("{} %", number::significant(share * 100.0)),
 };
 
@@ -454,7 +462,10 @@ fn missed(candidate: &Candidate<'_>) -> String {
         candidate.configuration.label,
         number::count(counts.misses),
         number::counted(counts.jobs, "job")
-    )
+    ) + &match counts.ordinary {
+        0 => String::new(),
+        some => format!(" and refused {} more", number::count(some)),
+    }
 }
 
 fn what_it_missed(winner: &Candidate<'_>) -> String {
