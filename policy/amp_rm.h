@@ -13,5 +13,6 @@
 #define LX_POLICY lx_amp_rm
 #define LX_QUEUE lx_binary_heap
 #include "linking.h"
-#undef LX_POLICY
-#undef LX_QUEUE
+#ifdef LX_ALONE
+#define LX_SERVERS
+#endif

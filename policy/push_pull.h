@@ -255,4 +255,11 @@ LX_FN void lx_push_pull_init(struct lx_state *s)
 	}
 }
 
+#ifdef LX_ALONE
+#define LX_POLICY lx_push_pull
+#define LX_STEPS
+#define LX_AWAITS
+#define LX_PARTS
+#endif
+
 #endif

@@ -63,7 +63,7 @@ impl Policy {
         }
     }
 
-    /// The name of its sources: `policy/NAME.h`, `policy/bpf/NAME.bpf.c`, `bpf/NAME.bpf.c`.
+    /// The name of its source `policy/NAME.h`, and of its objects in BPF.
     pub fn source_name(self) -> &'static str {
         match self {
             Policy::EdfBh => "edf_bh",
