@@ -24,7 +24,7 @@ pub struct Core {
     pub period_ns: u64,
     /// What real-time tasks may be admitted for, in millionths of it.
     pub share_ppm: u64,
-    /// Whether nobody but this process may admit tasks there, or change those that are.
+    /// True: only this process may admit tasks there, or change those that are there.
     pub closed: bool,
 }
 
@@ -109,7 +109,7 @@ impl RunningServer {
     }
 }
 
-/// For how long ordinary tasks have had a core, by why.
+/// For how long background tasks have had a core, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct OrdinaryTimes {
     /// They went before real-time tasks: the server had a budget.
@@ -139,7 +139,7 @@ impl OrdinaryTimes {
 }
 
 impl Options {
-    /// The cores that the policy is told of: all that there are, those that nobody has named as fast as any.
+    /// The cores that the policy is told of: all of the machine; those that were not named count as the fastest.
     pub(crate) fn sized_cores(&self) -> Result<Vec<Core>> {
         let mut cores = self.cores.clone();
         if self.policy.has_servers() {
@@ -203,7 +203,8 @@ impl Scheduler {
         from.map(u64::from_ne_bytes).ok_or_else(|| failed("the kernel's side does not answer".into()))
     }
 
-    /// For how long ordinary tasks have had each CPU, by the kernel's numbers; empty for a policy without servers.
+    /// For how long background tasks have had each CPU, by the kernel's numbers; empty for a policy without
+    /// servers.
     ///
     /// # Errors
     ///
@@ -223,7 +224,7 @@ impl Scheduler {
     ///
     /// # Errors
     ///
-    /// The policy has no servers, and its tasks nobody who looks after their children.
+    /// The policy has no servers, and does not track the children of its tasks.
     pub fn born(&self) -> Result<Vec<(i32, i32)>> {
         let map = self.born_map()?;
         let number = |bytes: &[u8]| bytes.try_into().ok().map(i32::from_ne_bytes);
@@ -241,7 +242,7 @@ impl Scheduler {
 
     fn born_map(&self) -> Result<libbpf_rs::Map<'_>> {
         let map = self.object.maps().find(|map| map.name() == "born");
-        map.ok_or_else(|| Diagnostic::environment("the policy does not note who is born".to_owned()))
+        map.ok_or_else(|| Diagnostic::environment("the policy does not track the children of its tasks".to_owned()))
     }
 }
 

@@ -70,7 +70,7 @@ fn lacking() -> Result<Vec<&'static str>, String> {
     Ok(NEEDED.into_iter().filter(|name| !is_marked(name)).collect())
 }
 
-/// The scheduler that somebody has attached by sched_ext.
+/// The name of the scheduler that is attached by sched_ext; none if there is none.
 pub fn attached() -> Option<String> {
     let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let state = read("/sys/kernel/sched_ext/state")?;

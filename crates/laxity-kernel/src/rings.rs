@@ -4,7 +4,7 @@
 //!    loaded, or the rings of another object ([`Rings::share`]). [`Rings::of`] maps them, [`Switch::of`] the switch that
 //!    turns families of records on and off while the programs run.
 //! 2. [`Rings::drain`] takes every record that is published, CPU by CPU in the order of their writing. What found no
-//!    place is counted, per CPU ([`Rings::lost`]). A ring has room for [`RECORDS`]: whoever drains every few
+//!    place is counted, per CPU ([`Rings::lost`]). A ring has room for [`RECORDS`]: a reader that drains it every few
 //!    milliseconds loses none at a million records per second and CPU.
 //! 3. [`Merger`] puts records of all CPUs into the order of time.
 

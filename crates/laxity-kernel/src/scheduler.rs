@@ -33,7 +33,7 @@ pub struct Cell {
 pub struct Reserve {
     /// Length of the period, in ns.
     pub period_ns: u64,
-    /// What real-time tasks may use of a CPU in a period while other work waits for it, in ns.
+    /// What real-time tasks may use of a CPU in a period while background work waits for it, in ns.
     pub runtime_ns: u64,
 }
 
@@ -206,7 +206,7 @@ impl Scheduler {
             .maps_mut()
             .find(|map| map.name() == "laxity")
             .ok_or_else(|| Diagnostic::environment("the object has no scheduler".to_owned()))?;
-        // Somebody else may have been quicker while this one was verified.
+        // Another scheduler may have been attached while this one was verified.
         let link = map.attach_struct_ops().map_err(|error| match kernel::wait_until_free() {
             Some(name) => taken(&name),
             None => environment(format!(
@@ -278,7 +278,7 @@ impl Scheduler {
     }
 
     /// Whether it hears of every call of `sched_setattr`. Where the kernel has no active security module `bpf`, it may miss some
-    /// of many that are made at the same time: they succeed, and the task is ordinary work.
+    /// of many that are made at the same time: they succeed, and the task is background work.
     pub fn hears_all(&self) -> bool {
         self.object.progs().any(|program| program.prog_type() == ProgramType::Lsm && program.autoload())
     }
@@ -388,7 +388,7 @@ impl Scheduler {
     }
 }
 
-/// Why a policy cannot be loaded: who may not, or what the verifier has against it.
+/// Why a policy cannot be loaded: a missing privilege, or the verifier's objection.
 fn refused(policy: Policy, error: &libbpf_rs::Error) -> Diagnostic {
     if error.kind() == libbpf_rs::ErrorKind::PermissionDenied && !rustix::process::geteuid().is_root() {
         return Diagnostic::environment(format!(

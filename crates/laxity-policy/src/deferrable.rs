@@ -1,4 +1,4 @@
-//! The deferrable server of a core: when other work goes before real-time work (`policy/deferrable.h`). All times in ns.
+//! The deferrable server of a core: when background work goes before real-time work (`policy/deferrable.h`). All times in ns.
 
 use crate::{NEVER, ffi};
 
@@ -7,7 +7,8 @@ use crate::{NEVER, ffi};
 pub struct Server(ffi::lx_server);
 
 impl Server {
-    /// Other work has `budget` of each `period`, the first of which begins at `start`. A period of 0: there is no server.
+    /// Background work has `budget` of each `period`, the first of which begins at `start`. A period of 0: there is
+    /// no server.
     pub fn new(start: u64, budget: u64, period: u64) -> Server {
         let mut server = Server(ffi::lx_server::default());
         // SAFETY: writes what it is given.
@@ -42,13 +43,13 @@ impl Server {
         (self.0.share.runtime, self.0.share.period)
     }
 
-    /// Other work has had the core for `used` until `now`.
+    /// Background work has had the core for `used` until `now`.
     pub fn charge(&mut self, used: u64, now: u64) {
         // SAFETY: writes what it is given.
         unsafe { ffi::lx_policy_server_charge(&raw mut self.0, used, now) }
     }
 
-    /// Whether other work that waits goes before real-time work.
+    /// Whether background work that waits goes before real-time work.
     pub fn goes_first(&mut self, now: u64) -> bool {
         // SAFETY: reads and writes what it is given.
         unsafe { ffi::lx_policy_server_goes_first(&raw mut self.0, now) != 0 }

@@ -256,13 +256,13 @@ impl Instance {
     pub fn enter(&mut self, task: u32, parameters: &TaskParameters) {
         self.set_parameters(task, parameters);
         let enter = self.entries.table.entries().enter.expect("every policy has it");
-        // SAFETY: the state is valid and ours alone.
+        // SAFETY: the state is valid and belongs to this instance alone.
         unsafe { enter(self.state.as_ptr(), task) }
     }
 
     fn set_parameters(&mut self, task: u32, parameters: &TaskParameters) {
         let _ = self.task(task);
-        // SAFETY: the task is of this instance (checked above), and the state is ours alone.
+        // SAFETY: the task is of this instance (checked above), and the state belongs to it alone.
         let slot = unsafe { &mut *self.state.as_ref().task.add(task as usize) };
         slot.deadline_rel = parameters.deadline_rel_ns;
         slot.period = parameters.period_ns;
@@ -292,7 +292,7 @@ impl Instance {
     /// The first release group whose time has come, out of the release queue.
     #[inline]
     pub fn take_due(&mut self, now: u64) -> Option<u32> {
-        // SAFETY: the state is valid and ours alone.
+        // SAFETY: the state is valid and belongs to this instance alone.
         let group = unsafe { ffi::lx_policy_take_due(self.state.as_ptr(), now) };
         (group != NONE).then_some(group)
     }
@@ -367,7 +367,7 @@ impl Instance {
     /// rule.
     pub fn wake_up(&mut self, task: u32, now: u64) -> Option<u64> {
         let _ = self.task(task);
-        // SAFETY: the task is of this instance, and the state is ours alone.
+        // SAFETY: the task is of this instance, and the state belongs to it alone.
         let release = unsafe { ffi::lx_policy_wake_up(self.state.as_ptr(), task, now) };
         (release != crate::NEVER).then_some(release)
     }

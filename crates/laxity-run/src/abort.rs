@@ -1,10 +1,10 @@
 //! How a job is told to stop (lindsay2012, 3.1.3): a word in shared memory, and what sets it at the deadline.
 //!
 //! 1. The word of a task ([`crate::shared::TaskEntry::abort`]) is the number of the job that is to stop, from 1. A job looks
-//!    at it at its safe points. Whoever maps the memory may set it; as it names the job, one that is set late stops no other.
+//!    at it at its safe points. Any process that maps the memory may set it; as it names the job, one that is set late stops no other.
 //! 2. In the paper the kernel sets it. Here a timer of the job's own thread does (timer_create, SIGEV_THREAD_ID): its interrupt
-//!    comes at the deadline whoever has the CPUs, and the thread that gets its signal handles it before it executes anything
-//!    more of the job. Nobody else has to get a CPU for that: a process that watched, and even the guardian, would come after
+//!    comes at the deadline whatever runs on the CPUs, and the thread that gets its signal handles it before it executes anything
+//!    more of the job. No other thread needs a CPU for that: a process that watched, and even the guardian, would come after
 //!    all tasks of SCHED_DEADLINE, and so too late just where jobs are late. A job that has no CPU at its deadline finds the
 //!    word set when it gets one.
 //! 3. The timer is set from the start of a job to its end, so that it wakes no thread that waits for a release. That takes two
@@ -38,9 +38,9 @@ pub struct Alarm<'a> {
     setter: Setter,
 }
 
-/// Who sets the word at the deadline of a job.
+/// What sets the word at the deadline of a job.
 enum Setter {
-    /// Nobody.
+    /// Nothing.
     None,
     /// A timer of this thread.
     Timer(libc::timer_t),
@@ -97,7 +97,7 @@ impl<'a> Alarm<'a> {
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
         if let Setter::Timer(timer) = self.setter {
-            // SAFETY: it is ours, and nobody uses it after this.
+            // SAFETY: this value made the timer, and it is not used after this.
             unsafe { libc::timer_delete(timer) };
         }
         AT_WORK.with(|(place, _)| place.set(null()));
@@ -154,7 +154,7 @@ extern "C" fn at_deadline(_: libc::c_int, about: *mut libc::siginfo_t, _: *mut l
 fn set_timer(timer: libc::timer_t, at_ns: u64) {
     let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let once = libc::itimerspec { it_interval: never, it_value: timespec(at_ns) };
-    // SAFETY: a timer of ours; `once` lives across the call.
+    // SAFETY: a timer of this process; `once` lives across the call.
     let failed = unsafe { libc::timer_settime(timer, libc::TIMER_ABSTIME, &raw const once, null_mut()) };
     assert_eq!(failed, 0, "timer_settime: {}", io::Error::last_os_error());
 }
@@ -253,7 +253,7 @@ mod tests {
         let word = AtomicU64::new(NONE);
         let mut alarm = Alarm::new(&word, OnMiss::Abort).expect("a timer");
         alarm.set(3, NEVER_NS);
-        // SAFETY: a signal of ours, which is handled, to this thread.
+        // SAFETY: a signal that this process handles, to this thread.
         let sent = unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGRTMIN()) };
         assert_eq!((sent, word.load(Relaxed)), (0, NONE));
     }

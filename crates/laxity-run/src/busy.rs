@@ -1,4 +1,4 @@
-//! Ordinary threads that are always ready: what a machine has to do besides.
+//! Background threads that are always ready: other work that a machine has to do.
 //!
 //! They are threads of one process that dies with its guardian, on the CPUs that it is confined to.
 
@@ -43,7 +43,7 @@ impl Busy {
     /// No process, or not on these CPUs.
     pub fn start(threads: u32, cpus: &CpuList) -> Result<Busy> {
         let cannot = |error: std::io::Error| {
-            Diagnostic::environment(format!("{threads} ordinary threads cannot be started: {error}"))
+            Diagnostic::environment(format!("{threads} background threads cannot be started: {error}"))
         };
         let mut command = Command::new("/proc/self/exe");
         command.arg(BUSY_COMMAND).arg(threads.to_string()).arg(std::process::id().to_string());

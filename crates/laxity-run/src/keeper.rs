@@ -1,7 +1,7 @@
-//! The keeper: a process that outlives whoever has promoted threads, and then puts them back as they were.
+//! The keeper: a process that outlives the program that has promoted threads, and then puts them back as they were.
 //!
 //! It is a session of its own and ignores what asks programs to end: it ends when its connection does, after it has put back
-//! everything that it still keeps. What it keeps is in a file, too; should both be killed, whoever promotes next reads it.
+//! everything that it still keeps. What it keeps is in a file, too; should both be killed, the next promotion reads it.
 
 use crate::channel::{Channel, connected_child};
 use crate::journal::warn;

@@ -81,7 +81,7 @@ pub enum FromWorker {
 /// From the guardian to a worker: the tasks to run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WorkerOrders {
-    /// What becomes of a job that misses its deadline.
+    /// The rule for a job that misses its deadline.
     pub on_miss: OnMiss,
     /// The tasks.
     pub tasks: Vec<OrderedTask>,

@@ -42,7 +42,7 @@ impl MachineLock {
             .hint("wait for it to end: two runs at once would disturb each other's measurements"));
         }
         let restored = journal::recover(directory)?;
-        // Only for the message of the next who comes.
+        // Only for the message to the next process that asks for the lock.
         let _ = file
             .set_len(0)
             .and_then(|()| file.rewind())

@@ -32,7 +32,7 @@ impl Standing {
     ///
     /// # Errors
     ///
-    /// There is none, or it has ended and nobody has taken note of that (`ESRCH`), or what else the kernel says.
+    /// There is none, or it has ended and its parent has not collected it (`ESRCH`), or another error of the kernel.
     pub fn of(tid: i32) -> io::Result<Self> {
         let gone = || io::Error::from_raw_os_error(libc::ESRCH);
         // The kernel takes 0 for the caller.
@@ -226,7 +226,7 @@ mod tests {
         assert!(!standing.is_alive());
         assert_eq!(Standing::of(tid).expect_err("it has ended").raw_os_error(), Some(libc::ESRCH));
         standing.restore().expect("nothing to do");
-        child.wait().expect("ours");
+        child.wait().expect("the test's own child");
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         ] {
             assert_eq!(inherited(parent, nice), child, "{parent:?}");
         }
-        // Who has not the policy of a promoted thread is left alone.
+        // A thread without the policy of a promoted one is left alone.
         let (_stay, tid) = thread();
         let before = Standing::of(tid).expect("it is there");
         let parent = Standing { attributes: of(3, 9, 0), ..before.clone() };
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn the_kernels_threads_are_known() {
         assert!(!is_kernel_thread(rustix::process::getpid().as_raw_nonzero().get()));
-        // In a container number 2 is somebody else.
+        // In a container number 2 is another process.
         if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
             assert!(is_kernel_thread(2));
         }

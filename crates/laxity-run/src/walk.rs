@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Touches all lines, and links them. Others who do so in a region at the same time write the same, or other words.
+    /// Touches all lines, and links them. Other tasks that do so in a region at the same time write the same, or other words.
     fn link(&self, count: u32, seed: u64) {
         let mut order: Vec<u32> = (0..count).collect();
         if self.pattern == AccessPattern::Random {
@@ -128,7 +128,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Lines that nobody else has.
+/// Lines of this value alone.
 struct OwnLines {
     lines: *mut Line,
     count: usize,

@@ -60,7 +60,7 @@ pub struct Record {
 pub const RECORD_BYTES: usize = size_of::<Record>();
 
 impl Record {
-    /// The record as it lies in memory, for whoever keeps records in a file of this machine.
+    /// The record as it lies in memory, for files of this machine.
     pub fn to_bytes(self) -> [u8; RECORD_BYTES] {
         // SAFETY: plain integers without padding: 3 * 8 + 8 * 4 + 8 bytes.
         unsafe { std::mem::transmute(self) }
@@ -89,7 +89,7 @@ impl Ring<'_> {
     /// # Safety
     ///
     /// There is a `struct lx_ring` of `records` records (a power of two), aligned to 8 bytes, for as long as `'a`, and
-    /// nobody else reads it meanwhile.
+    /// it has no other reader meanwhile.
     pub unsafe fn at(start: *mut u8, records: u64) -> Self {
         assert!(records.is_power_of_two(), "{records} records");
         Ring { start, records, memory: PhantomData }
@@ -111,7 +111,7 @@ impl Ring<'_> {
         let mut tail = first;
         loop {
             let slot = self.slot(tail);
-            // Pairs with lx_ring_publish: whoever sees the sequence sees the whole record.
+            // Pairs with lx_ring_publish: a reader that sees the sequence sees the whole record.
             if self.word(slot + SEQUENCE_AT).load(Ordering::Acquire) != tail + 1 {
                 break;
             }
@@ -156,7 +156,7 @@ impl Ring<'_> {
 
     /// Gives back what a reader has claimed.
     pub fn give_back(&self, reader: u32) {
-        // Somebody else's stays theirs.
+        // Another reader's claim stays.
         let _ = self.half_word(WANTED_AT).compare_exchange(reader, 0, Ordering::SeqCst, Ordering::SeqCst);
     }
 

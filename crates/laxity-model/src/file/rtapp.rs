@@ -6,7 +6,7 @@
 //!    period. Timers of different periods give a sporadic task with the shortest of them.
 //! 2. Under SCHED_DEADLINE, `dl-deadline` is D, and if `dl-period` is T, `dl-runtime` is C (the budget) and
 //!    the work becomes the task's demand. A `yield` ends a job like a timer of `dl-period`.
-//! 3. A thread with neither timer nor `yield` is best-effort work if it only runs and sleeps, and refused if
+//! 3. A thread with neither timer nor `yield` is background work if it only runs and sleeps, and refused if
 //!    it waits for other threads: it has no period of its own.
 //! 4. `delay` is the phase, `cpus` the affinity, `instance` makes as many tasks, `memrun` is the working set.
 //!

@@ -11,7 +11,7 @@ use laxity_model::OnMiss;
 use laxity_trace::Outcome;
 use std::collections::VecDeque;
 
-/// What becomes of late jobs, and what passed while they were.
+/// The rule for late jobs, and what passed while they were late.
 pub(super) struct Late {
     rule: OnMiss,
     /// By task, where releases are skipped: deadline and end of jobs that ended after their deadline, while later releases may have

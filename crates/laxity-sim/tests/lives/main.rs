@@ -19,7 +19,7 @@ fn seeds(usual: Range<u64>) -> Range<u64> {
     bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
 }
 
-/// T1 = (2, 6), T2 = (3, 10) on one core with nothing else; T2 is ordinary in [4, 13).
+/// T1 = (2, 6), T2 = (3, 10) on one core with nothing else; T2 is in the background in [4, 13).
 fn two_tasks() -> World {
     World {
         tasks: vec![(2, 6, Some(0)), (3, 10, Some(0))],
@@ -32,8 +32,9 @@ fn two_tasks() -> World {
 
 #[test]
 fn a_job_goes_on_as_what_its_task_becomes() {
-    // T2.0 has run in [2, 4), and goes on as an ordinary one in [4, 5). T2.1 arrives at 10 as an ordinary one, runs in [10, 12), has to
-    // stop for T1.2 and is released again at 13: it ends at 15, and the next one comes a period later.
+    // T2.0 has run in [2, 4), and goes on in the background in [4, 5). T2.1 arrives at 10 in the background, runs
+    // in [10, 12), has to stop for T1.2 and is released again at 13: it ends at 15, and the next one comes a period
+    // later.
     let world = two_tasks();
     let seen = world.simulate();
     let finishes = World::finishes(&seen.recording);
@@ -89,7 +90,7 @@ fn who_leaves_before_its_phase_never_enters() {
 fn who_has_left_by_itself_cannot_change() {
     let own = vec![Own::default(), Own { leave: Some(15), ..Own::default() }];
     let promote = What::Promote { task: 1, cpu: Some(0) };
-    // T2.1 has arrived at 10, and is not done at 15: as an ordinary one it waits for T1 in [12, 14).
+    // T2.1 has arrived at 10, and is not done at 15: in the background it waits for T1 in [12, 14).
     let changes = vec![(11, What::Demote { task: 1 }), (15, promote), (16, What::Leave { task: 1 })];
     let world = World { own, changes, tasks: vec![(2, 6, Some(0)), (4, 10, Some(0))], ..two_tasks() };
     let seen = world.simulate();

@@ -86,7 +86,7 @@ fn refuses_what_it_does_not_understand() {
     assert!(overheads("TASK-COUNT,CXS\n1,1000000000\n").is_ok(), "the limit itself");
 }
 
-/// A file of overheads as somebody may write it.
+/// A file of overheads in any accepted spelling.
 #[derive(Debug, Clone)]
 struct Written {
     columns: Vec<String>,
