@@ -242,7 +242,9 @@ impl Scheduler {
 
     fn born_map(&self) -> Result<libbpf_rs::Map<'_>> {
         let map = self.object.maps().find(|map| map.name() == "born");
-        map.ok_or_else(|| Diagnostic::environment("the policy does not track the children of its tasks".to_owned()))
+        map.ok_or_else(|| {
+            Diagnostic::environment("the policy does not track the children of its tasks".to_owned())
+        })
     }
 }
 

@@ -1,4 +1,5 @@
-//! The deferrable server of a core: when background work goes before real-time work (`policy/deferrable.h`). All times in ns.
+//! The deferrable server of a core: when background work goes before real-time work (`policy/deferrable.h`). All
+//! times in ns.
 
 use crate::{NEVER, ffi};
 

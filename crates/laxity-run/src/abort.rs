@@ -1,12 +1,13 @@
 //! How a job is told to stop (lindsay2012, 3.1.3): a word in shared memory, and what sets it at the deadline.
 //!
-//! 1. The word of a task ([`crate::shared::TaskEntry::abort`]) is the number of the job that is to stop, from 1. A job looks
-//!    at it at its safe points. Any process that maps the memory may set it; as it names the job, one that is set late stops no other.
-//! 2. In the paper the kernel sets it. Here a timer of the job's own thread does (timer_create, SIGEV_THREAD_ID): its interrupt
-//!    comes at the deadline whatever runs on the CPUs, and the thread that gets its signal handles it before it executes anything
-//!    more of the job. No other thread needs a CPU for that: a process that watched, and even the guardian, would come after
-//!    all tasks of SCHED_DEADLINE, and so too late just where jobs are late. A job that has no CPU at its deadline finds the
-//!    word set when it gets one.
+//! 1. The word of a task ([`crate::shared::TaskEntry::abort`]) is the number of the job that is to stop, from 1. A
+//!    job looks at it at its safe points. Any process that maps the memory may set it; as it names the job, one that
+//!    is set late stops no other.
+//! 2. In the paper the kernel sets it. Here a timer of the job's own thread does (timer_create, SIGEV_THREAD_ID): its
+//!    interrupt comes at the deadline whatever runs on the CPUs, and the thread that gets its signal handles it
+//!    before it executes anything more of the job. No other thread needs a CPU for that: a process that watched, and
+//!    even the guardian, would come after all tasks of SCHED_DEADLINE, and so too late just where jobs are late. A
+//!    job that has no CPU at its deadline finds the word set when it gets one.
 //! 3. The timer is set from the start of a job to its end, so that it wakes no thread that waits for a release. That takes two
 //!    system calls per job, under `--on-miss abort` only, which are no part of the job's CPU time.
 //! 4. On PREEMPT_RT such timers expire in a thread of the kernel, which comes after the tasks: 7.3 tells a thread of SCHED_FIFO

@@ -395,7 +395,8 @@ impl Guardian {
         }
         self.shared.stop();
         if self.busy.take().is_some_and(|mut busy| busy.is_gone()) {
-            self.notes.push("the background threads beside the tasks (--busy) ended before the run did".into());
+            self.notes
+                .push("the background threads beside the tasks (--busy) ended before the run did".into());
         }
         // Before the workers are waited for: threads that wait for the policy to release them could not leave.
         if let Some(attached) = self.attached.take() {

@@ -1,9 +1,9 @@
 //! The memory that a run's processes share: what each job is to do, and what it did.
 //!
-//! One memfd, laid out as a header, one entry per task, one slot per job, and the memory of the groups ([`crate::sharing`]),
-//! which begins on a page of its own. The supervising process fills in releases and demands; task threads store what happened;
-//! a process that outlives the others still has every job that was recorded. All fields are atomics, so that no process can make
-//! another's reads undefined.
+//! One memfd, laid out as a header, one entry per task, one slot per job, and the memory of the groups
+//! ([`crate::sharing`]), which begins on a page of its own. The supervising process fills in releases and demands;
+//! task threads store what happened; a process that outlives the others still has every job that was recorded. All
+//! fields are atomics, so that no process can make another's reads undefined.
 
 use crate::walk::Line;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -83,7 +83,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Touches all lines, and links them. Other tasks that do so in a region at the same time write the same, or other words.
+    /// Touches all lines, and links them. Other tasks that do so in a region at the same time write the same, or
+    /// other words.
     fn link(&self, count: u32, seed: u64) {
         let mut order: Vec<u32> = (0..count).collect();
         if self.pattern == AccessPattern::Random {

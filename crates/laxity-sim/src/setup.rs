@@ -167,8 +167,10 @@ impl<'a> Setup<'a> {
         }
         self.changes.check(self)?;
         if self.has_ordinary_tasks() && (self.interleaving.is_some() || !self.costs.is_zero()) {
-            return Err(Diagnostic::usage("real-time tasks that run in the background cost nothing yet: neither their switches nor their caches")
-                .hint("leave out --costs and --interleave, or let all tasks be admitted"));
+            return Err(Diagnostic::usage(
+                "real-time tasks in the background cost nothing yet: neither their switches nor their caches",
+            )
+            .hint("leave out --costs and --interleave, or let all tasks be admitted"));
         }
         if self.has_ordinary_tasks() && self.on_miss != OnMiss::Continue {
             return Err(Diagnostic::usage(format!(

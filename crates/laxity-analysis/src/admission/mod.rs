@@ -1,9 +1,10 @@
 //! Admission at run time: tasks that enter and leave cores of different speeds, below a deferrable server on each (calandrino2007,
 //! 4.1 and 4.2).
 //!
-//! A task goes onto the slowest core that can take it: that keeps fast cores free for background tasks. Cores of the same speed are
-//! tried by their numbers. Tasks of a core have rate-monotonic priorities, ties by id unless the host has another order
-//! ([`Admission::whatever_ties`]); C is at speed 1 and is rounded up to ns on every core. What a core can take says
+//! A task goes onto the slowest core that can take it: that keeps fast cores free for background tasks. Cores of the
+//! same speed are tried by their numbers. Tasks of a core have rate-monotonic priorities, ties by id unless the host
+//! has another order ([`Admission::whatever_ties`]); C is at speed 1 and is rounded up to ns on every core. What a
+//! core can take says
 //!
 //! - with the double hit ignored, as the paper has it, the plain test; and if a task has asked for a bound of its tardiness,
 //!   Theorem 1 must not exceed it there ([`crate::DoubleHit::Ignored`]);

@@ -391,7 +391,8 @@ fn who_takes_ties_for_known_breaks_promises() {
     assert_eq!(broken(life(DoubleHit::Counted), 0..4_000), 0);
 }
 
-/// Theorem 1 below 2 of every 6: 1 + 2 = 3, and 2 of the server; then 2 * 2 + 2 * 1 + 3 = 9 against 5 for the task that goes second.
+/// Theorem 1 below 2 of every 6: 1 + 2 = 3, and 2 of the server; then 2 * 2 + 2 * 1 + 3 = 9 against 5 for the task
+/// that goes second.
 #[test]
 fn whatever_ties_there_are_everybody_is_the_last_of_its_period() {
     let by_id = one_core(server(2, 6), DoubleHit::Ignored);

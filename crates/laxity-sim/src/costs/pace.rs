@@ -6,8 +6,9 @@
 //! 1. A line that another one, o, writes is stale when x comes to it again if o has come by in between. It has with a chance of
 //!    min(1, P_x / P_o): always, if o comes by at least as often.
 //! 2. Of several others each may have, independently: the chance that none has is the product of the chances that each has not.
-//! 3. A stale line takes X longer than one at home: what it takes from the closest cache of both cores, or from memory, minus what
-//!    it takes from home, whatever the core's speed. Of several writers, each is the last in proportion to how often it comes by.
+//! 3. A stale line takes X longer than one at home: what it takes from the closest cache of both cores, or from
+//!    memory, minus what it takes from home, whatever the core's speed. Of several writers, each is the last in
+//!    proportion to how often it comes by.
 //! 4. So t_x = access + the sum of (share of x's lines) (chance) X over lines with the same writers. The t of all are found together, from
 //!    equal ones on, for each is faster or slower by what the others are: at most [`ROUNDS`] times, or until none changes by a
 //!    millionth.

@@ -36,7 +36,8 @@ pub struct Own {
     pub cores: Option<Vec<u32>>,
 }
 
-/// What is simulated. A task that a change lets enter is absent at first; any other task without a core is in the background.
+/// What is simulated. A task that a change lets enter is absent at first; any other task without a core is in the
+/// background.
 #[derive(Debug, Clone)]
 pub struct World {
     /// Numerator and denominator, by core.

@@ -81,7 +81,11 @@ fn the_policy_releases_periodic_jobs_and_others_sleep() {
     use Pacing::*;
     assert_eq!(pacing, [Released, FirstReleased, FirstReleased, Sleep, Released]);
     let periods: Vec<u64> = asked(&plan).iter().map(|(.., period)| period / 1000).collect();
-    assert_eq!(periods, [80, 80, 70, 10, 4_000], "only a task that sleeps and has D < T could wake up too early");
+    assert_eq!(
+        periods,
+        [80, 80, 70, 10, 4_000],
+        "only a task that sleeps and has D < T could wake up too early"
+    );
 }
 
 #[test]
