@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_nobody_else_shares_is_refused() {
+    fn a_part_that_no_other_member_shares_is_refused() {
         assert_eq!(
             message(&[(100, "g", 0), (50, "g", 50)]),
             "task `t0` is in group `g` but shares no memory with it (0 bytes)"

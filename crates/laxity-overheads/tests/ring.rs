@@ -265,7 +265,7 @@ fn a_writer_that_is_interrupted_publishes_whole_records() {
 }
 
 #[test]
-fn a_ring_has_one_reader_who_may_die() {
+fn a_ring_has_one_reader_which_may_die() {
     let memory = Memory::new();
     let ring = memory.ring();
     let (first, second) = (4_711, 4_712);

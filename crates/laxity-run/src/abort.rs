@@ -250,7 +250,7 @@ mod tests {
 
     /// A signal that is no timer's says nothing.
     #[test]
-    fn a_signal_that_somebody_sends_stops_no_job() {
+    fn a_signal_from_another_process_stops_no_job() {
         let word = AtomicU64::new(NONE);
         let mut alarm = Alarm::new(&word, OnMiss::Abort).expect("a timer");
         alarm.set(3, NEVER_NS);

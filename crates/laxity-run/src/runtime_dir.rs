@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_run_is_told_who_holds_the_machine() {
+    fn a_second_run_is_told_which_process_holds_the_machine() {
         let directory = tempfile::tempdir().expect("directory");
         let first = MachineLock::acquire_in(directory.path()).expect("free");
         let second = MachineLock::acquire_in(directory.path()).err().expect("held");

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn one_whose_end_nobody_has_taken_note_of_is_none() {
+    fn a_thread_that_has_ended_but_is_not_collected_is_none() {
         let stdio = std::process::Stdio::piped;
         let mut child =
             std::process::Command::new("cat").stdin(stdio()).stdout(stdio()).spawn().expect("a program");

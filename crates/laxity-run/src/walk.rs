@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_process_writes_the_other_reads_and_own_lines_nobody_else_sees() {
+    fn what_one_process_writes_the_other_reads_except_own_lines() {
         let ours = Shared::create(&[], &[10 * LINE_BYTES]).expect("memory");
         let theirs = Shared::open(ours.fd().try_clone_to_owned().expect("descriptor")).expect("mapping");
         assert_ne!(ours.region(0).as_ptr(), theirs.region(0).as_ptr(), "two mappings, as of two processes");

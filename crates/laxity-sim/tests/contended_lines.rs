@@ -308,14 +308,14 @@ fn writers_lose_what_they_lose_line_by_line() {
 }
 
 #[test]
-fn readers_and_those_who_write_a_part_lose_what_they_lose_line_by_line() {
+fn readers_and_writers_of_a_part_lose_what_they_lose_line_by_line() {
     for unequal in [false, true] {
         check(Kind { unequal, readers: true, ..WRITERS }, 30, 850..=1_150);
     }
 }
 
 #[test]
-fn who_leaves_and_comes_back_loses_what_it_loses_line_by_line() {
+fn a_job_that_leaves_and_comes_back_loses_what_it_loses_line_by_line() {
     for readers in [false, true] {
         check(Kind { unequal: true, readers, leave: true, ..WRITERS }, 30, 850..=1_150);
     }

@@ -191,7 +191,7 @@ fn worked_by_hand() {
 /// A job that has no core at its deadline does not notice it. Under rate-monotonic priorities b waits for a beyond its deadline, and
 /// stops when it is given the core.
 #[test]
-fn who_has_no_core_aborts_when_it_gets_one() {
+fn a_job_without_a_core_aborts_when_it_gets_one() {
     let us = Duration::from_us;
     let a = laxity_model::Task::periodic("a", us(4), us(10));
     let b = laxity_model::Task { deadline_rel: us(3), ..laxity_model::Task::periodic("b", us(2), us(20)) };

@@ -101,7 +101,7 @@ fn the_double_hit_counts_where_it_is_to() {
 }
 
 #[test]
-fn bounds_are_of_whoever_is_there_with_whatever_counts() {
+fn bounds_are_of_present_tasks_with_all_that_counts() {
     let bounds = |admission: &Admission| {
         let late = admission.tardiness_of(CPU).expect("a core");
         late.into_iter().map(|(id, late)| (id, late.as_ns())).collect::<Vec<_>>()
@@ -364,7 +364,7 @@ fn promises_hold_whatever_comes_and_goes_once_the_core_has_been_quiet() {
 }
 
 #[test]
-fn who_does_not_wait_breaks_promises() {
+fn a_host_that_does_not_wait_breaks_promises() {
     for double_hit in [DoubleHit::Counted, DoubleHit::Ignored] {
         for (settling, leaves, resizes) in [
             (Settling::AtOnce, true, false),
@@ -380,7 +380,7 @@ fn who_does_not_wait_breaks_promises() {
 }
 
 #[test]
-fn who_takes_ties_for_known_breaks_promises() {
+fn taking_ties_for_known_breaks_promises() {
     let settling = Settling::WhenQuiet;
     let life =
         |double_hit| Life { double_hit, settling, leaves: true, resizes: true, ties: Ties::DrawnUnknown };
@@ -394,7 +394,7 @@ fn who_takes_ties_for_known_breaks_promises() {
 /// Theorem 1 below 2 of every 6: 1 + 2 = 3, and 2 of the server; then 2 * 2 + 2 * 1 + 3 = 9 against 5 for the task
 /// that goes second.
 #[test]
-fn whatever_ties_there_are_everybody_is_the_last_of_its_period() {
+fn with_unknown_ties_every_task_is_the_last_of_its_period() {
     let by_id = one_core(server(2, 6), DoubleHit::Ignored);
     let whatever = by_id.clone().whatever_ties();
     for (mut admission, second) in [(by_id, Ok(CPU)), (whatever, Err(()))] {

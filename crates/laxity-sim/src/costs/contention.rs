@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_has_done_what_it_could() {
+    fn a_job_that_leaves_has_done_what_it_could() {
         let mut contention = all_with_all(2);
         contention.begins(0, on(0, 0));
         contention.begins(1, on(1, 0));

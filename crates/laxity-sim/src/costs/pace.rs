@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_slowed_down_is_passed_more_often() {
+    fn a_slower_walk_is_passed_more_often() {
         // The second reads what the first writes: it is slowed down as if the other came by more often.
         let mut walkers = sharers(&[1_000, 100], 100);
         walkers[0].exposed.clear();
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_from_whoever_comes_by_more_often() {
+    fn lines_come_from_the_walker_that_comes_by_more_often() {
         let mut walkers = sharers(&[100, 100, 400], 100);
         walkers[1].exposed.clear();
         walkers[2].exposed.clear();

@@ -128,7 +128,7 @@ impl Count {
 }
 
 #[test]
-fn nobody_is_later_than_promised_whoever_comes_and_goes() {
+fn no_task_is_later_than_promised_while_tasks_come_and_go() {
     let mut count = Count::default();
     for seed in seeds(0..4000) {
         let again = format!("LAXITY_SEEDS={seed}..{}", seed + 1);

@@ -25,7 +25,7 @@ fn columns_in_any_order_and_those_of_others() {
 }
 
 #[test]
-fn a_column_of_others_is_skipped_by_those_who_have_no_use_for_it() {
+fn a_column_of_others_is_skipped_by_readers_that_do_not_use_it() {
     let text = "TASK-COUNT,STEP,CXS\n1,nonsense,2\n";
     let [cxs] = overheads_from_csv::<MOST, 1>(text, ["CXS"]).expect("valid");
     assert_eq!(cxs.expect("there").at(1), 2_000);
