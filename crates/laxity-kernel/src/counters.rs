@@ -1,4 +1,4 @@
-//! What happened since a scheduler was attached.
+//! Counters of events since a scheduler was attached.
 
 use crate::ffi;
 use serde::Serialize;
@@ -23,7 +23,7 @@ macro_rules! counters {
                 $(self.$name += cpu.$name;)*
             }
 
-            /// What happened since `before`.
+            /// The counts since `before`.
             #[must_use]
             pub fn since(&self, before: &Counters) -> Counters {
                 Counters { $($name: self.$name.saturating_sub(before.$name)),* }

@@ -89,7 +89,8 @@ pub(crate) fn wait_until_free() -> Option<String> {
     attached()
 }
 
-/// Whether the running kernel is PREEMPT_RT, which refuses BPF timers, and whose other timers a thread sees to.
+/// Whether the running kernel is PREEMPT_RT: it refuses BPF timers, and a thread of the kernel handles its other
+/// timers.
 pub fn is_preempt_rt() -> bool {
     rustix::system::uname().version().to_string_lossy().split_whitespace().any(|word| word == "PREEMPT_RT")
 }

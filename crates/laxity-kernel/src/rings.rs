@@ -90,7 +90,7 @@ impl Rings {
         unsafe { Ring::at(self.mapping.start().add(cpu as usize * RING_BYTES), RECORDS) }
     }
 
-    /// Takes every published record: for each CPU those in the order of their writing. Gives how many.
+    /// Takes every published record: for each CPU those in the order of their writing. Returns their number.
     ///
     /// Exclusive, because a ring has one reader.
     pub fn drain(&mut self, mut each: impl FnMut(&Record)) -> usize {

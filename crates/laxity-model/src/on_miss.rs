@@ -44,8 +44,8 @@ impl OnMiss {
         (self == OnMiss::Abort).then_some(deadline_abs_ns)
     }
 
-    /// Whether a release is skipped because of one earlier job of its task, which had this deadline and was done at this
-    /// instant (never, if nothing is said). All instants are ns of one clock.
+    /// Whether a release is skipped because of one earlier job of its task with this deadline, which was done at
+    /// `done_ns` (None: never). All instants are ns of one clock.
     pub fn skips(self, release_ns: u64, deadline_abs_ns: u64, done_ns: Option<u64>) -> bool {
         self == OnMiss::Skip && deadline_abs_ns <= release_ns && done_ns.is_none_or(|done| release_ns < done)
     }

@@ -319,7 +319,7 @@ impl Instance {
         unsafe { (self.entries.complete)(self.state.as_ptr(), cpu, next_release, now) }
     }
 
-    /// `cpu` follows its link: the task that it runs from now on, or [`NONE`].
+    /// `cpu` follows its link. Returns the task that it runs from now on, or [`NONE`].
     #[inline]
     pub fn reschedule(&mut self, cpu: u32, now: u64) -> u32 {
         // SAFETY: as above.
@@ -362,9 +362,9 @@ impl Instance {
         unsafe { resume(self.state.as_ptr(), task, cpu, now) }
     }
 
-    /// What it means that the task, whose job is suspended or which has had none, wakes up at `now`: `None` if its job goes on
-    /// ([`Instance::resume`]), or when a new one arrives, `now` or later ([`Instance::arrive`]). `policy/wake_up.h` has the
-    /// rule.
+    /// The task, whose job is suspended or which has had none, wakes up at `now`. None: its job goes on
+    /// ([`Instance::resume`]); otherwise a new job arrives at the returned instant, `now` or later
+    /// ([`Instance::arrive`]). `policy/wake_up.h` has the rule.
     pub fn wake_up(&mut self, task: u32, now: u64) -> Option<u64> {
         let _ = self.task(task);
         // SAFETY: the task is of this instance, and the state belongs to it alone.
@@ -387,7 +387,7 @@ impl Instance {
         unsafe { step(self.state.as_ptr(), cpu, now) }
     }
 
-    /// `cpu`, the dedicated scheduling processor, handles one message; whether there was one.
+    /// `cpu`, the dedicated scheduling processor, handles one message. Returns whether there was one.
     pub fn message(&mut self, cpu: u32, now: u64) -> bool {
         let message = self.entries.table.entries().message.expect("a policy that notifies has it");
         // SAFETY: as above.

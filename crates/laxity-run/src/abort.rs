@@ -33,7 +33,7 @@ thread_local! {
     static AT_WORK: (Cell<*const AtomicU64>, AtomicU64) = const { (Cell::new(null()), AtomicU64::new(NONE)) };
 }
 
-/// Sees to it that jobs of the thread that has made it hear when they are to stop.
+/// Tells the jobs of the thread that has made it when to stop.
 pub struct Alarm<'a> {
     word: &'a AtomicU64,
     setter: Setter,
@@ -65,7 +65,7 @@ impl<'a> Alarm<'a> {
         Ok(Alarm { word, setter })
     }
 
-    /// Job number `job` begins; it is to stop at `deadline_ns` of CLOCK_MONOTONIC, if the rule is so.
+    /// Job number `job` begins; it is to stop at `deadline_ns` of CLOCK_MONOTONIC, if the rule says so.
     pub fn set(&mut self, job: u64, deadline_ns: u64) {
         AT_WORK.with(|(_, at_work)| at_work.store(job, Relaxed));
         match &mut self.setter {
@@ -86,7 +86,7 @@ impl<'a> Alarm<'a> {
         self.word.load(Relaxed) == job
     }
 
-    /// The job is over: its deadline is nothing any more. No signal comes after this.
+    /// The job is over: its deadline no longer matters. No signal comes after this.
     pub fn clear(&mut self) {
         if let Setter::Timer(timer) = self.setter {
             set_timer(timer, 0);

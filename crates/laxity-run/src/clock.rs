@@ -1,4 +1,4 @@
-//! The two clocks a run lives by.
+//! The two clocks of a run.
 
 use std::io;
 

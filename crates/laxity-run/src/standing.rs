@@ -76,7 +76,7 @@ impl Standing {
     ///
     /// # Errors
     ///
-    /// What the kernel says, of the policy first; the CPUs are put back all the same.
+    /// An error of the kernel, that of the policy first; the CPUs are put back all the same.
     pub fn restore(&self) -> io::Result<()> {
         if !self.is_alive() {
             return Ok(());
@@ -89,12 +89,13 @@ impl Standing {
         })
     }
 
-    /// Gives a child, which the thread has had since it got SCHED_EXT and SCHED_FLAG_RESET_ON_FORK (`sched::set_policy`), what it would
-    /// have, had its parent stayed as it was. One that has got another policy meanwhile keeps that.
+    /// Gives a child the policy, nice value and CPUs that it would have, had its parent not been promoted. The
+    /// parent has created it since it got SCHED_EXT and SCHED_FLAG_RESET_ON_FORK (`sched::set_policy`). A child
+    /// that has got another policy meanwhile keeps that.
     ///
     /// # Errors
     ///
-    /// There is no such thread, not yet or not any more (`ESRCH`), or what else the kernel says.
+    /// There is no such thread, not yet or not any more (`ESRCH`), or another error of the kernel.
     pub fn pass_on(&self, child: i32) -> io::Result<()> {
         let now = sched::attributes(child)?;
         if now.policy != SCHED_EXT {

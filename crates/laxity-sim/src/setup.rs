@@ -42,8 +42,8 @@ pub struct Setup<'a> {
     /// What happens to a job that exceeds its budget, which is the WCET.
     pub budget_mode: BudgetMode,
     /// The rule for a job that is not done at its deadline. One that is to abort stops at the first instant from
-    /// then on at which it has a core: its safe points are at no distance, but like a thread it sees to nothing
-    /// while it has none.
+    /// then on at which it has a core: it can stop at any point of its work, but like a thread it notices nothing
+    /// while it has no core.
     pub on_miss: OnMiss,
     /// Whether jobs of one release instant are released by one timer.
     pub batching: bool,
@@ -56,7 +56,7 @@ pub struct Setup<'a> {
     pub costs: &'a Costs,
     /// Tasks that are not real-time.
     pub background: &'a Background,
-    /// Where those go before real-time tasks, and for how long.
+    /// The deferrable servers that let those go first.
     pub servers: &'a Servers,
     /// Real-time tasks of the set that run in the background, ascending: no promise holds for them; they run among
     /// the background tasks, within their affinity.

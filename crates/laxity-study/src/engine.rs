@@ -1,4 +1,4 @@
-//! Points on all cores: sets are judged in any order, and what is said of a point does not depend on it.
+//! Points on all cores: sets are judged in any order, and the results of a point do not depend on it.
 //!
 //! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time, the
 //! points one after the other, so that points are finished about in their order and the last ones keep all cores busy.

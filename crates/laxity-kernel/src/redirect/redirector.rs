@@ -1,4 +1,4 @@
-//! The process in the background that answers for the kernel, until the last one that it may be asked about is gone.
+//! The background process that answers the kernel, until the last process under the filter is gone.
 
 use super::passing;
 use rustix::event::{PollFd, PollFlags, poll};

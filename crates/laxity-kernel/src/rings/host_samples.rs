@@ -31,7 +31,7 @@ impl HostSamples {
         samples
     }
 
-    /// Takes every published sample. Gives how many.
+    /// Takes every published sample. Returns their number.
     pub fn drain(&mut self, mut each: impl FnMut(&Record)) -> usize {
         self.look();
         self.found.iter_mut().map(|(_, rings)| rings.drain(&mut each)).sum()
@@ -42,7 +42,7 @@ impl HostSamples {
         self.found.len()
     }
 
-    /// Of how many hosts another process reads the samples.
+    /// The number of hosts whose samples another process reads.
     pub fn read_by_others(&self) -> usize {
         self.others.len()
     }

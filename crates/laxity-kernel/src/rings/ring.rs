@@ -66,7 +66,7 @@ impl Record {
         unsafe { std::mem::transmute(self) }
     }
 
-    /// What [`Record::to_bytes`] has made.
+    /// The record that [`Record::to_bytes`] has written.
     pub fn from_bytes(bytes: [u8; RECORD_BYTES]) -> Record {
         // SAFETY: every pattern of bytes is a record.
         unsafe { std::mem::transmute(bytes) }
@@ -105,7 +105,7 @@ impl Ring<'_> {
         RECORDS_AT + slot * size_of::<Record>()
     }
 
-    /// Takes every record up to the first that is not published yet; gives how many.
+    /// Takes every record up to the first that is not published yet. Returns their number.
     pub fn drain(&self, mut each: impl FnMut(&Record)) -> usize {
         let first = self.word(TAIL_AT).load(Ordering::Relaxed);
         let mut tail = first;
@@ -140,8 +140,8 @@ impl Ring<'_> {
         self.half_word(INTERRUPTS_AT).load(Ordering::Relaxed)
     }
 
-    /// Claims the ring for a reader, by its process id: from then on a writer that asks (`bpf/host/samples.h`) writes. Whether
-    /// it is this reader's now: not if another process that is alive has it.
+    /// Claims the ring for a reader, by its process id: from then on writers that look at that
+    /// (`bpf/host/samples.h`) write. Returns false if another process that is alive has the ring.
     pub fn claim(&self, reader: u32, is_alive: impl Fn(u32) -> bool) -> bool {
         let word = self.half_word(WANTED_AT);
         let mut holder = word.load(Ordering::SeqCst);

@@ -1,7 +1,7 @@
 //! Tasks that enter and leave, and servers that get other sizes (`crate::changes`).
 //!
-//! A task's number within a core's instance is another one each time it becomes one of it: the policy may still have its earlier self,
-//! until it is that one's turn.
+//! A task gets a new number within a core's instance each time it enters it: the policy may still keep its earlier
+//! number, until that one's turn comes.
 
 mod sizes;
 
@@ -16,7 +16,7 @@ use laxity_model::{CpuList, Diagnostic, Duration, Result};
 use laxity_policy::TaskParameters;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a task is.
+/// The standing of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Absent,
@@ -297,7 +297,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         Outcome::Ordinary
     }
 
-    /// The task is no real-time task any more; the core where it was.
+    /// The task is no real-time task any more. Returns the core where it was.
     fn withdraw_real_time(&mut self, task: usize) -> u32 {
         let now = self.now;
         let (cell, local) = (self.tasks[task].cell, self.tasks[task].local);

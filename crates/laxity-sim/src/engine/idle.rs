@@ -111,7 +111,7 @@ impl Idle {
         (member.state, member.since) = (state, now);
     }
 
-    /// A real-time task takes the core. What ran there, if anything.
+    /// A real-time task takes the core. Returns what ran there, if anything.
     fn taken(&mut self, core: u32, now: u64) -> Option<u32> {
         self.free.remove(&core);
         let id = self.stop(core, now)?;
@@ -285,7 +285,7 @@ impl Idle {
         left
     }
 
-    /// The job on the core is done, and leaves it; whose it was.
+    /// The job on the core is done, and leaves it. Returns its id here.
     pub fn leaves_core(&mut self, core: u32, now: u64) -> u32 {
         let id = self.on_core[core as usize];
         self.stop(core, now);

@@ -20,7 +20,7 @@ pub struct SimulatedCurve {
     pub placement: Method,
     /// How tasks are admitted one by one instead.
     pub admission: Option<AdmissionWord>,
-    /// By how much Theorem 1 may have them late then; any time if nothing is said.
+    /// The most tardiness that Theorem 1 may allow then; None: any.
     pub tardiness_bound: Option<Duration>,
     /// What may be placed together; nothing: what a set's deadlines ask for.
     pub fit: Option<Fit>,

@@ -100,7 +100,7 @@ pub(crate) struct Admitted<'s> {
 pub(crate) struct Rules {
     /// Whether two budgets in a row count.
     pub word: AdmissionWord,
-    /// By how much tasks may be late; any time if nothing is said.
+    /// The most tardiness that is allowed; None: any.
     pub tardiness_max: Option<Duration>,
     /// The scheduler looks at ticks only.
     pub at_ticks: bool,
