@@ -57,7 +57,7 @@ LX_INLINE u32 LX_P(better_cpu)(struct lx_state *s, u32 cpu, u32 task)
 	u32 stays = c->scheduled == task;
 	u32 moves = (linked != c->scheduled) & (linked != LX_NONE) & (lx_task(s, other)->last_cpu != last);
 
-	/* One branch, and a rare one: where a job ran last cannot be predicted, but that nobody has to move can. */
+	/* One branch, and a rare one: where a job ran last cannot be predicted, but that no job has to move can. */
 	return LX_UNLIKELY((last != cpu) & (last != LX_NONE) & (stays | moves)) ? last : cpu;
 }
 

@@ -48,7 +48,7 @@ char _license[] LX_SECTION("license") = "GPL";
 		bpf_spin_unlock(&lock);                                                                                \
 		return 0;                                                                                              \
 	}                                                                                                              \
-	/* For the events: the verifier looks at a global function once, whoever calls it. */                          \
+	/* For the events: the verifier looks at a global function once for all its callers. */                        \
 	LX_GLOBAL int events_##name(u32 cpu, u32 task, u64 time, u64 now)                                              \
 	{                                                                                                              \
 		/* The verifier wants all arguments of the caller, also those that clang could leave out. */           \

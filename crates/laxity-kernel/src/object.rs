@@ -34,7 +34,7 @@ fn kernel_constants() -> Result<HashMap<String, u64>, String> {
     let mut values = HashMap::new();
     let mut keep = |name: Option<&OsStr>, value: i128| {
         if let Some(name) = name.and_then(OsStr::to_str).filter(|name| name.starts_with("SCX_")) {
-            // Negative ones are none of ours.
+            // Negative constants are not used here.
             values.insert(name.to_owned(), u64::try_from(value).unwrap_or(0));
         }
     };
