@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What user space and the host tell each other. The Rust side is made from this file (crates/laxity-kernel/build.rs). */
+/* The interface of user space and the host. The Rust side is made from this file
+ * (crates/laxity-kernel/build.rs). */
 #ifndef LX_HOST_SETUP_H
 #define LX_HOST_SETUP_H
 
@@ -21,7 +22,7 @@ struct lx_host_setup {
 	u32 instance;
 	u32 reserved;
 	struct lx_config config;
-	/* What real-time tasks may be admitted for, of each CPU, in millionths. */
+	/* The share of each CPU that real-time tasks may be admitted for, in millionths. */
 	u64 share;
 	/* sched_rt_period_us and sched_rt_runtime_us, in ns. */
 	u64 reserve_period;
@@ -46,7 +47,7 @@ struct lx_host_core {
 	/* Of its server, in ns; a period of 0: none. */
 	u64 budget;
 	u64 period;
-	/* What real-time tasks may be admitted for, in millionths of it. */
+	/* The share of it that real-time tasks may be admitted for, in millionths. */
 	u64 share;
 	/* Only the process that writes this may admit tasks there, or change those that are there: their deadlines
 	 * have been proven. */
@@ -69,7 +70,7 @@ struct lx_ordinary_times {
 	u64 quiet;
 };
 
-/* What happened since the scheduler was attached; per CPU. */
+/* Counters since the scheduler was attached; per CPU. */
 struct lx_counters {
 	/* Release interrupts that released something. */
 	u64 releases;
