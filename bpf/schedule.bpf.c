@@ -92,7 +92,7 @@ static __always_inline struct lx_at *at(u32 cpu)
 	return bpf_map_lookup_elem(&cpus, &cpu);
 }
 
-/* What this CPU is at; NULL while nothing is recorded. */
+/* The state of this CPU; NULL while nothing is recorded. */
 static __always_inline struct lx_at *here_if_tracing(void)
 {
 	return lx_tracing(LX_TRACE_EVENTS) ? at(bpf_get_smp_processor_id()) : NULL;
@@ -160,7 +160,7 @@ int BPF_PROG(sched_entry)
 	return 0;
 }
 
-/* Why a thread that is no member has a CPU. */
+/* The reason why a thread that is no member has a CPU. */
 static __always_inline u32 reason_of(const struct task_struct *p)
 {
 	if (bpf_core_field_exists(p->dl_server) && p->dl_server)

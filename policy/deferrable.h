@@ -30,7 +30,7 @@ struct lx_server {
 	u64 resized;
 	u64 next_budget;
 	u64 next_period;
-	/* The size from when no real-time job is pending on; a period of LX_NEVER: none waits for that. */
+	/* The size that waits for an instant without pending real-time jobs; a period of LX_NEVER: none waits. */
 	u64 quiet_budget;
 	u64 quiet_period;
 };
@@ -59,9 +59,9 @@ LX_INLINE void lx_server_advance(struct lx_server *v, u64 now)
 }
 
 /*
- * The server gets another size when its present period ends, at once if it has none; that instant. Until then it keeps the
- * old one: a budget that has been used already cannot be taken back, and a larger one now would be a second in this period.
- * A size that waits for a quiet core is not wanted any more.
+ * The server gets another size when its present period ends, at once if it has none. Returns that instant.
+ * Until then it keeps the old one: a budget that has been used already cannot be taken back, and a larger one
+ * now would be a second in this period. A size that waits for a quiet core is dropped.
  */
 LX_INLINE u64 lx_server_resize(struct lx_server *v, u64 budget, u64 period, u64 now)
 {
@@ -74,8 +74,8 @@ LX_INLINE u64 lx_server_resize(struct lx_server *v, u64 budget, u64 period, u64 
 }
 
 /*
- * At `now` no real-time job of the core is pending: a size that has waited for that is the server's from now on, also where another
- * one was to come with the next period. Whether there was one.
+ * At `now` no real-time job of the core is pending: a size that has waited for that is the server's from now
+ * on, also where another one was to come with the next period. Returns whether there was one.
  */
 LX_INLINE int lx_server_quiet(struct lx_server *v, u64 now)
 {

@@ -166,8 +166,9 @@ LX_HOT void LX_P(release_later)(struct lx_state *s, u32 task, u64 time, u32 cpu)
 }
 
 /*
- * Takes the task that `cpu` runs out of the link or the queue it is in, without choosing another; the CPU it was linked
- * to, which is `cpu` (invariant 2), or LX_NONE. `cpu` is going to call reschedule, so no kick has to ask for it.
+ * Takes the task that `cpu` runs out of the link or the queue it is in, without choosing another. Returns the
+ * CPU it was linked to, which is `cpu` (invariant 2), or LX_NONE. `cpu` is going to call reschedule, so no
+ * kick has to ask for it.
  */
 LX_HOT u32 LX_P(unlink)(struct lx_state *s, u32 cpu, u32 task)
 {

@@ -18,7 +18,7 @@ static __always_inline s32 lx_create_queues(void)
 	return scx_bpf_create_dsq(LX_BACKGROUND, -1);
 }
 
-/* Where the task is to run when it wakes up: the kernel finds an idle CPU. */
+/* The CPU on which the task is to run when it wakes up: the kernel finds an idle one. */
 static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 {
 	(void)p;
@@ -47,7 +47,7 @@ static __always_inline u64 lx_ordinary_start(struct task_struct *p)
 	return background_now;
 }
 
-/* Something that waits gets the CPU. */
+/* A task that waits gets the CPU. */
 static __always_inline bool lx_take_ordinary(u32 cpu)
 {
 	(void)cpu;
@@ -100,7 +100,7 @@ static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx
 		background_now = p->scx.dsq_vtime;
 }
 
-/* What runs has had the CPU until now, and goes on or not. */
+/* The running task has had the CPU until now; it may go on or not. */
 static __always_inline void lx_charge_ordinary(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	(void)in;

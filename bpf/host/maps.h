@@ -42,7 +42,7 @@ struct lx_slot {
 	u32 standing;
 	/* It has called sched_yield: its job ends when its CPU decides next. */
 	u32 yielded;
-	/* It is in this scheduler's hands: enqueued, and not yet on a CPU. */
+	/* It is in custody of this scheduler: enqueued, and not yet on a CPU. */
 	u32 custody;
 	/* LX_FREE: the next free number. */
 	u32 next_free;
@@ -95,7 +95,7 @@ struct lx_host_cpu {
 	u32 ending_task;
 	/* After LX_ENDED_BUDGET: its next server period, and the deadline of that. */
 	struct lx_replenishment replenishment;
-	/* What the policy has answered: the task that runs next, and when the one before goes on. */
+	/* The policy's answer: the task that runs next, and when the one before goes on. */
 	u32 next;
 	/* Why its last decision gave way to background work (enum lx_other); LX_OTHER_IDLE: it did not. */
 	u32 gave_way;

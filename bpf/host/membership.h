@@ -70,7 +70,7 @@ static __always_inline bool lx_is_closed(struct lx_instance *in)
 }
 #endif
 
-/* What a task has to do with its deadline or its period under fixed priorities: the shorter, the higher. */
+/* The deadline or the period that orders tasks under fixed priorities: the shorter, the higher the priority. */
 static __always_inline u32 lx_priority_of(const struct lx_parameters *wanted)
 {
 	u64 span = by_deadline ? wanted->deadline : wanted->period;
@@ -103,7 +103,7 @@ static __always_inline u32 lx_admits(struct lx_instance *in, u64 before, const s
 	return lx_admission_admits(&in->admission, before, wanted->runtime, wanted->deadline, wanted->period);
 }
 
-/* A task that is one of the instance gets other parameters, or keeps its own. Under no lock. */
+/* A member gets other parameters, or keeps its own. Under no lock. */
 static __noinline int lx_readmit(struct lx_member *member, const struct lx_parameters *wanted)
 {
 	struct lx_instance *in = wanted ? lx_instance_at(member->instance) : NULL;
@@ -120,7 +120,7 @@ static __noinline int lx_readmit(struct lx_member *member, const struct lx_param
 	return lx_errno_of(refused);
 }
 
-/* Makes the task one of the instance, or says why not. Under no lock. */
+/* Makes the task a member, or returns why not. Under no lock. */
 static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, u32 instance,
 			       const struct lx_parameters *wanted)
 {

@@ -114,7 +114,7 @@ static __always_inline struct lx_load lx_load_without(struct task_struct *p, u32
 	return load;
 }
 
-/* Where the task is to run when it wakes up. */
+/* The CPU on which the task is to run when it wakes up. */
 static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 {
 	struct lx_host_cpu *c = lx_host_cpu(own);
@@ -124,7 +124,8 @@ static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 	return c ? lx_place(p, own, lx_load_without(p, own, c, 0)) : own;
 }
 
-/* The task's virtual time on the CPU to which it has come: the lead over others that it had where it was, it has here. */
+/* The task's virtual time on the CPU to which it has come: it keeps the lead over others that it had where it
+ * was. */
 static __noinline u64 lx_vtime_on(struct task_struct *p, u32 cpu)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
@@ -194,7 +195,7 @@ static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_f
 	lx_enqueue_at(p, enq_flags, own, cpu);
 }
 
-/* Something that waits for `cpu` gets the one that asks. */
+/* A task that waits for `cpu` goes to the CPU that asks. */
 static __always_inline bool lx_take_ordinary(u32 cpu)
 {
 	return scx_bpf_dsq_move_to_local(LX_ORDINARY(cpu), 0);
@@ -230,7 +231,7 @@ u32 __noinline lx_busiest(u32 cpu, u32 speed, u32 tasks)
 	return busiest;
 }
 
-/* What waits on any CPU that gives: where nothing of the busiest may run here. */
+/* Takes a task that waits on any CPU that gives, where none of the busiest CPU's may run here. */
 u32 __noinline lx_take_from_any(u32 cpu, u32 speed, u32 tasks)
 {
 	struct lx_load here = {.speed = speed, .tasks = tasks};
@@ -250,7 +251,8 @@ u32 __noinline lx_take_from_any(u32 cpu, u32 speed, u32 tasks)
 	return taken;
 }
 
-/* The CPU would idle: what others have too much of. What runs elsewhere is asked to come, by a look at where it is better off. */
+/* The CPU would idle: it takes tasks from CPUs with too many. A running one is asked to come: its CPU checks
+ * whether it is better off elsewhere. */
 u32 __noinline lx_take_from_others(u32 cpu)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -260,7 +262,7 @@ u32 __noinline lx_take_from_others(u32 cpu)
 	if (!c || !c->speed)
 		return false;
 	here = lx_load_of(cpu, c);
-	/* What was here is leaving. */
+	/* The running task leaves the CPU. */
 	here.tasks -= c->ordinary && here.tasks ? 1 : 0;
 	from = lx_busiest(cpu, here.speed, here.tasks);
 	if (from == LX_NONE)

@@ -32,7 +32,7 @@ static __always_inline struct lx_ring *lx_sampling(void)
 	return ring && *(volatile u32 *)&ring->wanted ? ring : NULL;
 }
 
-/* What began at `begin` on this CPU and ended at `end`, or `end` before it: nothing. */
+/* A sample from `begin` to `end` on this CPU; if `end` is before `begin`, nothing. */
 static __noinline void lx_sample(u32 kind, u64 begin, u64 end)
 {
 	struct lx_ring *ring = lx_sampling();

@@ -70,7 +70,7 @@ static __always_inline u64 lx_following_release(struct lx_instance *in, u32 inde
 	u64 first = slot->first_release;
 
 	slot->first_release = 0;
-	/* What the task did before does not count: a policy that starts here knows nothing of it. */
+	/* What the task did before does not count: a policy that starts now has no record of it. */
 	if (first)
 		lx_server_ends(&in->state, index);
 	slot->release = first ?: lx_task(&in->state, index)->release + lx_task(&in->state, index)->period;

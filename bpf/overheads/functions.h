@@ -5,7 +5,7 @@
 
 #include "begun.h"
 
-/* What a real-time thread is interrupted by. */
+/* A function that interrupts a real-time thread. */
 #define INTERRUPTING(function, slot, kind)                        \
 	SEC("fentry/" #function)                                  \
 	int enter_##function(void *context)                       \

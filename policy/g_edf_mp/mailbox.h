@@ -64,8 +64,8 @@ LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 tas
 }
 
 /*
- * Reads the next message into `copy`, from the mailboxes in turn so that none starves; its kind, or LX_MESSAGE_NONE.
- * For the DSP alone. O(sockets).
+ * Reads the next message into `copy`, from the mailboxes in turn so that none starves. Returns its kind, or
+ * LX_MESSAGE_NONE. For the DSP alone. O(sockets).
  */
 LX_FN u32 lx_mailbox_take(struct lx_state *s, struct lx_message *copy)
 {

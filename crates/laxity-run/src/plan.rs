@@ -367,9 +367,9 @@ fn check_affinities(
             ))
             .hint("widen the affinity, or place the task elsewhere"));
         }
-        if let Some(scheduler) = refuses_narrow.filter(|_| !cell.cpus.is_subset(own)) {
+        if let Some(class) = refuses_narrow.filter(|_| !cell.cpus.is_subset(own)) {
             return Err(Diagnostic::usage(format!(
-                "task `{}`: its affinity {own} is narrower than {}; {scheduler} refuses that",
+                "task `{}`: its affinity {own} is narrower than {}; {class} refuses that",
                 task.name, cell.cpus
             ))
             .hint("use a partitioned or clustered scheduler whose cells fit the affinity, or a rate-monotonic one"));

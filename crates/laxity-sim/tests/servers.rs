@@ -185,7 +185,7 @@ fn a_server_by_hand() {
         mode: BudgetMode::Off,
     };
     let (recording, background) = world.simulate();
-    let who: Vec<(u64, EventKind)> = recording
+    let seen: Vec<(u64, EventKind)> = recording
         .events
         .iter()
         .filter(|event| event.kind.begins_running() || event.kind.ends_running())
@@ -194,7 +194,7 @@ fn a_server_by_hand() {
     use EventKind::{Complete, Preempt, Resume, Start};
     let expected = [(2, Start), (5, Preempt), (7, Resume), (8, Complete)];
     let again = expected.map(|(time, kind)| (time + 10, kind));
-    assert_eq!(who, [expected, again].concat());
+    assert_eq!(seen, [expected, again].concat());
     assert_eq!((background.run_ns, background.ready_ns), (12 * UNIT, 8 * UNIT));
 }
 

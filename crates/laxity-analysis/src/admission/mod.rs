@@ -42,9 +42,10 @@ pub struct Entrant {
     pub id: u64,
     /// Its parameters, C at speed 1.
     pub task: SporadicTask,
-    /// By how much its jobs may be late; any bound is good enough if there is none. Nothing is late if the double hit is counted.
+    /// The most that its jobs may be late; None: any bound is good enough. Nothing is late if the double hit is
+    /// counted.
     pub tardiness_max: Option<Duration>,
-    /// Where it may run; everywhere if it does not say.
+    /// The CPUs on which it may run; None: all.
     pub affinity: Option<CpuList>,
 }
 
@@ -70,7 +71,7 @@ impl Admission {
         Admission { cores, double_hit, steps: WORK_DEFAULT }
     }
 
-    /// With at most so many steps for each test on each core; what needs more is refused.
+    /// Allows each test at most `steps` steps on each core; what needs more is refused.
     #[must_use]
     pub fn with_steps(self, steps: u64) -> Self {
         Admission { steps, ..self }
@@ -165,8 +166,8 @@ impl Admission {
         Err(refused)
     }
 
-    /// The largest budget that a server of this period could be given with the tasks that are counted now, 0 if there is room for
-    /// none; nothing if there is no such core, or if the period is 0.
+    /// The largest budget that a server of this period could be given with the tasks that are counted now, 0 if
+    /// there is room for none; None if there is no such core, or if the period is 0.
     ///
     /// What a server can do it can do with a larger budget, too: no test accepts more of it and refuses less.
     pub fn largest_budget(&self, cpu: u32, period: Duration) -> Option<Duration> {
@@ -205,8 +206,9 @@ impl Admission {
         self.core(cpu).map_or(&[], ServedCore::tasks)
     }
 
-    /// How late the tasks can be that are on a core and have not left, by their ids, the highest priority first: by Theorem 1, or not at
-    /// all if the double hit is counted. What has left, or was larger, and still counts, does here, too.
+    /// How late the tasks can be that are on a core and have not left, by their ids, the highest priority first: by
+    /// Theorem 1, or not at all if the double hit is counted. Departed tasks and larger sizes that still count are
+    /// included.
     ///
     /// # Errors
     ///
@@ -236,8 +238,9 @@ impl Admission {
     }
 }
 
-/// What is proven of exactly these tasks on a core of this speed: their response times if the double hit is counted, else how late
-/// they can be, in the order given. Affinities are not looked at. A tick is that of [`Admission::at_ticks`].
+/// What is proven of exactly these tasks on a core of this speed: their response times if the double hit is
+/// counted, else how late they can be, in the order given. Affinities are ignored. A tick is that of
+/// [`Admission::at_ticks`].
 ///
 /// # Errors
 ///

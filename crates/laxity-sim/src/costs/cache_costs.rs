@@ -43,7 +43,7 @@ pub struct CacheCosts {
     pub reload: Reload,
     /// The share of a core's own caches that is evicted while a job is preempted, in parts per million.
     pub evicted_ppm: u32,
-    /// Whether it is followed what each cache holds ([`super::CacheState`]), instead of going by distance.
+    /// Whether the simulator follows what each cache holds ([`super::CacheState`]), instead of going by distance.
     pub tracked: bool,
     /// Instructions per cycle of a job with warm caches, to say how many there are of others: above 0.
     pub ipc: Option<Decimal>,
@@ -129,7 +129,7 @@ impl CacheCosts {
         }
     }
 
-    /// It never costs anything.
+    /// Whether they never cost anything.
     pub fn is_zero(&self) -> bool {
         match &self.reload {
             Reload::Measured(delays) => {

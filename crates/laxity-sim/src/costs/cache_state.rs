@@ -146,8 +146,8 @@ impl CacheState {
         })
     }
 
-    /// A job of the task starts or goes on on a core, an index into [`Platform::cores`], and walks at most so many lines there, if
-    /// that is known: what that costs, as far as one walk goes.
+    /// A job of the task starts or goes on on a core, an index into [`Platform::cores`], and walks at most `most`
+    /// lines there, if that is known. Returns what that costs, for at most one walk.
     pub fn enter(&mut self, task: usize, core: usize, most: Option<u64>) -> Reloaded {
         let home = self.home(task, core);
         let home_ps = home.map_or(self.memory_ps, |step| step.line_ps);
@@ -186,7 +186,8 @@ impl CacheState {
         Reloaded { delay_ns: delay.min(COST_MAX.as_ns()), lines, cold_lines }
     }
 
-    /// The task's job has walked so many lines in its stay, if that is known: how many of them came from memory.
+    /// The task's job has walked so many lines in its stay, if that is known. Returns how many of them came from
+    /// memory.
     pub fn settle(&mut self, task: usize, walked: Option<u64>) -> u64 {
         let stay = &mut self.stays[task];
         stay.walked = walked.unwrap_or(stay.lines);
@@ -244,7 +245,7 @@ impl CacheState {
         })
     }
 
-    /// Those whose jobs work at present and share lines with the task.
+    /// The tasks whose jobs work at present and share lines with the task.
     pub fn sharers_at_work(&self, task: usize) -> Vec<usize> {
         self.contention.iter().flat_map(|contention| contention.others(task)).collect()
     }

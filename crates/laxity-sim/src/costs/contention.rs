@@ -128,8 +128,8 @@ impl Contention {
         Some(start.saturating_add(lasts))
     }
 
-    /// A job of the task is useful no longer: what is left of its work and what it lost; nothing if it shares lines
-    /// with no task.
+    /// A job of the task is useful no longer. Returns what is left of its work and what it lost; nothing if it
+    /// shares lines with no task.
     pub fn ends(
         &mut self,
         task: usize,

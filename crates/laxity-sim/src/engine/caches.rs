@@ -106,7 +106,8 @@ impl Caches {
         Ok(state.map(|state| Caches::State { state, access, jobs: vec![Followed::default(); tasks.len()] }))
     }
 
-    /// A job of the task takes a core; if it goes on, `last` is where it was stopped. How much longer it takes, in ns.
+    /// A job of the task takes a core; if it goes on, `last` is where it was stopped. Returns how much longer it
+    /// takes, in ns.
     pub fn taken(&mut self, task: u32, last: Option<u32>, cpu: u32, now: u64, work: Work) -> u64 {
         match self {
             Caches::Distance(delay, working_sets) => {

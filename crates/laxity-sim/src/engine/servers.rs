@@ -81,7 +81,8 @@ impl Servers {
         }
     }
 
-    /// Asks again, where background tasks run (`runs`) or wait (`waits`): the cores whose answer has changed.
+    /// Asks again, where background tasks run (`runs`) or wait (`waits`). Returns the cores whose answer has
+    /// changed.
     pub fn ask(&mut self, runs: impl Fn(u32) -> bool, waits: impl Fn(u32) -> bool, now: u64) -> Vec<u32> {
         let mut changed = Vec::new();
         for core in 0..index_u32(self.cores.len()) {
