@@ -9,6 +9,7 @@
 //! One thread and a fixed seed, and work that is counted, not timed: unless a time limit is given, the answer is the
 //! same on every machine. With a limit, an answer proven optimal before it is.
 
+mod bounds;
 mod completion;
 mod instance;
 mod neighbourhood;
@@ -149,7 +150,7 @@ fn improve(
             start_of = other;
         }
     }
-    let lower = instance.level_of(lower_bound);
+    let lower = instance.level_of(lower_bound).max(bounds::level_at_least(&instance));
     let known = (start.max_load(request).to_f64(), lower_bound.to_f64());
     let longest = limit.unwrap_or(ILP_TIME_LIMIT_DEFAULT);
     let mut work = Work::new(watch, std::time::Duration::from_nanos(longest.as_ns()), known);

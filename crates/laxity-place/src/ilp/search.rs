@@ -13,9 +13,9 @@ use super::subsets::{Set, TASKS_MAX};
 use super::work::{Stopped, Work};
 
 /// Work of the local search in the first round, and of the exact search.
-const FIRST_ROUND: (u64, u64) = (8_000_000, 12_000_000);
+const FIRST_ROUND: (u64, u64) = (16_000_000, 16_000_000);
 /// How many groups of each size may fail in a row, per bin, in the first round of the local search.
-const FIRST_PATIENCE: usize = 4;
+const FIRST_PATIENCE: usize = 16;
 /// Sets listed by the exact search at most: 32 MiB for each half of each kind of tasks, 64 MiB for a window.
 const SIZE: Size = Size { entries: 1 << 20, window: 1 << 21 };
 /// The first step of the exact search above the bound, as a part of the distance to the answer.
