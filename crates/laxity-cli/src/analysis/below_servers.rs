@@ -35,7 +35,7 @@ fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> Schedu
         placement: "slowest-fit".parse().expect("a placement"),
         fit: Fitting::Test,
         overload: Overload::LeastLoaded,
-        ilp_time_limit: Duration::from_secs(1),
+        ilp_time_limit: None,
         charges: Charges::default(),
         amp_rm: "slowest-fit".parse().expect("a placement"),
         below: Below { servers: servers.clone(), ..Below::default() },

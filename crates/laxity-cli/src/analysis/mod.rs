@@ -51,8 +51,8 @@ pub struct Settings {
     pub fit: Fitting,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
-    /// How long the ILP may take.
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
+    pub ilp_time_limit: Option<Duration>,
     /// What scheduling costs.
     pub charges: Charges,
     /// How amp-rm's tasks are placed.

@@ -1,7 +1,6 @@
 //! Options on cores and placements, the same for every command.
 
 use super::value;
-use crate::experiment::ILP_TIME_LIMIT;
 use clap::Args;
 use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, ShippedPlatform, Speed, read_platform};
 use laxity_place::{Method, Overload};
@@ -145,9 +144,10 @@ pub struct PlacementArguments {
     /// What to do with a task that fits nowhere: refuse, or least-loaded
     #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = value::<Overload>)]
     pub overload: Overload,
-    /// How long the ILP may look for the optimum; the best placement found until then is used
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value_t = ILP_TIME_LIMIT, value_parser = value::<Duration>)]
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum and its proof; the best placement found until then is used. Default: after a
+    /// fixed amount of work, in about a tenth of a second
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub ilp_time_limit: Option<Duration>,
 }
 
 impl PlacementArguments {

@@ -15,7 +15,7 @@ pub use calibration::Calibration;
 pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_real_time};
 pub use manifest::{Common, placement_of_all};
 pub use parts::{Deployment, check_prospects};
-pub use placing::{ILP_TIME_LIMIT, Placed, Placements, Placing};
+pub use placing::{Placed, Placements, Placing};
 pub use runs::reason;
 pub use schedule::verify_again;
 pub use served::{Below, SLOWEST_FIT, Served};
@@ -86,8 +86,8 @@ pub struct Settings {
     pub fit: Option<Fit>,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
-    /// How long the ILP may take.
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
+    pub ilp_time_limit: Option<Duration>,
     /// Seed of everything random.
     pub seed: u64,
     /// The cores to use, and their clusters.
@@ -137,7 +137,7 @@ impl Settings {
             limit: None,
             fit: None,
             overload: Overload::Refuse,
-            ilp_time_limit: ILP_TIME_LIMIT,
+            ilp_time_limit: None,
             seed: 0,
             platform,
             out,

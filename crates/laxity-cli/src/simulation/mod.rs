@@ -64,8 +64,8 @@ pub struct Settings {
     pub amp_rm: Method,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
-    /// How long the ILP may take.
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
+    pub ilp_time_limit: Option<Duration>,
     /// Where the results go, if they are kept.
     pub out: Option<PathBuf>,
     /// Whether results there may be replaced.
