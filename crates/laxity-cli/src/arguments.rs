@@ -15,10 +15,11 @@ use crate::overheads::Probes;
 use crate::simulation::NamedScheduler;
 use crate::simulation::views::Views;
 use clap::{Args, Parser, Subcommand};
-use laxity_model::{Demand, Diagnostic, Duration, OnMiss, Scope};
+use laxity_model::{Demand, Diagnostic, Duration, Names, OnMiss, Scope};
 use laxity_run::BudgetMargin;
 use laxity_sim::BudgetMode;
 use policy::budget;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -101,17 +102,36 @@ pub enum Command {
 
 /// Parses an option value, keeping the hint.
 pub fn value<T: FromStr<Err = Diagnostic>>(text: &str) -> std::result::Result<T, String> {
-    text.parse().map_err(|error: Diagnostic| match error.hint {
+    text.parse().map_err(worded)
+}
+
+/// An error with its hint, as clap shows it.
+pub fn worded(error: Diagnostic) -> String {
+    match error.hint {
         Some(hint) => format!("{}\nhint: {hint}", error.message),
         None => error.message,
-    })
+    }
+}
+
+/// Parses a whole number of a range: digits only.
+pub fn whole<N: TryFrom<u64>>(range: RangeInclusive<u64>) -> impl Fn(&str) -> std::result::Result<N, String> + Clone {
+    move |text: &str| {
+        let (least, most) = (*range.start(), *range.end());
+        let number = text.trim().parse::<u64>().ok().filter(|number| range.contains(number));
+        number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
+            let rule = match (least, most) {
+                (0, u64::MAX) => "not a whole number".to_owned(),
+                (least, u64::MAX) => format!("not a whole number from {least} on"),
+                _ => format!("not a whole number from {least} to {most}"),
+            };
+            format!("{rule}\nhint: write digits only, such as {}", 12.clamp(least, most))
+        })
+    }
 }
 
 /// Parses a number of things that there is one of at least.
 pub fn count(text: &str) -> std::result::Result<u32, String> {
-    text.parse().ok().filter(|&count| count > 0).ok_or_else(|| {
-        format!("not a whole number from 1 to {}\nhint: write digits only, such as 12", u32::MAX)
-    })
+    whole(1..=u64::from(u32::MAX))(text)
 }
 
 /// How a set is run.
@@ -124,7 +144,7 @@ pub struct RunningArguments {
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
     pub duration: Duration,
     /// Runs per set and scheduler
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=10_000))]
     pub repeat: u32,
     /// How much of its WCET a job asks for: `wcet`, a fraction such as 0.8, or a distribution such as uniform:0.5,1
     #[arg(long, allow_hyphen_values = true, value_name = "DEMAND", default_value = "wcet", value_parser = value::<Demand>)]
@@ -145,7 +165,7 @@ pub struct RunningArguments {
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub grace: Option<Duration>,
     /// Seed of everything random
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1)]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// Results directory; default: laxity-results/ and the time
     #[arg(short, long, value_name = "DIR")]
@@ -157,7 +177,7 @@ pub struct RunningArguments {
     #[arg(long)]
     pub json: bool,
     /// How many ordinary threads want the same cores all the time, beside the tasks
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=1_000))]
     pub busy: u32,
     /// Exit with 1 if jobs miss deadlines (compare: under the scheduler it recommends)
     #[arg(long)]
@@ -236,10 +256,10 @@ pub struct SimulateArguments {
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub grace: Option<Duration>,
     /// Simulations per set and scheduler, each with a seed of its own
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=10_000))]
     pub repeat: u32,
     /// Seed of everything random
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1)]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// How much of its WCET a job asks for: `wcet`, a fraction such as 0.8, or a distribution such as uniform:0.5,1
     #[arg(long, allow_hyphen_values = true, value_name = "DEMAND", default_value = "wcet", value_parser = value::<Demand>)]
@@ -254,19 +274,19 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
     pub batching: bool,
     /// push-pull: after how many failures a push is given up
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = whole::<u32>(1..=u64::from(u32::MAX)))]
     pub retries: u32,
     /// Let operations on different cores interleave at the granularity of their locks and messages, as this seed draws
-    #[arg(long, allow_hyphen_values = true, value_name = "SEED")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SEED", value_parser = whole::<u64>(0..=u64::MAX))]
     pub interleave: Option<u64>,
     /// What the kernel costs: a TOML file, or a CSV file of overheads; default: nothing
     #[arg(long, value_name = "FILE")]
     pub costs: Option<PathBuf>,
     /// Tasks that are not real-time, with random lifetimes and run ratios, on the time that real-time tasks leave (calandrino2007, 5.1)
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=10_000))]
     pub background: u32,
     /// How many ordinary tasks want the same cores all the time, beside the tasks
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=1_000))]
     pub busy: u32,
     /// What real-time tasks are below
     #[command(flatten)]
@@ -281,8 +301,8 @@ pub struct SimulateArguments {
     /// Keep manifest, jobs and report in this directory
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replace results that are in the directory already
-    #[arg(long, requires = "out")]
+    /// Replace results that are in the directory already, and the file of --perfetto
+    #[arg(long)]
     pub force: bool,
     /// Keep the events, too (events/run-N.parquet)
     #[arg(long, requires = "out")]
@@ -300,7 +320,7 @@ pub struct SimulateArguments {
     #[arg(long, conflicts_with_all = ["text", "gantt"])]
     pub json: bool,
     /// Threads that simulate; default: one per core of this machine. They do not change the results
-    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=u64::from(u16::MAX)))]
     pub threads: Option<u16>,
     /// Exit with 1 if jobs miss deadlines
     #[arg(long)]
@@ -318,6 +338,8 @@ pub fn switch(text: &str) -> std::result::Result<bool, String> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),
+        "yes" | "true" | "1" => Err(format!("`{text}` is neither on nor off\nhint: did you mean `on`?")),
+        "no" | "false" | "0" => Err(format!("`{text}` is neither on nor off\nhint: did you mean `off`?")),
         _ => Err(format!("`{text}` is neither on nor off\nhint: choose on or off")),
     }
 }
@@ -350,6 +372,7 @@ impl From<&ViewArguments> for Views {
             from: arguments.from,
             to: arguments.to,
             perfetto: arguments.perfetto.clone(),
+            replace: false,
         }
     }
 }
@@ -373,7 +396,7 @@ pub struct VerifyArguments {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Only this run
-    #[arg(long, allow_hyphen_values = true, value_name = "N")]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
     pub run: Option<u32>,
     /// How long a schedule may differ from its definition beside what its costs explain; default: what the simulation said
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
@@ -445,7 +468,7 @@ fn onto(text: &str) -> std::result::Result<Scope, String> {
     match text {
         "cores" => Ok(Scope::Partitioned),
         "clusters" => Ok(Scope::Clustered),
-        _ => Err(format!("`{text}` is neither cores nor clusters\nhint: choose cores or clusters")),
+        _ => Err(worded(Names::of("kind of bin", &["cores", "clusters"]).unknown(text))),
     }
 }
 
@@ -480,8 +503,11 @@ pub struct ReportArguments {
     /// Print JSON instead of tables
     #[arg(long, conflicts_with_all = ["text", "gantt", "perfetto"])]
     pub json: bool,
+    /// Replace the file of --perfetto if it is there already
+    #[arg(long, requires = "perfetto")]
+    pub force: bool,
     /// Show the schedule of this run only
-    #[arg(long, allow_hyphen_values = true, value_name = "N")]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
     pub run: Option<u32>,
     /// What to look at
     #[command(flatten)]

@@ -1,7 +1,8 @@
 //! Standard output: data for other programs, whole or not at all.
 
 use crate::arguments::Said;
-use laxity_model::{Diagnostic, Result};
+pub use laxity_model::cannot_write;
+use laxity_model::{Diagnostic, Existing, Result};
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -69,42 +70,15 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     print(&(text + "\n"))
 }
 
-/// Writes a file whole or not at all: under another name first, then renamed.
+/// Writes a file of laxity's own, such as one of a results directory, whole or not at all; what a user names goes through
+/// [`laxity_model::write_file`] with what is asked about files that are there.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
     write_bytes(path, text.as_bytes())
 }
 
 /// The same for what is no text.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("out");
-    let draft = folder.join(format!(".{name}.{}.draft", std::process::id()));
-    std::fs::write(&draft, bytes).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
-        // The draft is useless now; the error below is what matters.
-        let _ = std::fs::remove_file(&draft);
-        cannot_write(path, &error)
-    })
-}
-
-/// Why a path cannot be written: a wrong path is the user's to mend, a full disk the machine's.
-pub fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
-    let path = path.display();
-    let wrong = |why: &str, fix: &str| Diagnostic::usage(format!("cannot write {path}: {why}")).hint(fix);
-    match error.kind() {
-        ErrorKind::IsADirectory => wrong("it is a directory", "name a file in it"),
-        ErrorKind::NotFound => {
-            wrong("its directory does not exist", "create the directory, or check the path")
-        }
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-            wrong("a file stands where a directory is needed", "choose another path, or remove that file")
-        }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Diagnostic::environment(format!("cannot write {path}: the disk is full"))
-                .hint("make room, or choose a path on another disk")
-        }
-        _ => Diagnostic::environment(format!("cannot write {path}: {error}"))
-            .hint("choose a path that you may write to"),
-    }
+    laxity_model::write_file(path, bytes, Existing::Replace)
 }
 
 /// Success, or the exit code for misses.

@@ -11,6 +11,7 @@ mod demand;
 mod diagnostic;
 mod file;
 mod line_number;
+mod names;
 mod on_miss;
 pub mod overheads;
 mod platform;
@@ -34,9 +35,10 @@ pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
 pub use file::{
-    DocumentEntries, DocumentKind, Exported, Imported, WalkKind, WalkRates, platform_schema, read_file,
-    read_platform, read_task_set, task_set_schema,
+    DocumentEntries, DocumentKind, Existing, Exported, Imported, OutputFile, STANDARD, WalkKind, WalkRates,
+    cannot_write, check_writable, platform_schema, read_file, read_platform, read_task_set, task_set_schema, write_file,
 };
+pub use names::{Names, closest};
 pub use on_miss::OnMiss;
 pub use platform::{Core, NumaNode, Platform, Speed};
 pub use policy::{Policy, PolicyScheduler};

@@ -1,7 +1,8 @@
 //! Options on laxity's own policies in the kernel.
 
-use super::{ServerArguments, switch};
+use super::{ServerArguments, switch, whole, worded};
 use clap::Args;
+use laxity_model::Names;
 use laxity_sim::BudgetMode;
 
 /// What laxity's own policies can be told in the kernel.
@@ -14,7 +15,7 @@ pub struct PolicyArguments {
     #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
     pub batching: bool,
     /// push-pull: after how many failures a push is given up
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = whole::<u32>(1..=u64::from(u32::MAX)))]
     pub retries: u32,
     /// What amp-rm's tasks are below
     #[command(flatten)]
@@ -26,6 +27,6 @@ pub(super) fn budget(text: &str) -> std::result::Result<BudgetMode, String> {
         "off" => Ok(BudgetMode::Off),
         "throttle" => Ok(BudgetMode::Throttle),
         "postpone" => Ok(BudgetMode::Postpone),
-        _ => Err(format!("`{text}` is not a budget mode\nhint: choose off, throttle or postpone")),
+        _ => Err(worded(Names::of("budget mode", &["off", "throttle", "postpone"]).unknown(text))),
     }
 }

@@ -3,14 +3,14 @@
 use super::{read_sets, unique};
 use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
 use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text};
-use crate::arguments::{PlacementArguments, PlatformArguments, ServerArguments, value};
+use crate::arguments::{PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded};
 use crate::experiment::Below;
 use crate::progress::Steps;
 use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{Diagnostic, Duration, Platform, Result, Scheduler};
+use laxity_model::{Diagnostic, Duration, Names, Platform, Result, Scheduler};
 use laxity_place::Fitting;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -82,13 +82,13 @@ pub struct AnalyzeArguments {
     #[arg(long)]
     pub sensitivity: bool,
     /// Steps that a test may take, the same on every machine
-    #[arg(long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 28, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 28, value_parser = whole::<u64>(1..=u64::MAX))]
     pub work: u64,
     /// Print JSON instead of tables
     #[arg(long)]
     pub json: bool,
     /// Threads that judge; default: one per core of this machine. They do not change the answer
-    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=u64::from(u16::MAX)))]
     pub threads: Option<u16>,
     /// Which cores
     #[command(flatten)]
@@ -106,15 +106,12 @@ fn guarantee(text: &str) -> std::result::Result<Guarantee, String> {
     match text {
         "hard" => Ok(Guarantee::Hard),
         "soft" => Ok(Guarantee::Soft),
-        _ => Err(format!("`{text}` is neither hard nor soft\nhint: choose hard or soft")),
+        _ => Err(worded(Names::of("guarantee", &["hard", "soft"]).unknown(text))),
     }
 }
 
 fn one_test(text: &str) -> std::result::Result<&'static str, String> {
-    test_name(text).map_err(|error| match error.hint {
-        Some(hint) => format!("{}\nhint: {hint}", error.message),
-        None => error.message,
-    })
+    test_name(text).map_err(worded)
 }
 
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {

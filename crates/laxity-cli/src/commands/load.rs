@@ -2,7 +2,7 @@
 
 pub mod servers;
 
-use crate::arguments::value;
+use crate::arguments::{value, whole, worded};
 use crate::experiment::elsewhere;
 use crate::promotion::{Authority, Reserved};
 use crate::{interrupt, output};
@@ -11,7 +11,7 @@ use laxity_kernel::{
     BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
 };
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    CpuList, Diagnostic, Duration, Names, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
@@ -64,16 +64,16 @@ pub struct LoadArguments {
     #[arg(long)]
     pub no_batching: bool,
     /// What real-time tasks leave of every CPU to everything else, in percent; also what is not admitted
-    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=90))]
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = whole::<u8>(0..=90))]
     pub reserve: u8,
     /// The time within which the reserve is granted
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_period)]
     pub reserve_period: Duration,
     /// Real-time tasks that a cell has room for
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=i64::from(laxity_kernel::TASKS_MAX)))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1024, value_parser = whole::<u32>(1..=u64::from(laxity_kernel::TASKS_MAX)))]
     pub tasks: u32,
     /// push-pull: after how many failures a push is given up
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = whole::<u32>(1..=u64::from(u32::MAX)))]
     pub retries: u32,
     #[command(flatten)]
     pub servers: CoreArguments,
@@ -93,7 +93,7 @@ fn budget_mode(text: &str) -> std::result::Result<BudgetMode, String> {
         "off" => Ok(BudgetMode::Off),
         "throttle" => Ok(BudgetMode::Throttle),
         "postpone" => Ok(BudgetMode::Postpone),
-        _ => Err(format!("`{text}` is no budget mode\nhint: off, throttle or postpone")),
+        _ => Err(worded(Names::of("budget mode", &["off", "throttle", "postpone"]).unknown(text))),
     }
 }
 

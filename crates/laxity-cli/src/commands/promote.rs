@@ -1,6 +1,6 @@
 //! `laxity promote`, `demote` and `resize`: threads and servers of a loaded amp-rm.
 
-use crate::arguments::value;
+use crate::arguments::{value, whole};
 use crate::output;
 use crate::promotion::{Order, Outcome, Proven, ask, lateness};
 use clap::Args;
@@ -25,7 +25,7 @@ Exit codes: 0 it is a real-time task; 1 refused, with the reason of each core; 2
 3 no amp-rm is loaded, or by another user.")]
 pub struct PromoteArguments {
     /// A process (its first thread), or a thread
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = pid)]
     pub pid: i32,
     /// What a job needs, at speed 1
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
@@ -48,7 +48,7 @@ pub struct PromoteArguments {
 )]
 pub struct DemoteArguments {
     /// A process (its first thread), or a thread
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = pid)]
     pub pid: i32,
     /// Print JSON
     #[arg(long)]
@@ -67,7 +67,7 @@ Exit codes: 0 it has that size; 1 refused: which task it would break, and by how
 loaded, or by another user.")]
 pub struct ResizeArguments {
     /// The core
-    #[arg(long, value_name = "CPU")]
+    #[arg(long, value_name = "CPU", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
     pub cpu: u32,
     /// Its server: `2ms/10ms`, `20%/10ms` or `2ms@slowest/10ms`; `0ms/10ms` for none
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = value::<ServerSize>)]
@@ -75,6 +75,15 @@ pub struct ResizeArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// The number of a process or a thread.
+fn pid(text: &str) -> std::result::Result<i32, String> {
+    text.trim().parse().ok().filter(|&pid| pid > 0).ok_or_else(|| {
+        "not the number of a process or thread\nhint: `pidof PROGRAM` says that of a program, and `ps -L -p PID` those of its \
+         threads"
+            .to_owned()
+    })
 }
 
 pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {

@@ -100,7 +100,7 @@ impl<'a> Answer<'a> {
 }
 
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
-    let views = Views::from(&arguments.views);
+    let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
     if views.any() || arguments.run.is_some() {
         return look(arguments, &views);
     }

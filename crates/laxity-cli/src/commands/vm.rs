@@ -1,6 +1,6 @@
 //! `laxity vm`.
 
-use crate::arguments::{Cli, Speeds, value};
+use crate::arguments::{Cli, Speeds, value, whole};
 use crate::{interrupt, output};
 use clap::{Args, Parser as _};
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
@@ -43,7 +43,7 @@ pub struct VmArguments {
     #[arg(value_name = "COMMAND", last = true, required_unless_present = "kernels")]
     pub command: Vec<String>,
     /// CPUs of the machine, 1 to 255
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=255))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 2, value_parser = whole::<u32>(1..=255))]
     pub cpus: u32,
     /// What part of one of this machine's CPUs each of its CPUs gets, as in 0.5,0.5,0.25: unequal cores (needs root, and QEMU 8.1 or KVM)
     #[arg(long, allow_hyphen_values = true, value_name = "SPEEDS", conflicts_with = "deterministic", value_parser = value::<Speeds>)]
@@ -109,12 +109,9 @@ pub fn memory(text: &str) -> std::result::Result<ByteSize, String> {
     }
 }
 
-/// A time limit: as everywhere, or in minutes.
+/// A time limit.
 fn time(text: &str) -> std::result::Result<Duration, String> {
-    let limit = match text.strip_suffix('m').and_then(|minutes| minutes.parse::<u32>().ok()) {
-        Some(minutes) => Duration::from_secs(60 * u64::from(minutes)),
-        None => value(text)?,
-    };
+    let limit: Duration = value(text)?;
     if limit.is_zero() || limit > TIMEOUT_MAX {
         return Err(format!("{text} is not between nothing and a week\nhint: such as 30s or 10m"));
     }

@@ -3,6 +3,7 @@
 use super::really::{ReallyArguments, really_run};
 use crate::study::{schedulability, simulated, watching};
 use crate::{interrupt, output};
+use crate::arguments::whole;
 use clap::Args;
 use laxity_model::{Diagnostic, Result};
 use laxity_study::{
@@ -44,13 +45,13 @@ pub struct DescribedArguments {
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
     /// Task sets at every point, instead of those that the file says
-    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u64>(1..=1_000_000))]
     pub sets: Option<u64>,
     /// Seed of everything random, instead of the file's
-    #[arg(long, allow_hyphen_values = true, value_name = "N")]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
     /// Threads; default: one per core. Results do not depend on it
-    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=1_024))]
     pub threads: Option<u16>,
     /// The study's directory; default: laxity-results/ and the study's name
     #[arg(short, long, value_name = "DIR")]

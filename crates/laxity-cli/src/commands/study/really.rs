@@ -1,7 +1,7 @@
 //! `laxity study FILE --run`.
 
 use super::described::{DescribedArguments, ended, shown};
-use crate::arguments::{PlatformArguments, share, value};
+use crate::arguments::{PlatformArguments, share, value, whole};
 use crate::{interrupt, output};
 use crate::study::real::{Conditions, Really, conduct_really};
 use crate::study::simulated::Told;
@@ -21,7 +21,7 @@ pub struct ReallyArguments {
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", requires = "run", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,
     /// With --run: runs of every set under every curve
-    #[arg(long, allow_hyphen_values = true, value_name = "N", requires = "run", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", requires = "run", default_value_t = 1, value_parser = whole::<u32>(1..=1_000))]
     pub repeat: u32,
     /// With --run: use only these cores: a number of them, or a list such as 0-3,8
     #[arg(long, value_name = "N|LIST", requires = "run")]

@@ -1,7 +1,7 @@
 //! What all studies have in common: cells for every scheduler, number of CPUs and number of tasks, measured here or in virtual
 //! machines, and gone on with where they were interrupted.
 
-use crate::arguments::value;
+use crate::arguments::{value, whole};
 use crate::commands::check_length;
 use crate::commands::vm::memory;
 use crate::output;
@@ -29,7 +29,7 @@ pub struct SweepArguments {
     #[arg(long, value_name = "NUMBERS", default_value = "1,2,4,6,8,10,12,14,16,18,20", value_parser = value::<Numbers>)]
     pub tasks: Numbers,
     /// Task sets of each size
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=1_000))]
     pub sets: u32,
     /// How long each run releases jobs; default: 10s, 2s where instructions are counted
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
@@ -54,7 +54,7 @@ pub struct SweepArguments {
     #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = memory)]
     pub memory: ByteSize,
     /// Seed of everything random
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1)]
+    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// The study's directory; default: laxity-results/ and the study's name
     #[arg(short, long, value_name = "DIR")]
