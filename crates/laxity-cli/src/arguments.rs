@@ -10,6 +10,7 @@ pub use platform::{PlacementArguments, PlatformArguments, Speeds};
 pub use policy::PolicyArguments;
 pub use server::{ServerArguments, double_hit};
 
+use crate::commands::list::Part;
 use crate::experiment::DemandModel;
 use crate::overheads::Probes;
 use crate::simulation::NamedScheduler;
@@ -80,8 +81,14 @@ pub enum Command {
     Generate(crate::commands::generate::GenerateArguments),
     /// Make the report of a results directory again.
     Report(ReportArguments),
-    /// Schedulers, tests, generators, placements, and what this machine can run.
+    /// What this machine can run, and all names: schedulers, tests, placements, platforms ...
     List(ListArguments),
+    /// Write a commented task set to start from.
+    Init(crate::commands::init::InitArguments),
+    /// Say what a file is, and what is wrong with it.
+    Check(crate::commands::check::CheckArguments),
+    /// Print the JSON Schema of what laxity reads or writes.
+    Schema(crate::commands::schema::SchemaArguments),
     /// Attach a policy to this kernel until stopped.
     Load(Box<crate::commands::load::LoadArguments>),
     /// Run a program unmodified, its SCHED_DEADLINE tasks under the attached policy.
@@ -522,6 +529,9 @@ Examples:
   laxity list --json                                the same for programs
   laxity list --platform > server.toml              this machine, for --platform elsewhere")]
 pub struct ListArguments {
+    /// schedulers, tests, generators, placements, platforms, overheads, metrics or machine; without it, an overview
+    #[arg(value_name = "WHAT", conflicts_with = "platform", value_parser = value::<Part>)]
+    pub what: Option<Part>,
     /// Write this machine's platform as TOML instead
     #[arg(long)]
     pub platform: bool,

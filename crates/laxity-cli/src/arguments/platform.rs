@@ -3,7 +3,7 @@
 use super::value;
 use crate::experiment::ILP_TIME_LIMIT;
 use clap::Args;
-use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, ShippedPlatform, Speed, read_platform};
+use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, STANDARD, ShippedPlatform, Speed, read_platform};
 use laxity_place::{Method, Overload};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -79,7 +79,7 @@ impl PlatformArguments {
 
 /// A file goes before a name; what is neither is more likely a file that is missing.
 fn named_or_read(file: &Path) -> Result<Platform> {
-    let named = file.to_str().filter(|_| !file.exists());
+    let named = file.to_str().filter(|_| !file.exists() && file != Path::new(STANDARD));
     match named.map(ShippedPlatform::named) {
         Some(Ok(platform)) => Ok(platform),
         Some(Err(none)) if file.components().count() == 1 && file.extension().is_none() => Err(none),

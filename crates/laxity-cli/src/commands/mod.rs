@@ -1,16 +1,19 @@
 //! One file per command.
 
 pub mod analyze;
+pub mod check;
 mod compare;
 pub mod exec;
 pub mod generate;
-mod list;
+pub mod init;
+pub mod list;
 pub mod load;
 pub mod overheads;
 mod place;
 pub mod promote;
 mod report;
 mod run;
+pub mod schema;
 mod simulate;
 pub mod study;
 mod verify;
@@ -42,6 +45,9 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Generate(arguments) => generate::generate(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::List(arguments) => list::list(&arguments),
+        Command::Init(arguments) => init::init(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Schema(arguments) => schema::schema(&arguments),
         Command::Load(arguments) => load::load(&arguments),
         Command::Exec(arguments) => exec::exec(&arguments),
         Command::Promote(arguments) => promote::promote(&arguments),

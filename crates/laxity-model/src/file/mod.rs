@@ -91,11 +91,15 @@ pub fn read_platform(path: &Path) -> Result<Platform> {
 
 /// [`read_file`], with a name for what has none.
 fn read<T>(path: &Path, parse: impl FnOnce(&str, &str) -> Result<T>) -> Result<T> {
-    let name = match path == Path::new(STANDARD) {
-        true => "stdin".into(),
-        false => path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy(),
-    };
-    read_file(path, |text| parse(text, &printable(&name)))
+    read_file(path, |text| parse(text, &name_of(path)))
+}
+
+/// The name of what is in a file that gives none: the file's without its ending, `stdin` for standard input.
+pub fn name_of(path: &Path) -> String {
+    match path == Path::new(STANDARD) {
+        true => "stdin".to_owned(),
+        false => printable(&path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy()),
+    }
 }
 
 fn format_of(path: &Path, text: &str) -> Format {
