@@ -4,7 +4,7 @@ use crate::arguments::Said;
 pub use laxity_model::cannot_write;
 use laxity_model::{Diagnostic, Existing, Result};
 use serde::Serialize;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
@@ -43,6 +43,21 @@ pub fn note(words: impl std::fmt::Display) {
 /// Says something on standard error. A reader that left, or a full disk behind it, must not end a run.
 pub fn say(words: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{words}");
+}
+
+/// Says what is wrong, and the way out; the first word in red on a terminal that wants colours.
+pub fn say_error(error: &Diagnostic) {
+    let words = error.to_string();
+    match words.strip_prefix("error:").filter(|_| colors(&std::io::stderr())) {
+        Some(rest) => say(format_args!("\u{1b}[1;31merror:\u{1b}[0m{rest}")),
+        None => say(words),
+    }
+}
+
+/// Whether colours belong into a stream: it is a terminal, and neither NO_COLOR nor a dumb terminal is against them.
+pub fn colors(stream: &impl IsTerminal) -> bool {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    stream.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// Writes text to standard output. A reader that left (`| head`) is no error.

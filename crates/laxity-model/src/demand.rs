@@ -73,8 +73,9 @@ fn unknown(text: &str, name: &str) -> Diagnostic {
     let names = ["wcet", "uniform", "normal", "bimodal"];
     let aliases = [("gauss", "`normal:MEAN,SD`"), ("full", "`wcet`"), ("random", "`uniform:LOW,HIGH`")];
     let hint = Names::of("demand", &names).or(&aliases).hint(name);
-    Diagnostic::usage(format!("demand `{text}` is not known"))
-        .hint(format!("{hint}, as in uniform:0.5,1, normal:0.8,0.1 or bimodal:0.5,1.2,0.05, or a fraction such as 0.8"))
+    Diagnostic::usage(format!("demand `{text}` is not known")).hint(format!(
+        "{hint}, as in uniform:0.5,1, normal:0.8,0.1 or bimodal:0.5,1.2,0.05, or a fraction such as 0.8"
+    ))
 }
 
 fn parse_ppm(text: &str) -> Option<u32> {

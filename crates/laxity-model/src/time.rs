@@ -146,8 +146,9 @@ impl FromStr for Duration {
     fn from_str(text: &str) -> Result<Self> {
         let trimmed = text.trim();
         let bad = |why: &str| {
-            Diagnostic::usage(format!("time `{text}` {why}"))
-                .hint("write a number and a unit: ns, us, ms, s, m (minutes) or h, as in \"10ms\" or \"1.5s\"")
+            Diagnostic::usage(format!("time `{text}` {why}")).hint(
+                "write a number and a unit: ns, us, ms, s, m (minutes) or h, as in \"10ms\" or \"1.5s\"",
+            )
         };
         let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());

@@ -126,8 +126,9 @@ impl FromStr for Fit {
 
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
-        Fit::ALL.into_iter().find(|fit| fit.name() == wanted).ok_or_else(|| {
-            Names::of("admission test", &Fit::ALL.map(Fit::name)).unknown(text)
-        })
+        Fit::ALL
+            .into_iter()
+            .find(|fit| fit.name() == wanted)
+            .ok_or_else(|| Names::of("admission test", &Fit::ALL.map(Fit::name)).unknown(text))
     }
 }

@@ -141,9 +141,14 @@ fn look(path: &Path) -> Found {
         Ok(description) => {
             Found { file, kind, valid: true, description: Some(description), error: None, hint: None }
         }
-        Err(error) => {
-            Found { file, kind, valid: false, description: None, error: Some(error.message), hint: error.hint }
-        }
+        Err(error) => Found {
+            file,
+            kind,
+            valid: false,
+            description: None,
+            error: Some(error.message),
+            hint: error.hint,
+        },
     }
 }
 
@@ -162,14 +167,17 @@ fn kind_of(path: &Path) -> Result<Kind> {
     match extension.as_deref() {
         Some("xml") => Ok(Kind::TaskSet),
         Some("csv") => read_file(path, |text| Ok(kind_of_csv(text))),
-        Some("parquet") => Err(Diagnostic::usage(format!("{}: a table, not something laxity is given", path.display()))
-            .hint("name the results directory that it is in; pandas, polars and DuckDB read the table")),
+        Some("parquet") => {
+            Err(Diagnostic::usage(format!("{}: a table, not something laxity is given", path.display()))
+                .hint("name the results directory that it is in; pandas, polars and DuckDB read the table"))
+        }
         _ => read_file(path, kind_of_document),
     }
 }
 
 fn kind_of_csv(text: &str) -> Kind {
-    let header = text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
+    let header =
+        text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
     let has = |title: &str| header.split(',').any(|column| column.trim() == title);
     match (has("wcet_ns") || has("period_ns"), has("WSS")) {
         (true, _) => Kind::TaskSet,
@@ -186,7 +194,8 @@ fn kind_of_document(text: &str) -> Result<Kind> {
         false => toml_value(text),
     };
     let Some(document) = document else { return Ok(Kind::TaskSet) };
-    let keys: Vec<&str> = document.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();
+    let keys: Vec<&str> =
+        document.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();
     if keys.contains(&"laxity_version") {
         return Err(Diagnostic::usage("laxity has written this file itself")
             .hint("name the results directory that it is in"));
@@ -194,7 +203,8 @@ fn kind_of_document(text: &str) -> Result<Kind> {
     let known = KEYS.map(|(key, _)| key);
     let of = |key: &str| KEYS.iter().find(|(known, _)| *known == key).map(|(_, kind)| *kind);
     let found = keys.iter().find_map(|key| of(key));
-    let near = || keys.iter().filter(|key| !COMMON_KEYS.contains(key)).find_map(|key| of(closest(key, &known)?));
+    let near =
+        || keys.iter().filter(|key| !COMMON_KEYS.contains(key)).find_map(|key| of(closest(key, &known)?));
     if let Some(kind) = found.or_else(near) {
         return Ok(kind);
     }
@@ -204,7 +214,9 @@ fn kind_of_document(text: &str) -> Result<Kind> {
             "what it is does not show: its fields are {}",
             keys.join(", ")
         ))
-        .hint("a task set has `tasks`, a platform `cores`, a study `curves`, costs `release` or `overheads`")),
+        .hint(
+            "a task set has `tasks`, a platform `cores`, a study `curves`, costs `release` or `overheads`",
+        )),
     }
 }
 
@@ -242,7 +254,12 @@ fn of_set(set: &TaskSet) -> String {
         0 => String::new(),
         some => format!(" ({some} in the background)"),
     };
-    format!("`{}`, {}{beside}, utilization {:.3}", set.name(), plural(set.tasks().len(), "task"), set.utilization().to_f64())
+    format!(
+        "`{}`, {}{beside}, utilization {:.3}",
+        set.name(),
+        plural(set.tasks().len(), "task"),
+        set.utilization().to_f64()
+    )
 }
 
 fn of_platform(platform: &Platform) -> String {

@@ -6,7 +6,9 @@ use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use laxity_generate::{
     COMMON_PARAMETERS, Description, Fallback, GENERATORS, Parameter, Parameters, Request, lelli2012,
 };
-use laxity_model::{ByteSize, Diagnostic, Existing, Result, STANDARD, TaskSet, check_writable, plural, write_file};
+use laxity_model::{
+    ByteSize, Diagnostic, Existing, Result, STANDARD, TaskSet, check_writable, plural, write_file,
+};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -27,6 +29,18 @@ pub struct GenerateArguments {
     force: bool,
 }
 
+const AFTER: &str = "\
+The same seed gives the same bytes on every machine. A set goes to standard output, or to the file of -o, whose extension says the \
+format (toml, json, csv); several sets go into the directory of -o. `laxity generate GENERATOR --help` has the options of each.
+
+Examples:
+  laxity generate emberson -n 8 -u 1.6 --wss 16KiB -o generated.toml
+  laxity generate unc -u 3.2 --utilizations exp-light \\
+      --periods logunif-moderate --count 100 -o hundred
+  laxity generate mtt --distribution mwl -u 24 -o mwl.toml
+  laxity generate waters -u 1.5 --seed 7 | laxity analyze - --cpus 4
+  laxity generate lelli2012 --cores 2 -o grid";
+
 /// Format of a set for which neither `--format` nor the file's name says one.
 const DEFAULT_FORMAT: &str = "toml";
 const FORMATS: [&str; 3] = [DEFAULT_FORMAT, "json", "csv"];
@@ -40,13 +54,7 @@ impl Args for GenerateArguments {
             .arg_required_else_help(true)
             .subcommands(GENERATORS.iter().map(generator_command))
             .subcommand(grid_command())
-            .after_help(
-                "The same seed gives the same bytes on every machine.\n\nExamples:\n  \
-                 laxity generate emberson -n 8 -u 1.6 --wss 16KiB -o set.toml\n  \
-                 laxity generate unc -u 3.2 --utilizations exp-light --periods logunif-moderate --count 100 -o sets\n  \
-                 laxity generate mtt --distribution mwl -u 24 -o mwl.toml\n  \
-                 laxity generate lelli2012 --cores 2 -o grid",
-            )
+            .after_long_help(AFTER)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -95,14 +103,21 @@ fn generator_command(generator: &Description) -> Command {
         let is_refused = generator.name == "mtt" && parameter.name == "wss";
         argument(parameter, true).hide(is_refused)
     });
-    output_arguments(Command::new(generator.name).about(generator.summary), "1")
-        .long_about(format!("{}\n\nSource: {}", generator.summary, generator.source))
+    output_arguments(Command::new(generator.name).about(sentence(generator.summary)), "1")
+        .long_about(format!("{}\n\nSource: {}", sentence(generator.summary), generator.source))
         .args(own)
         .args(common)
 }
 
+/// With a capital letter, unless a variable such as n comes first.
+fn sentence(words: &str) -> String {
+    let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
+    if rest.starts_with(' ') { words.to_owned() } else { first.to_uppercase() + rest }
+}
+
 fn argument(parameter: &'static Parameter, common: bool) -> Arg {
-    let mut argument = Arg::new(parameter.name).long(parameter.name).value_name("VALUE").help(parameter.help);
+    let mut argument =
+        Arg::new(parameter.name).long(parameter.name).value_name("VALUE").help(sentence(parameter.help));
     // So that a negative number meets the rule it breaks, not "unexpected argument".
     argument = argument.allow_hyphen_values(true);
     argument = match parameter.name {
@@ -127,8 +142,8 @@ fn grid_command() -> Command {
         .required(true)
         .value_parser(whole::<u32>(1..=GRID_CORES_MAX));
     let wss = Arg::new("wss").long("wss").value_name("SIZES").default_value("16KiB,256KiB");
-    output_arguments(Command::new(GRID).about(GRID_SUMMARY), "3")
-        .long_about(format!("{GRID_SUMMARY}\n\nSource: lelli2012, 5.3"))
+    output_arguments(Command::new(GRID).about(sentence(GRID_SUMMARY)), "3")
+        .long_about(format!("{}\n\nSource: lelli2012, 5.3", sentence(GRID_SUMMARY)))
         .arg(cores.help("Number of processors m"))
         .arg(wss.help("Working set sizes"))
 }
@@ -227,7 +242,11 @@ fn check_folder(out: Option<&Path>, asked: Option<&str>) -> Result<()> {
         "-o {}: several sets do not go into one file, and a directory of this name looks like one",
         path.display()
     ))
-    .hint(format!("name a directory, as in -o {} --format {}", stem.display(), asked.unwrap_or(extension))))
+    .hint(format!(
+        "name a directory, as in -o {} --format {}",
+        stem.display(),
+        asked.unwrap_or(extension)
+    )))
 }
 
 /// The format of the one file to write. Its extension is what every reader goes by, so they must agree.
@@ -248,11 +267,10 @@ fn format_of<'a>(path: &'a Path, asked: Option<&'a str>) -> Result<&'a str> {
         Some(asked) => Ok(asked),
         None if known => Ok(extension),
         None if extension.is_empty() => Ok(DEFAULT_FORMAT),
-        None => Err(Diagnostic::usage(format!(
-            "cannot write {}: laxity writes no .{extension}",
-            path.display()
-        ))
-        .hint(format!("name the file *.{}, or say --format {DEFAULT_FORMAT}", FORMATS.join(", *.")))),
+        None => {
+            Err(Diagnostic::usage(format!("cannot write {}: laxity writes no .{extension}", path.display()))
+                .hint(format!("name the file *.{}, or say --format {DEFAULT_FORMAT}", FORMATS.join(", *."))))
+        }
     }
 }
 

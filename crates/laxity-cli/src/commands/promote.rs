@@ -16,13 +16,13 @@ const REFUSED: u8 = 1;
 /// does not fit stays ordinary. How late jobs can be is said of it and of the others there: that is proven, of jobs that need no more
 /// than their runtime. `laxity demote`, and the end of the loader however it comes, give it back its policy, nice value and CPUs.
 #[derive(Args)]
-#[command(after_help = "\
-Example:
-  sudo laxity load amp-rm --server 25%/4ms &
-  sudo laxity promote 4711 --runtime 2ms --period 10ms --tardiness-bound 1ms
+#[command(after_long_help = "\
+Exit codes: 0 it is a real-time task; 1 refused, with the reason of each core; 2 there is no such thread, or it cannot be one; 3 \
+no amp-rm is loaded, or by another user.
 
-Exit codes: 0 it is a real-time task; 1 refused, with the reason of each core; 2 there is no such thread, or it cannot be one; \
-3 no amp-rm is loaded, or by another user.")]
+Examples:
+  sudo laxity load amp-rm --server 25%/4ms &
+  sudo laxity promote 4711 --runtime 2ms --period 10ms --tardiness-bound 1ms")]
 pub struct PromoteArguments {
     /// A process (its first thread), or a thread
     #[arg(value_name = "PID", value_parser = pid)]
@@ -43,9 +43,11 @@ pub struct PromoteArguments {
 
 /// Make a promoted thread ordinary again, with the policy, nice value and CPUs that it had.
 #[derive(Args)]
-#[command(
-    after_help = "Exit codes: 0 it is ordinary; 2 it is not promoted; 3 no amp-rm is loaded, or by another user."
-)]
+#[command(after_long_help = "\
+Exit codes: 0 it is background work; 2 it is not promoted; 3 no amp-rm is loaded, or by another user.
+
+Examples:
+  sudo laxity demote 4711")]
 pub struct DemoteArguments {
     /// A process (its first thread), or a thread
     #[arg(value_name = "PID", value_parser = pid)]
@@ -59,12 +61,12 @@ pub struct DemoteArguments {
 ///
 /// From its next period on; where the period changes, from when no real-time job is pending on the core.
 #[derive(Args)]
-#[command(after_help = "\
-Example:
-  sudo laxity resize --cpu 0 --server 1ms/10ms
-
+#[command(after_long_help = "\
 Exit codes: 0 it has that size; 1 refused: which task it would break, and by how much; 2 no such core or size; 3 no amp-rm is \
-loaded, or by another user.")]
+loaded, or by another user.
+
+Examples:
+  sudo laxity resize --cpu 0 --server 1ms/10ms")]
 pub struct ResizeArguments {
     /// The core
     #[arg(long, value_name = "CPU", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]

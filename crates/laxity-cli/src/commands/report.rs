@@ -188,7 +188,7 @@ pub fn publish(
         output::print(&overheads::text(&overheads))?;
     }
     let page = directory.join(laxity_report::HTML_FILE);
-    output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     let real_runs = || report.summary().runs.iter().filter(|run| run.host != Host::Simulator);
     Ok(Found {
         recommended_is_clean: report.recommendation().misses_nothing,
@@ -244,7 +244,6 @@ pub fn schema() -> serde_json::Value {
     schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/answer.schema.json".into());
     schema.insert("title".into(), "laxity answer".into());
     let mut schema = schema.to_value();
-    schema["properties"]["version"] =
-        serde_json::json!({ "description": "Version of this format.", "const": laxity_trace::SUMMARY_VERSION });
+    schema["properties"]["version"] = serde_json::json!({ "description": "Version of this format.", "const": laxity_trace::SUMMARY_VERSION });
     schema
 }

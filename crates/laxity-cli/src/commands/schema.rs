@@ -60,16 +60,8 @@ pub const ALL: [Published; 15] = [
     published("verification", "verify --json", super::verify::schema),
     published("verdict", "the verdict on a run, in a verification", laxity_oracle::verdict_schema),
     published("overheads", "overheads --json; overheads.json", laxity_overheads::overheads_schema),
-    published(
-        "study-schedulability",
-        "study FILE --json, of schedulability",
-        laxity_study::answer_schema,
-    ),
-    published(
-        "study-simulation",
-        "study FILE --json, by simulation",
-        laxity_study::simulation_answer_schema,
-    ),
+    published("study-schedulability", "study FILE --json, of schedulability", laxity_study::answer_schema),
+    published("study-simulation", "study FILE --json, by simulation", laxity_study::simulation_answer_schema),
     published("study-schedules", "study schedules --json", crate::study::schedules::schema),
 ];
 

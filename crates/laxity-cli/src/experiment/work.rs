@@ -3,7 +3,7 @@
 use super::Settings;
 use super::calibration::Calibration;
 use laxity_generate::jobs_of;
-use laxity_model::{Demand, Diagnostic, Names, Duration, Result, Task, TaskSet};
+use laxity_model::{Demand, Diagnostic, Duration, Names, Result, Task, TaskSet};
 use laxity_run::JobOrder;
 use std::fmt;
 use std::str::FromStr;

@@ -87,7 +87,13 @@ impl Views {
             self.lines(shown)?;
         }
         if let Some(path) = &self.perfetto {
-            perfetto::write_file(shown.set, shown.cpus, shown.events.events(), path, Existing::forced(self.replace))?;
+            perfetto::write_file(
+                shown.set,
+                shown.cpus,
+                shown.events.events(),
+                path,
+                Existing::forced(self.replace),
+            )?;
             output::note(format_args!("perfetto: {} (open it in https://ui.perfetto.dev)", path.display()));
         }
         Ok(())

@@ -83,9 +83,8 @@ pub fn read_platform(path: &Path) -> Result<Platform> {
     read(path, |text, name| match format_of(path, text) {
         Format::Json => Platform::from_json(text, name),
         Format::Toml => Platform::from_toml(text, name),
-        Format::Csv | Format::Xml => {
-            Err(Diagnostic::usage("a platform is TOML or JSON").hint("`laxity schema platform` describes the format"))
-        }
+        Format::Csv | Format::Xml => Err(Diagnostic::usage("a platform is TOML or JSON")
+            .hint("`laxity schema platform` describes the format")),
     })
 }
 

@@ -56,9 +56,7 @@ impl OutputFile {
         let cannot = |error: io::Error| cannot_write(path, &error);
         let sink = match destination(path).map_err(cannot)? {
             Destination::Standard => Sink::Standard(io::stdout()),
-            Destination::Through => {
-                Sink::Through(OpenOptions::new().write(true).open(path).map_err(cannot)?)
-            }
+            Destination::Through => Sink::Through(OpenOptions::new().write(true).open(path).map_err(cannot)?),
             Destination::Regular { is_there: true, .. } if existing == Existing::Refuse => {
                 return Err(exists(path));
             }

@@ -130,7 +130,8 @@ struct CacheFile {
 pub fn read_costs(path: &Path) -> Result<Costs> {
     let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
     // What has no name's ending: only TOML has a `=`.
-    let looks_like_csv = |text: &str| path == Path::new(STANDARD) && text.contains("TASK-COUNT") && !text.contains('=');
+    let looks_like_csv =
+        |text: &str| path == Path::new(STANDARD) && text.contains("TASK-COUNT") && !text.contains('=');
     read_file(path, |text| {
         if is_csv || looks_like_csv(text) {
             return field_csv::overheads(text);

@@ -6,7 +6,8 @@ use crate::arguments::ListArguments;
 use crate::output;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    Diagnostic, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, ShippedPlatform,
+    Diagnostic, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    ShippedPlatform,
 };
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
@@ -84,7 +85,8 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
-        let found = Part::ALL.into_iter().find(|part| part.name() == wanted || part.name() == format!("{wanted}s"));
+        let found =
+            Part::ALL.into_iter().find(|part| part.name() == wanted || part.name() == format!("{wanted}s"));
         found.ok_or_else(|| {
             let other = [("policies", "`schedulers`"), ("cpus", "`machine`"), ("here", "`machine`")];
             Names::of("list", &Part::ALL.map(Part::name)).or(&other).unknown(text)

@@ -49,9 +49,11 @@ impl Text<'_> {
         }
         let runs = if runs.is_empty() { "nothing".to_owned() } else { runs.join(", ") };
         let mut rows = vec![("runs".to_owned(), runs)];
-        rows.extend(refused.into_iter().map(|(why, names)| {
-            ("does not run".to_owned(), format!("{}: {why}", names.join(", ")))
-        }));
+        rows.extend(
+            refused
+                .into_iter()
+                .map(|(why, names)| ("does not run".to_owned(), format!("{}: {why}", names.join(", ")))),
+        );
         rows
     }
 
@@ -231,9 +233,7 @@ mod tests {
     fn a_table_keeps_to_the_width_and_loses_no_word() {
         let platform = laxity_model::Platform::this_machine().expect("a machine");
         let answer = super::super::answer(&platform);
-        let words = |text: &str| -> Vec<String> {
-            text.split_whitespace().map(str::to_owned).collect()
-        };
+        let words = |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
         for width in [60, 80, 100] {
             for part in Part::ALL {
                 let narrow = Text { answer: &answer, width: Some(width) }.part(part);
