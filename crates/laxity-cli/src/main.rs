@@ -16,7 +16,6 @@ mod promotion;
 mod simulation;
 mod study;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -28,11 +27,12 @@ fn main() -> ExitCode {
     if let Some(code) = role {
         return code;
     }
-    let cli = arguments::Cli::parse();
+    let cli = arguments::Cli::of_the_command_line();
+    output::set_verbosity(cli.said);
     match commands::dispatch(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            output::say(&error);
+            output::say_error(&error);
             ExitCode::from(error.failure.exit_code())
         }
     }

@@ -21,7 +21,7 @@ use crate::Decimal;
 use crate::draft::{Draft, Memory, TASKS_MAX};
 use crate::periods::{PeriodSampler, PeriodShape, Periods};
 use crate::stream::{Purpose, Stream};
-use laxity_model::{Diagnostic, Duration, Group, LoadSum, Result};
+use laxity_model::{Diagnostic, Duration, Group, LoadSum, Names, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -126,10 +126,10 @@ impl FromStr for MttDistribution {
 
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
-        Self::ALL.into_iter().find(|one| one.name == wanted).ok_or_else(|| {
-            Diagnostic::usage(format!("MTT distribution `{text}` is not known"))
-                .hint(format!("choose from {}", Self::ALL.map(|one| one.name).join(", ")))
-        })
+        Self::ALL
+            .into_iter()
+            .find(|one| one.name == wanted)
+            .ok_or_else(|| Names::of("MTT distribution", &Self::ALL.map(|one| one.name)).unknown(text))
     }
 }
 

@@ -21,6 +21,9 @@ pub enum Support {
     },
 }
 
+/// The oldest kernel that laxity's policies run in. sched_ext is there since 6.12, in a form that they do not take.
+pub const KERNEL_LEAST: &str = "6.16";
+
 /// Looks at the running kernel; loads nothing.
 pub fn support() -> Support {
     let version = rustix::system::uname().release().to_string_lossy().into_owned();
@@ -28,7 +31,7 @@ pub fn support() -> Support {
     if !Path::new("/sys/kernel/sched_ext").exists() {
         return no(
             format!(
-                "the running kernel {version} has no sched_ext (CONFIG_SCHED_CLASS_EXT, Linux 6.12 and later)"
+                "the running kernel {version} has no sched_ext (CONFIG_SCHED_CLASS_EXT, Linux {KERNEL_LEAST} or later)"
             ),
             "run the same command in a virtual machine: laxity vm -- ...",
         );

@@ -22,7 +22,7 @@ mod scheduler;
 pub use clock::monotonic_ns;
 pub use cores::{Core, OrdinaryTimes, RunningServer, checked_server, share_beside};
 pub use counters::Counters;
-pub use kernel::{Support, attached, is_preempt_rt, support};
+pub use kernel::{KERNEL_LEAST, Support, attached, is_preempt_rt, support};
 pub use object::object;
 pub use redirect::{internal_role, redirect};
 pub use scheduler::{BudgetMode, Cell, Enrolled, Exit, Length, Options, Reserve, Scheduler, built};

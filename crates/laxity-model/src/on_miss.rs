@@ -10,7 +10,7 @@
 //!    a job may be under way at the next release, or later ones, without being late.
 
 use crate::text_form::serde_as_text;
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Names, Result};
 use std::fmt;
 use std::str::FromStr;
 
@@ -62,10 +62,14 @@ impl FromStr for OnMiss {
 
     fn from_str(text: &str) -> Result<Self> {
         OnMiss::ALL.into_iter().find(|rule| rule.name() == text).ok_or_else(|| {
-            Diagnostic::usage(format!("unknown rule `{text}` for a job that misses its deadline")).hint(
-                "choose continue (it runs to its end), abort (it stops) or skip (releases that pass while it is late are \
-                 not made up)",
-            )
+            let names = Names::of("rule for missed deadlines", &["continue", "abort", "skip"]);
+            let aliases = [("kill", "`abort`"), ("stop", "`abort`"), ("none", "`continue`"), ("drop", "`skip`")];
+            let error = names.or(&aliases).unknown(text);
+            let hint = error.hint.clone().unwrap_or_default();
+            error.hint(format!(
+                "{hint}: continue runs the job to its end, abort stops it, skip runs it to its end and makes up no \
+                 releases that pass while it is late"
+            ))
         })
     }
 }

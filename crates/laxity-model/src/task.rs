@@ -147,8 +147,11 @@ impl Task {
             return Err(Diagnostic::usage("a task has an empty name").hint("give every task a unique name"));
         }
         if self.name.chars().any(char::is_control) {
-            return Err(Diagnostic::usage(format!("task name {:?} has control characters", self.name))
-                .hint("use printable characters in task names"));
+            return Err(Diagnostic::usage(format!(
+                "task name `{}` has control characters",
+                self.name.escape_debug()
+            ))
+            .hint("use printable characters in task names"));
         }
         for (what, value) in
             [("wcet", self.wcet), (self.period_word(), self.period()), ("deadline", self.deadline_rel)]
@@ -194,8 +197,11 @@ impl Task {
         if let Some(group) = &self.group
             && (group.name.is_empty() || group.name.chars().any(char::is_control))
         {
-            return Err(task(format!("group name {:?} is empty or has control characters", group.name))
-                .hint("name the group with printable characters, or leave it out"));
+            return Err(task(format!(
+                "group name `{}` is empty or has control characters",
+                group.name.escape_debug()
+            ))
+            .hint("name the group with printable characters, or leave it out"));
         }
         if let Some(group) = &self.group
             && group.shared_bytes > self.working_set.size_bytes

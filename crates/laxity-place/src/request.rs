@@ -4,7 +4,7 @@ use crate::capacity::Capacities;
 use crate::order::Item;
 use crate::packing::pack;
 use crate::{Acceptance, Bin, Fit, Method, Placement, Progress, ilp, lwfg, refusal};
-use laxity_model::{Diagnostic, Duration, Result, Task, TaskSet, Utilization};
+use laxity_model::{Diagnostic, Duration, Names, Result, Task, TaskSet, Utilization};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -41,10 +41,10 @@ impl FromStr for Overload {
 
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
-        [Overload::Refuse, Overload::LeastLoaded].into_iter().find(|o| o.name() == wanted).ok_or_else(|| {
-            Diagnostic::usage(format!("overload rule `{text}` is not known"))
-                .hint("choose refuse or least-loaded")
-        })
+        [Overload::Refuse, Overload::LeastLoaded]
+            .into_iter()
+            .find(|o| o.name() == wanted)
+            .ok_or_else(|| Names::of("overload rule", &["refuse", "least-loaded"]).unknown(text))
     }
 }
 

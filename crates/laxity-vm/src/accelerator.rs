@@ -5,7 +5,7 @@
 
 use crate::cache::Cache;
 use crate::qemu;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Names, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::Path;
@@ -35,6 +35,9 @@ pub enum Acceleration {
     Tcg,
 }
 
+/// Names from other tools.
+const OTHER_NAMES: [(&str, &str); 2] = [("qemu", "`tcg` (emulation)"), ("none", "`tcg` (emulation)")];
+
 impl FromStr for Acceleration {
     type Err = Diagnostic;
 
@@ -43,8 +46,7 @@ impl FromStr for Acceleration {
             "auto" => Ok(Acceleration::Auto),
             "kvm" => Ok(Acceleration::Kvm),
             "tcg" => Ok(Acceleration::Tcg),
-            _ => Err(Diagnostic::usage(format!("`{text}` is not a way to execute a machine"))
-                .hint("auto (KVM where it works), kvm or tcg (emulation)")),
+            _ => Err(Names::of("accelerator", &["auto", "kvm", "tcg"]).or(&OTHER_NAMES).unknown(text)),
         }
     }
 }

@@ -41,7 +41,7 @@ pub use preflight::{Preflight, Problem, preflight};
 pub use process::interrupted;
 pub use version::{KernelVersion, Line};
 
-use laxity_model::Diagnostic;
+use laxity_model::{Diagnostic, Names};
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,8 +90,9 @@ impl FromStr for Flavour {
             "cloud" => Ok(Flavour::Cloud),
             "rt" => Ok(Flavour::Rt),
             "generic" => Ok(Flavour::Generic),
-            _ => Err(Diagnostic::usage(format!("`{text}` is not a flavour of Debian's kernels"))
-                .hint("cloud (boots fastest), rt (PREEMPT_RT) or generic")),
+            _ => Err(Names::of("flavour of Debian's kernels", &["cloud", "rt", "generic"])
+                .or(&[("preempt_rt", "`rt`"), ("amd64", "`generic`")])
+                .unknown(text)),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::Settings;
 use super::calibration::Calibration;
 use laxity_generate::jobs_of;
-use laxity_model::{Demand, Diagnostic, Duration, Result, Task, TaskSet};
+use laxity_model::{Demand, Diagnostic, Duration, Names, Result, Task, TaskSet};
 use laxity_run::JobOrder;
 use std::fmt;
 use std::str::FromStr;
@@ -25,9 +25,7 @@ impl FromStr for DemandModel {
         match text {
             "cpu-time" => Ok(DemandModel::CpuTime),
             "work" => Ok(DemandModel::Work),
-            _ => Err(Diagnostic::usage(format!("demand model `{text}` is not known")).hint(
-                "choose cpu-time (run for the demanded CPU time) or work (a calibrated number of accesses)",
-            )),
+            _ => Err(Names::of("demand model", &["cpu-time", "work"]).unknown(text)),
         }
     }
 }

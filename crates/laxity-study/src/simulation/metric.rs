@@ -4,7 +4,7 @@
 
 use super::counted::Counted;
 use laxity_generate::Decimal;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Names, Result};
 use laxity_sim::BackgroundSummary;
 use laxity_trace::{Efficiency, RunSummary, TardinessHistogram};
 
@@ -153,8 +153,7 @@ impl Metric {
     pub fn named(name: &str) -> Result<&'static Metric> {
         METRICS.iter().find(|metric| metric.name == name).ok_or_else(|| {
             let known: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
-            Diagnostic::usage(format!("metrics: `{name}` is not known"))
-                .hint(format!("choose from {}", known.join(", ")))
+            Names::of("metric", &known).listed_by("laxity list metrics").unknown(name)
         })
     }
 

@@ -20,7 +20,7 @@ mod messages;
 mod packets;
 mod tracks;
 
-use laxity_model::{Diagnostic, Result, TaskSet};
+use laxity_model::{Diagnostic, Existing, OutputFile, Result, TaskSet, cannot_write};
 use laxity_trace::{Activity, Event, EventKind, Segment, SegmentBuilder};
 use messages::{TYPE_COUNTER, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TrackEvent};
 use packets::{Note, Packets};
@@ -52,19 +52,18 @@ pub fn write<W: Write>(
 
 /// [`write()`] to a file.
 ///
-/// Errors: those of the events; the file cannot be written.
+/// Errors: those of the events; the file cannot be written, or is there and is not to be replaced.
 pub fn write_file(
     set: &TaskSet,
     cpus: u32,
     events: impl IntoIterator<Item = Result<Event>>,
     path: &Path,
+    existing: Existing,
 ) -> Result<()> {
     let name = path.display().to_string();
-    let file = std::fs::File::create(path).map_err(|error| {
-        Diagnostic::environment(format!("cannot write {name}: {error}"))
-            .hint("check that the directory exists and may be written, or choose another place")
-    })?;
-    write(set, cpus, events, BufWriter::new(file), &name).map(drop)
+    let file = BufWriter::new(OutputFile::create(path, existing)?);
+    let written = write(set, cpus, events, file, &name)?;
+    written.into_inner().map_err(|error| cannot_write(path, error.error()))?.finish()
 }
 
 /// A job that is not complete.

@@ -1,10 +1,13 @@
-//! `laxity list`.
+//! `laxity list`: what there is by name, and what this machine can run.
+
+mod text;
 
 use crate::arguments::ListArguments;
 use crate::output;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, ShippedPlatform,
+    Diagnostic, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    ShippedPlatform,
 };
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
@@ -12,6 +15,84 @@ use laxity_trace::Machine;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use std::str::FromStr;
+
+/// A part of what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Linux's schedulers, laxity's policies, and what is analysed only.
+    Schedulers,
+    /// Schedulability tests.
+    Tests,
+    /// Generators of task sets.
+    Generators,
+    /// Placements onto cores and clusters.
+    Placements,
+    /// Platforms that come with laxity.
+    Platforms,
+    /// Overheads that come with laxity.
+    Overheads,
+    /// Metrics of studies by simulation.
+    Metrics,
+    /// This machine, and what it can run.
+    Machine,
+}
+
+impl Part {
+    /// All of them, in the order in which the overview has them.
+    const ALL: [Part; 8] = [
+        Part::Machine,
+        Part::Schedulers,
+        Part::Placements,
+        Part::Tests,
+        Part::Generators,
+        Part::Platforms,
+        Part::Overheads,
+        Part::Metrics,
+    ];
+
+    /// The word on the command line.
+    fn name(self) -> &'static str {
+        match self {
+            Part::Schedulers => "schedulers",
+            Part::Tests => "tests",
+            Part::Generators => "generators",
+            Part::Placements => "placements",
+            Part::Platforms => "platforms",
+            Part::Overheads => "overheads",
+            Part::Metrics => "metrics",
+            Part::Machine => "machine",
+        }
+    }
+
+    /// The keys of the whole answer that are its own.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Part::Schedulers => &["schedulers", "policies", "analysed"],
+            Part::Machine => &["machine", "can", "not_measured"],
+            Part::Tests => &["tests"],
+            Part::Generators => &["generators"],
+            Part::Placements => &["placements"],
+            Part::Platforms => &["platforms"],
+            Part::Overheads => &["overheads"],
+            Part::Metrics => &["metrics"],
+        }
+    }
+}
+
+impl FromStr for Part {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wanted = text.trim().to_ascii_lowercase();
+        let found =
+            Part::ALL.into_iter().find(|part| part.name() == wanted || part.name() == format!("{wanted}s"));
+        found.ok_or_else(|| {
+            let other = [("policies", "`schedulers`"), ("cpus", "`machine`"), ("here", "`machine`")];
+            Names::of("list", &Part::ALL.map(Part::name)).or(&other).unknown(text)
+        })
+    }
+}
 
 #[derive(Serialize)]
 struct Answer {
@@ -27,6 +108,8 @@ struct Answer {
     platforms: Vec<Named>,
     /// Overheads that `--overheads` knows by name.
     overheads: Vec<Named>,
+    /// Of studies by simulation.
+    metrics: Vec<Named>,
     machine: Machine,
     can: BTreeMap<&'static str, String>,
     not_measured: BTreeMap<String, String>,
@@ -83,11 +166,25 @@ pub fn list(arguments: &ListArguments) -> Result<ExitCode> {
     }
     let answer = answer(&platform);
     if arguments.json {
-        output::print_json(&answer)?
+        output::print_json(&chosen(&answer, arguments.what)?)?;
     } else {
-        output::print(&text(&answer))?
+        let text = text::Text { answer: &answer, width: output::columns() };
+        output::print(&match arguments.what {
+            None => text.overview(),
+            Some(part) => text.part(part),
+        })?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The answer, or the keys of a part of it.
+fn chosen(answer: &Answer, part: Option<Part>) -> Result<serde_json::Value> {
+    let mut all = serde_json::to_value(answer)
+        .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
+    if let (Some(part), Some(entries)) = (part, all.as_object_mut()) {
+        entries.retain(|key, _| key == "version" || part.keys().contains(&key.as_str()));
+    }
+    Ok(all)
 }
 
 fn answer(platform: &Platform) -> Answer {
@@ -145,6 +242,10 @@ fn answer(platform: &Platform) -> Answer {
             .iter()
             .map(|profile| Named { name: profile.name.into(), description: profile.description().into() })
             .collect(),
+        metrics: laxity_study::METRICS
+            .iter()
+            .map(|metric| Named { name: metric.name.into(), description: metric.description.into() })
+            .collect(),
         machine: Machine::this_machine(platform),
         can: BTreeMap::from([
             ("SCHED_FIFO", verdict(&capabilities.fifo)),
@@ -183,27 +284,6 @@ fn test_answer(info: &laxity_analysis::TestInfo) -> TestAnswer {
     }
 }
 
-/// `1. J = 0, 2. D <= T`
-fn numbered(assumptions: &[&str]) -> String {
-    let number = |(at, text): (usize, &&str)| format!("{}. {text}", at + 1);
-    assumptions.iter().enumerate().map(number).collect::<Vec<_>>().join(", ")
-}
-
-/// Each test with what it needs, its source and its complexity.
-fn tests_text(tests: &[TestAnswer]) -> String {
-    let mut text = String::from("\nTESTS (laxity analyze --test)\n");
-    for test in tests {
-        let needs = match test.assumptions {
-            [] => String::new(),
-            some => format!("; needs {}", numbered(some)),
-        };
-        text += &format!("  {:<22} {}{needs}\n", test.name, test.description);
-        text += &format!("  {:<22} {}\n", "", test.source);
-        text += &format!("  {:<22} {}\n", "", test.complexity);
-    }
-    text
-}
-
 fn sched_ext(capabilities: &Capabilities) -> String {
     match &capabilities.sched_ext {
         Ok(()) => "yes".to_owned(),
@@ -232,65 +312,4 @@ fn policy(policy: Policy, capabilities: &Capabilities) -> PolicyAnswer {
         runs_here: why_not.is_none(),
         why_not,
     }
-}
-
-/// The policies: what each is, then what makes a name.
-fn policies_text(policies: &[PolicyAnswer]) -> String {
-    let mut text = String::from(
-        "\nPOLICIES OF LAXITY'S OWN (laxity simulate; laxity run and compare where the kernel has sched_ext)\n",
-    );
-    let some_run = policies.iter().any(|policy| policy.runs_here);
-    for policy in policies {
-        text += &format!("  {:<22} {}\n", policy.name, policy.description);
-        if let Some(why) = policy.why_not.as_ref().filter(|_| some_run) {
-            text += &format!("  {:<22} not in the kernel: {why}\n", "");
-        }
-    }
-    if let Some(why) = policies.first().and_then(|policy| policy.why_not.as_ref()).filter(|_| !some_run) {
-        text += &format!("  {:<22} in the kernel, none of them here: {why}\n", "");
-    }
-    text += "  c-NAME, p-NAME         clustered, partitioned; without, one queue for all cores\n";
-    for rule in policies.first().into_iter().flat_map(|policy| &policy.rules) {
-        text += &format!("  {:<22} {}\n", format!("NAME{}", rule.name), rule.description);
-    }
-    text + "  g-edf, p-rm ...        the schedulers above can be simulated, too: as push-pull, Linux's structure\n"
-}
-
-fn named_text(all: &[Named]) -> String {
-    all.iter().map(|one| format!("  {:<22} {}\n", one.name, one.description)).collect()
-}
-
-fn text(answer: &Answer) -> String {
-    let mut text = String::from("SCHEDULERS OF LINUX (laxity run, laxity compare)\n");
-    for scheduler in &answer.schedulers {
-        text += &format!("  {:<22} {}\n", scheduler.name, scheduler.description);
-        if let Some(why) = &scheduler.why_not {
-            text += &format!("  {:<22} not here: {why}\n", "");
-        }
-    }
-    text += &policies_text(&answer.policies);
-    text += "\nANALYSED ONLY (laxity analyze, laxity study FILE)\n";
-    text += &named_text(&answer.analysed);
-    text += &tests_text(&answer.tests);
-    text += "\nGENERATORS (laxity generate)\n";
-    text += &named_text(&answer.generators);
-    text += "\nPLACEMENTS (--placement)\n";
-    text += &named_text(&answer.placements);
-    text += "\nPLATFORMS (--platform; or a file)\n";
-    text += &named_text(&answer.platforms);
-    text += "\nOVERHEADS (laxity analyze --overheads, and curves of studies; or a file)\n";
-    text += &named_text(&answer.overheads);
-    let machine = &answer.machine;
-    text += &format!("\nTHIS MACHINE\n  {:<22} {}, cores {}\n", "processor", machine.cpu_model, machine.cpus);
-    let clusters: Vec<String> = machine.clusters.iter().map(ToString::to_string).collect();
-    text += &format!("  {:<22} {}\n", "clusters", clusters.join("; "));
-    machine.caches.iter().for_each(|cache| text += &format!("  {:<22} {cache}\n", "cache"));
-    text += &format!("  {:<22} {}\n", "kernel", machine.kernel);
-    machine.facts.iter().for_each(|(name, fact)| text += &format!("  {name:<22} {fact}\n"));
-    text += "\nWHAT IT CAN DO\n";
-    answer.can.iter().for_each(|(what, verdict)| text += &format!("  {what:<22} {verdict}\n"));
-    for (column, why) in &answer.not_measured {
-        text += &format!("  {:<22} not measured: {why}\n", column.replace('_', " "));
-    }
-    text
 }
