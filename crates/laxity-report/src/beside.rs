@@ -380,7 +380,7 @@ impl<'a> Comparison<'a> {
         };
         Some(format!(
             "Most behind: job {} of `{}`, released at {}, {} later than simulated{parts}.",
-            u64::from(worst.measured.index) + 1,
+            worst.measured.index,
             task.name,
             shown(Duration::from_ns(worst.measured.release_ns)),
             number::span_ns(later.unsigned_abs())

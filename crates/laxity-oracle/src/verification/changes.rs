@@ -122,7 +122,7 @@ impl Verification<'_> {
         let right = if another { quiet } else { follows || period == 0 };
         if !right {
             let sighting = Sighting::at(Oracle::WellFormed, now).on(Some(cpu));
-            self.report.violation(sighting, || match another {
+            self.report.violation(sighting, |_| match another {
                 true => format!(
                     "the server's period becomes {} while jobs are pending",
                     Duration::from_ns(period)

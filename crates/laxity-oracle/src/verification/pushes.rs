@@ -161,9 +161,12 @@ impl GivenUp {
         let &GivenUp { at, cpu, target, job, ran, .. } = self;
         let mut sighting = Sighting::at(Oracle::GlobalInvariant, at).on(Some(cpu));
         (sighting.ran, sighting.should_have_run) = (ran, Some(job));
-        report.violation(sighting, || {
-            let had = ran.map_or("was idle".to_owned(), |ran| format!("ran {ran}"));
-            format!("gave up pushing {job} to cpu{target}, which {had}, without a reason")
+        report.violation(sighting, |names| {
+            let had = ran.map_or("was idle".to_owned(), |ran| format!("ran {ran}", ran = names.job(ran)));
+            format!(
+                "gave up pushing {job} to cpu{target}, which {had}, without a reason",
+                job = names.job(job)
+            )
         });
     }
 }
