@@ -40,9 +40,24 @@ Exit codes: 0 clean; 1 misses or a violation, where asked to judge; 2 usage or i
 #[derive(Parser)]
 #[command(name = "laxity", version, about = ABOUT, after_help = AFTER, max_term_width = 110)]
 pub struct Cli {
+    /// How much is said
+    #[command(flatten)]
+    pub said: Said,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// How much every command says beside its answer.
+#[derive(Args, Clone, Copy)]
+#[command(next_help_heading = "Every command")]
+pub struct Said {
+    /// No progress and no words on what was written; warnings and errors are said
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// More of the evidence: what is excused, what was not recorded, and why
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
 }
 
 /// What laxity can do.
@@ -141,9 +156,6 @@ pub struct RunningArguments {
     /// Print JSON instead of tables
     #[arg(long)]
     pub json: bool,
-    /// No progress
-    #[arg(short, long)]
-    pub quiet: bool,
     /// How many ordinary threads want the same cores all the time, beside the tasks
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1_000))]
     pub busy: u32,
@@ -290,9 +302,6 @@ pub struct SimulateArguments {
     /// Threads that simulate; default: one per core of this machine. They do not change the results
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// No progress
-    #[arg(short, long)]
-    pub quiet: bool,
     /// Exit with 1 if jobs miss deadlines
     #[arg(long)]
     pub fail_on_miss: bool,

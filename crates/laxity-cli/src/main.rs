@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         return code;
     }
     let cli = arguments::Cli::parse();
+    output::set_verbosity(cli.said);
     match commands::dispatch(cli.command) {
         Ok(code) => code,
         Err(error) => {

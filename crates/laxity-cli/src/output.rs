@@ -1,15 +1,43 @@
 //! Standard output: data for other programs, whole or not at all.
 
+use crate::arguments::Said;
 use laxity_model::{Diagnostic, Result};
 use serde::Serialize;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Exit code of a run whose schedule has misses, where the user asked for a verdict.
 pub const MISSES: u8 = 1;
 /// Exit code after Ctrl-C, as shells count it.
 pub const INTERRUPTED: u8 = 130;
+
+/// What `--quiet` and `--verbose` of the command line say; neither before [`set_verbosity`].
+static SAID: OnceLock<Said> = OnceLock::new();
+
+/// Keeps how much is said, for the whole program; once, before a command begins.
+pub fn set_verbosity(said: Said) {
+    // Only the first call counts, and `main` makes one.
+    let _ = SAID.set(said);
+}
+
+/// `--quiet`: no progress, and no words on what was written.
+pub fn quiet() -> bool {
+    SAID.get().is_some_and(|said| said.quiet)
+}
+
+/// `--verbose`: evidence that a first reader can do without is shown, too.
+pub fn verbose() -> bool {
+    SAID.get().is_some_and(|said| said.verbose)
+}
+
+/// Says what went well, such as where something was written, unless `--quiet` forbids it.
+pub fn note(words: impl std::fmt::Display) {
+    if !quiet() {
+        say(words);
+    }
+}
 
 /// Says something on standard error. A reader that left, or a full disk behind it, must not end a run.
 pub fn say(words: impl std::fmt::Display) {

@@ -26,6 +26,7 @@ mod task_set;
 mod text_form;
 mod time;
 mod utilization;
+mod words;
 
 pub use byte_size::ByteSize;
 pub use cache::{Cache, CacheKind};
@@ -48,3 +49,4 @@ pub use task::{AccessPattern, Arrival, Group, Task, TaskKind, WorkingSet};
 pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use time::Duration;
 pub use utilization::{LoadSum, Utilization};
+pub use words::{plural, with_commas};

@@ -90,9 +90,6 @@ pub struct AnalyzeArguments {
     /// Threads that judge; default: one per core of this machine. They do not change the answer
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
-    /// No progress
-    #[arg(short, long)]
-    pub quiet: bool,
     /// Which cores
     #[command(flatten)]
     pub platform: PlatformArguments,
@@ -125,7 +122,7 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     sets.iter().try_for_each(experiment::check_real_time)?;
     let settings = settings(arguments)?;
     let interrupt = interrupt::flag()?;
-    let step = Steps::new(1, arguments.quiet).begin_counting("analysing", "schedulers");
+    let step = Steps::new(1, output::quiet()).begin_counting("analysing", "schedulers");
     let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
     let schedulers = conduct(&sets, &settings, &interrupt, show)?;
     step.vanish();

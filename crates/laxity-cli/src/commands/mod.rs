@@ -153,7 +153,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         ilp_time_limit: placement.ilp_time_limit,
         seed: arguments.seed,
         existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
-        quiet: arguments.quiet,
+        quiet: output::quiet(),
         ..Settings::plain(unique(schedulers), arguments.duration, placement.method(), platform, out)
     })
 }

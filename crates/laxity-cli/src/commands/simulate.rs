@@ -117,7 +117,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         verify: arguments.verify,
         tolerate: arguments.tolerate,
         threads,
-        quiet: arguments.quiet,
+        quiet: output::quiet(),
     })
 }
 

@@ -93,9 +93,6 @@ pub struct VmArguments {
     /// Show what the machine's kernel says, on standard error
     #[arg(long)]
     pub console: bool,
-    /// Say nothing but errors beside the command's own output
-    #[arg(short, long)]
-    pub quiet: bool,
     /// List the kernels in the cache and in the archives, and what is known of them
     #[arg(long, conflicts_with_all = ["command", "kernel"])]
     pub kernels: bool,
@@ -133,7 +130,7 @@ fn variable(text: &str) -> std::result::Result<(String, String), String> {
 
 pub fn vm(arguments: &VmArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
-    let mut terminal = Terminal { quiet: arguments.quiet, console: arguments.console, deaf: false };
+    let mut terminal = Terminal { quiet: output::quiet(), console: arguments.console, deaf: false };
     let ended = if arguments.kernels {
         kernels(arguments, &interrupt, &mut terminal)
     } else {

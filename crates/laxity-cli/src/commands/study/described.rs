@@ -58,9 +58,6 @@ pub struct DescribedArguments {
     /// Print JSON instead of a table
     #[arg(long)]
     pub json: bool,
-    /// No progress
-    #[arg(short, long)]
-    pub quiet: bool,
     /// On this machine
     #[command(flatten)]
     pub really: ReallyArguments,
@@ -119,7 +116,7 @@ fn carried_out<P: Planned>(
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();
     let conducted =
-        watching(&progress, arguments.quiet, || conduct(study, &directory, threads, &interrupt, &progress))?;
+        watching(&progress, output::quiet(), || conduct(study, &directory, threads, &interrupt, &progress))?;
     conclude(&conducted, &directory)?;
     Ok(ended(&conducted, &directory))
 }

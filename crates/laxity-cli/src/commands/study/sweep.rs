@@ -59,9 +59,6 @@ pub struct SweepArguments {
     /// The study's directory; default: laxity-results/ and the study's name
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// No progress
-    #[arg(short, long)]
-    pub quiet: bool,
     /// Only these cells, into the directory itself: how a virtual machine is told what to measure
     #[arg(long, hide = true, value_delimiter = ',', value_parser = value::<Cell>)]
     pub cells: Vec<Cell>,
@@ -154,7 +151,7 @@ impl<'a> Sweep<'a> {
             cap: arguments.load.unwrap_or(load_default),
             batching: arguments.batching == Batching::On,
             kind,
-            quiet: arguments.quiet,
+            quiet: output::quiet(),
         };
         Ok(Sweep { arguments, schedulers, conditions, place })
     }
