@@ -2,7 +2,7 @@
 
 use crate::Cause;
 use crate::names::Names;
-use laxity_model::Duration;
+use laxity_model::{Duration, plural};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -220,26 +220,26 @@ impl fmt::Display for Verdict {
         let total: u64 = self.findings.iter().map(|finding| finding.violations).sum();
         let more = total.saturating_sub(self.violations.len() as u64);
         if more > 0 {
-            writeln!(f, "... and {more} more")?;
+            writeln!(f, "... and {} more", laxity_model::with_commas(more))?;
         }
-        let seen = format!("{} events, {} jobs", self.events, self.jobs_completed);
+        let seen = format!("{}, {}", plural(self.events, "event"), plural(self.jobs_completed, "job"));
         match total {
             0 => write!(f, "clean: {seen}")?,
-            _ => write!(f, "violated {total} times: {seen}")?,
+            _ => write!(f, "{}: {seen}", plural(total, "violation"))?,
         }
         let longest = Duration::from_ns(self.tolerated.longest_ns);
         if !self.excused.is_empty() {
-            let count = self.tolerated.count;
-            write!(f, ", {count} deviations excused by what the run measured (longest {longest})")?;
+            let deviations = plural(self.tolerated.count, "deviation");
+            write!(f, ", {deviations} excused by what the run measured (longest {longest})")?;
         } else if self.tolerated.count > 0 {
-            write!(f, ", {} transitions tolerated (longest {longest})", self.tolerated.count)?;
+            write!(f, ", {} tolerated (longest {longest})", plural(self.tolerated.count, "transition"))?;
         }
         if let Some(overruns) = self.overruns {
             let longest = Duration::from_ns(overruns.longest_ns);
             write!(
                 f,
-                ", {} budgets ended late, while that was under way (longest {longest})",
-                overruns.count
+                ", {} ended late, while that was under way (longest {longest})",
+                plural(overruns.count, "budget")
             )?;
         }
         Ok(())

@@ -83,6 +83,17 @@ impl<'a> Study<'a> {
             || self.runs(&self.all_sets(), configuration).iter().any(made)
     }
 
+    /// Whether jobs asked for work, which takes longer where caches are cold; else they asked for CPU time.
+    pub(crate) fn demand_is_work(&self) -> bool {
+        self.results.options.get("demand-model").is_some_and(|model| model == "work")
+    }
+
+    /// Whether jobs ran under any of the configurations; a simulation beside measurements that failed is none.
+    pub(crate) fn anything_ran(&self) -> bool {
+        let all = self.all_sets();
+        self.configurations.iter().any(|one| Evidence::of(&self.runs(&all, one)).counts.jobs > 0)
+    }
+
     /// The runs in which the tasks of this set ran alone.
     pub(crate) fn alone(&self, set: usize) -> Vec<Measured<'_>> {
         self.select(&[set], |run| run.scheduler == ALONE)
@@ -190,7 +201,8 @@ fn incomplete(runs: &[Measured<'_>]) -> Vec<String> {
         let reason = match &run.run.status {
             RunStatus::Completed => continue,
             RunStatus::Interrupted { reason, ran } => {
-                format!("interrupted after {} of {}: {reason}", shown(*ran), shown(run.run.duration))
+                let why = if reason == "interrupted" { String::new() } else { format!(": {reason}") };
+                format!("interrupted after {} of {}{why}", shown(*ran), shown(run.run.duration))
             }
             RunStatus::NotRun { reason } => format!("not run: {reason}"),
         };

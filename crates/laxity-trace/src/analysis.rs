@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The option in a manifest that says which task sets were not analysed although that was wanted, and why.
+pub const NOT_ANALYSED: &str = "not-analysed";
+
 /// What schedulability tests say of a task set under a scheduler, for any arrivals, whoever schedules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnalysisRecord {

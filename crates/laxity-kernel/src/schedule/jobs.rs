@@ -116,6 +116,7 @@ mod tests {
         let origin = Origin {
             t0_ns: 100,
             tasks: vec![member],
+            names: Vec::new(),
             first_job: 0,
             cpus: vec![0, 1],
             queues: false,

@@ -2,9 +2,9 @@
 
 use super::described::{DescribedArguments, ended, shown};
 use crate::arguments::{PlatformArguments, share, value};
-use crate::{interrupt, output};
 use crate::study::real::{Conditions, Really, conduct_really};
 use crate::study::simulated::Told;
+use crate::{interrupt, output};
 use clap::Args;
 use laxity_model::{Diagnostic, Duration, Result};
 use laxity_study::{SimulationAnswer, SimulationStudy};

@@ -8,7 +8,7 @@ use crate::study::schedules::{Answer, Evaluation, TABLE_FILE, Told};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_model::Result;
+use laxity_model::{Result, plural};
 use std::process::ExitCode;
 
 /// `laxity study schedules`.
@@ -79,7 +79,11 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     if verified == 0 {
         return sweep.nothing("recorded", &refused, all);
     }
-    output::say(format_args!("{verified} schedule(s) verified, {violations} violation(s)"));
+    output::say(format_args!(
+        "{} verified, {}",
+        plural(verified, "schedule"),
+        plural(violations, "violation")
+    ));
     Ok(output::verdict(violations == 0))
 }
 
