@@ -30,7 +30,7 @@ const TASKS_MOST: usize = 4;
 pub struct Beside {
     /// Name of the scheduler.
     pub scheduler: String,
-    /// Who scheduled what was measured.
+    /// What scheduled the measured jobs.
     pub host: Host,
     /// Jobs that were both measured and simulated, and completed in both.
     pub jobs_compared: u64,

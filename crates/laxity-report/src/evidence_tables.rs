@@ -1,4 +1,4 @@
-//! The tables of a report: at a glance, who misses what, lelli2012's Tables 3 and 4.
+//! The tables of a report: at a glance, misses by task, lelli2012's Tables 3 and 4.
 
 use crate::analysis;
 use crate::cells::{Cell, Layout};
@@ -78,7 +78,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
 /// Where the glance has the columns of [`Apart`]: behind the share of misses.
 const APART_AFTER: usize = 5;
 
-/// Jobs that were aborted, releases that were skipped and jobs of tasks that were ordinary: columns that are there if there were any.
+/// Jobs that were aborted, releases that were skipped and jobs of tasks in the background: columns that are there if there were any.
 struct Apart {
     aborted: bool,
     skipped: bool,
@@ -92,7 +92,7 @@ impl Apart {
     }
 
     fn columns(&self) -> Vec<Column> {
-        let named = [(self.aborted, "Aborted"), (self.skipped, "Skipped"), (self.ordinary, "Ordinary")];
+        let named = [(self.aborted, "Aborted"), (self.skipped, "Skipped"), (self.ordinary, "Background")];
         named.into_iter().filter(|(there, _)| *there).map(|(_, name)| Column::number(name)).collect()
     }
 

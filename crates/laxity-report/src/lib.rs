@@ -178,7 +178,7 @@ impl<'a> Report<'a> {
         &self.beside
     }
 
-    /// The report as text: tables, who misses what, the recommendation.
+    /// The report as text: tables and the recommendation.
     pub fn text(&self, style: TextStyle) -> String {
         terminal::text(self, style)
     }

@@ -6,12 +6,12 @@ use laxity_trace::{
     ALONE, Counts, Host, Results, Run, RunStatus, RunSummary, Sample, SchedulerSummary, Summary, TaskSummary,
 };
 
-/// A scheduler and who carried it out: what can be recommended.
+/// A scheduler and the host that carried it out: what can be recommended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
     /// Name of the scheduler.
     pub scheduler: String,
-    /// Who scheduled.
+    /// The host that scheduled.
     pub host: Host,
     /// What it is called in tables and plots: the scheduler, and the host where several had it.
     pub label: String,
@@ -213,7 +213,7 @@ fn incomplete(runs: &[Measured<'_>]) -> Vec<String> {
     reasons
 }
 
-/// Who has the same reason, together: names in their order, and the reason.
+/// Names with the same reason together, in their order, and the reason.
 pub(crate) fn by_reason(reasons: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
     let mut together: Vec<(String, String)> = Vec::new();
     for (who, why) in reasons {

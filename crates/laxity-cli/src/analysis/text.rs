@@ -1,8 +1,8 @@
 //! The answer in tables and words.
 
 use super::answer::{
-    Answer, BoundsAnswer, BoundsKind, CellAnswer, FewestProcessors, LargestScaling, OverheadsAnswer, SchedulerAnswer,
-    VerdictAnswer, VerdictName,
+    Answer, BoundsAnswer, BoundsKind, CellAnswer, FewestProcessors, LargestScaling, OverheadsAnswer,
+    SchedulerAnswer, VerdictAnswer, VerdictName,
 };
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use laxity_model::{Duration, TaskSet, plural};
@@ -118,7 +118,8 @@ pub fn verdict(answer: &VerdictAnswer) -> String {
 /// not fit stand in a table below, with the names of the tasks again.
 fn bounds(set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> Option<String> {
     let deadlines = || set.real_time().map(|(_, task)| task.deadline_rel.as_ns());
-    let times = schedulers.iter().filter_map(better_of).flat_map(|bounds| bounds.tasks.iter().map(|one| one.ns));
+    let times =
+        schedulers.iter().filter_map(better_of).flat_map(|bounds| bounds.tasks.iter().map(|one| one.ns));
     let unit = Unit::of(times.chain(deadlines()).max()?);
     let better = |one: &SchedulerAnswer| {
         let bounds = better_of(one)?;

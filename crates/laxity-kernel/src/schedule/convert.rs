@@ -36,7 +36,7 @@ pub struct Origin {
     pub first_job: u32,
     /// The CPUs of the schedule; records about others are passed over.
     pub cpus: Vec<u32>,
-    /// Whether every CPU has a queue, out of which nobody takes a job while that CPU has yet to decide (push-pull).
+    /// Whether every CPU has a queue, from which no other CPU takes a job while that CPU has yet to decide (push-pull).
     pub queues: bool,
     /// Where the schedule ends at the latest, in ns of CLOCK_MONOTONIC; without it where the records do.
     pub end_ns: Option<u64>,
@@ -201,7 +201,7 @@ impl Conversion<'_> {
                     found.push(record.cpu, Cause::Queue, (begin, end), WHOEVER_WAITS);
                 }
             }
-            // Whoever waits may be the one that is sent, or that takes the place of one without budget.
+            // Any waiting job may be the one that is sent, or that takes the place of one without budget.
             EventKind::Push => {
                 let (cause, span) = match record.argument2 {
                     0 => (Cause::Push, &mut found.windows.push),

@@ -39,7 +39,7 @@ impl Verification<'_> {
         let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(cpu)).of(name);
         self.report.violation(sighting, |names| {
             format!(
-                "ran {name}, of an ordinary task, on cpu{cpu}, which is outside its affinity",
+                "ran {name}, of a background task, on cpu{cpu}, which is outside its affinity",
                 name = names.job(name)
             )
         });

@@ -62,7 +62,7 @@ struct Server {
     expected: Option<Expected>,
 }
 
-/// What becomes of a job.
+/// What happens to a job.
 #[derive(Clone, Copy)]
 pub(super) struct Grant {
     /// From when on it may run.
@@ -140,7 +140,7 @@ impl Budgets {
         self.under_way = Some(vec![UnderWay::default(); cpus]);
     }
 
-    /// Whether a budget may be used up and nobody has noticed yet.
+    /// Whether a budget may be used up without a record of it yet.
     pub fn noticed_late(&self) -> bool {
         self.under_way.is_some()
     }

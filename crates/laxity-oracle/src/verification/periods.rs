@@ -22,7 +22,7 @@ use laxity_model::{Arrival, Duration, Task};
 struct Next {
     /// Where the definition says everything.
     jobs: Option<Jobs>,
-    /// All of them, for who begins anew at an earlier one.
+    /// All of them, for a task that begins anew at an earlier one.
     all: Option<Jobs>,
     peeked: Option<JobSpec>,
     /// Number of the next job, and by how much it and those behind it are later than they would be.

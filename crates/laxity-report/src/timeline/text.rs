@@ -1,8 +1,8 @@
-//! The schedule as text, one line per event: `t=3ms cpu1 T2.1 preempts T1.1`.
+//! The schedule as text, one line per event: `t=3ms cpu1 video.0 preempts audio.0`.
 //!
 //! 1. A line says when, on which CPU (if that has meaning), and what. Times are exact.
 //! 2. A preemption and what takes the CPU at the same instant are one line. With the costs of a context switch between
-//!    them they are two: `t=3ms cpu1 T1.1 is preempted`, `t=3.005ms cpu1 T2.1 starts`.
+//!    them they are two: `t=3ms cpu1 T1.0 is preempted`, `t=3.005ms cpu1 T2.0 starts`.
 //! 3. Lines are in the order of the events.
 //!
 //! Memory: the events of one instant.
@@ -277,15 +277,15 @@ mod tests {
     #[test]
     fn a_window_is_half_open_and_units_are_exact() {
         let options = TextOptions { from_ns: 5_000_000, to_ns: 5_500_000, unit: TimeUnit::Milliseconds };
-        let expected = "t=5.000000ms T1.2 is released, deadline 10.000000ms\n\
-            t=5.000000ms cpu0 T1.2 preempts T3.1\n\
+        let expected = "t=5.000000ms T1.1 is released, deadline 10.000000ms\n\
+            t=5.000000ms cpu0 T1.1 preempts T3.0\n\
             t=5.000000ms cpu1 drops a message overtaken by events\n";
         assert_eq!(text(options), expected);
         let options = TextOptions { from_ns: 90_000, to_ns: 90_001, unit: TimeUnit::Microseconds };
-        assert_eq!(text(options), "t=90.000us cpu1 T2.1 starts\n");
+        assert_eq!(text(options), "t=90.000us cpu1 T2.0 starts\n");
         assert_eq!(
             text(TextOptions { unit: TimeUnit::Nanoseconds, ..options }),
-            "t=90000ns cpu1 T2.1 starts\n"
+            "t=90000ns cpu1 T2.0 starts\n"
         );
     }
 

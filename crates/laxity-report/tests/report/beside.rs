@@ -125,7 +125,7 @@ fn a_job_that_waited_and_one_that_ran_longer_are_told_apart() {
         said.contains("Missed only in reality: 1 job") && said.contains("waited longer than simulated"),
         "{said}"
     );
-    assert!(said.contains("Most behind: job 2 of "), "jobs are counted from 1: {said}");
+    assert!(said.contains("Most behind: job 1 of "), "jobs are counted from 0: {said}");
     let ran = words(&only(&twins(late(2, 1, true))));
     assert!(ran.contains("used more CPU time than they asked for"), "{ran}");
 }

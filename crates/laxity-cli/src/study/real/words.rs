@@ -12,12 +12,12 @@ pub struct Really<'a> {
     pub study: &'a SimulationStudy,
     /// How they were run.
     pub conditions: &'a Conditions,
-    /// What became of them.
+    /// How they ended.
     pub conducted: &'a Conducted<RunTally>,
 }
 
 impl Really<'_> {
-    /// What became of the sets as simulations have it.
+    /// The sets' outcomes, as simulations have them.
     pub fn sums(&self) -> Conducted<SimulationTally> {
         let points = self.conducted.points.iter().map(|(point, tally)| (*point, tally.sums.clone()));
         Conducted { points: points.collect(), complete: self.conducted.complete }
