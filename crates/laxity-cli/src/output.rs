@@ -4,6 +4,7 @@ use crate::arguments::Said;
 pub use laxity_model::cannot_write;
 use laxity_model::{Diagnostic, Existing, Result};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -42,7 +43,7 @@ pub fn note(words: impl std::fmt::Display) {
 
 /// Says something on standard error. A reader that left, or a full disk behind it, must not end a run.
 pub fn say(words: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{words}");
+    let _ = writeln!(std::io::stderr(), "{}", shown(&words.to_string()));
 }
 
 /// Says what is wrong, and the way out; the first word in red on a terminal that wants colours.
@@ -60,8 +61,24 @@ pub fn colors(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Writes text to standard output. A reader that left (`| head`) is no error.
+/// Whether words may have symbols beyond ASCII: as the locale says.
+pub fn utf8() -> bool {
+    static UTF8: OnceLock<bool> = OnceLock::new();
+    *UTF8.get_or_init(laxity_report::locale_is_utf8)
+}
+
+/// Words as the locale can show them.
+fn shown(words: &str) -> Cow<'_, str> {
+    if utf8() { Cow::Borrowed(words) } else { laxity_report::ascii(words) }
+}
+
+/// Writes words and tables to standard output, in ASCII where the locale is not UTF-8.
 pub fn print(text: &str) -> Result<()> {
+    print_data(&shown(text))
+}
+
+/// Writes data for other programs to standard output, as it is. A reader that left (`| head`) is no error.
+pub fn print_data(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
@@ -73,16 +90,18 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Columns of the terminal behind standard output, if it is one.
+/// Columns of the terminal behind standard output, if it is one; else those that the variable `COLUMNS` says, if any.
 pub fn columns() -> Option<u16> {
-    rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col).filter(|&width| width > 0)
+    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
+    let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
+    terminal.filter(|&width| width > 0).or_else(said).filter(|&width| width > 0)
 }
 
 /// Writes one JSON document to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
-    print(&(text + "\n"))
+    print_data(&(text + "\n"))
 }
 
 /// Writes a file of laxity's own, such as one of a results directory, whole or not at all; what a user names goes through

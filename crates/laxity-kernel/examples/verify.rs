@@ -169,7 +169,7 @@ fn record(
     println!("{} records, {} lost", recorded.records.len(), recorded.lost);
     let cpus = (0..cpus).collect();
     let (end_ns, servers) = (Some(t0_ns + length_ns), vec![]);
-    let origin = Origin { t0_ns, tasks, first_job: 1, cpus, queues, end_ns, servers };
+    let origin = Origin { t0_ns, tasks, names: Vec::new(), first_job: 1, cpus, queues, end_ns, servers };
     Ok(convert(&recorded, &origin))
 }
 

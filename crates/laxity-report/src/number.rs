@@ -105,7 +105,7 @@ pub fn count(number: u64) -> String {
 }
 
 /// `1 job`, `2 jobs`.
-pub(crate) fn counted(number: u64, word: &str) -> String {
+pub(crate) fn counted(number: impl TryInto<u64>, word: &str) -> String {
     laxity_model::plural(number, word)
 }
 

@@ -22,7 +22,7 @@ mod timestamp;
 mod whole_file;
 
 pub use activities_file::KernelActivity;
-pub use analysis::{AnalysisRecord, ProofRecord, ProofVerdict};
+pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict};
 pub use directory::{
     ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, JOBS_FILE, MANIFEST_FILE, ResultsDirectory,
     create_events, events_path, load, load_manifest, open_events, read_activities, runs_with_events,
@@ -34,6 +34,7 @@ pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
 pub use laxity_model::Existing;
 pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
+pub use machine::EMULATED;
 pub use metrics::{
     BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, MissRates, Rates,
     ResponseTimes, RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary, SchedulerTardiness, Summary,

@@ -194,7 +194,7 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
                 write_set(&folder.join(format!("{}.{format}", set.name())), format, set, existing)?;
             }
             None if arguments.json => {}
-            None => output::print(&text_of(set, format))?,
+            None => output::print_data(&text_of(set, format))?,
         }
         if arguments.json {
             array.push(set.to_json_value());

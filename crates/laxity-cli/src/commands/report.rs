@@ -4,6 +4,7 @@ use super::simulate::{heading, rows};
 use super::verify::chosen;
 use crate::arguments::ReportArguments;
 use crate::overheads::{self, RunOverheads};
+use crate::progress::Phase;
 use crate::simulation::views::{Shown, Views};
 use crate::{output, simulation};
 use laxity_model::{Diagnostic, Result};
@@ -140,7 +141,7 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
 /// Writes the answer to standard output.
 pub fn print(report: &Report<'_>, verdicts: &[(u32, Verdict)], json: bool, tables: bool) -> Result<()> {
     if json {
-        output::print(&Answer::of(report, verdicts, &[], None).text()?)
+        output::print_data(&Answer::of(report, verdicts, &[], None).text()?)
     } else if tables {
         output::print(&report.text(style()))
     } else {
@@ -179,14 +180,18 @@ pub fn publish(
     };
     let overheads = overheads::read(directory)?;
     let text = Answer::of(&report, verdicts, &overheads, Some(directory)).text()?;
-    output::write_file(&directory.join(SUMMARY_FILE), &text)?;
-    report.write(directory)?;
+    let phase = Phase::begin("writing the report", output::quiet());
+    let written =
+        output::write_file(&directory.join(SUMMARY_FILE), &text).and_then(|()| report.write(directory));
+    phase.end();
+    // The answer does not need the disk.
     if json {
-        output::print(&text)?;
+        output::print_data(&text)?;
     } else if tables {
         output::print(&report.text(style()))?;
         output::print(&overheads::text(&overheads))?;
     }
+    written.map_err(|error| error.context("the answer is above, and the report is not written"))?;
     let page = directory.join(laxity_report::HTML_FILE);
     output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     let real_runs = || report.summary().runs.iter().filter(|run| run.host != Host::Simulator);
@@ -215,10 +220,14 @@ fn is_clean(scheduler: &SchedulerSummary) -> bool {
 }
 
 fn style() -> TextStyle {
-    if !std::io::stdout().is_terminal() {
-        return TextStyle::default();
+    let terminal = std::io::stdout().is_terminal();
+    TextStyle {
+        width: output::columns(),
+        borders: terminal,
+        color: terminal && std::env::var_os("NO_COLOR").is_none(),
+        ascii: !output::utf8(),
+        verbose: output::verbose(),
     }
-    TextStyle { width: output::columns(), color: std::env::var_os("NO_COLOR").is_none() }
 }
 
 /// The deployment files of a results directory, by name.

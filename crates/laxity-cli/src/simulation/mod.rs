@@ -107,7 +107,7 @@ impl Settings {
         goes_by_servers.then(|| (self.amp_rm, self.mechanics.below.clone()))
     }
 
-    /// Whoever enters later is not placed, and who is refused runs as an ordinary task.
+    /// Tasks that enter later are not placed; refused tasks run in the background.
     fn place_below(&self, set: &TaskSet, (placing, below): (Placing<'_>, &Below)) -> Result<Placed> {
         let changes = changes(&self.mechanics.changes, set, &self.platform, &self.mechanics.below)?;
         let absent: Vec<usize> = (0..set.tasks().len()).filter(|&task| changes.lets_enter(task)).collect();
@@ -297,7 +297,7 @@ impl<'a> EventsPlaces<'a> {
     }
 }
 
-/// A run that is finished, with what came of it.
+/// A finished run with its results.
 struct Made {
     run: Run,
     tallies: Tallies,

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-/// Columns where nobody says how many there are.
+/// Columns where their number is not known.
 const WIDTH_DEFAULT: u16 = 100;
 /// Text is handed on in pieces of about this size.
 const PIECE: usize = 1 << 16;

@@ -41,7 +41,7 @@ pub const JOBS_FILE: &str = "jobs.parquet";
 const PARTS: &str = "jobs.parts";
 /// Key of the run's record among the metadata of its part.
 const RUN_KEY: &str = "laxity.run";
-/// Key of what became of the run's background tasks, if it had some.
+/// Key of how the run's background tasks fared, if it had some.
 const BACKGROUND_KEY: &str = "laxity.background";
 /// Why a run that is still to come has no jobs.
 const PENDING: &str = "laxity stopped before this run was made";

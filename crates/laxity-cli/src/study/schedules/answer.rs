@@ -40,7 +40,7 @@ struct CellAnswer {
     not_measured: Option<String>,
     /// What the kernel calls itself.
     kernel: Option<String>,
-    /// What became of the jobs.
+    /// How the jobs ended.
     jobs: Option<JobMetrics>,
     /// The schedule and what the oracles said of it.
     schedule: Option<Checked>,

@@ -150,10 +150,7 @@ impl<'a, W: Write> Trace<'a, W> {
             name_iid: Some(name),
             correlation_iid,
             track_uuid: Some(track),
-            debug_annotations: key
-                .map(|(_, job)| Note::Job.unsigned(u64::from(job) + 1))
-                .into_iter()
-                .collect(),
+            debug_annotations: key.map(|(_, job)| Note::Job.unsigned(u64::from(job))).into_iter().collect(),
             ..TrackEvent::default()
         };
         let mut end =
@@ -191,7 +188,7 @@ impl<'a, W: Write> Trace<'a, W> {
             name_iid: Some(self.packets.name(&name)?),
             correlation_iid: Some(self.packets.correlation(&name)?),
             track_uuid: Some(track),
-            debug_annotations: vec![Note::Job.unsigned(u64::from(job) + 1)],
+            debug_annotations: vec![Note::Job.unsigned(u64::from(job))],
             ..TrackEvent::default()
         };
         self.packets.event(event.time_ns, begin)
@@ -213,7 +210,7 @@ impl<'a, W: Write> Trace<'a, W> {
             kind: Some(TYPE_INSTANT),
             name_iid: Some(name),
             track_uuid: Some(track),
-            debug_annotations: vec![Note::Job.unsigned(u64::from(job) + 1)],
+            debug_annotations: vec![Note::Job.unsigned(u64::from(job))],
             ..TrackEvent::default()
         };
         self.packets.event(time_ns, event)
