@@ -13,6 +13,7 @@ mod output;
 mod overheads;
 mod progress;
 mod promotion;
+mod shipped;
 mod simulation;
 mod study;
 
@@ -31,7 +32,8 @@ fn main() -> ExitCode {
     let cli = arguments::Cli::parse();
     match commands::dispatch(cli.command) {
         Ok(code) => code,
-        Err(error) => {
+        Err(mut error) => {
+            error.hint = error.hint.map(|hint| shipped::in_words(&hint));
             output::say(&error);
             ExitCode::from(error.failure.exit_code())
         }

@@ -11,6 +11,7 @@ mod place;
 pub mod promote;
 mod report;
 mod run;
+pub mod shell;
 mod simulate;
 pub mod study;
 mod verify;
@@ -21,7 +22,7 @@ pub use report::DEPLOY_DIRECTORY;
 use crate::arguments::{Command, RunningArguments};
 use crate::experiment::{Below, Finished, Settings};
 use crate::simulation::NamedScheduler;
-use crate::{experiment, output};
+use crate::{experiment, output, shipped};
 use laxity_model::{Diagnostic, Duration, Platform, Result, Sharing, TaskSet, read_task_set};
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
@@ -50,6 +51,8 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Overheads(arguments) => overheads::overheads(&arguments),
         Command::Study(arguments) => study::study(&arguments),
         Command::Vm(arguments) => vm::vm(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
     }
 }
 
@@ -70,7 +73,7 @@ fn read_sets(paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
 }
 
 fn read_set(path: &Path) -> Result<TaskSet> {
-    let imported = read_task_set(path)?;
+    let imported = read_task_set(&shipped::located(path))?;
     for warning in &imported.warnings {
         output::say(format_args!("warning: {}: {warning}", path.display()));
     }
