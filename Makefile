@@ -9,7 +9,8 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 # Evaluated per recipe, so that it sees what `setup` has just installed.
 export LIBCLANG_PATH = $(shell scripts/libclang)
 
-.PHONY: help demo test build bless fuzz vm-test vm-matrix grid install clean
+.PHONY: help demo test build bless fuzz vm-test vm-matrix grid install uninstall clean
+.PHONY: package-deb package-wheel package-tarball packages
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -49,10 +50,29 @@ grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; som
 	cargo build --release --locked
 	scripts/grid
 
-# No build here: root, who installs, may have no cargo.
-install: ## Copy the built program to PREFIX/bin (/usr/local)
+# No build here: root may have no cargo, and the rights of what was built stay as they are.
+install: ## Copy the built program, manual pages, completions and shipped files below PREFIX (/usr/local)
 	@test -x $(LAXITY) || { echo 'error: $(LAXITY) is not built; run `make build` first' >&2; exit 2; }
-	install -D -m 755 $(LAXITY) $(DESTDIR)$(PREFIX)/bin/laxity
+	install -D -m 755 $(if $(shell command -v strip),-s) $(LAXITY) $(DESTDIR)$(PREFIX)/bin/laxity
+	scripts/package/stage $(LAXITY) $(DESTDIR)$(PREFIX)
+
+uninstall: ## Remove what `make install` copied
+	rm -f $(DESTDIR)$(PREFIX)/bin/laxity
+	rm -rf $(DESTDIR)$(PREFIX)/share/laxity
+	cd $(DESTDIR)$(PREFIX)/share && rm -f man/man1/laxity.1 man/man1/laxity-*.1 bash-completion/completions/laxity \
+		zsh/vendor-completions/_laxity fish/vendor_completions.d/laxity.fish
+
+package-deb: ## target/package/laxity_*.deb, for this machine's distribution
+	@scripts/package/deb
+
+package-wheel: ## target/package/laxity_cli-*.whl for x86-64 and aarch64
+	@scripts/package/wheel
+
+package-tarball: ## target/package/laxity-*.tar.xz for x86-64 and aarch64: the wheels' programs, with all that belongs to them
+	@scripts/package/tarball
+
+packages: package-deb package-tarball ## All packages, tried in minimal Debian roots; needs root
+	@tests/packages/run
 
 clean: ## Remove what was built and the demo's results
 	cargo clean
