@@ -9,8 +9,7 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 # Evaluated per recipe, so that it sees what `setup` has just installed.
 export LIBCLANG_PATH = $(shell scripts/libclang)
 
-.PHONY: help demo test build bless fuzz vm-test vm-matrix grid install uninstall clean
-.PHONY: package-deb package-wheel package-tarball packages
+.PHONY: help demo test build bless fuzz vm-test vm-matrix grid install clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -55,6 +54,8 @@ install: ## Copy the built program, manual pages, completions and shipped files 
 	@test -x $(LAXITY) || { echo 'error: $(LAXITY) is not built; run `make build` first' >&2; exit 2; }
 	install -D -m 755 $(if $(shell command -v strip),-s) $(LAXITY) $(DESTDIR)$(PREFIX)/bin/laxity
 	scripts/package/stage $(LAXITY) $(DESTDIR)$(PREFIX)
+
+.PHONY: uninstall package-deb package-wheel package-tarball packages
 
 uninstall: ## Remove what `make install` copied
 	rm -f $(DESTDIR)$(PREFIX)/bin/laxity
