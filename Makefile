@@ -49,7 +49,7 @@ grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; som
 	cargo build --release --locked
 	scripts/grid
 
-# No build here: root may have no cargo, and the rights of what was built stay as they are.
+# No build here: root, who installs, may have no cargo.
 install: ## Copy the built program, manual pages, completions and shipped files below PREFIX (/usr/local)
 	@test -x $(LAXITY) || { echo 'error: $(LAXITY) is not built; run `make build` first' >&2; exit 2; }
 	install -D -m 755 $(if $(shell command -v strip),-s) $(LAXITY) $(DESTDIR)$(PREFIX)/bin/laxity
