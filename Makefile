@@ -56,9 +56,30 @@ results-%: ## Make results/% again (see `make results`); FORCE=1 replaces what w
 	@scripts/results $*
 
 # No build here: root, who installs, may have no cargo.
-install: ## Copy the built program to PREFIX/bin (/usr/local)
+install: ## Copy the built program, manual pages, completions and shipped files below PREFIX (/usr/local)
 	@test -x $(LAXITY) || { echo 'error: $(LAXITY) is not built; run `make build` first' >&2; exit 2; }
-	install -D -m 755 $(LAXITY) $(DESTDIR)$(PREFIX)/bin/laxity
+	install -D -m 755 $(if $(shell command -v strip),-s) $(LAXITY) $(DESTDIR)$(PREFIX)/bin/laxity
+	scripts/package/stage $(LAXITY) $(DESTDIR)$(PREFIX)
+
+.PHONY: uninstall package-deb package-wheel package-tarball packages
+
+uninstall: ## Remove what `make install` copied
+	rm -f $(DESTDIR)$(PREFIX)/bin/laxity
+	rm -rf $(DESTDIR)$(PREFIX)/share/laxity
+	cd $(DESTDIR)$(PREFIX)/share && rm -f man/man1/laxity.1 man/man1/laxity-*.1 bash-completion/completions/laxity \
+		zsh/vendor-completions/_laxity fish/vendor_completions.d/laxity.fish
+
+package-deb: ## target/package/laxity_*.deb, for this machine's distribution
+	@scripts/package/deb
+
+package-wheel: ## target/package/laxity_cli-*.whl for x86-64 and aarch64
+	@scripts/package/wheel
+
+package-tarball: ## target/package/laxity-*.tar.xz for x86-64 and aarch64: the wheels' programs, with all that belongs to them
+	@scripts/package/tarball
+
+packages: package-deb package-tarball ## All packages, tried in minimal Debian roots; needs root
+	@tests/packages/run
 
 clean: ## Remove what was built and the demo's results
 	cargo clean

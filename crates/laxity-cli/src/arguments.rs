@@ -45,7 +45,7 @@ Exit codes: 0 clean; 1 misses or a violation, where asked to judge; 2 usage or i
 
 /// The whole command line.
 #[derive(Parser)]
-#[command(name = "laxity", version, about = ABOUT, after_help = AFTER, max_term_width = 110)]
+#[command(name = "laxity", version = crate::shipped::VERSION, about = ABOUT, after_help = AFTER, max_term_width = 110)]
 pub struct Cli {
     /// How much is said
     #[command(flatten)]
@@ -150,6 +150,11 @@ pub enum Command {
     Study(crate::commands::study::StudyArguments),
     /// Do any of this inside a virtual machine whose kernel has sched_ext.
     Vm(crate::commands::vm::VmArguments),
+    /// Print what a shell completes commands and options by.
+    Completions(crate::commands::shell::CompletionsArguments),
+    /// Write the manual pages.
+    #[command(name = "__man", hide = true)]
+    Man(crate::commands::shell::ManArguments),
 }
 
 /// Parses an option value, keeping the hint.

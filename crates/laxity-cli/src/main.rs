@@ -13,6 +13,7 @@ mod output;
 mod overheads;
 mod progress;
 mod promotion;
+mod shipped;
 mod simulation;
 mod study;
 
@@ -31,7 +32,8 @@ fn main() -> ExitCode {
     output::set_verbosity(cli.said);
     match commands::dispatch(cli.command) {
         Ok(code) => code,
-        Err(error) => {
+        Err(mut error) => {
+            error.hint = error.hint.map(|hint| shipped::in_words(&hint));
             output::say_error(&error);
             ExitCode::from(error.failure.exit_code())
         }

@@ -1,6 +1,7 @@
 //! What scheduling costs, from the files that the user gave.
 
 use super::placed::running;
+use crate::shipped;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{CacheKind, CpuList, Diagnostic, Platform, Policy, Result, read_file};
@@ -84,11 +85,12 @@ impl Charges {
                 ));
             }
             let name = file.path.to_str().unwrap_or_default();
-            let overheads = read_overheads(&file.path, name)?.1.with_tick_period(tick_period);
+            let overheads =
+                read_overheads(&shipped::located(&file.path), name)?.1.with_tick_period(tick_period);
             read.push((file.clone(), overheads));
         }
         let cache_delays = match cache_delays {
-            Some(path) => Some((path.to_owned(), read_file(path, CacheDelays::from_csv)?)),
+            Some(path) => Some((path.to_owned(), read_file(&shipped::located(path), CacheDelays::from_csv)?)),
             None => None,
         };
         Ok(Charges { files: read, cache_delays, tick_period })

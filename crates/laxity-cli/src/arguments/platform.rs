@@ -89,7 +89,7 @@ fn named_or_read(file: &Path) -> Result<Platform> {
     match named.map(ShippedPlatform::named) {
         Some(Ok(platform)) => Ok(platform),
         Some(Err(none)) if file.components().count() == 1 && file.extension().is_none() => Err(none),
-        _ => read_platform(file),
+        _ => read_platform(&crate::shipped::located(file)),
     }
 }
 

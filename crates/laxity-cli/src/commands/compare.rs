@@ -4,7 +4,7 @@ use super::{conclude, read_sets, settings};
 use crate::analysis::{ChargedFile, Charges};
 use crate::arguments::CompareArguments;
 use crate::simulation::{Mechanics, NamedScheduler};
-use crate::{experiment, interrupt};
+use crate::{experiment, interrupt, shipped};
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
 use laxity_model::{Duration, Result, Scheduler, TaskSet};
 use laxity_sim::costs::{Costs, read_costs};
@@ -46,7 +46,7 @@ fn mechanics(arguments: &CompareArguments, sets: &[TaskSet]) -> Result<Option<Me
         return Ok(None);
     }
     let costs = match &arguments.costs {
-        Some(file) => read_costs(file)?,
+        Some(file) => read_costs(&shipped::located(file))?,
         None => Costs::default(),
     };
     for set in sets {

@@ -14,6 +14,7 @@ pub mod promote;
 mod report;
 mod run;
 pub mod schema;
+pub mod shell;
 mod simulate;
 pub mod study;
 mod verify;
@@ -24,7 +25,7 @@ pub use report::DEPLOY_DIRECTORY;
 use crate::arguments::{Command, RunningArguments};
 use crate::experiment::{Below, Finished, Settings};
 use crate::simulation::NamedScheduler;
-use crate::{experiment, output};
+use crate::{experiment, output, shipped};
 use laxity_model::{Diagnostic, Duration, Platform, Result, Sharing, TaskSet, read_task_set};
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
@@ -56,6 +57,8 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Overheads(arguments) => overheads::overheads(&arguments),
         Command::Study(arguments) => study::study(&arguments),
         Command::Vm(arguments) => vm::vm(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
     }
 }
 
@@ -76,7 +79,7 @@ fn read_sets(paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
 }
 
 fn read_set(path: &Path) -> Result<TaskSet> {
-    let imported = read_task_set(path)?;
+    let imported = read_task_set(&shipped::located(path))?;
     for warning in &imported.warnings {
         output::say(format_args!("warning: {}: {warning}", path.display()));
     }

@@ -4,7 +4,7 @@ use super::{check_length, read_sets, report, unique};
 use crate::arguments::SimulateArguments;
 use crate::simulation::views::{Shown, Views, open};
 use crate::simulation::{self, Finished, Mechanics, Settings};
-use crate::{interrupt, output};
+use crate::{interrupt, output, shipped};
 use laxity_model::{CpuList, Diagnostic, Result, TaskSet};
 use laxity_oracle::Verdict;
 use laxity_report::Report;
@@ -77,7 +77,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     }
     let amp_rm = below.method(arguments.placement.placement)?;
     let costs = match &arguments.costs {
-        Some(file) => read_costs(file)?,
+        Some(file) => read_costs(&shipped::located(file))?,
         None => Costs::default(),
     };
     let threads = match arguments.threads {

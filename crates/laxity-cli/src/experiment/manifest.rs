@@ -43,7 +43,7 @@ impl Common {
     ) -> Manifest {
         Manifest {
             version: RESULTS_VERSION,
-            laxity_version: env!("CARGO_PKG_VERSION").to_owned(),
+            laxity_version: crate::shipped::VERSION.to_owned(),
             command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
             created: laxity_trace::rfc3339(SystemTime::now()),
             seed: self.seed,

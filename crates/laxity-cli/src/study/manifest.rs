@@ -32,7 +32,7 @@ pub fn manifest<P: Planned>(headings: &Headings<'_>, study: &P, conducted: &Cond
         "source": headings.source,
         "notes": headings.notes,
         "command": command,
-        "laxity": env!("CARGO_PKG_VERSION"),
+        "laxity": crate::shipped::VERSION,
         "rng": laxity_generate::RNG_NAME,
         "written": laxity_trace::rfc3339(SystemTime::now()),
         "complete": conducted.complete,

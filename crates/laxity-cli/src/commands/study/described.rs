@@ -3,7 +3,7 @@
 use super::really::{ReallyArguments, really_run};
 use crate::arguments::whole;
 use crate::study::{schedulability, simulated, watching};
-use crate::{interrupt, output};
+use crate::{interrupt, output, shipped};
 use clap::Args;
 use laxity_model::{Diagnostic, Result};
 use laxity_study::{
@@ -160,5 +160,5 @@ fn read(file: &Path, changes: Changes) -> Result<Described> {
         return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.display()))
             .hint("name a study's file, `overheads` or `schedules`"));
     }
-    Described::read(file, changes)
+    Described::read(&shipped::located(file), changes)
 }
