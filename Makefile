@@ -17,7 +17,7 @@ help: ## This list
 
 demo: ## Install what is missing, build, run the main job here for about a minute; says where the report is
 	@scripts/setup build
-	cargo build --release --locked
+	cargo build --release --locked $(BUILD_FLAGS)
 	@scripts/demo
 
 test: ## Install what is missing and check everything: format, lints, tests, documentation, Python
@@ -26,7 +26,7 @@ test: ## Install what is missing and check everything: format, lints, tests, doc
 
 build: ## Install what is missing and build target/release/laxity
 	@scripts/setup build
-	cargo build --release --locked
+	cargo build --release --locked $(BUILD_FLAGS)
 
 bless: ## Rewrite goldens and schemas after a deliberate change
 	@scripts/bless
@@ -36,17 +36,17 @@ fuzz: ## Fuzz every reader for FUZZ_SECONDS (60); needs a nightly compiler and c
 
 vm-test: ## cgroup v2, one core and no cpusets, in a virtual machine without KVM; about a minute, needs root to install QEMU
 	@scripts/setup build
-	cargo build --release --locked
+	cargo build --release --locked $(BUILD_FLAGS)
 	@tests/vm/cgroup2
 
 vm-matrix: ## Every fault under the policies, on every kernel and number of CPUs, in virtual machines; about half an hour
 	@scripts/setup test
-	cargo build --release --locked
+	cargo build --release --locked $(BUILD_FLAGS)
 	@VM_FULL=1 tests/vm/matrix
 
 grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; some minutes, needs root
 	@scripts/setup build
-	cargo build --release --locked
+	cargo build --release --locked $(BUILD_FLAGS)
 	scripts/grid
 
 # No build here: root, who installs, may have no cargo.
