@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What user space and the host tell each other. The Rust side is made from this file (crates/laxity-kernel/build.rs). */
+/* What user space and the host tell each other. crates/laxity-kernel/src/ffi.rs is made from this file (make bless). */
 #ifndef LX_HOST_SETUP_H
 #define LX_HOST_SETUP_H
 

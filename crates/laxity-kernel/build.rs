@@ -18,28 +18,11 @@ fn main() {
     }
     println!("cargo::rerun-if-env-changed=BPF_CLANG");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    interface(&root, &out);
     let text = match headers(&out) {
         Err(reason) => format!("static COMPILED: Result<&[(&str, &[u8])], &str> = Err({reason:?});\n"),
         Ok(compiler) => objects(&compiler, &root, &out),
     };
     fs::write(out.join("objects.rs"), text).expect("cargo's output directory can be written");
-}
-
-/// `$OUT_DIR/setup.rs`: what user space and the host tell each other.
-fn interface(root: &Path, out: &Path) {
-    let header = root.join("bpf/host/setup.h");
-    let bindings = bindgen::Builder::default()
-        .header(header.to_str().expect("the path of the checkout is text"))
-        .clang_arg(format!("-I{}", root.join("policy").display()))
-        .allowlist_type("lx_host_setup|lx_counters|lx_config|lx_host_core|lx_ordinary_times")
-        .allowlist_var("LX_HOST_.*")
-        .use_core()
-        .layout_tests(false)
-        .derive_default(true)
-        .generate()
-        .expect("bpf/host/setup.h is C that libclang reads");
-    bindings.write_to_file(out.join("setup.rs")).expect("cargo's output directory can be written");
 }
 
 /// What compiles for the kernel.
