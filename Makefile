@@ -9,11 +9,11 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 # Evaluated per recipe, so that it sees what `setup` has just installed.
 export LIBCLANG_PATH = $(shell scripts/libclang)
 
-.PHONY: help demo test build bless fuzz fresh vm-test vm-matrix grid install clean
+.PHONY: help demo test build bless fuzz fresh vm-test vm-matrix grid install clean results
 
 help: ## This list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
-		|| sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
 
 demo: ## Install what is missing, build, run the main job here for about a minute; says where the report is
 	@scripts/setup build
@@ -51,6 +51,12 @@ grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; som
 	@scripts/setup build
 	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 	scripts/grid
+
+results: ## List results/, how long each takes and what it needs
+	@scripts/results
+
+results-%: ## Make results/% again (see `make results`); FORCE=1 replaces what was measured, too
+	@scripts/results $*
 
 # No build here: root, who installs, may have no cargo.
 install: ## Copy the built program to PREFIX/bin (/usr/local)

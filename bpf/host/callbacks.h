@@ -72,7 +72,8 @@ static __noinline int lx_leave(struct task_struct *p)
 	return 0;
 }
 
-/* The same where the kernel has the task in its hands: one of ours that has got another policy is ours no more. */
+/* The same where the kernel hands over the task: a member that has switched to another scheduling policy is
+ * removed. */
 static __always_inline struct lx_member *lx_real_time_now(struct task_struct *p)
 {
 	struct lx_member *member = lx_member_of(p);
@@ -147,8 +148,8 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 }
 
 /*
- * The CPU idles now. Where it looked for other work it may have dropped the kernel's lock, and what asked for a decision then is
- * forgotten when the kernel goes on: it asks itself.
+ * The CPU idles now. Where it looked for background work it may have dropped the kernel's lock, and what asked for a
+ * decision then is forgotten when the kernel goes on: it asks itself.
  */
 static __always_inline void lx_look_again(u32 cpu)
 {
@@ -327,7 +328,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 			if (c->decided && c->decided < now)
 				lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided, now, member->index, 0);
 		}
-		/* It has just become one of ours, while it ran. */
+		/* It has just become a member, while it ran. */
 		if (LX_READ(lx_slot(in, member->index)->standing) != LX_PRESENT)
 			lx_kick_cpu(cpu);
 	} else if (!member && !lx_is_kernel_thread(p)) {
@@ -339,8 +340,8 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 }
 
 /*
- * Time in inverse proportion to its weight. What is left of the slice does not tell that time: whoever preempts takes the whole
- * slice away.
+ * Time in inverse proportion to its weight. What is left of the slice does not tell that time: a preemption takes the
+ * whole slice away.
  */
 static __always_inline void lx_charge_background(struct task_struct *p, u64 had)
 {
@@ -378,7 +379,7 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 	c->running = LX_NONE;
 }
 
-/* A task of ours sleeps, or is in another class's hands for a while: its job waits until it is back. */
+/* A member sleeps, or is in another class for a while: its job waits until it is back. */
 static __always_inline void lx_go_away(struct task_struct *p, struct lx_member *member)
 {
 	struct lx_instance *in = lx_instance_at(member->instance);
@@ -388,7 +389,7 @@ static __always_inline void lx_go_away(struct task_struct *p, struct lx_member *
 
 	if (!in || !c)
 		return;
-	/* Who lends it a priority may be on another CPU than it is. */
+	/* The task that lends it a priority may be on another CPU than it is. */
 	lx_vanish(in, c, c->instance == member->instance && cpu == bpf_get_smp_processor_id(), member->index, now);
 	lx_remind(in, member->index);
 	lx_trace_task(LX_TRACE_BLOCK, cpu, now, member->instance, member->index, p->pid,

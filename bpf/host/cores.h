@@ -9,8 +9,8 @@
 struct lx_host_core core_data SEC(".data.core");
 
 /*
- * A core's speed, the size of its server, and what real-time tasks may have of it at whose word, before or while the scheduler is
- * attached.
+ * A core's speed, the size of its server, the share that real-time tasks may use, and which process may admit
+ * them, before or while the scheduler is attached.
  */
 SEC("syscall") int size_core(void *context)
 {

@@ -108,8 +108,8 @@ static __always_inline void lx_give_up(void)
 }
 
 /*
- * Global functions: the verifier goes through each of them once, whoever calls it. They find the instance themselves. Weak,
- * so that the compiler does not leave out arguments that only this build ignores.
+ * Global functions: the verifier goes through each of them once for all its callers. They find the instance
+ * themselves. Weak, so that the compiler does not leave out arguments that only this build ignores.
  */
 #define LX_ONCE __weak __attribute__((noinline))
 
@@ -396,7 +396,8 @@ static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_
 	lx_charge_until(in, c, now);
 }
 
-/* The group that is due is released: 1, or 0 if there is none. Its interrupt was this CPU's, whoever set the timer. */
+/* The group that is due is released: 1, or 0 if there is none. Its interrupt was this CPU's, whichever CPU set
+ * the timer. */
 LX_ONCE int lx_release_next_group(u32 instance, u32 cpu, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
@@ -421,7 +422,7 @@ LX_ONCE int lx_take_message(u32 instance, u32 cpu, u64 now)
 }
 #endif
 
-/* Whether someone has left a message for this CPU. */
+/* Whether a message waits for this CPU. */
 static __always_inline bool lx_is_awaited(struct lx_instance *in, struct lx_host_cpu *c)
 {
 #ifdef LX_MESSAGES

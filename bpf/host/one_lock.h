@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A policy under its instance's one lock: what the kernel says becomes the policy's events under it, what comes of them is
- * carried out after it.
+ * A policy under its instance's one lock: what the kernel says becomes the policy's events under it, the actions that
+ * follow are carried out after it.
  */
 #ifndef LX_HOST_ONE_LOCK_H
 #define LX_HOST_ONE_LOCK_H
@@ -219,14 +219,14 @@ static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
 	return groups;
 }
 
-/* Nobody decides for others here. */
+/* No CPU decides for others here. */
 static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
 {
 	(void)in;
 	(void)c;
 }
 
-/* Nobody waits for it but by kicks. */
+/* No CPU waits for it except by kicks. */
 static __always_inline bool lx_is_awaited(struct lx_instance *in, struct lx_host_cpu *c)
 {
 	(void)in;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ordinary work with a queue per CPU, by virtual time, and a deferrable server per CPU (servers.h). policy/balance.h says which CPU
- * is best; a task is placed when it wakes up and at the end of its slice, a CPU that would idle takes from the busiest that gives,
- * and what runs alone on a slow CPU moves to a faster one that idles.
+ * Background work with a queue per CPU, by virtual time, and a deferrable server per CPU (servers.h).
+ * policy/balance.h says which CPU is best; a task is placed when it wakes up and at the end of its slice, a CPU that
+ * would idle takes from the busiest that gives, and what runs alone on a slow CPU moves to a faster one that idles.
  */
 #ifndef LX_HOST_ORDINARY_H
 #define LX_HOST_ORDINARY_H
@@ -59,7 +59,7 @@ static __always_inline bool lx_is_wanted(struct lx_instance *in, struct lx_host_
 	return LX_READ(lx_cpu(&in->state, c->index)->linked) != LX_NONE;
 }
 
-/* What is ready or runs there: ordinary tasks and real-time jobs. */
+/* What is ready or runs there: background tasks and real-time jobs. */
 static __always_inline struct lx_load lx_load_of(u32 cpu, struct lx_host_cpu *c)
 {
 	struct lx_instance *in = lx_instance_of(c);
@@ -283,7 +283,8 @@ static __always_inline void lx_trace_reason(struct lx_host_cpu *c, u32 cpu, stru
 	lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, now, why, LX_NONE, p->pid, LX_NONE, p->pid);
 }
 
-/* Whether what runs, and has nobody to give way to, goes on here: not if it is better off elsewhere. */
+/* Whether a background task that runs, and has nothing to give way to, goes on here: not if it is better off
+ * elsewhere. */
 static __noinline bool lx_is_best_here(u32 cpu, struct task_struct *p)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -321,7 +322,7 @@ static __always_inline bool lx_keeps(struct lx_instance *in, struct lx_host_cpu 
 	return true;
 }
 
-/* Ordinary work goes first: c->gave_way says why. */
+/* Background work goes first: c->gave_way says why. */
 static __noinline bool lx_gives_way(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *prev, u64 now)
 {
 	u32 why = lx_why_first(in, c, now);
@@ -336,13 +337,13 @@ static __noinline bool lx_gives_way(struct lx_instance *in, struct lx_host_cpu *
 	return true;
 }
 
-/* Whether ordinary work that waits is to have the CPU, on which real-time work runs. */
+/* Whether background work that waits is to have the CPU, on which real-time work runs. */
 static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
 {
 	return lx_waiting(cpu) && lx_why_first(in, c, now) != LX_OTHER_IDLE;
 }
 
-/* The task has the CPU now, and is none of ours. `in`: NULL where there is no real-time work. */
+/* The task, which is no member, has the CPU now. `in`: NULL where there is no real-time work. */
 static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
 {
 	u64 vtime = lx_vtime_on(p, cpu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers of tasks in an instance, and who has them. Under the instance's lock. */
+/* Numbers of tasks in an instance, and the tasks that have them. Under the instance's lock. */
 #ifndef LX_HOST_SLOTS_H
 #define LX_HOST_SLOTS_H
 
@@ -77,7 +77,7 @@ static __always_inline u64 lx_following_release(struct lx_instance *in, u32 inde
 	return slot->release;
 }
 
-/* The task is none of ours from now on. */
+/* The task is no member from now on. */
 static __always_inline void lx_depart(struct lx_instance *in, u32 index)
 {
 	struct lx_slot *slot = lx_slot(in, index);

@@ -43,7 +43,7 @@ enum lx_function {
 	LX_FUNCTIONS
 };
 
-/* Whom a sample is about. */
+/* The thread that a sample is about. */
 struct lx_thread {
 	u32 pid;
 	u32 policy;
@@ -128,7 +128,7 @@ static __always_inline void leave(enum lx_function function, enum lx_sample kind
 				b->threads[function].policy, LX_NONE, LX_NONE, 0);
 }
 
-/* It ends, and was about nobody. */
+/* It ends without a sample. */
 static __always_inline void leave_unrecorded(enum lx_function function)
 {
 	struct lx_begun *b = begun();

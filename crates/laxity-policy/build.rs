@@ -13,10 +13,8 @@ fn main() {
 
 fn compile(policy: &Path) {
     let mut build = cc::Build::new();
-    // The compiler of the BPF build, where it is there: one compiler for both.
-    if env::var_os("CC").is_none() && std::process::Command::new("clang-19").arg("--version").output().is_ok()
-    {
-        build.compiler("clang-19");
+    if let Some(clang) = laxity_build::native_compiler() {
+        build.compiler(clang);
     }
     build
         .file(policy.join("native.c"))

@@ -42,7 +42,7 @@ pub struct TestInfo {
     pub assumptions: &'static [&'static str],
 }
 
-/// Who goes first.
+/// Which pending job runs first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priorities {
     /// The job with the earliest deadline; ties by any rule.

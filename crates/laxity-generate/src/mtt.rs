@@ -9,7 +9,7 @@
 //! 5. An MTT has one working set, of which each of its tasks walks all. Its size is uniform in whole KiB (the table's kB),
 //!    or (e / 3 ms) 128 KiB of the tasks' execution time e, rounded down to whole lines of 64 B.
 //! 6. With a `shared` part below 1 (8.3) each task shares that much of its working set, rounded down to lines, at least
-//!    one, and the rest is its own. An MTT of one task is no group: it shares with nobody.
+//!    one, and the rest is its own. An MTT of one task is no group: it shares its memory with no other task.
 //!
 //! Tasks are named `m2.1`, `m2.2` ... and their group `m2`.
 //!

@@ -1,4 +1,4 @@
-//! What to generate, and the sets that come of it.
+//! What to generate, and the generated sets.
 
 use crate::calandrino2007::{Calandrino2007, PreparedCalandrino2007};
 use crate::catalogue::{Description, GENERATORS, description};

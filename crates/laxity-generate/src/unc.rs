@@ -66,7 +66,7 @@ pub enum UncSize {
     Cap {
         /// The total utilization.
         utilization: Decimal,
-        /// What becomes of the task that exceeds it.
+        /// How the task that exceeds it is treated.
         last: LastTask,
     },
 }

@@ -70,7 +70,7 @@ fn lacking() -> Result<Vec<&'static str>, String> {
     Ok(NEEDED.into_iter().filter(|name| !is_marked(name)).collect())
 }
 
-/// The scheduler that somebody has attached by sched_ext.
+/// The name of the scheduler that is attached by sched_ext; none if there is none.
 pub fn attached() -> Option<String> {
     let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let state = read("/sys/kernel/sched_ext/state")?;
@@ -89,7 +89,8 @@ pub(crate) fn wait_until_free() -> Option<String> {
     attached()
 }
 
-/// Whether the running kernel is PREEMPT_RT, which refuses BPF timers, and whose other timers a thread sees to.
+/// Whether the running kernel is PREEMPT_RT: it refuses BPF timers, and a thread of the kernel handles its other
+/// timers.
 pub fn is_preempt_rt() -> bool {
     rustix::system::uname().version().to_string_lossy().split_whitespace().any(|word| word == "PREEMPT_RT")
 }

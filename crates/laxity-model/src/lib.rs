@@ -1,7 +1,7 @@
-//! Task sets, platforms, exact time and exact utilization: the words every other laxity crate speaks.
+//! Task sets, platforms, exact time and exact utilization: the types that every other laxity crate uses.
 //!
 //! Nothing here schedules, measures or draws. Times are integer nanoseconds ([`Duration`]), utilizations are
-//! exact rationals ([`Utilization`]), and whatever is wrong with an input is a [`Diagnostic`] that names the
+//! exact rationals ([`Utilization`]), and an error in an input is a [`Diagnostic`] that names the
 //! value, the rule and the fix.
 
 mod byte_size;

@@ -21,7 +21,7 @@ pub enum Policy {
     PushPull,
     /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
     GEdfMp,
-    /// Rate-monotonic per core, with a deferrable server per core for all other work (calandrino2007, 4).
+    /// Rate-monotonic per CPU, with a deferrable server per CPU for background work (calandrino2007, 4).
     AmpRm,
 }
 
@@ -63,7 +63,7 @@ impl Policy {
         }
     }
 
-    /// The name of its sources: `policy/NAME.h`, `policy/bpf/NAME.bpf.c`, `bpf/NAME.bpf.c`.
+    /// The name of its source `policy/NAME.h`, and of its objects in BPF.
     pub fn source_name(self) -> &'static str {
         match self {
             Policy::EdfBh => "edf_bh",
@@ -76,7 +76,7 @@ impl Policy {
         }
     }
 
-    /// Whether its cores can have deferrable servers for ordinary tasks.
+    /// Whether its CPUs can have deferrable servers for background tasks.
     pub fn has_servers(self) -> bool {
         self == Policy::AmpRm
     }
@@ -102,7 +102,7 @@ impl Policy {
             }
             Policy::GEdfMp => "message passing to one scheduling core, tasks on the others (cerqueira2014)",
             Policy::AmpRm => {
-                "fast and slow cores, a deferrable server on each for other work (calandrino2007)"
+                "fast and slow cores, a deferrable server on each for background work (calandrino2007)"
             }
         }
     }

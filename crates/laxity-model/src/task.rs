@@ -62,7 +62,7 @@ pub enum TaskKind {
     /// A recurring task with deadlines.
     #[default]
     RealTime,
-    /// Ordinary work that runs in the background.
+    /// Background work: not real-time.
     BestEffort,
 }
 
@@ -81,7 +81,7 @@ pub struct Task {
     pub phase: Duration,
     /// What a job walks in memory.
     pub working_set: WorkingSet,
-    /// With whom it shares memory.
+    /// The group that shares its memory, if there is one.
     pub group: Option<Group>,
     /// The CPUs it may run on; none given: all.
     pub affinity: Option<CpuList>,
@@ -140,7 +140,7 @@ impl Task {
         Utilization::of(self.wcet, self.density_window())
     }
 
-    /// Checks the rules that hold for every task, whatever is done with it.
+    /// Checks the rules that hold for every task, whatever its use.
     pub fn validate(&self) -> Result<()> {
         let task = |message: String| Diagnostic::usage(format!("task `{}`: {message}", self.name));
         if self.name.is_empty() {

@@ -56,7 +56,7 @@ pub struct Study {
 pub enum Described {
     /// How many sets are proven schedulable.
     Schedulability(Box<Study>),
-    /// What becomes of sets that are simulated.
+    /// How sets fare when they are simulated.
     Simulation(Box<SimulationStudy>),
 }
 

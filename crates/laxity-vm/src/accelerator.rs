@@ -1,4 +1,4 @@
-//! Who executes the machine's instructions: the processor (KVM) or QEMU's emulation (TCG).
+//! What executes the machine's instructions: the processor (KVM) or QEMU's emulation (TCG).
 //!
 //! That /dev/kvm opens does not mean that a stock kernel boots with it: some hosts offer a KVM that executes only
 //! prepared guests. So it is tried, and the outcome is kept for this host kernel and this QEMU.
@@ -14,7 +14,7 @@ use std::str::FromStr;
 const DEVICE: &str = "/dev/kvm";
 const OUTCOME: &str = "kvm.json";
 
-/// Who executes instructions.
+/// What executes instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accelerator {
     /// The processor.
@@ -23,7 +23,7 @@ pub enum Accelerator {
     Tcg,
 }
 
-/// Who is to execute instructions.
+/// What is to execute instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Acceleration {
     /// KVM where it works, else TCG.

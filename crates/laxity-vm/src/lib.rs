@@ -45,11 +45,11 @@ use laxity_model::Diagnostic;
 use std::fmt;
 use std::str::FromStr;
 
-/// Who hears what happens.
+/// The receiver of a machine's output.
 pub trait Audience {
     /// A line for a person.
     fn words(&mut self, line: &str);
-    /// Standard output of the command. False once nobody reads it: the command then gets SIGPIPE.
+    /// Standard output of the command. False once its reader is gone: the command then gets SIGPIPE.
     fn out(&mut self, bytes: &[u8]) -> bool;
     /// Standard error of the command.
     fn err(&mut self, bytes: &[u8]);

@@ -67,7 +67,7 @@ const NOT_DEDICATED: &str = "a cell has a processor beside the one that is dedic
 const ALIGNED: &str = "periods are multiples of the quantum (aligned)";
 const OTHER_PRIORITIES: &str = "the test is for the scheduler's priorities";
 const BELOW_SERVER: &str = "a deferrable server is of one processor, whose tasks have fixed priorities";
-const FREE_BELOW_SERVER: &str = "scheduling costs nothing below a deferrable server: nothing bounds how often ordinary tasks preempt \
+const FREE_BELOW_SERVER: &str = "scheduling costs nothing below a deferrable server: nothing bounds how often background tasks preempt \
     others";
 
 impl Analysed {

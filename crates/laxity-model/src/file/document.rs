@@ -10,7 +10,7 @@ const MESSAGE_CHARS_MAX: usize = 600;
 /// A kind of document in TOML or JSON: what errors say about it.
 #[derive(Debug)]
 pub struct DocumentKind {
-    /// What it is called: "task set".
+    /// Its name in messages: "task set".
     pub what: &'static str,
     /// The published schema: "schemas/task-set.schema.json".
     pub schema: &'static str,
@@ -25,7 +25,7 @@ pub struct DocumentKind {
 pub struct DocumentEntries {
     /// Its key: "tasks".
     pub key: &'static str,
-    /// What one of its entries is called: "task".
+    /// The name of one of its entries: "task".
     pub singular: &'static str,
     /// True if such an entry does not read by itself.
     pub refuses: fn(&Value) -> bool,

@@ -85,8 +85,8 @@ struct CacheFile {
     /// The share of a core's own caches that is evicted while a job is preempted: "1" if it is not given.
     #[serde(default)]
     evicted: Option<String>,
-    /// `true`: follow what each cache of the platform holds, by who walked what since, instead of charging by the distance
-    /// to the last core. For latencies of a line only.
+    /// `true`: follow what each cache of the platform holds, by what each task walked since, instead of charging by
+    /// the distance to the last core. For latencies of a line only.
     #[serde(default)]
     tracked: Option<bool>,
     /// Size of a line, where the platform does not say; 64B if it is not given.

@@ -19,7 +19,7 @@ pub struct Simulated {
     pub efficiency: Efficiency,
     /// How long an access takes with warm caches, in ps, where the costs say so.
     pub access_ps: Option<u64>,
-    /// What became of the ordinary tasks.
+    /// Counts and times of the background tasks.
     pub ordinary: BackgroundSummary,
     /// How many real-time tasks were admitted, and how many asked.
     pub admitted: (u64, u64),
@@ -128,7 +128,7 @@ pub static METRICS: [Metric; 10] = [
     Metric {
         name: "nrt-rt",
         title: "%NRT-RT",
-        description: "time that ordinary tasks ran by the time that they ran or were ready, in percent (calandrino2007, 5.1)",
+        description: "time that background tasks ran by the time that they ran or were ready, in percent (calandrino2007, 5.1)",
         measure: Measure::Number(Unit::Number, |one| one.ordinary.run_percentage()),
     },
     Metric {
