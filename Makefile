@@ -6,8 +6,6 @@ LAXITY := $(TARGET)/release/laxity
 
 # Where rustup puts cargo, should the shell not know yet.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
-# Evaluated per recipe, so that it sees what `setup` has just installed.
-export LIBCLANG_PATH = $(shell scripts/libclang)
 
 .PHONY: help demo test build bless fuzz fresh vm-test vm-matrix grid install clean results
 
