@@ -16,9 +16,8 @@
 //! 3. `gfp-rta` accepts nothing that `gfp-guan` does not (proven there), and is not asked.
 //! 4. No bound of tardiness is known for global fixed priorities: a set with U <= m can have none (Devi, PhD thesis, 2006).
 //! 5. Below a server background work arrives at any time and without bound, and the answer is that of
-//! [`crate::admission`] for
-//!    the same core: hard with the double hit counted, soft what the plain test accepts, late by at most what Theorem 1 says.
-//!    Another test that was named sees a task that asks for as much as the server can.
+//!    [`crate::admission`] for the same core: hard with the double hit counted, soft what the plain test accepts, late by
+//!    at most what Theorem 1 says. Another test that was named sees a task that asks for as much as the server can.
 //! 6. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
 
 use super::bounds::completions;
