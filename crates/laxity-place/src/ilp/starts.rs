@@ -51,11 +51,8 @@ pub(crate) fn differencing(instance: &Instance) -> Option<Vec<usize>> {
         return None;
     }
     let count = instance.capacities.len();
-    let single = |(position, &weight)| Partial {
-        spread: weight,
-        age: position,
-        bins: vec![(weight, vec![position])],
-    };
+    let single =
+        |(position, &weight)| Partial { spread: weight, age: position, bins: vec![(weight, vec![position])] };
     let mut heap: BinaryHeap<Partial> = instance.weights.iter().enumerate().map(single).collect();
     let mut age = heap.len();
     while heap.len() > 1 {
