@@ -23,7 +23,9 @@ use crate::bound::max_load_at_least;
 use crate::order::Item;
 use crate::packing::pack;
 use crate::placement::loads;
-use crate::{Direction, Fit, Key, Method, Optimality, Order, Overload, Packing, Placement, Request, Rule, refusal};
+use crate::{
+    Direction, Fit, Key, Method, Optimality, Order, Overload, Packing, Placement, Request, Rule, refusal,
+};
 use instance::Instance;
 use laxity_model::{Diagnostic, Duration, LoadSum, Result, Utilization};
 use search::Ended;
@@ -97,7 +99,8 @@ pub(crate) fn place(
     let items = by_decreasing_load(request);
     let mut lower_bound = max_load_at_least(request, &items);
     let (heuristic, mut best) = best_packing(request);
-    let mut notes = vec![format!("ilp: best heuristic is {heuristic} with a maximum load of {}", best.max_load(request))];
+    let mut notes =
+        vec![format!("ilp: best heuristic is {heuristic} with a maximum load of {}", best.max_load(request))];
     if best.max_load(request) > lower_bound {
         let (found, bound, ended) = improve(request, &items, &best, &lower_bound, watch);
         notes.push(format!("ilp: {ended}"));
@@ -140,11 +143,15 @@ fn improve(
     }
     let pairs = items.len().saturating_mul(request.bins().len());
     if pairs > ILP_VARIABLES_MAX {
-        return kept(format!("{pairs} task-core pairs exceed the limit of {ILP_VARIABLES_MAX}, nothing was searched"));
+        return kept(format!(
+            "{pairs} task-core pairs exceed the limit of {ILP_VARIABLES_MAX}, nothing was searched"
+        ));
     }
     let instance = Instance::new(request, items);
     let mut start_of: Vec<usize> = items.iter().filter_map(|item| start.assignment[item.id]).collect();
-    for other in [Some(starts::lowest_first(&instance)), starts::differencing(&instance)].into_iter().flatten() {
+    for other in
+        [Some(starts::lowest_first(&instance)), starts::differencing(&instance)].into_iter().flatten()
+    {
         let level = |bin_of: &[usize]| instance.heaviest(&instance.filled(bin_of)).1;
         if level(&other) < level(&start_of) {
             start_of = other;
@@ -158,7 +165,7 @@ fn improve(
     let mut assignment = start.assignment.clone();
     items.iter().zip(&outcome.bin_of).for_each(|(item, &bin)| assignment[item.id] = Some(bin));
     let ended = match outcome.ended {
-        Ended::Proven => "searched to optimality".into(),
+        Ended::Proven => "solved to optimality".into(),
         Ended::Done => "searched as long as a default search does; a time limit lets it search on".into(),
         Ended::Stopped(Stopped::Time) => format!("stopped at its time limit of {longest}"),
         Ended::Stopped(Stopped::Watcher) => "stopped on request".into(),

@@ -13,9 +13,9 @@
 //! 3. A task may be placed only into a bin that lies within its affinity.
 //! 4. Best-effort tasks are not placed.
 //!
-//! All verdicts are exact (integers and rationals); floats appear only inside the solver, whose answers are
-//! computed again from the tasks. Ties are total: between tasks the lower id first, between bins the first.
-//! With one exception every method gives the same answer everywhere and always: an ILP that runs into its time
+//! All verdicts are exact (integers and rationals); where the ILP's search has to round loads, its answer is computed
+//! again from the tasks. Ties are total: between tasks the lower id first, between bins the first.
+//! With one exception every method gives the same answer everywhere and always: an ILP that runs into a time
 //! limit keeps what it has found by then.
 //!
 //! Sources: lelli2012, 5.4 (the ILP); lindsay2012, 5.2, 5.3 and 6.1.5 (heuristics, LWFG, overload); Baruah and Fisher,

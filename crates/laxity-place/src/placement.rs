@@ -6,8 +6,7 @@ use laxity_model::{LoadSum, Utilization};
 /// How good the ILP's answer is known to be.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimality {
-    /// No placement has a smaller maximum load. Exact where it comes from the tasks; where it comes from the
-    /// solver it is lowered by the solver's tolerance (10^-6 of the capacity).
+    /// No placement has a smaller maximum load. Where a search proved it, it is that or at most 10^-6 of the capacity less.
     pub lower_bound: Utilization,
     /// (maximum load - lower bound) / maximum load.
     pub gap: f64,

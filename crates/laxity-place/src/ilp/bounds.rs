@@ -4,12 +4,12 @@ use super::instance::{Instance, Level};
 
 /// The larger of two bounds:
 ///
-/// 1. *Lifting* (Haouari, Gharbi and Jemmali, "Tight bounds for the identical parallel machine scheduling problem", Int.
-///    Trans. Oper. Res. 13(6), 2006): of the `k` heaviest tasks, the `l` bins with the most of them hold at least
+/// 1. *Lifting* (Haouari, Gharbi and Jemmali, "Tight bounds for the identical parallel machine scheduling problem",
+///    Int. Trans. Oper. Res. 13(6), 2006): of the `k` heaviest tasks, the `l` bins with the most of them hold at least
 ///    `l floor(k / m) + min(l, k mod m)`, and these weigh at least as much as the lightest so many of the `k`. All bins
 ///    count as large as the largest. O(n m).
 /// 2. *Confinement*: the tasks that may go only into some of the bins fill those, for the bins of every kind of tasks.
-///    O(kinds^2 (n + m)).
+///    O(kinds^2 m + kinds (n + m)).
 pub(crate) fn level_at_least(instance: &Instance) -> Level {
     lifting(instance).max(confinement(instance))
 }

@@ -164,7 +164,13 @@ impl Completion {
             class += usize::from(opens);
             let later = order[position + 1..].iter().fold(0, |later, &bin| later | self.eligible[bin]);
             let eligible = self.eligible[bin];
-            steps.push(Step { limit: limits[bin], eligible, class, final_chance: eligible & !later, last_class: false });
+            steps.push(Step {
+                limit: limits[bin],
+                eligible,
+                class,
+                final_chance: eligible & !later,
+                last_class: false,
+            });
         }
         steps.iter_mut().for_each(|step| step.last_class = step.class == class);
         steps

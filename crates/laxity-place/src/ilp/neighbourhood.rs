@@ -118,7 +118,8 @@ impl<'i> Neighbourhood<'i> {
         let share = TASKS_MAX / bins.len();
         let (mut positions, mut fixed) = (Vec::new(), Vec::new());
         for &bin in &bins {
-            let mut tasks: Vec<usize> = (0..self.bin_of.len()).filter(|&task| self.bin_of[task] == bin).collect();
+            let mut tasks: Vec<usize> =
+                (0..self.bin_of.len()).filter(|&task| self.bin_of[task] == bin).collect();
             if tasks.len() > share {
                 self.keep(&mut tasks, share);
             }
@@ -147,9 +148,12 @@ impl<'i> Neighbourhood<'i> {
         };
         work.spend(completion.entries() as u64);
         // Near the even spread there are few placements to look through; if there is none, any improvement will do.
-        for target in [least + (level - least) / 8, level - ((level - least) / 8).max(instance.least_step())] {
+        for target in [least + (level - least) / 8, level - ((level - least) / 8).max(instance.least_step())]
+        {
             let Some(limits) = group.limits(instance, target) else { continue };
-            if let Verdict::Fits(sets) = work.within(GROUP_WORK, |work| completion.search(&limits, SIZE, work)) {
+            if let Verdict::Fits(sets) =
+                work.within(GROUP_WORK, |work| completion.search(&limits, SIZE, work))
+            {
                 self.take(&group, &sets);
                 return true;
             }

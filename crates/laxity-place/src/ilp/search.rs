@@ -101,7 +101,8 @@ impl Exact {
             let tasks = (0..tasks).filter(|&position| instance.allows(position, bin));
             tasks.fold(0, |set: Set, position| set | 1 << position)
         };
-        let completion = Completion::new(instance.weights.clone(), bins.map(eligible).collect(), &tops, SIZE)?;
+        let completion =
+            Completion::new(instance.weights.clone(), bins.map(eligible).collect(), &tops, SIZE)?;
         work.spend(completion.entries() as u64);
         Some(Exact { completion, step: (level - lower) / FIRST_STEP })
     }
@@ -121,7 +122,8 @@ impl Exact {
             let limits: Vec<u64> = bins.map(|bin| instance.limit(bin, target)).collect();
             match self.completion.search(&limits, SIZE, work) {
                 Verdict::Fits(sets) => {
-                    let position = |set: Set| (0..instance.weights.len()).filter(move |task| set >> task & 1 == 1);
+                    let position =
+                        |set: Set| (0..instance.weights.len()).filter(move |task| set >> task & 1 == 1);
                     let mut bin_of = vec![0; instance.weights.len()];
                     for (bin, &set) in sets.iter().enumerate() {
                         position(set).for_each(|position| bin_of[position] = bin);

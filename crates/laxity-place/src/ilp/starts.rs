@@ -51,11 +51,8 @@ pub(crate) fn differencing(instance: &Instance) -> Option<Vec<usize>> {
         return None;
     }
     let count = instance.capacities.len();
-    let single = |(position, &weight)| Partial {
-        spread: weight,
-        age: position,
-        bins: vec![(weight, vec![position])],
-    };
+    let single =
+        |(position, &weight)| Partial { spread: weight, age: position, bins: vec![(weight, vec![position])] };
     let mut heap: BinaryHeap<Partial> = instance.weights.iter().enumerate().map(single).collect();
     let mut age = heap.len();
     while heap.len() > 1 {
@@ -77,7 +74,7 @@ fn join(mut a: Partial, b: Partial, count: usize, age: usize) -> Partial {
         bin.0 += fullest.0;
         bin.1.extend(fullest.1);
     }
-    a.bins.sort_by(|x, y| y.0.cmp(&x.0));
+    a.bins.sort_by_key(|bin| std::cmp::Reverse(bin.0));
     let spread = a.bins[0].0 - a.bins[count - 1].0;
     a.bins.retain(|(_, positions)| !positions.is_empty());
     Partial { spread, age, bins: a.bins }

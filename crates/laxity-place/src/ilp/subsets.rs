@@ -71,7 +71,8 @@ impl Halves {
 /// These sets, and each with one more task, by ascending weight.
 fn with(sets: &[Weighed], task: Weighed, heaviest: u64) -> Vec<Weighed> {
     let mut merged = Vec::with_capacity(2 * sets.len());
-    let mut more = sets.iter().map(|set| (set.0 + task.0, set.1 | task.1)).take_while(|set| set.0 <= heaviest);
+    let mut more =
+        sets.iter().map(|set| (set.0 + task.0, set.1 | task.1)).take_while(|set| set.0 <= heaviest);
     let mut next = more.next();
     for &set in sets {
         while let Some(lighter) = next.filter(|lighter| lighter.0 < set.0) {
@@ -94,10 +95,10 @@ mod tests {
         let weights = [23u64, 19, 17, 11, 11, 7, 5, 3, 2, 1, 1];
         let eligible: Set = 0b110_1111_1011;
         for (lightest, heaviest) in [(0, 0), (0, 7), (12, 12), (20, 31), (0, 200), (90, 100), (300, 400)] {
-            let weight = |set: Set| (0..11).filter(|task| set >> task & 1 == 1).map(|task| weights[task]).sum();
-            let wanted = |&(weight, set): &Weighed| {
-                set & !eligible == 0 && (lightest..=heaviest).contains(&weight)
-            };
+            let weight =
+                |set: Set| (0..11).filter(|task| set >> task & 1 == 1).map(|task| weights[task]).sum();
+            let wanted =
+                |&(weight, set): &Weighed| set & !eligible == 0 && (lightest..=heaviest).contains(&weight);
             let all = (0..1 << 11).map(|set| (weight(set), set));
             let mut expected: Vec<Weighed> = all.filter(wanted).collect();
             let halves = Halves::new(&weights, eligible, heaviest, 1 << 10).expect("few sets");

@@ -94,6 +94,25 @@ fn the_papers_largest_set_gets_a_placement_and_a_gap_in_two_seconds() {
     assert!(placement.max_load() <= wfd.max_load());
 }
 
+/// By default the work is counted, not the time.
+#[test]
+fn the_default_is_near_the_optimum_and_always_the_same() {
+    for (n, percent, bins) in
+        [(12, 12, 3), (40, 12, 8), (80, 12, 16), (96, 10, 16), (192, 12, 16), (384, 8, 64)]
+    {
+        let set = large(n, percent);
+        let placement = solve(&set, &cores(bins));
+        let optimality = placement.optimality.as_ref().expect("the ILP reports");
+        assert!(optimality.gap <= 2e-3, "{n} tasks on {bins} cores: {:?}", placement.notes);
+        assert!(optimality.lower_bound <= placement.max_load());
+        assert_eq!(
+            assignment(&placement),
+            assignment(&solve(&set, &cores(bins))),
+            "{n} tasks on {bins} cores"
+        );
+    }
+}
+
 #[test]
 fn a_watcher_can_stop_the_solver() {
     let set = large(192, 18);

@@ -3,5 +3,6 @@
 mod acceptance;
 mod heuristics;
 mod ilp;
+mod ilp_oracle;
 mod lwfg;
 mod oracle;

@@ -52,7 +52,7 @@ proptest! {
             Verdict::Unknown => prop_assert!(false, "gave up"),
             Verdict::Impossible => prop_assert!(!expected, "there is a placement"),
             Verdict::Fits(sets) => {
-                prop_assert_eq!(sets.iter().fold(0, |sum, set| sum + set), all, "every task once: {:?}", sets);
+                prop_assert_eq!(sets.iter().sum::<Set>(), all, "every task once: {:?}", sets);
                 prop_assert_eq!(sets.iter().fold(0, |union, set| union | set), all);
                 for ((set, limit), eligible) in sets.iter().zip(&limits).zip(&eligible) {
                     prop_assert!(weight(&weights, *set) <= *limit && set & !eligible == 0, "{:?}", sets);
