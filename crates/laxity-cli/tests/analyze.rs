@@ -552,8 +552,11 @@ fn overheads_that_laxity_comes_with_have_names() {
     let unknown = desk.analyze(&[&call[..], &["cerqueira2014-text/sched-deadline-m9-max"]].concat());
     assert_eq!(unknown.status.code(), Some(2));
     assert!(words(&unknown).contains("cerqueira2014-text/sched-deadline-m8-max"), "{}", words(&unknown));
-    let list = prints(&["list"]);
-    for said in ["cerqueira2014-text/g-edf-mp-m48-max", "1. J = 0, 2. D <= T", ":staggered"] {
-        assert!(list.contains(said), "{said}");
+    for (part, said) in [
+        ("overheads", "cerqueira2014-text/g-edf-mp-m48-max"),
+        ("tests", "1. J = 0, 2. D <= T"),
+        ("schedulers", ":staggered"),
+    ] {
+        assert!(prints(&["list", part]).contains(said), "{said}");
     }
 }

@@ -18,7 +18,7 @@ fn every_help_teaches() {
         (&["compare"], &["Examples:", "laxity compare set.toml", "jobs.parquet", "10s", "uniform:0.5,1"]),
         (&["run"], &["Examples:", "--scheduler p-edf", "--json", "10s"]),
         (&["place"], &["Examples:", "--placement wfd", "--placement lwfg", "0.95", "clusters"]),
-        (&["generate"], &["Examples:", "The same seed", "-o set.toml"]),
+        (&["generate"], &["Examples:", "The same seed", "-o generated.toml"]),
         (&["generate", "emberson"], &["Source: Emberson", "10ms", "16KiB", "--granularity"]),
         (&["generate", "uunifast"], &["Source:", "10ms", "16KiB"]),
         (&["generate", "unc"], &["Source: ackelman2018", "exp-light", "uni-moderate (10-100ms)"]),
@@ -41,17 +41,22 @@ fn every_help_teaches() {
 
 #[test]
 fn list_says_what_there_is_and_what_this_machine_can_run() {
-    let told = prints(&["list"]);
     let answer = json(&prints(&["list", "--json"]));
     assert_eq!(answer["version"], 1);
-    for (kind, least) in [
-        ("schedulers", 6),
-        ("policies", 7),
-        ("tests", 20),
-        ("generators", 6),
-        ("placements", 9),
-        ("platforms", 5),
+    for (kind, part, least) in [
+        ("schedulers", "schedulers", 6),
+        ("policies", "schedulers", 7),
+        ("analysed", "schedulers", 2),
+        ("tests", "tests", 20),
+        ("generators", "generators", 6),
+        ("placements", "placements", 9),
+        ("platforms", "platforms", 5),
+        ("overheads", "overheads", 20),
+        ("metrics", "metrics", 10),
     ] {
+        let told = prints(&["list", part]);
+        let only = json(&prints(&["list", part, "--json"]));
+        assert_eq!(only[kind], answer[kind], "{part} --json");
         let entries = answer[kind].as_array().expect("a list");
         assert!(entries.len() >= least, "{kind}: {entries:?}");
         for entry in entries {
@@ -67,7 +72,11 @@ fn list_says_what_there_is_and_what_this_machine_can_run() {
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").expect("a kernel");
     assert!(answer["machine"]["kernel"].as_str().expect("text").contains(kernel.trim()));
     assert!(answer["can"]["SCHED_DEADLINE"].is_string());
-    assert!(told.contains("THIS MACHINE") && told.contains("WHAT IT CAN DO"));
+    let told = prints(&["list", "machine"]);
+    assert!(told.contains("THIS MACHINE") && told.contains("WHAT IT CAN DO"), "{told}");
+    let overview = prints(&["list"]);
+    assert!(overview.starts_with("WHAT CAN RUN HERE\n"), "{overview}");
+    assert!(overview.contains("laxity list tests") && overview.lines().count() < 40, "{overview}");
 }
 
 #[test]
@@ -330,4 +339,122 @@ fn options_of_a_placement_are_used() {
     assert_eq!(used(&with(&["--limit", "0.25"])), 3);
     assert_eq!(used(&with(&["--limit", "0.3"])), 2);
     assert_eq!(with(&["--fit", "dbf"])["fit"], "dbf");
+}
+
+/// What is there already stays, whatever it is, unless --force is given; what is no regular file is written through.
+#[test]
+fn generate_loses_nothing_that_is_there() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name);
+    let generate = |to: &str, more: &[&str]| {
+        let call = [&["generate", "uunifast", "-n", "3", "-u", "1", "-o", to], more].concat();
+        host::output(host::laxity().args(call).current_dir(directory.path()))
+    };
+    let said = |ended: &std::process::Output| String::from_utf8_lossy(&ended.stderr).into_owned();
+    fs::write(at("mine.toml"), "precious").expect("write");
+    let refused = generate("mine.toml", &[]);
+    assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+    assert!(said(&refused).contains("mine.toml is there already") && said(&refused).contains("--force"));
+    assert_eq!(fs::read_to_string(at("mine.toml")).expect("there"), "precious");
+    symlink("mine.toml", at("link.toml")).expect("a link");
+    assert_eq!(generate("link.toml", &["--force"]).status.code(), Some(0));
+    assert!(fs::symlink_metadata(at("link.toml")).expect("there").is_symlink());
+    assert!(fs::read_to_string(at("mine.toml")).expect("there").contains("[[tasks]]"));
+    let full = generate("/dev/full", &[]);
+    assert_eq!(full.status.code(), Some(3), "{}", said(&full));
+    assert!(said(&full).contains("cannot write /dev/full"), "{}", said(&full));
+    assert_eq!(generate("/dev/null", &[]).status.code(), Some(0));
+    for device in ["/dev/full", "/dev/null"] {
+        assert!(fs::metadata(device).expect("there").file_type().is_char_device(), "{device}");
+    }
+    for (name, more, why) in [
+        ("set.yaml", &[][..], "laxity writes no .yaml"),
+        ("sets.toml", &["--count", "5"], "several sets do not go into one file"),
+    ] {
+        let refused = generate(name, more);
+        assert_eq!(refused.status.code(), Some(2), "{}", said(&refused));
+        assert!(said(&refused).contains(why), "{}", said(&refused));
+        assert!(!at(name).exists());
+    }
+    let quiet = generate("quiet.toml", &["-q"]);
+    assert!(quiet.status.success() && quiet.stderr.is_empty(), "{}", said(&quiet));
+    let standard = generate("-", &[]);
+    assert!(String::from_utf8_lossy(&standard.stdout).contains("[[tasks]]"));
+}
+
+/// Names that people type, and what they are told.
+#[test]
+fn a_name_that_is_not_known_is_guessed() {
+    let (_directory, set) = small_set();
+    let set = utf8(&set);
+    for (call, meant) in [
+        (&["simulate", set, "--scheduler", "gedf"][..], "did you mean `g-edf`?"),
+        (&["simulate", set, "--scheduler", "G_EDF"], "did you mean `g-edf`?"),
+        (&["analyze", set, "--scheduler", "fifo"], "did you mean `p-rm`, `c-rm` or `g-rm`"),
+        (&["simulate", set, "--scheduler", "edf"], "did you mean `p-edf`, `c-edf` or `g-edf`"),
+        (&["simulate", set, "--scheduler", "eevdf"], "background"),
+        (&["place", set, "--placement", "first-fit"], "did you mean `ff`"),
+        (&["place", set, "--placement", "fdd"], "did you mean `ffd`?"),
+        (&["place", set, "--platform", "big-litle"], "did you mean `big-little`?"),
+        (&["place", set, "--fit", "utilisation"], "did you mean `utilization`?"),
+        (&["analyze", set, "--test", "gbf"], "did you mean `gfb`?"),
+        (&["analyze", set, "--overheads", "cerqueira2014-text/gsn-edf-maxx"], "did you mean `cerqueira"),
+        (&["simulate", set, "--demand", "unifrom:0.5,1"], "did you mean `uniform`?"),
+        (&["simulate", set, "--budget", "postpon"], "did you mean `postpone`?"),
+        (&["simulate", set, "--on-miss", "kill"], "did you mean `abort`?"),
+        (&["compare", set, "--demand-model", "worc"], "did you mean `work`?"),
+        (&["list", "scheduler-"], "did you mean `schedulers`?"),
+        (&["schema", "taks-set"], "did you mean `task-set`?"),
+        (&["promote", "abc", "--runtime", "1ms", "--period", "9ms"], "not the number of a process"),
+        (&["simulate", set, "--repeat", "1.5"], "not a whole number from 1 to 10000"),
+    ] {
+        let ended = host::output(host::laxity().args(call));
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(2), "{call:?}: {said}");
+        assert!(said.contains(meant), "{call:?} is not told `{meant}`:\n{said}");
+        assert!(!said.contains("invalid digit"), "{said}");
+    }
+}
+
+#[test]
+fn check_says_what_a_file_is_and_what_is_wrong() {
+    let (directory, set) = small_set();
+    let platform = directory.path().join("here.toml");
+    fs::write(&platform, prints(&["list", "--platform"])).expect("write");
+    let slip = directory.path().join("slip.toml");
+    fs::write(&slip, "version = 1\n[[tasks]]\nwcet = \"1ms\"\nperiod = \"9ms\"\nwss = \"4KiB\"\n").expect("write");
+    let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../");
+    let costs = examples.join("examples/costs/measured.toml");
+    let study = examples.join("studies/ackelman2018.toml");
+    let call = ["check", utf8(&set), utf8(&platform), utf8(&costs), utf8(&study), utf8(&slip), "--json"];
+    let ended = host::output(host::laxity().args(call));
+    assert_eq!(ended.status.code(), Some(2), "one of them is wrong");
+    let answer = json(&String::from_utf8_lossy(&ended.stdout));
+    let kinds: Vec<_> = answer["files"].as_array().expect("files").iter().map(|one| one["kind"].clone()).collect();
+    assert_eq!(kinds, ["task set", "platform", "costs", "study", "task set"]);
+    let valid: Vec<_> = answer["files"].as_array().expect("files").iter().map(|one| one["valid"].clone()).collect();
+    assert_eq!(valid, [true, true, true, true, false], "{answer}");
+    let wrong = &answer["files"][4];
+    let (error, hint) = (wrong["error"].as_str().expect("text"), wrong["hint"].as_str().expect("text"));
+    assert!(error.contains("line 5") && error.contains("`wss`") && !error.contains("expected"), "{error}");
+    assert!(hint.contains("did you mean `working_set`?"), "{hint}");
+}
+
+#[test]
+fn standard_input_is_a_file_and_minutes_are_a_unit() {
+    let (_directory, set) = small_set();
+    let read = |call: &[&str]| {
+        let input = fs::File::open(&set).expect("a set");
+        host::output(host::laxity().args(call).stdin(input))
+    };
+    let placed = read(&["place", "-", "--json", "--cpus", "7"]);
+    assert!(placed.status.success(), "{}", String::from_utf8_lossy(&placed.stderr));
+    let placed = json(&String::from_utf8_lossy(&placed.stdout));
+    assert_eq!(placed["bins"].as_array().expect("bins").len(), 7, "more cores than this machine may have");
+    let simulated = read(&["simulate", "-", "--duration", "0.01m", "--json"]);
+    assert!(simulated.status.success(), "{}", String::from_utf8_lossy(&simulated.stderr));
+    let twice = read(&["analyze", "-", "-"]);
+    assert_eq!(twice.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&twice.stderr).contains("asked for twice"));
 }

@@ -20,9 +20,12 @@ fn the_list_says_of_every_policy_whether_it_runs_here_or_why_not() {
         assert_eq!(policy["why_not"].is_null(), runs, "{policy}");
         assert!(!runs || can == "yes", "{policy}: sched_ext is {can}");
     }
-    let text = output(laxity().arg("list"));
-    let text = String::from_utf8_lossy(&text.stdout).into_owned();
-    assert!(text.contains("  sched_ext  "), "{text}");
+    let list = |part| {
+        let ended = output(laxity().args(["list", part]));
+        String::from_utf8_lossy(&ended.stdout).into_owned()
+    };
+    assert!(list("machine").contains("  sched_ext  "), "{}", list("machine"));
+    let text = list("schedulers");
     assert_eq!(text.contains("in the kernel, none of them here: "), !takes_policies(), "{text}");
 }
 

@@ -146,7 +146,7 @@ fn what_cannot_be_studied_is_refused() {
     refused(&["study"], "<FILE>");
     refused(&["study", "overhead"], "neither a file nor a study");
     refused(&["study", "missing.toml"], "no such file");
-    refused(&["study", utf8(&file), "--sets", "0"], "1..=1000000");
+    refused(&["study", utf8(&file), "--sets", "0"], "from 1 to 1000000");
     fs::write(directory.path().join("bad.toml"), STUDY.replace("g-edf", "g-rdf")).expect("writes");
     refused(&["study", "bad.toml", "-o", utf8(&out)], "curve `no overheads`: scheduler `g-rdf` is not known");
     assert!(!out.exists(), "nothing is left of what was refused");

@@ -221,7 +221,7 @@ fn what_cannot_be_run_says_so() {
     refused(&file, &["--repeat", "2"], "--run");
     refused(&file, &["--cpus", "1"], "--run");
     refused(&file, &["--run", "--threads", "2"], "--threads");
-    refused(&file, &["--run", "--repeat", "0"], "1..=1000");
+    refused(&file, &["--run", "--repeat", "0"], "from 1 to 1000");
     refused(&file, &["--run", "--duration", "0ms"], "--duration = 0ns is not above 0ns");
     refused(&file, &["--run", "--duration", "-1s"], "`-1s`");
     refused(&file, &["--limit", "0.9"], "--run");

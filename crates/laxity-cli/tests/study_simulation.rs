@@ -157,7 +157,7 @@ fn what_cannot_be_studied_is_refused() {
     for (from, to, part) in [
         ("placement = \"wfd\"", "placement = \"wrong\"", "wrong"),
         ("scheduler = \"g-edf\"", "scheduler = \"g-rdf\"", "g-rdf"),
-        ("\"ipc\", ", "\"ips\", ", "metrics: `ips` is not known"),
+        ("\"ipc\", ", "\"ips\", ", "metric `ips` is not known"),
         ("duration = \"60ms\"", "duration = \"60\"", "duration"),
         ("duration = \"60ms\"", "duration = \"2000s\"", "duration"),
         ("costs.toml", "missing.toml", "missing.toml"),

@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use std::fmt::Write as _;
 
 /// A hint lists so many names at most; `laxity list` has the others.
-const LISTED_MAX: usize = 12;
+const LISTED_MAX: usize = 16;
 /// Longer words are no slips.
 const WORD_MAX: usize = 64;
 
@@ -128,7 +128,7 @@ mod tests {
         let many: Vec<String> = (0..30).map(|at| format!("name{at:02}")).collect();
         let known: Vec<&str> = many.iter().map(String::as_str).collect();
         let hint = Names::of("test", &known).listed_by("laxity list tests").hint("qqqqqqqq");
-        assert!(hint.contains("name09 ... (`laxity list tests` has all 30)"), "{hint}");
-        assert!(!hint.contains("name10"), "{hint}");
+        assert!(hint.contains("name13 ... (`laxity list tests` has all 30)"), "{hint}");
+        assert!(!hint.contains("name14"), "{hint}");
     }
 }

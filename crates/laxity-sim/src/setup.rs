@@ -138,7 +138,7 @@ impl<'a> Setup<'a> {
                 "duration {} and grace {}: a simulation covers at most 2^62 ns (146 years)",
                 self.duration, self.grace
             ))
-            .hint("check the unit: ns, us, ms or s"));
+            .hint("check the unit: ns, us, ms, s, m (minutes) or h"));
         }
         if self.scheduler.rule == PriorityRule::Given
             && let Some((_, task)) = self.set.real_time().find(|(_, task)| task.priority.is_none())

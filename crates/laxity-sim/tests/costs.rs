@@ -234,7 +234,7 @@ fn wrong_files_are_explained() {
         ("version = 1\nrelease = \"2\"", "release: time `2` has no unit"),
         ("version = 1\nrelease = \"-2us\"", "release: time `-2us`"),
         ("version = 1\nrelease = \"2000s\"", "limit"),
-        ("version = 1\nrelease = \"gauss:1us,2us\"", "`gauss` is not a distribution"),
+        ("version = 1\nrelease = \"gauss:1us,2us\"", "distribution `gauss` is not known"),
         ("version = 1\nrelease = \"uniform:5us,1us\"", "LOW (5us) is above HIGH (1us)"),
         ("version = 1\nrelease = []", "no points"),
         ("version = 1\nrelease = [[1, \"2\"]]", "release: at 1 tasks: time `2`"),

@@ -29,6 +29,9 @@ pub struct GenerateArguments {
     force: bool,
 }
 
+/// Heading of the options that a generator has for itself.
+const OWN: &str = "This generator";
+
 const AFTER: &str = "\
 The same seed gives the same bytes on every machine. A set goes to standard output, or to the file of -o, whose extension says the \
 format (toml, json, csv); several sets go into the directory of -o. `laxity generate GENERATOR --help` has the options of each.
@@ -125,9 +128,7 @@ fn argument(parameter: &'static Parameter, common: bool) -> Arg {
         "utilization" => argument.short('u'),
         _ => argument,
     };
-    if common {
-        argument = argument.help_heading("Options of all generators");
-    }
+    argument = argument.help_heading(if common { "All generators" } else { OWN });
     match parameter.fallback {
         Fallback::Required => argument.required(true),
         Fallback::Absent => argument,
@@ -144,8 +145,8 @@ fn grid_command() -> Command {
     let wss = Arg::new("wss").long("wss").value_name("SIZES").default_value("16KiB,256KiB");
     output_arguments(Command::new(GRID).about(sentence(GRID_SUMMARY)), "3")
         .long_about(format!("{}\n\nSource: lelli2012, 5.3", sentence(GRID_SUMMARY)))
-        .arg(cores.help("Number of processors m"))
-        .arg(wss.help("Working set sizes"))
+        .arg(cores.help("Number of processors m").help_heading(OWN))
+        .arg(wss.help("Working set sizes").help_heading(OWN))
 }
 
 fn output_arguments(command: Command, count: &'static str) -> Command {

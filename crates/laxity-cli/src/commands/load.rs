@@ -11,7 +11,7 @@ use laxity_kernel::{
     BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
 };
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Names, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    CpuList, Diagnostic, Duration, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
@@ -109,7 +109,11 @@ fn policy(text: &str) -> std::result::Result<PolicyScheduler, String> {
              as a policy; g-edf among the schedulers of `laxity run` is the kernel's",
             linux.linux_policy()
         )),
-        Err(_) => value(text),
+        Err(_) => text.parse().map_err(|error: Diagnostic| {
+            let unknown = error.message.ends_with("is not known") && !text.contains(':');
+            let own: Vec<&str> = Policy::all().map(Policy::name).collect();
+            worded(if unknown { Names::of("policy", &own).unknown(text) } else { error })
+        }),
     }
 }
 

@@ -100,7 +100,7 @@ fn check_length(duration: Duration, grace: Option<Duration>) -> Result<()> {
                 "{option} {span}: a run takes at most {} (a year)",
                 experiment::RUN_LONGEST
             ))
-            .hint("check the unit: ns, us, ms or s"));
+            .hint("check the unit: ns, us, ms, s, m (minutes) or h"));
         }
     }
     Ok(())

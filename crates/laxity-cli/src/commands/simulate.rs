@@ -17,6 +17,10 @@ use std::process::ExitCode;
 pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     let sets = read_sets(&arguments.sets)?;
     let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
+    if arguments.force && arguments.out.is_none() && arguments.views.perfetto.is_none() {
+        return Err(Diagnostic::usage("--force: nothing is written that could replace something")
+            .hint("it goes with --out DIR or --perfetto FILE"));
+    }
     let mut settings = settings(arguments)?;
     let runs = sets.len() * settings.schedulers.len() * settings.repeat as usize;
     views.check(runs)?;

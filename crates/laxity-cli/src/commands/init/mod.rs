@@ -50,12 +50,13 @@ pub fn init(arguments: &InitArguments) -> Result<ExitCode> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laxity_model::TaskSet;
+    use laxity_model::{Sharing, TaskSet};
 
     #[test]
     fn the_set_is_valid_and_names_every_field() {
         let set = TaskSet::from_toml(TASK_SET, "x").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(set.tasks().len(), 5);
+        Sharing::of(&set).unwrap_or_else(|error| panic!("{error}"));
         let schema = laxity_model::task_set_schema();
         let fields = schema["$defs"]["task"]["properties"].as_object().expect("fields");
         // `leave` and `batching` are for simulated arrivals and releases, no first steps.
