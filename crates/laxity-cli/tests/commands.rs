@@ -331,3 +331,55 @@ fn options_of_a_placement_are_used() {
     assert_eq!(used(&with(&["--limit", "0.3"])), 2);
     assert_eq!(with(&["--fit", "dbf"])["fit"], "dbf");
 }
+
+/// Tables, symbols and charts are in ASCII where the locale is not UTF-8, and what is data stays as it is.
+#[test]
+fn a_locale_without_utf8_gets_ascii() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let set = directory.path().join("set.toml");
+    fs::write(
+        &set,
+        "version = 1\nname = \"é\"\n[[tasks]]\nname = \"tâche\"\nwcet = \"1ms\"\nperiod = \"10ms\"\n",
+    )
+    .expect("writes");
+    let set = set.to_str().expect("UTF-8");
+    let out = directory.path().join("out");
+    let out = out.to_str().expect("UTF-8");
+    let calls: [&[&str]; 6] = [
+        &["list"],
+        &["place", set, "--cpus", "1"],
+        &["analyze", set, "--cpus", "1"],
+        &["simulate", set, "--cpus", "1", "--gantt", "--to", "20ms"],
+        &["simulate", set, "--cpus", "1", "--out", out, "-v"],
+        &["report", out],
+    ];
+    for call in calls {
+        let ended = host::output(host::laxity().args(call).env("LC_ALL", "C"));
+        assert!(ended.status.success(), "{call:?}: {}", String::from_utf8_lossy(&ended.stderr));
+        for bytes in [&ended.stdout, &ended.stderr] {
+            assert!(bytes.is_ascii(), "{call:?}: {}", String::from_utf8_lossy(bytes));
+        }
+        assert!(!ended.stdout.is_empty() || !ended.stderr.is_empty(), "{call:?} says nothing");
+    }
+    let data =
+        host::output(host::laxity().args(["simulate", set, "--cpus", "1", "--json"]).env("LC_ALL", "C"));
+    assert!(String::from_utf8_lossy(&data.stdout).contains("tâche"), "JSON is UTF-8 everywhere");
+}
+
+/// Piped tables are as wide as `COLUMNS` says, and names stay whole.
+#[test]
+fn piped_tables_respect_columns() {
+    let (_directory, set) = small_set();
+    let set = utf8(&set);
+    for call in [&["analyze", set, "--cpus", "2"][..], &["simulate", set, "--cpus", "2"]] {
+        for columns in ["60", "80", "100"] {
+            let ended = host::output(host::laxity().args(call).env("COLUMNS", columns));
+            let told = String::from_utf8(ended.stdout).expect("UTF-8");
+            let widest = columns.parse::<usize>().expect("a number");
+            let tables = told.lines().filter(|line| line.starts_with(' ') || line.starts_with('─'));
+            for line in tables {
+                assert!(line.trim_end().chars().count() <= widest, "{call:?} in {columns} columns:\n{told}");
+            }
+        }
+    }
+}
