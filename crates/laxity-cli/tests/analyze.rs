@@ -112,7 +112,7 @@ fn words_name_the_task_and_the_bound() {
         "(fp-tardiness)",
         "(qpa)",
         "late 0.018",
-        "(or D)",
+        "(D: the deadline)",
     ] {
         assert!(told.contains(expected), "{expected}:\n{told}");
     }

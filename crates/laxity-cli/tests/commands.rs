@@ -423,7 +423,8 @@ fn check_says_what_a_file_is_and_what_is_wrong() {
     let platform = directory.path().join("here.toml");
     fs::write(&platform, prints(&["list", "--platform"])).expect("write");
     let slip = directory.path().join("slip.toml");
-    fs::write(&slip, "version = 1\n[[tasks]]\nwcet = \"1ms\"\nperiod = \"9ms\"\nwss = \"4KiB\"\n").expect("write");
+    fs::write(&slip, "version = 1\n[[tasks]]\nwcet = \"1ms\"\nperiod = \"9ms\"\nwss = \"4KiB\"\n")
+        .expect("write");
     let examples = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../");
     let costs = examples.join("examples/costs/measured.toml");
     let study = examples.join("studies/ackelman2018.toml");
@@ -431,9 +432,11 @@ fn check_says_what_a_file_is_and_what_is_wrong() {
     let ended = host::output(host::laxity().args(call));
     assert_eq!(ended.status.code(), Some(2), "one of them is wrong");
     let answer = json(&String::from_utf8_lossy(&ended.stdout));
-    let kinds: Vec<_> = answer["files"].as_array().expect("files").iter().map(|one| one["kind"].clone()).collect();
+    let kinds: Vec<_> =
+        answer["files"].as_array().expect("files").iter().map(|one| one["kind"].clone()).collect();
     assert_eq!(kinds, ["task set", "platform", "costs", "study", "task set"]);
-    let valid: Vec<_> = answer["files"].as_array().expect("files").iter().map(|one| one["valid"].clone()).collect();
+    let valid: Vec<_> =
+        answer["files"].as_array().expect("files").iter().map(|one| one["valid"].clone()).collect();
     assert_eq!(valid, [true, true, true, true, false], "{answer}");
     let wrong = &answer["files"][4];
     let (error, hint) = (wrong["error"].as_str().expect("text"), wrong["hint"].as_str().expect("text"));
@@ -457,4 +460,56 @@ fn standard_input_is_a_file_and_minutes_are_a_unit() {
     let twice = read(&["analyze", "-", "-"]);
     assert_eq!(twice.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&twice.stderr).contains("asked for twice"));
+}
+
+/// Tables, symbols and charts are in ASCII where the locale is not UTF-8, and what is data stays as it is.
+#[test]
+fn a_locale_without_utf8_gets_ascii() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let set = directory.path().join("set.toml");
+    fs::write(
+        &set,
+        "version = 1\nname = \"é\"\n[[tasks]]\nname = \"tâche\"\nwcet = \"1ms\"\nperiod = \"10ms\"\n",
+    )
+    .expect("writes");
+    let set = set.to_str().expect("UTF-8");
+    let out = directory.path().join("out");
+    let out = out.to_str().expect("UTF-8");
+    let calls: [&[&str]; 6] = [
+        &["list"],
+        &["place", set, "--cpus", "1"],
+        &["analyze", set, "--cpus", "1"],
+        &["simulate", set, "--cpus", "1", "--gantt", "--to", "20ms"],
+        &["simulate", set, "--cpus", "1", "--out", out, "-v"],
+        &["report", out],
+    ];
+    for call in calls {
+        let ended = host::output(host::laxity().args(call).env("LC_ALL", "C"));
+        assert!(ended.status.success(), "{call:?}: {}", String::from_utf8_lossy(&ended.stderr));
+        for bytes in [&ended.stdout, &ended.stderr] {
+            assert!(bytes.is_ascii(), "{call:?}: {}", String::from_utf8_lossy(bytes));
+        }
+        assert!(!ended.stdout.is_empty() || !ended.stderr.is_empty(), "{call:?} says nothing");
+    }
+    let data =
+        host::output(host::laxity().args(["simulate", set, "--cpus", "1", "--json"]).env("LC_ALL", "C"));
+    assert!(String::from_utf8_lossy(&data.stdout).contains("tâche"), "JSON is UTF-8 everywhere");
+}
+
+/// Piped tables are as wide as `COLUMNS` says, and names stay whole.
+#[test]
+fn piped_tables_respect_columns() {
+    let (_directory, set) = small_set();
+    let set = utf8(&set);
+    for call in [&["analyze", set, "--cpus", "2"][..], &["simulate", set, "--cpus", "2"]] {
+        for columns in ["60", "80", "100"] {
+            let ended = host::output(host::laxity().args(call).env("COLUMNS", columns));
+            let told = String::from_utf8(ended.stdout).expect("UTF-8");
+            let widest = columns.parse::<usize>().expect("a number");
+            let tables = told.lines().filter(|line| line.starts_with(' ') || line.starts_with('─'));
+            for line in tables {
+                assert!(line.trim_end().chars().count() <= widest, "{call:?} in {columns} columns:\n{told}");
+            }
+        }
+    }
 }

@@ -140,7 +140,7 @@ fn bounds(set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> Option<S
     let deadlines = std::iter::once("D".to_owned()).chain(deadlines().map(|ns| unit.text(ns)));
     let lead = [names.collect::<Vec<String>>(), deadlines.collect()];
     let mut text = format!(
-        "Proven for each job, in {}, rounded up: its response time is at most this (or D), or it is late by at most this\n",
+        "Proven bounds of response times (D: the deadline) and of tardiness (late), in {}, rounded up\n",
         unit.name
     );
     for columns in side_by_side(&lead, &columns, width) {

@@ -16,9 +16,11 @@ pub fn machine() -> MutexGuard<'static, ()> {
     MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The program under test.
+/// The program under test, in a terminal that shows UTF-8, of no width that anything says.
 pub fn laxity() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_laxity"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_laxity"));
+    command.env("LC_ALL", "C.UTF-8").env_remove("COLUMNS");
+    command
 }
 
 /// Runs to the end.

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// How the jobs ended of a run.
+/// How the jobs of a run ended.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JobMetrics {
     /// How many, and how they ended.
