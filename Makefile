@@ -6,18 +6,16 @@ LAXITY := $(TARGET)/release/laxity
 
 # Where rustup puts cargo, should the shell not know yet.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
-# Evaluated per recipe, so that it sees what `setup` has just installed.
-export LIBCLANG_PATH = $(shell scripts/libclang)
 
-.PHONY: help demo test build bless fuzz vm-test vm-matrix grid install clean
+.PHONY: help demo test build bless fuzz fresh vm-test vm-matrix grid install clean results
 
 help: ## This list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
-		|| sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
+		|| sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/  make \1: \2/p' $(MAKEFILE_LIST)
 
 demo: ## Install what is missing, build, run the main job here for about a minute; says where the report is
 	@scripts/setup build
-	cargo build --release --locked
+	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 	@scripts/demo
 
 test: ## Install what is missing and check everything: format, lints, tests, documentation, Python
@@ -26,7 +24,7 @@ test: ## Install what is missing and check everything: format, lints, tests, doc
 
 build: ## Install what is missing and build target/release/laxity
 	@scripts/setup build
-	cargo build --release --locked
+	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 
 bless: ## Rewrite goldens and schemas after a deliberate change
 	@scripts/bless
@@ -34,20 +32,29 @@ bless: ## Rewrite goldens and schemas after a deliberate change
 fuzz: ## Fuzz every reader for FUZZ_SECONDS (60); needs a nightly compiler and cargo-fuzz
 	@scripts/fuzz
 
+fresh: ## README's commands in new, minimal Debian systems, as root and as a user; hours, needs root and the network
+	@tests/fresh/run
+
 vm-test: ## cgroup v2, one core and no cpusets, in a virtual machine without KVM; about a minute, needs root to install QEMU
 	@scripts/setup build
-	cargo build --release --locked
+	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 	@tests/vm/cgroup2
 
 vm-matrix: ## Every fault under the policies, on every kernel and number of CPUs, in virtual machines; about half an hour
 	@scripts/setup test
-	cargo build --release --locked
+	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 	@VM_FULL=1 tests/vm/matrix
 
 grid: ## The experiment of lelli2012 scaled to this machine, into grid-out/; some minutes, needs root
 	@scripts/setup build
-	cargo build --release --locked
+	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 	scripts/grid
+
+results: ## List results/, how long each takes and what it needs
+	@scripts/results
+
+results-%: ## Make results/% again (see `make results`); FORCE=1 replaces what was measured, too
+	@scripts/results $*
 
 # No build here: root, who installs, may have no cargo.
 install: ## Copy the built program, manual pages, completions and shipped files below PREFIX (/usr/local)
@@ -76,5 +83,5 @@ packages: package-deb package-tarball ## All packages, tried in minimal Debian r
 	@tests/packages/run
 
 clean: ## Remove what was built and the demo's results
-	cargo clean
+	@scripts/cargo clean
 	rm -rf demo-out

@@ -11,16 +11,17 @@
  *                                                                             PREEMPT, BLOCK or THROTTLE; RESUME;
  *                                                                             BACKGROUND_STOP and _START
  *
- * 1. Threads are known by `members`. Jobs are not: the kernel knows threads that sleep and wake up. Who runs them knows their
- *    jobs, and puts the numbers in (laxity_kernel::schedule).
+ * 1. Threads are known by `members`. Jobs are not: the kernel knows threads that sleep and wake up. The program that
+ *    runs them knows their jobs, and puts the numbers in (laxity_kernel::schedule).
  * 2. Under SCHED_DEADLINE, argument2 of a record about a thread is its scheduling deadline, on the kernel's own clock. What
  *    that is on CLOCK_MONOTONIC is found out from all of them.
  * 3. A thread that is no member is there for a reason (enum lx_other) if its class or priority is above all members', or if
- *    the kernel's server for ordinary threads has chosen it (task_struct.dl_server).
+ *    the kernel's server for SCHED_OTHER threads has chosen it (task_struct.dl_server).
  * 4. PUSH, here with a length: after a switch, and when another CPU has asked for it, waiting threads are sent to others
  *    (argument2: enum lx_push).
- * 5. There are threads in whose context a kernel calls no program. That one of them has left its CPU shows when the thread that
- *    came in its place leaves the scheduler: who has the CPU then is not who was seen coming. An IPI with LX_UNSEEN says so.
+ * 5. There are threads in whose context a kernel calls no program. That one of them has left its CPU shows when the
+ *    thread that came in its place leaves the scheduler: the thread that has the CPU then is not the one seen coming.
+ *    An IPI with LX_UNSEEN says so.
  * 6. Every program is optional: what this kernel does not have is left out, and excuses nothing. Tracepoints are used as they
  *    are, without types (raw_tp): there are kernels that let them be watched that way only.
  */
@@ -51,7 +52,7 @@ const volatile u64 dl_task_timer_at = 0;
 struct lx_watched {
 	u32 number;
 	u32 unused;
-	u64 waking;  /* when someone began to wake it up */
+	u64 waking;  /* when its wake-up began */
 	u64 due;     /* the instant that its timer was set to, if that woke it up; 0: none */
 	u64 woken;   /* when it had been woken up last */
 	u64 awake;   /* it has run or been woken up, and not slept since; 0: it sleeps, or nothing is known */
@@ -64,7 +65,7 @@ struct {
 	__type(value, struct lx_watched);
 } members SEC(".maps");
 
-/* What a CPU is at. Written by whoever asks it, too. */
+/* The state of a CPU. Written by the CPU that asks it to reschedule, too. */
 struct lx_at {
 	u64 asked;    /* since when it has been asked to reschedule; 0: it has not */
 	u64 answers;  /* since when it had been, when it entered the scheduler; 0: it had not */
@@ -73,7 +74,7 @@ struct lx_at {
 	u64 timer;    /* when a handler of a timer of a member's began; 0: none */
 	u64 timer_due;
 	u64 throttled; /* the thread's timer is a throttled one's: that thread's budget, as struct sched_dl_entity; 0: it is not */
-	u64 has; /* who was seen coming onto it last: the thread's id + 1; 0: that is not known */
+	u64 has; /* the thread seen coming onto it last: the thread's id + 1; 0: that is not known */
 };
 
 struct {
@@ -91,7 +92,7 @@ static __always_inline struct lx_at *at(u32 cpu)
 	return bpf_map_lookup_elem(&cpus, &cpu);
 }
 
-/* What this CPU is at; NULL while nothing is recorded. */
+/* The state of this CPU; NULL while nothing is recorded. */
 static __always_inline struct lx_at *here_if_tracing(void)
 {
 	return lx_tracing(LX_TRACE_EVENTS) ? at(bpf_get_smp_processor_id()) : NULL;
@@ -159,7 +160,7 @@ int BPF_PROG(sched_entry)
 	return 0;
 }
 
-/* Why a thread that is no member has a CPU. */
+/* The reason why a thread that is no member has a CPU. */
 static __always_inline u32 reason_of(const struct task_struct *p)
 {
 	if (bpf_core_field_exists(p->dl_server) && p->dl_server)
@@ -257,7 +258,7 @@ int BPF_PROG(sched_switch, bool preempt, void *from, void *to, unsigned int stat
 	here->switched = now;
 	w = watched(next);
 	record(LX_TRACE_SCHEDULING_OVERHEAD, bpf_get_smp_processor_id(), entered, 0, w ? w->number : LX_NONE, now - entered, 0);
-	/* Who is preempted goes on whatever state it has prepared for. */
+	/* A preempted thread goes on whatever state it has prepared for. */
 	record_leaving(now, prev, preempt ? 0 : state, here);
 	record_coming(now, next, w, here);
 	return 0;
@@ -282,7 +283,8 @@ int BPF_PROG(sched_exit, bool is_switch)
 
 /* --- releases ------------------------------------------------------------------------------------------------- */
 
-/* A sleeping thread's timer. For one that does not sleep yet, because it was set for an instant that is over, nobody waits. */
+/* A sleeping thread's timer. One that was set for an instant that is over, for a thread that does not sleep
+ * yet, releases nothing. */
 static __always_inline void note_sleeper(const struct hrtimer *timer, struct lx_at *here)
 {
 	struct hrtimer_sleeper *sleeper = bpf_core_cast(timer, struct hrtimer_sleeper);
@@ -374,7 +376,7 @@ int BPF_PROG(sched_wakeup, void *argument)
 	w->awake = 1;
 	w->woken = now;
 	record_thread(LX_TRACE_WAKE, now, p, w);
-	/* It still waits for budget: nobody has it in a queue. */
+	/* It still waits for budget: it is in no run queue. */
 	if (p->policy == LX_SCHED_DEADLINE && p->dl.dl_throttled)
 		record(LX_TRACE_THROTTLE, LX_NONE, now + 1, p->pid, w->number, 0, deadline_of(p));
 	if (w->waking && w->waking < now)

@@ -6,10 +6,10 @@
  * Bandwidths are shares of one CPU in units of 2^-20, as the kernel's to_ratio has them, but rounded up, and limits are
  * rounded down: whatever is admitted fits exactly. A set that would fill the limit to the last millionth may be refused.
  *
- * What it means: total utilization at most limit * m is necessary for every policy, and sufficient for none of them to meet
- * all deadlines, unless there is one CPU, EDF, and D = T. Under global EDF on CPUs that nobody else uses it bounds tardiness
- * (Devi and Anderson, "Tardiness Bounds under Global EDF Scheduling on a Multiprocessor", 2008). `laxity analyze` has the tests
- * that say more.
+ * What it means: total utilization at most limit * m is necessary for every policy, and sufficient for none of
+ * them to meet all deadlines, unless there is one CPU, EDF, and D = T. Under global EDF on CPUs without other
+ * users it bounds tardiness (Devi and Anderson, "Tardiness Bounds under Global EDF Scheduling on a
+ * Multiprocessor", 2008). `laxity analyze` has the tests that say more.
  */
 #ifndef LX_ADMISSION_H
 #define LX_ADMISSION_H

@@ -4,7 +4,7 @@
  * binary heap for the jobs that are ready. A job that has used its execution requirement waits for its task's next period
  * (LX_BUDGET_THROTTLE). Real-time tasks never migrate.
  *
- * Other work: deferrable.h says when it goes first, balance.h on which core.
+ * Background work: deferrable.h says when it goes first, balance.h on which core.
  */
 #include "balance.h"
 #include "deferrable.h"
@@ -13,5 +13,6 @@
 #define LX_POLICY lx_amp_rm
 #define LX_QUEUE lx_binary_heap
 #include "linking.h"
-#undef LX_POLICY
-#undef LX_QUEUE
+#ifdef LX_ALONE
+#define LX_SERVERS
+#endif

@@ -81,7 +81,7 @@ LX_INLINE int lx_is_scheduled_beside(struct lx_state *s, u32 cpu, u32 task)
 	return found;
 }
 
-/* `cpu` runs `task`, or nothing if that is LX_NONE, from now on; which it returns. */
+/* `cpu` runs `task`, or nothing if that is LX_NONE, from now on. Returns `task`. */
 LX_INLINE u32 lx_switch_to(struct lx_state *s, u32 cpu, u32 task)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
@@ -119,8 +119,9 @@ LX_INLINE struct lx_replenishment lx_next_replenishment(struct lx_state *s, u32 
 }
 
 /*
- * A job without budget gets its next one; the instant from which it may run (ackelman2018, 5.1). Throttled, that is the next
- * replenishment, one period after the last; postponed, it is now, with a deadline one period later.
+ * Gives a job without budget its next one. Returns the instant from which it may run (ackelman2018, 5.1):
+ * throttled, the next replenishment, one period after the last; postponed, now, with a deadline one period
+ * later.
  */
 LX_INLINE u64 lx_replenish(struct lx_state *s, u32 task, u64 now)
 {

@@ -5,5 +5,3 @@
 #define LX_POLICY lx_edf_bh
 #define LX_QUEUE lx_binary_heap
 #include "linking.h"
-#undef LX_POLICY
-#undef LX_QUEUE

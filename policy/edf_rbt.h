@@ -5,5 +5,3 @@
 #define LX_POLICY lx_edf_rbt
 #define LX_QUEUE lx_red_black_tree
 #include "linking.h"
-#undef LX_POLICY
-#undef LX_QUEUE

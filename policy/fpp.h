@@ -5,5 +5,3 @@
 #define LX_POLICY lx_fpp
 #define LX_QUEUE lx_promotions
 #include "linking.h"
-#undef LX_POLICY
-#undef LX_QUEUE

@@ -217,4 +217,10 @@ LX_FN void lx_g_edf_mp_init(struct lx_state *s)
 	}
 }
 
+#ifdef LX_ALONE
+#define LX_POLICY lx_g_edf_mp
+#define LX_STEPS
+#define LX_MESSAGES
+#endif
+
 #endif

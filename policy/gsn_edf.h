@@ -6,6 +6,3 @@
 #define LX_QUEUE lx_binomial_heap
 #define LX_MERGES
 #include "linking.h"
-#undef LX_POLICY
-#undef LX_QUEUE
-#undef LX_MERGES

@@ -6,6 +6,8 @@
  *   LX_QUEUE    prefix of its ready queue, such as lx_binary_heap
  *   LX_MERGES   defined if the queue takes a whole release group at once (NAME_group_release)
  *
+ * and has them undefined again, unless it is compiled alone (alone.h).
+ *
  * A CPU has the task it should run (linked) and the one it runs (scheduled); decisions change links, and a CPU follows
  * when it calls reschedule (cerqueira2014, III-B; ackelman2018, 5.2). At the end of every entry point
  *
@@ -55,7 +57,7 @@ LX_INLINE u32 LX_P(better_cpu)(struct lx_state *s, u32 cpu, u32 task)
 	u32 stays = c->scheduled == task;
 	u32 moves = (linked != c->scheduled) & (linked != LX_NONE) & (lx_task(s, other)->last_cpu != last);
 
-	/* One branch, and a rare one: where a job ran last cannot be predicted, but that nobody has to move can. */
+	/* One branch, and a rare one: where a job ran last cannot be predicted, but that no job has to move can. */
 	return LX_UNLIKELY((last != cpu) & (last != LX_NONE) & (stays | moves)) ? last : cpu;
 }
 
@@ -164,8 +166,9 @@ LX_HOT void LX_P(release_later)(struct lx_state *s, u32 task, u64 time, u32 cpu)
 }
 
 /*
- * Takes the task that `cpu` runs out of the link or the queue it is in, without choosing another; the CPU it was linked
- * to, which is `cpu` (invariant 2), or LX_NONE. `cpu` is going to call reschedule, so no kick has to ask for it.
+ * Takes the task that `cpu` runs out of the link or the queue it is in, without choosing another. Returns the
+ * CPU it was linked to, which is `cpu` (invariant 2), or LX_NONE. `cpu` is going to call reschedule, so no
+ * kick has to ask for it.
  */
 LX_HOT u32 LX_P(unlink)(struct lx_state *s, u32 cpu, u32 task)
 {
@@ -315,3 +318,8 @@ LX_FN void LX_P(init)(struct lx_state *s)
 
 #undef LX_P
 #undef LX_Q
+#ifndef LX_ALONE
+#undef LX_POLICY
+#undef LX_QUEUE
+#endif
+#undef LX_MERGES

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Actions of policies with several locks: each CPU has a list of its own, so that calls of several CPUs may run at once
- * (LX_LISTS). `by` is the CPU that makes the call: interrupts are off there, and nobody else writes its list.
+ * (LX_LISTS). `by` is the CPU that makes the call: interrupts are off there, and no other CPU writes its list.
  */
 #ifndef LX_LIST_H
 #define LX_LIST_H

@@ -27,7 +27,7 @@ struct lx_policy {
 	void (*release_group)(struct lx_state *s, u32 group, u64 now);
 	/* The job that `cpu` runs has ended; the next one of its task arrives at `next_release`, or LX_NEVER. */
 	void (*complete)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
-	/* `cpu` follows its link: the task that it runs from now on, or LX_NONE. */
+	/* `cpu` follows its link. Returns the task that it runs from now on, or LX_NONE. */
 	u32 (*reschedule)(struct lx_state *s, u32 cpu, u64 now);
 	/* Complete and reschedule in one; null: the policy's operations have several steps. */
 	u32 (*finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now);
@@ -68,7 +68,7 @@ size_t lx_policy_size(const struct lx_config *config);
 struct lx_state *lx_policy_lay_out(void *memory, const struct lx_config *config);
 /* When the next server period of a task begins; its deadline then is stored at `deadline_abs` (core.h). */
 u64 lx_policy_next_replenishment(struct lx_state *s, u32 task, u64 *deadline_abs);
-/* What it means that the task wakes up: LX_NEVER, or the release of a new job (wake_up.h). */
+/* What a wake-up of the task means: LX_NEVER, or the release of a new job (wake_up.h). */
 u64 lx_policy_wake_up(struct lx_state *s, u32 task, u64 now);
 /* The first release group that is due, or LX_NONE (release.h). */
 u32 lx_policy_take_due(struct lx_state *s, u64 now);

@@ -53,7 +53,7 @@ LX_INLINE u32 lx_push_pull_lock_of(const struct lx_state *s, u32 event, u32 cpu)
 
 /*
  * The task's job is released at `time`, by the timer of `cpu`, which adds to its list. Nothing but the release queue and the
- * task, which nobody else looks at, is written: under the release lock, and no other.
+ * task, which no other CPU looks at, is written: under the release lock, and no other.
  */
 LX_FN void lx_push_pull_await(struct lx_state *s, u32 task, u64 time, u32 cpu)
 {
@@ -104,7 +104,7 @@ LX_FN void lx_push_pull_resume(struct lx_state *s, u32 task, u32 cpu, u64 now)
 
 /*
  * The job that `cpu` runs leaves the CPU, and `task`, if it is not LX_NONE, has one that is ready at once: a pull
- * begins. The CPU counts as kicked, for it is going to reschedule: nobody moves away what it may choose.
+ * begins. The CPU counts as kicked, for it is going to reschedule: no CPU moves away what it may choose.
  */
 LX_FN void lx_push_pull_vacate(struct lx_state *s, u32 cpu, u32 task)
 {
@@ -221,9 +221,9 @@ LX_FN void lx_push_pull_step(struct lx_state *s, u32 cpu, u64 now)
 }
 
 /*
- * The task, whose parameters are in place, becomes one of the instance: it has no job yet. Before it, nothing was ever said of
- * it, or it has left: complete with LX_NEVER or suspend was its last event. Makes no actions and needs no lock: nobody else
- * looks at a task without a job.
+ * The task, whose parameters are in place, becomes one of the instance: it has no job yet. Before it, nothing was
+ * ever said of it, or it has left: complete with LX_NEVER or suspend was its last event. Makes no actions and needs
+ * no lock: no other CPU looks at a task without a job.
  */
 LX_FN void lx_push_pull_enter(struct lx_state *s, u32 task)
 {
@@ -254,5 +254,12 @@ LX_FN void lx_push_pull_init(struct lx_state *s)
 		LX_FORGET(s, cpu);
 	}
 }
+
+#ifdef LX_ALONE
+#define LX_POLICY lx_push_pull
+#define LX_STEPS
+#define LX_AWAITS
+#define LX_PARTS
+#endif
 
 #endif

@@ -6,7 +6,7 @@
  * itself.
  *
  * Groups wait in a binary heap by (time, number). add: O(log n), O(1) expected if the instant is already there;
- * take: O(log n). What a group holds its jobs in is the ready queue's affair: `NAME_group_add` and `NAME_group_release`
+ * take: O(log n). The ready queue decides what a group holds its jobs in: `NAME_group_add` and `NAME_group_release`
  * (queues/).
  */
 #ifndef LX_RELEASE_H

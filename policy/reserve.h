@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The reserve: what real-time work leaves of a CPU to all other work, so that a machine under full real-time load can still be
- * reached, and the watchdog of sched_ext does not end the scheduler (Linux: sched_rt_runtime_us, sched_rt_period_us).
+ * The reserve: what real-time work leaves of a CPU to background work, so that a machine under full real-time load
+ * can still be reached, and the watchdog of sched_ext does not end the scheduler (Linux: sched_rt_runtime_us,
+ * sched_rt_period_us).
  *
- * Time is divided into windows of `period` ns. In each of them real-time work gets at most `runtime` ns of the CPU as long as
- * other work waits; the host asks only then, but charges always. What is not used in a window is lost, and what was used too
- * much, because a timer was late, is not paid back.
+ * Time is divided into windows of `period` ns. In each of them real-time work gets at most `runtime` ns of the CPU as
+ * long as background work waits; the host asks only then, but charges always. What is not used in a window is lost,
+ * and what was used too much, because a timer was late, is not paid back.
  *
- * There is no reserve if `period` is 0 or `runtime` is not less; real-time work waits for all other if `runtime` is 0.
- * Instants do not go back by more than a window, and one that is before `period_start` counts as that.
+ * There is no reserve if `period` is 0 or `runtime` is not less; real-time work waits for all background work if
+ * `runtime` is 0. Instants do not go back by more than a window, and one that is before `period_start` counts as
+ * that.
  */
 #ifndef LX_RESERVE_H
 #define LX_RESERVE_H
@@ -57,13 +59,14 @@ LX_INLINE void lx_reserve_charge(struct lx_reserve *r, u64 used, u64 now)
 	r->period_start = window;
 }
 
-/* Whether real-time work may have the CPU at `now`, although other work waits. */
+/* Whether real-time work may have the CPU at `now`, although background work waits. */
 LX_INLINE int lx_reserve_admits(const struct lx_reserve *r, u64 now)
 {
 	return lx_reserve_is_off(r) || lx_reserve_used(r, lx_reserve_window(r, now)) < r->runtime;
 }
 
-/* For how long real-time work may go on from `now`, without a break, although other work waits: 0, or LX_NEVER for ever. */
+/* For how long real-time work may go on from `now`, without a break, although background work waits: 0, or
+ * LX_NEVER for ever. */
 LX_INLINE u64 lx_reserve_left(const struct lx_reserve *r, u64 now)
 {
 	u64 window, left, rest;

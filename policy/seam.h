@@ -4,7 +4,7 @@
  *
  * Style: u32 indices into arrays of a power-of-two capacity, no stored pointers between objects. Chosen over arena
  * pointers because it verifies on every kernel with sched_ext, may run under a bpf_spin_lock (arena code needs global
- * functions, which may not), and its state is an ordinary map value that user space can map and read.
+ * functions, which may not), and its state is a plain map value that user space can map and read.
  *
  * 1. State belongs to the caller: a map value in the kernel, plain memory natively. Nothing here is static and mutable.
  * 2. No clock, no allocation, no lock, no kernel helper: `now` is an argument, locks are the host's.
@@ -36,8 +36,9 @@ typedef int64_t s64;
 #define LX_MAP_LEVELS_MAX 4
 
 /*
- * Policies with several locks leave their actions in the list of the CPU that calls (s->list); where calls do not run at the
- * same time, as natively, one list is enough (s->action), and quicker. The tests define it to see who writes whose.
+ * Policies with several locks leave their actions in the list of the CPU that calls (s->list); where calls do not run
+ * at the same time, as natively, one list is enough (s->action), and quicker. The tests define it to see which CPU
+ * writes which list.
  */
 #ifdef __bpf__
 #define LX_LISTS

@@ -54,7 +54,8 @@ enum lx_action_kind {
 	/* The operation in progress on `cpu` goes on: take the locks `task` (low half: first, high half: second CPU; 0xffff:
 	 * none) and call step. */
 	LX_STEP = 4,
-	/* For the trace: `task` is what happened (enum lx_note), on `cpu`, towards `reserved`; `time` is the task it is about. */
+	/* For the trace: `task` is the kind (enum lx_note), `cpu` where it happened, `reserved` the other CPU, `time` the
+	 * task. */
 	LX_NOTE = 5,
 };
 
@@ -160,7 +161,7 @@ struct lx_cpu {
 	u32 socket;
 };
 
-/* A CPU in the order of who yields first (cpu_heap.h): the key of the job that it is linked to; task and CPU. */
+/* A CPU in the order in which CPUs yield (cpu_heap.h): the key of the job that it is linked to; task and CPU. */
 struct lx_cpu_entry {
 	u64 key;
 	u64 tie;

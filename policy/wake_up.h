@@ -8,7 +8,7 @@
  * that is left, at `now`:
  *
  *   1  d is not yet past, and c / (d - now) <= Q / min(D, T): the job goes on with both. It asks for no more, until d, than
- *      the task's density, so whoever had a guarantee has it still.
+ *      the task's density, so every guarantee still holds.
  *   2  d is not yet past, but c is too much for the time that is left, and D < T: the job goes on, with c = (d - now) Q / D,
  *      rounded down. A new job would have more than Q in a period (Abeni, Lipari and Lelli, "Constant Bandwidth Server
  *      Revisited", 2015; update_dl_revised_wakeup).
@@ -46,9 +46,10 @@ LX_INLINE u64 lx_wake_up_late(struct lx_state *s, const struct lx_task *t, u64 n
 }
 
 /*
- * The task, which blocked, wakes up at `now`. LX_NEVER: its present job goes on, so the host calls resume. Otherwise it has a
- * new job, and the host calls arrive with the instant returned, which is `now` or later. Changes what is left of the budget, or
- * ends the server period, and nothing else; no lock is needed, for nobody else looks at a task without a job that is ready.
+ * The task, which blocked, wakes up at `now`. LX_NEVER: its present job goes on, so the host calls resume. Otherwise
+ * it has a new job, and the host calls arrive with the instant returned, which is `now` or later. Changes what is
+ * left of the budget, or ends the server period, and nothing else; no lock is needed, for no other CPU looks at a
+ * task without a job that is ready.
  *
  * A job that goes on without any budget is exhausted as soon as it runs.
  */

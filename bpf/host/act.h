@@ -29,7 +29,7 @@ static __noinline void lx_arm(struct lx_instance *in)
 	}
 }
 
-/* A release that another CPU wants this one to take the interrupt of: it was kicked for that (lx_act_all). */
+/* A release whose interrupt another CPU wants this one to take: it was kicked for that (lx_act_all). */
 static __always_inline void lx_arm_if_asked(struct lx_instance *in, u32 index)
 {
 	u32 dedicated = in->state.config.dedicated_cpu;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ordinary work under most policies: one queue for all CPUs, by virtual time; each takes from it what real-time work leaves, or what
- * the reserve gives. ordinary.h has the same names for a queue per CPU.
+ * Background work under most policies: one queue for all CPUs, by virtual time; each takes from it what
+ * real-time work leaves, or what the reserve gives. ordinary.h has the same names for a queue per CPU.
  */
 #ifndef LX_HOST_BACKGROUND_H
 #define LX_HOST_BACKGROUND_H
@@ -18,7 +18,7 @@ static __always_inline s32 lx_create_queues(void)
 	return scx_bpf_create_dsq(LX_BACKGROUND, -1);
 }
 
-/* Where the task is to run when it wakes up: the kernel finds an idle CPU. */
+/* The CPU on which the task is to run when it wakes up: the kernel finds an idle one. */
 static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 {
 	(void)p;
@@ -47,21 +47,21 @@ static __always_inline u64 lx_ordinary_start(struct task_struct *p)
 	return background_now;
 }
 
-/* Something that waits gets the CPU. */
+/* A task that waits gets the CPU. */
 static __always_inline bool lx_take_ordinary(u32 cpu)
 {
 	(void)cpu;
 	return scx_bpf_dsq_move_to_local(LX_BACKGROUND, 0);
 }
 
-/* Nobody else has any. */
+/* There are no other queues to take from. */
 static __always_inline bool lx_take_from_others(u32 cpu)
 {
 	(void)cpu;
 	return false;
 }
 
-/* Whether what runs, and has nobody to give way to, goes on here. */
+/* Whether a background task that runs, and has nothing to give way to, goes on here. */
 static __always_inline bool lx_ordinary_goes_on(u32 cpu, struct task_struct *p)
 {
 	(void)cpu;
@@ -82,7 +82,7 @@ static __always_inline bool lx_gives_way(struct lx_instance *in, struct lx_host_
 	return true;
 }
 
-/* Whether ordinary work that waits is to have the CPU, on which real-time work runs. */
+/* Whether background work that waits is to have the CPU, on which real-time work runs. */
 static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
 {
 	(void)in;
@@ -90,7 +90,7 @@ static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx
 	return !lx_reserve_admits(&c->reserve, now) && scx_bpf_dsq_nr_queued(LX_BACKGROUND);
 }
 
-/* The task has the CPU now, and is none of ours. */
+/* The task, which is no member, has the CPU now. */
 static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
 {
 	(void)in;
@@ -100,7 +100,7 @@ static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx
 		background_now = p->scx.dsq_vtime;
 }
 
-/* What runs has had the CPU until now, and goes on or not. */
+/* The running task has had the CPU until now; it may go on or not. */
 static __always_inline void lx_charge_ordinary(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	(void)in;

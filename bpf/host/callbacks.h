@@ -26,7 +26,7 @@ static __always_inline bool lx_is_kernel_thread(const struct task_struct *p)
 	return p->flags & PF_KTHREAD;
 }
 
-/* Whether the task's scheduling is the policy's. */
+/* Whether the policy schedules the task. */
 static __always_inline struct lx_member *lx_real_time(struct task_struct *p)
 {
 	struct lx_member *member = lx_member_of(p);
@@ -43,7 +43,7 @@ static __always_inline void lx_remind(struct lx_instance *in, u32 index)
 		lx_kick_cpu(lx_kernel_cpu(in, cpu));
 }
 
-/* Ends the task's membership; the policy hears of it when its turn comes. */
+/* Ends the task's membership; the policy learns of it when its turn comes. */
 static __noinline int lx_leave(struct task_struct *p)
 {
 	struct lx_member *member = p ? bpf_task_storage_get(&members, p, NULL, 0) : NULL;
@@ -72,7 +72,8 @@ static __noinline int lx_leave(struct task_struct *p)
 	return 0;
 }
 
-/* The same where the kernel has the task in its hands: one of ours that has got another policy is ours no more. */
+/* The same where the kernel hands over the task: a member that has switched to another scheduling policy is
+ * removed. */
 static __always_inline struct lx_member *lx_real_time_now(struct task_struct *p)
 {
 	struct lx_member *member = lx_member_of(p);
@@ -94,7 +95,7 @@ static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cp
 {
 	if (task == LX_NONE)
 		return false;
-	/* Not there any more, or its job ended where the policy had not put it: the policy hears of it first. */
+	/* It has gone, or its job ended where the policy had not put it: the policy learns of that first. */
 	if (LX_READ(lx_slot(in, task)->standing) >= LX_ABSENT || LX_READ(lx_slot(in, task)->yielded)) {
 		lx_kick_cpu(cpu);
 		return false;
@@ -103,8 +104,8 @@ static __always_inline bool lx_take_up(struct lx_instance *in, struct lx_host_cp
 }
 
 /*
- * Real-time work first, as the policy says, as long as the reserve for the rest is not touched. Whether the CPU has something to
- * run now.
+ * Real-time work first, as the policy says, as long as the reserve for background work is not touched.
+ * Returns whether the CPU has something to run now.
  */
 static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *prev)
 {
@@ -135,7 +136,7 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 	if (task == LX_NONE)
 		lx_note_quiet(in, c, now);
 	runs = lx_take_up(in, c, task, cpu, now, prev);
-	/* It goes on without being switched to, with another budget. */
+	/* It goes on with a new budget, without a switch. */
 	if (runs && task == c->running && (c->ending != LX_ENDED_NOTHING || LX_WATCH_ALWAYS)) {
 		if (c->ending != LX_ENDED_NOTHING)
 			c->since = lx_goes_on_since(in, c, now);
@@ -147,8 +148,8 @@ static __always_inline bool lx_dispatch_real_time(u32 cpu, struct task_struct *p
 }
 
 /*
- * The CPU idles now. Where it looked for other work it may have dropped the kernel's lock, and what asked for a decision then is
- * forgotten when the kernel goes on: it asks itself.
+ * The CPU idles now. Where it looked for background work it may have dropped the kernel's lock, and what asked for a
+ * decision then is forgotten when the kernel goes on: it asks itself.
  */
 static __always_inline void lx_look_again(u32 cpu)
 {
@@ -204,7 +205,8 @@ s32 BPF_STRUCT_OPS(on_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_
 
 static __always_inline void lx_enqueue_kernel_thread(struct task_struct *p, u64 enq_flags)
 {
-	/* One that wakes goes before what runs; one that had its slice waits behind others of its kind. */
+	/* A task that wakes up goes before the running one; a task that had its slice waits behind others of its
+	 * kind. */
 	u64 preempt = enq_flags & SCX_ENQ_WAKEUP ? SCX_ENQ_PREEMPT : 0;
 
 	scx_bpf_dsq_insert(p, SCX_DSQ_LOCAL, SCX_SLICE_DFL, enq_flags | preempt);
@@ -246,7 +248,7 @@ void BPF_STRUCT_OPS(on_enqueue, struct task_struct *p, u64 enq_flags)
 		return;
 	}
 	member = lx_real_time_now(p);
-	/* One that exits may have no number any more by which a CPU could find it. */
+	/* A task that exits may have no number any more by which a CPU could find it. */
 	if (member && p->flags & PF_EXITING) {
 		lx_leave(p);
 		member = NULL;
@@ -327,7 +329,7 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 			if (c->decided && c->decided < now)
 				lx_trace_work(LX_TRACE_SWITCH_OVERHEAD, c->decided, now, member->index, 0);
 		}
-		/* It has just become one of ours, while it ran. */
+		/* It has just become a member, while it ran. */
 		if (LX_READ(lx_slot(in, member->index)->standing) != LX_PRESENT)
 			lx_kick_cpu(cpu);
 	} else if (!member && !lx_is_kernel_thread(p)) {
@@ -339,8 +341,8 @@ void BPF_STRUCT_OPS(on_running, struct task_struct *p)
 }
 
 /*
- * Time in inverse proportion to its weight. What is left of the slice does not tell that time: whoever preempts takes the whole
- * slice away.
+ * Time in inverse proportion to its weight. What is left of the slice does not tell that time: a preemption takes the
+ * whole slice away.
  */
 static __always_inline void lx_charge_background(struct task_struct *p, u64 had)
 {
@@ -378,7 +380,7 @@ void BPF_STRUCT_OPS(on_stopping, struct task_struct *p, bool runnable)
 	c->running = LX_NONE;
 }
 
-/* A task of ours sleeps, or is in another class's hands for a while: its job waits until it is back. */
+/* A member sleeps, or is in another class for a while: its job waits until it is back. */
 static __always_inline void lx_go_away(struct task_struct *p, struct lx_member *member)
 {
 	struct lx_instance *in = lx_instance_at(member->instance);
@@ -388,7 +390,7 @@ static __always_inline void lx_go_away(struct task_struct *p, struct lx_member *
 
 	if (!in || !c)
 		return;
-	/* Who lends it a priority may be on another CPU than it is. */
+	/* The task that lends it a priority may be on another CPU than it is. */
 	lx_vanish(in, c, c->instance == member->instance && cpu == bpf_get_smp_processor_id(), member->index, now);
 	lx_remind(in, member->index);
 	lx_trace_task(LX_TRACE_BLOCK, cpu, now, member->instance, member->index, p->pid,
@@ -405,7 +407,7 @@ void BPF_STRUCT_OPS(on_quiescent, struct task_struct *p, u64 deq_flags)
 	if (!member)
 		return;
 	lx_go_away(p, member);
-	/* It gives back its bandwidth now: the kernel tells of its end only when the last reference to it is gone. */
+	/* It gives back its bandwidth now: the kernel reports its end only when the last reference to it is gone. */
 	if (p->flags & PF_EXITING)
 		lx_leave(p);
 }
@@ -429,7 +431,7 @@ static __always_inline void lx_note_first_release(struct lx_slot *slot, u32 pid)
 	bpf_map_delete_elem(&first_releases, &pid);
 }
 
-/* The job of the task, which runs, is over; the policy hears of it when the CPU decides. */
+/* The job of the task, which runs, is over; the policy learns of it when the CPU decides. */
 static __always_inline void lx_end_job(struct task_struct *p, struct lx_member *member)
 {
 	struct lx_instance *in = lx_instance_at(member->instance);
@@ -464,7 +466,8 @@ bool BPF_STRUCT_OPS(on_yield, struct task_struct *p, struct task_struct *to)
 	return false;
 }
 
-/* What the timers do where there are none, and the reserve, which is as coarse as sched_rt_runtime_us is. */
+/* Does the work of the timers where there are none, and of the reserve, which is as coarse as
+ * sched_rt_runtime_us is. */
 void BPF_STRUCT_OPS(on_tick, struct task_struct *p)
 {
 	struct lx_host_cpu *c = lx_host_cpu(scx_bpf_task_cpu(p));

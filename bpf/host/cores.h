@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a core is and how large its server, as user space says: for policies that define LX_SERVERS. */
+/* The speed of a core and the size of its server, as user space sets them: for policies that define
+ * LX_SERVERS. */
 #ifndef LX_HOST_CORES_H
 #define LX_HOST_CORES_H
 
@@ -9,8 +10,8 @@
 struct lx_host_core core_data SEC(".data.core");
 
 /*
- * A core's speed, the size of its server, and what real-time tasks may have of it at whose word, before or while the scheduler is
- * attached.
+ * A core's speed, the size of its server, the share that real-time tasks may use, and which process may admit
+ * them, before or while the scheduler is attached.
  */
 SEC("syscall") int size_core(void *context)
 {
@@ -34,7 +35,7 @@ SEC("syscall") int size_core(void *context)
 	in->admission.limit = lx_admission_limit(share);
 	bpf_spin_unlock(&in->lock);
 	core->from = from;
-	/* Its timer was set by the old size. */
+	/* Its timer was set for the old size. */
 	lx_kick_cpu(core->cpu);
 	return 0;
 }

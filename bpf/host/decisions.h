@@ -21,7 +21,8 @@ static __always_inline bool lx_trace_budget_overdue(const struct lx_host_cpu *c,
 	return true;
 }
 
-/* A decision begins on this CPU: what has asked for it. A kick that is sent while it goes on is for the next. */
+/* A decision begins on this CPU. Notes the kick that has asked for it; a kick that is sent while it goes on
+ * is for the next. */
 static __always_inline void lx_trace_begun(struct lx_host_cpu *c, u32 cpu, u64 now)
 {
 	struct lx_ring *ring = lx_trace_ring();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the scheduler believes, for the report of the kernel that throws it out. */
+/* The state of the scheduler, for the kernel's report when it throws the scheduler out. */
 #ifndef LX_HOST_DUMP_H
 #define LX_HOST_DUMP_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sched_ext host: a policy of policy/ in the kernel. A file that includes this has included the policy, and defined
- * LX_POLICY, the prefix of its entry points. Nothing in here decides what runs among real-time tasks.
+ * The sched_ext host: a policy of policy/ in the kernel. A file that includes this has included the policy
+ * (policy/alone.h). Nothing in here decides what runs among real-time tasks.
  */
 #ifndef LX_HOST_H
 #define LX_HOST_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a task becomes one of ours: sched_setattr with policy SCHED_EXT and runtime, deadline and period, as for
+ * How a task becomes a member: sched_setattr with policy SCHED_EXT and runtime, deadline and period, as for
  * SCHED_DEADLINE. The kernel drops deadline and period for that policy, so they are read where it asks whether a task's
  * policy may be changed, in a security hook whose answer is the call's result: from the caller's registers (request.h).
  *
@@ -43,9 +43,9 @@ static __noinline int lx_answer(struct task_struct *p, const struct lx_request *
 }
 
 /*
- * The call is over. What we have granted and the kernel has refused after all is taken back; who has another policy now is
- * none of ours. One that waits in our hands stays, with its new parameters: the kernel takes it out of them only for a change
- * that it makes.
+ * The call is over. A request that was granted here and refused by the kernel after all is taken back; a task
+ * that has another policy now is no member. One in custody stays, with its new parameters: the kernel takes it
+ * out of custody only for a change that it makes.
  */
 static __noinline int lx_note_outcome(struct task_struct *p, int ret)
 {
@@ -67,8 +67,8 @@ static __noinline int lx_note_outcome(struct task_struct *p, int ret)
 }
 
 /*
- * The answer to who wants to change a task's CPUs: one of ours is not kept from a CPU of its instance, as SCHED_DEADLINE's are
- * not kept from one of their root domain.
+ * The answer to a request to change a task's CPUs: a member is not kept from a CPU of its instance, as
+ * SCHED_DEADLINE's tasks are not kept from one of their root domain.
  */
 static __noinline int lx_answer_affinity(struct task_struct *p)
 {
@@ -164,15 +164,15 @@ int BPF_PROG(lx_answered, struct task_struct *p, const struct sched_attr *attr, 
 }
 
 #ifdef LX_SERVERS
-/* The thread is born, of one of ours or of one that is noted itself. */
-static __always_inline void lx_note_birth(struct task_struct *p, struct task_struct *parent, bool ours)
+/* The thread is born, of a member or of a thread that is noted itself. */
+static __always_inline void lx_note_birth(struct task_struct *p, struct task_struct *parent, bool of_member)
 {
 	u32 child = p->pid, origin = parent->pid;
-	u32 *noted = ours ? NULL : bpf_map_lookup_elem(&born, &origin);
+	u32 *noted = of_member ? NULL : bpf_map_lookup_elem(&born, &origin);
 
 	if (noted)
 		origin = *noted;
-	if (ours || noted)
+	if (of_member || noted)
 		bpf_map_update_elem(&born, &child, &origin, BPF_ANY);
 }
 
@@ -183,11 +183,11 @@ static __always_inline void lx_forget_birth(struct task_struct *p)
 	bpf_map_delete_elem(&born, &pid);
 }
 #else
-static __always_inline void lx_note_birth(struct task_struct *p, struct task_struct *parent, bool ours)
+static __always_inline void lx_note_birth(struct task_struct *p, struct task_struct *parent, bool of_member)
 {
 	(void)p;
 	(void)parent;
-	(void)ours;
+	(void)of_member;
 }
 
 static __always_inline void lx_forget_birth(struct task_struct *p)
@@ -196,22 +196,22 @@ static __always_inline void lx_forget_birth(struct task_struct *p)
 }
 #endif
 
-/* A child is not one of ours: fork fails as SCHED_DEADLINE's does, unless it was to be reset. */
+/* A child is not a member: fork fails as SCHED_DEADLINE's does, unless it was to be reset. */
 s32 BPF_STRUCT_OPS(on_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
 	struct task_struct *parent = bpf_get_current_task_btf();
 	struct lx_member *member;
-	bool ours;
+	bool of_member;
 
 	if (!bpf_task_storage_get(&members, p, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		return -LX_ENOMEM;
 	if (!args->fork)
 		return 0;
 	member = bpf_task_storage_get(&members, parent, NULL, 0);
-	ours = member && member->joined;
-	if (ours && !BPF_CORE_READ_BITFIELD(parent, sched_reset_on_fork))
+	of_member = member && member->joined;
+	if (of_member && !BPF_CORE_READ_BITFIELD(parent, sched_reset_on_fork))
 		return -LX_EAGAIN;
-	lx_note_birth(p, parent, ours);
+	lx_note_birth(p, parent, of_member);
 	return 0;
 }
 
@@ -221,8 +221,9 @@ void BPF_STRUCT_OPS(on_enable, struct task_struct *p)
 }
 
 /*
- * Another class has it: because it has another policy; or it inherits, with a mutex that someone more important waits for, a
- * priority of SCHED_FIFO, and comes back when it lets go of the mutex. What it uses until then is not charged.
+ * Another class has it: because it has another policy; or it inherits, with a mutex that a more important task
+ * waits for, a priority of SCHED_FIFO, and comes back when it lets go of the mutex. What it uses until then is
+ * not charged.
  */
 void BPF_STRUCT_OPS(on_disable, struct task_struct *p)
 {
@@ -242,8 +243,9 @@ void BPF_STRUCT_OPS(on_exit_task, struct task_struct *p, struct scx_exit_task_ar
 }
 
 /*
- * One of ours may not be kept from a CPU of its instance. Who asks is told so (lx_answer_affinity); where nobody can be, as in a
- * cpuset that gets smaller, it goes on as background.
+ * A member may not be kept from a CPU of its instance. A call that asks for that is refused
+ * (lx_answer_affinity); where nothing can be refused, as in a cpuset that gets smaller, the task goes on as
+ * background.
  */
 void BPF_STRUCT_OPS(on_set_cpumask, struct task_struct *p, const struct cpumask *mask)
 {

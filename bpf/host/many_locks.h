@@ -20,7 +20,8 @@
 
 #include "slots.h"
 
-/* What goes on under a task's feet (enum lx_standing), beside what `slots.h` names. */
+/* How a task's standing changes while an operation on it is under way (enum lx_standing), beside what
+ * `slots.h` names. */
 #define LX_DROPPING 6u
 #define LX_RETURNING 7u
 
@@ -47,7 +48,7 @@ struct {
 /* Tries for a lock, each of a quarter of a second. */
 #define LX_LOCK_TRIES 40
 
-/* What is said to the policy under locks. */
+/* Events that are passed to the policy under locks. */
 enum lx_saying {
 	LX_SAY_STEP = 1,
 	LX_SAY_COMPLETE = 2,
@@ -108,8 +109,8 @@ static __always_inline void lx_give_up(void)
 }
 
 /*
- * Global functions: the verifier goes through each of them once, whoever calls it. They find the instance themselves. Weak,
- * so that the compiler does not leave out arguments that only this build ignores.
+ * Global functions: the verifier goes through each of them once for all its callers. They find the instance
+ * themselves. Weak, so that the compiler does not leave out arguments that only this build ignores.
  */
 #define LX_ONCE __weak __attribute__((noinline))
 
@@ -134,7 +135,7 @@ LX_ONCE int lx_say_once(u32 instance, u32 what, u64 time, u64 now)
 	return 0;
 }
 
-/* A step under the lock of one CPU: false if that is not to be had. */
+/* A step under the lock of one CPU: false if the lock cannot be taken. */
 static __always_inline bool lx_step_under(struct lx_instance *in, struct bpf_res_spin_lock *lock, u32 cpu, u64 now)
 {
 	if (!lx_take(lock))
@@ -144,7 +145,7 @@ static __always_inline bool lx_step_under(struct lx_instance *in, struct bpf_res
 	return true;
 }
 
-/* A step under the locks of two CPUs: false if they are not to be had. */
+/* A step under the locks of two CPUs: false if they cannot be taken. */
 static __always_inline bool lx_step_under_both(struct lx_instance *in, struct bpf_res_spin_lock *a,
 					       struct bpf_res_spin_lock *b, u32 cpu, u64 now)
 {
@@ -282,7 +283,7 @@ static __always_inline u32 lx_caller(u32 instance)
 	return c && c->instance == instance ? c->index : LX_CPUS_MAX / 2 + cpu % (LX_CPUS_MAX / 2);
 }
 
-/* A task is runnable again: what the policy has to hear of it. */
+/* A task is runnable again: passes the events that follow to the policy. */
 static __always_inline void lx_come_back(struct lx_instance *in, u32 instance, u32 index, u64 now)
 {
 	u32 cpu = lx_caller(instance);
@@ -341,7 +342,7 @@ static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *
 	}
 }
 
-/* The policy hears of what has ended on the CPU: the job of `index`, which it has scheduled there. */
+/* Tells the policy what has ended on the CPU: the job of `index`, which it has scheduled there. */
 static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
@@ -362,7 +363,7 @@ static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cp
 	}
 }
 
-/* A CPU decides, and its time is charged; the task that it runs from now on, or LX_NONE. */
+/* A CPU decides, and its time is charged. Returns the task that it runs from now on, or LX_NONE. */
 static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	u32 index = lx_cpu(&in->state, c->index)->scheduled;
@@ -373,7 +374,7 @@ static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu 
 		lx_charge_until(in, c, now);
 	c->ending = LX_ENDED_NOTHING;
 	c->ending_task = index;
-	/* After an end, what is scheduled there is history: its job may be anywhere by now. */
+	/* After an end, what is scheduled there is out of date: its job may be anywhere by now. */
 	if (index != LX_NONE && !c->ended)
 		lx_say_end(in, c, index, now);
 	c->ended = 0;
@@ -396,7 +397,8 @@ static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_
 	lx_charge_until(in, c, now);
 }
 
-/* The group that is due is released: 1, or 0 if there is none. Its interrupt was this CPU's, whoever set the timer. */
+/* The group that is due is released: 1, or 0 if there is none. Its interrupt was this CPU's, whichever CPU set
+ * the timer. */
 LX_ONCE int lx_release_next_group(u32 instance, u32 cpu, u64 now)
 {
 	struct lx_instance *in = lx_instance_at(instance);
@@ -421,7 +423,7 @@ LX_ONCE int lx_take_message(u32 instance, u32 cpu, u64 now)
 }
 #endif
 
-/* Whether someone has left a message for this CPU. */
+/* Whether a message waits for this CPU. */
 static __always_inline bool lx_is_awaited(struct lx_instance *in, struct lx_host_cpu *c)
 {
 #ifdef LX_MESSAGES

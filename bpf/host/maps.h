@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the host keeps beside the policy's own state: who is who (kernel tasks and CPUs, tasks and CPUs of an instance),
+ * What the host keeps beside the policy's own state: which task and CPU of the kernel is which of an instance,
  * and what the kernel has said of a task that the policy does not know yet.
  */
 #ifndef LX_HOST_MAPS_H
@@ -42,7 +42,7 @@ struct lx_slot {
 	u32 standing;
 	/* It has called sched_yield: its job ends when its CPU decides next. */
 	u32 yielded;
-	/* It is in this scheduler's hands: enqueued, and not yet on a CPU. */
+	/* It is in custody of this scheduler: enqueued, and not yet on a CPU. */
 	u32 custody;
 	/* LX_FREE: the next free number. */
 	u32 next_free;
@@ -90,44 +90,44 @@ struct lx_host_cpu {
 	/* When the first kick was sent to it that no decision has taken yet; 0: none. By which CPU. */
 	u64 kicked_at;
 	u32 kicked_by;
-	/* What the last decision was about, for the trace: enum lx_ending, whose, and its job. */
+	/* What the last decision was about, for the trace: enum lx_ending, its task, and its job. */
 	u32 ending;
 	u32 ending_task;
 	/* After LX_ENDED_BUDGET: its next server period, and the deadline of that. */
 	struct lx_replenishment replenishment;
-	/* What the policy has answered: the task that runs next, and when the one before goes on. */
+	/* The policy's answer: the task that runs next, and when the one before goes on. */
 	u32 next;
-	/* Why its last decision gave way to other work (enum lx_other); LX_OTHER_IDLE: it did not. */
+	/* Why its last decision gave way to background work (enum lx_other); LX_OTHER_IDLE: it did not. */
 	u32 gave_way;
 	u64 ready;
 	/* The job of the task on it is over, and the task has not left it: that time is no job's. From yield or a decision on. */
 	u32 over;
 	/* When the present decision began; 0: none is under way. Kept while events are recorded. */
 	u64 begun;
-	/* When the last decision ended, and what it chose, which has yet to run; LX_NONE: that does. */
+	/* When the last decision ended. `awaited`: the task that it chose, until that runs; then LX_NONE. */
 	u64 decided;
 	u32 awaited;
 	u32 unused;
 	/* The instant that the budget timer was last set to; 0: it has gone off. */
 	u64 budget_due;
-	/* Since when what runs has had this CPU, if that is none of ours. */
+	/* Since when a task that is no member has had this CPU, if one has. */
 	u64 background_since;
 	struct lx_reserve reserve;
 #ifdef LX_SERVERS
 	/* Under the lock of its instance. */
 	struct lx_server server;
-	/* Ordinary work that runs is charged to the server up to here. */
+	/* Background work that runs is charged to the server up to here. */
 	u64 charged;
-	/* The virtual time of its ordinary work. */
+	/* The virtual time of its background work. */
 	u64 vtime_now;
 	/* Relative to that of other CPUs; 0: it is not there. */
 	u32 speed;
-	/* Ordinary work runs. Why, as the trace has it. */
+	/* Background work runs. `shown`: the reason, as the trace has it. */
 	u32 ordinary;
 	u32 shown;
 	/* See LX_FORGET: of this CPU's loops, which nothing interrupts. */
 	u32 forget;
-	/* The process that alone may admit tasks here; 0: whoever may admit tasks at all. */
+	/* The process that alone may admit tasks here; 0: any that may admit tasks at all. */
 	u32 closed_by;
 	u32 unused2;
 #endif
@@ -147,7 +147,7 @@ struct lx_member {
 	u32 index;
 	/* Whether the two above have meaning. */
 	u32 joined;
-	/* It has had our policy since: if it has another one, it is none of ours any more. */
+	/* It has had SCHED_EXT since it joined: if it has another policy now, it is no member any more. */
 	u32 settled;
 	/* The call under way has been granted what it asks for. */
 	u32 granted;
@@ -155,7 +155,7 @@ struct lx_member {
 	u32 asks;
 	struct lx_request request;
 #ifdef LX_SERVERS
-	/* The CPU of whose virtual time its own is, while it is ordinary work. */
+	/* The CPU to which its virtual time is relative, while it is background work. */
 	u32 home;
 #endif
 };
@@ -224,7 +224,7 @@ struct {
 	__type(value, u32);
 } released_alone SEC(".maps");
 
-/* Who has been admitted with which parameters, by thread id: for a scheduler that is started anew. */
+/* The admitted tasks with their parameters, by thread id: for a scheduler that is started anew. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LX_TASKS_MAX * 4);
@@ -235,8 +235,9 @@ struct {
 
 #ifdef LX_SERVERS
 /*
- * Children of real-time tasks, and theirs, by thread id: of which one. A child is not one of ours, but the kernel leaves it the policy;
- * user space takes that away from the children of those whom it has promoted, and then the entry.
+ * Children of real-time tasks, and their children, by thread id: the real-time task of each. A child is no
+ * member, but the kernel leaves it the policy; user space takes that away from the children of promoted
+ * threads, and then the entry.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -301,7 +302,7 @@ static __always_inline u32 lx_kernel_cpu(struct lx_instance *in, u32 index)
 	return *LX_AT(in->cpu, index, LX_CPUS_MAX);
 }
 
-/* The task's place if it is one of ours, else NULL. */
+/* The task's place if it is a member, else NULL. */
 static __always_inline struct lx_member *lx_member_of(struct task_struct *p)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);

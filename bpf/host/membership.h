@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who may be one of an instance: admission, with the parameters that a task asks for (interface.h says how). */
+/* Admission of tasks to an instance, with the parameters that they ask for (interface.h says how they ask). */
 #ifndef LX_HOST_MEMBERSHIP_H
 #define LX_HOST_MEMBERSHIP_H
 
@@ -55,7 +55,7 @@ static __always_inline bool lx_is_capable(void)
 }
 
 #ifdef LX_SERVERS
-/* Whether the instance, which is of one CPU, is closed to who asks now. */
+/* Whether the instance, which is of one CPU, is closed to the process that asks now. */
 static __always_inline bool lx_is_closed(struct lx_instance *in)
 {
 	struct lx_host_cpu *c = lx_host_cpu(lx_kernel_cpu(in, 0));
@@ -70,7 +70,7 @@ static __always_inline bool lx_is_closed(struct lx_instance *in)
 }
 #endif
 
-/* What a task has to do with its deadline or its period under fixed priorities: the shorter, the higher. */
+/* The deadline or the period that orders tasks under fixed priorities: the shorter, the higher the priority. */
 static __always_inline u32 lx_priority_of(const struct lx_parameters *wanted)
 {
 	u64 span = by_deadline ? wanted->deadline : wanted->period;
@@ -103,7 +103,7 @@ static __always_inline u32 lx_admits(struct lx_instance *in, u64 before, const s
 	return lx_admission_admits(&in->admission, before, wanted->runtime, wanted->deadline, wanted->period);
 }
 
-/* A task that is one of the instance gets other parameters, or keeps its own. Under no lock. */
+/* A member gets other parameters, or keeps its own. Under no lock. */
 static __noinline int lx_readmit(struct lx_member *member, const struct lx_parameters *wanted)
 {
 	struct lx_instance *in = wanted ? lx_instance_at(member->instance) : NULL;
@@ -120,7 +120,7 @@ static __noinline int lx_readmit(struct lx_member *member, const struct lx_param
 	return lx_errno_of(refused);
 }
 
-/* Makes the task one of the instance, or says why not. Under no lock. */
+/* Makes the task a member, or returns why not. Under no lock. */
 static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, u32 instance,
 			       const struct lx_parameters *wanted)
 {
@@ -157,7 +157,7 @@ static __noinline int lx_admit(struct task_struct *p, struct lx_member *member, 
 	return 0;
 }
 
-/* Whether the task may become one of ours with these parameters, or get them if it is. */
+/* Whether the task may become a member with these parameters, or get them if it is one. */
 static __noinline int lx_ask(struct task_struct *p, struct lx_member *member, const struct lx_parameters *wanted)
 {
 	struct task_struct *trusted;

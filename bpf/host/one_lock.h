@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A policy under its instance's one lock: what the kernel says becomes the policy's events under it, what comes of them is
- * carried out after it.
+ * A policy under its instance's one lock: what the kernel says becomes the policy's events under it, the actions that
+ * follow are carried out after it.
  */
 #ifndef LX_HOST_ONE_LOCK_H
 #define LX_HOST_ONE_LOCK_H
@@ -50,7 +50,7 @@ static __always_inline void lx_drop(struct lx_instance *in, struct lx_host_cpu *
 		c->running = LX_NONE;
 }
 
-/* The policy hears of what has ended on the CPU: the job of `index`, which it has scheduled there. */
+/* Tells the policy what has ended on the CPU: the job of `index`, which it has scheduled there. */
 static __always_inline void lx_say_end(struct lx_instance *in, struct lx_host_cpu *c, u32 index, u64 now)
 {
 	struct lx_slot *slot = lx_slot(in, index);
@@ -82,7 +82,7 @@ static __always_inline u32 lx_decide_locked(struct lx_instance *in, struct lx_ho
 	s->actions = 0;
 	c->ending = LX_ENDED_NOTHING;
 	c->ending_task = index;
-	/* After an end, what is scheduled there is history: its job may be anywhere by now. */
+	/* After an end, what is scheduled there is out of date: its job may be anywhere by now. */
 	if (index != LX_NONE && !c->ended)
 		lx_say_end(in, c, index, now);
 	lx_collect(s, out);
@@ -133,7 +133,7 @@ static __always_inline void lx_vanish_locked(struct lx_instance *in, struct lx_h
 	lx_collect(&in->state, out);
 }
 
-/* A CPU decides, and its time is charged; the task that it runs from now on, or LX_NONE. */
+/* A CPU decides, and its time is charged. Returns the task that it runs from now on, or LX_NONE. */
 static __always_inline u32 lx_decide(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	struct lx_actions *list = lx_actions(LX_IN_CALLBACK);
@@ -177,7 +177,7 @@ static __always_inline void lx_vanish(struct lx_instance *in, struct lx_host_cpu
 	lx_act_all(in, list);
 }
 
-/* What runs on the CPU has used its time until now. */
+/* The running task has used its time on the CPU until now. */
 static __always_inline void lx_charge_running(struct lx_instance *in, struct lx_host_cpu *c, u64 now)
 {
 	lx_lock(in);
@@ -219,14 +219,14 @@ static __noinline int lx_release_pending(struct lx_instance *in, u32 instance)
 	return groups;
 }
 
-/* Nobody decides for others here. */
+/* No CPU decides for others here. */
 static __always_inline void lx_serve(struct lx_instance *in, struct lx_host_cpu *c)
 {
 	(void)in;
 	(void)c;
 }
 
-/* Nobody waits for it but by kicks. */
+/* No CPU waits for it except by kicks. */
 static __always_inline bool lx_is_awaited(struct lx_instance *in, struct lx_host_cpu *c)
 {
 	(void)in;

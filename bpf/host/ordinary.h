@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ordinary work with a queue per CPU, by virtual time, and a deferrable server per CPU (servers.h). policy/balance.h says which CPU
- * is best; a task is placed when it wakes up and at the end of its slice, a CPU that would idle takes from the busiest that gives,
- * and what runs alone on a slow CPU moves to a faster one that idles.
+ * Background work with a queue per CPU, by virtual time, and a deferrable server per CPU (servers.h).
+ * policy/balance.h says which CPU is best; a task is placed when it wakes up and at the end of its slice, a CPU that
+ * would idle takes from the busiest that gives, and what runs alone on a slow CPU moves to a faster one that idles.
  */
 #ifndef LX_HOST_ORDINARY_H
 #define LX_HOST_ORDINARY_H
@@ -59,7 +59,7 @@ static __always_inline bool lx_is_wanted(struct lx_instance *in, struct lx_host_
 	return LX_READ(lx_cpu(&in->state, c->index)->linked) != LX_NONE;
 }
 
-/* What is ready or runs there: ordinary tasks and real-time jobs. */
+/* What is ready or runs there: background tasks and real-time jobs. */
 static __always_inline struct lx_load lx_load_of(u32 cpu, struct lx_host_cpu *c)
 {
 	struct lx_instance *in = lx_instance_of(c);
@@ -114,7 +114,7 @@ static __always_inline struct lx_load lx_load_without(struct task_struct *p, u32
 	return load;
 }
 
-/* Where the task is to run when it wakes up. */
+/* The CPU on which the task is to run when it wakes up. */
 static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 {
 	struct lx_host_cpu *c = lx_host_cpu(own);
@@ -124,7 +124,8 @@ static __always_inline s32 lx_place_awake(struct task_struct *p, s32 own)
 	return c ? lx_place(p, own, lx_load_without(p, own, c, 0)) : own;
 }
 
-/* The task's virtual time on the CPU to which it has come: the lead over others that it had where it was, it has here. */
+/* The task's virtual time on the CPU to which it has come: it keeps the lead over others that it had where it
+ * was. */
 static __noinline u64 lx_vtime_on(struct task_struct *p, u32 cpu)
 {
 	struct lx_member *member = bpf_task_storage_get(&members, p, NULL, 0);
@@ -194,7 +195,7 @@ static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_f
 	lx_enqueue_at(p, enq_flags, own, cpu);
 }
 
-/* Something that waits for `cpu` gets the one that asks. */
+/* A task that waits for `cpu` goes to the CPU that asks. */
 static __always_inline bool lx_take_ordinary(u32 cpu)
 {
 	return scx_bpf_dsq_move_to_local(LX_ORDINARY(cpu), 0);
@@ -230,7 +231,7 @@ u32 __noinline lx_busiest(u32 cpu, u32 speed, u32 tasks)
 	return busiest;
 }
 
-/* What waits on any CPU that gives: where nothing of the busiest may run here. */
+/* Takes a task that waits on any CPU that gives, where none of the busiest CPU's may run here. */
 u32 __noinline lx_take_from_any(u32 cpu, u32 speed, u32 tasks)
 {
 	struct lx_load here = {.speed = speed, .tasks = tasks};
@@ -250,7 +251,8 @@ u32 __noinline lx_take_from_any(u32 cpu, u32 speed, u32 tasks)
 	return taken;
 }
 
-/* The CPU would idle: what others have too much of. What runs elsewhere is asked to come, by a look at where it is better off. */
+/* The CPU would idle: it takes tasks from CPUs with too many. A running one is asked to come: its CPU checks
+ * whether it is better off elsewhere. */
 u32 __noinline lx_take_from_others(u32 cpu)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -260,7 +262,7 @@ u32 __noinline lx_take_from_others(u32 cpu)
 	if (!c || !c->speed)
 		return false;
 	here = lx_load_of(cpu, c);
-	/* What was here is leaving. */
+	/* The running task leaves the CPU. */
 	here.tasks -= c->ordinary && here.tasks ? 1 : 0;
 	from = lx_busiest(cpu, here.speed, here.tasks);
 	if (from == LX_NONE)
@@ -283,7 +285,8 @@ static __always_inline void lx_trace_reason(struct lx_host_cpu *c, u32 cpu, stru
 	lx_trace_task(LX_TRACE_BACKGROUND_START, cpu, now, why, LX_NONE, p->pid, LX_NONE, p->pid);
 }
 
-/* Whether what runs, and has nobody to give way to, goes on here: not if it is better off elsewhere. */
+/* Whether a background task that runs, and has nothing to give way to, goes on here: not if it is better off
+ * elsewhere. */
 static __noinline bool lx_is_best_here(u32 cpu, struct task_struct *p)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -321,7 +324,7 @@ static __always_inline bool lx_keeps(struct lx_instance *in, struct lx_host_cpu 
 	return true;
 }
 
-/* Ordinary work goes first: c->gave_way says why. */
+/* Background work goes first: c->gave_way says why. */
 static __noinline bool lx_gives_way(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *prev, u64 now)
 {
 	u32 why = lx_why_first(in, c, now);
@@ -336,13 +339,13 @@ static __noinline bool lx_gives_way(struct lx_instance *in, struct lx_host_cpu *
 	return true;
 }
 
-/* Whether ordinary work that waits is to have the CPU, on which real-time work runs. */
+/* Whether background work that waits is to have the CPU, on which real-time work runs. */
 static __always_inline bool lx_ordinary_is_due(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, u64 now)
 {
 	return lx_waiting(cpu) && lx_why_first(in, c, now) != LX_OTHER_IDLE;
 }
 
-/* The task has the CPU now, and is none of ours. `in`: NULL where there is no real-time work. */
+/* The task, which is no member, has the CPU now. `in`: NULL where there is no real-time work. */
 static __always_inline void lx_ordinary_begins(struct lx_instance *in, struct lx_host_cpu *c, u32 cpu, struct task_struct *p)
 {
 	u64 vtime = lx_vtime_on(p, cpu);

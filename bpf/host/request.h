@@ -21,12 +21,12 @@
 /* Of sched_setscheduler: children are reset. */
 #define LX_RESET_ON_FORK 0x40000000u
 
-/* What becomes of a task if a request succeeds. */
+/* What a request makes of the task if it succeeds. */
 enum lx_wish {
-	/* It stays what it is, or gets a policy that is none of ours: the kernel says when it has it. */
+	/* It stays what it is, or gets a policy other than SCHED_EXT: the kernel says when it has it. */
 	LX_WISH_OTHER = 0,
 	LX_WISH_REAL_TIME = 1,
-	/* Ours without parameters. */
+	/* SCHED_EXT without parameters. */
 	LX_WISH_BACKGROUND = 2,
 };
 
@@ -163,7 +163,7 @@ static __noinline bool lx_cpus_of_caller(struct lx_cpu_mask *wanted)
 	if (call.number != (compat ? LX_SETAFFINITY_32 : LX_SETAFFINITY))
 		return false;
 	size = call.argument;
-	/* CPUs beyond a short mask are not wanted; beyond ours there are none of an instance. */
+	/* CPUs beyond a short mask are not wanted; CPUs beyond the longest mask here are in no instance. */
 	if (size > sizeof(*wanted))
 		size = sizeof(*wanted);
 	return !bpf_probe_read_user(wanted, size, (void *)call.third);

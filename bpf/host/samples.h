@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Overheads that only the host can see (cerqueira2014, IV-A): releases, which are its own interrupts, and the messages to the
- * dedicated scheduling processor. In rings of their own, apart from those of the schedule: whoever measures overheads need not
- * be whoever records the schedule. He finds these rings in the running kernel, and says in them that he wants samples
- * (laxity_kernel::rings::HostSamples).
+ * Overheads that only the host can see (cerqueira2014, IV-A): releases, which are its own interrupts, and the
+ * messages to the dedicated scheduling processor. They are in rings of their own, apart from those of the
+ * schedule: overheads can be measured without recording the schedule. A reader finds these rings by name in the
+ * running kernel and enables sampling through them (laxity_kernel::rings::HostSamples).
  *
  * Messages are handled with interrupts off, releases of policies with a lock per CPU too. A release of the others is a timer's
  * callback with interrupts on: one that comes in between makes the sample longer, and is not known here.
@@ -23,7 +23,7 @@ struct {
 	__type(value, struct lx_ring);
 } lx_sample_rings SEC(".maps");
 
-/* Where samples of this CPU go; NULL: nobody wants any. */
+/* The ring for samples of this CPU; NULL: sampling is off. */
 static __always_inline struct lx_ring *lx_sampling(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -32,7 +32,7 @@ static __always_inline struct lx_ring *lx_sampling(void)
 	return ring && *(volatile u32 *)&ring->wanted ? ring : NULL;
 }
 
-/* What began at `begin` on this CPU and ended at `end`, or `end` before it: nothing. */
+/* A sample from `begin` to `end` on this CPU; if `end` is before `begin`, nothing. */
 static __noinline void lx_sample(u32 kind, u64 begin, u64 end)
 {
 	struct lx_ring *ring = lx_sampling();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A deferrable server per CPU (policy/deferrable.h), for policies that define LX_SERVERS: under the lock of the CPU's instance,
- * with a timer for its end while ordinary work runs by it, and for its next beginning while real-time work runs.
+ * with a timer for its end while background work runs by it, and for its next beginning while real-time work runs.
  */
 #ifndef LX_HOST_SERVERS_H
 #define LX_HOST_SERVERS_H
@@ -13,7 +13,7 @@
  * way that leads there.
  */
 
-/* Time of ordinary work, in ns, by why it had the CPU (enum lx_other); per CPU. */
+/* Time of background work, in ns, by why it had the CPU (enum lx_other); per CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -36,7 +36,8 @@ static __always_inline void lx_count_time(u32 why, u64 used)
 		times->background += used;
 }
 
-/* What runs on the CPU has had it until now: ordinary work is charged to the server, whether or not it needed it. */
+/* What runs on the CPU has had it until now: background work is charged to the server, whether or not it needed
+ * it. */
 int __noinline lx_charge_ordinary_on(u32 cpu, u64 now)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -93,7 +94,8 @@ static __always_inline int lx_note_quiet(struct lx_instance *in, struct lx_host_
 	return lx_note_quiet_on(lx_kernel_cpu(in, c->index), now);
 }
 
-/* Why ordinary work goes before real-time work on the CPU: its server, the reserve; or it does not (LX_OTHER_IDLE). */
+/* Why background work goes before real-time work on the CPU: its server, the reserve; or it does not
+ * (LX_OTHER_IDLE). */
 u32 __noinline lx_why_first_on(u32 cpu, u64 now)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -124,7 +126,7 @@ static __always_inline void lx_set_timer(struct lx_host_cpu *c, u64 due)
 		bpf_timer_start(&c->timer, c->budget_due, BPF_F_TIMER_ABS | BPF_F_TIMER_CPU_PIN);
 }
 
-/* Ordinary work goes before real-time work here from now on, by its server: until the budget is used up. */
+/* Background work goes before real-time work here from now on, by its server: until the budget is used up. */
 int __noinline lx_watch_server_on(u32 cpu, u64 now)
 {
 	struct lx_host_cpu *c = lx_host_cpu(cpu);
@@ -147,7 +149,7 @@ static __always_inline int lx_watch_server(struct lx_instance *in, struct lx_hos
 
 /*
  * A job runs here from `now` on: until its budget is used up, or the server has a budget again. A server that has one does not
- * wait for a timer: who comes for it kicks the CPU.
+ * wait for a timer: background work that comes for it kicks the CPU.
  */
 int __noinline lx_watch_budget_on(u32 cpu, u64 now)
 {

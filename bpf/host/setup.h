@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What user space and the host tell each other. The Rust side is made from this file (crates/laxity-kernel/build.rs). */
+/* The interface of user space and the host. crates/laxity-kernel/src/ffi.rs is made from it (make bless). */
 #ifndef LX_HOST_SETUP_H
 #define LX_HOST_SETUP_H
 
@@ -48,7 +48,8 @@ struct lx_host_core {
 	u64 period;
 	/* What real-time tasks may be admitted for, in millionths of it. */
 	u64 share;
-	/* Nobody but who says this may admit tasks there, or change those that are: their deadlines have been proven. */
+	/* Only the process that writes this may admit tasks there, or change those that are there: their deadlines
+	 * have been proven. */
 	u64 closed;
 	/*
 	 * The answer: from which instant on the server has that size, in ns of CLOCK_MONOTONIC. LX_NEVER: as soon as no real-time
@@ -57,7 +58,7 @@ struct lx_host_core {
 	u64 from;
 };
 
-/* Time of ordinary work on a core with a server, in ns. */
+/* Time of background work on a core with a server, in ns. */
 struct lx_ordinary_times {
 	/* Before real-time work, by the server and by the reserve. */
 	u64 server;
@@ -83,9 +84,9 @@ struct lx_counters {
 	u64 dispatches;
 	/* Decisions whose task was still on its way off another CPU. */
 	u64 retries;
-	/* Decisions where the reserve for ordinary work stopped real-time tasks. */
+	/* Decisions where the reserve for background work stopped real-time tasks. */
 	u64 reserved;
-	/* Times that ordinary work was put on a CPU. */
+	/* Times that background work was put on a CPU. */
 	u64 background;
 	/* Calls of sched_setattr that were granted and refused; tasks that left. */
 	u64 admitted;
@@ -93,7 +94,7 @@ struct lx_counters {
 	u64 departed;
 	/* Times that a lock of a whole instance was taken. */
 	u64 instance_locks;
-	/* Decisions where ordinary work went before real-time tasks by its server. */
+	/* Decisions where background work went before real-time tasks by its server. */
 	u64 served;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers of tasks in an instance, and who has them. Under the instance's lock. */
+/* Numbers of tasks in an instance, and the tasks that have them. Under the instance's lock. */
 #ifndef LX_HOST_SLOTS_H
 #define LX_HOST_SLOTS_H
 
@@ -70,14 +70,14 @@ static __always_inline u64 lx_following_release(struct lx_instance *in, u32 inde
 	u64 first = slot->first_release;
 
 	slot->first_release = 0;
-	/* What the task did before does not count: a policy that starts here knows nothing of it. */
+	/* What the task did before does not count: a policy that starts now has no record of it. */
 	if (first)
 		lx_server_ends(&in->state, index);
 	slot->release = first ?: lx_task(&in->state, index)->release + lx_task(&in->state, index)->period;
 	return slot->release;
 }
 
-/* The task is none of ours from now on. */
+/* The task is no member from now on. */
 static __always_inline void lx_depart(struct lx_instance *in, u32 index)
 {
 	struct lx_slot *slot = lx_slot(in, index);

@@ -45,7 +45,7 @@ static int lx_budget_due(void *map, u32 *key, struct lx_host_cpu *c)
 	return 0;
 }
 
-/* The same where there are no timers: a tick has found the budget used up. */
+/* The same where there are no timers, when a tick has found the budget used up. */
 static __always_inline void lx_budget_ticked(struct lx_host_cpu *c, u32 cpu)
 {
 	if (!c->budget_due)

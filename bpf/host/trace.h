@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What happened, for the oracles and the statistics: records in the rings of bpf/trace/, while someone has switched them on.
+ * What happened, for the oracles and the statistics: records in the rings of bpf/trace/, while they are switched on.
  * `task` is the number in the instance, argument2 the instance. What each kind means beyond laxity_trace::EventKind:
  *
  *   RELEASE     written when the job becomes known: its time may be still to come

@@ -11,7 +11,8 @@
 #define LX_SCHED_EXT 7
 #define LX_PF_KTHREAD 0x00200000
 
-/* What the loader says (crates/laxity-overheads/src/recorder.rs): in a section of its own, so that it finds it at offset 0. */
+/* The loader's options (crates/laxity-overheads/src/recorder.rs): in a section of their own, so that it finds
+ * them at offset 0. */
 struct lx_options {
 	u32 all; /* not only real-time threads */
 	u32 unused;
@@ -43,7 +44,7 @@ enum lx_function {
 	LX_FUNCTIONS
 };
 
-/* Whom a sample is about. */
+/* The thread that a sample is about. */
 struct lx_thread {
 	u32 pid;
 	u32 policy;
@@ -79,7 +80,7 @@ static __always_inline struct lx_begun *begun(void)
 	return bpf_map_lookup_elem(&lx_begun, &zero);
 }
 
-/* Laxity's own guardian watches over a run at the highest priority of SCHED_FIFO: it is none of the tasks. */
+/* Laxity's own guardian watches over a run at the highest priority of SCHED_FIFO: it is no task of the run. */
 #define LX_GUARDIAN_PRIORITY 99
 
 static __always_inline bool is_real_time(const struct task_struct *p)
@@ -128,7 +129,7 @@ static __always_inline void leave(enum lx_function function, enum lx_sample kind
 				b->threads[function].policy, LX_NONE, LX_NONE, 0);
 }
 
-/* It ends, and was about nobody. */
+/* It ends without a sample. */
 static __always_inline void leave_unrecorded(enum lx_function function)
 {
 	struct lx_begun *b = begun();

@@ -5,7 +5,7 @@
 
 #include "begun.h"
 
-/* What a real-time thread is interrupted by. */
+/* A function that interrupts a real-time thread. */
 #define INTERRUPTING(function, slot, kind)                        \
 	SEC("fentry/" #function)                                  \
 	int enter_##function(void *context)                       \
@@ -90,13 +90,13 @@ static __always_inline void picked(void *context)
 	if (!b || !b->functions[LX_FUNCTION_PICK].begin_ns)
 		return;
 	if (bpf_get_func_ret(context, &returned) || !returned || returned == -1ULL)
-		goto nobody;
+		goto unrecorded;
 	p = bpf_core_cast((void *)returned, struct task_struct);
 	if (!is_real_time(p))
-		goto nobody;
+		goto unrecorded;
 	lx_trace_end_at(&b->functions[LX_FUNCTION_PICK], now, LX_SAMPLE_PICK, p->pid, p->policy, LX_NONE, LX_NONE, 0);
 	return;
-nobody:
+unrecorded:
 	leave_unrecorded(LX_FUNCTION_PICK);
 }
 

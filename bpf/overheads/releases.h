@@ -40,7 +40,7 @@ static __always_inline void record_latency(u64 due, u32 pid, u32 policy)
 }
 
 /*
- * Who is late asks to sleep until a time that is past, and the timer fires at once: that releases nothing, and says
+ * A late thread asks to sleep until a time that is past, and the timer fires at once: that releases nothing, and says
  * nothing about latency. So the thread must have been off its CPU when the timer was due.
  */
 static __always_inline void enter_wakeup(struct hrtimer *timer)

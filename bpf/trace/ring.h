@@ -7,8 +7,9 @@
  *
  * 1. Position n is record number n of this ring; it lies in slot n mod LX_RING_RECORDS. `head` is the next position to
  *    claim, `tail` the next to be read: tail <= head <= tail + LX_RING_RECORDS.
- * 2. Who is interrupted between claim and publish leaves a hole that the reader waits at; whoever interrupts claims the
- *    next position. So interrupts, NMIs and tasks that preempt each other may all write to their CPU's ring.
+ * 2. A writer that is interrupted between claim and publish leaves a hole that the reader waits at; the writer that
+ *    interrupts it claims the next position. So interrupts, NMIs and tasks that preempt each other may all write to
+ *    their CPU's ring.
  * 3. Claiming is a compare-and-swap, because a position that was added to `head` cannot be handed back if the ring is
  *    full. It fails only if a whole other record was claimed since `head` was read, which takes an interrupt in these few
  *    instructions; after LX_RING_TRIES of them the record is given up. So writing is wait-free: it never spins, blocks or

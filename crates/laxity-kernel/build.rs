@@ -1,11 +1,9 @@
-//! Compiles every `bpf/NAME.bpf.c` for the kernel, where clang can; `$OUT_DIR/objects.rs` has them, or why there are none.
+//! Compiles `bpf/` for the kernel, where clang can; `$OUT_DIR/objects.rs` has the objects, or why there are none.
 
+use laxity_build::Object;
 use libbpf_cargo::SkeletonBuilder;
 use std::env;
-use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The directory below `$OUT_DIR` into which `scx_cargo` puts its headers and the kernel's types.
 const HEADERS: &str = "scx_utils-bpf_h";
@@ -16,30 +14,8 @@ fn main() {
     for watched in ["bpf", "policy"] {
         println!("cargo::rerun-if-changed={}", root.join(watched).display());
     }
-    println!("cargo::rerun-if-env-changed=BPF_CLANG");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    interface(&root, &out);
-    let text = match headers(&out) {
-        Err(reason) => format!("static COMPILED: Result<&[(&str, &[u8])], &str> = Err({reason:?});\n"),
-        Ok(compiler) => objects(&compiler, &root, &out),
-    };
-    fs::write(out.join("objects.rs"), text).expect("cargo's output directory can be written");
-}
-
-/// `$OUT_DIR/setup.rs`: what user space and the host tell each other.
-fn interface(root: &Path, out: &Path) {
-    let header = root.join("bpf/host/setup.h");
-    let bindings = bindgen::Builder::default()
-        .header(header.to_str().expect("the path of the checkout is text"))
-        .clang_arg(format!("-I{}", root.join("policy").display()))
-        .allowlist_type("lx_host_setup|lx_counters|lx_config|lx_host_core|lx_ordinary_times")
-        .allowlist_var("LX_HOST_.*")
-        .use_core()
-        .layout_tests(false)
-        .derive_default(true)
-        .generate()
-        .expect("bpf/host/setup.h is C that libclang reads");
-    bindings.write_to_file(out.join("setup.rs")).expect("cargo's output directory can be written");
+    laxity_build::write_objects(&headers(&out).map(|compiler| objects(&compiler, &root)));
 }
 
 /// What compiles for the kernel.
@@ -50,14 +26,7 @@ struct Compiler {
 
 /// Has the headers of the sched_ext tools unpacked.
 fn headers(out: &Path) -> Result<Compiler, String> {
-    let clang = env::var("BPF_CLANG").unwrap_or_else(|_| "clang-19".into());
-    let targets = Command::new(&clang)
-        .arg("--print-targets")
-        .output()
-        .map_err(|error| format!("{clang} could not be started when this was built: {error}"))?;
-    if !String::from_utf8_lossy(&targets.stdout).lines().any(|l| l.trim().starts_with("bpf ")) {
-        return Err(format!("{clang} had no target bpf when this was built"));
-    }
+    let clang = laxity_build::bpf_compiler()?;
     let architecture = match env::var("CARGO_CFG_TARGET_ARCH").as_deref() {
         Ok("x86_64") => "x86",
         Ok("aarch64") => "arm64",
@@ -71,34 +40,27 @@ fn headers(out: &Path) -> Result<Compiler, String> {
     Ok(Compiler { clang, includes })
 }
 
-fn objects(compiler: &Compiler, root: &Path, out: &Path) -> String {
-    let mut names: Vec<String> = fs::read_dir(root.join("bpf"))
-        .expect("bpf is in the checkout")
-        .filter_map(|e| e.ok()?.file_name().to_str()?.strip_suffix(".bpf.c").map(String::from))
-        .collect();
-    names.sort();
-    let mut text = String::from("static COMPILED: Result<&[(&str, &[u8])], &str> = Ok(&[\n");
-    for name in names {
-        let object = out.join(format!("{name}.bpf.o"));
-        compile(compiler, root, &name, &object);
-        writeln!(text, "    ({name:?}, aligned!({object:?})),").expect("into a string");
+fn objects(compiler: &Compiler, root: &Path) -> Vec<Object> {
+    let objects = laxity_build::objects(&root.join("bpf"));
+    for object in &objects {
+        compile(compiler, root, object);
     }
-    text.push_str("]);\n");
-    text
+    objects
 }
 
-fn compile(compiler: &Compiler, root: &Path, name: &str, object: &Path) {
+fn compile(compiler: &Compiler, root: &Path, object: &Object) {
     let mut arguments: Vec<String> =
         ["-mcpu=v3", "-Wall", "-Werror", "-fno-strict-aliasing"].map(String::from).into();
     for include in &compiler.includes {
         arguments.extend(["-isystem".into(), include.display().to_string()]);
     }
     arguments.push(format!("-I{}", root.join("policy").display()));
+    arguments.extend(object.definition());
     SkeletonBuilder::new()
-        .source(root.join("bpf").join(format!("{name}.bpf.c")))
-        .obj(object)
+        .source(&object.source)
+        .obj(object.path())
         .clang(&compiler.clang)
         .clang_args(arguments)
         .build()
-        .unwrap_or_else(|error| panic!("bpf/{name}.bpf.c does not compile: {error:#}"));
+        .unwrap_or_else(|error| panic!("{} does not compile: {error:#}", object.name));
 }

@@ -1,4 +1,4 @@
-//! Compiles `policy/` natively, warnings as errors, and makes Rust's view of its types.
+//! Compiles `policy/` natively, warnings as errors.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -8,29 +8,13 @@ fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let policy = here.join("../../policy");
     println!("cargo::rerun-if-changed={}", policy.display());
-    let header = policy.join("native.h");
     compile(&policy);
-    let bindings = bindgen::Builder::default()
-        .header(header.to_str().expect("the path of the checkout is text"))
-        .allowlist_type("lx_.*")
-        .allowlist_function("lx_policy_.*")
-        .allowlist_var("lx_policy_.*")
-        .use_core()
-        .layout_tests(false)
-        .derive_default(true)
-        .default_enum_style(bindgen::EnumVariation::Consts)
-        .generate()
-        .expect("policy/native.h is C that libclang reads");
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    bindings.write_to_file(out.join("policy.rs")).expect("cargo's output directory can be written");
 }
 
 fn compile(policy: &Path) {
     let mut build = cc::Build::new();
-    // The compiler of the BPF build, where it is there: one compiler for both.
-    if env::var_os("CC").is_none() && std::process::Command::new("clang-19").arg("--version").output().is_ok()
-    {
-        build.compiler("clang-19");
+    if let Some(clang) = laxity_build::native_compiler() {
+        build.compiler(clang);
     }
     build
         .file(policy.join("native.c"))

@@ -88,7 +88,7 @@ pub fn events_survive(events: &[Event], run: u32) {
 }
 
 /// The Parquet library panics on some damaged files, which the readers catch: the fuzzer must not end with it. Other
-/// panics are shown, and end it where nobody catches them.
+/// panics are shown, and end it unless they are caught.
 pub fn let_readers_panic() {
     std::panic::set_hook(Box::new(|panic| {
         if !panic.location().is_some_and(|place| place.file().contains("/parquet-")) {

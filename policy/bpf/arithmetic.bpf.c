@@ -49,8 +49,9 @@ __attribute__((section("syscall"), used)) int server(struct lx_rig_numbers *n)
 }
 
 /*
- * A server of budget in[0] every in[1] from 0 on; from when on it has in[2] every in[3], wanted at in[4]; and at in[5], when the core
- * is quiet, whether it has it then, for how long other work goes first, and when. At an odd in[4] the core is quiet, too.
+ * A server of budget in[0] every in[1] from 0 on; from when on it has in[2] every in[3], wanted at in[4]; and at
+ * in[5], when the core is quiet, whether it has it then, for how long background work goes first, and when. At an odd
+ * in[4] the core is quiet, too.
  */
 __attribute__((section("syscall"), used)) int wanted(struct lx_rig_numbers *n)
 {

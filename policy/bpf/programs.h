@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A policy as BPF programs that BPF_PROG_TEST_RUN starts, for the conformance rig. A file that includes this has included
- * the policy, and defined
- *
- *   LX_POLICY    prefix of its entry points, such as lx_edf_bh
- *   LX_QUEUE     prefix of its ready queue, if that is one of queues/
- *   LX_STEPS     if it has step; it has finish otherwise
- *   LX_MESSAGES  if it has message
- *   LX_PARTS     if it has complete and exhaust in two parts
+ * the policy (alone.h).
  *
  * `setup` and `events` replay sequences of events. The other programs are one entry point each, under a spin lock as in
  * the kernel's scheduler: what the verifier says of them is the cost of that entry point.
@@ -54,7 +48,7 @@ char _license[] LX_SECTION("license") = "GPL";
 		bpf_spin_unlock(&lock);                                                                                \
 		return 0;                                                                                              \
 	}                                                                                                              \
-	/* For the events: the verifier looks at a global function once, whoever calls it. */                          \
+	/* For the events: the verifier looks at a global function once for all its callers. */                        \
 	LX_GLOBAL int events_##name(u32 cpu, u32 task, u64 time, u64 now)                                              \
 	{                                                                                                              \
 		/* The verifier wants all arguments of the caller, also those that clang could leave out. */           \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * g-edf-mp: mailboxes, in which clients leave messages for the DSP (cerqueira2014, III-B): one per socket, a FIFO ring
- * with many writers and one reader. As with Feather-Trace buffers, writing is wait-free: a writer takes a slot by one
- * atomic addition, fills it, and publishes it through its kind; it waits for nobody. Which socket a client is on, the host
- * says.
+ * g-edf-mp: mailboxes, in which clients leave messages for the DSP (cerqueira2014, III-B): one per socket, a FIFO
+ * ring with many writers and one reader. As with Feather-Trace buffers, writing is wait-free: a writer takes a slot
+ * by one atomic addition, fills it, and publishes it through its kind; it waits for no other. Which socket a client
+ * is on, the host says.
  *
  * A mailbox never overflows: at most two messages per task are on the way, and it has 2n slots or more. For a task's
  * client says once that its job has left (complete, suspend, exhaust), and the job cannot leave again before the DSP
@@ -64,8 +64,8 @@ LX_INLINE void lx_mailbox_post(struct lx_state *s, u32 sender, u32 kind, u32 tas
 }
 
 /*
- * Reads the next message into `copy`, from the mailboxes in turn so that none starves; its kind, or LX_MESSAGE_NONE.
- * For the DSP alone. O(sockets).
+ * Reads the next message into `copy`, from the mailboxes in turn so that none starves. Returns its kind, or
+ * LX_MESSAGE_NONE. For the DSP alone. O(sockets).
  */
 LX_FN u32 lx_mailbox_take(struct lx_state *s, struct lx_message *copy)
 {

@@ -31,7 +31,7 @@ LX_INLINE int lx_bin_before(struct lx_state *s, u32 a, u32 b)
 	return lx_before(lx_bin(s, a)->key, a, lx_bin(s, b)->key, b);
 }
 
-/* Makes one tree of two of one rank; its root. */
+/* Makes one tree of two of one rank. Returns its root. */
 LX_INLINE u32 lx_bin_link(struct lx_state *s, u32 a, u32 b)
 {
 	u32 root = lx_bin_before(s, a, b) ? a : b;

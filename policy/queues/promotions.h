@@ -69,8 +69,8 @@ LX_INLINE void lx_chain_insert(struct lx_state *s, u32 before, u32 first, u32 la
 
 /*
  * Gives every task its level. To be called again when a task enters; jobs may wait meanwhile, as the lists stay
- * sorted. O(n log n), without those numbers that nobody has, whose relative deadline is 0: the heap of edf-bh, which is not in
- * use here, sorts.
+ * sorted. O(n log n), not counting the free numbers, whose relative deadline is 0: the heap of edf-bh, which is
+ * not in use here, sorts.
  */
 LX_FN void lx_promotions_levels(struct lx_state *s)
 {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Puts the thesis's Tables 6.3 to 6.26 (thesis.csv) beside ours (points.csv): prints beside.md.
 
-Usage: results/lindsay2012/beside.py >results/lindsay2012/beside.md
+Usage: results/lindsay2012/beside.py [POINTS]
 """
 
 import csv
 import pathlib
+import sys
 
 CURVES = ["WFD", "FFD", "BF", "LWFG"]
 CAPS = range(6, 49, 6)
@@ -16,16 +17,20 @@ METRICS = {
 }
 
 
-def means(name, cap):
+HERE = pathlib.Path(__file__).parent
+
+
+def means(path, cap):
     """Means by metric, distribution, curve and cap."""
-    with open(pathlib.Path(__file__).parent / name, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         rows = csv.DictReader(file)
         return {(r["metric"], r["distribution"], r["curve"], int(r[cap])): float(r["mean"]) for r in rows}
 
 
 def main():
     """Prints a table for each metric, and what LWFG is relative to WFD and to the best of the others."""
-    thesis, here = means("thesis.csv", "cap"), means("points.csv", "value")
+    points = sys.argv[1] if len(sys.argv) > 1 else HERE / "points.csv"
+    thesis, here = means(HERE / "thesis.csv", "cap"), means(points, "value")
     distributions = list(dict.fromkeys(key[1] for key in thesis))
     print("# The thesis's Tables 6.3 to 6.26 beside ours\n")
     print("Made by `beside.py` of `thesis.csv` (the thesis's numbers; the caption of Table 6.19 says MWL and means MLU) and")

@@ -8,8 +8,8 @@ How the two are made comparable:
    SimSo's periodic tasks would release for ever; its "sporadic" tasks take a list of instants, which are the same here.
 2. SimSo counts in floating-point milliseconds times cycles. With one cycle per "millisecond" and a cycle of 1 ns,
    all its numbers are whole and below 2^53: exact.
-3. SimSo breaks ties between equal priorities by who runs already, laxity by task id. The sets have no ties: periods are
-   drawn to the ns, and equal absolute deadlines (or periods, under RM) are refused below.
+3. SimSo breaks ties between equal priorities in favour of the running task, laxity by task id. The sets have no
+   ties: periods are drawn to the ns, and equal absolute deadlines (or periods, under RM) are refused below.
 4. SimSo aborts late jobs unless told otherwise; its EDF prints every decision.
 
 Beyond the counts of completed jobs and of misses, the two must agree on the finish of every job to the ns.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What becomes of tasks of a policy that is attached, whatever is done to them: each behaviour ends with `ok:` or `NOT OK:`,
+ * Tasks of an attached policy under all that can be done to them: each behaviour ends with `ok:` or `NOT OK:`,
  * none depends on how fast the machine is. Usage: behaviours NAME...   (all if there is none)
  */
 #include "children.h"
@@ -98,7 +98,7 @@ static int forking(int me)
 		return 3;
 	child = fork();
 	if (child == 0) {
-		/* An ordinary task may have children. */
+		/* A background task may have children. */
 		pid_t grandchild = fork();
 
 		if (grandchild == 0)
@@ -115,7 +115,7 @@ static int forking(int me)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 9 ? 0 : 6;
 }
 
-/* As SCHED_DEADLINE has it: no child, unless it is to be an ordinary task. */
+/* As SCHED_DEADLINE has it: no child, unless it is to be a background task. */
 static int forked(void)
 {
 	start(0, forking);

@@ -65,7 +65,7 @@ static inline pid_t start(int me, int (*task)(int))
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		_exit(task(me));
 	}
-	/* kill() takes -1 for everybody. */
+	/* kill() takes -1 for all processes. */
 	if (pid < 0)
 		exit(3);
 	tasks[me] = pid;
@@ -93,46 +93,46 @@ static inline int periodic(int me)
 		held;                                                                                                  \
 	})
 
-static inline int goes_on(int who, const char *when)
+static inline int goes_on(int number, const char *when)
 {
-	uint64_t jobs = shared->jobs[who];
+	uint64_t jobs = shared->jobs[number];
 
-	if (!EVENTUALLY(shared->jobs[who] >= jobs + 3))
-		FAIL("task %d (%d) makes no progress %s", who, tasks[who], when);
+	if (!EVENTUALLY(shared->jobs[number] >= jobs + 3))
+		FAIL("task %d (%d) makes no progress %s", number, tasks[number], when);
 	return 1;
 }
 
 /* Waits for the task's end: its status as waitpid has it. */
-static inline int reap(int who, int *status)
+static inline int reap(int number, int *status)
 {
-	pid_t pid = tasks[who];
+	pid_t pid = tasks[number];
 	int ended;
 
 	if (!EVENTUALLY((ended = waitpid(pid, status, WNOHANG)) != 0))
-		FAIL("task %d (%d) is lost: it does not end", who, pid);
-	tasks[who] = 0;
+		FAIL("task %d (%d) is lost: it does not end", number, pid);
+	tasks[number] = 0;
 	return 1;
 }
 
-static inline int end(int who)
+static inline int end(int number)
 {
 	int status;
 
-	if (!tasks[who])
+	if (!tasks[number])
 		return 1;
-	kill(tasks[who], SIGKILL);
-	kill(tasks[who], SIGCONT);
-	return reap(who, &status);
+	kill(tasks[number], SIGKILL);
+	kill(tasks[number], SIGCONT);
+	return reap(number, &status);
 }
 
-static inline int ends_with(int who, int code)
+static inline int ends_with(int number, int code)
 {
 	int status = 0;
 
-	if (!reap(who, &status))
+	if (!reap(number, &status))
 		return 0;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != code)
-		FAIL("task %d ended with status 0x%x, not with code %d", who, status, code);
+		FAIL("task %d ended with status 0x%x, not with code %d", number, status, code);
 	return 1;
 }
 
@@ -160,7 +160,7 @@ static inline int is_attached(void)
 	return !strncmp(state, "enabled", 7);
 }
 
-/* What the scheduler knows, into the kernel's trace, for whoever looks for the fault. */
+/* What the scheduler knows, into the kernel's trace, for the search for a fault. */
 static inline void dump(void)
 {
 	FILE *file = fopen("/proc/sysrq-trigger", "w");

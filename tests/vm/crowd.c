@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who the steps of tests/vm/faults need beside the behaviours. Usage:
+ * Programs that the steps of tests/vm/faults need beside the behaviours. Usage:
  *   crowd many TASKS ROOM     that many tasks, where the scheduler has room for ROOM; storm: all of them ask at the same time
  *   crowd endless TASKS       tasks that go on until they are killed; a line whenever all have made progress
  *   crowd ask                 asks to be admitted; the answer is the exit code
  *   crowd hog SECONDS         SCHED_FIFO on every CPU
  *   crowd full SECONDS        endless jobs that ask for all that admission grants, and what else is to go on beside them
  *   crowd budget PERIODS      an endless job whose budget is a fraction of a tick
- *   crowd fair SECONDS        ordinary tasks beside a real-time task, by CPU clocks; crowd weights: by what they have done
+ *   crowd fair SECONDS        background tasks beside a real-time task, by CPU clocks; crowd weights: by what they have done
  *   crowd as-nobody PROGRAM ARGUMENTS...      without any privilege
  */
 #include "children.h"
@@ -110,7 +110,7 @@ static int endless(int count)
 	printf("going on\n");
 	fflush(stdout);
 	for (;;) {
-		/* Who waits for the next line has the patience. */
+		/* The next line may take its time. */
 		for (int i = 0; i < count; i++)
 			for (uint64_t jobs = shared->jobs[i]; shared->jobs[i] < jobs + 3;)
 				usleep(2000);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A periodic task as anyone would write it for SCHED_DEADLINE: one sched_setattr, and sched_yield at the end of each job.
+ * A plain periodic task for SCHED_DEADLINE: one sched_setattr, and sched_yield at the end of each job.
  * Usage: periodic POLICY RUNTIME_US DEADLINE_US PERIOD_US WORK_US JOBS; POLICY is 6 for SCHED_DEADLINE, 7 for SCHED_EXT.
- * Prints what became of its jobs, or why it was refused; exit code 1 then.
+ * Prints how its jobs ended, or why it was refused; exit code 1 then.
  */
 #define _GNU_SOURCE
 #include <errno.h>

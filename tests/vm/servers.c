@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What amp-rm's deferrable servers are for: ordinary work beside a heavy real-time load. Usage:
+ * What amp-rm's deferrable servers are for: background work beside a heavy real-time load. Usage:
  *
  *   servers load CPU RUNTIME_US PERIOD_US WORK_US SECONDS    a real-time task on a CPU; WORK_US of each job; or until SIGTERM
- *   servers busy CPU SECONDS                                 an ordinary loop on a CPU: what it got of it, in thousandths
+ *   servers busy CPU SECONDS                                 a background loop on a CPU: what it got of it, in thousandths
  *   servers sleep THREADS ITERATIONS SEED TIMES [CPU]        busy-sleep loops (calandrino2007, Figure 5) whose sleeps are TIMES as
  *                                                            long; response times in us, a TIMES-th of what they were
- *   servers hold SECONDS [batch|fifo]                        an ordinary process that waits, for others to promote; at SIGUSR1 it has
- *                                                            a thread, a child and a grandchild, which say who they are
+ *   servers hold SECONDS [batch|fifo]                        a background process that waits to be promoted; at SIGUSR1 it has
+ *                                                            a thread, a child and a grandchild, which print their numbers
  *   servers unreaped SECONDS                                 has a child that waits for its end, of which it takes no note
  *
  * Exit code 1: something was refused.

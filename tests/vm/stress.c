@@ -225,7 +225,7 @@ int main(int words, char **word)
 			pids[i] = fork();
 			if (pids[i] == 0)
 				task(i, seed + started);
-			/* kill() takes -1 for everybody. */
+			/* kill() takes -1 for all processes. */
 			if (pids[i] < 0)
 				return 3;
 		}

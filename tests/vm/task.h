@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the programs of the tests in virtual machines share: real-time tasks as anyone writes them, without laxity. */
+/* What the programs of the tests in virtual machines share: plain real-time tasks, without laxity. */
 #ifndef LX_TESTS_TASK_H
 #define LX_TESTS_TASK_H
 

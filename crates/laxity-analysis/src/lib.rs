@@ -14,8 +14,8 @@
 //!
 //! Each test is a file, named after what its authors call it, with its source, its assumptions and its complexity.
 //!
-//! Whoever wants to know what a *scheduler* guarantees, with overheads, asks [`scheduler`]: it knows which accounting and which
-//! tests apply to each name.
+//! [`scheduler`] says what a *scheduler* guarantees, overheads included: it knows which accounting and which tests
+//! apply to each name.
 
 pub mod admission;
 pub mod catalogue;

@@ -20,9 +20,9 @@ pub struct Cell {
 
 /// Judges a placement: each cell by the test that `test_of` gives for it.
 ///
-/// The bounds of all tasks if every cell is schedulable with bounds of one kind; without bounds if a test gives none or another
-/// kind. Otherwise what is said of the first cell that is not schedulable. Tasks have their numbers in the whole set. A placement
-/// in which a task is in no cell or in several is not judged.
+/// The bounds of all tasks if every cell is schedulable with bounds of one kind; no bounds if a test gives none or
+/// another kind. Otherwise the verdict on the first cell that is not schedulable. Tasks have their numbers in the
+/// whole set. A placement in which a task is in no cell or in several is not judged.
 pub fn judge_cells<'t>(
     tasks: &[SporadicTask],
     cells: &[Cell],

@@ -23,18 +23,18 @@ pub trait Test: Sync {
     }
 }
 
-/// What there is to know about a test.
+/// The description of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TestInfo {
     /// Its name on the command line.
     pub name: &'static str,
     /// Authors, title, venue and the equation or theorem.
     pub source: &'static str,
-    /// For which priorities.
+    /// The priorities that it is for.
     pub priorities: Priorities,
     /// What it proves.
     pub guarantee: Guarantee,
-    /// What it means if it does not.
+    /// What a failure means.
     pub exactness: Exactness,
     /// Steps for n tasks on m processors.
     pub complexity: &'static str,
@@ -42,7 +42,7 @@ pub struct TestInfo {
     pub assumptions: &'static [&'static str],
 }
 
-/// Who goes first.
+/// Which pending job runs first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Priorities {
     /// The job with the earliest deadline; ties by any rule.

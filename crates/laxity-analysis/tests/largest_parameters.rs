@@ -1,8 +1,8 @@
 //! The largest parameters that there are: times near 2^50 ns, hundreds of tasks, periods that have nothing in common, periods of
 //! some ns beside deadlines of days.
 //!
-//! Whatever a test does for each of 2^50 ns, or with numbers of thousands of digits, is done by nobody: a test of this file that
-//! does not end has found a loop that takes no steps of work.
+//! No test takes a step for each of 2^50 ns, or reckons with numbers of thousands of digits: a test of this file
+//! that does not end has found a loop that takes no steps of work.
 
 use laxity_analysis::{
     Bounds, Density, DeviAnderson, FfDbf, Gfb, Load, Pfair, Qpa, Rta, SporadicTask, TIME_MAX, Test, TestInfo,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// A flag that becomes true when someone asks this program to end. A second request ends it at once, with the
+/// A flag that becomes true when a signal asks this program to end. A second request ends it at once, with the
 /// guardian putting the host back.
 pub fn flag() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
@@ -19,7 +19,7 @@ pub fn flag() -> Result<Arc<AtomicBool>> {
     Ok(flag)
 }
 
-/// Whether what began then has lasted for as long as it was to, or someone asks it to end.
+/// Whether what began then has lasted for as long as it was to, or a signal asks it to end.
 pub fn is_over(begin: Instant, lasts: Option<Duration>, stop: &AtomicBool) -> bool {
     let passed = lasts.is_some_and(|time| begin.elapsed() >= std::time::Duration::from_nanos(time.as_ns()));
     passed || stop.load(Ordering::SeqCst)

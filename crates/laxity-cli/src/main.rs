@@ -17,7 +17,6 @@ mod shipped;
 mod simulation;
 mod study;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -29,12 +28,13 @@ fn main() -> ExitCode {
     if let Some(code) = role {
         return code;
     }
-    let cli = arguments::Cli::parse();
+    let cli = arguments::Cli::of_the_command_line();
+    output::set_verbosity(cli.said);
     match commands::dispatch(cli.command) {
         Ok(code) => code,
         Err(mut error) => {
             error.hint = error.hint.map(|hint| shipped::in_words(&hint));
-            output::say(&error);
+            output::say_error(&error);
             ExitCode::from(error.failure.exit_code())
         }
     }

@@ -1,23 +1,84 @@
 //! Standard output: data for other programs, whole or not at all.
 
-use laxity_model::{Diagnostic, Result};
+use crate::arguments::Said;
+pub use laxity_model::cannot_write;
+use laxity_model::{Diagnostic, Existing, Result};
 use serde::Serialize;
-use std::io::{ErrorKind, Write};
+use std::borrow::Cow;
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 /// Exit code of a run whose schedule has misses, where the user asked for a verdict.
 pub const MISSES: u8 = 1;
 /// Exit code after Ctrl-C, as shells count it.
 pub const INTERRUPTED: u8 = 130;
 
-/// Says something on standard error. A reader that left, or a full disk behind it, must not end a run.
-pub fn say(words: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{words}");
+/// What `--quiet` and `--verbose` of the command line say; neither before [`set_verbosity`].
+static SAID: OnceLock<Said> = OnceLock::new();
+
+/// Keeps how much is said, for the whole program; once, before a command begins.
+pub fn set_verbosity(said: Said) {
+    // Only the first call counts, and `main` makes one.
+    let _ = SAID.set(said);
 }
 
-/// Writes text to standard output. A reader that left (`| head`) is no error.
+/// `--quiet`: no progress, and no words on what was written.
+pub fn quiet() -> bool {
+    SAID.get().is_some_and(|said| said.quiet)
+}
+
+/// `--verbose`: evidence that a first reader can do without is shown, too.
+pub fn verbose() -> bool {
+    SAID.get().is_some_and(|said| said.verbose)
+}
+
+/// Says what went well, such as where something was written, unless `--quiet` forbids it.
+pub fn note(words: impl std::fmt::Display) {
+    if !quiet() {
+        say(words);
+    }
+}
+
+/// Says something on standard error. A reader that left, or a full disk behind it, must not end a run.
+pub fn say(words: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "{}", shown(&words.to_string()));
+}
+
+/// Says what is wrong, and the way out; the first word in red on a terminal that wants colours.
+pub fn say_error(error: &Diagnostic) {
+    let words = error.to_string();
+    match words.strip_prefix("error:").filter(|_| colors(&std::io::stderr())) {
+        Some(rest) => say(format_args!("\u{1b}[1;31merror:\u{1b}[0m{rest}")),
+        None => say(words),
+    }
+}
+
+/// Whether colours belong into a stream: it is a terminal, and neither NO_COLOR nor a dumb terminal is against them.
+pub fn colors(stream: &impl IsTerminal) -> bool {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    stream.is_terminal() && set("NO_COLOR").is_none() && set("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Whether words may have symbols beyond ASCII: as the locale says.
+pub fn utf8() -> bool {
+    static UTF8: OnceLock<bool> = OnceLock::new();
+    *UTF8.get_or_init(laxity_report::locale_is_utf8)
+}
+
+/// Words as the locale can show them.
+fn shown(words: &str) -> Cow<'_, str> {
+    if utf8() { Cow::Borrowed(words) } else { laxity_report::ascii(words) }
+}
+
+/// Writes words and tables to standard output, in ASCII where the locale is not UTF-8.
 pub fn print(text: &str) -> Result<()> {
+    print_data(&shown(text))
+}
+
+/// Writes data for other programs to standard output, as it is. A reader that left (`| head`) is no error.
+pub fn print_data(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
@@ -29,54 +90,29 @@ pub fn print(text: &str) -> Result<()> {
     }
 }
 
-/// Columns of the terminal behind standard output, if it is one.
+/// Columns of the terminal behind standard output, if it is one; else those that the variable `COLUMNS` says, if any.
 pub fn columns() -> Option<u16> {
-    rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col).filter(|&width| width > 0)
+    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| size.ws_col);
+    let said = || std::env::var("COLUMNS").ok()?.trim().parse().ok();
+    terminal.filter(|&width| width > 0).or_else(said).filter(|&width| width > 0)
 }
 
 /// Writes one JSON document to standard output.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
-    print(&(text + "\n"))
+    print_data(&(text + "\n"))
 }
 
-/// Writes a file whole or not at all: under another name first, then renamed.
+/// Writes a file of laxity's own, such as one of a results directory, whole or not at all; what a user names goes through
+/// [`laxity_model::write_file`] with what is asked about files that are there.
 pub fn write_file(path: &Path, text: &str) -> Result<()> {
     write_bytes(path, text.as_bytes())
 }
 
 /// The same for what is no text.
 pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("out");
-    let draft = folder.join(format!(".{name}.{}.draft", std::process::id()));
-    std::fs::write(&draft, bytes).and_then(|()| std::fs::rename(&draft, path)).map_err(|error| {
-        // The draft is useless now; the error below is what matters.
-        let _ = std::fs::remove_file(&draft);
-        cannot_write(path, &error)
-    })
-}
-
-/// Why a path cannot be written: a wrong path is the user's to mend, a full disk the machine's.
-pub fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
-    let path = path.display();
-    let wrong = |why: &str, fix: &str| Diagnostic::usage(format!("cannot write {path}: {why}")).hint(fix);
-    match error.kind() {
-        ErrorKind::IsADirectory => wrong("it is a directory", "name a file in it"),
-        ErrorKind::NotFound => {
-            wrong("its directory does not exist", "create the directory, or check the path")
-        }
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-            wrong("a file stands where a directory is needed", "choose another path, or remove that file")
-        }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            Diagnostic::environment(format!("cannot write {path}: the disk is full"))
-                .hint("make room, or choose a path on another disk")
-        }
-        _ => Diagnostic::environment(format!("cannot write {path}: {error}"))
-            .hint("choose a path that you may write to"),
-    }
+    laxity_model::write_file(path, bytes, Existing::Replace)
 }
 
 /// Success, or the exit code for misses.

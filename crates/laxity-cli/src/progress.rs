@@ -28,15 +28,37 @@ impl Steps {
     pub fn begin_counting(&mut self, what: &str, unit: &str) -> Step {
         self.done += 1;
         let label = format!("[{}/{}] {what}", self.done, self.total);
-        let bar = ProgressBar::new(0);
+        // How much there is to do is not known yet: a bar would be full.
+        let bar = ProgressBar::no_length();
         if self.quiet || !self.terminal {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        let template = format!("{{msg:32!}} {{bar:24}} {{pos}}/{{len}} {unit} {{elapsed}} {{prefix}}");
-        bar.set_style(ProgressStyle::with_template(&template).expect("a valid template"));
+        bar.set_style(ProgressStyle::with_template("{msg:32!} {elapsed}").expect("a valid template"));
         bar.set_message(label.clone());
         bar.enable_steady_tick(Duration::from_millis(200));
-        Step { bar, label, quiet: self.quiet }
+        Step { bar, label, unit: unit.to_owned(), quiet: self.quiet }
+    }
+}
+
+/// What is done with results, such as writing them, while a terminal would otherwise stand still.
+pub struct Phase(ProgressBar);
+
+impl Phase {
+    /// Begins one; `quiet` shows nothing, and no terminal does not either.
+    pub fn begin(what: &str, quiet: bool) -> Self {
+        let bar = ProgressBar::new_spinner();
+        if quiet || !std::io::stderr().is_terminal() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        bar.set_style(ProgressStyle::with_template("{msg} {elapsed}").expect("a valid template"));
+        bar.set_message(format!("{what} ..."));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Phase(bar)
+    }
+
+    /// Ends it without a trace.
+    pub fn end(self) {
+        self.0.finish_and_clear();
     }
 }
 
@@ -44,15 +66,32 @@ impl Steps {
 pub struct Step {
     bar: ProgressBar,
     label: String,
+    unit: String,
     quiet: bool,
 }
 
 impl Step {
     /// Shows how far it is.
     pub fn show(&self, done: u64, total: u64, remark: &str) {
+        if total == 0 {
+            return;
+        }
+        if self.bar.length().is_none() {
+            let template =
+                format!("{{msg:32!}} {{bar:24}} {{pos}}/{{len}} {} {{elapsed}} {{prefix}}", self.unit);
+            self.bar.set_style(ProgressStyle::with_template(&template).expect("a valid template"));
+        }
         self.bar.set_length(total);
         self.bar.set_position(done);
         self.bar.set_prefix(remark.to_owned());
+    }
+
+    /// Shows what is done with what it made, which cannot be counted.
+    pub fn phase(&self, what: &str) {
+        self.bar.set_style(
+            ProgressStyle::with_template("{msg:32!} {elapsed} {prefix}").expect("a valid template"),
+        );
+        self.bar.set_prefix(what.to_owned());
     }
 
     /// Ends it without a trace.

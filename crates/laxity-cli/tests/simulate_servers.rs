@@ -152,7 +152,7 @@ fn jobs_of_ordinary_tasks_are_counted_apart() {
     );
     assert_eq!(run["ordinary_tasks"], serde_json::json!(["one-too-many"]));
     let shown = text(&desk.simulate(&["--busy", "1"]).stdout);
-    assert!(shown.contains("Ordinary") && shown.contains("nothing was promised"), "{shown}");
+    assert!(shown.contains("Background") && shown.contains("without any guarantee"), "{shown}");
 }
 
 #[test]

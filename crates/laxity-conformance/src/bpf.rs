@@ -14,17 +14,6 @@ use libbpf_rs::{
 use std::os::fd::AsFd;
 use std::sync::Mutex;
 
-/// An object file where libbpf can read it: it looks at its words.
-#[repr(align(16))]
-struct Aligned<T: ?Sized>(T);
-
-macro_rules! aligned {
-    ($path:literal) => {{
-        static ALIGNED: &Aligned<[u8]> = &Aligned(*include_bytes!($path));
-        &ALIGNED.0
-    }};
-}
-
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// Tasks that an instance in BPF has room for (`LX_TASKS_MAX`).
@@ -34,7 +23,7 @@ const CPUS_MAX: usize = 256;
 
 /// Whether BPF can be used here; if not, why not. A policy that the verifier refuses is no reason.
 pub fn available() -> Result<(), String> {
-    let object = object_named("probe")?;
+    let object = object("probe")?;
     let probe = Programs::open(object).map_err(|why| {
         format!(
             "this kernel refuses BPF to this process: {}",
@@ -42,12 +31,6 @@ pub fn available() -> Result<(), String> {
         )
     })?;
     probe.run("probe", None).map_err(|why| format!("this kernel does not run BPF for this process: {why}"))
-}
-
-fn object_named(name: &str) -> Result<&'static [u8], String> {
-    let objects = COMPILED.map_err(String::from)?;
-    let found = objects.iter().find(|(n, _)| *n == name);
-    found.map(|(_, bytes)| *bytes).ok_or_else(|| format!("there is no policy/bpf/{name}.bpf.c"))
 }
 
 /// What the verifier and the compiler made of one program.
@@ -87,7 +70,7 @@ impl Programs {
     ///
     /// What the kernel has against them, with the end of the verifier's log.
     pub fn load(policy: Policy) -> Result<Programs, String> {
-        Programs::open(object_named(policy.source_name())?)
+        Programs::open(object(policy.source_name())?)
     }
 
     /// Loads what hosts compute beside a policy (`policy/bpf/arithmetic.bpf.c`), for [`Programs::compute`].
@@ -96,7 +79,7 @@ impl Programs {
     ///
     /// As [`Programs::load`].
     pub fn load_arithmetic() -> Result<Programs, String> {
-        Programs::open(object_named("arithmetic")?)
+        Programs::open(object("arithmetic")?)
     }
 
     /// Runs `admission` or `reserve` on numbers; what comes out.

@@ -150,7 +150,7 @@ impl Host {
         } else if let Some(task) = state.running {
             self.run(cpu, task);
         } else if self.random.random_bool(0.05) && !self.is_dedicated(cpu) {
-            // A reschedule that nobody asked for changes nothing, and is allowed.
+            // A reschedule without a request changes nothing, and is allowed.
             self.reschedule(cpu);
         }
     }

@@ -180,7 +180,7 @@ impl Queue {
 
     /// An empty queue, by the tasks' present parameters.
     pub fn init(&mut self) {
-        // SAFETY: the state is ours.
+        // SAFETY: this queue owns the state.
         unsafe { (self.table.init)(self.state) }
     }
 
@@ -204,7 +204,7 @@ impl Queue {
 
     /// The task that goes before all others, if one waits.
     pub fn top(&mut self) -> Option<u32> {
-        // SAFETY: the state is ours.
+        // SAFETY: this queue owns the state.
         let top = unsafe { (self.table.top)(self.state) };
         (top != laxity_policy::NONE).then_some(top)
     }
@@ -259,7 +259,7 @@ impl Queue {
     /// The condition that does not hold.
     pub fn check(&mut self) -> Result<u32, &'static str> {
         let mut jobs = 0;
-        // SAFETY: the state is ours.
+        // SAFETY: this queue owns the state.
         let wrong = unsafe { (self.table.check)(self.state, &raw mut jobs) };
         verdict(wrong, jobs)
     }
@@ -288,19 +288,19 @@ impl Queue {
     /// After [`Queue::set_task`] of a task that does not wait while others may: fpp makes its levels anew. Only for the queue
     /// of fpp.
     pub fn admit_for_promotions(&mut self) {
-        // SAFETY: the state is ours.
+        // SAFETY: this queue owns the state.
         unsafe { (self.functions.promotions_levels)(self.state) }
     }
 
     /// Empties the queue and inserts the tasks that have a first key (other than 0).
     pub fn fill(&mut self) {
-        // SAFETY: the state is ours.
+        // SAFETY: this queue owns the state.
         unsafe { (self.table.fill)(self.state) }
     }
 
     /// The hold benchmark (`policy/bpf/hold.h`); a number that depends on which tasks it popped in which order.
     pub fn hold(&mut self, operations: u32, slack_ns: u64) -> u64 {
-        // SAFETY: the state is ours.
+        // SAFETY: this queue owns the state.
         unsafe { (self.table.hold)(self.state, operations, slack_ns) }
     }
 }
@@ -315,7 +315,7 @@ fn verdict(wrong: *const c_char, jobs: u32) -> Result<u32, &'static str> {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: opened in `new`, used by nobody else.
+        // SAFETY: opened in `new`, and not used again.
         unsafe { (self.functions.close)(self.state) }
     }
 }

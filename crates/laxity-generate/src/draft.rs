@@ -25,7 +25,7 @@ pub(crate) struct Draft {
 pub(crate) struct Memory {
     /// Working set.
     pub(crate) size_bytes: u64,
-    /// With whom it shares how much of it.
+    /// The group that shares it, and how much of it is shared.
     pub(crate) group: Option<Group>,
 }
 

@@ -9,7 +9,7 @@
 //! 5. An MTT has one working set, of which each of its tasks walks all. Its size is uniform in whole KiB (the table's kB),
 //!    or (e / 3 ms) 128 KiB of the tasks' execution time e, rounded down to whole lines of 64 B.
 //! 6. With a `shared` part below 1 (8.3) each task shares that much of its working set, rounded down to lines, at least
-//!    one, and the rest is its own. An MTT of one task is no group: it shares with nobody.
+//!    one, and the rest is its own. An MTT of one task is no group: it shares its memory with no other task.
 //!
 //! Tasks are named `m2.1`, `m2.2` ... and their group `m2`.
 //!
@@ -21,7 +21,7 @@ use crate::Decimal;
 use crate::draft::{Draft, Memory, TASKS_MAX};
 use crate::periods::{PeriodSampler, PeriodShape, Periods};
 use crate::stream::{Purpose, Stream};
-use laxity_model::{Diagnostic, Duration, Group, LoadSum, Result};
+use laxity_model::{Diagnostic, Duration, Group, LoadSum, Names, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -126,10 +126,10 @@ impl FromStr for MttDistribution {
 
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
-        Self::ALL.into_iter().find(|one| one.name == wanted).ok_or_else(|| {
-            Diagnostic::usage(format!("MTT distribution `{text}` is not known"))
-                .hint(format!("choose from {}", Self::ALL.map(|one| one.name).join(", ")))
-        })
+        Self::ALL
+            .into_iter()
+            .find(|one| one.name == wanted)
+            .ok_or_else(|| Names::of("MTT distribution", &Self::ALL.map(|one| one.name)).unknown(text))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::mtt::Mtt;
 use crate::unc::{Unc, UncSize};
 use crate::uunifast::UUniFast;
 use crate::waters::Waters;
-use laxity_model::{AccessPattern, ByteSize, Diagnostic, Duration, Result};
+use laxity_model::{AccessPattern, ByteSize, Diagnostic, Duration, Names, Result};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
                     .map(|parameter| parameter.name)
                     .collect();
                 Err(Diagnostic::usage(format!("generator `{}` has no parameter `{unknown}`", generator.name))
-                    .hint(format!("its parameters are {}", known.join(", "))))
+                    .hint(Names::of("parameter", &known).hint(unknown)))
             }
         }
     }

@@ -8,7 +8,7 @@
 //!    the last multiple its share; rounding down is part of the definition.
 
 use crate::stream::{Stream, floor_u64};
-use laxity_model::{Diagnostic, Duration, Result};
+use laxity_model::{Diagnostic, Duration, Names, Result};
 use std::fmt;
 use std::str::FromStr;
 
@@ -134,8 +134,8 @@ impl FromStr for Periods {
         let bad = || {
             let names: Vec<&str> = Self::NAMED.iter().map(|(name, _)| *name).collect();
             Diagnostic::usage(format!("periods `{text}` are not a known distribution")).hint(format!(
-                "write `uniform:MIN,MAX`, `log-uniform:MIN,MAX` (as in `log-uniform:10ms,100ms`), or one of {}",
-                names.join(", ")
+                "{}, or write uniform:MIN,MAX or log-uniform:MIN,MAX, as in log-uniform:10ms,100ms",
+                Names::of("periods", &names).hint(text)
             ))
         };
         let (shape, range) = wanted.split_once(':').ok_or_else(bad)?;

@@ -1,4 +1,4 @@
-//! What to generate, and the sets that come of it.
+//! What to generate, and the generated sets.
 
 use crate::calandrino2007::{Calandrino2007, PreparedCalandrino2007};
 use crate::catalogue::{Description, GENERATORS, description};
@@ -11,7 +11,7 @@ use crate::stream::RNG_NAME;
 use crate::unc::{PreparedUnc, Unc};
 use crate::uunifast::{PreparedUUniFast, UUniFast};
 use crate::waters::{PreparedWaters, Waters};
-use laxity_model::{Diagnostic, Provenance, Result, Task, TaskSet};
+use laxity_model::{Diagnostic, Names, Provenance, Result, Task, TaskSet};
 
 /// A generator with its own options.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,8 +82,7 @@ impl Request {
     pub fn from_parameters(generator: &str, seed: u64, parameters: &Parameters) -> Result<Self> {
         let generator = description(generator).ok_or_else(|| {
             let known: Vec<&str> = GENERATORS.iter().map(|generator| generator.name).collect();
-            Diagnostic::usage(format!("generator `{generator}` is not known"))
-                .hint(format!("choose from {} (see `laxity list`)", known.join(", ")))
+            Names::of("generator", &known).listed_by("laxity list generators").unknown(generator)
         })?;
         let reader = Reader::new(generator, parameters)?;
         Ok(Request { generator: Generator::read(&reader, generator)?, common: Common::read(&reader)?, seed })

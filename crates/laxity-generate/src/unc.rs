@@ -15,7 +15,7 @@ use crate::periods::{PeriodSampler, Periods};
 use crate::stream::{Purpose, Stream};
 use crate::words::words;
 use crate::{Decimal, total};
-use laxity_model::{Diagnostic, Duration, LoadSum, Result};
+use laxity_model::{Diagnostic, Duration, LoadSum, Names, Result};
 use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
@@ -66,7 +66,7 @@ pub enum UncSize {
     Cap {
         /// The total utilization.
         utilization: Decimal,
-        /// What becomes of the task that exceeds it.
+        /// How the task that exceeds it is treated.
         last: LastTask,
     },
 }
@@ -163,8 +163,8 @@ impl FromStr for Utilizations {
         let bad = || {
             let names: Vec<&str> = Self::NAMED.iter().map(|(name, _)| *name).collect();
             Diagnostic::usage(format!("utilizations `{text}` are not a known distribution")).hint(format!(
-                "write `uniform:LOW,HIGH`, `bimodal:LIGHT,HEAVY` (weights), `exponential:MEAN`, or one of {}",
-                names.join(", ")
+                "{}, or write uniform:LOW,HIGH, bimodal:LIGHT,HEAVY (weights) or exponential:MEAN",
+                Names::of("utilizations", &names).hint(text)
             ))
         };
         let (shape, arguments) = wanted.split_once(':').ok_or_else(bad)?;

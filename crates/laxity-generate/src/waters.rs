@@ -67,7 +67,7 @@ pub const RUNNABLE_CLASSES: [RunnableClass; 9] = [
 /// What the jobs of a task ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WatersDemand {
-    /// Whatever the run asks for: the WCET unless it says otherwise.
+    /// The demand that the run asks for: the WCET if it asks for none.
     #[default]
     Run,
     /// The sum of the ACETs, as the task's own demand.

@@ -62,15 +62,15 @@ fn enter(task: &Task) -> Result<(), Failure> {
     this_thread.ask().map_err(|error| format!("sched_setattr: {error}").into())
 }
 
-/// One thread: it says who it is, waits until it may enter, and does jobs until `end`.
+/// One thread: it sends its number, waits until it may enter, and does jobs until `end`.
 fn run(task: &Task, seed: u64, said: &mpsc::Sender<u32>, may_enter: &mpsc::Receiver<()>, end: &AtomicU64) {
     let tid = u32::try_from(rustix::thread::gettid().as_raw_nonzero().get()).expect("positive");
-    said.send(tid).expect("someone listens");
-    may_enter.recv().expect("someone says");
+    said.send(tid).expect("the receiver is there");
+    may_enter.recv().expect("the sender is there");
     if let Err(error) = enter(task) {
         println!("{}: {error}", task.name);
     }
-    said.send(tid).expect("someone listens");
+    said.send(tid).expect("the receiver is there");
     let mut draws = Draws(seed);
     thread::yield_now();
     while clock() < end.load(Ordering::Relaxed) {
@@ -169,7 +169,7 @@ fn record(
     println!("{} records, {} lost", recorded.records.len(), recorded.lost);
     let cpus = (0..cpus).collect();
     let (end_ns, servers) = (Some(t0_ns + length_ns), vec![]);
-    let origin = Origin { t0_ns, tasks, first_job: 1, cpus, queues, end_ns, servers };
+    let origin = Origin { t0_ns, tasks, names: Vec::new(), first_job: 1, cpus, queues, end_ns, servers };
     Ok(convert(&recorded, &origin))
 }
 

@@ -22,20 +22,21 @@ pub struct Core {
     pub budget_ns: u64,
     /// Period of its server in ns; 0: there is none. Cores outside all cells have none.
     pub period_ns: u64,
-    /// What real-time tasks may be admitted for, in millionths of it.
+    /// The share of the core that real-time tasks may be admitted for, in millionths.
     pub share_ppm: u64,
-    /// Whether nobody but this process may admit tasks there, or change those that are.
+    /// True: only this process may admit tasks there, or change those that are there.
     pub closed: bool,
 }
 
 impl Core {
-    /// A core of this speed among others of which the fastest has that one, without a server. `share_ppm` are the millionths of
-    /// it that real-time tasks may be admitted for.
+    /// A core of this `speed`, relative to the `fastest` core of the machine, without a server. `share_ppm` is the
+    /// share of it that real-time tasks may be admitted for, in millionths.
     pub fn new(cpu: u32, speed: Speed, fastest: Speed, share_ppm: u64) -> Core {
         Core { cpu, speed: scaled(speed, fastest), budget_ns: 0, period_ns: 0, share_ppm, closed: false }
     }
 
-    /// The core with this server, where all else leaves real-time tasks `share_ppm` millionths.
+    /// The core with this server. `share_ppm` is the share that other limits leave to real-time tasks, in
+    /// millionths.
     #[must_use]
     pub fn with_server(self, server: DeferrableServer, share_ppm: u64) -> Core {
         let (budget_ns, period_ns) = match server.is_none() {
@@ -68,7 +69,8 @@ pub fn checked_server(server: DeferrableServer) -> Result<DeferrableServer> {
     Ok(server)
 }
 
-/// What real-time tasks may have of a core with this server, in millionths: no more than the server leaves.
+/// The share of a core with this server that real-time tasks may use, in millionths: at most what the server
+/// leaves.
 pub fn share_beside(server: DeferrableServer, share_ppm: u64) -> u64 {
     if server.is_none() {
         return share_ppm;
@@ -85,38 +87,38 @@ fn scaled(speed: Speed, fastest: Speed) -> u32 {
     u32::try_from(above / below).unwrap_or(u32::MAX).max(1)
 }
 
-/// A server from the instant on at which a scheduler was attached with it.
+/// A server and the instant at which a scheduler was attached with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningServer {
     /// The kernel's number of its CPU.
     pub cpu: u32,
-    /// In ns.
+    /// Its budget, in ns.
     pub budget_ns: u64,
-    /// In ns.
+    /// Its period, in ns.
     pub period_ns: u64,
-    /// From when its periods count, in ns of CLOCK_MONOTONIC.
+    /// The instant from which its periods count, in ns of CLOCK_MONOTONIC.
     pub since_ns: u64,
 }
 
 impl RunningServer {
-    /// Its size.
+    /// The server's size.
     ///
     /// # Errors
     ///
-    /// It has none.
+    /// The core has no server: the period is 0.
     pub fn server(&self) -> Result<DeferrableServer> {
         DeferrableServer::new(Duration::from_ns(self.budget_ns), Duration::from_ns(self.period_ns))
     }
 }
 
-/// For how long ordinary tasks have had a core, by why.
+/// For how long background tasks have had a core, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct OrdinaryTimes {
-    /// They went before real-time tasks: the server had a budget.
+    /// Before real-time tasks, as the server had a budget.
     pub server: Duration,
-    /// They went before real-time tasks: those had had their share.
+    /// Before real-time tasks, as those had had their share.
     pub reserve: Duration,
-    /// No real-time task wanted the core.
+    /// While no real-time task wanted the core.
     pub background: Duration,
     /// The last instant seen at which no real-time job of the core was pending, in ns of CLOCK_MONOTONIC.
     #[serde(skip)]
@@ -124,7 +126,7 @@ pub struct OrdinaryTimes {
 }
 
 impl OrdinaryTimes {
-    /// Since `before`.
+    /// The times since `before`.
     #[must_use]
     pub fn since(&self, before: &OrdinaryTimes) -> OrdinaryTimes {
         let less =
@@ -139,7 +141,7 @@ impl OrdinaryTimes {
 }
 
 impl Options {
-    /// The cores that the policy is told of: all that there are, those that nobody has named as fast as any.
+    /// The cores that the policy is told of: all of the machine; those that were not named count as the fastest.
     pub(crate) fn sized_cores(&self) -> Result<Vec<Core>> {
         let mut cores = self.cores.clone();
         if self.policy.has_servers() {
@@ -174,13 +176,14 @@ impl Scheduler {
         &self.servers
     }
 
-    /// Says how fast a core is and how large its server. An attached scheduler's server gets another budget when its present
-    /// period ends, and another period as soon as no real-time job of the core is pending. Returns the instant, in ns of
-    /// CLOCK_MONOTONIC, or `u64::MAX` for the latter if that is not now.
+    /// Sets the speed of a core and the size of its server. The server of an attached scheduler gets another budget
+    /// when its present period ends, and another period as soon as no real-time job of the core is pending. Returns
+    /// the instant from which the size counts, in ns of CLOCK_MONOTONIC; `u64::MAX` while a job is pending that
+    /// must end first.
     ///
     /// # Errors
     ///
-    /// The policy has no servers, the core is in no cell, or what else the kernel says.
+    /// The policy has no servers, the core is in no cell, or another error of the kernel.
     pub fn size(&self, core: &Core) -> Result<u64> {
         let said = ffi::lx_host_core {
             cpu: core.cpu,
@@ -203,11 +206,12 @@ impl Scheduler {
         from.map(u64::from_ne_bytes).ok_or_else(|| failed("the kernel's side does not answer".into()))
     }
 
-    /// For how long ordinary tasks have had each CPU, by the kernel's numbers; empty for a policy without servers.
+    /// For how long background tasks have had each CPU, by the kernel's numbers; empty for a policy without
+    /// servers.
     ///
     /// # Errors
     ///
-    /// What the kernel says.
+    /// An error of the kernel.
     pub fn ordinary_times(&self) -> Result<Vec<OrdinaryTimes>> {
         let Some(map) = self.object.maps().find(|map| map.name() == "ordinary_times") else {
             return Ok(Vec::new());
@@ -218,12 +222,12 @@ impl Scheduler {
         Ok(values.unwrap_or_default().iter().map(|value| times_of(value)).collect())
     }
 
-    /// Threads of which the kernel's side has seen that real-time tasks, or their children, had them, and has not been told to forget
-    /// them: each with the real-time task.
+    /// Threads that real-time tasks or their children have created, each with its real-time task, until
+    /// [`Scheduler::forget_born`].
     ///
     /// # Errors
     ///
-    /// The policy has no servers, and its tasks nobody who looks after their children.
+    /// The policy does not track the children of its tasks: it has no servers.
     pub fn born(&self) -> Result<Vec<(i32, i32)>> {
         let map = self.born_map()?;
         let number = |bytes: &[u8]| bytes.try_into().ok().map(i32::from_ne_bytes);
@@ -231,7 +235,7 @@ impl Scheduler {
         Ok(map.keys().filter_map(of_key).collect())
     }
 
-    /// The child has been looked after.
+    /// Removes a child that has been dealt with.
     pub fn forget_born(&self, child: i32) {
         if let Ok(map) = self.born_map() {
             // It may have ended: then it is forgotten.
@@ -241,7 +245,9 @@ impl Scheduler {
 
     fn born_map(&self) -> Result<libbpf_rs::Map<'_>> {
         let map = self.object.maps().find(|map| map.name() == "born");
-        map.ok_or_else(|| Diagnostic::environment("the policy does not note who is born".to_owned()))
+        map.ok_or_else(|| {
+            Diagnostic::environment("the policy does not track the children of its tasks".to_owned())
+        })
     }
 }
 

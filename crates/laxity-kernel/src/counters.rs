@@ -1,4 +1,4 @@
-//! What happened since a scheduler was attached.
+//! Counters of events since a scheduler was attached.
 
 use crate::ffi;
 use serde::Serialize;
@@ -23,7 +23,7 @@ macro_rules! counters {
                 $(self.$name += cpu.$name;)*
             }
 
-            /// What happened since `before`.
+            /// The counts since `before`.
             #[must_use]
             pub fn since(&self, before: &Counters) -> Counters {
                 Counters { $($name: self.$name.saturating_sub(before.$name)),* }
@@ -47,9 +47,9 @@ counters! {
     dispatches,
     /// Decisions whose task was still on its way off another CPU.
     retries,
-    /// Decisions where the reserve for ordinary work stopped real-time tasks.
+    /// Decisions where the reserve for background work stopped real-time tasks.
     reserved,
-    /// Times that ordinary work was put on a CPU.
+    /// Times that background work was put on a CPU.
     background,
     /// Calls of sched_setattr that were granted.
     admitted,
@@ -60,7 +60,7 @@ counters! {
     /// Times that the lock of a whole instance was taken: by each step of a policy that has no other, else where tasks enter,
     /// leave or come back.
     instance_locks,
-    /// Decisions where ordinary work went before real-time tasks by its server.
+    /// Decisions where background work went before real-time tasks by its server.
     served,
 }
 

@@ -21,6 +21,9 @@ pub enum Support {
     },
 }
 
+/// The oldest kernel that laxity's policies run in. sched_ext is there since 6.12, in a form that they do not take.
+pub const KERNEL_LEAST: &str = "6.16";
+
 /// Looks at the running kernel; loads nothing.
 pub fn support() -> Support {
     let version = rustix::system::uname().release().to_string_lossy().into_owned();
@@ -28,7 +31,7 @@ pub fn support() -> Support {
     if !Path::new("/sys/kernel/sched_ext").exists() {
         return no(
             format!(
-                "the running kernel {version} has no sched_ext (CONFIG_SCHED_CLASS_EXT, Linux 6.12 and later)"
+                "the running kernel {version} has no sched_ext (CONFIG_SCHED_CLASS_EXT, Linux {KERNEL_LEAST} or later)"
             ),
             "run the same command in a virtual machine: laxity vm -- ...",
         );
@@ -70,7 +73,7 @@ fn lacking() -> Result<Vec<&'static str>, String> {
     Ok(NEEDED.into_iter().filter(|name| !is_marked(name)).collect())
 }
 
-/// The scheduler that somebody has attached by sched_ext.
+/// The name of the scheduler that is attached by sched_ext; none if there is none.
 pub fn attached() -> Option<String> {
     let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
     let state = read("/sys/kernel/sched_ext/state")?;
@@ -89,7 +92,8 @@ pub(crate) fn wait_until_free() -> Option<String> {
     attached()
 }
 
-/// Whether the running kernel is PREEMPT_RT, which refuses BPF timers, and whose other timers a thread sees to.
+/// Whether the running kernel is PREEMPT_RT: it refuses BPF timers, and a thread of the kernel handles its other
+/// timers.
 pub fn is_preempt_rt() -> bool {
     rustix::system::uname().version().to_string_lossy().split_whitespace().any(|word| word == "PREEMPT_RT")
 }

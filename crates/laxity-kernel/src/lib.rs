@@ -6,6 +6,10 @@
 mod clock;
 mod cores;
 mod counters;
+/// `bpf/host/setup.h` in Rust, made by bindgen (`make bless`); `crates/laxity-conformance/tests/bindings.rs` compares them.
+#[allow(non_camel_case_types, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
+#[rustfmt::skip]
+mod ffi;
 mod kernel;
 mod messages;
 mod object;
@@ -18,7 +22,7 @@ mod scheduler;
 pub use clock::monotonic_ns;
 pub use cores::{Core, OrdinaryTimes, RunningServer, checked_server, share_beside};
 pub use counters::Counters;
-pub use kernel::{Support, attached, is_preempt_rt, support};
+pub use kernel::{KERNEL_LEAST, Support, attached, is_preempt_rt, support};
 pub use object::object;
 pub use redirect::{internal_role, redirect};
 pub use scheduler::{BudgetMode, Cell, Enrolled, Exit, Length, Options, Reserve, Scheduler, built};
@@ -30,8 +34,3 @@ pub const CPUS_MAX: u32 = ffi::LX_HOST_CPUS;
 /// The longest period of a task, in ns.
 #[allow(clippy::unnecessary_cast, reason = "bindgen chooses the type")]
 pub const PERIOD_MAX_NS: u64 = ffi::LX_HOST_PERIOD_MAX as u64;
-
-#[allow(non_camel_case_types, missing_docs, clippy::all, clippy::undocumented_unsafe_blocks)]
-mod ffi {
-    include!(concat!(env!("OUT_DIR"), "/setup.rs"));
-}

@@ -6,28 +6,7 @@ use libbpf_rs::{AsRawLibbpf as _, ObjectBuilder, OpenObject};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 
-#[repr(align(16))]
-struct Aligned<T: ?Sized>(T);
-
-macro_rules! aligned {
-    ($path:literal) => {{
-        static ALIGNED: &Aligned<[u8]> = &Aligned(*include_bytes!($path));
-        &ALIGNED.0
-    }};
-}
-
 include!(concat!(env!("OUT_DIR"), "/objects.rs"));
-
-/// The object file of `bpf/NAME.bpf.c`.
-///
-/// # Errors
-///
-/// Why this program was built without it.
-pub fn object(name: &str) -> Result<&'static [u8], String> {
-    let objects = COMPILED.map_err(String::from)?;
-    let found = objects.iter().find(|(n, _)| *n == name);
-    found.map(|(_, bytes)| *bytes).ok_or_else(|| format!("there is no bpf/{name}.bpf.c"))
-}
 
 /// Where the variables of a section are: name, offset, size.
 fn variables(name: &str, object: &OpenObject, section: &str) -> Result<Vec<(String, usize, usize)>, String> {
@@ -55,7 +34,7 @@ fn kernel_constants() -> Result<HashMap<String, u64>, String> {
     let mut values = HashMap::new();
     let mut keep = |name: Option<&OsStr>, value: i128| {
         if let Some(name) = name.and_then(OsStr::to_str).filter(|name| name.starts_with("SCX_")) {
-            // Negative ones are none of ours.
+            // Negative constants are not used here.
             values.insert(name.to_owned(), u64::try_from(value).unwrap_or(0));
         }
     };
@@ -144,5 +123,23 @@ impl Opened {
         let bytes = map.initial_value_mut().ok_or(".rodata has no value")?;
         bytes[offset..offset + value.len()].copy_from_slice(value);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::object;
+    use laxity_model::Policy;
+
+    #[test]
+    fn every_policy_has_an_object() {
+        let Err(why_none) = object("no such object") else { panic!("there is one") };
+        for policy in Policy::all() {
+            match object(policy.source_name()) {
+                Ok(bytes) => assert!(bytes.starts_with(b"\x7fELF"), "{}", policy.name()),
+                // Built without clang: the same reason for all.
+                Err(why) => assert_eq!(why, why_none, "{}", policy.name()),
+            }
+        }
     }
 }

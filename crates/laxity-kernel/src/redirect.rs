@@ -34,7 +34,9 @@ pub fn redirect() -> Result<()> {
     }
     begin().map_err(|error| {
         Diagnostic::environment(format!("the program's sched_setattr calls cannot be redirected: {error}"))
-            .hint("it takes seccomp's user notification (CONFIG_SECCOMP_FILTER), and nobody else who uses it on this process")
+            .hint(
+                "it takes seccomp's user notification (CONFIG_SECCOMP_FILTER), and no other seccomp listener on this process",
+            )
     })
 }
 

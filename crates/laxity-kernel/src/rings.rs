@@ -4,7 +4,7 @@
 //!    loaded, or the rings of another object ([`Rings::share`]). [`Rings::of`] maps them, [`Switch::of`] the switch that
 //!    turns families of records on and off while the programs run.
 //! 2. [`Rings::drain`] takes every record that is published, CPU by CPU in the order of their writing. What found no
-//!    place is counted, per CPU ([`Rings::lost`]). A ring has room for [`RECORDS`]: whoever drains every few
+//!    place is counted, per CPU ([`Rings::lost`]). A ring has room for [`RECORDS`]: a reader that drains it every few
 //!    milliseconds loses none at a million records per second and CPU.
 //! 3. [`Merger`] puts records of all CPUs into the order of time.
 
@@ -90,7 +90,7 @@ impl Rings {
         unsafe { Ring::at(self.mapping.start().add(cpu as usize * RING_BYTES), RECORDS) }
     }
 
-    /// Takes every published record: for each CPU those in the order of their writing. Gives how many.
+    /// Takes every published record: for each CPU those in the order of their writing. Returns their number.
     ///
     /// Exclusive, because a ring has one reader.
     pub fn drain(&mut self, mut each: impl FnMut(&Record)) -> usize {

@@ -28,12 +28,12 @@ pub struct Cell {
     pub sockets: Vec<u32>,
 }
 
-/// What real-time tasks leave to everything else.
+/// The share of a CPU that real-time tasks leave to background work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reserve {
     /// Length of the period, in ns.
     pub period_ns: u64,
-    /// What real-time tasks may use of a CPU in a period while other work waits for it, in ns.
+    /// What real-time tasks may use of a CPU in a period while background work waits for it, in ns.
     pub runtime_ns: u64,
 }
 
@@ -46,7 +46,7 @@ pub struct Options {
     pub fixed_priorities: bool,
     /// Which: by period (rate-monotonic) rather than by deadline.
     pub by_period: bool,
-    /// One instance each; CPUs in none of them run no real-time tasks.
+    /// One instance of the policy each; CPUs outside all cells run no real-time tasks.
     pub cells: Vec<Cell>,
     /// Budget enforcement.
     pub budget: BudgetMode,
@@ -54,13 +54,14 @@ pub struct Options {
     pub batching: bool,
     /// push-pull: after how many failures a push is given up.
     pub retries_max: u32,
-    /// Tasks that a cell has room for.
+    /// The number of tasks that a cell has room for.
     pub tasks: u32,
     /// What admitted tasks may use of each CPU, in millionths.
     pub share_ppm: u64,
-    /// What is left to everything else.
+    /// What is left to background work.
     pub reserve: Reserve,
-    /// amp-rm: the machine's cores; if there are none, all are as fast, without servers. Others have none.
+    /// amp-rm: the machine's cores; if empty, all cores are equally fast and have no servers. Empty for other
+    /// policies.
     pub cores: Vec<Core>,
 }
 
@@ -98,11 +99,11 @@ pub struct Enrolled {
 }
 
 impl Enrolled {
-    /// Asks that the task be admitted, on its behalf.
+    /// Asks the kernel to admit the task.
     ///
     /// # Errors
     ///
-    /// What the kernel, or the scheduler that is attached now, has against it; it may have ended meanwhile.
+    /// The objection of the kernel or of the scheduler that is attached now; the task may have ended meanwhile.
     pub fn ask(&self) -> std::io::Result<()> {
         const SCHED_EXT: u32 = 7;
         let attributes = libc::sched_attr {
@@ -206,7 +207,7 @@ impl Scheduler {
             .maps_mut()
             .find(|map| map.name() == "laxity")
             .ok_or_else(|| Diagnostic::environment("the object has no scheduler".to_owned()))?;
-        // Somebody else may have been quicker while this one was verified.
+        // Another scheduler may have been attached while this one was verified.
         let link = map.attach_struct_ops().map_err(|error| match kernel::wait_until_free() {
             Some(name) => taken(&name),
             None => environment(format!(
@@ -240,8 +241,8 @@ impl Scheduler {
         map.update(&0_u32.to_ne_bytes(), &value, MapFlags::ANY).map_err(|error| format!("{section}: {error}"))
     }
 
-    /// Before a recording ends: what is under way or overdue now is recorded as far as it has come. Without it, what waits
-    /// for that at the end waits without a reason.
+    /// Records what is under way or overdue now, as far as it has come, before a recording ends. Without it, what
+    /// waits at the end waits without a reason.
     ///
     /// # Errors
     ///
@@ -277,8 +278,8 @@ impl Scheduler {
         Ok(())
     }
 
-    /// Whether it hears of every call of `sched_setattr`. Where the kernel has no active security module `bpf`, it may miss some
-    /// of many that are made at the same time: they succeed, and the task is ordinary work.
+    /// Whether every call of `sched_setattr` reaches it. Where the kernel has no active security module `bpf`, it
+    /// may miss some of many that are made at the same time: they succeed, and the task is background work.
     pub fn hears_all(&self) -> bool {
         self.object.progs().any(|program| program.prog_type() == ProgramType::Lsm && program.autoload())
     }
@@ -318,7 +319,7 @@ impl Scheduler {
             .collect()
     }
 
-    /// When the job after the first one of a task arrives, in ns of CLOCK_MONOTONIC: the synchronous release. To be said
+    /// Sets when the second job of a task arrives, in ns of CLOCK_MONOTONIC: the synchronous release. To be called
     /// before its first job ends, with its first sched_yield.
     ///
     /// # Errors
@@ -332,7 +333,7 @@ impl Scheduler {
             .map_err(|error| Diagnostic::environment(format!("the release of thread {tid}: {error}")))
     }
 
-    /// Has the jobs of a thread that is about to enter released each by itself, also where releases are batched.
+    /// Releases the jobs of a thread that is about to enter each by itself, also where releases are batched.
     ///
     /// # Errors
     ///
@@ -345,7 +346,7 @@ impl Scheduler {
             .map_err(|error| Diagnostic::environment(format!("the releases of thread {tid}: {error}")))
     }
 
-    /// The tasks it has admitted, for the one that comes after it. To be asked also when it has ended.
+    /// The tasks it has admitted, for its successor. Also available after it has ended.
     ///
     /// # Errors
     ///
@@ -366,7 +367,7 @@ impl Scheduler {
         Ok(map.keys().filter_map(of_key).collect())
     }
 
-    /// What happened since it was attached.
+    /// The counts since it was attached.
     ///
     /// # Errors
     ///
@@ -388,7 +389,7 @@ impl Scheduler {
     }
 }
 
-/// Why a policy cannot be loaded: who may not, or what the verifier has against it.
+/// Why a policy cannot be loaded: a missing privilege, or the verifier's objection.
 fn refused(policy: Policy, error: &libbpf_rs::Error) -> Diagnostic {
     if error.kind() == libbpf_rs::ErrorKind::PermissionDenied && !rustix::process::geteuid().is_root() {
         return Diagnostic::environment(format!(

@@ -1,4 +1,4 @@
-//! Caches and who shares them.
+//! Caches and the CPUs that share them.
 
 use crate::{ByteSize, CpuList, Diagnostic, Result};
 
@@ -34,8 +34,9 @@ pub struct Cache {
 const LEVEL_MAX: u32 = 8;
 
 impl Cache {
-    /// Refuses what no cache is: nobody's, one of size 0, lines that are no power of two, a part of a line, ways that do not divide
-    /// the lines. A cache may be smaller than a closer one (per core, a slice of an L3 can be).
+    /// Rejects impossible caches: level 0 or above 8, no CPUs, size 0, a line size that is no power of two, a size
+    /// that is no multiple of the line size, or ways that do not divide the lines. A cache may be smaller than a
+    /// closer one (per core, a slice of an L3 can be).
     ///
     /// # Errors
     ///
@@ -49,7 +50,7 @@ impl Cache {
                 .hint("number cache levels from 1, the closest to the core"));
         }
         if self.cpus.is_empty() {
-            return Err(Diagnostic::usage("cpus is empty: the cache is no core's")
+            return Err(Diagnostic::usage("cpus is empty: no CPU uses this cache")
                 .hint("list the cores that share the cache, or leave it out"));
         }
         if self.size_bytes == 0 {
@@ -84,8 +85,8 @@ impl Cache {
         }
     }
 
-    /// The cores that have the closer one of both caches but not the farther one, although they share it with some who have
-    /// both: a way to memory leads through all caches that it has reached.
+    /// The CPUs that have the closer of both caches but not the farther one, although other CPUs of the closer
+    /// cache have both. All CPUs of a cache must share the same farther caches.
     pub fn astray(&self, other: &Cache) -> CpuList {
         let (closer, farther) = if self.level < other.level { (self, other) } else { (other, self) };
         match closer.level < farther.level && !closer.cpus.intersection(&farther.cpus).is_empty() {
@@ -94,7 +95,7 @@ impl Cache {
         }
     }
 
-    /// The cores that would have both caches although they are of one level and hold the same: data, instructions.
+    /// The CPUs that would have both caches although they are of one level and hold the same: data, instructions.
     pub fn clash(&self, other: &Cache) -> CpuList {
         let either_holds_both = [self.kind, other.kind].contains(&CacheKind::Unified);
         match self.level == other.level && (self.kind == other.kind || either_holds_both) {

@@ -1,6 +1,6 @@
 //! How much of its WCET a job really asks for.
 
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Names, Result};
 use std::fmt;
 use std::str::FromStr;
 
@@ -53,7 +53,7 @@ impl FromStr for Demand {
                 }
                 _ => return Err(bad("has the wrong number or order of arguments".into())),
             },
-            _ => Demand::Fraction(parse_ppm(name).ok_or_else(|| bad("is not a demand".into()))?),
+            _ => Demand::Fraction(parse_ppm(name).ok_or_else(|| unknown(text, name))?),
         };
         let smallest = match demand {
             Demand::Wcet => 1_000_000,
@@ -69,6 +69,15 @@ impl FromStr for Demand {
 }
 
 /// A decimal share as parts per million, if it has at most six decimals and is at most ten.
+fn unknown(text: &str, name: &str) -> Diagnostic {
+    let names = ["wcet", "uniform", "normal", "bimodal"];
+    let aliases = [("gauss", "`normal:MEAN,SD`"), ("full", "`wcet`"), ("random", "`uniform:LOW,HIGH`")];
+    let hint = Names::of("demand", &names).or(&aliases).hint(name);
+    Diagnostic::usage(format!("demand `{text}` is not known")).hint(format!(
+        "{hint}, as in uniform:0.5,1, normal:0.8,0.1 or bimodal:0.5,1.2,0.05, or a fraction such as 0.8"
+    ))
+}
+
 fn parse_ppm(text: &str) -> Option<u32> {
     let text = text.trim();
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));

@@ -24,7 +24,7 @@ impl Failure {
 /// An error a person can act on. `message` names the value and the rule, `hint` the fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Who has to act: the author of the input, or the administrator of the machine.
+    /// Where the fix lies: in the input, or in the machine's environment.
     pub failure: Failure,
     /// The value and the rule it breaks, without a leading "error:".
     pub message: String,

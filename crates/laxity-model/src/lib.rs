@@ -1,7 +1,7 @@
-//! Task sets, platforms, exact time and exact utilization: the words every other laxity crate speaks.
+//! Task sets, platforms, exact time and exact utilization: the types that every other laxity crate uses.
 //!
 //! Nothing here schedules, measures or draws. Times are integer nanoseconds ([`Duration`]), utilizations are
-//! exact rationals ([`Utilization`]), and whatever is wrong with an input is a [`Diagnostic`] that names the
+//! exact rationals ([`Utilization`]), and an error in an input is a [`Diagnostic`] that names the
 //! value, the rule and the fix.
 
 mod byte_size;
@@ -11,6 +11,7 @@ mod demand;
 mod diagnostic;
 mod file;
 mod line_number;
+mod names;
 mod on_miss;
 pub mod overheads;
 mod platform;
@@ -26,6 +27,7 @@ mod task_set;
 mod text_form;
 mod time;
 mod utilization;
+mod words;
 
 pub use byte_size::ByteSize;
 pub use cache::{Cache, CacheKind};
@@ -33,9 +35,11 @@ pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
 pub use file::{
-    DocumentEntries, DocumentKind, Exported, Imported, WalkKind, WalkRates, platform_schema, read_file,
-    read_platform, read_task_set, task_set_schema,
+    DocumentEntries, DocumentKind, Existing, Exported, Imported, OutputFile, STANDARD, WalkKind, WalkRates,
+    cannot_write, check_writable, name_of, platform_schema, read_file, read_platform, read_task_set,
+    task_set_schema, write_file,
 };
+pub use names::{Names, closest};
 pub use on_miss::OnMiss;
 pub use platform::{Core, NumaNode, Platform, Speed};
 pub use policy::{Policy, PolicyScheduler};
@@ -48,3 +52,4 @@ pub use task::{AccessPattern, Arrival, Group, Task, TaskKind, WorkingSet};
 pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use time::Duration;
 pub use utilization::{LoadSum, Utilization};
+pub use words::{plural, with_commas};

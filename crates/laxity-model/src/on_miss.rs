@@ -1,4 +1,4 @@
-//! What becomes of a job that misses its deadline, and of the releases that pass meanwhile.
+//! Rules for a job that misses its deadline, and for the releases that pass meanwhile.
 //!
 //! A job that is late may have lost its value: lindsay2012 (3.1.3) lets the system abort it. A task then watches a region of
 //! shared memory, and stops as soon as it can do so safely once it is told to.
@@ -10,11 +10,11 @@
 //!    a job may be under way at the next release, or later ones, without being late.
 
 use crate::text_form::serde_as_text;
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Names, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// What becomes of a job that misses its deadline.
+/// The rule for a job that misses its deadline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum OnMiss {
     /// It runs on to its end, and the jobs after it wait for it.
@@ -44,8 +44,8 @@ impl OnMiss {
         (self == OnMiss::Abort).then_some(deadline_abs_ns)
     }
 
-    /// Whether a release is skipped because of one earlier job of its task, which had this deadline and was done at this
-    /// instant (never, if nothing is said). All instants are ns of one clock.
+    /// Whether a release is skipped because of one earlier job of its task with this deadline, which was done at
+    /// `done_ns` (None: never). All instants are ns of one clock.
     pub fn skips(self, release_ns: u64, deadline_abs_ns: u64, done_ns: Option<u64>) -> bool {
         self == OnMiss::Skip && deadline_abs_ns <= release_ns && done_ns.is_none_or(|done| release_ns < done)
     }
@@ -62,10 +62,14 @@ impl FromStr for OnMiss {
 
     fn from_str(text: &str) -> Result<Self> {
         OnMiss::ALL.into_iter().find(|rule| rule.name() == text).ok_or_else(|| {
-            Diagnostic::usage(format!("`{text}` is nothing that can become of a job that misses its deadline")).hint(
-                "choose continue (it runs to its end), abort (it stops) or skip (releases that pass while it is late are \
-                 not made up)",
-            )
+            let names = Names::of("rule for missed deadlines", &["continue", "abort", "skip"]);
+            let aliases = [("kill", "`abort`"), ("stop", "`abort`"), ("none", "`continue`"), ("drop", "`skip`")];
+            let error = names.or(&aliases).unknown(text);
+            let hint = error.hint.clone().unwrap_or_default();
+            error.hint(format!(
+                "{hint}: continue runs the job to its end, abort stops it, skip runs it to its end and makes up no \
+                 releases that pass while it is late"
+            ))
         })
     }
 }

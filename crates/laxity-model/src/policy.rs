@@ -1,6 +1,6 @@
 //! The schedulers of laxity's own: the policies in `policy/`, with a scope and a priority rule.
 
-use crate::{Diagnostic, PriorityRule, Result, Scheduler, Scope};
+use crate::{Diagnostic, Names, PriorityRule, Result, Scheduler, Scope};
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,7 +21,7 @@ pub enum Policy {
     PushPull,
     /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
     GEdfMp,
-    /// Rate-monotonic per core, with a deferrable server per core for all other work (calandrino2007, 4).
+    /// Rate-monotonic per CPU, with a deferrable server per CPU for background work (calandrino2007, 4).
     AmpRm,
 }
 
@@ -63,7 +63,7 @@ impl Policy {
         }
     }
 
-    /// The name of its sources: `policy/NAME.h`, `policy/bpf/NAME.bpf.c`, `bpf/NAME.bpf.c`.
+    /// The name of its source `policy/NAME.h`, and of its objects in BPF.
     pub fn source_name(self) -> &'static str {
         match self {
             Policy::EdfBh => "edf_bh",
@@ -76,7 +76,7 @@ impl Policy {
         }
     }
 
-    /// Whether its cores can have deferrable servers for ordinary tasks.
+    /// Whether its CPUs can have deferrable servers for background tasks.
     pub fn has_servers(self) -> bool {
         self == Policy::AmpRm
     }
@@ -102,7 +102,7 @@ impl Policy {
             }
             Policy::GEdfMp => "message passing to one scheduling core, tasks on the others (cerqueira2014)",
             Policy::AmpRm => {
-                "fast and slow cores, a deferrable server on each for other work (calandrino2007)"
+                "fast and slow cores, a deferrable server on each for background work (calandrino2007)"
             }
         }
     }
@@ -196,14 +196,47 @@ impl FromStr for PolicyScheduler {
 }
 
 fn unknown(text: &str) -> Diagnostic {
-    let names: Vec<&str> =
-        Policy::all().map(Policy::name).chain(Scheduler::ALL.iter().map(|s| s.name())).collect();
-    Diagnostic::usage(format!("scheduler `{text}` is not known")).hint(format!(
-        "choose from {}; `c-` or `p-` before a policy's name makes it clustered or partitioned, `:rm`, `:dm` or `:fp` \
-         behind it gives fixed priorities",
-        names.join(", ")
+    let linux = Scheduler::ALL.iter().map(|scheduler| scheduler.name());
+    let names: Vec<&str> = linux.chain(Policy::all().map(Policy::name)).collect();
+    let error = scheduler_names(&names).unknown(text);
+    let hint = error.hint.clone().unwrap_or_default();
+    error.hint(format!(
+        "{hint}; `c-` or `p-` before a policy's name makes it clustered or partitioned, `:rm`, `:dm` or `:fp` behind it \
+         gives fixed priorities"
     ))
 }
+
+/// Names of schedulers, with what people type instead of them.
+pub(crate) fn scheduler_names<'a>(known: &'a [&'a str]) -> Names<'a> {
+    Names { what: "scheduler", known, aliases: &OTHER_NAMES, listed_by: Some("laxity list schedulers") }
+}
+
+/// Names from papers, the kernel and other tools.
+const OTHER_NAMES: [(&str, &str); 23] = [
+    ("edf", "`p-edf`, `c-edf` or `g-edf` (each core, each cluster, or all cores)"),
+    ("deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
+    ("sched_deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
+    ("rm", "`p-rm`, `c-rm` or `g-rm` (each core, each cluster, or all cores)"),
+    ("rms", "`p-rm`, `c-rm` or `g-rm`"),
+    ("fifo", "`p-rm`, `c-rm` or `g-rm` (SCHED_FIFO with rate-monotonic priorities)"),
+    ("sched_fifo", "`p-rm`, `c-rm` or `g-rm` (SCHED_FIFO with rate-monotonic priorities)"),
+    ("rt", "`p-rm`, `c-rm` or `g-rm` (SCHED_FIFO with rate-monotonic priorities)"),
+    ("rr", "`p-rm` or `g-rm` (SCHED_FIFO; nothing here shares a priority by time slices)"),
+    ("sched_rr", "`p-rm` or `g-rm` (SCHED_FIFO; nothing here shares a priority by time slices)"),
+    ("dm", "`p-fpp:dm` or `fpp:dm` (deadline-monotonic priorities)"),
+    ("p-dm", "`p-push-pull:dm` or `p-fpp:dm` (deadline-monotonic priorities)"),
+    ("c-dm", "`c-push-pull:dm` or `c-fpp:dm` (deadline-monotonic priorities)"),
+    ("g-dm", "`push-pull:dm` or `fpp:dm` (deadline-monotonic priorities)"),
+    ("fp", "`p-fpp:fp` or `fpp:fp` (the `priority` of each task)"),
+    ("p-fp", "`p-push-pull:fp` or `p-fpp:fp` (the `priority` of each task)"),
+    ("g-fp", "`push-pull:fp` or `fpp:fp` (the `priority` of each task)"),
+    ("amp", "`amp-rm`"),
+    ("pd2", "`pfair` (laxity analyze)"),
+    ("cfs", "`g-rm` or `g-edf` (CFS and EEVDF schedule background work; they promise no deadline)"),
+    ("eevdf", "`g-rm` or `g-edf` (EEVDF schedules background work; it promises no deadline)"),
+    ("sched_other", "`g-rm` or `g-edf` (SCHED_OTHER is for background work; it promises no deadline)"),
+    ("ext", "`edf-bh` or another of laxity's own policies (sched_ext)"),
+];
 
 #[cfg(test)]
 mod tests {

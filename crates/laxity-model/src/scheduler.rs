@@ -156,8 +156,7 @@ impl FromStr for Scheduler {
         let wanted = text.trim().to_ascii_lowercase();
         Self::ALL.into_iter().find(|s| s.name() == wanted).ok_or_else(|| {
             let known: Vec<&str> = Self::ALL.iter().map(|s| s.name()).collect();
-            Diagnostic::usage(format!("scheduler `{text}` is not known"))
-                .hint(format!("choose from {} (see `laxity list`)", known.join(", ")))
+            crate::policy::scheduler_names(&known).unknown(text)
         })
     }
 }

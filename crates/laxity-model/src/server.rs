@@ -1,11 +1,12 @@
-//! Deferrable servers: time of a core that is reserved for ordinary tasks, and how users write its size.
+//! Deferrable servers: time of a CPU that is reserved for background tasks, and the notation of its size.
 
 use crate::{Diagnostic, Duration, Platform, Result, Speed};
 use std::fmt;
 use std::str::FromStr;
 
-/// A deferrable server of one core (Strosnider, Lehoczky, Sha 1995): ordinary tasks run before real-time tasks while the budget
-/// is positive, and use it up as they run. It is full again every period, and what was left is lost.
+/// A deferrable server of one CPU (Strosnider, Lehoczky, Sha 1995): background tasks run before real-time tasks
+/// while the budget is positive, and use it up as they run. The budget is replenished every period; what was left
+/// of it is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DeferrableServer {
     budget: Duration,
@@ -13,7 +14,7 @@ pub struct DeferrableServer {
 }
 
 impl DeferrableServer {
-    /// No server: ordinary tasks run only when no real-time task does.
+    /// No server: background tasks run only when no real-time task is ready.
     pub const NONE: DeferrableServer =
         DeferrableServer { budget: Duration::ZERO, period: Duration::from_ns(1) };
 
@@ -32,12 +33,12 @@ impl DeferrableServer {
         Ok(DeferrableServer { budget, period })
     }
 
-    /// For how long ordinary tasks may go first within a period.
+    /// For how long background tasks may go first within a period.
     pub fn budget(self) -> Duration {
         self.budget
     }
 
-    /// After which the budget is full again.
+    /// The time after which the budget is full again.
     pub fn period(self) -> Duration {
         self.period
     }
@@ -83,8 +84,8 @@ impl ServerSize {
         self.scaled(speed, platform.slowest())
     }
 
-    /// A budget that is no whole number of ns is rounded up, so that ordinary tasks have what they were promised; it never exceeds
-    /// the period.
+    /// A budget that is no whole number of ns is rounded up, so that background tasks have what they were promised;
+    /// it never exceeds the period.
     fn scaled(self, speed: Speed, slowest: Speed) -> DeferrableServer {
         match self {
             ServerSize::Share(server) => server,

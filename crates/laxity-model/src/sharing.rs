@@ -4,9 +4,9 @@
 //!    it, and memory of its own for the rest of its working set.
 //! 2. Two members therefore share the lesser of their shared parts. lindsay2012 assumes that members share all of their
 //!    working sets (3.1.6): there all parts are equal.
-//! 3. A part that is said to be shared must be shared with someone: [`Sharing::of`] refuses a member that shares nothing
-//!    with its group, and one that shares a part of its working set larger than any other member's.
-//!    A member that shares its whole working set may be larger than the others, whose parts then lie within it.
+//! 3. A part that is said to be shared must be shared with another member: [`Sharing::of`] refuses a member that
+//!    shares nothing with its group, and one that shares a part of its working set larger than any other member's. A
+//!    member that shares its whole working set may be larger than the others, whose parts then lie within it.
 
 use crate::{ByteSize, Diagnostic, Result, TaskSet};
 use std::collections::BTreeMap;
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_nobody_else_shares_is_refused() {
+    fn a_part_that_no_other_member_shares_is_refused() {
         assert_eq!(
             message(&[(100, "g", 0), (50, "g", 50)]),
             "task `t0` is in group `g` but shares no memory with it (0 bytes)"

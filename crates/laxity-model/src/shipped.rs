@@ -1,6 +1,6 @@
 //! Platforms that come with laxity, by name: the machines of the papers, and small ones to try things on.
 
-use crate::{Diagnostic, Platform, Result};
+use crate::{Diagnostic, Names, Platform, Result};
 
 /// A platform that comes with laxity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,8 +50,9 @@ impl ShippedPlatform {
             Some(shipped) => shipped.read(),
             None => {
                 let known: Vec<&str> = SHIPPED.iter().map(|shipped| shipped.name).collect();
+                let names = Names::of("platform", &known).listed_by("laxity list platforms");
                 Err(Diagnostic::usage(format!("no platform with the name `{name}` comes with laxity"))
-                    .hint(format!("choose from {}, or describe the machine in a file", known.join(", "))))
+                    .hint(format!("{}, or describe the machine in a file", names.hint(name))))
             }
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! 1. Cores are the online CPUs. Their speeds are the ratios of `cpu_capacity`, or else of
 //!    `cpufreq/cpuinfo_max_freq`, the fastest core being 1; if any online core lacks both, all are 1.
-//! 2. Caches are read from every online CPU and listed once; one with an unreadable level, type, size or
-//!    list of sharers is left out, and so is one of cores that have another of its level and kind already, or one that only some
-//!    cores share of those who share a closer one. Ways and lines that cannot be are not known. Cores that share a last-level cache
+//! 2. Caches are read from every online CPU and listed once. Left out is a cache whose level, type, size or list of
+//!    sharers is unreadable, a second cache of a level and kind for the same cores, and a cache that not all of the
+//!    cores of a closer cache share. Ways and lines that cannot be are not known. Cores that share a last-level cache
 //!    form a cluster.
 //! 3. Without `node/`, nothing is said of memory nodes.
 

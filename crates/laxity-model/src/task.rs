@@ -62,7 +62,7 @@ pub enum TaskKind {
     /// A recurring task with deadlines.
     #[default]
     RealTime,
-    /// Ordinary work that runs in the background.
+    /// Background work: not real-time.
     BestEffort,
 }
 
@@ -81,7 +81,7 @@ pub struct Task {
     pub phase: Duration,
     /// What a job walks in memory.
     pub working_set: WorkingSet,
-    /// With whom it shares memory.
+    /// The group that shares its memory, if there is one.
     pub group: Option<Group>,
     /// The CPUs it may run on; none given: all.
     pub affinity: Option<CpuList>,
@@ -140,15 +140,18 @@ impl Task {
         Utilization::of(self.wcet, self.density_window())
     }
 
-    /// Checks the rules that hold for every task, whatever is done with it.
+    /// Checks the rules that hold for every task, whatever its use.
     pub fn validate(&self) -> Result<()> {
         let task = |message: String| Diagnostic::usage(format!("task `{}`: {message}", self.name));
         if self.name.is_empty() {
             return Err(Diagnostic::usage("a task has an empty name").hint("give every task a unique name"));
         }
         if self.name.chars().any(char::is_control) {
-            return Err(Diagnostic::usage(format!("task name {:?} has control characters", self.name))
-                .hint("use printable characters in task names"));
+            return Err(Diagnostic::usage(format!(
+                "task name `{}` has control characters",
+                self.name.escape_debug()
+            ))
+            .hint("use printable characters in task names"));
         }
         for (what, value) in
             [("wcet", self.wcet), (self.period_word(), self.period()), ("deadline", self.deadline_rel)]
@@ -194,8 +197,11 @@ impl Task {
         if let Some(group) = &self.group
             && (group.name.is_empty() || group.name.chars().any(char::is_control))
         {
-            return Err(task(format!("group name {:?} is empty or has control characters", group.name))
-                .hint("name the group with printable characters, or leave it out"));
+            return Err(task(format!(
+                "group name `{}` is empty or has control characters",
+                group.name.escape_debug()
+            ))
+            .hint("name the group with printable characters, or leave it out"));
         }
         if let Some(group) = &self.group
             && group.shared_bytes > self.working_set.size_bytes

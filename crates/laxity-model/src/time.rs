@@ -8,13 +8,23 @@ use std::str::FromStr;
 
 /// A span of time in integer nanoseconds, 0 to about 584 years.
 ///
-/// Read and written with a unit: `"10ms"`, `"1.5ms"`, `"250us"`, `"1s"`, `"17ns"`. A fraction must come out
+/// Read with a unit: `"10ms"`, `"1.5ms"`, `"250us"`, `"1s"`, `"17ns"`, `"2m"` (minutes), `"1.5h"`; written in seconds at
+/// most. A fraction must come out
 /// in whole nanoseconds; nothing is rounded. Operators panic on overflow, in release builds too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(u64);
 
-const UNITS: [(&str, u64); 6] =
-    [("ns", 1), ("us", 1_000), ("µs", 1_000), ("μs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+const UNITS: [(&str, u64); 9] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("μs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
 
 impl Duration {
     /// No time at all.
@@ -136,8 +146,9 @@ impl FromStr for Duration {
     fn from_str(text: &str) -> Result<Self> {
         let trimmed = text.trim();
         let bad = |why: &str| {
-            Diagnostic::usage(format!("time `{text}` {why}"))
-                .hint("write a number and a unit: ns, us, ms or s, as in \"10ms\" or \"1.5ms\"")
+            Diagnostic::usage(format!("time `{text}` {why}")).hint(
+                "write a number and a unit: ns, us, ms, s, m (minutes) or h, as in \"10ms\" or \"1.5s\"",
+            )
         };
         let split = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(trimmed.len());
         let (number, unit) = (&trimmed[..split], trimmed[split..].trim_start());
@@ -212,6 +223,9 @@ mod tests {
             (".5us", 500),
             ("0.000000001s", 1),
             ("0s", 0),
+            ("10m", 600_000_000_000),
+            ("1.5 min", 90_000_000_000),
+            ("2h", 7_200_000_000_000),
         ] {
             assert_eq!(text.parse(), Ok(Duration::from_ns(ns)), "{text}");
         }
@@ -225,7 +239,7 @@ mod tests {
             ("ms", "number"),
             ("-1ms", "non-negative"),
             ("1.5ns", "whole number"),
-            ("1m", "unknown unit `m`"),
+            ("1d", "unknown unit `d`"),
             ("1.2.3ms", "number"),
             ("1e3ms", "unknown unit"),
             ("99999999999999999999s", "longer"),

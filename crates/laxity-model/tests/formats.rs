@@ -438,7 +438,8 @@ fn task_set() -> impl Strategy<Value = TaskSet> {
 
 fn platform() -> impl Strategy<Value = Platform> {
     let core = (1u32..5000, 1u32..5000);
-    // What `check_caches` takes: each level once, whole lines in whole sets, and farther caches of all who share a closer one.
+    // What `check_caches` takes: each level once, whole lines in whole sets, and farther caches shared by all cores
+    // of a closer one.
     let cache = (
         0u8..3,
         1u64..1 << 20,

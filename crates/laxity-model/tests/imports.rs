@@ -66,7 +66,7 @@ fn later_rtapp_with_numbered_events_memory_and_a_thread_without_timer() {
         [
             "thread `walker`: the time of memrun events is not in the wcet",
             "thread `reader`: the time of memrun events is not in the wcet",
-            "thread `background` has no timer, so no period: imported as best-effort work, 20000 us in every 100000 us",
+            "thread `background` has no timer, so no period: imported as background work, 20000 us in every 100000 us",
         ]
     );
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Damaged copies of each file for each reader.
 const ROUNDS: u64 = 4_000;
 
-/// Asserts what must hold for any text, whoever reads it.
+/// Asserts what must hold for any text and any reader.
 fn check<T>(result: Result<T>, accepted: impl FnOnce(T)) {
     match result {
         Ok(value) => accepted(value),

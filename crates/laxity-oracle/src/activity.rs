@@ -34,12 +34,12 @@ pub enum Cause {
     ReleaseHandler,
     /// The timer of a release was due, and its handler had not begun.
     ReleaseLatency,
-    /// The CPU had been asked to decide, or was deciding, and until it has nobody else can have what waits in its queue
+    /// The CPU had been asked to decide, or was deciding, and until it has, no other CPU can have what waits in its queue
     /// (push-pull).
     Queue,
-    /// A CPU's budget timer was due and had not gone off: that its job ran beyond its budget, and nobody's waiting.
+    /// A CPU's budget timer was due and had not gone off: that its job ran beyond its budget, and no job's waiting.
     BudgetTimer,
-    /// The kernel did not call who records: no longer than what was recorded took at most (laxity_kernel::schedule).
+    /// The kernel did not call the recorder: no longer than what was recorded took at most (laxity_kernel::schedule).
     Unseen,
 }
 

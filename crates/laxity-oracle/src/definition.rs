@@ -191,7 +191,7 @@ impl Definition {
         Definition { batching, ..self }
     }
 
-    /// Says what becomes of late jobs (they run on without this). One that is to abort does so as soon as it has a CPU, at its
+    /// Says what late jobs do (they run on without this). One that is to abort does so as soon as it has a CPU, at its
     /// deadline or later.
     #[must_use]
     pub fn with_on_miss(self, on_miss: OnMiss) -> Self {
@@ -264,7 +264,7 @@ impl Definition {
         self.batching
     }
 
-    /// What becomes of late jobs.
+    /// What late jobs do.
     pub fn on_miss(&self) -> OnMiss {
         self.on_miss
     }

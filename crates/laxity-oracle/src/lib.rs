@@ -29,6 +29,7 @@
 
 mod activity;
 mod definition;
+mod names;
 mod reference;
 mod schema;
 mod server_account;

@@ -48,7 +48,7 @@ pub struct Transitions {
 /// How decisions come about and travel, and how long they do at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelWindows {
-    /// What a decision is, and who makes it.
+    /// What a decision is, and which part of the scheduler makes it.
     pub structure: Structure,
     /// From a release or replenishment until its interrupt arrives.
     pub release_latency: Duration,

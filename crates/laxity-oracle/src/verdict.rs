@@ -1,7 +1,8 @@
 //! What the oracles say: clean, or which one saw what, when, where.
 
 use crate::Cause;
-use laxity_model::Duration;
+use crate::names::Names;
+use laxity_model::{Duration, plural};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -74,7 +75,7 @@ impl Oracle {
     }
 }
 
-/// A job in a violation. Written `T3.2 (deadline 40ms)`: job 2 of task 3, both from 0.
+/// A job in a violation. Texts write `video.2 (deadline 40ms)`: the job of number 2, from 0, of the task `video`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobName {
     /// Id of the task: its index in the set.
@@ -85,17 +86,6 @@ pub struct JobName {
     pub deadline_ns: Option<u64>,
     /// Its task's number under fixed priorities; the smallest goes first.
     pub priority: Option<u64>,
-}
-
-impl fmt::Display for JobName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "T{}.{}", self.task, self.job)?;
-        match (self.deadline_ns, self.priority) {
-            (Some(deadline), _) => write!(f, " (deadline {})", Duration::from_ns(deadline)),
-            (None, Some(priority)) => write!(f, " (priority {priority})"),
-            (None, None) => Ok(()),
-        }
-    }
 }
 
 /// One thing that should not have happened, during `[from, to)`; an instant if both are equal.
@@ -230,26 +220,26 @@ impl fmt::Display for Verdict {
         let total: u64 = self.findings.iter().map(|finding| finding.violations).sum();
         let more = total.saturating_sub(self.violations.len() as u64);
         if more > 0 {
-            writeln!(f, "... and {more} more")?;
+            writeln!(f, "... and {} more", laxity_model::with_commas(more))?;
         }
-        let seen = format!("{} events, {} jobs", self.events, self.jobs_completed);
+        let seen = format!("{}, {}", plural(self.events, "event"), plural(self.jobs_completed, "job"));
         match total {
             0 => write!(f, "clean: {seen}")?,
-            _ => write!(f, "violated {total} times: {seen}")?,
+            _ => write!(f, "{}: {seen}", plural(total, "violation"))?,
         }
         let longest = Duration::from_ns(self.tolerated.longest_ns);
         if !self.excused.is_empty() {
-            let count = self.tolerated.count;
-            write!(f, ", {count} deviations excused by what the run measured (longest {longest})")?;
+            let deviations = plural(self.tolerated.count, "deviation");
+            write!(f, ", {deviations} excused by what the run measured (longest {longest})")?;
         } else if self.tolerated.count > 0 {
-            write!(f, ", {} transitions tolerated (longest {longest})", self.tolerated.count)?;
+            write!(f, ", {} tolerated (longest {longest})", plural(self.tolerated.count, "transition"))?;
         }
         if let Some(overruns) = self.overruns {
             let longest = Duration::from_ns(overruns.longest_ns);
             write!(
                 f,
-                ", {} budgets ended late, while that was under way (longest {longest})",
-                overruns.count
+                ", {} ended late, while that was under way (longest {longest})",
+                plural(overruns.count, "budget")
             )?;
         }
         Ok(())
@@ -267,6 +257,7 @@ pub(crate) struct Report {
     pub overruns: Option<Overruns>,
     excused: [Option<Excuse>; Cause::ALL.len()],
     pub violations: Vec<Violation>,
+    names: Names,
 }
 
 /// A violation before its text is made.
@@ -304,14 +295,20 @@ impl Sighting {
 }
 
 impl Report {
+    /// Of tasks that are called so.
+    pub fn new(names: Names) -> Self {
+        Report { names, ..Report::default() }
+    }
+
     /// Counts a check.
     #[inline]
     pub fn checks(&mut self, oracle: Oracle) {
         self.checked[oracle as usize] += 1;
     }
 
-    /// Counts a violation, and keeps it with its text if there is room. `what` says what happened, without time and place.
-    pub fn violation(&mut self, sighting: Sighting, what: impl FnOnce() -> String) {
+    /// Counts a violation, and keeps it with its text if there is room. `what` says what happened, without time and place,
+    /// of tasks called by their names.
+    pub fn violation(&mut self, sighting: Sighting, what: impl FnOnce(&Names) -> String) {
         let of = sighting.oracle as usize;
         let length = sighting.unexplained.unwrap_or(sighting.to.saturating_sub(sighting.from));
         self.violated[of] += 1;
@@ -326,7 +323,7 @@ impl Report {
             if let Some(cpu) = cpu {
                 text += &format!(" cpu{cpu}");
             }
-            text += &format!(" {} [{}]", what(), oracle.name());
+            text += &format!(" {} [{}]", what(&self.names), oracle.name());
             self.violations.push(Violation {
                 oracle,
                 from_ns: from,

@@ -30,7 +30,7 @@ impl RunTimes {
             ))
             .hint("leave it out, or use a kernel from 5.8 on as root"));
         }
-        // SAFETY: the descriptor is new and nobody else's.
+        // SAFETY: the descriptor is new and has no other owner.
         Ok(RunTimes { _enabled: unsafe { OwnedFd::from_raw_fd(fd) } })
     }
 

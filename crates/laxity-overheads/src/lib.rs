@@ -9,7 +9,7 @@
 //!    handling), are written by the host into rings of the same kind and become samples by the same [`Sampler`].
 //! 4. What tracing itself costs is measured in the same recording and stated, not subtracted.
 //!
-//! [`record`] does all of it; [`Recorder`] is for those who want the records themselves.
+//! [`record`] does all of it; [`Recorder`] gives the records themselves.
 
 mod cost;
 mod probes;

@@ -15,8 +15,8 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-/// How long records may wait in their ring: 16384 records last 20 ms at 800 000 per second and CPU. Whoever takes them more
-/// often disturbs more.
+/// How long records may wait in their ring: 16384 records last 20 ms at 800 000 per second and CPU. A shorter wait
+/// disturbs more.
 const DRAIN_EVERY: Duration = Duration::from_millis(20);
 
 /// Samples of the empty function.

@@ -147,9 +147,9 @@ fn every_release_and_every_switch_is_measured() {
     println!("{} records, {both} switches, {} empty samples", records.len(), empty.len());
 }
 
-/// Whoever has asked to sleep until a time that is past is not released by the timer.
+/// A thread that has asked to sleep until a time that is past is not released by the timer.
 #[test]
-fn who_is_late_is_not_released() {
+fn a_late_thread_is_not_released() {
     let mut recorder = match Recorder::attach(Selection::default()) {
         Ok(recorder) => recorder,
         Err(why) => return println!("SKIPPED: {why}"),

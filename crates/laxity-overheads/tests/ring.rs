@@ -265,17 +265,17 @@ fn a_writer_that_is_interrupted_publishes_whole_records() {
 }
 
 #[test]
-fn a_ring_has_one_reader_who_may_die() {
+fn a_ring_has_one_reader_which_may_die() {
     let memory = Memory::new();
     let ring = memory.ring();
     let (first, second) = (4_711, 4_712);
     assert!(ring.claim(first, |_| true));
     assert!(!ring.claim(second, |holder| holder == first), "it is the first one's");
     ring.give_back(second);
-    assert!(!ring.claim(second, |_| true), "nobody gives back what is not his");
+    assert!(!ring.claim(second, |_| true), "only the holder gives a ring back");
     assert!(ring.claim(second, |_| false), "the first one is dead");
     ring.give_back(first);
     assert!(!ring.claim(first, |_| true));
     ring.give_back(second);
-    assert!(ring.claim(first, |_| panic!("nobody has it")));
+    assert!(ring.claim(first, |_| panic!("no reader has it")));
 }

@@ -1,7 +1,7 @@
 //! What it means that a task fits into a bin.
 
 use laxity_model::Duration;
-use laxity_model::{Diagnostic, Result, Task, TaskSet, Utilization};
+use laxity_model::{Diagnostic, Names, Result, Task, TaskSet, Utilization};
 use std::fmt;
 use std::str::FromStr;
 
@@ -126,10 +126,9 @@ impl FromStr for Fit {
 
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
-        Fit::ALL.into_iter().find(|fit| fit.name() == wanted).ok_or_else(|| {
-            let known = Fit::ALL.map(Fit::name).join(", ");
-            Diagnostic::usage(format!("admission test `{text}` is not known"))
-                .hint(format!("choose from {known}"))
-        })
+        Fit::ALL
+            .into_iter()
+            .find(|fit| fit.name() == wanted)
+            .ok_or_else(|| Names::of("admission test", &Fit::ALL.map(Fit::name)).unknown(text))
     }
 }

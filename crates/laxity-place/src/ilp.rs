@@ -1,41 +1,49 @@
 //! The integer program of lelli2012, 5.4: minimise the maximum load, relative to capacity.
 //!
 //! minimise z subject to `sum_j x_ij = 1` for every task i, `sum_i (load_i / capacity_j) x_ij <= z` for every
-//! bin j, x binary. The solver (HiGHS) works in floats within a tolerance of 10^-6 or better, so it only proposes:
-//! the proposal is rounded to an assignment whose loads are computed again exactly. The solver starts from the best
-//! heuristic's placement, improved by [`exchange`], and that is kept unless the proposal is truly better. One
-//! thread and a fixed seed: an answer found before the time limit is the same on every run.
+//! bin j, x binary. That is the makespan problem on uniform machines with eligibility, NP-hard in the strong sense. The
+//! [`search`] works on an [`instance`] in integers, which only proposes: the loads of its assignment are computed again
+//! exactly, and a rounded instance rounds so that its bounds hold. It starts from the best of a few heuristics
+//! ([`starts`] and three packings), and that is kept unless the proposal is truly better.
+//!
+//! One thread and a fixed seed, and work that is counted, not timed: unless a time limit is given, the answer is the
+//! same on every machine. With a limit, an answer proven optimal before it is.
 
-mod exchange;
-mod model;
-mod symmetry;
-mod watch;
+mod bounds;
+mod completion;
+mod instance;
+mod neighbourhood;
+mod search;
+mod starts;
+mod subsets;
+mod work;
 
 use crate::admission::Filling;
 use crate::bound::max_load_at_least;
 use crate::order::Item;
 use crate::packing::pack;
 use crate::placement::loads;
-use crate::{Direction, Fit, Key, Method, Optimality, Order, Overload, Packing, Placement, Request, refusal};
+use crate::{Direction, Fit, Key, Method, Optimality, Order, Overload, Packing, Placement, Request, Rule, refusal};
+use instance::Instance;
 use laxity_model::{Diagnostic, Duration, LoadSum, Result, Utilization};
-use num_rational::BigRational;
+use search::Ended;
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
+use work::{Stopped, Work};
 
-/// Time limit of the ILP unless told otherwise. lelli2012 used 960 s.
+/// Ends the search even where no time limit is given, which takes a machine a hundred times slower than usual.
 pub const ILP_TIME_LIMIT_DEFAULT: Duration = Duration::from_ms(10_000);
 
-/// Sets with more task-bin pairs than this are not given to the solver: the best heuristic's answer is kept.
+/// Sets with more task-bin pairs than this are not searched: the best heuristic's answer is kept.
 pub const ILP_VARIABLES_MAX: usize = 500_000;
 
-/// What the solver's float results may be off by, with its feasibility tolerances at 10^-9 and its gap at half of
-/// this: taken off its bounds.
-const SOLVER_TOLERANCE: f64 = 1e-6;
+/// A placement is called optimal if none is better by more than this, as (numerator, denominator) of the capacity.
+const OPTIMAL_WITHIN: (u64, u64) = (1, 1_000_000);
 
-/// How far the solver has come. Loads are relative to capacity and rounded: to show, not to decide.
+/// How far the search has come. Loads are relative to capacity and rounded: to show, not to decide.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// Seconds since the solver started.
+    /// Seconds since the search started.
     pub elapsed_s: f64,
     /// The smallest maximum load found.
     pub best: f64,
@@ -87,38 +95,20 @@ pub(crate) fn place(
         .hint("use a heuristic such as ffd or wfd, or let the ILP place by utilization or density"));
     }
     let items = by_decreasing_load(request);
-    let (start_packing, start) = best_packing(request);
     let mut lower_bound = max_load_at_least(request, &items);
-    let heuristic_load = start.max_load(request);
-    let mut notes =
-        vec![format!("ilp: best heuristic is {start_packing} with a maximum load of {heuristic_load}")];
-
-    let mut best = start;
-    let mut start_load = heuristic_load;
-    if start_load > lower_bound {
-        let exchanged = Candidate::new(request, exchange::improve(request, &items, &best.assignment));
-        if exchanged.better_than(&best, request) {
-            start_load = exchanged.max_load(request);
-            notes.push(format!("ilp: exchanging tasks lowers it to {start_load}"));
-            best = exchanged;
-        }
-    }
-    let mut proven = start_load <= lower_bound;
-    if !proven {
-        let outcome = model::solve(request, &items, &best.assignment, (&start_load, &lower_bound), watch);
-        notes.push(format!("ilp: {}", outcome.ended));
-        if let Some(found) = outcome.assignment.map(|assignment| Candidate::new(request, assignment))
-            && found.better_than(&best, request)
-        {
+    let (heuristic, mut best) = best_packing(request);
+    let mut notes = vec![format!("ilp: best heuristic is {heuristic} with a maximum load of {}", best.max_load(request))];
+    if best.max_load(request) > lower_bound {
+        let (found, bound, ended) = improve(request, &items, &best, &lower_bound, watch);
+        notes.push(format!("ilp: {ended}"));
+        lower_bound = lower_bound.max(bound);
+        if found.better_than(&best, request) {
             best = found;
         }
-        let bound = outcome.lower_bound.and_then(|bound| BigRational::from_float(bound - SOLVER_TOLERANCE));
-        lower_bound = bound.map(Utilization::from).into_iter().fold(lower_bound, Utilization::max);
-        proven = outcome.optimal;
     }
 
     let max_load = best.max_load(request);
-    // The solver's bound may exceed the truth by its tolerance; what was found is never below a bound.
+    // What was found is never below a bound, even where that is rounded.
     lower_bound = lower_bound.min(max_load.clone());
     let gap = relative_gap(&max_load, &lower_bound);
     notes.push(format!("ilp: maximum load {max_load}, lower bound {lower_bound}, gap {:.3} %", gap * 100.0));
@@ -129,28 +119,77 @@ pub(crate) fn place(
         return Err(refusal::ilp(request, item, &max_load, &lower_bound));
     }
     let mut placement = Placement::new(request, Method::Ilp, best.assignment, overloaded);
-    placement.optimality = Some(Optimality { optimal: proven || max_load == lower_bound, lower_bound, gap });
+    let close_enough = lower_bound.plus(&Utilization::ratio(OPTIMAL_WITHIN.0, OPTIMAL_WITHIN.1));
+    placement.optimality = Some(Optimality { optimal: max_load <= close_enough, lower_bound, gap });
     placement.notes.extend(notes);
     Ok(placement)
 }
 
+/// Searches from a placement: what is found, a lower bound, and how the search ended, in words.
+fn improve(
+    request: &Request,
+    items: &[Item],
+    start: &Candidate,
+    lower_bound: &Utilization,
+    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+) -> (Candidate, Utilization, String) {
+    let kept = |ended| (Candidate::new(request, start.assignment.clone()), lower_bound.clone(), ended);
+    let limit = request.ilp_time_limit();
+    if limit.is_some_and(|limit| limit.is_zero()) {
+        return kept("the time limit is 0, nothing was searched".into());
+    }
+    let pairs = items.len().saturating_mul(request.bins().len());
+    if pairs > ILP_VARIABLES_MAX {
+        return kept(format!("{pairs} task-core pairs exceed the limit of {ILP_VARIABLES_MAX}, nothing was searched"));
+    }
+    let instance = Instance::new(request, items);
+    let mut start_of: Vec<usize> = items.iter().filter_map(|item| start.assignment[item.id]).collect();
+    for other in [Some(starts::lowest_first(&instance)), starts::differencing(&instance)].into_iter().flatten() {
+        let level = |bin_of: &[usize]| instance.heaviest(&instance.filled(bin_of)).1;
+        if level(&other) < level(&start_of) {
+            start_of = other;
+        }
+    }
+    let lower = instance.level_of(lower_bound).max(bounds::level_at_least(&instance));
+    let known = (start.max_load(request).to_f64(), lower_bound.to_f64());
+    let longest = limit.unwrap_or(ILP_TIME_LIMIT_DEFAULT);
+    let mut work = Work::new(watch, std::time::Duration::from_nanos(longest.as_ns()), known);
+    let outcome = search::search(&instance, start_of, lower, limit.is_some(), &mut work);
+    let mut assignment = start.assignment.clone();
+    items.iter().zip(&outcome.bin_of).for_each(|(item, &bin)| assignment[item.id] = Some(bin));
+    let ended = match outcome.ended {
+        Ended::Proven => "searched to optimality".into(),
+        Ended::Done => "searched as long as a default search does; a time limit lets it search on".into(),
+        Ended::Stopped(Stopped::Time) => format!("stopped at its time limit of {longest}"),
+        Ended::Stopped(Stopped::Watcher) => "stopped on request".into(),
+    };
+    (Candidate::new(request, assignment), instance.load(outcome.lower), ended)
+}
+
 fn by_decreasing_load<'a>(request: &Request<'a>) -> Vec<Item<'a>> {
-    let key = if request.fit() == Fit::Density { Key::Density } else { Key::Utilization };
     let mut items = request.items();
-    Order { key, direction: Direction::Down }.sort(&mut items);
+    by_load(request).sort(&mut items);
     items
 }
 
-/// The heuristic with the smallest maximum load, the first of equals; overload does not stop it.
+fn by_load(request: &Request) -> Order {
+    let key = if request.fit() == Fit::Density { Key::Density } else { Key::Utilization };
+    Order { key, direction: Direction::Down }
+}
+
+/// The packing with the smallest maximum load, the first of equals; overload does not stop it. Worst-fit spreads the
+/// load, best-fit and first-fit find places where there is hardly any room.
 fn best_packing(request: &Request) -> (Packing, Candidate) {
-    let place = |packing| {
+    let place = |rule| {
+        let packing = Packing { rule, order: by_load(request) };
         let packed = pack(request, packing, Overload::LeastLoaded);
         (packing, Candidate::new(request, packed.filling.assignment()))
     };
     let better = |best: (Packing, Candidate), other: (Packing, Candidate)| {
         if other.1.better_than(&best.1, request) { other } else { best }
     };
-    Packing::all().into_iter().map(place).reduce(better).expect("there are heuristics")
+    let rules = [Rule::WorstFit, Rule::BestFit, Rule::FirstFit];
+    rules.into_iter().map(place).reduce(better).expect("there are heuristics")
 }
 
 /// The tasks that do not fit if every bin takes its tasks by decreasing load; those densest come first.

@@ -1,7 +1,7 @@
 //! The names of placement methods and what each name means.
 
 use crate::{Direction, Key, Order};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Names, Result};
 use std::fmt;
 use std::str::FromStr;
 
@@ -286,12 +286,30 @@ fn generic(text: &str) -> std::result::Result<Packing, String> {
     }
 }
 
+/// Names from papers and other tools.
+const OTHER_NAMES: [(&str, &str); 12] = [
+    ("first-fit", "`ff`, or `ffd` by falling utilization"),
+    ("best-fit", "`bf`, or `bfd` by falling utilization"),
+    ("worst-fit", "`wf`, or `wfd` by falling utilization"),
+    ("next-fit", "`nf`"),
+    ("first-fit-decreasing", "`ffd`"),
+    ("best-fit-decreasing", "`bfd`"),
+    ("worst-fit-decreasing", "`wfd`"),
+    ("optimal", "`ilp`"),
+    ("milp", "`ilp`"),
+    ("lp", "`ilp`"),
+    ("exact", "`ilp`"),
+    ("balanced", "`ilp` (the least load of the fullest core) or `wfd`"),
+];
+
 fn unknown(text: &str, why: &str) -> Diagnostic {
     let named: Vec<String> = Method::named().iter().map(Method::to_string).collect();
     let keys = Key::ALL.map(Key::name).join(", ");
+    let known: Vec<&str> = named.iter().map(String::as_str).collect();
+    let names = Names::of("placement", &known).or(&OTHER_NAMES).listed_by("laxity list placements");
     Diagnostic::usage(format!("placement `{text}` {why}")).hint(format!(
-        "choose from {}, or write ff, bf, wf, nf or sf with an order ({keys}) and up or down, as in ff:density:down",
-        named.join(", ")
+        "{}, or write ff, bf, wf, nf or sf with an order ({keys}) and up or down, as in ff:density:down",
+        names.hint(text)
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{TaskParameters, ffi};
 
-/// Why a task may not be there.
+/// Why a task is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
     /// Its parameters are not 1024 ns <= budget <= deadline <= period <= 2^42 ns.

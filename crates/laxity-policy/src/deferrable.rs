@@ -1,4 +1,5 @@
-//! The deferrable server of a core: when other work goes before real-time work (`policy/deferrable.h`). All times in ns.
+//! The deferrable server of a core: when background work goes before real-time work (`policy/deferrable.h`). All
+//! times in ns.
 
 use crate::{NEVER, ffi};
 
@@ -7,7 +8,8 @@ use crate::{NEVER, ffi};
 pub struct Server(ffi::lx_server);
 
 impl Server {
-    /// Other work has `budget` of each `period`, the first of which begins at `start`. A period of 0: there is no server.
+    /// Background work has `budget` of each `period`, the first of which begins at `start`. A period of 0: there is
+    /// no server.
     pub fn new(start: u64, budget: u64, period: u64) -> Server {
         let mut server = Server(ffi::lx_server::default());
         // SAFETY: writes what it is given.
@@ -15,21 +17,22 @@ impl Server {
         server
     }
 
-    /// It gets another size when its present period ends, at once if it has none; that instant.
+    /// The server gets another size when its present period ends, at once if it has none. Returns that instant.
     pub fn resize(&mut self, budget: u64, period: u64, now: u64) -> u64 {
         // SAFETY: writes what it is given.
         unsafe { ffi::lx_policy_server_resize(&raw mut self.0, budget, period, now) }
     }
 
-    /// It is to have another size: the instant from which on it has it, its next period's beginning if that is as long. With another
-    /// period nothing, if real-time jobs of the core are pending: from when it is [quiet](Server::quiet).
+    /// Requests another size. Returns the instant from which the server has it: the beginning of its next period if
+    /// the period stays. With another period None while real-time jobs of the core are pending: from when it is
+    /// [quiet](Server::quiet).
     pub fn wants(&mut self, budget: u64, period: u64, quiet: bool, now: u64) -> Option<u64> {
         // SAFETY: reads and writes what it is given.
         let from = unsafe { ffi::lx_policy_server_wants(&raw mut self.0, budget, period, quiet.into(), now) };
         (from != NEVER).then_some(from)
     }
 
-    /// No real-time job of the core is pending: whether it has another size from now on.
+    /// No real-time job of the core is pending. Returns whether the server has another size from now on.
     pub fn quiet(&mut self, now: u64) -> bool {
         // SAFETY: reads and writes what it is given.
         unsafe { ffi::lx_policy_server_quiet(&raw mut self.0, now) != 0 }
@@ -42,19 +45,19 @@ impl Server {
         (self.0.share.runtime, self.0.share.period)
     }
 
-    /// Other work has had the core for `used` until `now`.
+    /// Background work has had the core for `used` until `now`.
     pub fn charge(&mut self, used: u64, now: u64) {
         // SAFETY: writes what it is given.
         unsafe { ffi::lx_policy_server_charge(&raw mut self.0, used, now) }
     }
 
-    /// Whether other work that waits goes before real-time work.
+    /// Whether background work that waits goes before real-time work.
     pub fn goes_first(&mut self, now: u64) -> bool {
         // SAFETY: reads and writes what it is given.
         unsafe { ffi::lx_policy_server_goes_first(&raw mut self.0, now) != 0 }
     }
 
-    /// For how long: 0, or [`NEVER`] for ever. To be asked again when a new size has come.
+    /// For how long it goes first: 0, or [`NEVER`] for ever. To be asked again when a new size has come.
     pub fn left(&mut self, now: u64) -> u64 {
         // SAFETY: reads and writes what it is given.
         unsafe { ffi::lx_policy_server_left(&raw mut self.0, now) }

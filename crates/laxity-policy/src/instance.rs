@@ -256,13 +256,13 @@ impl Instance {
     pub fn enter(&mut self, task: u32, parameters: &TaskParameters) {
         self.set_parameters(task, parameters);
         let enter = self.entries.table.entries().enter.expect("every policy has it");
-        // SAFETY: the state is valid and ours alone.
+        // SAFETY: the state is valid and belongs to this instance alone.
         unsafe { enter(self.state.as_ptr(), task) }
     }
 
     fn set_parameters(&mut self, task: u32, parameters: &TaskParameters) {
         let _ = self.task(task);
-        // SAFETY: the task is of this instance (checked above), and the state is ours alone.
+        // SAFETY: the task is of this instance (checked above), and the state belongs to it alone.
         let slot = unsafe { &mut *self.state.as_ref().task.add(task as usize) };
         slot.deadline_rel = parameters.deadline_rel_ns;
         slot.period = parameters.period_ns;
@@ -292,7 +292,7 @@ impl Instance {
     /// The first release group whose time has come, out of the release queue.
     #[inline]
     pub fn take_due(&mut self, now: u64) -> Option<u32> {
-        // SAFETY: the state is valid and ours alone.
+        // SAFETY: the state is valid and belongs to this instance alone.
         let group = unsafe { ffi::lx_policy_take_due(self.state.as_ptr(), now) };
         (group != NONE).then_some(group)
     }
@@ -319,7 +319,7 @@ impl Instance {
         unsafe { (self.entries.complete)(self.state.as_ptr(), cpu, next_release, now) }
     }
 
-    /// `cpu` follows its link: the task that it runs from now on, or [`NONE`].
+    /// `cpu` follows its link. Returns the task that it runs from now on, or [`NONE`].
     #[inline]
     pub fn reschedule(&mut self, cpu: u32, now: u64) -> u32 {
         // SAFETY: as above.
@@ -362,12 +362,12 @@ impl Instance {
         unsafe { resume(self.state.as_ptr(), task, cpu, now) }
     }
 
-    /// What it means that the task, whose job is suspended or which has had none, wakes up at `now`: `None` if its job goes on
-    /// ([`Instance::resume`]), or when a new one arrives, `now` or later ([`Instance::arrive`]). `policy/wake_up.h` has the
-    /// rule.
+    /// The task, whose job is suspended or which has had none, wakes up at `now`. None: its job goes on
+    /// ([`Instance::resume`]); otherwise a new job arrives at the returned instant, `now` or later
+    /// ([`Instance::arrive`]). `policy/wake_up.h` has the rule.
     pub fn wake_up(&mut self, task: u32, now: u64) -> Option<u64> {
         let _ = self.task(task);
-        // SAFETY: the task is of this instance, and the state is ours alone.
+        // SAFETY: the task is of this instance, and the state belongs to it alone.
         let release = unsafe { ffi::lx_policy_wake_up(self.state.as_ptr(), task, now) };
         (release != crate::NEVER).then_some(release)
     }
@@ -387,7 +387,7 @@ impl Instance {
         unsafe { step(self.state.as_ptr(), cpu, now) }
     }
 
-    /// `cpu`, the dedicated scheduling processor, handles one message; whether there was one.
+    /// `cpu`, the dedicated scheduling processor, handles one message. Returns whether there was one.
     pub fn message(&mut self, cpu: u32, now: u64) -> bool {
         let message = self.entries.table.entries().message.expect("a policy that notifies has it");
         // SAFETY: as above.

@@ -11,7 +11,7 @@ mod instance;
 mod reserve;
 mod table;
 
-/// The C types as they are.
+/// `policy/native.h` in Rust, made by bindgen (`make bless`); `crates/laxity-conformance/tests/bindings.rs` compares them.
 #[allow(
     missing_docs,
     dead_code,
@@ -21,9 +21,8 @@ mod table;
     clippy::undocumented_unsafe_blocks
 )]
 #[allow(unsafe_op_in_unsafe_fn)]
-mod ffi {
-    include!(concat!(env!("OUT_DIR"), "/policy.rs"));
-}
+#[rustfmt::skip]
+mod ffi;
 
 pub use admission::{Admission, Refused, bandwidth};
 pub use balance::Load;

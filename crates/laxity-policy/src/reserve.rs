@@ -1,4 +1,4 @@
-//! What real-time work leaves of a CPU to other work (`policy/reserve.h`). All times in ns.
+//! What real-time work leaves of a CPU to background work (`policy/reserve.h`). All times in ns.
 
 use crate::{NEVER, ffi};
 
@@ -18,13 +18,13 @@ impl Reserve {
         unsafe { ffi::lx_policy_reserve_charge(&raw mut self.0, used, now) }
     }
 
-    /// Whether real-time work may have the CPU, although other work waits.
+    /// Whether real-time work may have the CPU, although background work waits.
     pub fn admits(&self, now: u64) -> bool {
         // SAFETY: reads what it is given.
         unsafe { ffi::lx_policy_reserve_admits(&raw const self.0, now) != 0 }
     }
 
-    /// For how long it may go on, although other work waits: 0, or [`NEVER`] for ever.
+    /// For how long it may go on, although background work waits: 0, or [`NEVER`] for ever.
     pub fn left(&self, now: u64) -> u64 {
         // SAFETY: reads what it is given.
         unsafe { ffi::lx_policy_reserve_left(&raw const self.0, now) }

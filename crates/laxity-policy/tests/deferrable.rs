@@ -1,5 +1,5 @@
-//! The deferrable server (`policy/deferrable.h`) and the balance of ordinary work (`policy/balance.h`): by hand, second by
-//! second, and against all moves.
+//! The deferrable server (`policy/deferrable.h`) and the balance of background work (`policy/balance.h`): by hand,
+//! second by second, and against all moves.
 
 use laxity_policy::{Load, NEVER, Server};
 
@@ -18,7 +18,7 @@ fn periods_by_hand() {
     assert_eq!(server.left(116), 3);
     assert_eq!(server.left(117), 3 + 3);
     assert_eq!(server.left(119), 1 + 3);
-    // What other work had before a period is not charged to it.
+    // What background work had before a period is not charged to it.
     server.charge(5, 122);
     assert_eq!(server.left(122), 1);
 }
@@ -66,13 +66,15 @@ fn next_random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// How much other work can at most have had the core, going first, in `length` ns: Strosnider, Lehoczky and Sha (1995).
+/// How much background work can at most have had the core, going first, in `length` ns: Strosnider, Lehoczky and
+/// Sha (1995).
 fn most(length: u64, budget: u64, period: u64) -> u64 {
     if length <= budget { length } else { budget + (length - budget).div_ceil(period) * budget }
 }
 
-/// The same while the server gets other sizes at any instants: each from the end of the period in which it was asked for, the last of
-/// a period counts. Where only budgets change, in no window other work has more than with the largest of them all the time.
+/// The same while the server gets other sizes at any instants: each from the end of the period in which it was
+/// asked for, the last of a period counts. Where only budgets change, background work has in no window more than
+/// with the largest of them all the time.
 #[test]
 fn every_period_has_the_budget_of_its_size() {
     let (mut resized, mut attained) = (0, 0);
@@ -214,8 +216,9 @@ impl Account {
     }
 }
 
-/// Real-time jobs come and go, and other work that always wants the core has it when it goes first or none of them is pending;
-/// sizes of the same, of another and of no period are wanted at any instant. Against an account of every ns.
+/// Real-time jobs come and go, and background work that always wants the core has it when it goes first or none of
+/// them is pending; sizes of the same, of another and of no period are wanted at any instant. Against an account of
+/// every ns.
 #[test]
 fn a_size_comes_when_it_should() {
     let mut seen = [0_u32; 5];
@@ -267,9 +270,9 @@ fn a_size_comes_when_it_should() {
     assert!(seen.iter().all(|&times| times > 200), "{seen:?}");
 }
 
-/// Real-time work always waits. Other work comes and goes, and has the core as long as the server lets it go first; a host that
-/// looks only when `left` and `next` say so. Against an account of every ns; and in no window of any length does it have more than
-/// the double hit allows.
+/// Real-time work always waits. Background work comes and goes, and has the core as long as the server lets it go
+/// first; a host that looks only when `left` and `next` say so. Against an account of every ns; and in no window of
+/// any length does it have more than the double hit allows.
 #[test]
 fn every_period_has_its_budget() {
     let mut attained = 0;
@@ -318,7 +321,7 @@ fn every_period_has_its_budget() {
     assert!(attained > 1000, "the double hit is met: {attained} times");
 }
 
-/// The best place for one more, and who gives it a task: the busiest of those that do.
+/// The best place for one more, and the core that gives it a task: the busiest of those that do.
 fn next_move(loads: &[Load]) -> Option<(usize, usize)> {
     let first_best =
         |best: usize, core: usize| if loads[core].is_better_than(loads[best]) { core } else { best };

@@ -371,7 +371,7 @@ fn copy_tree(from: &Path, to: &Path) {
         if entry.path().is_dir() {
             copy_tree(&entry.path(), &target);
         } else {
-            std::fs::copy(entry.path(), &target).expect("sources are ordinary files");
+            std::fs::copy(entry.path(), &target).expect("sources are regular files");
         }
     }
 }
@@ -410,7 +410,7 @@ fn all_noticed(policy: &str, mistakes: &[Mistake]) {
     for (number, mistake) in mistakes.iter().enumerate() {
         let how = noticed(policy, policy, number, mistake);
         println!("{policy}, {}: {how:?}", mistake.name);
-        assert!(how.is_some(), "{policy}: nobody notices that {}", mistake.name);
+        assert!(how.is_some(), "{policy}: no check notices that {}", mistake.name);
     }
 }
 
@@ -429,6 +429,6 @@ fn mistakes_about_tasks_that_come_and_go_are_noticed() {
     for (number, (policy, mistake)) in COMING_AND_GOING.iter().enumerate() {
         let how = noticed(policy, "coming", number, mistake);
         println!("{policy}, {}: {how:?}", mistake.name);
-        assert!(how.is_some(), "{policy}: nobody notices that {}", mistake.name);
+        assert!(how.is_some(), "{policy}: no check notices that {}", mistake.name);
     }
 }

@@ -24,7 +24,7 @@ fn windows_by_hand() {
     // Of 8 until 112, 2 are in the window that began at 110.
     reserve.charge(8, 112);
     assert_eq!(reserve.left(112), 5);
-    // Windows that nobody looked at.
+    // Windows without a look at the reserve.
     assert_eq!(reserve.left(175), 5 + 7);
     reserve.charge(100, 179);
     assert_eq!((reserve.left(179), reserve.next(179)), (0, 180));
@@ -62,9 +62,9 @@ fn next_random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Real-time work that comes and goes, beside other work that always waits. It is charged whenever it stops, and now and then
-/// meanwhile. Compared with an account kept for every ns: real-time work runs whenever it wants to and its window has some left,
-/// and only then.
+/// Real-time work that comes and goes, beside background work that always waits. It is charged whenever it stops,
+/// and now and then meanwhile. Compared with an account kept for every ns: real-time work runs whenever it wants to
+/// and its window has some left, and only then.
 #[test]
 fn every_window_has_its_share() {
     for seed in 0..2000_u64 {

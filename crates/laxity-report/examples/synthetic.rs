@@ -21,7 +21,16 @@ fn main() -> laxity_model::Result<()> {
             .with_deploy(vec![deploy])
             .with_reading("# What to see\n\nMigrations cost little here.\n\n- first point\n- second point");
         report.write(&directory.join(name))?;
-        println!("{}", report.text(TextStyle { width: Some(110), color: false }));
+        println!(
+            "{}",
+            report.text(TextStyle {
+                width: Some(110),
+                borders: true,
+                color: false,
+                verbose: true,
+                ..TextStyle::default()
+            })
+        );
     }
     Ok(())
 }

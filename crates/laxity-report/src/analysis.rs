@@ -2,7 +2,7 @@
 
 use crate::study::Study;
 use crate::table::{Field, Tone};
-use laxity_trace::{AnalysisRecord, ProofVerdict};
+use laxity_trace::{AnalysisRecord, NOT_ANALYSED, ProofVerdict};
 
 /// Head of the column.
 pub(crate) const COLUMN: &str = "Analysis";
@@ -14,6 +14,11 @@ pub(crate) const NOTE: &str = "Analysis: what tests prove for any arrivals: hard
 /// Whether anything was analysed.
 pub(crate) fn present(study: &Study<'_>) -> bool {
     !study.results.analysis.is_empty()
+}
+
+/// Why the analysis of some sets is left out, if it is.
+pub(crate) fn left_out<'a>(study: &'a Study<'_>) -> Option<&'a str> {
+    study.results.options.get(NOT_ANALYSED).map(String::as_str)
 }
 
 /// What is proven of some sets under a scheduler.

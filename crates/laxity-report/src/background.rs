@@ -1,4 +1,4 @@
-//! What became of the tasks in the background of simulations (calandrino2007, 5.1).
+//! How tasks in the background of simulations fared (calandrino2007, 5.1).
 
 use crate::number::{self, NOT_AVAILABLE};
 use crate::study::Study;

@@ -30,7 +30,7 @@ const TASKS_MOST: usize = 4;
 pub struct Beside {
     /// Name of the scheduler.
     pub scheduler: String,
-    /// Who scheduled what was measured.
+    /// What scheduled the measured jobs.
     pub host: Host,
     /// Jobs that were both measured and simulated, and completed in both.
     pub jobs_compared: u64,
@@ -380,7 +380,7 @@ impl<'a> Comparison<'a> {
         };
         Some(format!(
             "Most behind: job {} of `{}`, released at {}, {} later than simulated{parts}.",
-            u64::from(worst.measured.index) + 1,
+            worst.measured.index,
             task.name,
             shown(Duration::from_ns(worst.measured.release_ns)),
             number::span_ns(later.unsigned_abs())

@@ -1,4 +1,4 @@
-//! The tables of a report: at a glance, who misses what, lelli2012's Tables 3 and 4.
+//! The tables of a report: at a glance, misses by task, lelli2012's Tables 3 and 4.
 
 use crate::analysis;
 use crate::cells::{Cell, Layout};
@@ -10,8 +10,8 @@ use laxity_model::{PolicyScheduler, Scope};
 use laxity_trace::{Counts, Sample, TaskSummary};
 use std::collections::BTreeMap;
 
-/// Tasks named per scheduler in "who misses what".
-const WORST_TASKS_MOST: usize = 5;
+/// Tasks named per scheduler in the table of tasks that miss.
+pub(crate) const WORST_TASKS_MOST: usize = 5;
 
 fn sample(value: Option<Sample>) -> String {
     value.map_or_else(|| NOT_AVAILABLE.to_owned(), |s| number::mean_sd(s.mean, s.sd))
@@ -56,6 +56,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     let mut notes: Vec<String> = together.map(|(who, why)| format!("{who}: {why}.")).collect();
     notes.extend(not_measured(study, sets));
     notes.extend(analysed.then(|| analysis::NOTE.to_owned()));
+    notes.extend(analysis::left_out(study).map(|why| format!("Analysis: {why}.")));
     let mut columns = vec![
         Column::text("Scheduler"),
         Column::number("Runs"),
@@ -77,7 +78,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
 /// Where the glance has the columns of [`Apart`]: behind the share of misses.
 const APART_AFTER: usize = 5;
 
-/// Jobs that were aborted, releases that were skipped and jobs of tasks that were ordinary: columns that are there if there were any.
+/// Jobs that were aborted, releases that were skipped and jobs of tasks in the background: columns that are there if there were any.
 struct Apart {
     aborted: bool,
     skipped: bool,
@@ -91,7 +92,7 @@ impl Apart {
     }
 
     fn columns(&self) -> Vec<Column> {
-        let named = [(self.aborted, "Aborted"), (self.skipped, "Skipped"), (self.ordinary, "Ordinary")];
+        let named = [(self.aborted, "Aborted"), (self.skipped, "Skipped"), (self.ordinary, "Background")];
         named.into_iter().filter(|(there, _)| *there).map(|(_, name)| Column::number(name)).collect()
     }
 
@@ -178,8 +179,8 @@ fn not_measured(study: &Study<'_>, sets: &[usize]) -> Vec<String> {
     by_reason.into_iter().map(sentence).collect()
 }
 
-/// The tasks that miss most under each scheduler. Nothing if nobody missed.
-pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
+/// The tasks that miss most under each scheduler, at most so many of each. Nothing if there are no misses.
+pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize], most: usize) -> Option<Table> {
     let mut rows = Vec::new();
     let mut left_out = 0;
     let apart = Apart::of(study.summary.runs.iter().map(|run| run.counts));
@@ -196,8 +197,8 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
         }
         let share = |t: &TaskEvidence| number::ratio(t.counts.misses, t.counts.jobs);
         missing.sort_by(|a, b| share(&b.2).total_cmp(&share(&a.2)).then((a.0, a.1).cmp(&(b.0, b.1))));
-        left_out += missing.len().saturating_sub(WORST_TASKS_MOST);
-        for (set, id, task) in missing.into_iter().take(WORST_TASKS_MOST) {
+        left_out += missing.len().saturating_sub(most);
+        for (set, id, task) in missing.into_iter().take(most) {
             let mut row = worst_row(study, configuration, set, id, &task, sets.len() > 1);
             row.extend(apart.fields(&task.counts));
             rows.push(row);
@@ -210,7 +211,7 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
         vec![]
     } else {
         vec![format!(
-            "The {WORST_TASKS_MOST} tasks with the largest share of misses per scheduler; {} more miss.",
+            "At most {most} tasks per scheduler, those with the largest share of misses; others that miss: {}.",
             number::count(u64_of(left_out))
         )]
     };
@@ -227,17 +228,13 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize]) -> Option<Table> {
         Column::number("Never ended"),
     ];
     columns.extend(apart.columns());
-    let caption = "Who misses what: the tasks with the largest share of missed jobs".to_owned();
+    let caption = "Misses by task: the tasks with the largest share of missed jobs".to_owned();
     Some(Table { caption, columns, rows, notes })
 }
 
 /// What stands in place of [`worst_tasks`] when there is nothing to show.
 pub(crate) fn no_misses(study: &Study<'_>) -> &'static str {
-    if study.summary.runs.iter().any(|run| run.counts.jobs > 0) {
-        "No job missed its deadline under any scheduler."
-    } else {
-        "No job ran."
-    }
+    if study.anything_ran() { "No job missed its deadline under any scheduler." } else { "No job ran." }
 }
 
 fn worst_row(

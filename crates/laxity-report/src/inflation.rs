@@ -6,10 +6,9 @@ use crate::table::{Column, Field, Table, Tone};
 
 /// One row per task of a set, one column per configuration. Nothing where demands are CPU time: it says nothing there.
 pub(crate) fn table(study: &Study<'_>, set: usize) -> Option<Table> {
-    let is_work = study.results.options.get("demand-model").is_some_and(|model| model == "work");
     let of = |configuration: &&Configuration| !study.runs(&[set], configuration).is_empty();
     let configurations: Vec<&Configuration> = study.configurations.iter().filter(of).collect();
-    if !is_work || configurations.is_empty() {
+    if !study.demand_is_work() || configurations.is_empty() {
         return None;
     }
     let mut columns = vec![Column::text("Task"), Column::text("Group"), Column::number("Alone")];

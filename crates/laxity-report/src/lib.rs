@@ -28,6 +28,7 @@ mod pages;
 mod plot;
 mod recommend;
 mod study;
+mod symbols;
 mod table;
 mod terminal;
 pub mod timeline;
@@ -39,6 +40,7 @@ pub use pages::{PageSection, PlainTable, StudyPage};
 pub use plot::{BarsFigure, LinesFigure, LinesPanel, LinesScale, Plot};
 pub use recommend::Recommendation;
 pub use study::Configuration;
+pub use symbols::{ascii, locale_is_utf8};
 pub use terminal::TextStyle;
 pub use verified::Verified;
 
@@ -176,7 +178,7 @@ impl<'a> Report<'a> {
         &self.beside
     }
 
-    /// The report as text: tables, who misses what, the recommendation.
+    /// The report as text: tables and the recommendation.
     pub fn text(&self, style: TextStyle) -> String {
         terminal::text(self, style)
     }

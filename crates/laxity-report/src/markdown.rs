@@ -3,7 +3,7 @@
 use crate::evidence_tables;
 use crate::{Recommendation, Report};
 
-/// The answer, the glance, who misses what, Table 4.
+/// The answer, the glance, misses by task, Table 4.
 pub(crate) fn summary(report: &Report<'_>) -> String {
     let study = &report.study;
     let all = study.all_sets();
@@ -12,7 +12,7 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
         "## Schedulers\n\n{}\n",
         evidence_tables::glance(study, &all, &report.recommendation).markdown()
     );
-    if let Some(worst) = evidence_tables::worst_tasks(study, &all) {
+    if let Some(worst) = evidence_tables::worst_tasks(study, &all, evidence_tables::WORST_TASKS_MOST) {
         out += &format!("## {}\n\n{}\n", worst.caption, worst.markdown());
     }
     if let Some(verified) = crate::verified::table(study) {

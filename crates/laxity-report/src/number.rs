@@ -101,24 +101,12 @@ pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
 
 /// A number of things, with commas between thousands.
 pub fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    laxity_model::with_commas(number)
 }
 
 /// `1 job`, `2 jobs`.
-pub(crate) fn counted(number: u64, word: &str) -> String {
-    let plural = match word.chars().last() {
-        Some('s') => "es",
-        _ => "s",
-    };
-    format!("{} {word}{}", count(number), if number == 1 { "" } else { plural })
+pub(crate) fn counted(number: impl TryInto<u64>, word: &str) -> String {
+    laxity_model::plural(number, word)
 }
 
 /// Bytes in the largest binary unit that they fill.

@@ -157,7 +157,7 @@ impl StudyPage {
             text += &format!("\n## {}\n", section.heading);
             section.paragraphs.iter().for_each(|words| text += &format!("\n{words}\n"));
             section.tables.iter().for_each(|table| text += &markdown_table(table));
-            // One paragraph: whoever takes the figures away leaves no gaps.
+            // One paragraph: without the figures no gaps are left.
             if section.has_figures() {
                 text.push('\n');
             }

@@ -6,12 +6,12 @@ use laxity_trace::{
     ALONE, Counts, Host, Results, Run, RunStatus, RunSummary, Sample, SchedulerSummary, Summary, TaskSummary,
 };
 
-/// A scheduler and who carried it out: what can be recommended.
+/// A scheduler and the host that carried it out: what can be recommended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Configuration {
     /// Name of the scheduler.
     pub scheduler: String,
-    /// Who scheduled.
+    /// The host that scheduled.
     pub host: Host,
     /// What it is called in tables and plots: the scheduler, and the host where several had it.
     pub label: String,
@@ -81,6 +81,17 @@ impl<'a> Study<'a> {
         let made = |one: &Measured<'_>| !matches!(one.run.status, RunStatus::NotRun { .. });
         configuration.host != Host::KernelPolicy
             || self.runs(&self.all_sets(), configuration).iter().any(made)
+    }
+
+    /// Whether jobs asked for work, which takes longer where caches are cold; else they asked for CPU time.
+    pub(crate) fn demand_is_work(&self) -> bool {
+        self.results.options.get("demand-model").is_some_and(|model| model == "work")
+    }
+
+    /// Whether jobs ran under any of the configurations; a simulation beside measurements that failed is none.
+    pub(crate) fn anything_ran(&self) -> bool {
+        let all = self.all_sets();
+        self.configurations.iter().any(|one| Evidence::of(&self.runs(&all, one)).counts.jobs > 0)
     }
 
     /// The runs in which the tasks of this set ran alone.
@@ -190,7 +201,8 @@ fn incomplete(runs: &[Measured<'_>]) -> Vec<String> {
         let reason = match &run.run.status {
             RunStatus::Completed => continue,
             RunStatus::Interrupted { reason, ran } => {
-                format!("interrupted after {} of {}: {reason}", shown(*ran), shown(run.run.duration))
+                let why = if reason == "interrupted" { String::new() } else { format!(": {reason}") };
+                format!("interrupted after {} of {}{why}", shown(*ran), shown(run.run.duration))
             }
             RunStatus::NotRun { reason } => format!("not run: {reason}"),
         };
@@ -201,7 +213,7 @@ fn incomplete(runs: &[Measured<'_>]) -> Vec<String> {
     reasons
 }
 
-/// Who has the same reason, together: names in their order, and the reason.
+/// Names with the same reason together, in their order, and the reason.
 pub(crate) fn by_reason(reasons: impl IntoIterator<Item = (String, String)>) -> Vec<(String, String)> {
     let mut together: Vec<(String, String)> = Vec::new();
     for (who, why) in reasons {

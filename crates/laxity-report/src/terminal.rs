@@ -2,40 +2,128 @@
 
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
-use crate::{background, beside, caches, evidence_tables, inflation, verified};
+use crate::{background, beside, caches, evidence_tables, inflation, symbols, verified};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 
-/// Where the text goes.
+/// Where the text goes, and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TextStyle {
-    /// Columns of the terminal; `None` for a file or a pipe: 100, and no lines around cells.
+    /// Columns of the terminal; `None`: 100.
     pub width: Option<u16>,
+    /// Lines around cells, as on a terminal; a file or a pipe gets none.
+    pub borders: bool,
     /// Colours and bold, by escape sequences.
     pub color: bool,
+    /// ASCII only.
+    pub ascii: bool,
+    /// All tables with all of their notes; else the answer and what it rests on.
+    pub verbose: bool,
 }
 
-/// Columns of text that goes to no terminal.
+/// Columns of text where nothing says how many there are.
 const WIDTH_DEFAULT: u16 = 100;
 
 /// Lines of words are not made longer than this, however wide the terminal.
 const WORDS_WIDTH_MOST: usize = 100;
 
-/// The whole report.
+/// So many tasks that miss are named for each scheduler beside the answer.
+const WORST_TASKS_BESIDE_ANSWER: usize = 2;
+
+/// So many sets are named beside the answer.
+const SETS_BESIDE_ANSWER: usize = 5;
+
+/// The report as text: the tables and the answer that they lead to, or with all evidence.
 pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
+    if style.verbose { everything(report, style) } else { brief(report, style) }
+}
+
+/// The glance, the tasks that miss most, the answer, and how much more there is to read.
+fn brief(report: &Report<'_>, style: TextStyle) -> String {
+    let study = &report.study;
+    let all = study.all_sets();
+    let mut out = sets_in_brief(report, style);
+    let mut shown = Vec::new();
+    if study.anything_ran() {
+        shown.push(evidence_tables::glance(study, &all, &report.recommendation));
+        shown.extend(evidence_tables::worst_tasks(study, &all, WORST_TASKS_BESIDE_ANSWER));
+    }
+    // Those are there only where they were asked for.
+    shown.extend(caches::table(study));
+    shown.extend(background::table(study));
+    let mut hidden: usize = hidden(report).iter().map(|table| table.notes.len()).sum();
+    for mut table_shown in shown {
+        // A mark in a cell needs its explanation.
+        let marked = |note: &String| note.starts_with('†') || note.starts_with("Analysis:");
+        let (kept, more) = std::mem::take(&mut table_shown.notes).into_iter().partition(marked);
+        let more: Vec<String> = more;
+        hidden += more.len();
+        table_shown.notes = kept;
+        out += &format!("{}\n", table(&table_shown, style));
+    }
+    if evidence_tables::worst_tasks(study, &all, 1).is_none() {
+        out += &format!("{}\n\n", evidence_tables::no_misses(study));
+    }
+    if let Some(sentence) = verified::sentence(study) {
+        out += &format!("{}\n", wrapped(&sentence, "", style));
+    }
+    out += &recommendation(&report.recommendation, style);
+    if hidden > 0 {
+        let more = format!(
+            "{}, and more tables: -v shows them, and so does the report.",
+            number::counted(hidden, "note")
+        );
+        out += &format!("\n{}", wrapped(&more, "", style));
+    }
+    out
+}
+
+/// What the tasks are: a line for each set, of many the first.
+fn sets_in_brief(report: &Report<'_>, style: TextStyle) -> String {
+    let study = &report.study;
+    if report.layout.grid {
+        return generated(report, style) + "\n";
+    }
+    let all = study.all_sets();
+    let mut out = String::new();
+    for &index in all.iter().take(SETS_BESIDE_ANSWER) {
+        out += &format!("{}\n", bold(&set_line(report, index), style));
+    }
+    let more = all.len().saturating_sub(SETS_BESIDE_ANSWER);
+    if more > 0 {
+        out += &format!("... and {}\n", number::counted(more, "more set"));
+    }
+    out + "\n"
+}
+
+fn generated(report: &Report<'_>, style: TextStyle) -> String {
+    let sets = number::counted(report.study.sets.len(), "generated set");
+    let cells = number::counted(report.layout.cells.len(), "cell");
+    format!("{}\n", bold(&format!("{sets} in {cells}"), style))
+}
+
+/// The tables that the brief text leaves out.
+fn hidden(report: &Report<'_>) -> Vec<Table> {
+    let study = &report.study;
+    let inflation = study.all_sets().into_iter().filter_map(|set| inflation::table(study, set));
+    inflation.chain(verified::table(study)).chain(beside::table(study, &report.beside)).collect()
+}
+
+/// All tables, set by set and together, and the answer.
+fn everything(report: &Report<'_>, style: TextStyle) -> String {
     let study = &report.study;
     let mut out = String::new();
     let several = study.sets.len() > 1;
     if report.layout.grid {
         // Set by set would drown the answer; the HTML report has every set.
-        let (sets, cells) = (study.sets.len(), report.layout.cells.len());
-        out += &format!("{}\n", bold(&format!("{sets} generated sets in {cells} cells"), style));
+        out += &generated(report, style);
     }
+    let most = evidence_tables::WORST_TASKS_MOST;
     for index in study.all_sets().into_iter().filter(|_| !report.layout.grid) {
         out += &format!("{}\n", bold(&set_line(report, index), style));
         let own = &report.set_recommendations[index];
         if several {
             out += &format!("\n{}\n", table(&evidence_tables::glance(study, &[index], own), style));
-            if let Some(worst) = evidence_tables::worst_tasks(study, &[index]) {
+            if let Some(worst) = evidence_tables::worst_tasks(study, &[index], most) {
                 out += &format!("{}\n", table(&worst, style));
             }
         }
@@ -50,7 +138,7 @@ pub(crate) fn text(report: &Report<'_>, style: TextStyle) -> String {
     let all = study.all_sets();
     out += &format!("{}\n", table(&evidence_tables::glance(study, &all, &report.recommendation), style));
     if !several || report.layout.grid {
-        match evidence_tables::worst_tasks(study, &all) {
+        match evidence_tables::worst_tasks(study, &all, most) {
             Some(worst) => out += &format!("{}\n", table(&worst, style)),
             None => out += &format!("{}\n\n", evidence_tables::no_misses(study)),
         }
@@ -73,10 +161,10 @@ fn set_line(report: &Report<'_>, index: usize) -> String {
     format!(
         "{}: {}, U = {}, U/m = {} on {}",
         set.name(),
-        number::counted(u64::try_from(cell.tasks).unwrap_or(u64::MAX), "task"),
+        number::counted(cell.tasks, "task"),
         number::significant(crate::study::utilization_of(set)),
         number::significant(cell.utilization_per_core),
-        number::counted(u64::try_from(study.cores()).unwrap_or(u64::MAX), "core")
+        number::counted(study.cores(), "core")
     )
 }
 
@@ -103,13 +191,14 @@ pub(crate) fn recommendation(recommendation: &Recommendation, style: TextStyle) 
 }
 
 fn bold(text: &str, style: TextStyle) -> String {
-    let text = printable(text);
+    let text = printable(text, style);
     if style.color { format!("\x1b[1m{text}\x1b[0m") } else { text }
 }
 
 /// Names come from files: escape sequences in them must not reach the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+fn printable(text: &str, style: TextStyle) -> String {
+    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if style.ascii { symbols::ascii(&text).into_owned() } else { text }
 }
 
 /// Breaks at words; continuation lines are indented under the first.
@@ -119,7 +208,7 @@ fn wrapped(text: &str, lead: &str, style: TextStyle) -> String {
     let indent = " ".repeat(lead.chars().count());
     let (mut out, mut line) = (String::new(), lead.to_owned());
     let mut fresh = true;
-    for word in printable(text).split_whitespace() {
+    for word in printable(text, style).split_whitespace() {
         if !fresh && line.chars().count() + 1 + word.chars().count() > width {
             out += &format!("{line}\n");
             line.clone_from(&indent);
@@ -170,22 +259,22 @@ impl Drawing<'_> {
     /// Width of these columns side by side, with borders.
     fn width(&self, columns: &[usize]) -> usize {
         // A blank on both sides of a column; lines between columns and around all of them.
-        let (between, around) = if self.style.width.is_some() { (3, 1) } else { (2, 0) };
+        let (between, around) = if self.style.borders { (3, 1) } else { (2, 0) };
         columns.iter().map(|&column| self.column_width(column) + between).sum::<usize>() + around
     }
 
     fn column_width(&self, column: usize) -> usize {
         let heading = self.heading(column);
         let heading = heading.iter().map(|line| line.chars().count()).max().unwrap_or(0);
-        heading.max(cells_width(self.table, column))
+        heading.max(cells_width(self.table, column, self.style))
     }
 
     /// The lines over a column.
     fn heading(&self, column: usize) -> Vec<String> {
-        let (head, cells) = (&self.table.columns[column], cells_width(self.table, column));
-        let label = printable(&head.label);
+        let (head, cells) = (&self.table.columns[column], cells_width(self.table, column, self.style));
+        let label = printable(&head.label, self.style);
         if self.grouped() {
-            return vec![printable(&head.group), label];
+            return vec![printable(&head.group, self.style), label];
         }
         match broken(&label) {
             Some((first, second)) if self.compact && label.chars().count() > cells => {
@@ -238,9 +327,14 @@ impl Drawing<'_> {
     fn grid(&self, columns: &[usize]) -> Grid {
         let style = self.style;
         let mut grid = Grid::new();
-        grid.load_style(if style.width.is_some() { presets::UTF8_FULL_CONDENSED } else { presets::NOTHING });
+        grid.load_style(match (style.borders, style.ascii) {
+            (false, _) => presets::NOTHING,
+            (true, false) => presets::UTF8_FULL_CONDENSED,
+            (true, true) => presets::ASCII_FULL_CONDENSED,
+        });
         grid.set_content_arrangement(ContentArrangement::Dynamic);
-        grid.set_width(style.width.unwrap_or(u16::MAX));
+        // Without lines the columns were chosen to fit; nothing is broken inside a cell.
+        grid.set_width(if style.borders { style.width.unwrap_or(WIDTH_DEFAULT) } else { u16::MAX });
         if style.color {
             grid.enforce_styling()
         } else {
@@ -265,8 +359,9 @@ impl Drawing<'_> {
 }
 
 /// The widest cell of a column, without its heading.
-fn cells_width(table: &Table, column: usize) -> usize {
-    let cells = table.rows.iter().filter_map(|row| row.get(column)).map(|field| field.text.chars().count());
+fn cells_width(table: &Table, column: usize, style: TextStyle) -> usize {
+    let cells = table.rows.iter().filter_map(|row| row.get(column));
+    let cells = cells.map(|field| printable(&field.text, style).chars().count());
     cells.max().unwrap_or(0)
 }
 
@@ -282,7 +377,7 @@ fn aligned(cell: Cell, number: bool) -> Cell {
 }
 
 fn toned(field: &Field, number: bool, style: TextStyle) -> Cell {
-    let cell = aligned(Cell::new(printable(&field.text)), number);
+    let cell = aligned(Cell::new(printable(&field.text, style)), number);
     if !style.color {
         return cell;
     }
@@ -349,7 +444,7 @@ Global
             notes: vec![],
         };
         for width in [None, Some(40), Some(80), Some(132)] {
-            let style = TextStyle { width, color: false };
+            let style = TextStyle { width, borders: width.is_some(), ..TextStyle::default() };
             let most = usize::from(width.unwrap_or(WIDTH_DEFAULT));
             for n in 1..16 {
                 let stacked = alike(vec![side_by_side(n)], style).remove(0);
@@ -362,7 +457,7 @@ Global
                 assert!((0..=n).all(|i| text.contains(&format!(" {i}.25"))), "all are there:\n{text}");
             }
         }
-        let narrow = TextStyle { width: Some(40), color: false };
+        let narrow = TextStyle { width: Some(40), borders: true, ..TextStyle::default() };
         let cut = table(&alike(vec![side_by_side(3)], narrow)[0], narrow);
         assert_eq!(cut.matches("scheduler-2").count(), cut.matches("avionics").count(), "{cut}");
         let seven = table(&numbers(7), TextStyle::default());

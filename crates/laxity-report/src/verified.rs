@@ -1,4 +1,4 @@
-//! What the oracles say of the schedules that real kernels made (`laxity_trace::ScheduleRecord`), scheduler by scheduler.
+//! The verdicts of the oracles on the schedules that real kernels made (`laxity_trace::ScheduleRecord`), scheduler by scheduler.
 
 use crate::number;
 use crate::study::{Study, by_reason};
@@ -132,9 +132,9 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
         if together.runs > 0 {
             let label = study.label_of(scheduler);
             if together.lost > 0 {
-                let lost = number::count(together.lost);
+                let lost = number::counted(together.lost, "record");
                 words.push(format!(
-                    "{label}: {lost} records found no place; a schedule ends before the first loss."
+                    "{label}: {lost} lost for want of room; a schedule ends before the first loss."
                 ));
             }
             for (what, spans) in
@@ -169,6 +169,37 @@ fn recorded<'s>(
     study.results.runs.iter().filter(own).filter_map(|run| Some((run, run.schedule.as_ref()?)))
 }
 
+/// What the oracles say of all recorded schedules, in a sentence; nothing where no schedule was recorded.
+pub(crate) fn sentence(study: &Study<'_>) -> Option<String> {
+    let mut all = Verified::default();
+    let mut violated = Vec::new();
+    for scheduler in &study.summary.schedulers {
+        let mut own = Verified::default();
+        recorded(study, scheduler).for_each(|(_, schedule)| {
+            own.add(schedule);
+            all.add(schedule);
+        });
+        if own.violations() > 0 {
+            violated.push(format!("{}: {}", study.label_of(scheduler), own.violations_text()));
+        }
+    }
+    if all.runs == 0 {
+        return None;
+    }
+    let what = format!(
+        "{} recorded and checked at {}",
+        number::counted(all.runs, "schedule"),
+        number::counted(all.instants, "instant")
+    );
+    Some(match violated.is_empty() {
+        true => format!("Verification: {what}; all are as their schedulers define them."),
+        false => format!(
+            "Verification: {what}; what their schedulers' definitions forbid: {}. `laxity verify DIR` says where.",
+            violated.join("; ")
+        ),
+    })
+}
+
 fn notes(study: &Study<'_>, sums: Vec<String>, words: Vec<String>) -> Vec<String> {
     let mut notes = vec![
         "Excused: the right jobs did not run for a while, and something that was measured in this very run explains all \
@@ -183,15 +214,45 @@ fn notes(study: &Study<'_>, sums: Vec<String>, words: Vec<String>) -> Vec<String
     }
     let said = study.results.runs.iter().filter_map(|run| Some((run, run.schedule.as_ref()?)));
     let said = said.flat_map(|(run, schedule)| {
-        schedule.notes.iter().map(move |note| (format!("{} (run {})", run.scheduler, run.id), note.clone()))
+        schedule.notes.iter().map(move |note| (format!("{} (run {})", run.scheduler, run.id), note.as_str()))
     });
-    notes.extend(by_reason(said).into_iter().map(|(who, why)| format!("{who}: {why}.")));
+    notes.extend(alike(said));
     let missing = study.results.runs.iter().filter_map(|run| {
         let why = run.not_measured.get("schedule")?;
         Some((run.scheduler.clone(), why.clone()))
     });
-    notes.extend(by_reason(missing).into_iter().map(|(who, why)| format!("Not recorded: {who} ({why}).")));
+    notes.extend(
+        by_reason(missing)
+            .into_iter()
+            .map(|(schedulers, why)| format!("Not recorded: {schedulers} ({why}).")),
+    );
     notes
+}
+
+/// Each note once, with the runs that it is about. Notes that differ in their first number only are one, with a number for
+/// each run: `records missing ...: 3 in g-edf (run 14), 8 in c-rm (run 17).`
+fn alike<'n>(said: impl Iterator<Item = (String, &'n str)>) -> Vec<String> {
+    let mut together: Vec<(&str, Vec<String>)> = Vec::new();
+    for (run, note) in said {
+        let (number, rest) = note.split_once(' ').unwrap_or(("", note));
+        let counted = number.replace(',', "").parse::<u64>().is_ok();
+        // Singular and plural of the thing counted are alike.
+        let rest = if counted {
+            rest.strip_prefix("record ").or(rest.strip_prefix("records ")).unwrap_or(rest)
+        } else {
+            note
+        };
+        let whose = if counted { format!("{number} in {run}") } else { run };
+        match together.iter_mut().find(|(known, _)| *known == rest) {
+            Some((_, runs)) => runs.push(whose),
+            None => together.push((rest, vec![whose])),
+        }
+    }
+    let sentence = |(note, runs): (&str, Vec<String>)| match runs[0].contains(" in ") {
+        true => format!("Records {note}: {}.", runs.join(", ")),
+        false => format!("{}: {note}.", runs.join(", ")),
+    };
+    together.into_iter().map(sentence).collect()
 }
 
 #[cfg(test)]
@@ -229,6 +290,19 @@ mod tests {
             },
             notes: vec![],
         }
+    }
+
+    #[test]
+    fn notes_that_differ_in_a_number_only_are_one() {
+        let said = [
+            ("a (run 1)", "3 records missing (x)"),
+            ("b (run 2)", "1 record missing (x)"),
+            ("a (run 3)", "odd"),
+        ];
+        assert_eq!(
+            alike(said.into_iter().map(|(run, note)| (run.to_owned(), note))),
+            ["Records missing (x): 3 in a (run 1), 1 in b (run 2).", "a (run 3): odd."]
+        );
     }
 
     #[test]

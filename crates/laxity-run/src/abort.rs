@@ -1,12 +1,13 @@
 //! How a job is told to stop (lindsay2012, 3.1.3): a word in shared memory, and what sets it at the deadline.
 //!
-//! 1. The word of a task ([`crate::shared::TaskEntry::abort`]) is the number of the job that is to stop, from 1. A job looks
-//!    at it at its safe points. Whoever maps the memory may set it; as it names the job, one that is set late stops no other.
-//! 2. In the paper the kernel sets it. Here a timer of the job's own thread does (timer_create, SIGEV_THREAD_ID): its interrupt
-//!    comes at the deadline whoever has the CPUs, and the thread that gets its signal handles it before it executes anything
-//!    more of the job. Nobody else has to get a CPU for that: a process that watched, and even the guardian, would come after
-//!    all tasks of SCHED_DEADLINE, and so too late just where jobs are late. A job that has no CPU at its deadline finds the
-//!    word set when it gets one.
+//! 1. The word of a task ([`crate::shared::TaskEntry::abort`]) is the number of the job that is to stop, from 1. A
+//!    job looks at it at its safe points. Any process that maps the memory may set it; as it names the job, one that
+//!    is set late stops no other.
+//! 2. In the paper the kernel sets it. Here a timer of the job's own thread does (timer_create, SIGEV_THREAD_ID): its
+//!    interrupt comes at the deadline whatever runs on the CPUs, and the thread that gets its signal handles it
+//!    before it executes anything more of the job. No other thread needs a CPU for that: a process that watched, and
+//!    even the guardian, would come after all tasks of SCHED_DEADLINE, and so too late just where jobs are late. A
+//!    job that has no CPU at its deadline finds the word set when it gets one.
 //! 3. The timer is set from the start of a job to its end, so that it wakes no thread that waits for a release. That takes two
 //!    system calls per job, under `--on-miss abort` only, which are no part of the job's CPU time.
 //! 4. On PREEMPT_RT such timers expire in a thread of the kernel, which comes after the tasks: 7.3 tells a thread of SCHED_FIFO
@@ -32,15 +33,15 @@ thread_local! {
     static AT_WORK: (Cell<*const AtomicU64>, AtomicU64) = const { (Cell::new(null()), AtomicU64::new(NONE)) };
 }
 
-/// Sees to it that jobs of the thread that has made it hear when they are to stop.
+/// Tells the jobs of the thread that has made it when to stop.
 pub struct Alarm<'a> {
     word: &'a AtomicU64,
     setter: Setter,
 }
 
-/// Who sets the word at the deadline of a job.
+/// What sets the word at the deadline of a job.
 enum Setter {
-    /// Nobody.
+    /// Nothing.
     None,
     /// A timer of this thread.
     Timer(libc::timer_t),
@@ -64,7 +65,7 @@ impl<'a> Alarm<'a> {
         Ok(Alarm { word, setter })
     }
 
-    /// Job number `job` begins; it is to stop at `deadline_ns` of CLOCK_MONOTONIC, if the rule is so.
+    /// Job number `job` begins; it is to stop at `deadline_ns` of CLOCK_MONOTONIC, if the rule says so.
     pub fn set(&mut self, job: u64, deadline_ns: u64) {
         AT_WORK.with(|(_, at_work)| at_work.store(job, Relaxed));
         match &mut self.setter {
@@ -85,7 +86,7 @@ impl<'a> Alarm<'a> {
         self.word.load(Relaxed) == job
     }
 
-    /// The job is over: its deadline is nothing any more. No signal comes after this.
+    /// The job is over: its deadline no longer matters. No signal comes after this.
     pub fn clear(&mut self) {
         if let Setter::Timer(timer) = self.setter {
             set_timer(timer, 0);
@@ -97,7 +98,7 @@ impl<'a> Alarm<'a> {
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
         if let Setter::Timer(timer) = self.setter {
-            // SAFETY: it is ours, and nobody uses it after this.
+            // SAFETY: this value made the timer, and it is not used after this.
             unsafe { libc::timer_delete(timer) };
         }
         AT_WORK.with(|(place, _)| place.set(null()));
@@ -154,7 +155,7 @@ extern "C" fn at_deadline(_: libc::c_int, about: *mut libc::siginfo_t, _: *mut l
 fn set_timer(timer: libc::timer_t, at_ns: u64) {
     let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let once = libc::itimerspec { it_interval: never, it_value: timespec(at_ns) };
-    // SAFETY: a timer of ours; `once` lives across the call.
+    // SAFETY: a timer of this process; `once` lives across the call.
     let failed = unsafe { libc::timer_settime(timer, libc::TIMER_ABSTIME, &raw const once, null_mut()) };
     assert_eq!(failed, 0, "timer_settime: {}", io::Error::last_os_error());
 }
@@ -249,11 +250,11 @@ mod tests {
 
     /// A signal that is no timer's says nothing.
     #[test]
-    fn a_signal_that_somebody_sends_stops_no_job() {
+    fn a_signal_from_another_process_stops_no_job() {
         let word = AtomicU64::new(NONE);
         let mut alarm = Alarm::new(&word, OnMiss::Abort).expect("a timer");
         alarm.set(3, NEVER_NS);
-        // SAFETY: a signal of ours, which is handled, to this thread.
+        // SAFETY: a signal that this process handles, to this thread.
         let sent = unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGRTMIN()) };
         assert_eq!((sent, word.load(Relaxed)), (0, NONE));
     }

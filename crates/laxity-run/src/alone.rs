@@ -14,8 +14,8 @@ const JOBS_MIN: u64 = 3;
 /// Jobs per task at most.
 const JOBS_MAX: u64 = 50;
 
-/// Between two releases of a lone task: its period, but nobody waits for long ones. Twice the WCET leaves the
-/// job time to end, and 100 ms the kernel's own work time to cool the cache as it would within a period.
+/// Time between two releases of a lone task: its period, or less if that is long. Twice the WCET leaves the job
+/// time to end, and 100 ms the kernel's own work time to cool the cache as it would within a period.
 fn gap_of(task: &Task) -> Duration {
     let enough = task.wcet.checked_mul(2).unwrap_or(task.wcet).max(Duration::from_ms(100));
     task.period().min(enough)

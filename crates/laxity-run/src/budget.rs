@@ -27,7 +27,7 @@ pub enum BudgetMargin {
 
 /// Largest automatic margin of tasks with short WCETs.
 const AUTO_MOST: Duration = Duration::from_us(500);
-/// The share of each CPU that is left alone beyond the kernel's limit: its servers for ordinary tasks take 5 %.
+/// The share of each CPU that is left alone beyond the kernel's limit: its servers for background tasks take 5 %.
 const RESERVE_PERCENT: u128 = 6;
 
 /// The period of a task's reservation: T, or less if D < T.

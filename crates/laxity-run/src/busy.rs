@@ -1,4 +1,4 @@
-//! Ordinary threads that are always ready: what a machine has to do besides.
+//! Background threads that are always ready: other work that a machine has to do.
 //!
 //! They are threads of one process that dies with its guardian, on the CPUs that it is confined to.
 
@@ -30,7 +30,7 @@ fn spin() -> ! {
     }
 }
 
-/// The process, while it is wanted.
+/// The process; it ends when this is dropped.
 pub struct Busy {
     child: Child,
 }
@@ -40,10 +40,10 @@ impl Busy {
     ///
     /// # Errors
     ///
-    /// No process, or not on these CPUs.
+    /// The process cannot be started, or may not use these CPUs.
     pub fn start(threads: u32, cpus: &CpuList) -> Result<Busy> {
         let cannot = |error: std::io::Error| {
-            Diagnostic::environment(format!("{threads} ordinary threads cannot be started: {error}"))
+            Diagnostic::environment(format!("{threads} background threads cannot be started: {error}"))
         };
         let mut command = Command::new("/proc/self/exe");
         command.arg(BUSY_COMMAND).arg(threads.to_string()).arg(std::process::id().to_string());
@@ -54,7 +54,7 @@ impl Busy {
         Ok(busy)
     }
 
-    /// Whether it is gone, which it should not be by itself.
+    /// Whether it has ended, which it should not do by itself.
     pub fn is_gone(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }

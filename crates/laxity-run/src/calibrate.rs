@@ -57,7 +57,7 @@ const ROUND_NS: u64 = 2_000_000;
 const PASS_ACCESSES_MIN: u64 = 4_096;
 
 /// Measures the rate of a working set in a thread of its own, at real-time priority where that is permitted. The first
-/// `shared_bytes` of it are memory of the kind that groups share, but nobody else has it.
+/// `shared_bytes` of it are memory of the kind that groups share, but no other task has it.
 ///
 /// # Errors
 ///

@@ -1,8 +1,9 @@
-//! The two clocks a run lives by.
+//! The two clocks of a run.
 
 use std::io;
 
-/// Lets the calling thread's sleeps end as precisely as the kernel can: ordinary threads sleep up to 50 us longer.
+/// Lets the calling thread's sleeps end as precisely as the kernel can: by default threads of SCHED_OTHER sleep up to
+/// 50 us longer.
 pub fn sleep_precisely() {
     // SAFETY: prctl takes numbers. It cannot fail with a positive slack; if it did, sleeps would only be longer.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1u64) };

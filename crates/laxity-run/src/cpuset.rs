@@ -129,7 +129,7 @@ impl Setup<'_> {
         }
         let rest = cells.iter().fold(machine.clone(), |left, cell| left.difference(&cell.cpus));
         if !rest.is_empty() {
-            // So that ordinary work on the other CPUs is still balanced.
+            // So that background work on the other CPUs is still balanced.
             let home = self.make(base, "rest")?;
             write(&home.join("cpuset.cpus"), &rest.to_string())?;
             write(&home.join("cpuset.mems"), &all_nodes)?;

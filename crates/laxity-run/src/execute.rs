@@ -210,8 +210,8 @@ pub fn available_memory() -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// All working sets, with words for whose they are, must fit into the memory that is free now: they are locked for the whole
-/// run.
+/// Checks that all working sets fit into the memory that is free now: they are locked for the whole run. Each has
+/// words for its owner.
 pub fn check_memory(working_sets: &[(String, u64)]) -> Result<()> {
     let Some(available) = available_memory() else { return Ok(()) };
     let wanted: u128 = working_sets.iter().map(|(_, bytes)| u128::from(*bytes)).sum();

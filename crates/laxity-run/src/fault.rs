@@ -6,7 +6,7 @@
 //! budget timers a millisecond too late. `refuse@threads` has the kernel refuse threaded cgroups. Without the variable nothing
 //! here does anything.
 
-/// Whether a test asks that something be done wrong.
+/// Whether a test asks for this fault.
 pub fn wanted(what: &str, place: &str) -> bool {
     std::env::var("LAXITY_FAULT").is_ok_and(|wanted| wanted.split_once('@') == Some((what, place)))
 }

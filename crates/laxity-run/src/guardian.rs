@@ -94,12 +94,12 @@ pub fn guardian_main(shared: Shared, state_directory: &Path, records: Option<Fil
         }),
         Err(error) => FromGuardian::Failed(error.into()),
     };
-    // The program may be gone; then nobody needs the answer.
+    // The program may be gone; then the answer is not needed.
     let _ = guardian.program.send(&message);
     ExitCode::SUCCESS
 }
 
-/// A descriptor that becomes readable when someone asks this process to terminate.
+/// A descriptor that becomes readable when this process gets a signal to terminate.
 fn termination_signals() -> std::io::Result<UnixStream> {
     let (reader, writer) = UnixStream::pair()?;
     for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP] {
@@ -124,7 +124,7 @@ struct Guardian {
     notes: Vec<String>,
     /// The policy in the kernel.
     attached: Option<Attached>,
-    /// Where records go, who takes them, and why nobody does.
+    /// Where records go, what takes them, and why they are not recorded.
     records: Option<File>,
     recorder: Option<Recorder>,
     not_recorded: Option<String>,
@@ -186,7 +186,8 @@ impl Guardian {
         }
     }
 
-    /// Makes the cells' cpusets, if they are to have some; who has one process, and how its threads get to their cells.
+    /// Makes the cells' cpusets, if they are to have some. Returns which cells share a process, and how its threads
+    /// get to their cells.
     fn confine(&mut self, plan: &Plan) -> Result<Vec<Crew>> {
         let together = crews::crews(plan);
         if plan.confinement != Confinement::Cpusets {
@@ -337,7 +338,7 @@ impl Guardian {
         }
     }
 
-    /// Waits for the end: all tasks done, the time up, or someone wants out.
+    /// Waits for the end: all tasks done, the time up, or a request to stop.
     fn watch(&mut self, t0_ns: u64, end_ns: u64) -> u64 {
         while self.cut_short.is_none() && self.workers.iter().any(|worker| !worker.gone) {
             let now = monotonic_ns();
@@ -394,7 +395,8 @@ impl Guardian {
         }
         self.shared.stop();
         if self.busy.take().is_some_and(|mut busy| busy.is_gone()) {
-            self.notes.push("the ordinary threads beside the tasks (--busy) ended before the run did".into());
+            self.notes
+                .push("the background threads beside the tasks (--busy) ended before the run did".into());
         }
         // Before the workers are waited for: threads that wait for the policy to release them could not leave.
         if let Some(attached) = self.attached.take() {
@@ -432,7 +434,7 @@ impl Drop for Guardian {
     }
 }
 
-fn refused(who: &str, policy: Policy, error: &std::io::Error) -> Diagnostic {
+fn refused(thread: &str, policy: Policy, error: &std::io::Error) -> Diagnostic {
     let what = match policy {
         Policy::Deadline { runtime, deadline, period } => {
             format!("SCHED_DEADLINE with budget {runtime}, deadline {deadline}, period {period}")
@@ -444,12 +446,12 @@ fn refused(who: &str, policy: Policy, error: &std::io::Error) -> Diagnostic {
         Policy::Other => "SCHED_OTHER".into(),
     };
     let refusal = Diagnostic::environment(format!(
-        "{who}: the kernel refuses {what}: {}",
+        "{thread}: the kernel refuses {what}: {}",
         sched::explain(error, policy)
     ));
     match error.raw_os_error() {
         Some(libc::EBUSY) => refusal.hint(
-            "kernels since 6.8 also keep 5 % of every CPU for ordinary tasks: lower the load, use a smaller \
+            "kernels since 6.8 also keep 5 % of every CPU for background tasks: lower the load, use a smaller \
              --budget-margin, more CPUs or a better-balanced placement",
         ),
         _ => refusal.hint("run as root; `laxity list` says what this machine can run"),

@@ -1,7 +1,7 @@
 //! What must be put back: every change to the host is written down before it is made.
 //!
-//! The guardian undoes its changes on every orderly exit. Should it be killed, whoever next holds the machine
-//! lock finds the journal and undoes them: holding the lock proves that their maker is gone.
+//! The guardian undoes its changes on every orderly exit. Should it be killed, the next holder of the machine lock
+//! finds the journal and undoes them: holding the lock proves that their maker is gone.
 
 mod pinned;
 
@@ -89,7 +89,7 @@ impl Journal {
     }
 }
 
-/// Says something on standard error. Nobody listening must not keep the host from being put back.
+/// Writes a line to standard error. A closed standard error must not keep the host from being put back.
 pub fn warn(words: impl std::fmt::Display) {
     use io::Write;
     let _ = writeln!(io::stderr(), "{words}");

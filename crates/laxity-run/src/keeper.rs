@@ -1,7 +1,7 @@
-//! The keeper: a process that outlives whoever has promoted threads, and then puts them back as they were.
+//! The keeper: a process that outlives the program that has promoted threads, and then puts them back as they were.
 //!
 //! It is a session of its own and ignores what asks programs to end: it ends when its connection does, after it has put back
-//! everything that it still keeps. What it keeps is in a file, too; should both be killed, whoever promotes next reads it.
+//! everything that it still keeps. What it keeps is in a file, too; should both be killed, the next promotion reads it.
 
 use crate::channel::{Channel, connected_child};
 use crate::journal::warn;
@@ -55,29 +55,29 @@ impl Keeper {
         Ok(Keeper { child, channel: Some(channel), kept: Vec::new() })
     }
 
-    /// Has a thread remembered as it was.
+    /// Has a thread remembered as it is.
     ///
     /// # Errors
     ///
-    /// It is not certain that it will be put back: nothing may be done to it.
+    /// The keeper may not put it back: the thread must not be changed.
     pub fn keep(&mut self, standing: Standing) -> Result<()> {
         self.ask(&Order::Keep(standing.clone()))?;
         self.kept.push(standing);
         Ok(())
     }
 
-    /// Has a thread put back.
+    /// Has a thread put back as it was.
     ///
     /// # Errors
     ///
-    /// What the kernel says. It is forgotten all the same.
+    /// An error of the kernel. The thread is forgotten all the same.
     pub fn restore(&mut self, tid: i32) -> Result<()> {
         let order = self.ask(&Order::Restore(tid));
         self.kept.retain(|standing| standing.tid() != tid);
         order
     }
 
-    /// Those that it keeps.
+    /// The threads that it keeps.
     pub fn kept(&self) -> &[Standing] {
         &self.kept
     }

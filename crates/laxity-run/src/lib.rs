@@ -3,7 +3,7 @@
 //!
 //! A run is three kinds of process. The *program* makes a [`plan`](plan::plan), holds the
 //! [machine lock](MachineLock) and collects the jobs. The *guardian* changes the host (cpusets, policies), ends
-//! the run at its time and puts everything back, whatever becomes of the program. A *worker* per cell (or for several,
+//! the run at its time and puts everything back, whatever happens to the program. A *worker* per cell (or for several,
 //! where a group is spread over them) runs the tasks as threads and dies with the guardian. All see the jobs in one shared memory.
 
 mod abort;

@@ -43,7 +43,7 @@ pub struct End {
     pub notes: Vec<String>,
     /// What the kernel has counted while a policy was attached, by name.
     pub counters: BTreeMap<String, u64>,
-    /// Of the records of the schedule, if they were wanted; or why there are none.
+    /// The end of the recording, if the schedule was to be recorded; or why there is none.
     pub recording: Option<Result<RecordingEnd, String>>,
 }
 
@@ -74,14 +74,14 @@ pub struct RecordingEnd {
 pub enum FromWorker {
     /// All threads wait for the release: (position of the task in the plan, thread id).
     Ready(Vec<(usize, i32)>),
-    /// It cannot.
+    /// The tasks cannot be run.
     Failed(Refusal),
 }
 
 /// From the guardian to a worker: the tasks to run.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct WorkerOrders {
-    /// What becomes of a job that misses its deadline.
+    /// The rule for a job that misses its deadline.
     pub on_miss: OnMiss,
     /// The tasks.
     pub tasks: Vec<OrderedTask>,

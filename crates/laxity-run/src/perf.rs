@@ -89,7 +89,7 @@ impl Count {
         if fd < 0 {
             return Err(std::io::Error::last_os_error());
         }
-        // SAFETY: a new descriptor that nobody else owns.
+        // SAFETY: a new descriptor without another owner.
         Ok(unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }

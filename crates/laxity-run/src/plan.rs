@@ -144,7 +144,7 @@ impl PlannedTask {
 }
 
 impl Plan {
-    /// What its tasks walk in bytes, with words for whom: what is shared is there once.
+    /// What its tasks walk, in bytes, with words for the owner: what is shared is there once.
     pub fn memory(&self) -> Vec<(String, u64)> {
         let regions = self.regions.iter().zip(0..).map(|(&bytes, region)| {
             let member = |task: &&PlannedTask| task.shared.is_some_and(|part| part.region == region);
@@ -193,9 +193,9 @@ pub struct Plan {
     pub duration: Duration,
     /// How much longer jobs may run.
     pub grace: Duration,
-    /// What becomes of a job that misses its deadline.
+    /// The rule for a job that misses its deadline.
     pub on_miss: OnMiss,
-    /// How many ordinary threads are always ready on the CPUs of the cells, from before the release to the end.
+    /// How many background threads are always ready on the CPUs of the cells, from before the release to the end.
     pub busy: u32,
     /// How long the kernel may keep the bandwidth of SCHED_DEADLINE tasks that are gone: one longest period.
     pub bandwidth_linger: Duration,
@@ -262,7 +262,7 @@ impl KernelLimits {
         u64::try_from(ppm).unwrap_or(MILLION)
     }
 
-    /// The limits for real-time tasks beside a server for ordinary ones.
+    /// The limits for real-time tasks beside a server for background tasks.
     #[must_use]
     pub fn beside(self, server: DeferrableServer) -> Self {
         let share = laxity_kernel::share_beside(server, self.share_ppm());
@@ -278,9 +278,9 @@ pub struct PlanOptions {
     pub duration: Duration,
     /// How much longer jobs may run; default: the longest deadline, between 50 ms and 10 s.
     pub grace: Option<Duration>,
-    /// What becomes of a job that misses its deadline.
+    /// The rule for a job that misses its deadline.
     pub on_miss: OnMiss,
-    /// How many ordinary threads are always ready on the CPUs of the cells, from before the release to the end.
+    /// How many background threads are always ready on the CPUs of the cells, from before the release to the end.
     pub busy: u32,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
@@ -289,7 +289,7 @@ pub struct PlanOptions {
 }
 
 /// Makes the plan and checks it against the kernel's limits. `machine` is every CPU of the machine; `cells` name
-/// tasks by their ids in the set; best-effort tasks are in none.
+/// tasks by their ids in the set; background tasks are in none.
 pub fn plan(
     set: &TaskSet,
     scheduler: Scheduler,
@@ -349,7 +349,8 @@ fn default_grace(set: &TaskSet) -> Duration {
     longest.clamp(Duration::from_ms(50), Duration::from_secs(10))
 }
 
-/// A task's own affinity must leave it a CPU, and be no narrower than the cell for who accepts no such task.
+/// A task's own affinity must leave it a CPU, and be no narrower than the cell for a scheduler that accepts no such
+/// task.
 fn check_affinities(
     set: &TaskSet,
     scheduler: &dyn std::fmt::Display,
@@ -366,9 +367,9 @@ fn check_affinities(
             ))
             .hint("widen the affinity, or place the task elsewhere"));
         }
-        if let Some(who) = refuses_narrow.filter(|_| !cell.cpus.is_subset(own)) {
+        if let Some(class) = refuses_narrow.filter(|_| !cell.cpus.is_subset(own)) {
             return Err(Diagnostic::usage(format!(
-                "task `{}`: its affinity {own} is narrower than {}; {who} refuses that",
+                "task `{}`: its affinity {own} is narrower than {}; {class} refuses that",
                 task.name, cell.cpus
             ))
             .hint("use a partitioned or clustered scheduler whose cells fit the affinity, or a rate-monotonic one"));
@@ -420,7 +421,7 @@ const SHARE_WITHOUT_LIMIT: (u64, u64) = (95, 100);
 const MILLION: u64 = 1_000_000;
 
 /// The kernel's own test, run beforehand: the sum of budget/period is at most the limit times the CPUs. (Since
-/// 6.8 the kernel also counts a small server for ordinary tasks on every CPU; it then has the last word.)
+/// 6.8 the kernel also counts a small server for background tasks on every CPU; it then has the last word.)
 fn check_bandwidth(total: &LoadSum, cell: &Cell, limits: KernelLimits) -> Result<()> {
     check_total(total, cell, cell.cpus.len() as u64, limits)
 }

@@ -42,7 +42,7 @@ impl MachineLock {
             .hint("wait for it to end: two runs at once would disturb each other's measurements"));
         }
         let restored = journal::recover(directory)?;
-        // Only for the message of the next who comes.
+        // Only for the message to the next process that asks for the lock.
         let _ = file
             .set_len(0)
             .and_then(|()| file.rewind())
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_run_is_told_who_holds_the_machine() {
+    fn a_second_run_is_told_which_process_holds_the_machine() {
         let directory = tempfile::tempdir().expect("directory");
         let first = MachineLock::acquire_in(directory.path()).expect("free");
         let second = MachineLock::acquire_in(directory.path()).err().expect("held");

@@ -59,11 +59,11 @@ pub struct Attributes {
     pub policy: u32,
     /// SCHED_FLAG_RESET_ON_FORK and the like.
     pub flags: u64,
-    /// Of ordinary policies.
+    /// Of SCHED_OTHER, SCHED_BATCH and SCHED_IDLE.
     pub nice: i32,
     /// Of SCHED_FIFO and SCHED_RR.
     pub priority: u32,
-    /// Of SCHED_DEADLINE, in ns; and the slice of ordinary policies, if one was asked for.
+    /// Of SCHED_DEADLINE, in ns; and the slice of SCHED_OTHER, if one was asked for.
     pub runtime: u64,
     /// Of SCHED_DEADLINE, in ns.
     pub deadline: u64,

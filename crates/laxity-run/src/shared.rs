@@ -1,9 +1,9 @@
-//! The memory that a run's processes share: what each job is to do, and what became of it.
+//! The memory that a run's processes share: what each job is to do, and what it did.
 //!
-//! One memfd, laid out as a header, one entry per task, one slot per job, and the memory of the groups ([`crate::sharing`]),
-//! which begins on a page of its own. The supervising process fills in releases and demands; task threads store what happened;
-//! whoever outlives the others still has every job that was recorded. All fields are atomics, so that no process can make
-//! another's reads undefined.
+//! One memfd, laid out as a header, one entry per task, one slot per job, and the memory of the groups
+//! ([`crate::sharing`]), which begins on a page of its own. The supervising process fills in releases and demands;
+//! task threads store what happened; a process that outlives the others still has every job that was recorded. All
+//! fields are atomics, so that no process can make another's reads undefined.
 
 use crate::walk::Line;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -97,7 +97,7 @@ pub struct Slot {
     pub demand_ns: AtomicU64,
     /// Accesses to make instead, if not [`NEVER`].
     pub accesses: AtomicU64,
-    /// What became of it ([`job_end`]).
+    /// How it ended ([`job_end`]).
     pub end: AtomicU64,
     /// Start of execution.
     pub start_ns: AtomicU64,

@@ -20,7 +20,7 @@ pub struct SharedPart {
     pub region: usize,
     /// How much of it, from its beginning; the rest of the working set is the task's own.
     pub bytes: u64,
-    /// The word of a line in which its random order is.
+    /// Which word of each line holds its random order.
     pub link: usize,
     /// Seed of that order.
     pub seed: u64,

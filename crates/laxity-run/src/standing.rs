@@ -32,7 +32,7 @@ impl Standing {
     ///
     /// # Errors
     ///
-    /// There is none, or it has ended and nobody has taken note of that (`ESRCH`), or what else the kernel says.
+    /// There is none, or it has ended and its parent has not collected it (`ESRCH`), or another error of the kernel.
     pub fn of(tid: i32) -> io::Result<Self> {
         let gone = || io::Error::from_raw_os_error(libc::ESRCH);
         // The kernel takes 0 for the caller.
@@ -76,7 +76,7 @@ impl Standing {
     ///
     /// # Errors
     ///
-    /// What the kernel says, of the policy first; the CPUs are put back all the same.
+    /// An error of the kernel, that of the policy first; the CPUs are put back all the same.
     pub fn restore(&self) -> io::Result<()> {
         if !self.is_alive() {
             return Ok(());
@@ -89,12 +89,13 @@ impl Standing {
         })
     }
 
-    /// Gives a child, which the thread has had since it got SCHED_EXT and SCHED_FLAG_RESET_ON_FORK (`sched::set_policy`), what it would
-    /// have, had its parent stayed as it was. One that has got another policy meanwhile keeps that.
+    /// Gives a child the policy, nice value and CPUs that it would have, had its parent not been promoted. The
+    /// parent has created it since it got SCHED_EXT and SCHED_FLAG_RESET_ON_FORK (`sched::set_policy`). A child
+    /// that has got another policy meanwhile keeps that.
     ///
     /// # Errors
     ///
-    /// There is no such thread, not yet or not any more (`ESRCH`), or what else the kernel says.
+    /// There is no such thread, not yet or not any more (`ESRCH`), or another error of the kernel.
     pub fn pass_on(&self, child: i32) -> io::Result<()> {
         let now = sched::attributes(child)?;
         if now.policy != SCHED_EXT {
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn one_whose_end_nobody_has_taken_note_of_is_none() {
+    fn a_thread_that_has_ended_but_is_not_collected_is_none() {
         let stdio = std::process::Stdio::piped;
         let mut child =
             std::process::Command::new("cat").stdin(stdio()).stdout(stdio()).spawn().expect("a program");
@@ -226,7 +227,7 @@ mod tests {
         assert!(!standing.is_alive());
         assert_eq!(Standing::of(tid).expect_err("it has ended").raw_os_error(), Some(libc::ESRCH));
         standing.restore().expect("nothing to do");
-        child.wait().expect("ours");
+        child.wait().expect("the test's own child");
     }
 
     #[test]
@@ -248,7 +249,7 @@ mod tests {
         ] {
             assert_eq!(inherited(parent, nice), child, "{parent:?}");
         }
-        // Who has not the policy of a promoted thread is left alone.
+        // A thread without the policy of a promoted one is left alone.
         let (_stay, tid) = thread();
         let before = Standing::of(tid).expect("it is there");
         let parent = Standing { attributes: of(3, 9, 0), ..before.clone() };
@@ -260,7 +261,7 @@ mod tests {
     #[test]
     fn the_kernels_threads_are_known() {
         assert!(!is_kernel_thread(rustix::process::getpid().as_raw_nonzero().get()));
-        // In a container number 2 is somebody else.
+        // In a container number 2 is another process.
         if std::fs::read_to_string("/proc/2/comm").is_ok_and(|name| name.trim() == "kthreadd") {
             assert!(is_kernel_thread(2));
         }

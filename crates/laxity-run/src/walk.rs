@@ -83,7 +83,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Touches all lines, and links them. Others who do so in a region at the same time write the same, or other words.
+    /// Touches all lines, and links them. Other tasks that do so in a region at the same time write the same, or
+    /// other words.
     fn link(&self, count: u32, seed: u64) {
         let mut order: Vec<u32> = (0..count).collect();
         if self.pattern == AccessPattern::Random {
@@ -128,7 +129,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Lines that nobody else has.
+/// Lines of this value alone.
 struct OwnLines {
     lines: *mut Line,
     count: usize,
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_process_writes_the_other_reads_and_own_lines_nobody_else_sees() {
+    fn what_one_process_writes_the_other_reads_except_own_lines() {
         let ours = Shared::create(&[], &[10 * LINE_BYTES]).expect("memory");
         let theirs = Shared::open(ours.fd().try_clone_to_owned().expect("descriptor")).expect("mapping");
         assert_ne!(ours.region(0).as_ptr(), theirs.region(0).as_ptr(), "two mappings, as of two processes");

@@ -58,7 +58,7 @@ pub fn worker_main(shared: Shared, guardian: u32) -> ExitCode {
             if ends.iter().all(|end| end.is_ok()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => {
-            // Should the guardian be gone, there is nobody to tell.
+            // Should the guardian be gone, the message has no receiver.
             let _ = channel.send(&FromWorker::Failed(error.into()));
             ExitCode::FAILURE
         }
@@ -98,11 +98,11 @@ struct Started {
 }
 
 impl Started {
-    /// Takes all threads out of their scheduling classes when all are through with their jobs. Not before: who leaves while
-    /// others have jobs to do disturbs the schedule. (It goes on in that system call as an ordinary thread; and a CPU whose
-    /// thread was no more of SCHED_DEADLINE when it gave way fetches none of the jobs that wait on others.) And not with
-    /// its end: the kernel would give a SCHED_DEADLINE thread's bandwidth back only later, and possibly from the root domain
-    /// of another time, which then lacks it.
+    /// Takes all threads out of their scheduling classes when all are through with their jobs. Not before: a thread
+    /// that leaves while others have jobs to do disturbs the schedule. (It goes on in that system call as a thread
+    /// of SCHED_OTHER; and a CPU whose thread was no more of SCHED_DEADLINE when it gave way fetches none of the
+    /// jobs that wait on others.) And not with its end: the kernel would give a SCHED_DEADLINE thread's bandwidth
+    /// back only later, and possibly from the root domain of another time, which then lacks it.
     fn leave_together(&self) {
         while self.end.at_work.load(Acquire) > 0 {
             std::thread::park();
@@ -118,8 +118,8 @@ impl Started {
     }
 }
 
-/// What the threads of a worker know of each other at the end. No lock: who holds one may have no budget left, and the others
-/// would wait for its next period.
+/// What the threads of a worker know of each other at the end. No lock: its holder may have no budget left, and the
+/// others would wait for its next period.
 struct End {
     /// Threads that are not through with their jobs.
     at_work: AtomicUsize,
@@ -238,7 +238,7 @@ fn prepare<'a>(shared: &'a Shared, ordered: &OrderedTask, on_miss: OnMiss) -> Re
 /// Takes the calling thread to its cell.
 fn enter(entry: &Entry) -> Result<()> {
     match entry {
-        // 0: whoever writes it.
+        // 0: the thread that writes it.
         Entry::Cgroup(file) => cpuset::write(file, "0"),
         Entry::Cpus(cpus) => sched::set_affinity(0, cpus).map_err(|error| {
             Diagnostic::environment(format!("cannot be confined to CPUs {cpus}: {error}"))

@@ -95,7 +95,7 @@ impl Background {
     }
 }
 
-/// What became of the background tasks.
+/// Counts and times of the background tasks of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BackgroundSummary {
     /// Tasks that entered.

@@ -1,24 +1,29 @@
-//! What changes while a simulation goes on, as `laxity promote`, `demote` and `resize` change a loaded amp-rm (calandrino2007, 4.1):
-//! tasks enter and leave, real-time tasks become ordinary and ordinary ones real-time, servers get other sizes.
+//! What changes while a simulation goes on, as `laxity promote`, `demote` and `resize` change a loaded amp-rm
+//! (calandrino2007, 4.1): tasks enter and leave, real-time tasks move to the background and background tasks become
+//! real-time, servers get other sizes.
 //!
 //! 1. A change comes before what arrives in the same instant; of several, the first of the list comes first.
-//! 2. An ordinary task of the set releases its jobs as it would as a real-time task, and runs them among the background tasks, within
-//!    its affinity.
-//! 3. Whoever becomes a real-time task goes on where it is: a job that has arrived and is not done is released anew, and those behind
-//!    it are as much later. So its real-time jobs are at least a period apart.
-//! 4. Whoever becomes ordinary goes on with its job, if one is not done, as an ordinary task; whoever leaves ends it as what it is. A
-//!    task's own `leave` is one more change, before those of the same instant. Who leaves before its `phase` never enters.
-//! 5. The policy learns of who has become ordinary as in a kernel (`bpf/host/one_lock.h`): when it would be that task's turn.
-//! 6. A server gets another budget with its next period, and another period when its core is quiet (`policy/deferrable.h`).
-//! 7. Where admission decides, what it refuses because of what has left is asked again when that no longer counts, as the loader of
-//!    amp-rm does, within [`PATIENCE`]. Who is refused becomes, or stays, ordinary.
-//! 8. Nothing is asked for when no more jobs are released; nobody becomes a real-time task then.
+//! 2. A background task of the set releases its jobs as it would as a real-time task, and runs them among the
+//!    background tasks, within its affinity.
+//! 3. A task that becomes real-time goes on where it is: a job that has arrived and is not done is released anew,
+//!    and those behind it are as much later. So its real-time jobs are at least a period apart.
+//! 4. A task that is demoted finishes its job, if one is pending, in the background; a task that leaves finishes it
+//!    as it is. A task's own `leave` is one more change, before those of the same instant. A task whose `leave`
+//!    precedes its `phase` never enters.
+//! 5. The policy learns of a demoted task as in a kernel (`bpf/host/one_lock.h`): when it would be that task's
+//!    turn.
+//! 6. A server gets another budget with its next period, and another period when its core is quiet
+//!    (`policy/deferrable.h`).
+//! 7. Where admission decides, a request that is refused because of what has left is tried again when that no
+//!    longer counts, as the loader of amp-rm does, within [`PATIENCE`]. A refused task moves to, or stays in, the
+//!    background.
+//! 8. When no more jobs are released no change is asked for, and no task becomes real-time.
 
 use crate::setup::Setup;
 use laxity_analysis::DoubleHit;
 use laxity_model::{DeferrableServer, Diagnostic, Duration, Policy, Result, TaskKind};
 
-/// How long a refusal that is due to what has left is not the last word.
+/// How long a refusal that is due to departed tasks or earlier sizes is not final.
 pub const PATIENCE: Duration = Duration::from_ms(200);
 
 /// All changes of a simulation.
@@ -28,7 +33,8 @@ pub struct Changes {
     pub list: Vec<Change>,
     /// What each is called where it was asked for, by which errors name it. Those behind the last are called by their numbers, from 1 on.
     pub names: Vec<String>,
-    /// Who enters, and whether a server may have its size, is decided by admission; otherwise everything is as it is asked for.
+    /// Admission decides which tasks enter, and whether a server may have its size; otherwise everything is as it
+    /// is asked for.
     pub admission: Option<Promise>,
 }
 
@@ -55,26 +61,26 @@ pub struct Change {
 pub enum What {
     /// A task that has not been there asks to be a real-time task: of this core, or of the slowest that can take it.
     Enter {
-        /// Who.
+        /// Its id.
         task: usize,
         /// Where; needed where no admission decides.
         cpu: Option<u32>,
     },
-    /// The same of an ordinary task.
+    /// The same of a background task.
     Promote {
-        /// Who.
+        /// Its id.
         task: usize,
         /// Where; needed where no admission decides.
         cpu: Option<u32>,
     },
-    /// A real-time task becomes an ordinary one.
+    /// A real-time task moves to the background.
     Demote {
-        /// Who.
+        /// Its id.
         task: usize,
     },
     /// A task releases no more jobs.
     Leave {
-        /// Who.
+        /// Its id.
         task: usize,
     },
     /// The deferrable server of a core gets another size.
@@ -86,7 +92,7 @@ pub enum What {
     },
 }
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     /// Its place in the list.
@@ -105,7 +111,7 @@ pub enum Outcome {
         /// Its number.
         cpu: u32,
     },
-    /// The task is an ordinary one.
+    /// The task runs in the background.
     Ordinary,
     /// The task releases no more jobs.
     Left,
@@ -114,7 +120,7 @@ pub enum Outcome {
         /// From when on it had that, in ns; nothing: it never did, as the simulation had ended before, or another size was asked for.
         from_ns: Option<u64>,
     },
-    /// It cannot be. A task that wanted to enter is an ordinary one.
+    /// It cannot be. A task that wanted to enter runs in the background.
     Refused(Diagnostic),
 }
 
@@ -149,7 +155,7 @@ impl Changes {
             return Ok(());
         }
         if setup.scheduler.policy != Policy::AmpRm {
-            // Whoever asked may have called the scheduler by another name, and says by which.
+            // The caller may know the scheduler by another name, and adds it.
             return Err(Diagnostic::usage(
                 "only under amp-rm do tasks enter and leave, and servers change, at run time",
             )

@@ -1,8 +1,8 @@
-//! Who watches a simulation.
+//! Observers of a simulation.
 
 use laxity_trace::{Event, Job};
 
-/// Sees every job, and every event if it wants them. What it keeps is its own affair: the simulator keeps nothing.
+/// Sees every job, and every event if it wants them. An observer keeps what it needs: the simulator keeps nothing.
 pub trait Observer {
     /// Whether it wants events. Without, the simulator does not even make them.
     const EVENTS: bool;

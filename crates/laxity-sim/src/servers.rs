@@ -1,11 +1,12 @@
-//! Which cores have deferrable servers: a share that ordinary work has before real-time work (calandrino2007, 4.2).
+//! Which cores have deferrable servers: a share that background work has before real-time work (calandrino2007,
+//! 4.2).
 
 use laxity_model::{DeferrableServer, Diagnostic, Platform, Result, ServerSize};
 
 /// The servers of a machine; their first periods begin at 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Servers {
-    /// By CPU number, ascending. On cores without one ordinary work runs only where no real-time work does.
+    /// By CPU number, ascending. On other cores background work runs only where no real-time work does.
     pub of: Vec<(u32, DeferrableServer)>,
 }
 

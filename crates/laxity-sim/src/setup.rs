@@ -41,8 +41,9 @@ pub struct Setup<'a> {
     pub demand: Demand,
     /// What happens to a job that exceeds its budget, which is the WCET.
     pub budget_mode: BudgetMode,
-    /// What becomes of a job that is not done at its deadline. One that is to abort stops at the first instant from then on at
-    /// which it has a core: its safe points are at no distance, but like a thread it sees to nothing while it has none.
+    /// The rule for a job that is not done at its deadline. One that is to abort stops at the first instant from
+    /// then on at which it has a core: it can stop at any point of its work, but like a thread it notices nothing
+    /// while it has no core.
     pub on_miss: OnMiss,
     /// Whether jobs of one release instant are released by one timer.
     pub batching: bool,
@@ -55,10 +56,10 @@ pub struct Setup<'a> {
     pub costs: &'a Costs,
     /// Tasks that are not real-time.
     pub background: &'a Background,
-    /// Where those go before real-time tasks, and for how long.
+    /// The deferrable servers that let those go first.
     pub servers: &'a Servers,
-    /// Real-time tasks of the set that run as ordinary ones, ascending: with nobody's promise, among the background tasks, within their
-    /// affinity.
+    /// Real-time tasks of the set that run in the background, ascending: no promise holds for them; they run among
+    /// the background tasks, within their affinity.
     pub ordinary: Vec<usize>,
     /// What changes while time goes on.
     pub changes: &'a Changes,
@@ -166,12 +167,14 @@ impl<'a> Setup<'a> {
         }
         self.changes.check(self)?;
         if self.has_ordinary_tasks() && (self.interleaving.is_some() || !self.costs.is_zero()) {
-            return Err(Diagnostic::usage("tasks of the set that run as ordinary ones cost nothing yet: not their switches, not their caches")
-                .hint("leave out --costs and --interleave, or let all tasks be admitted"));
+            return Err(Diagnostic::usage(
+                "real-time tasks in the background cost nothing yet: neither their switches nor their caches",
+            )
+            .hint("leave out --costs and --interleave, or let all tasks be admitted"));
         }
         if self.has_ordinary_tasks() && self.on_miss != OnMiss::Continue {
             return Err(Diagnostic::usage(format!(
-                "`{}` is for real-time tasks, and there are tasks of the set that run as ordinary ones",
+                "`{}` is for real-time tasks, and some tasks of the set run in the background",
                 self.on_miss
             ))
             .hint("let late jobs run to their end (--on-miss continue)"));
@@ -182,7 +185,7 @@ impl<'a> Setup<'a> {
         self.check_cells()
     }
 
-    /// Whether tasks of the set are, or may become, ordinary ones.
+    /// Whether tasks of the set run, or may come to run, in the background.
     pub(crate) fn has_ordinary_tasks(&self) -> bool {
         !self.ordinary.is_empty() || !self.changes.list.is_empty()
     }
@@ -239,7 +242,7 @@ impl<'a> Setup<'a> {
         }
     }
 
-    /// Whoever is, or may become, an ordinary task runs within its affinity.
+    /// A task that runs, or may come to run, in the background runs within its affinity.
     fn check_ordinary_affinities(&self) -> Result<()> {
         let may_be = |id: usize| !self.changes.list.is_empty() || self.ordinary.contains(&id);
         let cpus = self.platform.cpus();

@@ -1,5 +1,5 @@
-//! What is proven below deferrable servers (amp-rm; calandrino2007) against the simulator: ordinary work on cores of different speeds,
-//! some of it timed for the double hit.
+//! What is proven below deferrable servers (amp-rm; calandrino2007) against the simulator: background work on cores
+//! of different speeds, some of it timed for the double hit.
 //!
 //! Of every random system the longest execution times are taken of which something is proven. `LAXITY_SEEDS=4000..9000 cargo test
 //! --release -p laxity-sim --test below_servers` looks at others.
@@ -155,13 +155,13 @@ impl System {
 /// When things come.
 #[derive(Debug, Clone, Copy)]
 enum Timing {
-    /// Everything a budget before the first one is full again, and ordinary work from then on.
+    /// Everything a budget before the first one is full again, and background work from then on.
     DoubleHit,
     /// Whenever.
     Any,
 }
 
-/// Ordinary tasks: for ever, or in bursts.
+/// Background tasks: for ever, or in bursts.
 fn ordinary(timing: Timing, servers: &Servers, rng: &mut Pcg64) -> Vec<BackgroundTask> {
     let always = |arrival: Duration, lifetime: Duration| BackgroundTask {
         arrival,

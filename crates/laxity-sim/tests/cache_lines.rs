@@ -261,7 +261,7 @@ fn compare(seed: u64, writes: bool, ways: Option<usize>, stays: Stays, exact: bo
             return;
         }
         let count = if stays != Stays::Whole && stay.below(2) == 0 { stay.index(all) } else { all };
-        // Who walks all does so again before it leaves.
+        // A task that walks all does so again before it leaves.
         left[task] = if count == all { all } else { 0 };
         let (ps, lines) = machine.walk(task, core, count);
         let most = if stays == Stays::Short { Some(count as u64) } else { None };
@@ -304,8 +304,8 @@ fn thousandths(writes: bool, ways: Option<usize>, stays: Stays) -> (u64, u64) {
     (delay * 1_000 / exact_delay, lines * 1_000 / exact_lines)
 }
 
-/// Lines that others wrote leave holes, into which later ones go, and who stops within a walk leaves some of what a sharer, who is
-/// elsewhere in it, finds: over whole sets it comes out the same.
+/// Lines that others wrote leave holes, into which later ones go, and a task that stops within a walk leaves some
+/// of what a sharer, elsewhere in that walk, finds: over whole sets it comes out the same.
 #[test]
 fn with_writes_or_short_stays_totals_are_within_one_per_cent() {
     for (writes, stays) in [(true, Stays::Whole), (false, Stays::Short), (true, Stays::Short)] {
@@ -326,7 +326,7 @@ fn of_caches_with_sets_it_says_up_to_a_tenth_too_much() {
     }
 }
 
-/// Half of the stays end somewhere within a walk, which nobody knew when they began.
+/// Half of the stays end somewhere within a walk, unknown when they began.
 #[test]
 fn stays_that_are_cut_short_cost_their_share() {
     for writes in [false, true] {

@@ -141,7 +141,7 @@ impl Case {
     fn line_by_line(&self) -> Ends {
         let platform = self.platform();
         let largest = self.jobs.iter().map(|job| job.lines).max().unwrap_or(0);
-        assert!(self.l1_lines >= largest || self.has_l2 || self.has_l3, "nobody's home is memory");
+        assert!(self.l1_lines >= largest || self.has_l2 || self.has_l3, "no job's home is memory");
         let region = self.jobs.iter().map(|job| job.shared).max().unwrap_or(0);
         let mut held = vec![vec![false; usize::try_from(region).expect("small")]; platform.caches().len()];
         // Caches that cannot hold a walk find nothing of it.
@@ -266,7 +266,7 @@ impl Kind {
             let case = self.case(seed);
             let found = [case.by_model(), case.line_by_line()];
             for (task, job) in case.jobs.iter().enumerate() {
-                // Who was done before it would have left, or in the access after that, was not away.
+                // A job that was done before it would have left, or in the access after that, was not away.
                 let took = |ends: &Ends| {
                     let (end, _) = ends[task];
                     let (leaves, back) = job.away.unwrap_or_default();
@@ -308,14 +308,14 @@ fn writers_lose_what_they_lose_line_by_line() {
 }
 
 #[test]
-fn readers_and_those_who_write_a_part_lose_what_they_lose_line_by_line() {
+fn readers_and_writers_of_a_part_lose_what_they_lose_line_by_line() {
     for unequal in [false, true] {
         check(Kind { unequal, readers: true, ..WRITERS }, 30, 850..=1_150);
     }
 }
 
 #[test]
-fn who_leaves_and_comes_back_loses_what_it_loses_line_by_line() {
+fn a_job_that_leaves_and_comes_back_loses_what_it_loses_line_by_line() {
     for readers in [false, true] {
         check(Kind { unequal: true, readers, leave: true, ..WRITERS }, 30, 850..=1_150);
     }
@@ -339,8 +339,8 @@ fn no_job_has_more_lines_from_memory_than_it_makes_accesses_at_any_speed() {
     }
 }
 
-/// Who walks right behind one with whom it shares an L2 finds there what that one has fetched, and keeps up with it: the jobs of a group
-/// take shorter or longer by where in their walks they have begun.
+/// A job that walks right behind another on a shared L2 finds there what that one has fetched, and keeps up with
+/// it: the jobs of a group take shorter or longer by where in their walks they have begun.
 #[test]
 fn where_some_share_a_cache_totals_are_off_by_more() {
     for readers in [false, true] {
@@ -350,7 +350,7 @@ fn where_some_share_a_cache_totals_are_off_by_more() {
     }
 }
 
-/// Two writers of 64 KiB, one of which walks more besides; and who shares half of what it walks.
+/// Two writers of 64 KiB, one of which walks more besides; and a writer that shares half of what it walks.
 #[test]
 fn the_longer_walk_says_how_often_lines_change_hands() {
     let inflation = |lines: [u64; 2], shared: u64| {

@@ -157,7 +157,7 @@ fn siblings_share_what_is_their_cores_own() {
         ]"#;
     let read = Platform::from_toml(text, "smt").expect("valid");
     let mut caches = read.caches().to_vec();
-    // What holds no data makes nobody closer.
+    // A cache without data makes no cores closer.
     caches.push(Cache { kind: CacheKind::Instruction, cpus: CpuList::first(4), ..caches[0].clone() });
     let smt = delays(&Platform::new("smt", read.cores().to_vec(), caches, vec![], None).expect("valid"));
     assert_eq!([smt.distance(0, 1), smt.distance(1, 2)], [Distance::Cache(1), Distance::Cache(3)]);

@@ -21,7 +21,7 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples")
 }
 
-/// Asserts what must hold for any costs, whoever reads them.
+/// Asserts what must hold for any costs and any reader.
 fn check(costs: Result<Costs>, platform: &Platform) {
     let costs = match costs {
         Ok(costs) => costs,

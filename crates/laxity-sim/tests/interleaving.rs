@@ -73,7 +73,8 @@ fn pushes_fail_and_the_retry_limit_bites() {
     assert!(different > 0, "the limit never bites");
 }
 
-/// Whoever watches sees the schedule that there is without: the same jobs with and without events, with costs too.
+/// An observer of events sees the schedule that there is without it: the same jobs with and without events, with
+/// costs too.
 #[test]
 fn watching_changes_nothing() {
     for seed in 0..100 {

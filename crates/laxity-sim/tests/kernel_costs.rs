@@ -1,4 +1,4 @@
-//! What the kernel costs, who pays and where: by hand, and under the oracles.
+//! What the kernel costs, and which core pays when: by hand, and under the oracles.
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! Late jobs that abort, or have later releases skipped: the schedule is the one that the reference scheduler makes, the oracles
-//! find nothing, and what became of every job is what the rule says, word by word.
+//! find nothing, and the outcome of every job is what the rule says, word by word.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn context(case: &Case, scheduler: PolicyScheduler) -> String {
     format!("seed {}, {scheduler}, {}, {:?}: {}", case.seed, case.on_miss, case.budget_mode, case.describe())
 }
 
-/// What became of the jobs of a task is what the rule says, told from releases and ends alone.
+/// The outcomes of a task's jobs are what the rule says, told from releases and ends alone.
 fn follows_the_rule(case: &Case, jobs: &[&Job], costless: bool) -> bool {
     let ended = |job: &Job| matches!(job.outcome, Outcome::Completed | Outcome::Aborted);
     let each = jobs.iter().enumerate().all(|(at, job)| {
@@ -53,7 +53,7 @@ fn follows_the_rule(case: &Case, jobs: &[&Job], costless: bool) -> bool {
         };
         right && skipped == (job.outcome == Outcome::Skipped) && usize::try_from(job.index) == Ok(at)
     });
-    // Late jobs hold up those after them, and nobody overtakes.
+    // Late jobs hold up those after them, and no job overtakes.
     let ends: Vec<u64> = jobs.iter().filter(|job| ended(job)).filter_map(|job| job.finish_ns).collect();
     each && ends.is_sorted()
 }
@@ -191,7 +191,7 @@ fn worked_by_hand() {
 /// A job that has no core at its deadline does not notice it. Under rate-monotonic priorities b waits for a beyond its deadline, and
 /// stops when it is given the core.
 #[test]
-fn who_has_no_core_aborts_when_it_gets_one() {
+fn a_job_without_a_core_aborts_when_it_gets_one() {
     let us = Duration::from_us;
     let a = laxity_model::Task::periodic("a", us(4), us(10));
     let b = laxity_model::Task { deadline_rel: us(3), ..laxity_model::Task::periodic("b", us(2), us(20)) };

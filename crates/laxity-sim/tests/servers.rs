@@ -1,4 +1,5 @@
-//! amp-rm: deferrable servers and the balance of ordinary work over fast and slow cores (calandrino2007, 4 and 5.1).
+//! amp-rm: deferrable servers and the balance of background work over fast and slow cores (calandrino2007, 4 and
+//! 5.1).
 
 use laxity_model::{
     Core, CpuList, DeferrableServer, Duration, Platform, Policy, PriorityRule, Speed, Task, TaskSet,
@@ -125,11 +126,12 @@ impl World {
     }
 }
 
-/// One core, unit by unit: who has it is said here a second time, by the definition alone. The unit is the tick of a scheduler that looks
-/// at ticks only: whoever has a core at a tick has it until the next one, and ordinary work goes first at a tick if less than the budget
-/// has been used in the server's period; so budgets come to whole ticks, as C does on the core (`Admission::at_ticks`), and are not made
-/// up for in the next period. Where speed is 1 and all budgets are whole, nothing ever changes between ticks, and it is the same for
-/// a scheduler that looks at any time.
+/// One core, unit by unit: which task has it is said here a second time, by the definition alone. The unit is the
+/// tick of a scheduler that looks at ticks only: the task that has a core at a tick has it until the next one, and
+/// background work goes first at a tick if less than the budget has been used in the server's period; so budgets
+/// come to whole ticks, as C does on the core (`Admission::at_ticks`), and are not made up for in the next period.
+/// Where speed is 1 and all budgets are whole, nothing ever changes between ticks, and it is the same for a
+/// scheduler that looks at any time.
 fn by_definition(world: &World) -> (BTreeMap<(u32, u32), u64>, u64) {
     let (budget, period) = world.servers[0];
     let budget = (budget * UNIT).saturating_sub(world.less);
@@ -171,7 +173,7 @@ fn by_definition(world: &World) -> (BTreeMap<(u32, u32), u64>, u64) {
 
 #[test]
 fn a_server_by_hand() {
-    // C = 4, T = 10, and always other work, which goes first for 2 of every 5.
+    // C = 4, T = 10, and always background work, which goes first for 2 of every 5.
     let world = World {
         speeds: vec![1],
         tasks: vec![(4, 10, 0)],
@@ -183,7 +185,7 @@ fn a_server_by_hand() {
         mode: BudgetMode::Off,
     };
     let (recording, background) = world.simulate();
-    let who: Vec<(u64, EventKind)> = recording
+    let seen: Vec<(u64, EventKind)> = recording
         .events
         .iter()
         .filter(|event| event.kind.begins_running() || event.kind.ends_running())
@@ -192,7 +194,7 @@ fn a_server_by_hand() {
     use EventKind::{Complete, Preempt, Resume, Start};
     let expected = [(2, Start), (5, Preempt), (7, Resume), (8, Complete)];
     let again = expected.map(|(time, kind)| (time + 10, kind));
-    assert_eq!(who, [expected, again].concat());
+    assert_eq!(seen, [expected, again].concat());
     assert_eq!((background.run_ns, background.ready_ns), (12 * UNIT, 8 * UNIT));
 }
 
@@ -359,7 +361,7 @@ fn many_cores() {
             }
         }
     }
-    assert!(caught > 100, "other work that stays too long is noticed: {caught}");
+    assert!(caught > 100, "background work that stays too long is noticed: {caught}");
 }
 
 #[test]

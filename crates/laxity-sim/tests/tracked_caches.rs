@@ -109,7 +109,7 @@ fn sharers_on_one_core_warm_its_caches_for_each_other() {
     }
     // With an L3 between them, only the first comes from memory; the others fetch from there, 10 ns a line more.
     let near = simulate(&sharers, &platform(2, 1024, Some(8192)));
-    // Who leaves last finds its own L2 as it was: a at first, which was slower, then b.
+    // The task that leaves last finds its own L2 as it was: a at first, which was slower, then b.
     assert_eq!(paid(&near, 0), [(92_160, 1_024), (0, 0), (10_240, 0)]);
     assert_eq!(paid(&near, 1), [(10_240, 0); 3]);
 }

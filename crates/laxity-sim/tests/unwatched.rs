@@ -1,4 +1,5 @@
-//! What nobody watches is simulated by a shorter way: the jobs are the same, whatever the simulator has to do beside them.
+//! A simulation without events takes a shorter way: the jobs are the same, whatever the simulator has to do beside
+//! them.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What a study has come to, for other programs: what `laxity study FILE --json` prints.
+//! The results of a study, for other programs: what `laxity study FILE --json` prints.
 
 use crate::{Conducted, Point, Study, Tally, Variable, guarantee_name, weighted_schedulability};
 use schemars::JsonSchema;

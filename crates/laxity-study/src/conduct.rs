@@ -55,7 +55,7 @@ pub trait Planned: Sync {
     fn sampler(&self, point: Point) -> Result<Self::Sampler<'_>>;
 }
 
-/// What a study has come to.
+/// The points of a study, as far as it has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conducted<T> {
     /// The points that are finished.
@@ -69,7 +69,7 @@ pub struct Conducted<T> {
 ///
 /// # Errors
 ///
-/// Another study's directory, or a damaged one; task sets that cannot be drawn; what the file system refuses.
+/// The directory of another study, or a damaged one; task sets that cannot be drawn; an error of the file system.
 pub fn conduct<P: Planned>(
     study: &P,
     directory: &Path,

@@ -1,4 +1,4 @@
-//! Points on all cores: sets are judged in any order, and what is said of a point does not depend on it.
+//! Points on all cores: sets are judged in any order, and the results of a point do not depend on it.
 //!
 //! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time, the
 //! points one after the other, so that points are finished about in their order and the last ones keep all cores busy.
@@ -78,7 +78,7 @@ pub fn judge_points<S: Sampler>(
     let chunks_per_point = control.sets.div_ceil(CHUNK);
     let chunks = chunks_per_point * points as u64;
     let (next, broken) = (AtomicU64::new(0), AtomicBool::new(false));
-    // Whoever has a finished point waits until it is taken: what is stopped or killed has lost little.
+    // A thread with a finished point waits until it is taken: what is stopped or killed has lost little.
     let (sender, receiver) = mpsc::sync_channel::<Result<(usize, S::Sums)>>(1);
     let work = |sender: mpsc::SyncSender<Result<(usize, S::Sums)>>| {
         while !control.stop.load(SeqCst) && !broken.load(SeqCst) {
@@ -97,7 +97,7 @@ pub fn judge_points<S: Sampler>(
                     Err(error)
                 }
             };
-            // Whoever listened has left because of an error: `broken` says so.
+            // The receiver has gone because of an error: `broken` says so.
             let _ = sender.send(message);
         }
     };

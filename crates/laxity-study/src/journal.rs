@@ -13,7 +13,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// Whose points they are.
+/// The file with the study that the points are of.
 pub const DESCRIPTION_FILE: &str = "study.json";
 /// The points.
 pub const POINTS_FILE: &str = "points.jsonl";
@@ -52,7 +52,8 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// Another study's directory; a damaged journal; one that another program is writing; what the file system refuses.
+    /// The directory of another study; a damaged journal; one that another program is writing; an error of the file
+    /// system.
     pub fn open<T: DeserializeOwned>(
         directory: &Path,
         description: &Value,
@@ -92,7 +93,7 @@ impl Journal {
     ///
     /// # Errors
     ///
-    /// What the file system refuses.
+    /// An error of the file system.
     pub fn add<T: Serialize>(&mut self, point: Point, tally: &T) -> Result<()> {
         let line = serde_json::to_string(&Line { point, tally }).expect("serializes") + "\n";
         let written = self.file.write_all(line.as_bytes()).and_then(|()| self.file.sync_data());

@@ -1,10 +1,10 @@
-//! Studies of many random task sets that a file describes, against the number of tasks, their total utilization or the number of
-//! processors: how many are proven schedulable under each scheduler ([`Study`]), or what becomes of them when they are placed and
-//! simulated ([`SimulationStudy`]).
+//! Studies of many random task sets that a file describes, against the number of tasks, their total utilization or
+//! the number of processors: how many are proven schedulable under each scheduler ([`Study`]), or how they fare
+//! when they are placed and simulated ([`SimulationStudy`]).
 //!
 //! A file ([`Described::read`]) says families of task sets, an axis, and curves: schedulers with overheads and tests, or
 //! placements with schedulers and costs. [`conduct`] draws the sets and judges them on all cores, keeps every finished point in a
-//! [`Journal`], and goes on where it was; [`Table`] is what comes of it.
+//! [`Journal`], and goes on where it was; [`Table`] is the result.
 //!
 //! 1. Set k of a point is a function of the study's seed, the family, the point and k. All curves judge the same sets.
 //! 2. A point's [`Tally`] or [`SimulationTally`] is exact sums over its sets: neither threads nor interruptions show in results.

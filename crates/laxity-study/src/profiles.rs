@@ -4,7 +4,7 @@
 //! are from, its own comments say.
 
 use laxity_analysis::overheads::Overheads;
-use laxity_model::{Result, read_file};
+use laxity_model::{Result, closest, read_file};
 use std::path::Path;
 
 /// A file of overheads.
@@ -68,10 +68,7 @@ pub fn read_overheads(path: &Path, name: &str) -> Result<(String, Overheads)> {
             if path.exists() {
                 return error;
             }
-            error.hint(format!(
-                "name a file, or overheads that laxity comes with: {}",
-                Profile::names_like(name)
-            ))
+            error.hint(Profile::hint(name))
         }),
     }
 }
@@ -86,6 +83,16 @@ impl Profile {
     pub fn description(self) -> &'static str {
         let comment = self.text.lines().next().and_then(|line| line.strip_prefix('#'));
         comment.map_or("", str::trim)
+    }
+
+    /// What to name instead of a name that is not known.
+    pub fn hint(name: &str) -> String {
+        let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+        let meant = closest(name, &known).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+        format!(
+            "{meant}name a file, or overheads that laxity comes with (`laxity list overheads`): {}",
+            Profile::names_like(name)
+        )
     }
 
     /// Names that begin like one that is not known: those of the same directory; all directories if there is no such.

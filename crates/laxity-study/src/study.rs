@@ -9,7 +9,7 @@ use crate::simulation::{SimulationFile, SimulationStudy, is_simulation};
 use crate::{Planned, Point, PointSampler, Quantity, Tally};
 use laxity_analysis::{Guarantee, WORK_DEFAULT};
 use laxity_generate::{Decimal, Request};
-use laxity_model::{Diagnostic, Result, read_file};
+use laxity_model::{Diagnostic, Result, name_of, read_file};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -56,7 +56,7 @@ pub struct Study {
 pub enum Described {
     /// How many sets are proven schedulable.
     Schedulability(Box<Study>),
-    /// What becomes of sets that are simulated.
+    /// How sets fare when they are simulated.
     Simulation(Box<SimulationStudy>),
 }
 
@@ -68,7 +68,7 @@ impl Described {
     /// What is wrong in a file, with its place, the rule and the fix; a file that is not there.
     pub fn read(path: &Path, changes: Changes) -> Result<Described> {
         let beside = path.parent().unwrap_or(Path::new(""));
-        let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        let stem = name_of(path);
         read_file(path, |text| {
             if is_simulation(text) {
                 let study = SimulationStudy::of(SimulationFile::read(text)?, &stem, beside, changes)?;
@@ -101,7 +101,7 @@ impl Study {
     /// What is wrong in a file, with its place, the rule and the fix; a file that is not there.
     pub fn read(path: &Path, changes: Changes) -> Result<Study> {
         let beside = path.parent().unwrap_or(Path::new(""));
-        let stem = path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy();
+        let stem = name_of(path);
         read_file(path, |text| Study::of(StudyFile::read(text)?, &stem, beside, changes))
     }
 

@@ -1,4 +1,4 @@
-//! What became of the sets of a point.
+//! The verdicts on the sets of a point, as sums.
 
 use crate::engine::Sums;
 use serde::{Deserialize, Serialize};

@@ -297,7 +297,7 @@ tardiness-bound = "1ms"
 "#;
 
 #[test]
-fn who_is_admitted_by_hand() {
+fn tasks_are_admitted_as_by_hand() {
     for (admission, bound, admitted) in [
         ("ignores", None, 1.0),
         ("ignores", Some("0ms"), 0.5),

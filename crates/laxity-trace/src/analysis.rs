@@ -1,9 +1,12 @@
-//! What is proven of a task set, beside what was seen of it.
+//! What is proven about a task set, beside what was measured.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What schedulability tests say of a task set under a scheduler, for any arrivals, whoever schedules.
+/// The option in a manifest that says which task sets were not analysed although that was wanted, and why.
+pub const NOT_ANALYSED: &str = "not-analysed";
+
+/// What schedulability tests say of a task set under a scheduler, for any arrivals, on any host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnalysisRecord {
     /// Index of the task set in the manifest.

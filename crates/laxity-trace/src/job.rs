@@ -47,7 +47,7 @@ pub struct Job {
     /// CPU time that what it did of that takes with warm caches on the cores where it was, by their speed; where a simulation follows
     /// what caches hold.
     pub warm_ns: Option<u64>,
-    /// What became of it.
+    /// How it ended.
     pub outcome: Outcome,
     /// When its first instruction ran.
     pub start_ns: Option<u64>,

@@ -22,16 +22,19 @@ mod timestamp;
 mod whole_file;
 
 pub use activities_file::KernelActivity;
-pub use analysis::{AnalysisRecord, ProofRecord, ProofVerdict};
+pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict};
 pub use directory::{
-    ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, Existing, JOBS_FILE, MANIFEST_FILE, ResultsDirectory,
+    ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, JOBS_FILE, MANIFEST_FILE, ResultsDirectory,
     create_events, events_path, load, load_manifest, open_events, read_activities, runs_with_events,
     write_activities,
 };
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
+/// What to do with results that are in a directory already.
+pub use laxity_model::Existing;
 pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
+pub use machine::EMULATED;
 pub use metrics::{
     BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, MissRates, Rates,
     ResponseTimes, RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary, SchedulerTardiness, Summary,

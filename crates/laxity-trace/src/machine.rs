@@ -8,6 +8,9 @@ use std::path::Path;
 
 /// What is written where this machine does not say.
 const UNKNOWN: &str = "unknown";
+
+/// The word in the fact `virtualization` of a machine whose instructions are emulated.
+pub const EMULATED: &str = "emulated";
 /// What stands for the processor and the kernel of a simulated machine.
 const SIMULATED: &str = "simulated";
 
@@ -119,7 +122,7 @@ impl Files<'_> {
         if let Some(hypervisor) = self.line("sys/hypervisor/type") {
             return Some(hypervisor);
         }
-        let product: Vec<String> = ["sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"]
+        let mut product: Vec<String> = ["sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"]
             .into_iter()
             .filter_map(|path| self.line(path))
             .collect();
@@ -127,7 +130,9 @@ impl Files<'_> {
         // An emulator need not tell the kernel that it is one; its name is in the machine all the same.
         let virtual_machine = flags.split_whitespace().any(|flag| flag == "hypervisor")
             || product.first().is_some_and(|vendor| vendor == "QEMU");
-        Some(match (virtual_machine, product.is_empty()) {
+        let emulated = self.cpuinfo("model name").is_some_and(|model| model.contains("TCG"));
+        product.extend(emulated.then(|| EMULATED.to_owned()));
+        Some(match (virtual_machine || emulated, product.is_empty()) {
             (false, _) => "none".to_owned(),
             (true, true) => "virtual machine".to_owned(),
             (true, false) => format!("virtual machine ({})", product.join(" ")),

@@ -12,7 +12,7 @@ pub const RESULTS_VERSION: u32 = 1;
 /// Name in the `scheduler` column of runs in which every task ran alone (lelli2012, 6.1).
 pub const ALONE: &str = "alone";
 
-/// Who scheduled the jobs.
+/// The host that scheduled the jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Host {
@@ -71,7 +71,7 @@ pub struct PlacementRecord {
     pub notes: Vec<String>,
 }
 
-/// What became of the tasks that ran in the background of a simulated run (calandrino2007, 5.1).
+/// How the tasks fared that ran in the background of a simulated run (calandrino2007, 5.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BackgroundRecord {
     /// Number of the run.
@@ -97,7 +97,7 @@ pub struct Run {
     pub set: u32,
     /// Name of the scheduler, or [`ALONE`].
     pub scheduler: String,
-    /// Who scheduled.
+    /// The host that scheduled.
     pub host: Host,
     /// Repetition, from 0.
     pub repetition: u32,
@@ -195,7 +195,7 @@ pub struct Manifest {
     pub task_sets: Vec<serde_json::Value>,
     /// Options that shape the runs (demand model, budget margin ...), by name.
     pub options: BTreeMap<String, String>,
-    /// What became of the tasks in the background, one object per run that had some.
+    /// How the tasks in the background fared, one object per run that had some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<BackgroundRecord>,
     /// What is proven of each set under each scheduler, where that was asked.

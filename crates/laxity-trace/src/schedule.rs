@@ -69,7 +69,7 @@ pub struct ScheduleRecord {
     pub records: u64,
     /// Records that found no place.
     pub lost: u64,
-    /// CPU time that whoever takes the records has used, in ns.
+    /// CPU time that taking the records has used, in ns.
     pub recorder_cpu_ns: u64,
     /// Decisions of CPUs that were seen.
     pub decisions: u64,
@@ -77,7 +77,7 @@ pub struct ScheduleRecord {
     pub task_set: serde_json::Value,
     /// Ids of the tasks whose jobs arrive when their threads wake up, and not at least a period apart.
     pub free_arrivals: Vec<u32>,
-    /// What becomes of used-up budgets: off, throttle, postpone, or kernel where the kernel's own accounts are followed.
+    /// What a used-up budget leads to: off, throttle, postpone, or kernel where the kernel's own accounts are followed.
     pub budgets: String,
     /// Whether jobs of one instant are released together.
     pub batching: bool,

@@ -1,7 +1,7 @@
-//! Who had which CPU when: intervals from events.
+//! What had which CPU when: intervals from events.
 //!
 //! 1. Segments are half-open intervals `[from, to)`, none of them empty.
-//! 2. A CPU has two layers: whoever has the CPU (a job or a background task), and the kernel work that takes its time
+//! 2. A CPU has two layers: what has the CPU (a job or a background task), and the kernel work that takes its time
 //!    (`Event`, rule 3). The segments of one layer of one CPU never overlap, whatever the events say, and come in order.
 //! 3. An overhead begins at its event, or where the one before on its CPU ends: a CPU does one thing after the other.
 //! 4. Events that contradict each other (a job starts where another one runs; one stops that did not run) are counted,
@@ -27,7 +27,7 @@ pub enum Activity {
         /// Id of the task.
         task: u32,
     },
-    /// Kernel work of this kind takes the time of whoever has the CPU.
+    /// Kernel work of this kind takes the time of what has the CPU.
     Kernel(EventKind),
 }
 

@@ -1,4 +1,4 @@
-//! A Parquet file whose end is an error to whoever reads across it.
+//! A Parquet file whose end is an error to readers across it.
 //!
 //! All that the library reads piece by piece lies before the file's footer, so a file that is not damaged never ends
 //! there. In a damaged one a page's header may say that billions of values are to be skipped; the library asks for each

@@ -1,11 +1,11 @@
-//! Who executes the machine's instructions: the processor (KVM) or QEMU's emulation (TCG).
+//! What executes the machine's instructions: the processor (KVM) or QEMU's emulation (TCG).
 //!
 //! That /dev/kvm opens does not mean that a stock kernel boots with it: some hosts offer a KVM that executes only
 //! prepared guests. So it is tried, and the outcome is kept for this host kernel and this QEMU.
 
 use crate::cache::Cache;
 use crate::qemu;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Names, Result};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::Path;
@@ -14,7 +14,7 @@ use std::str::FromStr;
 const DEVICE: &str = "/dev/kvm";
 const OUTCOME: &str = "kvm.json";
 
-/// Who executes instructions.
+/// What executes instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accelerator {
     /// The processor.
@@ -23,7 +23,7 @@ pub enum Accelerator {
     Tcg,
 }
 
-/// Who is to execute instructions.
+/// What is to execute instructions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Acceleration {
     /// KVM where it works, else TCG.
@@ -35,6 +35,9 @@ pub enum Acceleration {
     Tcg,
 }
 
+/// Names from other tools.
+const OTHER_NAMES: [(&str, &str); 2] = [("qemu", "`tcg` (emulation)"), ("none", "`tcg` (emulation)")];
+
 impl FromStr for Acceleration {
     type Err = Diagnostic;
 
@@ -43,8 +46,7 @@ impl FromStr for Acceleration {
             "auto" => Ok(Acceleration::Auto),
             "kvm" => Ok(Acceleration::Kvm),
             "tcg" => Ok(Acceleration::Tcg),
-            _ => Err(Diagnostic::usage(format!("`{text}` is not a way to execute a machine"))
-                .hint("auto (KVM where it works), kvm or tcg (emulation)")),
+            _ => Err(Names::of("accelerator", &["auto", "kvm", "tcg"]).or(&OTHER_NAMES).unknown(text)),
         }
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
     use std::process::{Command, Stdio};
 
-    /// Unpacks with another implementation than ours.
+    /// Unpacks with an independent implementation.
     fn unpack(archive: &[u8], command: &[&str]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().expect("directory");
         let mut child = Command::new(command[0])

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_says_who_loads_it() {
+    fn a_program_names_its_loader() {
         let program = this_program();
         let elf = Elf::new(&program).expect("this test is an x86-64 program");
         assert!(elf.interpreter().is_some_and(|path| path.starts_with("/lib")), "{:?}", elf.interpreter());

@@ -15,7 +15,7 @@ const OF_THE_SYSTEM: [&str; 6] = ["/proc", "/sys", "/dev", SCRATCH, HOME, "/run/
 pub const SCRATCH: &str = "/run/tmp";
 /// The home directory in the machine.
 pub const HOME: &str = "/run/home";
-/// A directory with more entries is not what anyone wants to copy into memory.
+/// The most entries of a directory that is copied into memory.
 const ENTRIES_MAX: usize = 100_000;
 
 /// What travels between host and machine.

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 const UNPACKED_BYTES_MAX: u64 = 1 << 30;
 /// What every uncompressed kernel contains, followed by its release.
 const BANNER: &[u8] = b"Linux version ";
-/// Beginnings of what the kernel's build can compress with, and who unpacks it.
+/// Beginnings of what the kernel's build can compress with, and the program that unpacks it.
 const COMPRESSORS: [(&[u8], &str); 6] = [
     (b"\x28\xb5\x2f\xfd", "zstd"),
     (b"\x1f\x8b", "gzip"),
@@ -211,7 +211,7 @@ pub mod forge {
         image[0x24c..0x250].copy_from_slice(&u32::try_from(payload.len() + 4).expect("short").to_le_bytes());
         image[0x300..0x300 + release.len()].copy_from_slice(release.as_bytes());
         image.extend(payload);
-        // The unpacked size, of which nobody here makes use.
+        // The unpacked size, which is not used here.
         image.extend([0x28, 0, 0, 0]);
         image
     }

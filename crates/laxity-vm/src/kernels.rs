@@ -86,13 +86,13 @@ impl Search<'_> {
     }
 
     fn will_do(&self, preflight: &Preflight) -> bool {
-        // Someone who names one version wants to hear what is wrong with it.
+        // If one version is named, what is wrong with it is to be said.
         self.any || self.line.is_one_version() || preflight.passes()
     }
 
     fn fetch(&self, interrupt: &AtomicBool, audience: &mut dyn Audience) -> Result<Kernel> {
         let _lock = self.cache.lock(interrupt, audience)?;
-        // Whoever held the lock may have fetched it.
+        // The process that held the lock may have fetched it.
         if let Some(kernel) = self.cached_suffices(false) {
             return Ok(kernel);
         }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(candidates("6.18", false), ["6.18.15", "6.18.9"]);
         assert_eq!(candidates("newest", false), ["7.3.4", "7.2.11", "6.18.15", "6.18.9"]);
         assert_eq!(candidates("7.2", false), ["7.2.11"]);
-        assert_eq!(candidates("7.2.12", false), ["7.2.12"], "who names a version gets it");
+        assert_eq!(candidates("7.2.12", false), ["7.2.12"], "a version that is named is taken");
         assert_eq!(candidates("6.12", false), Vec::<String>::new());
         assert_eq!(candidates("6.12", true), ["6.12.48"]);
     }

@@ -41,15 +41,15 @@ pub use preflight::{Preflight, Problem, preflight};
 pub use process::interrupted;
 pub use version::{KernelVersion, Line};
 
-use laxity_model::Diagnostic;
+use laxity_model::{Diagnostic, Names};
 use std::fmt;
 use std::str::FromStr;
 
-/// Who hears what happens.
+/// The receiver of a machine's output.
 pub trait Audience {
     /// A line for a person.
     fn words(&mut self, line: &str);
-    /// Standard output of the command. False once nobody reads it: the command then gets SIGPIPE.
+    /// Standard output of the command. False once its reader is gone: the command then gets SIGPIPE.
     fn out(&mut self, bytes: &[u8]) -> bool;
     /// Standard error of the command.
     fn err(&mut self, bytes: &[u8]);
@@ -90,8 +90,9 @@ impl FromStr for Flavour {
             "cloud" => Ok(Flavour::Cloud),
             "rt" => Ok(Flavour::Rt),
             "generic" => Ok(Flavour::Generic),
-            _ => Err(Diagnostic::usage(format!("`{text}` is not a flavour of Debian's kernels"))
-                .hint("cloud (boots fastest), rt (PREEMPT_RT) or generic")),
+            _ => Err(Names::of("flavour of Debian's kernels", &["cloud", "rt", "generic"])
+                .or(&[("preempt_rt", "`rt`"), ("amd64", "`generic`")])
+                .unknown(text)),
         }
     }
 }

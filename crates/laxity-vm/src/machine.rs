@@ -61,7 +61,7 @@ pub struct Settings {
     pub kernel: KernelChoice,
     /// Boot a kernel that fails the preflight too.
     pub any_kernel: bool,
-    /// Who executes its instructions.
+    /// What executes its instructions.
     pub acceleration: Acceleration,
     /// Count instructions instead of time.
     pub deterministic: bool,
@@ -104,7 +104,7 @@ pub struct Ended {
     pub files: usize,
     /// The kernel.
     pub release: String,
-    /// Who executed it.
+    /// What executed it.
     pub accelerator: Accelerator,
     /// From the start of QEMU to the start of the command.
     pub boot: Duration,

@@ -18,7 +18,7 @@ pub fn tied(command: &mut Command) -> &mut Command {
     let parent = std::process::id();
     let tie = move || {
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-        // The parent may have ended before that; nobody would tell us any more.
+        // The parent may have ended before that; its end would go unnoticed.
         let now = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
         match u32::try_from(now) == Ok(parent) {
             true => Ok(()),

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 
 const PROGRAM: &str = "qemu-system-x86_64";
 /// Always given. The machine ends with its kernel; what only slows the start is switched off (certificates, a random
-/// number generator, encrypted keys: a second under emulation); mitigations protect nobody here; a virtual timestamp
+/// number generator, encrypted keys: a second under emulation); mitigations protect nothing here; a virtual timestamp
 /// counter is one clock for all processors.
 const KERNEL_OPTIONS: &str = "console=ttyS0 panic=-1 nokaslr mitigations=off audit=0 apparmor=0 selinux=0 \
     random.trust_cpu=on tsc=reliable no_timer_check cryptomgr.notests \
@@ -31,7 +31,7 @@ pub struct Hardware<'a> {
     pub cpus: u32,
     /// Memory in MiB.
     pub memory_mib: u64,
-    /// Who executes its instructions.
+    /// What executes its instructions.
     pub accelerator: Accelerator,
     /// Count instructions instead of time.
     pub counted: bool,

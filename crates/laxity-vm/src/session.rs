@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn who_takes_too_long_is_told_and_then_ended() {
+    fn a_command_that_takes_too_long_is_told_and_then_ended() {
         let interrupt = AtomicBool::new(false);
         let mut watch = Watch::new(Duration::ZERO);
         assert_eq!(watch.look(&interrupt, false, &mut Quiet), Ok(Some(SIGTERM)));

@@ -100,7 +100,7 @@ fn reserve(tid: i32, speed: Speed) -> io::Result<()> {
     let attributes = libc::sched_attr {
         size: u32::try_from(size_of::<libc::sched_attr>()).expect("a small structure"),
         sched_policy: SCHED_DEADLINE,
-        // A thread that it makes is nobody's processor.
+        // A thread that it makes is no processor of the machine.
         sched_flags: u64::try_from(libc::SCHED_FLAG_RESET_ON_FORK).expect("a flag"),
         sched_nice: 0,
         sched_priority: 0,

@@ -24,8 +24,8 @@ static int affinity_changed(void)
 		if (set_cpus(tasks[0], 0, cpus))
 			FAIL("all CPUs are refused");
 		if (set_policy(tasks[0], SCHED_OTHER) || set_cpus(tasks[0], round % cpus, round % cpus + 1))
-			FAIL("an ordinary task may not be kept from CPUs");
-		if (!goes_on(0, "as an ordinary one, on one CPU"))
+			FAIL("a background task may not be kept from CPUs");
+		if (!goes_on(0, "in the background, on one CPU"))
 			return 0;
 		if (!alone && enter(tasks[0], 5 * MS, 50 * MS, 0) != EPERM)
 			FAIL("admitted on one CPU");
@@ -140,7 +140,7 @@ static int keeps_its_parameters(void)
 static int leaving(int me)
 {
 	for (int i = 0; i < 40; i++) {
-		/* Half of a CPU: who does not give it back leaves no room for the next. */
+		/* Half of a CPU: a task that does not give it back leaves no room for the next. */
 		int error = enter(0, 25 * MS, 50 * MS, 0);
 
 		if (error)
@@ -163,7 +163,7 @@ static int leaving(int me)
 	return 0;
 }
 
-/* SCHED_EXT without parameters is ordinary work: its child may ask, and the bandwidth is there again. */
+/* SCHED_EXT without parameters is background work: its child may ask, and the bandwidth is there again. */
 static int leaves_for_the_background(void)
 {
 	start(0, leaving);

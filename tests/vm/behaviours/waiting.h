@@ -76,7 +76,7 @@ static int locking(int me)
 	else if (me < 6)
 		shared->word[me] = set_policy(0, SCHED_FIFO);
 	for (;;) {
-		/* Whoever held it may have been killed. */
+		/* Its holder may have been killed. */
 		if (pthread_mutex_lock(mutex) == EOWNERDEAD)
 			pthread_mutex_consistent(mutex);
 		work(MS / 2);
@@ -90,7 +90,8 @@ static int locking(int me)
 	return 0;
 }
 
-/* Tasks of ours, of SCHED_FIFO and ordinary ones take turns on a mutex, one with priority inheritance and one without. */
+/* Tasks of the policy, of SCHED_FIFO and of the background take turns on a mutex, one with priority inheritance and one
+ * without. */
 static int blocked_on_a_mutex(void)
 {
 	for (int i = 0; i < 8; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Ordinary tasks beside a real-time task: each has its share. */
+/* Background tasks beside a real-time task: each has its share. */
 #include <sys/resource.h>
 
 /* What a loop is: the CPU that it may use, or any; how nice it is. */

@@ -18,7 +18,7 @@ static int greedy(int me)
 	return 0;
 }
 
-/* Somebody at a shell. */
+/* Commands, as at a shell. */
 static int commands(int me)
 {
 	shared->word[me] = 0;
@@ -108,7 +108,7 @@ static volatile struct {
 /*
  * A quarter of a tick is its budget. It looks at the clock without end: where the time leaps it was away, and the rest it has
  * had. Its own CPU clock would not do: Linux 7.2 and 7.3 skip the update of a CPU's clock at the switch that ends a task which
- * sched_ext has put onto an idle CPU, and what it had since the last tick goes to who comes next.
+ * sched_ext has put onto an idle CPU, and what it had since the last tick goes to the task that comes next.
  */
 static int endless_small(int me)
 {

@@ -51,6 +51,6 @@ pub fn table(tests: &[&dyn Test], count: u64) {
             println!("| {} | 0.{tenths} | {name} | {} |", kinds[0].deadlines(), cells.join(" | "));
         }
     }
-    // A file that stays behind is nobody's loss.
+    // A file that stays behind does no harm.
     std::fs::remove_file(&file).ok();
 }

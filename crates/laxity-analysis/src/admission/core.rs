@@ -1,4 +1,4 @@
-//! One core: who is counted there, and what it can take.
+//! One core: the tasks that count there, and the tasks that it can take.
 
 use super::{Entrant, Why};
 use crate::uniprocessor::deferrable::{response_times, tardiness};
@@ -10,15 +10,15 @@ use laxity_model::{DeferrableServer, Duration, Speed};
 pub(super) struct ServedCore {
     pub cpu: u32,
     pub speed: Speed,
-    /// Who is done keeps the core until the next multiple of this, in ns; 1: no longer than it takes.
+    /// A task that is done keeps the core until the next multiple of this, in ns; 1: it leaves the core at once.
     pub tick: u64,
-    /// Whether tasks of the same period have priorities by their numbers; else by nobody knows what.
+    /// True: tasks of the same period have priorities by their numbers. False: in an unknown order.
     pub ties_by_id: bool,
     /// By priority.
     tasks: Vec<Entrant>,
-    /// Have left since the core was last quiet.
+    /// Tasks that have left since the core was last quiet.
     leavers: Vec<Entrant>,
-    /// What its server is to be, and before it whatever it was since the core was last quiet.
+    /// The wanted size of its server, and all sizes since the core was last quiet.
     servers: Vec<DeferrableServer>,
 }
 
@@ -66,7 +66,7 @@ impl ServedCore {
         self.servers = vec![self.server()];
     }
 
-    /// Whether everybody's promise holds with one task more, whatever size of the server still counts.
+    /// Checks that every promise holds with one task more, under each size of the server that still counts.
     pub fn takes(&self, entrant: &Entrant, double_hit: DoubleHit, work: Work) -> Result<(), Why> {
         if entrant.affinity.as_ref().is_some_and(|affinity| !affinity.contains(self.cpu)) {
             return Err(Why::Affinity);
@@ -79,12 +79,13 @@ impl ServedCore {
         self.servers.iter().try_for_each(|&server| self.keeps(&all, server, double_hit, work).map(drop))
     }
 
-    /// Whether everybody's promise holds with this server, and what is proven then, by priority.
+    /// Checks that every promise holds with this server, and returns what is proven then, by priority.
     pub fn bears(&self, server: DeferrableServer, double_hit: DoubleHit, work: Work) -> Result<Bounds, Why> {
         self.keeps(&self.counted(None), server, double_hit, work)
     }
 
-    /// How late whoever is here can be, by priority: whatever size of the server still counts, and beside who has left.
+    /// Tardiness bound in ns of each task on the core with its id, by priority: the largest under any size of the
+    /// server that still counts, with the departed tasks that still count.
     pub fn tardiness(&self, double_hit: DoubleHit, work: Work) -> Result<Vec<(u64, u64)>, Why> {
         let all = self.counted(None);
         let mut late = vec![0; all.len()];
@@ -126,8 +127,8 @@ impl ServedCore {
         within(all, bounds)
     }
 
-    /// The bounds of tasks, each as if all others of its period went before it. Whoever of them goes first, and whether that stays so:
-    /// nothing else goes before a job of its while it is pending.
+    /// The bounds of tasks, each as if all others of its period had higher priority. That holds in whatever order
+    /// those really run, even if the order changes: nothing else goes before a job of the task while it is pending.
     fn as_last_of_equals(
         &self,
         all: &[&Entrant],
@@ -200,7 +201,7 @@ fn priority(entrant: &Entrant) -> (u64, u64) {
     (entrant.task.period, entrant.id)
 }
 
-/// Whether nobody may be later than it has asked for.
+/// Refuses a task whose bound exceeds the tardiness that it allows.
 fn within(all: &[&Entrant], bounds: Bounds) -> Result<Bounds, Why> {
     let Bounds::Tardiness(late) = &bounds else { return Ok(bounds) };
     let allowed = |entrant: &Entrant| entrant.tardiness_max.map_or(u64::MAX, |most| most.as_ns());

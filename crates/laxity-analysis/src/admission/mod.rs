@@ -1,9 +1,10 @@
 //! Admission at run time: tasks that enter and leave cores of different speeds, below a deferrable server on each (calandrino2007,
 //! 4.1 and 4.2).
 //!
-//! A task goes onto the slowest core that can take it: that keeps fast cores free for ordinary tasks. Cores of the same speed are
-//! tried by their numbers. Tasks of a core have rate-monotonic priorities, ties by id unless the host has another order
-//! ([`Admission::whatever_ties`]); C is at speed 1 and is rounded up to ns on every core. What a core can take says
+//! A task goes onto the slowest core that can take it: that keeps fast cores free for background tasks. Cores of the
+//! same speed are tried by their numbers. Tasks of a core have rate-monotonic priorities, ties by id unless the host
+//! has another order ([`Admission::whatever_ties`]); C is at speed 1 and is rounded up to ns on every core. What a
+//! core can take says
 //!
 //! - with the double hit ignored, as the paper has it, the plain test; and if a task has asked for a bound of its tardiness,
 //!   Theorem 1 must not exceed it there ([`crate::DoubleHit::Ignored`]);
@@ -11,16 +12,17 @@
 //!
 //! # Until a core has been quiet
 //!
-//! Analyses are of windows that begin when nothing is pending. If a task leaves, what its last job has taken of such a window
-//! is taken, and if another task's job takes its place there, tasks of lower priorities meet both. So whoever leaves is counted
-//! until the core has been quiet: until there was an instant at which none of its jobs was pending, those that have left
-//! included ([`Admission::settle`]). It is the same with the size of a server: a budget that has been used is used, and
-//! until then what enters must fit beside the old size and the new one.
+//! Analyses are of windows that begin when nothing is pending. The time that the last job of a departed task has
+//! used in such a window stays used, and if another task's job takes its place there, tasks of lower priorities
+//! meet both. So a departed task counts until the core has been quiet: until there was an instant at which no job
+//! was pending, neither of its tasks nor of those that have left ([`Admission::settle`]). It is the same with the
+//! size of a server: a budget that has been used is used, and until then a new task must fit beside the old size
+//! and the new one.
 //!
-//! A host gives a server a new budget from the next replenishment on if its period stays, and a new period when the core is quiet.
-//! Whatever happens, from then on the server goes by the new size, and what is left of its budget is cut to that. (Where periods
-//! are equal, whatever the server does is something that it could do with the larger budget all the time. With two periods it
-//! could take from both.)
+//! A host gives a server a new budget from the next replenishment on if its period stays, and a new period when the
+//! core is quiet. In either case the server goes by the new size from then on, and what is left of its budget is
+//! cut to that. (Where periods are equal, a server of the larger budget could do at any time all that this server
+//! does. With two periods it could take from both.)
 
 mod core;
 mod refused;
@@ -35,18 +37,19 @@ use std::collections::BTreeMap;
 /// A task that wants to enter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entrant {
-    /// Its number: no two tasks have the same at a time. Of equal periods the lower goes first, unless the admission is for whatever
-    /// ties.
+    /// Its number: no two tasks have the same at a time. Of equal periods the lower goes first, unless the
+    /// admission is one of [`Admission::whatever_ties`].
     pub id: u64,
     /// Its parameters, C at speed 1.
     pub task: SporadicTask,
-    /// By how much its jobs may be late; any bound is good enough if there is none. Nothing is late if the double hit is counted.
+    /// The most that its jobs may be late; None: any bound is good enough. Nothing is late if the double hit is
+    /// counted.
     pub tardiness_max: Option<Duration>,
-    /// Where it may run; everywhere if it does not say.
+    /// The CPUs on which it may run; None: all.
     pub affinity: Option<CpuList>,
 }
 
-/// Who is where, and what is reserved for ordinary tasks.
+/// The tasks on each core, and the time that is reserved for background tasks.
 #[derive(Debug, Clone)]
 pub struct Admission {
     /// By speed, then by number.
@@ -56,7 +59,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// The cores of a platform with nobody on them, each with its server.
+    /// The cores of a platform without tasks, each with its server.
     pub fn new(
         platform: &Platform,
         server: impl Fn(&laxity_model::Core) -> DeferrableServer,
@@ -68,24 +71,25 @@ impl Admission {
         Admission { cores, double_hit, steps: WORK_DEFAULT }
     }
 
-    /// With at most so many steps for each test on each core; what needs more is refused.
+    /// Allows each test at most `steps` steps on each core; what needs more is refused.
     #[must_use]
     pub fn with_steps(self, steps: u64) -> Self {
         Admission { steps, ..self }
     }
 
-    /// For a scheduler that looks at ticks only, as schedsim's does: who is done, or has no budget left, keeps the core until the next
-    /// one, so that C and budgets are as long as so many ticks on every core. A tick of 0 counts as none.
+    /// For a scheduler that looks at ticks only, as schedsim's does: a task that is done, or has no budget left,
+    /// keeps the core until the next tick, so that C and budgets are as long as so many ticks on every core. A tick
+    /// of 0 counts as none.
     #[must_use]
     pub fn at_ticks(mut self, tick: Duration) -> Self {
         self.cores.iter_mut().for_each(|core| core.tick = tick.as_ns().max(1));
         self
     }
 
-    /// For a host that orders tasks of the same period by something else than their ids, and may do so anew while they are there, as
-    /// one whose numbers of tasks are used again: everybody's bound is as if all others of its period went before it. Only bounds
-    /// of tardiness and response times differ by that, and what is asked of them; where D = T deadlines are met in either order or
-    /// in none.
+    /// For a host that does not order tasks of the same period by their ids, or changes that order while they are
+    /// there (as one that uses the numbers of tasks again): each task's bound is as if all others of its period had
+    /// higher priority. Only bounds of tardiness and response times differ by that, and promises about them; where
+    /// D = T deadlines are met in any order.
     #[must_use]
     pub fn whatever_ties(mut self) -> Self {
         self.cores.iter_mut().for_each(|core| core.ties_by_id = false);
@@ -162,8 +166,8 @@ impl Admission {
         Err(refused)
     }
 
-    /// The largest budget that a server of this period could be given with the tasks that are counted now, 0 if there is room for
-    /// none; nothing if there is no such core, or if the period is 0.
+    /// The largest budget that a server of this period could be given with the tasks that are counted now, 0 if
+    /// there is room for none; None if there is no such core, or if the period is 0.
     ///
     /// What a server can do it can do with a larger budget, too: no test accepts more of it and refuses less.
     pub fn largest_budget(&self, cpu: u32, period: Duration) -> Option<Duration> {
@@ -185,7 +189,7 @@ impl Admission {
     }
 
     /// The core is quiet: none of its jobs is pending, nor one of those that have left, and its server has no more budget than by
-    /// its present size. Who has left, and what sizes its server had, no longer counts.
+    /// its present size. Departed tasks and earlier sizes of the server no longer count.
     pub fn settle(&mut self, cpu: u32) {
         if let Some(core) = self.core_mut(cpu) {
             core.settle();
@@ -202,8 +206,9 @@ impl Admission {
         self.core(cpu).map_or(&[], ServedCore::tasks)
     }
 
-    /// How late the tasks can be that are on a core and have not left, by their ids, the highest priority first: by Theorem 1, or not at
-    /// all if the double hit is counted. What has left, or was larger, and still counts, does here, too.
+    /// How late the tasks can be that are on a core and have not left, by their ids, the highest priority first: by
+    /// Theorem 1, or not at all if the double hit is counted. Departed tasks and larger sizes that still count are
+    /// included.
     ///
     /// # Errors
     ///
@@ -233,8 +238,9 @@ impl Admission {
     }
 }
 
-/// What is proven of exactly these tasks on a core of this speed: their response times if the double hit is counted, else how late
-/// they can be, in the order given. Affinities are not looked at. A tick is that of [`Admission::at_ticks`].
+/// What is proven of exactly these tasks on a core of this speed: their response times if the double hit is
+/// counted, else how late they can be, in the order given. Affinities are ignored. A tick is that of
+/// [`Admission::at_ticks`].
 ///
 /// # Errors
 ///

@@ -2,7 +2,7 @@
 
 use laxity_model::{DeferrableServer, Diagnostic, Duration, Speed};
 
-/// What was asked for.
+/// The request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
     /// That this task enters.
@@ -14,17 +14,17 @@ pub enum Wanted {
 /// A refusal: why, for every core that was asked, the slowest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// What was asked for.
+    /// The request.
     pub wanted: Wanted,
-    /// What each core says.
+    /// The answer of each core.
     pub cores: Vec<CoreRefused>,
     /// Of a server: the largest budget per period that breaks nothing.
     pub largest_budget: Option<Duration>,
-    /// Whether something counts that is no longer there: it may be different once the core has been quiet.
+    /// Whether departed tasks or earlier sizes still count: the answer may differ once the core has been quiet.
     pub unsettled: bool,
 }
 
-/// What a core says.
+/// The answer of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreRefused {
     /// Its number.

@@ -4,9 +4,9 @@
 //! at t_d, from t_b on. Where D_k <= T_k this is the job alone. Let t_0 <= t_b be the last instant before which a processor was idle,
 //! jobs with deadlines after t_d not counted, and t = t_d - t_0.
 //!
-//! 1. Time is integer: in [t_b, t_d) task k executes at most jobs C_k - 1. So with x = t - jobs C_k + 1 there are x units of
-//!    time in [t_0, t_d), among them all of [t_0, t_b), in which all processors execute other work: m x of it, at most x of any task,
-//!    and of task k at most t - D_k - (jobs - 1) T_k, before t_b.
+//! 1. Time is integer: in [t_b, t_d) task k executes at most jobs C_k - 1. So with x = t - jobs C_k + 1 there are x
+//!    units of time in [t_0, t_d), among them all of [t_0, t_b), in which all processors execute other tasks: m x of
+//!    it, at most x of any task, and of task k at most t - D_k - (jobs - 1) T_k, before t_b.
 //! 2. At t_0 - 1 at most m - 1 tasks executed, and none waited: at most m - 1 tasks have jobs at t_0 that arrived earlier.
 //! 3. A task without such jobs executes at most its demand bound dbf(t) in the interval.
 //! 4. A task with such jobs executes at most floor(t / T) C + min(c, t mod T), where c = C - 1 if D <= T, since the job has

@@ -96,7 +96,7 @@ impl Slope {
             ramps.iter().take(count).for_each(|ramp| self.add(*ramp));
             return;
         }
-        // Among equals those that do not fall: 1 ns before, it is they who are larger.
+        // Among equals those that do not fall: 1 ns before, those are larger.
         ramps.select_nth_unstable_by_key(count - 1, |ramp| (Reverse(ramp.value), ramp.falls));
         let (chosen, others) = ramps.split_at(count);
         chosen.iter().for_each(|ramp| self.add(*ramp));

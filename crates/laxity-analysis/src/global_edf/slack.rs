@@ -6,7 +6,8 @@
 //!
 //! Three things save rounds:
 //!
-//! 1. A task that meets its deadline without anyone's slack need not be looked at again, except to learn its slack for others.
+//! 1. A task that meets its deadline without the slack of others need not be looked at again, except to learn its
+//!    slack for others.
 //! 2. The slacks to begin with are those that a bound on the interference of all tasks at once proves ([`Rooms`]).
 //! 3. Slacks are bounded from above as well: first by D - C, then by what responses give if all others have their upper bounds. A
 //!    task that fails even then fails for good.
@@ -69,7 +70,7 @@ fn fails_for_good(
     Ok(None)
 }
 
-/// What has become of some tasks.
+/// The outcome of a round of improvements.
 struct Round {
     /// Those that may miss their deadlines still.
     failing: Vec<usize>,

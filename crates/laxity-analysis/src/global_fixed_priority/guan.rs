@@ -118,8 +118,8 @@ struct Higher {
 }
 
 impl Higher {
-    /// Omega, with `most` from a task and `carriers` that carry in. Who carries in is chosen anew for every window, and the runs
-    /// are those of the choice: another one can only be larger.
+    /// Omega, with `most` from a task and `carriers` that carry in. The carriers are chosen anew for every window,
+    /// and the runs are those of the choice: another one can only be larger.
     fn interference(&mut self, window: u64, most: u64, carriers: usize, runs: &mut Runs) -> u64 {
         self.carrying.clear();
         let mut sum = 0;

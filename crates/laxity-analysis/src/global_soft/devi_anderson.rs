@@ -5,7 +5,7 @@
 //! 3. A job of task i is at most x + C_i late; x is rounded up.
 //! 4. With U <= 1 nothing is late: on one processor as EDF is optimal, on more by GFB, as U <= 1 <= m - (m - 1) u_max.
 //!
-//! The divisor is at least 2, as L <= m - 1 and u_i <= 1: whoever passes U <= m has a bound.
+//! The divisor is at least 2, as L <= m - 1 and u_i <= 1: every set with U <= m has a bound.
 
 use super::{ASSUMPTIONS, not_covered, utilization_ceiling};
 use crate::remaining::Remaining;

@@ -18,7 +18,7 @@ use crate::SporadicTask;
 /// Accounting for a processor under fixed priorities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FixedPriority {
-    /// Who handles release interrupts.
+    /// Which CPUs handle release interrupts.
     pub interrupts: Interrupts,
 }
 

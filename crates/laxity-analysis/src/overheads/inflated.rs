@@ -108,7 +108,7 @@ pub(super) fn check(tasks: &[SporadicTask], working_sets: &[u64]) -> Result<(), 
 }
 
 impl Inflated {
-    /// Of tasks and what has become of them; refuses the first that has become impossible.
+    /// Inflates each task; refuses the first that becomes impossible.
     pub(super) fn of(
         given: &[SporadicTask],
         mut inflated: impl FnMut(usize, &SporadicTask) -> Result<SporadicTask, RejectedWhy>,

@@ -22,7 +22,7 @@ use crate::SporadicTask;
 pub struct JobLevel {
     /// Processors in the cluster that run tasks: 1 under partitioning.
     pub processors: u32,
-    /// Who handles release interrupts.
+    /// Which CPUs handle release interrupts.
     pub interrupts: Interrupts,
 }
 

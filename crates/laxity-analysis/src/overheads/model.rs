@@ -65,7 +65,7 @@ impl Overhead {
 /// The period of the timer tick if nothing else is said, in ns: 1 ms (cerqueira2014, Appendix B).
 pub const TICK_PERIOD_DEFAULT: u64 = 1_000_000;
 
-/// The overheads of one scheduler on one machine. What has not been given costs nothing.
+/// The overheads of one scheduler on one machine. An overhead that is not given costs nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overheads {
     functions: [Option<Monotone>; KINDS],

@@ -18,7 +18,7 @@ use crate::SporadicTask;
 /// Accounting for quantum-based scheduling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantumBased {
-    /// Who handles release interrupts.
+    /// Which CPUs handle release interrupts.
     pub interrupts: Interrupts,
     /// All jobs arrive at multiples of Q, and periods are such.
     pub aligned: bool,

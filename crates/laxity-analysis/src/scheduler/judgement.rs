@@ -22,11 +22,11 @@ pub struct Placed<'a> {
     pub cells: &'a [Cell],
     /// The deferrable server of each cell, time on its processor; empty if there are none.
     pub servers: &'a [DeferrableServer],
-    /// What scheduling costs; nothing if there is nothing. Pfair has quanta only if there is something: of a tick's period.
+    /// What scheduling costs; None: nothing. Pfair has quanta only with overheads: of a tick's period.
     pub overheads: Option<&'a Overheads>,
 }
 
-/// What is asked.
+/// The question.
 #[derive(Clone, Copy)]
 pub struct Asked {
     /// What is to be proven.
@@ -38,7 +38,7 @@ pub struct Asked {
     pub work: Work,
 }
 
-/// What is known of a set under a scheduler.
+/// What is known of a set under a scheduler: the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
     /// The verdict on all cells. Numbers of tasks are those of the set; times are of the tasks as given, whatever overheads have
@@ -67,7 +67,7 @@ const NOT_DEDICATED: &str = "a cell has a processor beside the one that is dedic
 const ALIGNED: &str = "periods are multiples of the quantum (aligned)";
 const OTHER_PRIORITIES: &str = "the test is for the scheduler's priorities";
 const BELOW_SERVER: &str = "a deferrable server is of one processor, whose tasks have fixed priorities";
-const FREE_BELOW_SERVER: &str = "scheduling costs nothing below a deferrable server: nothing bounds how often ordinary tasks preempt \
+const FREE_BELOW_SERVER: &str = "scheduling costs nothing below a deferrable server: nothing bounds how often background tasks preempt \
     others";
 
 impl Analysed {

@@ -22,7 +22,7 @@
 //! 3. Overheads of a cell are those for as many tasks as it has (`accounting`). None given: scheduling costs nothing.
 //! 4. Tests (`tests`) see the inflated parameters. What they prove is said of the tasks as given (`bounds`).
 //! 5. A cell of one processor may have a deferrable server, which goes before its tasks whatever its period. Scheduling costs nothing
-//!    there: an ordinary task can preempt whenever it comes, as often as it likes, and no accounting has a term for that.
+//!    there: a background task can preempt at any time, any number of times, and no accounting has a term for that.
 //! 6. Priorities are those of the tasks as given: overheads change no T and no D by which a scheduler orders tasks. Ties: the task
 //!    that comes first.
 

@@ -57,7 +57,7 @@ impl Analysed {
         processors.saturating_sub(u32::from(self.dedicates_a_processor()))
     }
 
-    /// Who goes first among jobs that share `processors`: with one, fair lateness is EDF.
+    /// The priority rule among jobs that share `processors`: with one, fair lateness is EDF.
     pub fn priorities(self, processors: u32) -> Priorities {
         match (self, self.rule()) {
             (Analysed::Pfair(_), _) => Priorities::Pfair,

@@ -15,7 +15,8 @@
 //!    that accepts says that nothing is late.
 //! 3. `gfp-rta` accepts nothing that `gfp-guan` does not (proven there), and is not asked.
 //! 4. No bound of tardiness is known for global fixed priorities: a set with U <= m can have none (Devi, PhD thesis, 2006).
-//! 5. Below a server ordinary work comes at any time and as much as it likes, and what is said is what [`crate::admission`] says of
+//! 5. Below a server background work arrives at any time and without bound, and the answer is that of
+//! [`crate::admission`] for
 //!    the same core: hard with the double hit counted, soft what the plain test accepts, late by at most what Theorem 1 says.
 //!    Another test that was named sees a task that asks for as much as the server can.
 //! 6. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
@@ -63,7 +64,7 @@ pub(super) enum Answer {
     Not(Verdict),
 }
 
-/// When jobs have completed at the latest, and who says so.
+/// When jobs have completed at the latest, and which tests prove it.
 pub(super) struct Proven {
     /// After each task's arrivals; its deadline where nothing better is known.
     pub(super) completions: Vec<u64>,

@@ -33,7 +33,7 @@ struct Running {
 pub struct Host {
     pub admission: Admission,
     pub settling: Settling,
-    /// Draws who of a period goes first; by id if there is none.
+    /// Draws which task of a period goes first; by id if there is none.
     pub(crate) ties: Option<Random>,
     pub now: u64,
     running: Vec<Running>,
@@ -135,7 +135,8 @@ impl Host {
         }
     }
 
-    /// Releases, and a unit for whoever goes first. Jobs come at least a period apart, later where `late` has it.
+    /// Releases, and a unit for the job that goes first. Jobs come at least a period apart, later where `late` has
+    /// it.
     pub fn end_unit(&mut self, ordinary: bool, mut late: impl FnMut() -> u64) {
         for running in self.running.iter_mut().filter(|it| it.next_release == Some(self.now)) {
             running.jobs.push_back((self.now, running.entrant.task.wcet));

@@ -83,7 +83,7 @@ fn the_double_hit_counts_where_it_is_to() {
     // 1 + 2 = 3, and 1 + 2 + 2 = 5 with two budgets in a row.
     let mut soft = one_core(server(2, 6), DoubleHit::Ignored);
     assert_eq!(soft.enter(bounded(5, 1, 4, 1)), Ok(CPU));
-    // 2 * 2 + 3 * 1 + (1 + 2) = 10 for whoever is the lower of the two.
+    // 2 * 2 + 3 * 1 + (1 + 2) = 10 for the lower of the two.
     assert_eq!(only_reason(soft.enter(bounded(6, 1, 4, 0))), Why::Tardy { id: 6, bound: 6, allowed: 0 });
     assert_eq!(only_reason(soft.enter(entrant(4, 1, 4))), Why::Tardy { id: 5, bound: 6, allowed: 1 });
     // 2 + 2 * 1 + 1 without a double hit
@@ -101,7 +101,7 @@ fn the_double_hit_counts_where_it_is_to() {
 }
 
 #[test]
-fn bounds_are_of_whoever_is_there_with_whatever_counts() {
+fn bounds_are_of_present_tasks_with_all_that_counts() {
     let bounds = |admission: &Admission| {
         let late = admission.tardiness_of(CPU).expect("a core");
         late.into_iter().map(|(id, late)| (id, late.as_ns())).collect::<Vec<_>>()
@@ -113,7 +113,7 @@ fn bounds_are_of_whoever_is_there_with_whatever_counts() {
     assert_eq!(bounds(&soft), [(5, 1), (7, 0)]);
     assert_eq!(soft.leave(5), Some(CPU));
     assert_eq!(soft.enter(entrant(6, 1, 9)), Ok(CPU));
-    // Beside who has left: 2 * 2 + 3 * 1 + (1 + 2) = 10 of 9; 2 * 2 + 3 * 1 + 2 * 1 + (1 + 2) = 12 of 10.
+    // Beside the departed task: 2 * 2 + 3 * 1 + (1 + 2) = 10 of 9; 2 * 2 + 3 * 1 + 2 * 1 + (1 + 2) = 12 of 10.
     assert_eq!(bounds(&soft), [(6, 1), (7, 2)]);
     soft.settle(CPU);
     // 2 + (1 + 2) = 5 of 9, and 2 + 1 + (1 + 2) = 6 of 10.
@@ -267,13 +267,13 @@ struct Life {
     ties: Ties,
 }
 
-/// Who of a period goes first.
+/// Which task of a period goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ties {
     ById,
-    /// Whoever, and the admission is for that.
+    /// An unknown one, and the admission is for that.
     Drawn,
-    /// Whoever, and the admission has them by id.
+    /// An unknown one, although the admission has them by id.
     DrawnUnknown,
 }
 
@@ -364,7 +364,7 @@ fn promises_hold_whatever_comes_and_goes_once_the_core_has_been_quiet() {
 }
 
 #[test]
-fn who_does_not_wait_breaks_promises() {
+fn a_host_that_does_not_wait_breaks_promises() {
     for double_hit in [DoubleHit::Counted, DoubleHit::Ignored] {
         for (settling, leaves, resizes) in [
             (Settling::AtOnce, true, false),
@@ -380,7 +380,7 @@ fn who_does_not_wait_breaks_promises() {
 }
 
 #[test]
-fn who_takes_ties_for_known_breaks_promises() {
+fn taking_ties_for_known_breaks_promises() {
     let settling = Settling::WhenQuiet;
     let life =
         |double_hit| Life { double_hit, settling, leaves: true, resizes: true, ties: Ties::DrawnUnknown };
@@ -391,9 +391,10 @@ fn who_takes_ties_for_known_breaks_promises() {
     assert_eq!(broken(life(DoubleHit::Counted), 0..4_000), 0);
 }
 
-/// Theorem 1 below 2 of every 6: 1 + 2 = 3, and 2 of the server; then 2 * 2 + 2 * 1 + 3 = 9 against 5 for whoever goes second.
+/// Theorem 1 below 2 of every 6: 1 + 2 = 3, and 2 of the server; then 2 * 2 + 2 * 1 + 3 = 9 against 5 for the task
+/// that goes second.
 #[test]
-fn whatever_ties_there_are_everybody_is_the_last_of_its_period() {
+fn with_unknown_ties_every_task_is_the_last_of_its_period() {
     let by_id = one_core(server(2, 6), DoubleHit::Ignored);
     let whatever = by_id.clone().whatever_ties();
     for (mut admission, second) in [(by_id, Ok(CPU)), (whatever, Err(()))] {

@@ -1,5 +1,5 @@
-//! One core with a deferrable server, one unit of time after the other, and an adversary who decides in each whether ordinary work
-//! is pending: all schedules, from all offsets.
+//! One core with a deferrable server, one unit of time after the other, and an adversary that decides in each
+//! whether background work is pending: all schedules, from all offsets.
 //!
 //! A state is where every period is, what is left of the budget, and what is pending of every task. Jobs of a task run in order, so
 //! that their number and the phase say when each was released.
@@ -28,7 +28,7 @@ struct State {
     pending: [u64; TASKS_MAX],
 }
 
-/// The longest response times that any ordinary load brings about, from any offsets; nothing if some have no end.
+/// The longest response times that any background load brings about, from any offsets; nothing if some have no end.
 pub fn longest_responses(server: Server, tasks: &[Task]) -> Option<Vec<u64>> {
     let mut longest = vec![0; tasks.len()];
     let mut next: Vec<State> = starts(server, tasks);
@@ -61,7 +61,8 @@ fn starts(server: Server, tasks: &[Task]) -> Vec<State> {
     all
 }
 
-/// A unit of time: releases at its beginning, then whoever goes first. Nothing if a backlog grows too long.
+/// A unit of time: releases at its beginning, then the unit for what goes first. Nothing if a backlog grows too
+/// long.
 fn step(
     mut state: State,
     ordinary: bool,

@@ -71,7 +71,7 @@ impl Count {
         let set = implicit(tasks);
         let context = || format!("{server:?} {tasks:?}: seen {seen:?}");
         self.sets += 1;
-        // With deadlines that nobody misses the response times are those of the worst schedule.
+        // With deadlines that no job misses the response times are those of the worst schedule.
         let endless: Vec<_> = set.iter().map(|task| SporadicTask { deadline: 1000, ..*task }).collect();
         let server = server_of(server);
         let judged = deferrable::response_times(server, &endless, DoubleHit::Counted, &mut Work::default());

@@ -5,7 +5,7 @@ use laxity_analysis::{Priorities, SporadicTask};
 /// Sets have no more tasks than this.
 pub const TASKS_MAX: usize = 3;
 
-/// Who goes first, and of equals.
+/// Which task goes first, and which of equals.
 #[derive(Debug, Clone, Copy)]
 pub struct Order {
     pub priorities: Priorities,

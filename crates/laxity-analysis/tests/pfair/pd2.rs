@@ -9,8 +9,8 @@
 //! 3. Group deadline of heavy tasks (w >= 1/2): the first time t >= d by which a cascade of windows of length 2 ends: t is the
 //!    pseudo-deadline of a subtask with b = 0, or t + 1 that of one whose window is 3 quanta long. Light tasks have none: 0.
 //!
-//! Before others goes who has the earlier d; then b = 1 before b = 0; then, with b = 1, the later group deadline. Other ties are
-//! arbitrary: both orders of the tasks are tried.
+//! The subtask with the earlier d goes first; then b = 1 before b = 0; then, with b = 1, the later group deadline.
+//! Other ties are arbitrary: both orders of the tasks are tried.
 
 /// A task of whole quanta: e every p, 0 < e <= p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

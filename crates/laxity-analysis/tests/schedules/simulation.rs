@@ -12,7 +12,7 @@ pub struct Job {
     pub wcet: u64,
 }
 
-/// Who goes first.
+/// Which job goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// The task with the lowest index.

@@ -2,7 +2,7 @@
 
 use laxity_analysis::SporadicTask;
 
-/// Who goes first among pending jobs.
+/// Which pending job goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// The earliest absolute deadline; of equal ones the task that comes first.

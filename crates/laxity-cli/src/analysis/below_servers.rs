@@ -35,7 +35,7 @@ fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> Schedu
         placement: "slowest-fit".parse().expect("a placement"),
         fit: Fitting::Test,
         overload: Overload::LeastLoaded,
-        ilp_time_limit: Duration::from_secs(1),
+        ilp_time_limit: None,
         charges: Charges::default(),
         amp_rm: "slowest-fit".parse().expect("a placement"),
         below: Below { servers: servers.clone(), ..Below::default() },
@@ -137,10 +137,10 @@ proptest! {
             prop_assert!(said.iter().zip(&most).all(|(said, most)| said == most || *said == 0));
             prop_assert!(said.iter().any(|&said| said > 0));
         }
-        // One cell has nothing to place. With more, the places are those of who enters one after the other.
+        // One cell has nothing to place. With more, the places are those of tasks that enter one after the other.
         if platform.core_count() > 1 {
             prop_assert_eq!(answer.fit, Some(FitAnswer::Admission));
-            // Who is refused is put somewhere, too: overload is asked for.
+            // Refused tasks are put somewhere, too: overload is asked for.
             let places = entered(DoubleHit::Ignored);
             prop_assert!(places.is_none_or(|places| places == cells(&answer)));
         }

@@ -24,7 +24,7 @@ use crate::simulation::in_order;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
-use laxity_model::{Diagnostic, Duration, Platform, Result, TaskSet};
+use laxity_model::{Duration, Names, Platform, Result, TaskSet};
 use laxity_place::{Fit, Fitting, Method, Overload};
 use placed::PlacedSet;
 use places::{Places, places};
@@ -51,8 +51,8 @@ pub struct Settings {
     pub fit: Fitting,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
-    /// How long the ILP may take.
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
+    pub ilp_time_limit: Option<Duration>,
     /// What scheduling costs.
     pub charges: Charges,
     /// How amp-rm's tasks are placed.
@@ -176,7 +176,6 @@ fn judge(placed: &PlacedSet, set: &TaskSet, settings: &Settings, answer: &mut Sc
 pub fn test_name(text: &str) -> Result<&'static str> {
     catalogue::test(text).map(|test| test.info().name).ok_or_else(|| {
         let names: Vec<_> = catalogue::tests().iter().map(|test| test.info().name).collect();
-        Diagnostic::usage(format!("test `{text}` is not known"))
-            .hint(format!("choose from {} (see `laxity list`)", names.join(", ")))
+        Names::of("test", &names).listed_by("laxity list tests").unknown(text)
     })
 }

@@ -79,7 +79,7 @@ pub fn places(set: &TaskSet, settings: &Settings, interrupt: &AtomicBool) -> Res
     Ok(places)
 }
 
-/// Where admission puts the tasks of a scheduler that has one, or whom it refuses; nothing for other schedulers, where there is
+/// Where admission puts the tasks of a scheduler that has one, or which it refuses; nothing for other schedulers, where there is
 /// nothing to place and no promise to keep, and where tasks are to be placed by load.
 pub fn by_admission(
     set: &TaskSet,

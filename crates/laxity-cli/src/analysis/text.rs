@@ -1,11 +1,11 @@
 //! The answer in tables and words.
 
 use super::answer::{
-    Answer, BoundsKind, CellAnswer, FewestProcessors, LargestScaling, OverheadsAnswer, SchedulerAnswer,
-    VerdictAnswer, VerdictName,
+    Answer, BoundsAnswer, BoundsKind, CellAnswer, FewestProcessors, LargestScaling, OverheadsAnswer,
+    SchedulerAnswer, VerdictAnswer, VerdictName,
 };
-use comfy_table::{ContentArrangement, Table, presets};
-use laxity_model::{Duration, TaskSet};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use laxity_model::{Duration, TaskSet, plural};
 
 /// Width of tables where there is no terminal.
 const WIDTH: u16 = 100;
@@ -29,17 +29,16 @@ pub fn text(answer: &Answer, sets: &[TaskSet], columns: Option<u16>) -> String {
 fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> String {
     let tasks = set.real_time().count();
     let mut text = format!(
-        "{}: {tasks} real-time task{}, utilization {:.4}, {} core{} of platform `{}`\n{}\n",
+        "{}: {}, utilization {:.4}, {} of platform `{}`\n{}\n",
         set.name(),
-        plural(tasks),
+        plural(tasks, "real-time task"),
         set.utilization(),
-        answer.cores,
-        plural(answer.cores),
+        plural(answer.cores, "core"),
         answer.platform,
         verdicts(schedulers, width)
     );
     if let Some(table) = bounds(set, schedulers, width) {
-        text += &format!("Proven for each job\n{table}\n");
+        text += &table;
     }
     for one in schedulers {
         let mut lines = Vec::from_iter(servers(&one.cells));
@@ -65,10 +64,6 @@ fn notes(schedulers: &[SchedulerAnswer]) -> String {
     notes.iter().map(|(note, whose)| format!("note ({}): {note}\n", whose.join(", "))).collect()
 }
 
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
-}
-
 fn table(width: u16) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
@@ -82,6 +77,10 @@ fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> Table {
     table.set_header(["Scheduler", "Hard: no deadline missed", "Soft: tardiness bounded"]);
     for one in schedulers {
         table.add_row([one.scheduler.clone(), verdict(&one.hard), verdict(&one.soft)]);
+    }
+    // Names stay whole; words wrap.
+    if let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
     }
     table
 }
@@ -115,31 +114,95 @@ pub fn verdict(answer: &VerdictAnswer) -> String {
     }
 }
 
-/// What is proven of each task: a column for each scheduler with bounds, the better guarantee of the two.
-fn bounds(set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> Option<Table> {
+/// What is proven of each task: a column for each scheduler with bounds, the better guarantee of the two. Columns that do
+/// not fit stand in a table below, with the names of the tasks again.
+fn bounds(set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> Option<String> {
+    let deadlines = || set.real_time().map(|(_, task)| task.deadline_rel.as_ns());
+    let times =
+        schedulers.iter().filter_map(better_of).flat_map(|bounds| bounds.tasks.iter().map(|one| one.ns));
+    let unit = Unit::of(times.chain(deadlines()).max()?);
     let better = |one: &SchedulerAnswer| {
-        let bounds = one.hard.bounds.as_ref().or(one.soft.bounds.as_ref())?;
+        let bounds = better_of(one)?;
         let cell = |ns: u64| match bounds.kind {
-            BoundsKind::ResponseTime => format!("R ≤ {}", Duration::from_ns(ns)),
-            BoundsKind::Deadline => "R ≤ D".to_owned(),
+            BoundsKind::ResponseTime => unit.text(ns),
+            BoundsKind::Deadline => "D".to_owned(),
             BoundsKind::Tardiness if ns == 0 => "on time".to_owned(),
-            BoundsKind::Tardiness => format!("late ≤ {}", Duration::from_ns(ns)),
+            BoundsKind::Tardiness => format!("late {}", unit.text(ns)),
         };
-        let column: Vec<String> = bounds.tasks.iter().map(|bound| cell(bound.ns)).collect();
-        Some((one.scheduler.clone(), column))
+        let column = bounds.tasks.iter().map(|bound| cell(bound.ns));
+        Some(std::iter::once(one.scheduler.clone()).chain(column).collect::<Vec<String>>())
     };
     let columns: Vec<_> = schedulers.iter().filter_map(better).collect();
     if columns.is_empty() {
         return None;
     }
-    let mut table = table(width);
-    let head = ["Task".to_owned(), "D".to_owned()];
-    table.set_header(head.into_iter().chain(columns.iter().map(|(name, _)| name.clone())));
-    for (at, (_, task)) in set.real_time().enumerate() {
-        let head = [task.name.clone(), task.deadline_rel.to_string()];
-        table.add_row(head.into_iter().chain(columns.iter().map(|(_, column)| column[at].clone())));
+    let names = std::iter::once("Task".to_owned()).chain(set.real_time().map(|(_, task)| task.name.clone()));
+    let deadlines = std::iter::once("D".to_owned()).chain(deadlines().map(|ns| unit.text(ns)));
+    let lead = [names.collect::<Vec<String>>(), deadlines.collect()];
+    let mut text = format!(
+        "Proven for each job, in {}, rounded up: its response time is at most this (or D), or it is late by at most this\n",
+        unit.name
+    );
+    for columns in side_by_side(&lead, &columns, width) {
+        let mut table = table(width);
+        let row = |at: usize| lead.iter().chain(columns).map(move |column| column[at].clone());
+        table.set_header(row(0));
+        (1..lead[0].len()).for_each(|at| {
+            table.add_row(row(at));
+        });
+        table.column_iter_mut().for_each(|column| {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        });
+        table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+        text += &format!("{table}\n");
     }
-    Some(table)
+    Some(text)
+}
+
+/// The bounds of the better guarantee, if there are any.
+fn better_of(one: &SchedulerAnswer) -> Option<&BoundsAnswer> {
+    one.hard.bounds.as_ref().or(one.soft.bounds.as_ref())
+}
+
+/// As many columns behind those that lead as the width has room for, and the others below; at least one at a time.
+fn side_by_side<'c>(lead: &[Vec<String>], columns: &'c [Vec<String>], width: u16) -> Vec<&'c [Vec<String>]> {
+    // A blank on both sides, and one between columns.
+    let room = |column: &Vec<String>| column.iter().map(|cell| cell.chars().count()).max().unwrap_or(0) + 3;
+    let free = usize::from(width).saturating_sub(lead.iter().map(room).sum());
+    let (mut parts, mut from, mut taken) = (Vec::new(), 0, 0);
+    for (at, column) in columns.iter().enumerate() {
+        if at > from && taken + room(column) > free {
+            parts.push(&columns[from..at]);
+            (from, taken) = (at, 0);
+        }
+        taken += room(column);
+    }
+    parts.push(&columns[from..]);
+    parts
+}
+
+/// The unit of all times of a table.
+#[derive(Clone, Copy)]
+struct Unit {
+    name: &'static str,
+    /// In ns.
+    thousandth: u64,
+}
+
+impl Unit {
+    /// Milliseconds, or microseconds where none of the times is as long as one.
+    fn of(longest_ns: u64) -> Unit {
+        match longest_ns {
+            0..1_000_000 => Unit { name: "us", thousandth: 1 },
+            _ => Unit { name: "ms", thousandth: 1_000 },
+        }
+    }
+
+    /// With three decimals, rounded up: a bound stays one.
+    fn text(self, ns: u64) -> String {
+        let thousandths = ns.div_ceil(self.thousandth);
+        format!("{}.{:03}", thousandths / 1_000, thousandths % 1_000)
+    }
 }
 
 /// Each size with the cores that have it, in the order of the cells.
@@ -153,7 +216,7 @@ fn servers(cells: &[CellAnswer]) -> Option<String> {
         }
     }
     let of_size = |(size, cpus): &(&str, Vec<&str>)| {
-        format!("{size} on core{} {}", plural(cpus.len()), cpus.join(", "))
+        format!("{size} on {} {}", if cpus.len() == 1 { "core" } else { "cores" }, cpus.join(", "))
     };
     let sizes: Vec<String> = sizes.iter().map(of_size).collect();
     (!sizes.is_empty()).then(|| format!("below deferrable servers of {}", sizes.join(" and ")))
@@ -181,10 +244,10 @@ fn fewest(answer: &FewestProcessors) -> String {
     let unsure = if answer.out_of_work { " (with fewer, a test took all its steps)" } else { "" };
     match answer.processors {
         Some(cores) => {
-            let plural = plural(usize::try_from(cores).unwrap_or(usize::MAX));
             format!(
-                "proven {} on {cores} core{plural} of speed 1; no fewer are enough, as tasks are placed{unsure}",
-                word(answer.guarantee)
+                "proven {} on {} of speed 1; no fewer are enough, as tasks are placed{unsure}",
+                word(answer.guarantee),
+                plural(cores, "core")
             )
         }
         None => {

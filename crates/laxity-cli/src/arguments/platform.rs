@@ -1,9 +1,10 @@
 //! Options on cores and placements, the same for every command.
 
 use super::value;
-use crate::experiment::ILP_TIME_LIMIT;
 use clap::Args;
-use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, ShippedPlatform, Speed, read_platform};
+use laxity_model::{
+    CpuList, Diagnostic, Duration, Platform, Result, STANDARD, ShippedPlatform, Speed, read_platform,
+};
 use laxity_place::{Method, Overload};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -23,14 +24,19 @@ impl FromStr for Speeds {
 /// Which cores, and how they are clustered.
 #[derive(Args, Clone)]
 pub struct PlatformArguments {
-    /// The platform: a TOML or JSON file, or the name of one that comes with laxity (see `laxity list`); default: this machine
-    #[arg(long, value_name = "FILE|NAME")]
+    /// The platform: a TOML or JSON file, or a name that `laxity list platforms` has; default: this machine
+    #[arg(help_heading = "Machine", long, value_name = "FILE|NAME")]
     pub platform: Option<PathBuf>,
-    /// Use only these cores: a number of them, or a list such as 0-3,8
-    #[arg(long, value_name = "N|LIST")]
+    /// Which CPUs: a number of them, or a list such as 0-3,8
+    ///
+    /// Of --platform, if one is given. Commands that run on this machine (run, compare, load) take CPUs that it has;
+    /// place, analyze and simulate without --platform work on that many identical cores.
+    #[arg(help_heading = "Machine", long, value_name = "N|LIST")]
     pub cpus: Option<String>,
-    /// Clusters: `llc` (cores that share a last-level cache), `each` core, `all` cores, or lists as in `0-3;4-7`
-    #[arg(long, value_name = "CLUSTERS")]
+    /// Clusters: llc, each, all, or lists as in `0-3;4-7`
+    ///
+    /// `llc`: cores that share a last-level cache; `each` core; `all` cores.
+    #[arg(help_heading = "Machine", long, value_name = "CLUSTERS")]
     pub clusters: Option<String>,
 }
 
@@ -79,7 +85,7 @@ impl PlatformArguments {
 
 /// A file goes before a name; what is neither is more likely a file that is missing.
 fn named_or_read(file: &Path) -> Result<Platform> {
-    let named = file.to_str().filter(|_| !file.exists());
+    let named = file.to_str().filter(|_| !file.exists() && file != Path::new(STANDARD));
     match named.map(ShippedPlatform::named) {
         Some(Ok(platform)) => Ok(platform),
         Some(Err(none)) if file.components().count() == 1 && file.extension().is_none() => Err(none),
@@ -138,16 +144,21 @@ fn restrict(platform: Platform, text: &str) -> Result<Platform> {
 /// How tasks are placed.
 #[derive(Args, Clone)]
 pub struct PlacementArguments {
-    /// How tasks are placed onto cores and clusters (see `laxity list`); default: ilp, and under amp-rm slowest-fit, by what is proven
-    /// below its servers
-    #[arg(long, value_name = "NAME", value_parser = value::<Method>)]
+    /// How tasks are placed onto cores and clusters; default: ilp
+    ///
+    /// `laxity list placements` has all names. Under amp-rm the default is slowest-fit, by what is proven below its
+    /// servers.
+    #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<Method>)]
     pub placement: Option<Method>,
     /// What to do with a task that fits nowhere: refuse, or least-loaded
-    #[arg(long, value_name = "RULE", default_value = "refuse", value_parser = value::<Overload>)]
+    #[arg(help_heading = "Placement", long, value_name = "RULE", default_value = "refuse", value_parser = value::<Overload>)]
     pub overload: Overload,
-    /// How long the ILP may look for the optimum; the best placement found until then is used
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value_t = ILP_TIME_LIMIT, value_parser = value::<Duration>)]
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum and its proof
+    ///
+    /// The best placement found until then is used. Default: it stops after a fixed amount of work, in about a tenth of
+    /// a second.
+    #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub ilp_time_limit: Option<Duration>,
 }
 
 impl PlacementArguments {

@@ -1,20 +1,24 @@
 //! Options on laxity's own policies in the kernel.
 
-use super::{ServerArguments, switch};
+use super::{ServerArguments, switch, whole, worded};
 use clap::Args;
+use laxity_model::Names;
 use laxity_sim::BudgetMode;
 
 /// What laxity's own policies can be told in the kernel.
 #[derive(Args, Clone)]
 pub struct PolicyArguments {
-    /// Laxity's own policies: what happens to a job that exceeds its budget: throttle (it waits for the next period, as under SCHED_DEADLINE), postpone (its deadline moves by a period), off (nothing)
-    #[arg(long, value_name = "MODE", default_value = "throttle", value_parser = budget)]
+    /// Laxity's own policies: what happens to a job that exceeds its budget: throttle, postpone or off
+    ///
+    /// throttle: it waits for the next period, as under SCHED_DEADLINE; postpone: its deadline moves by a period; off:
+    /// nothing.
+    #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "throttle", value_parser = budget)]
     pub budget: BudgetMode,
     /// Laxity's own policies: whether jobs of one release instant are released together: on or off
-    #[arg(long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
+    #[arg(help_heading = "Schedulers", long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
     pub batching: bool,
-    /// push-pull: after how many failures a push is given up
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
+    /// push-pull: failures after which a push is given up
+    #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = whole::<u32>(1..=u64::from(u32::MAX)))]
     pub retries: u32,
     /// What amp-rm's tasks are below
     #[command(flatten)]
@@ -26,6 +30,6 @@ pub(super) fn budget(text: &str) -> std::result::Result<BudgetMode, String> {
         "off" => Ok(BudgetMode::Off),
         "throttle" => Ok(BudgetMode::Throttle),
         "postpone" => Ok(BudgetMode::Postpone),
-        _ => Err(format!("`{text}` is not a budget mode\nhint: choose off, throttle or postpone")),
+        _ => Err(worded(Names::of("budget mode", &["off", "throttle", "postpone"]).unknown(text))),
     }
 }

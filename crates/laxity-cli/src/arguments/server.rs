@@ -9,16 +9,18 @@ use laxity_model::{Duration, ServerChoice};
 /// What real-time tasks are below, and how late they may be.
 #[derive(Args, Clone)]
 pub struct ServerArguments {
-    /// Deferrable server of every core, or of some: for so long ordinary tasks go before real-time tasks (amp-rm), per period; 2ms/10ms or
-    /// 20%/10ms of each core, 2ms@slowest/10ms for as much work as the slowest core does in 2ms, 0-1=2ms/10ms for some CPUs. May be
-    /// given several times, of which the last for a core counts; default: none
-    #[arg(long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
+    /// Deferrable server of every core, or of some: 2ms/10ms, 20%/10ms ...; default: none
+    ///
+    /// For so long background tasks go before real-time tasks (amp-rm), per period: 2ms/10ms or 20%/10ms of each core,
+    /// 2ms@slowest/10ms for as much work as the slowest core does in 2ms, 0-1=2ms/10ms for some CPUs. May be given
+    /// several times, of which the last for a core counts.
+    #[arg(help_heading = "Servers of amp-rm", long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
     pub sizes: Vec<ServerChoice>,
-    /// amp-rm: how late jobs may be at most, by Theorem 1 of calandrino2007; without it the bounds may be of any size
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", conflicts_with = "count_double_hit", value_parser = value::<Duration>)]
+    /// How late jobs may be at most, by Theorem 1 of calandrino2007; default: by any bound
+    #[arg(help_heading = "Servers of amp-rm", long, allow_hyphen_values = true, value_name = "TIME", conflicts_with = "count_double_hit", value_parser = value::<Duration>)]
     pub tardiness_bound: Option<Duration>,
-    /// amp-rm: count that a server can use up two budgets in a row: no deadline is missed then
-    #[arg(long)]
+    /// Count that a server can use up two budgets in a row: no deadline is missed then
+    #[arg(help_heading = "Servers of amp-rm", long)]
     pub count_double_hit: bool,
 }
 

@@ -3,14 +3,14 @@
 use super::{read_sets, unique};
 use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
 use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text};
-use crate::arguments::{PlacementArguments, PlatformArguments, ServerArguments, value};
+use crate::arguments::{PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded};
 use crate::experiment::Below;
 use crate::progress::Steps;
 use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{Diagnostic, Duration, Platform, Result, Scheduler};
+use laxity_model::{Diagnostic, Duration, Names, Platform, Result, Scheduler};
 use laxity_place::Fitting;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,90 +18,100 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// `laxity analyze`.
 #[derive(Args)]
-#[command(after_help = "\
-Says what is proven of a set, for any arrivals and without running it: that no deadline is missed (hard), or that \
-tardiness is bounded (soft), with response times or tardiness for each task. Tests are sufficient unless they are \
-called exact; not proven then means that nothing is known. Names are those of simulate, and pfair and g-fl, which have \
-tests only. `laxity list` has the tests with their sources.
+#[command(after_long_help = "\
+Says what is proven of a set, for any arrivals and without running it: that no deadline is missed (hard), or that tardiness is \
+bounded (soft), with response times or tardiness for each task. Tests are sufficient unless they are called exact; not proven \
+then means that nothing is known. Names are those of simulate, and pfair and g-fl, which have tests only. `laxity list tests` has \
+the tests with their sources.
 
 With overheads pfair assumes that jobs arrive at any time, that quanta (--tick) begin together on all cores, and that every core \
-handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta \
-over the cores, pfair:dedicated leaves interrupts to the last core; they combine, as in pfair:staggered:dedicated.
+handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta over \
+the cores, pfair:dedicated leaves interrupts to the last core; they combine, as in pfair:staggered:dedicated.
 
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
-RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and \
-for other kernel work included: simulate --costs adds that itself. Without, scheduling costs nothing.
+RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and for \
+other kernel work included: simulate --costs adds that itself. Without, scheduling costs nothing.
 
---server is for amp-rm (calandrino2007): ordinary tasks go before real-time tasks while the deferrable server of their core has a \
-budget. Hard counts that a server can use up two budgets in a row (ds-rta, exact); soft does not, and its bounds are those of \
-Theorem 1 (ds-tardiness). It is what place --server and the admission of a loaded amp-rm say of the same cores, and its tasks are judged where these put \
-them, unless --placement ilp or --fit are asked for. With --overheads \
-nothing is said: nothing bounds how often ordinary tasks preempt others.
+--server is for amp-rm (calandrino2007): background tasks go before real-time tasks while the deferrable server of their core \
+has a budget. Hard counts that a server can use up two budgets in a row (ds-rta, exact); soft does not, and its bounds are those \
+of Theorem 1 (ds-tardiness). It is what place --server and the admission of a loaded amp-rm say of the same cores, and its tasks \
+are judged where these put them, unless --placement ilp or --fit are asked for. With --overheads nothing is said: nothing bounds \
+how often background tasks preempt others.
 
-Partitioned and clustered schedulers: a heuristic such as --placement ffd puts a task onto cores only if the scheduler's own \
-test accepts what is there with it, overheads included; --fit utilization goes by load alone, as run and simulate do. The \
-default, ilp, finds the least load and is judged afterwards.
+Partitioned and clustered schedulers: a heuristic such as --placement ffd puts a task onto cores only if the scheduler's own test \
+accepts what is there with it, overheads included; --fit utilization goes by load alone, as run and simulate do. The default, \
+ilp, finds the least load and is judged afterwards.
 
 Exit codes: 0 proven for every set under every scheduler asked for; 1 not proven; 2 usage or input; 130 interrupted.
 
 Examples:
   laxity analyze set.toml --cpus 4
-  laxity analyze set.toml --schedulers g-edf,p-rm,g-edf-mp --overheads overheads.csv --cache-delays cpmd.csv
-  laxity analyze set.toml --schedulers p-edf,g-edf --overheads p-edf=p-edf-max.csv --overheads g-edf=g-edf-max.csv
-  laxity analyze set.toml --schedulers p-rm --placement ffd --overheads overheads.csv
-  laxity analyze set.toml --schedulers pfair,pfair:staggered:dedicated --overheads overheads.csv
-  laxity analyze set.toml --schedulers g-edf-mp --overheads cerqueira2014-text/g-edf-mp-max
-  laxity analyze set.toml --scheduler amp-rm --platform amp.toml --placement slowest-fit --server 20%/10ms
-  laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft --json")]
+  laxity analyze set.toml --schedulers p-rm --placement ffd --cpus 4
+  # with what scheduling costs: overheads that laxity comes with (laxity list overheads)
+  laxity analyze set.toml --schedulers g-edf-mp \\
+      --overheads cerqueira2014-text/g-edf-mp-max
+  laxity analyze set.toml --schedulers p-edf,g-edf \\
+      --overheads g-edf=cerqueira2014-text/sched-deadline-m8-max
+  laxity analyze set.toml --schedulers pfair,pfair:staggered:dedicated
+  laxity analyze set.toml --scheduler amp-rm --platform big-little \\
+      --placement slowest-fit --server 20%/10ms
+  # how many cores would do
+  laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft")]
 pub struct AnalyzeArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
     #[arg(value_name = "SET", required = true)]
     pub sets: Vec<PathBuf>,
-    /// The schedulers, separated by commas; default: all of Linux's
-    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Analysed>)]
+    /// The schedulers, separated by commas or given several times; default: all of Linux's
+    ///
+    /// `laxity list schedulers` has all names.
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Analysed>)]
     pub schedulers: Vec<Analysed>,
     /// What is to be proven, for the exit code and --sensitivity: hard or soft
-    #[arg(long, value_name = "GUARANTEE", default_value = "hard", value_parser = guarantee)]
+    #[arg(help_heading = "Checks", long, value_name = "GUARANTEE", default_value = "hard", value_parser = guarantee)]
     pub guarantee: Guarantee,
-    /// What scheduling costs, a CSV file or a name that `laxity list` has; with SCHEDULER= before it, of this one. May be given several times
-    #[arg(long, value_name = "[SCHEDULER=]FILE", value_parser = value::<ChargedFile>)]
+    /// What scheduling costs: a CSV file, or a name that `laxity list overheads` has
+    ///
+    /// With SCHEDULER= before it, of this one. May be given several times.
+    #[arg(help_heading = "Machine", long, value_name = "[SCHEDULER=]FILE", value_parser = value::<ChargedFile>)]
     pub overheads: Vec<ChargedFile>,
-    /// What a preemption or a migration costs by working set, a CSV file (WSS, MEM, L1, L2, L3; KiB and µs)
-    #[arg(long, value_name = "FILE")]
+    /// What a preemption or a migration costs by working set, a CSV file
+    ///
+    /// Its columns are WSS, MEM, L1, L2, L3; KiB and µs.
+    #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
     /// How often a tick comes, where --overheads say what it costs; also the quantum of pfair
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
     pub tick: Duration,
     /// What amp-rm's tasks are below
     #[command(flatten)]
     pub below: ServerArguments,
-    /// Ask this test only (see `laxity list`)
-    #[arg(long, value_name = "NAME", value_parser = one_test)]
+    /// Ask this test only (`laxity list tests`)
+    #[arg(help_heading = "Checks", long, value_name = "NAME", value_parser = one_test)]
     pub test: Option<&'static str>,
     /// Say what would make it fit: the fewest cores, and the largest factor for all execution times
-    #[arg(long)]
+    #[arg(help_heading = "Checks", long)]
     pub sensitivity: bool,
     /// Steps that a test may take, the same on every machine
-    #[arg(long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 28, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 28, value_parser = whole::<u64>(1..=u64::MAX))]
     pub work: u64,
     /// Print JSON instead of tables
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub json: bool,
-    /// Threads that judge; default: one per core of this machine. They do not change the answer
-    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Threads that judge; default: one per core of this machine
+    ///
+    /// They do not change the answer.
+    #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=u64::from(u16::MAX)))]
     pub threads: Option<u16>,
-    /// No progress
-    #[arg(short, long)]
-    pub quiet: bool,
     /// Which cores
     #[command(flatten)]
     pub platform: PlatformArguments,
     /// Where tasks go
     #[command(flatten)]
     pub placement: PlacementArguments,
-    /// What may be placed together: test, what the scheduler's own test accepts with overheads, or utilization, density or dbf. The
-    /// ILP knows loads only
-    #[arg(long, value_name = "TEST", default_value = "test", value_parser = value::<Fitting>)]
+    /// What may be placed together: test, utilization, density or dbf
+    ///
+    /// `test` is what the scheduler's own test accepts, with overheads. The ILP knows loads only.
+    #[arg(help_heading = "Placement", long, value_name = "TEST", default_value = "test", value_parser = value::<Fitting>)]
     pub fit: Fitting,
 }
 
@@ -109,15 +119,12 @@ fn guarantee(text: &str) -> std::result::Result<Guarantee, String> {
     match text {
         "hard" => Ok(Guarantee::Hard),
         "soft" => Ok(Guarantee::Soft),
-        _ => Err(format!("`{text}` is neither hard nor soft\nhint: choose hard or soft")),
+        _ => Err(worded(Names::of("guarantee", &["hard", "soft"]).unknown(text))),
     }
 }
 
 fn one_test(text: &str) -> std::result::Result<&'static str, String> {
-    test_name(text).map_err(|error| match error.hint {
-        Some(hint) => format!("{}\nhint: {hint}", error.message),
-        None => error.message,
-    })
+    test_name(text).map_err(worded)
 }
 
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
@@ -125,7 +132,7 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     sets.iter().try_for_each(experiment::check_real_time)?;
     let settings = settings(arguments)?;
     let interrupt = interrupt::flag()?;
-    let step = Steps::new(1, arguments.quiet).begin_counting("analysing", "schedulers");
+    let step = Steps::new(1, output::quiet()).begin_counting("analysing", "schedulers");
     let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
     let schedulers = conduct(&sets, &settings, &interrupt, show)?;
     step.vanish();

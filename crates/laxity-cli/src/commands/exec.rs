@@ -13,15 +13,15 @@ use std::process::{Command, ExitCode};
 /// Whatever the program and its children ask for with `sched_setattr` and policy SCHED_DEADLINE is asked for as SCHED_EXT;
 /// all else is as without laxity. The program takes this process's place: signals and exit code are its own.
 #[derive(Args)]
-#[command(after_help = "\
-Example:
-  laxity load edf-bh &
-  laxity exec -- cyclicdeadline -t 2 -D 10
+#[command(after_long_help = "\
+`sched_getattr` says SCHED_EXT (7), without deadline and period, which the kernel does not keep. Programs of 32 bits are not \
+redirected. Without CAP_SYS_ADMIN the program cannot gain privileges by what it executes (no_new_privs).
 
-`sched_getattr` says SCHED_EXT (7), without deadline and period, which the kernel does not keep. Programs of 32 bits are
-not redirected. Without CAP_SYS_ADMIN the program cannot gain privileges by what it executes (no_new_privs).
+Exit codes: the program's; 2 no such program; 3 no policy is attached.
 
-Exit codes: the program's; 2 no such program; 3 no policy is attached.")]
+Examples:
+  sudo laxity load edf-bh &
+  sudo laxity exec -- cyclicdeadline -t 2 -D 10 -i 10000")]
 pub struct ExecArguments {
     /// The program and its arguments
     #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]

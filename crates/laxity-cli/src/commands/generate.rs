@@ -1,11 +1,14 @@
 //! `laxity generate`: one subcommand per generator, its options those of the generators' own catalogue.
 
+use crate::arguments::whole;
 use crate::output;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use laxity_generate::{
     COMMON_PARAMETERS, Description, Fallback, GENERATORS, Parameter, Parameters, Request, lelli2012,
 };
-use laxity_model::{ByteSize, Diagnostic, Result, TaskSet};
+use laxity_model::{
+    ByteSize, Diagnostic, Existing, Result, STANDARD, TaskSet, check_writable, plural, write_file,
+};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -23,13 +26,26 @@ pub struct GenerateArguments {
     out: Option<PathBuf>,
     format: Option<String>,
     json: bool,
+    force: bool,
 }
+
+const AFTER: &str = "\
+The same seed gives the same bytes on every machine. A set goes to standard output, or to the file of -o, whose extension says the \
+format (toml, json, csv); several sets go into the directory of -o. `laxity generate GENERATOR --help` has the options of each.
+
+Examples:
+  laxity generate emberson -n 8 -u 1.6 --wss 16KiB -o generated.toml
+  laxity generate unc -u 3.2 --utilizations exp-light \\
+      --periods logunif-moderate --count 100 -o hundred
+  laxity generate mtt --distribution mwl -u 24 -o mwl.toml
+  laxity generate waters -u 1.5 --seed 7 | laxity analyze - --cpus 4
+  laxity generate lelli2012 --cores 2 -o grid";
 
 /// Format of a set for which neither `--format` nor the file's name says one.
 const DEFAULT_FORMAT: &str = "toml";
 const FORMATS: [&str; 3] = [DEFAULT_FORMAT, "json", "csv"];
 /// The largest set of the grid has 4m tasks, and a generator makes at most 4096.
-const GRID_CORES_MAX: i64 = 1024;
+const GRID_CORES_MAX: u64 = 1024;
 
 impl Args for GenerateArguments {
     fn augment_args(command: Command) -> Command {
@@ -38,13 +54,7 @@ impl Args for GenerateArguments {
             .arg_required_else_help(true)
             .subcommands(GENERATORS.iter().map(generator_command))
             .subcommand(grid_command())
-            .after_help(
-                "The same seed gives the same bytes on every machine.\n\nExamples:\n  \
-                 laxity generate emberson -n 8 -u 1.6 --wss 16KiB -o set.toml\n  \
-                 laxity generate unc -u 3.2 --utilizations exp-light --periods logunif-moderate --count 100 -o sets\n  \
-                 laxity generate mtt --distribution mwl -u 24 -o mwl.toml\n  \
-                 laxity generate lelli2012 --cores 2 -o grid",
-            )
+            .after_long_help(AFTER)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -76,6 +86,7 @@ impl FromArgMatches for GenerateArguments {
             out: matches.get_one("out").cloned(),
             format: matches.get_one::<String>("format").cloned(),
             json: matches.get_flag("json"),
+            force: matches.get_flag("force"),
         })
     }
 
@@ -92,14 +103,21 @@ fn generator_command(generator: &Description) -> Command {
         let is_refused = generator.name == "mtt" && parameter.name == "wss";
         argument(parameter, true).hide(is_refused)
     });
-    output_arguments(Command::new(generator.name).about(generator.summary), "1")
-        .long_about(format!("{}\n\nSource: {}", generator.summary, generator.source))
+    output_arguments(Command::new(generator.name).about(sentence(generator.summary)), "1")
+        .long_about(format!("{}\n\nSource: {}", sentence(generator.summary), generator.source))
         .args(own)
         .args(common)
 }
 
+/// With a capital letter, unless a variable such as n comes first.
+fn sentence(words: &str) -> String {
+    let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
+    if rest.starts_with(' ') { words.to_owned() } else { first.to_uppercase() + rest }
+}
+
 fn argument(parameter: &'static Parameter, common: bool) -> Arg {
-    let mut argument = Arg::new(parameter.name).long(parameter.name).value_name("VALUE").help(parameter.help);
+    let mut argument =
+        Arg::new(parameter.name).long(parameter.name).value_name("VALUE").help(sentence(parameter.help));
     // So that a negative number meets the rule it breaks, not "unexpected argument".
     argument = argument.allow_hyphen_values(true);
     argument = match parameter.name {
@@ -122,25 +140,26 @@ fn grid_command() -> Command {
         .long("cores")
         .value_name("M")
         .required(true)
-        .value_parser(value_parser!(u32).range(1..=GRID_CORES_MAX));
+        .value_parser(whole::<u32>(1..=GRID_CORES_MAX));
     let wss = Arg::new("wss").long("wss").value_name("SIZES").default_value("16KiB,256KiB");
-    output_arguments(Command::new(GRID).about(GRID_SUMMARY), "3")
-        .long_about(format!("{GRID_SUMMARY}\n\nSource: lelli2012, 5.3"))
-        .arg(cores.help("number of processors m"))
-        .arg(wss.help("working set sizes"))
+    output_arguments(Command::new(GRID).about(sentence(GRID_SUMMARY)), "3")
+        .long_about(format!("{}\n\nSource: lelli2012, 5.3", sentence(GRID_SUMMARY)))
+        .arg(cores.help("Number of processors m"))
+        .arg(wss.help("Working set sizes"))
 }
 
 fn output_arguments(command: Command, count: &'static str) -> Command {
-    let number = value_parser!(u64);
-    let counted = if count == "1" { "number of sets" } else { "sets per cell of the grid" };
+    let number = whole::<u64>(0..=u64::MAX);
+    let counted = if count == "1" { "Number of sets" } else { "Sets per cell of the grid" };
     command.next_help_heading("Output").args([
-        Arg::new("seed").long("seed").value_name("N").default_value("1").value_parser(number).help("seed of everything random"),
-        Arg::new("count").long("count").value_name("N").default_value(count).value_parser(value_parser!(u64).range(1..=1_000_000)).help(counted),
+        Arg::new("seed").long("seed").value_name("N").default_value("1").value_parser(number).help("Seed of everything random"),
+        Arg::new("count").long("count").value_name("N").default_value(count).value_parser(whole::<u64>(1..=1_000_000)).help(counted),
         Arg::new("out").short('o').long("out").value_name("PATH").value_parser(value_parser!(PathBuf)).help(
-            "a file (its extension says the format), or a directory for several sets; default: standard output",
+            "A file (its extension says the format), a directory for several sets, or - for standard output, the default",
         ),
-        Arg::new("format").long("format").value_name("FORMAT").value_parser(FORMATS).help("format of the sets; default: what the file's name says, or toml"),
-        Arg::new("json").long("json").action(clap::ArgAction::SetTrue).help("print a JSON array of sets"),
+        Arg::new("force").long("force").action(clap::ArgAction::SetTrue).requires("out").help("Replace files that are there already"),
+        Arg::new("format").long("format").value_name("FORMAT").value_parser(FORMATS).help("Format of the sets; default: what the file's name says, or toml"),
+        Arg::new("json").long("json").action(clap::ArgAction::SetTrue).help("Print a JSON array of sets"),
     ])
 }
 
@@ -152,26 +171,30 @@ pub fn generators() -> Vec<(String, String)> {
 
 pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
     let single = arguments.generator != GRID && arguments.count == 1;
-    if !single && arguments.out.is_none() && !arguments.json {
-        return Err(Diagnostic::usage("several sets do not go into one stream")
-            .hint("name a directory with -o DIR, or print an array with --json"));
+    let existing = Existing::forced(arguments.force);
+    let out = arguments.out.as_deref().filter(|path| *path != Path::new(STANDARD));
+    if !single && !arguments.json {
+        check_folder(out, arguments.format.as_deref())?;
     }
-    let format = match &arguments.out {
-        Some(path) if single => format_of(path, arguments.format.as_deref())?,
+    let format = match out {
+        Some(path) if single => {
+            check_writable(path, existing)?;
+            format_of(path, arguments.format.as_deref())?
+        }
         _ => arguments.format.as_deref().unwrap_or(DEFAULT_FORMAT),
     };
     let mut array = Vec::new();
     let mut written = 0u64;
     for_each_set(arguments, &mut |set| {
         written += 1;
-        match &arguments.out {
-            Some(path) if single => write_set(path, format, set)?,
+        match out {
+            Some(path) if single => write_set(path, format, set, existing)?,
             Some(folder) => {
                 create_folder(folder)?;
-                write_set(&folder.join(format!("{}.{format}", set.name())), format, set)?;
+                write_set(&folder.join(format!("{}.{format}", set.name())), format, set, existing)?;
             }
             None if arguments.json => {}
-            None => output::print(&text_of(set, format))?,
+            None => output::print_data(&text_of(set, format))?,
         }
         if arguments.json {
             array.push(set.to_json_value());
@@ -181,8 +204,8 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
     if arguments.json {
         output::print_json(&array)?;
     }
-    if let Some(path) = &arguments.out {
-        output::say(format_args!("wrote {written} task set(s) to {}", path.display()));
+    if let Some(path) = out {
+        output::note(format_args!("wrote {} to {}", plural(written, "task set"), path.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -204,6 +227,28 @@ fn for_each_set(arguments: &GenerateArguments, take: &mut dyn FnMut(&TaskSet) ->
     (0..arguments.count).try_for_each(|index| take(&prepared.generate(index)?))
 }
 
+/// Several sets go into a directory, not into one stream or one file.
+fn check_folder(out: Option<&Path>, asked: Option<&str>) -> Result<()> {
+    let Some(path) = out else {
+        return Err(Diagnostic::usage("several sets do not go into one stream")
+            .hint("name a directory with -o DIR, or print an array with --json"));
+    };
+    let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+    if !FORMATS.contains(&extension) || path.is_dir() {
+        return Ok(());
+    }
+    let stem = path.with_extension("");
+    Err(Diagnostic::usage(format!(
+        "-o {}: several sets do not go into one file, and a directory of this name looks like one",
+        path.display()
+    ))
+    .hint(format!(
+        "name a directory, as in -o {} --format {}",
+        stem.display(),
+        asked.unwrap_or(extension)
+    )))
+}
+
 /// The format of the one file to write. Its extension is what every reader goes by, so they must agree.
 fn format_of<'a>(path: &'a Path, asked: Option<&'a str>) -> Result<&'a str> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
@@ -221,7 +266,11 @@ fn format_of<'a>(path: &'a Path, asked: Option<&'a str>) -> Result<&'a str> {
         .hint(format!("name the file *.{}", FORMATS.join(", *.")))),
         Some(asked) => Ok(asked),
         None if known => Ok(extension),
-        None => Ok(DEFAULT_FORMAT),
+        None if extension.is_empty() => Ok(DEFAULT_FORMAT),
+        None => {
+            Err(Diagnostic::usage(format!("cannot write {}: laxity writes no .{extension}", path.display()))
+                .hint(format!("name the file *.{}, or say --format {DEFAULT_FORMAT}", FORMATS.join(", *."))))
+        }
     }
 }
 
@@ -241,6 +290,6 @@ fn create_folder(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| output::cannot_write(folder, &error))
 }
 
-fn write_set(path: &Path, format: &str, set: &TaskSet) -> Result<()> {
-    output::write_file(path, &text_of(set, format))
+fn write_set(path: &Path, format: &str, set: &TaskSet, existing: Existing) -> Result<()> {
+    write_file(path, text_of(set, format).as_bytes(), existing)
 }

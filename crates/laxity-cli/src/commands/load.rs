@@ -2,7 +2,7 @@
 
 pub mod servers;
 
-use crate::arguments::value;
+use crate::arguments::{value, whole, worded};
 use crate::experiment::elsewhere;
 use crate::promotion::{Authority, Reserved};
 use crate::{interrupt, output};
@@ -11,7 +11,7 @@ use laxity_kernel::{
     BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
 };
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    CpuList, Diagnostic, Duration, Names, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
@@ -35,56 +35,60 @@ const RESTARTS_MAX: u32 = 20;
 /// is left by virtual time, at least the reserve. It ends with Ctrl-C, and in any case with this process; the kernel's own
 /// scheduler then goes on with all tasks.
 #[derive(Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 A thread asks once, and needs CAP_SYS_NICE; sched_yield or blocking ends a job, and the next is released a period later. More \
 than the CPUs less the reserve is refused (EBUSY). `laxity exec` has an unmodified SCHED_DEADLINE program ask. When a CPU comes \
 or goes the policy starts anew with its tasks, and where too few are left for it, it waits until they are back.
 
+Exit codes: 0 stopped, or --duration is over; 2 usage or input; 3 the kernel takes no such scheduler, has another one, or has \
+ended this one (the reason is said); 130 interrupted before --duration was over.
+
 Examples:
-  sudo laxity load fpp --stats                      all CPUs, a line every second
+  # all CPUs, a line every second
+  sudo laxity load fpp --stats
   sudo laxity load c-gsn-edf --cpus 0-7 --clusters '0-3;4-7'
   sudo laxity load p-edf-bh:rm --reserve 10 --duration 1m
-  sudo laxity exec -- cyclicdeadline -t 2           meanwhile, in another terminal
-  sudo laxity load amp-rm --server 25%/4ms --server 0-1=1ms/10ms --speeds 1,1,0.5,0.5
-
-Exit codes: 0 stopped, or --duration is over; 2 usage or input; 3 the kernel takes no such scheduler, has another one, or has \
-ended this one (the reason is said); 130 interrupted before --duration was over.")]
+  # meanwhile, in another terminal
+  sudo laxity exec -- cyclicdeadline -t 2 -D 10 -i 10000
+  sudo laxity load amp-rm --server 25%/4ms --server 0-1=1ms/10ms \\
+      --speeds 1,1,0.5,0.5")]
 pub struct LoadArguments {
-    /// The policy: edf-bh, edf-rbt, fpp, gsn-edf, gsn-edf-di, g-edf-mp, push-pull; `c-` or `p-` before it: a scheduler per
-    /// cluster or per core; `:rm` or `:dm` behind it: fixed priorities. amp-rm: a rate-monotonic scheduler per core, with
-    /// deferrable servers for everything else
+    /// The policy: edf-bh, edf-rbt, fpp, gsn-edf, gsn-edf-di, g-edf-mp, push-pull or amp-rm
+    ///
+    /// `c-` or `p-` before it: a scheduler per cluster or per core; `:rm` or `:dm` behind it: fixed priorities. amp-rm:
+    /// a rate-monotonic scheduler per core, with deferrable servers for everything else.
     #[arg(value_name = "POLICY", value_parser = policy)]
     pub policy: PolicyScheduler,
     #[command(flatten)]
     pub platform: crate::arguments::platform::PlatformArguments,
-    /// What happens to a job that has used up its runtime: off, throttle, or postpone its deadline
-    #[arg(long, value_name = "MODE", default_value = "throttle", value_parser = budget_mode)]
+    /// What happens to a job that has used up its runtime: off, throttle or postpone
+    #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "throttle", value_parser = budget_mode)]
     pub budget: BudgetMode,
     /// Release every job by an interrupt of its own, not those of one instant together
-    #[arg(long)]
+    #[arg(help_heading = "Schedulers", long)]
     pub no_batching: bool,
     /// What real-time tasks leave of every CPU to everything else, in percent; also what is not admitted
-    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=90))]
+    #[arg(help_heading = "Machine", long, value_name = "PERCENT", default_value_t = 5, value_parser = whole::<u8>(0..=90))]
     pub reserve: u8,
     /// The time within which the reserve is granted
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_period)]
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1s", value_parser = reserve_period)]
     pub reserve_period: Duration,
     /// Real-time tasks that a cell has room for
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=i64::from(laxity_kernel::TASKS_MAX)))]
+    #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "N", default_value_t = 1024, value_parser = whole::<u32>(1..=u64::from(laxity_kernel::TASKS_MAX)))]
     pub tasks: u32,
-    /// push-pull: after how many failures a push is given up
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = clap::value_parser!(u32).range(1..))]
+    /// push-pull: failures after which a push is given up
+    #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = whole::<u32>(1..=u64::from(u32::MAX)))]
     pub retries: u32,
     #[command(flatten)]
     pub servers: CoreArguments,
     /// Stop after this time
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,
     /// Print what happened, this often
-    #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s", value_parser = value::<Duration>)]
+    #[arg(help_heading = "Output", long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1s", value_parser = value::<Duration>)]
     pub stats: Option<Duration>,
     /// Statistics as one JSON object per line, with the sums at the end
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub json: bool,
 }
 
@@ -93,7 +97,7 @@ fn budget_mode(text: &str) -> std::result::Result<BudgetMode, String> {
         "off" => Ok(BudgetMode::Off),
         "throttle" => Ok(BudgetMode::Throttle),
         "postpone" => Ok(BudgetMode::Postpone),
-        _ => Err(format!("`{text}` is no budget mode\nhint: off, throttle or postpone")),
+        _ => Err(worded(Names::of("budget mode", &["off", "throttle", "postpone"]).unknown(text))),
     }
 }
 

@@ -1,16 +1,19 @@
 //! One file per command.
 
 pub mod analyze;
+pub mod check;
 mod compare;
 pub mod exec;
 pub mod generate;
-mod list;
+pub mod init;
+pub mod list;
 pub mod load;
 pub mod overheads;
 mod place;
 pub mod promote;
 mod report;
 mod run;
+pub mod schema;
 pub mod shell;
 mod simulate;
 pub mod study;
@@ -43,6 +46,9 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Generate(arguments) => generate::generate(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::List(arguments) => list::list(&arguments),
+        Command::Init(arguments) => init::init(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Schema(arguments) => schema::schema(&arguments),
         Command::Load(arguments) => load::load(&arguments),
         Command::Exec(arguments) => exec::exec(&arguments),
         Command::Promote(arguments) => promote::promote(&arguments),
@@ -156,7 +162,7 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
         ilp_time_limit: placement.ilp_time_limit,
         seed: arguments.seed,
         existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
-        quiet: arguments.quiet,
+        quiet: output::quiet(),
         ..Settings::plain(unique(schedulers), arguments.duration, placement.method(), platform, out)
     })
 }

@@ -32,18 +32,22 @@ const REAL_TIME: [Class; 3] = [Class::Deadline, Class::FixedPriority, Class::Ext
 /// when it begins and leaves nothing behind: a policy that `laxity load` has attached, and the tasks under it, go on before and
 /// after.
 #[derive(Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 The directory of --out gets the recording (overheads.json), every sample (samples.parquet), and for each scheduling class two CSV \
-files, means and maxima, with as many tasks as threads of that class were seen: what `laxity simulate --costs` takes. Only samples \
-that concern real-time threads are recorded; those that an interrupt disturbed are counted apart.
+files, means and maxima, with as many tasks as threads of that class were seen: what `laxity simulate --costs` takes. Only \
+samples that concern real-time threads are recorded; those that an interrupt disturbed are counted apart.
+
+Exit codes: those of the program, if there is one (128 and the signal that killed it); otherwise 0; 2 usage or input; 3 the \
+kernel does not let it be traced; 130 interrupted before --duration was over.
 
 Examples:
-  sudo laxity overheads --duration 10s                                       whatever runs here now
-  sudo laxity overheads -o linux -- cyclicdeadline -t 2 -D 10                a program under SCHED_DEADLINE
-  sudo laxity overheads -o ours -- laxity exec -- cyclicdeadline -t 2 -D 10  the same program under the policy of `laxity load`
-
-Exit codes: those of the program, if there is one (128 and the signal that killed it); otherwise 0; 2 usage or input; 3 the kernel \
-lets nobody trace it; 130 interrupted before --duration was over.")]
+  # whatever runs here now
+  sudo laxity overheads --duration 10s
+  # a program under SCHED_DEADLINE
+  sudo laxity overheads -o linux -- cyclicdeadline -t 2 -D 10 -i 10000
+  # the same program under the policy of `laxity load`
+  sudo laxity overheads -o ours -- laxity exec -- cyclicdeadline -t 2 -D 10 \\
+      -i 10000")]
 pub struct OverheadsArguments {
     /// Record for this time; default: until Ctrl-C, or while the program runs
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = value::<Duration>, conflicts_with = "command")]

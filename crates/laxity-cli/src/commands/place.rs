@@ -63,7 +63,7 @@ struct GroupAnswer {
 pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let set = read_set(&arguments.set)?;
     experiment::check_real_time(&set)?;
-    let platform = arguments.platform.resolve()?;
+    let platform = arguments.platform.resolve_simulated()?;
     let bins = Bin::of_platform(&platform, arguments.onto)?;
     let (numerator, denominator) = arguments.limit;
     let below = arguments.below.below();

@@ -1,6 +1,6 @@
 //! `laxity promote`, `demote` and `resize`: threads and servers of a loaded amp-rm.
 
-use crate::arguments::value;
+use crate::arguments::{value, whole};
 use crate::output;
 use crate::promotion::{Order, Outcome, Proven, ask, lateness};
 use clap::Args;
@@ -16,16 +16,16 @@ const REFUSED: u8 = 1;
 /// does not fit stays ordinary. How late jobs can be is said of it and of the others there: that is proven, of jobs that need no more
 /// than their runtime. `laxity demote`, and the end of the loader however it comes, give it back its policy, nice value and CPUs.
 #[derive(Args)]
-#[command(after_help = "\
-Example:
-  sudo laxity load amp-rm --server 25%/4ms &
-  sudo laxity promote 4711 --runtime 2ms --period 10ms --tardiness-bound 1ms
+#[command(after_long_help = "\
+Exit codes: 0 it is a real-time task; 1 refused, with the reason of each core; 2 there is no such thread, or it cannot be one; 3 \
+no amp-rm is loaded, or by another user.
 
-Exit codes: 0 it is a real-time task; 1 refused, with the reason of each core; 2 there is no such thread, or it cannot be one; \
-3 no amp-rm is loaded, or by another user.")]
+Examples:
+  sudo laxity load amp-rm --server 25%/4ms &
+  sudo laxity promote 4711 --runtime 2ms --period 10ms --tardiness-bound 1ms")]
 pub struct PromoteArguments {
     /// A process (its first thread), or a thread
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = pid)]
     pub pid: i32,
     /// What a job needs, at speed 1
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
@@ -43,12 +43,14 @@ pub struct PromoteArguments {
 
 /// Make a promoted thread ordinary again, with the policy, nice value and CPUs that it had.
 #[derive(Args)]
-#[command(
-    after_help = "Exit codes: 0 it is ordinary; 2 it is not promoted; 3 no amp-rm is loaded, or by another user."
-)]
+#[command(after_long_help = "\
+Exit codes: 0 it is background work; 2 it is not promoted; 3 no amp-rm is loaded, or by another user.
+
+Examples:
+  sudo laxity demote 4711")]
 pub struct DemoteArguments {
     /// A process (its first thread), or a thread
-    #[arg(value_name = "PID")]
+    #[arg(value_name = "PID", value_parser = pid)]
     pub pid: i32,
     /// Print JSON
     #[arg(long)]
@@ -59,15 +61,15 @@ pub struct DemoteArguments {
 ///
 /// From its next period on; where the period changes, from when no real-time job is pending on the core.
 #[derive(Args)]
-#[command(after_help = "\
-Example:
-  sudo laxity resize --cpu 0 --server 1ms/10ms
-
+#[command(after_long_help = "\
 Exit codes: 0 it has that size; 1 refused: which task it would break, and by how much; 2 no such core or size; 3 no amp-rm is \
-loaded, or by another user.")]
+loaded, or by another user.
+
+Examples:
+  sudo laxity resize --cpu 0 --server 1ms/10ms")]
 pub struct ResizeArguments {
     /// The core
-    #[arg(long, value_name = "CPU")]
+    #[arg(long, value_name = "CPU", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
     pub cpu: u32,
     /// Its server: `2ms/10ms`, `20%/10ms` or `2ms@slowest/10ms`; `0ms/10ms` for none
     #[arg(long, allow_hyphen_values = true, value_name = "SIZE", value_parser = value::<ServerSize>)]
@@ -75,6 +77,15 @@ pub struct ResizeArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// The number of a process or a thread.
+fn pid(text: &str) -> std::result::Result<i32, String> {
+    text.trim().parse().ok().filter(|&pid| pid > 0).ok_or_else(|| {
+        "not the number of a process or thread\nhint: `pidof PROGRAM` says that of a program, and `ps -L -p PID` those of its \
+         threads"
+            .to_owned()
+    })
 }
 
 pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {

@@ -4,6 +4,7 @@ use super::simulate::{heading, rows};
 use super::verify::chosen;
 use crate::arguments::ReportArguments;
 use crate::overheads::{self, RunOverheads};
+use crate::progress::Phase;
 use crate::simulation::views::{Shown, Views};
 use crate::{output, simulation};
 use laxity_model::{Diagnostic, Result};
@@ -100,7 +101,7 @@ impl<'a> Answer<'a> {
 }
 
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
-    let views = Views::from(&arguments.views);
+    let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
     if views.any() || arguments.run.is_some() {
         return look(arguments, &views);
     }
@@ -140,7 +141,7 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
 /// Writes the answer to standard output.
 pub fn print(report: &Report<'_>, verdicts: &[(u32, Verdict)], json: bool, tables: bool) -> Result<()> {
     if json {
-        output::print(&Answer::of(report, verdicts, &[], None).text()?)
+        output::print_data(&Answer::of(report, verdicts, &[], None).text()?)
     } else if tables {
         output::print(&report.text(style()))
     } else {
@@ -179,16 +180,20 @@ pub fn publish(
     };
     let overheads = overheads::read(directory)?;
     let text = Answer::of(&report, verdicts, &overheads, Some(directory)).text()?;
-    output::write_file(&directory.join(SUMMARY_FILE), &text)?;
-    report.write(directory)?;
+    let phase = Phase::begin("writing the report", output::quiet());
+    let written =
+        output::write_file(&directory.join(SUMMARY_FILE), &text).and_then(|()| report.write(directory));
+    phase.end();
+    // The answer does not need the disk.
     if json {
-        output::print(&text)?;
+        output::print_data(&text)?;
     } else if tables {
         output::print(&report.text(style()))?;
         output::print(&overheads::text(&overheads))?;
     }
+    written.map_err(|error| error.context("the answer is above, and the report is not written"))?;
     let page = directory.join(laxity_report::HTML_FILE);
-    output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     let real_runs = || report.summary().runs.iter().filter(|run| run.host != Host::Simulator);
     Ok(Found {
         recommended_is_clean: report.recommendation().misses_nothing,
@@ -215,10 +220,14 @@ fn is_clean(scheduler: &SchedulerSummary) -> bool {
 }
 
 fn style() -> TextStyle {
-    if !std::io::stdout().is_terminal() {
-        return TextStyle::default();
+    let terminal = std::io::stdout().is_terminal();
+    TextStyle {
+        width: output::columns(),
+        borders: terminal,
+        color: terminal && std::env::var_os("NO_COLOR").is_none(),
+        ascii: !output::utf8(),
+        verbose: output::verbose(),
     }
-    TextStyle { width: output::columns(), color: std::env::var_os("NO_COLOR").is_none() }
 }
 
 /// The deployment files of a results directory, by name.
@@ -238,26 +247,12 @@ fn deploy_texts(directory: &Path) -> Vec<DeployText> {
     paths.into_iter().filter_map(text).take(DEPLOY_TEXTS_MAX).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    /// After a deliberate change: `LAXITY_BLESS=1 cargo test -p laxity answer_schema`.
-    #[test]
-    fn the_published_answer_schema_is_that_of_the_code() {
-        let mut schema = schemars::schema_for!(Answer<'_>);
-        schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/answer.schema.json".into());
-        schema.insert("title".into(), "laxity answer".into());
-        let mut schema = schema.to_value();
-        schema["properties"]["version"] =
-            json!({ "description": "Version of this format.", "const": laxity_trace::SUMMARY_VERSION });
-        let text = serde_json::to_string_pretty(&schema).expect("serializes") + "\n";
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/answer.schema.json");
-        if std::env::var_os("LAXITY_BLESS").is_some() {
-            std::fs::write(&path, &text).expect("writes the schema");
-        }
-        let published = std::fs::read_to_string(&path).expect("the schema is published");
-        assert!(published == text, "answer.schema.json differs from the code; LAXITY_BLESS=1 rewrites it");
-    }
+/// The JSON Schema of [`Answer`]; published as `schemas/answer.schema.json`.
+pub fn schema() -> serde_json::Value {
+    let mut schema = schemars::schema_for!(Answer<'_>);
+    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/answer.schema.json".into());
+    schema.insert("title".into(), "laxity answer".into());
+    let mut schema = schema.to_value();
+    schema["properties"]["version"] = serde_json::json!({ "description": "Version of this format.", "const": laxity_trace::SUMMARY_VERSION });
+    schema
 }

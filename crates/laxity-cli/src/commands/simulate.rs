@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     let sets = read_sets(&arguments.sets)?;
-    let views = Views::from(&arguments.views);
+    let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
     let mut settings = settings(arguments)?;
     let runs = sets.len() * settings.schedulers.len() * settings.repeat as usize;
     views.check(runs)?;
@@ -117,7 +117,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         verify: arguments.verify,
         tolerate: arguments.tolerate,
         threads,
-        quiet: arguments.quiet,
+        quiet: output::quiet(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! `laxity vm`.
 
-use crate::arguments::{Cli, Speeds, value};
+use crate::arguments::{Cli, Speeds, value, whole};
 use crate::{interrupt, output};
 use clap::{Args, Parser as _};
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
@@ -16,91 +16,95 @@ const TIMEOUT_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// `laxity vm`.
 #[derive(Args)]
-#[command(after_help = "\
-The command works in a directory of the same path as this one. Every file and directory that its arguments name is \
-copied in, and what is new or changed afterwards comes back to where it would be without the machine: everything \
-below this directory, and below paths outside it that arguments name. Files come back whole and all together, also \
-from a command that was interrupted or ran into --timeout; deletions do not. Output is passed on as it comes, and the \
-exit code is the command's.
+#[command(after_long_help = "\
+The command works in a directory of the same path as this one. Every file and directory that its arguments name is copied in, \
+and what is new or changed afterwards comes back to where it would be without the machine: everything below this directory, and \
+below paths outside it that arguments name. Files come back whole and all together, also from a command that was interrupted or \
+ran into --timeout; deletions do not. Output is passed on as it comes, and the exit code is the command's.
 
 Kernels are fetched from Debian's archives (apt, with a configuration of its own; 50 MB) into ~/.cache/laxity/vm, once; \
-LAXITY_VM_CACHE and LAXITY_VM_MIRROR name other places. Before it boots, each is examined: some builds cannot load any \
-sched_ext scheduler. It takes QEMU (qemu-system-x86); scripts want busybox-static. No root, no KVM needed: without KVM \
-the machine is emulated, some five times slower, and times measured in it mean nothing.
+LAXITY_VM_CACHE and LAXITY_VM_MIRROR name other places. Before it boots, each is examined: some builds cannot load any sched_ext \
+scheduler. It takes QEMU (qemu-system-x86); scripts want busybox-static. No root, no KVM needed: without KVM the machine is \
+emulated, some five times slower, and times measured in it mean nothing.
+
+Exit codes: the command's; 2 usage or input; 3 no QEMU, no good kernel, a machine that does not boot, dies or takes too long; \
+130 interrupted.
 
 Examples:
-  laxity vm -- run set.toml --scheduler g-edf --duration 2s --out results
+  laxity vm -- run set.toml --scheduler edf-bh --duration 2s --out results
   laxity vm --cpus 4 --kernel-line newest -- list
+  # by counted instructions: the load of this machine changes nothing
   laxity vm --deterministic --cpus 1 -- run set.toml --scheduler p-edf
-  sudo laxity vm --cpus 2 --cpu-speeds 0.8,0.2 -- load amp-rm --speeds 0.8,0.2 --duration 5s
-  laxity vm --exec -- sh scenario.sh                any program, with its libraries
-  laxity vm --kernels                               which kernels there are, and which are good
-
-Exit codes: the command's; 2 usage or input; 3 no QEMU, no good kernel, a machine that does not boot, dies or takes too \
-long; 130 interrupted.")]
+  sudo laxity vm --cpus 2 --cpu-speeds 0.8,0.2 -- load amp-rm \\
+      --speeds 0.8,0.2 --duration 5s
+  # any program, with its libraries
+  laxity vm --exec -- sh scenario.sh
+  # which kernels there are, and which are good
+  laxity vm --kernels")]
 pub struct VmArguments {
     /// What to run in the machine: laxity's arguments or, with --exec, a program and its arguments
     #[arg(value_name = "COMMAND", last = true, required_unless_present = "kernels")]
     pub command: Vec<String>,
     /// CPUs of the machine, 1 to 255
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=255))]
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "N", default_value_t = 2, value_parser = whole::<u32>(1..=255))]
     pub cpus: u32,
-    /// What part of one of this machine's CPUs each of its CPUs gets, as in 0.5,0.5,0.25: unequal cores (needs root, and QEMU 8.1 or KVM)
-    #[arg(long, allow_hyphen_values = true, value_name = "SPEEDS", conflicts_with = "deterministic", value_parser = value::<Speeds>)]
+    /// What part of one of this machine's CPUs each of its CPUs gets, as in 0.5,0.5,0.25
+    ///
+    /// Unequal cores: needs root, and QEMU 8.1 or KVM.
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "SPEEDS", conflicts_with = "deterministic", value_parser = value::<Speeds>)]
     pub cpu_speeds: Option<Speeds>,
     /// Its memory, such as 512M or 2G
-    #[arg(long, allow_hyphen_values = true, value_name = "SIZE", default_value = "2G", value_parser = memory)]
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "SIZE", default_value = "2G", value_parser = memory)]
     pub memory: ByteSize,
     /// Boot this kernel image
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["kernel_line", "flavour", "offline"])]
+    #[arg(help_heading = "Kernel", long, value_name = "FILE", conflicts_with_all = ["kernel_line", "flavour", "offline"])]
     pub kernel: Option<PathBuf>,
-    /// The newest good kernel of this line: newest, the beginning of a version such as 7.3, or one version
-    #[arg(long, value_name = "LINE", default_value_t = Line::long_term(), value_parser = value::<Line>)]
+    /// The newest good kernel of this line
+    ///
+    /// `newest`, the beginning of a version such as 7.3, or one version.
+    #[arg(help_heading = "Kernel", long, value_name = "LINE", default_value_t = Line::long_term(), value_parser = value::<Line>)]
     pub kernel_line: Line,
     /// How Debian built the kernel: cloud, rt (PREEMPT_RT) or generic
-    #[arg(long, value_name = "NAME", default_value_t = Flavour::Cloud, value_parser = value::<Flavour>)]
+    #[arg(help_heading = "Kernel", long, value_name = "NAME", default_value_t = Flavour::Cloud, value_parser = value::<Flavour>)]
     pub flavour: Flavour,
     /// Only kernels that have been fetched before
-    #[arg(long)]
+    #[arg(help_heading = "Kernel", long)]
     pub offline: bool,
     /// Boot a kernel even if it cannot load sched_ext schedulers
-    #[arg(long)]
+    #[arg(help_heading = "Kernel", long)]
     pub any_kernel: bool,
     /// Add this to the kernel's command line
-    #[arg(long, allow_hyphen_values = true, value_name = "OPTION")]
+    #[arg(help_heading = "Kernel", long, allow_hyphen_values = true, value_name = "OPTION")]
     pub append: Vec<String>,
     /// How the machine is executed: auto (KVM where it works), kvm, or tcg (emulated)
-    #[arg(long, value_name = "WAY", default_value = "auto", value_parser = value::<Acceleration>)]
+    #[arg(help_heading = "Machine", long, value_name = "WAY", default_value = "auto", value_parser = value::<Acceleration>)]
     pub accel: Acceleration,
     /// Let time pass by counted instructions (2 ns each), one CPU after the other: repeatable, slow
-    #[arg(long, conflicts_with = "accel")]
+    #[arg(help_heading = "Machine", long, conflicts_with = "accel")]
     pub deterministic: bool,
     /// How long the machine may take to boot
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "60s", value_parser = time)]
+    #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "60s", value_parser = time)]
     pub boot_timeout: Duration,
     /// How long the command may take
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "10m", value_parser = time)]
+    #[arg(help_heading = "Command", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10m", value_parser = time)]
     pub timeout: Duration,
     /// Copy this file or directory in, too
-    #[arg(long, value_name = "PATH")]
+    #[arg(help_heading = "Command", long, value_name = "PATH")]
     pub with: Vec<PathBuf>,
     /// Give the command this environment variable
-    #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
+    #[arg(help_heading = "Command", long, value_name = "NAME=VALUE", value_parser = variable)]
     pub env: Vec<(String, String)>,
     /// Run a program instead of laxity: one of busybox, or one of this machine with its libraries
-    #[arg(long)]
+    #[arg(help_heading = "Command", long)]
     pub exec: bool,
     /// Show what the machine's kernel says, on standard error
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub console: bool,
-    /// Say nothing but errors beside the command's own output
-    #[arg(short, long)]
-    pub quiet: bool,
     /// List the kernels in the cache and in the archives, and what is known of them
-    #[arg(long, conflicts_with_all = ["command", "kernel"])]
+    #[arg(help_heading = "Kernel", long, conflicts_with_all = ["command", "kernel"])]
     pub kernels: bool,
     /// Print the list of kernels as JSON
-    #[arg(long, requires = "kernels", conflicts_with = "command")]
+    #[arg(help_heading = "Output", long, requires = "kernels", conflicts_with = "command")]
     pub json: bool,
 }
 
@@ -112,12 +116,9 @@ pub fn memory(text: &str) -> std::result::Result<ByteSize, String> {
     }
 }
 
-/// A time limit: as everywhere, or in minutes.
+/// A time limit.
 fn time(text: &str) -> std::result::Result<Duration, String> {
-    let limit = match text.strip_suffix('m').and_then(|minutes| minutes.parse::<u32>().ok()) {
-        Some(minutes) => Duration::from_secs(60 * u64::from(minutes)),
-        None => value(text)?,
-    };
+    let limit: Duration = value(text)?;
     if limit.is_zero() || limit > TIMEOUT_MAX {
         return Err(format!("{text} is not between nothing and a week\nhint: such as 30s or 10m"));
     }
@@ -133,7 +134,7 @@ fn variable(text: &str) -> std::result::Result<(String, String), String> {
 
 pub fn vm(arguments: &VmArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
-    let mut terminal = Terminal { quiet: arguments.quiet, console: arguments.console, deaf: false };
+    let mut terminal = Terminal { quiet: output::quiet(), console: arguments.console, deaf: false };
     let ended = if arguments.kernels {
         kernels(arguments, &interrupt, &mut terminal)
     } else {

@@ -1,6 +1,6 @@
 //! How fast working sets are walked alone: measured, or read from a file, so that several calls give jobs the same work.
 
-use laxity_model::{Diagnostic, Result, Task, TaskSet, WalkKind, WalkRates};
+use laxity_model::{Diagnostic, Existing, Result, Task, TaskSet, WalkKind, WalkRates, write_file};
 use laxity_run::{AccessRate, access_rate};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -52,7 +52,9 @@ impl Calibration {
         for (&kind, rate) in &self.rates {
             rates.insert(kind, rate.accesses(), rate.span());
         }
-        fs::write(file, rates.to_json()).map_err(|error| cannot("write", file, &error))
+        // What the file had is among the rates, so nothing of it is lost.
+        write_file(file, rates.to_json().as_bytes(), Existing::Replace)
+            .map_err(|error| error.context("--calibration"))
     }
 
     /// The rate of a task of the sets.

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::work::{check_jobs, expected_jobs};
-use laxity_model::{ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet};
+use laxity_model::{ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet, plural};
 use laxity_place::Overload;
 use std::collections::BTreeMap;
 
@@ -94,8 +94,9 @@ fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
         return Ok(());
     }
     Err(Diagnostic::usage(format!(
-        "{} jobs in {runs} run(s) of every set need about {} of memory for their records, but only {} are available",
-        jobs * runs,
+        "{} in {} of every set need about {} of memory for their records, but only {} are available",
+        plural(jobs * runs, "job"),
+        plural(runs, "run"),
         ByteSize(u64::try_from(wanted).unwrap_or(u64::MAX) >> 20 << 20),
         ByteSize(available.unwrap_or_default() >> 20 << 20)
     ))

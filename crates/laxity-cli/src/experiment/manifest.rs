@@ -26,8 +26,8 @@ pub struct Common {
     pub placement: Method,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
-    /// How long the ILP may take.
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
+    pub ilp_time_limit: Option<Duration>,
 }
 
 impl Common {
@@ -58,13 +58,14 @@ impl Common {
     }
 
     fn options(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([
+        let limit = self.ilp_time_limit.map(|limit| ("ilp-time-limit".to_owned(), limit.to_string()));
+        let common = [
             ("demand".to_owned(), self.demand.to_string()),
             ("duration".to_owned(), self.duration.to_string()),
-            ("ilp-time-limit".to_owned(), self.ilp_time_limit.to_string()),
             ("overload".to_owned(), self.overload.to_string()),
             ("placement".to_owned(), self.placement.to_string()),
             ("repeat".to_owned(), self.repeat.to_string()),
-        ])
+        ];
+        common.into_iter().chain(limit).collect()
     }
 }

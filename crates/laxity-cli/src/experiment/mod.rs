@@ -15,7 +15,7 @@ pub use calibration::Calibration;
 pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_real_time};
 pub use manifest::{Common, placement_of_all};
 pub use parts::{Deployment, check_prospects};
-pub use placing::{ILP_TIME_LIMIT, Placed, Placements, Placing};
+pub use placing::{Placed, Placements, Placing};
 pub use runs::reason;
 pub use schedule::verify_again;
 pub use served::{Below, SLOWEST_FIT, Served};
@@ -24,17 +24,20 @@ pub use work::{DemandModel, expected_jobs};
 use crate::analysis::{Charges, analyse_beside};
 use crate::output;
 use crate::overheads::{self, Measuring, Probes, Subject};
-use crate::progress::Steps;
+use crate::progress::{Phase, Steps};
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{
     Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, ServerSizes, Speed, TaskSet, Utilization,
+    plural,
 };
 use laxity_place::{Fit, Method, Overload};
 use laxity_run::{
     BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
-use laxity_trace::{AnalysisRecord, Existing, Results, ResultsDirectory, Run, RunStatus, RunSummary};
+use laxity_trace::{
+    AnalysisRecord, Existing, NOT_ANALYSED, Results, ResultsDirectory, Run, RunStatus, RunSummary,
+};
 use parts::{Part, parts};
 use runs::{Work, manifest, planned_runs};
 use std::path::{Path, PathBuf};
@@ -64,9 +67,9 @@ pub struct Settings {
     pub calibration: Option<PathBuf>,
     /// How much of its WCET a job asks for.
     pub demand: Demand,
-    /// What becomes of a job that misses its deadline.
+    /// What a job does once it has missed its deadline.
     pub on_miss: OnMiss,
-    /// How many ordinary threads are always ready beside the tasks.
+    /// How many background threads are always ready beside the tasks.
     pub busy: u32,
     /// Margin of SCHED_DEADLINE budgets.
     pub budget_margin: BudgetMargin,
@@ -86,8 +89,8 @@ pub struct Settings {
     pub fit: Option<Fit>,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
-    /// How long the ILP may take.
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
+    pub ilp_time_limit: Option<Duration>,
     /// Seed of everything random.
     pub seed: u64,
     /// The cores to use, and their clusters.
@@ -137,7 +140,7 @@ impl Settings {
             limit: None,
             fit: None,
             overload: Overload::Refuse,
-            ilp_time_limit: ILP_TIME_LIMIT,
+            ilp_time_limit: None,
             seed: 0,
             platform,
             out,
@@ -203,7 +206,7 @@ impl Bench {
     ///
     /// # Errors
     ///
-    /// Somebody else has it; the probes are not possible here.
+    /// Another run holds the machine; the probes are not possible here.
     pub fn set_up(probes: Option<Probes>) -> Result<Bench> {
         // Before anything real-time is tried: another run's measurements must not be disturbed.
         let lock = MachineLock::acquire()?;
@@ -252,6 +255,7 @@ pub fn conduct_on(
     let runs = planned_runs(sets, &parts, settings, capabilities);
     let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
     manifest.analysis = analysis(sets, &parts, settings)?;
+    manifest.options.extend(not_analysed(sets, settings).map(|why| (NOT_ANALYSED.to_owned(), why)));
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
     overheads::clear(directory.path())?;
     laboratory.make_all(&runs, &mut directory)?;
@@ -260,13 +264,15 @@ pub fn conduct_on(
     }
     laboratory.simulate_beside(&runs, &mut directory)?;
     let path = directory.path().to_owned();
+    let phase = Phase::begin("reading the results", settings.quiet);
     directory.finish()?;
     let results = laxity_trace::load(&path)?;
+    phase.end();
     let deployment = Deployment { parts, capabilities: capabilities.clone() };
     Ok(Finished { directory: path, results, deployment, interrupted: interrupt.load(SeqCst) })
 }
 
-/// What is proven of each part. Nothing of sets whose jobs may exceed their WCETs: no analysis knows those.
+/// What is proven of each part. Sets whose jobs may exceed their WCETs are left out: tests assume that none does.
 fn analysis(sets: &[TaskSet], parts: &[Part], settings: &Settings) -> Result<Vec<AnalysisRecord>> {
     let Some(charges) = &settings.analyse else { return Ok(Vec::new()) };
     let platform = settings.platform_of_demand()?;
@@ -283,6 +289,20 @@ fn analysis(sets: &[TaskSet], parts: &[Part], settings: &Settings) -> Result<Vec
         )
     };
     Ok(parts.iter().filter(known).filter_map(record).collect())
+}
+
+/// Which sets are not analysed although that was wanted, and why.
+fn not_analysed(sets: &[TaskSet], settings: &Settings) -> Option<String> {
+    settings.analyse.as_ref()?;
+    let why = |set: &TaskSet| {
+        let task = work::exceeding(set, settings.demand)?;
+        Some(format!(
+            "`{}` is left out, because jobs of `{task}` may ask for more than their WCET",
+            set.name()
+        ))
+    };
+    let all: Vec<String> = sets.iter().filter_map(why).collect();
+    (!all.is_empty()).then(|| format!("{}. Every test assumes that none does", all.join("; ")))
 }
 
 /// Everything that runs need while they are made.
@@ -345,7 +365,7 @@ impl Laboratory<'_> {
         let machine = Conditions { platform: &platform, demand: self.settings.demand, mechanics };
         let quiet = self.settings.quiet;
         if !quiet && !cases.is_empty() {
-            output::say(format_args!("simulating the same jobs: {} run(s)", cases.len()));
+            output::say(format_args!("simulating the same jobs: {}", plural(cases.len(), "run")));
         }
         simulate_beside(&cases, &machine, first, quiet, self.interrupt, |run| directory.append_run(&run))
     }
@@ -359,7 +379,7 @@ impl Laboratory<'_> {
             plan.tasks.iter().map(|task| set.tasks()[task.id].deadline_rel).collect();
         let step = steps.begin(&format!("{} {}", run.scheduler, set.name()));
         let mut show = |progress: Progress| {
-            step.show(progress.finished, progress.total, &format!("{} misses", progress.missed));
+            step.show(progress.finished, progress.total, &plural(progress.missed, "miss"));
         };
         let mut execute =
             || laxity_run::execute(&self.bench.lock, &plan, &orders, &deadlines, self.interrupt, &mut show);
@@ -377,6 +397,7 @@ impl Laboratory<'_> {
                 run.kernel_counters = executed.counters;
                 run.jobs = executed.jobs;
                 if let Some(records) = executed.records {
+                    step.phase("verifying the schedule");
                     self.keep_schedule(run, &plan, &records, directory);
                 }
             }
@@ -401,7 +422,7 @@ impl Laboratory<'_> {
         }
     }
 
-    /// Of whom overheads are recorded.
+    /// What overheads are recorded of.
     fn subject<'a>(&'a self, run: &Run, part: usize, set: &'a TaskSet) -> Subject<'a> {
         Subject {
             run: run.id,
@@ -450,9 +471,10 @@ impl Laboratory<'_> {
         // Starting, stopping and the last jobs take a little longer.
         let total = alone.as_secs_f64() + (duration.as_secs_f64() + 0.3) * together as f64;
         output::say(format_args!(
-            "{} task set(s), {} scheduler(s), {together} run(s) of {duration}: about {total:.0} s",
-            self.sets.len(),
-            self.settings.schedulers.len(),
+            "{}, {}, {} of {duration}: about {total:.0} s",
+            plural(self.sets.len(), "task set"),
+            plural(self.settings.schedulers.len(), "scheduler"),
+            plural(together, "run"),
         ));
     }
 }
@@ -461,7 +483,7 @@ impl Laboratory<'_> {
 fn say_not_recorded(run: &Run, said: &mut Vec<String>) {
     if let Some(why) = run.not_measured.get(laxity_run::SCHEDULE).filter(|why| !said.contains(why)) {
         output::say(format_args!(
-            "note: {}: the schedule is not recorded, nor verified: {why}",
+            "note: schedules of {} are not recorded, and so not verified: {why}",
             run.scheduler
         ));
         said.push(why.clone());
@@ -486,15 +508,15 @@ fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
             let checked =
                 run.schedule.as_ref().map(|schedule| match schedule.verification.violations_count() {
                     0 => ", schedule as defined".to_owned(),
-                    count => format!(", schedule violated {count} times"),
+                    count => format!(", {} of the schedule's definition", plural(count, "violation")),
                 });
             let apart = [(summary.counts.aborted, "aborted"), (summary.counts.skipped, "skipped")];
             let apart = apart.iter().filter(|(count, _)| *count > 0);
             let apart: String = apart.map(|(count, what)| format!(", {count} {what}")).collect();
             format!(
-                "{} jobs, {} misses{apart}, max tardiness {:.3} ms{early}{}",
-                summary.counts.jobs,
-                summary.counts.misses,
+                "{}, {}{apart}, max tardiness {:.3} ms{early}{}",
+                plural(summary.counts.jobs, "job"),
+                plural(summary.counts.misses, "miss"),
                 Duration::from_ns(tardy).as_ms_f64(),
                 checked.unwrap_or_default()
             )

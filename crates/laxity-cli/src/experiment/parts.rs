@@ -197,7 +197,7 @@ impl Planner<'_> {
     }
 }
 
-/// What became of one set under one scheduler: its name and set, and why there is nothing to run, if so.
+/// One set under one scheduler: its name and set, and why there is nothing to run, if so.
 pub type Prospect<'a> = (&'a str, &'a TaskSet, Option<&'a Diagnostic>);
 
 /// If nothing can be run and every reason lies in the input, there is nothing to measure or to report: an error.

@@ -32,8 +32,8 @@ pub struct Placing<'a> {
     pub fit: Option<Fit>,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
-    /// How long the ILP may take.
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
+    pub ilp_time_limit: Option<Duration>,
     /// Ends the search for the optimum: the best placement found by then is the answer.
     pub interrupt: &'a AtomicBool,
 }
@@ -174,6 +174,3 @@ fn record(set: &TaskSet, placement: &Placement, wholes: &[CpuList]) -> Placement
         notes: placement.notes.clone(),
     }
 }
-
-/// The default time limit of the ILP within a comparison: enough for what a report waits for.
-pub const ILP_TIME_LIMIT: Duration = Duration::from_secs(10);

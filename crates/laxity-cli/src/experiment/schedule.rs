@@ -122,6 +122,7 @@ fn origin(run: &Run, set: &TaskSet, plan: &Plan, platform: &Platform, records: &
     Origin {
         t0_ns: records.t0_ns,
         tasks: records.threads.iter().filter_map(member).collect(),
+        names: set.tasks().iter().map(|task| task.name.clone()).collect(),
         first_job: if plan.attachment.is_some() { FIRST_JOB } else { 0 },
         cpus: platform.cpus().iter().collect(),
         queues: plan.attachment.as_ref().is_some_and(|attachment| attachment.has_queue_per_core()),

@@ -96,7 +96,7 @@ pub struct Served<'a> {
     double_hit: DoubleHit,
     tardiness_bound: Option<Duration>,
     tick: Duration,
-    /// Whom it refused first.
+    /// The task that it refused first.
     refused: Cell<Option<usize>>,
 }
 

@@ -3,7 +3,7 @@
 use super::Settings;
 use super::calibration::Calibration;
 use laxity_generate::jobs_of;
-use laxity_model::{Demand, Diagnostic, Duration, Result, Task, TaskSet};
+use laxity_model::{Demand, Diagnostic, Duration, Names, Result, Task, TaskSet};
 use laxity_run::JobOrder;
 use std::fmt;
 use std::str::FromStr;
@@ -25,9 +25,7 @@ impl FromStr for DemandModel {
         match text {
             "cpu-time" => Ok(DemandModel::CpuTime),
             "work" => Ok(DemandModel::Work),
-            _ => Err(Diagnostic::usage(format!("demand model `{text}` is not known")).hint(
-                "choose cpu-time (run for the demanded CPU time) or work (a calibrated number of accesses)",
-            )),
+            _ => Err(Names::of("demand model", &["cpu-time", "work"]).unknown(text)),
         }
     }
 }
@@ -70,6 +68,11 @@ pub fn expected_jobs(set: &TaskSet, duration: Duration) -> u128 {
 
 /// Whether a job may ask for more than its WCET.
 pub fn may_exceed_wcet(set: &TaskSet, demand: Demand) -> bool {
+    exceeding(set, demand).is_some()
+}
+
+/// The first task whose jobs may ask for more than their WCET.
+pub fn exceeding(set: &TaskSet, demand: Demand) -> Option<&str> {
     const WHOLE_PPM: u32 = 1_000_000;
     let exceeds = |demand: Demand| match demand {
         Demand::Wcet => false,
@@ -78,7 +81,8 @@ pub fn may_exceed_wcet(set: &TaskSet, demand: Demand) -> bool {
         Demand::Normal(..) => true,
         Demand::Bimodal(low, high, _) => low.max(high) > WHOLE_PPM,
     };
-    set.real_time().any(|(_, task)| exceeds(task.demand.unwrap_or(demand)))
+    let of = |(_, task): &(usize, &Task)| exceeds(task.demand.unwrap_or(demand));
+    set.real_time().find(of).map(|(_, task)| task.name.as_str())
 }
 
 /// Turns task sets into orders for the runner.

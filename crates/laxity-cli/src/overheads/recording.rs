@@ -1,7 +1,7 @@
 //! Recording beside a run.
 
 use laxity_kernel::rings::Record;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Names, Result};
 use laxity_overheads::{Options, Recorded, Recorder, Selection, record};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,8 +24,7 @@ impl FromStr for Probes {
         match text {
             "events" => Ok(Probes::Events),
             "functions" => Ok(Probes::Functions),
-            _ => Err(Diagnostic::usage(format!("`{text}` is no selection of overheads"))
-                .hint("choose events, or functions to time the functions of scheduling classes as well")),
+            _ => Err(Names::of("selection of overheads", &["events", "functions"]).unknown(text)),
         }
     }
 }

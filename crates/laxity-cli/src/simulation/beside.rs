@@ -26,13 +26,13 @@ pub struct Beside<'a> {
     pub placed: &'a Placed,
     /// How much longer than `run.duration` jobs may run.
     pub grace: Duration,
-    /// What becomes of jobs that exceed their WCET.
+    /// What happens to jobs that exceed their WCET.
     pub budgets: Budgets,
     /// Seed of its jobs.
     pub seed: u64,
 }
 
-/// What becomes of jobs that exceed their WCET.
+/// What happens to jobs that exceed their WCET.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Budgets {
     /// They run on, as under SCHED_FIFO; or there are none.

@@ -1,4 +1,4 @@
-//! One simulation: what is simulated, and who watches.
+//! One simulation: what is simulated, and what observes it.
 
 use super::mechanics::{Mechanics, servers_of};
 use crate::arguments::changes;
@@ -53,13 +53,13 @@ pub struct Simulated {
     pub jobs: Vec<Job>,
     /// What the oracles say, if asked.
     pub verdict: Option<Verdict>,
-    /// What became of the background tasks, if there were any. The number of the run is not known here: 0.
+    /// How the background tasks fared, if there were any. The number of the run is not known here: 0.
     pub background: Option<BackgroundRecord>,
-    /// What became of what was to change, in words.
+    /// Which changes took effect, in words.
     pub changes: Vec<String>,
 }
 
-/// Whoever runs simulations hears of progress and can end them.
+/// Progress of simulations, and the means to end them.
 pub struct Control {
     /// Ends what is under way.
     pub stop: AtomicBool,
@@ -125,7 +125,7 @@ impl Case<'_> {
         changes(&self.mechanics.changes, self.set, self.platform, &self.mechanics.below)
     }
 
-    /// What became of a change.
+    /// Whether a change took effect.
     fn words(&self, changes: &Changes, changed: &Changed) -> String {
         let Change { at, what } = changes.list[changed.number];
         let subject = match what {

@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// Name of the manifest's option with what is tolerated beside what costs explain, if anything is.
 pub const TOLERATE: &str = "tolerate";
 
-/// Name of the manifest's option with what becomes of late jobs; results of a version that let them all run on have none.
+/// Name of the manifest's option with what late jobs do; results of a version that let them all run on have none.
 pub const ON_MISS: &str = "on-miss";
 
 /// Name of the manifest's option with what changes while time goes on, if anything does.

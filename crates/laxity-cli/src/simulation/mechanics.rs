@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub struct Mechanics {
     /// What happens to a job that exceeds its budget.
     pub budget_mode: BudgetMode,
-    /// What becomes of a job that misses its deadline.
+    /// What a job does once it has missed its deadline.
     pub on_miss: OnMiss,
     /// Whether jobs of one release instant are released together.
     pub batching: bool,

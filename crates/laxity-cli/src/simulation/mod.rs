@@ -64,8 +64,8 @@ pub struct Settings {
     pub amp_rm: Method,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
-    /// How long the ILP may take.
-    pub ilp_time_limit: Duration,
+    /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
+    pub ilp_time_limit: Option<Duration>,
     /// Where the results go, if they are kept.
     pub out: Option<PathBuf>,
     /// Whether results there may be replaced.
@@ -107,7 +107,7 @@ impl Settings {
         goes_by_servers.then(|| (self.amp_rm, self.mechanics.below.clone()))
     }
 
-    /// Whoever enters later is not placed, and who is refused runs as an ordinary task.
+    /// Tasks that enter later are not placed; refused tasks run in the background.
     fn place_below(&self, set: &TaskSet, (placing, below): (Placing<'_>, &Below)) -> Result<Placed> {
         let changes = changes(&self.mechanics.changes, set, &self.platform, &self.mechanics.below)?;
         let absent: Vec<usize> = (0..set.tasks().len()).filter(|&task| changes.lets_enter(task)).collect();
@@ -297,7 +297,7 @@ impl<'a> EventsPlaces<'a> {
     }
 }
 
-/// A run that is finished, with what came of it.
+/// A finished run with its results.
 struct Made {
     run: Run,
     tallies: Tallies,

@@ -87,5 +87,5 @@ fn bar(expected: u64) -> ProgressBar {
 fn say(jobs: &AtomicU64, expected: u64) {
     let jobs = jobs.load(Relaxed).min(expected);
     let percent = u128::from(jobs) * 100 / u128::from(expected.max(1));
-    output::say(format_args!("simulated {percent} % of {expected} jobs"));
+    output::say(format_args!("simulated {percent} % of {}", laxity_model::plural(expected, "job")));
 }

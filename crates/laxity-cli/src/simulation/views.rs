@@ -1,14 +1,14 @@
 //! The schedule of a run to look at: as text, as a Gantt chart, in Perfetto.
 
 use crate::output;
-use laxity_model::{Diagnostic, Duration, Result, TaskSet};
+use laxity_model::{Diagnostic, Duration, Existing, Result, TaskSet, check_writable};
 use laxity_report::timeline::{FirstMiss, default_window, gantt, perfetto, text};
 use laxity_trace::EventsReader;
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-/// Columns where nobody says how many there are.
+/// Columns where their number is not known.
 const WIDTH_DEFAULT: u16 = 100;
 /// Text is handed on in pieces of about this size.
 const PIECE: usize = 1 << 16;
@@ -26,6 +26,8 @@ pub struct Views {
     pub to: Option<Duration>,
     /// A file for Perfetto.
     pub perfetto: Option<PathBuf>,
+    /// Whether that file is replaced if it is there already.
+    pub replace: bool,
 }
 
 /// A run to show.
@@ -58,6 +60,9 @@ impl Views {
             return Err(Diagnostic::usage("--from and --to say which part of --gantt or --text is shown")
                 .hint("add --gantt or --text"));
         }
+        if let Some(file) = &self.perfetto {
+            check_writable(file, Existing::forced(self.replace))?;
+        }
         if let Some(file) = &self.perfetto
             && runs != 1
         {
@@ -82,8 +87,14 @@ impl Views {
             self.lines(shown)?;
         }
         if let Some(path) = &self.perfetto {
-            perfetto::write_file(shown.set, shown.cpus, shown.events.events(), path)?;
-            output::say(format_args!("perfetto: {} (open it in https://ui.perfetto.dev)", path.display()));
+            perfetto::write_file(
+                shown.set,
+                shown.cpus,
+                shown.events.events(),
+                path,
+                Existing::forced(self.replace),
+            )?;
+            output::note(format_args!("perfetto: {} (open it in https://ui.perfetto.dev)", path.display()));
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The cells of a study: which there are, where each is kept, and what became of it.
+//! The cells of a study: which there are, where each is kept, and its state.
 
 use super::contender::Contender;
 use laxity_model::{Diagnostic, Policy, Result};
@@ -49,7 +49,7 @@ impl Cell {
             .join(format!("n{}-{}", self.tasks_per_cpu, self.set))
     }
 
-    /// What became of it.
+    /// How it ended.
     pub fn state(&self, cells: &Path) -> State {
         let folder = self.folder(cells);
         if let Ok(reason) = std::fs::read_to_string(folder.join(REASON_FILE)) {
@@ -97,7 +97,7 @@ pub struct Place {
     pub tasks_per_cpu: u32,
 }
 
-/// What became of a cell.
+/// The state of a cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// Not measured yet, or not to the end.
@@ -109,7 +109,7 @@ pub enum State {
 }
 
 impl State {
-    /// What became of the only run of a results directory.
+    /// The state of the only run of a results directory.
     pub fn of_run(folder: &Path) -> State {
         let Ok(manifest) = laxity_trace::load_manifest(folder) else { return State::Open };
         match manifest.runs.first().map(|run| &run.status) {
@@ -117,7 +117,7 @@ impl State {
             Some(RunStatus::NotRun { reason }) if !reason.is_empty() && !reason.contains("interrupted") => {
                 State::NotMeasured(reason.clone())
             }
-            // Whoever interrupts a study goes on with it.
+            // An interrupted study is continued.
             Some(RunStatus::Interrupted { reason, ran })
                 if !reason.contains("interrupted") && !reason.contains("terminate") =>
             {

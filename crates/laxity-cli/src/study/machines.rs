@@ -90,7 +90,7 @@ fn measure_batch(
     }
 }
 
-/// What became of a cell, in a word or two.
+/// The state of a cell, in a word or two.
 fn became(cell: &Cell, cells: &Path) -> &'static str {
     match cell.state(cells) {
         State::Measured => "measured",

@@ -1,4 +1,4 @@
-//! Studies: what becomes of schedulers against the numbers of tasks and CPUs. `overheads` is what scheduling costs, `schedules`
+//! Studies: how schedulers fare against the numbers of tasks and CPUs. `overheads` is what scheduling costs, `schedules`
 //! whether schedules are what their schedulers define, and what that is to the jobs; `schedulability` and `simulated` show what files
 //! describe and `laxity-study` computes; `real` runs what a file would have simulated.
 //!

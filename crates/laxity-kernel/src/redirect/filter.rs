@@ -10,7 +10,8 @@ const NATIVE: u32 = 0xc000_003e;
 #[cfg(target_arch = "aarch64")]
 const NATIVE: u32 = 0xc000_00b7;
 
-/// Sends the calls of this thread and of what becomes of it to whoever holds the result.
+/// Redirects the sched_setattr calls of this thread, and of all threads and processes that it starts, to the holder
+/// of the result.
 pub(super) fn install() -> io::Result<OwnedFd> {
     let number = u32::try_from(libc::SYS_sched_setattr).expect("a system call has a small number");
     let mut code = [
@@ -26,7 +27,7 @@ pub(super) fn install() -> io::Result<OwnedFd> {
         filter: code.as_mut_ptr(),
     };
     match set(&program) {
-        // Without privilege a filter is only for those who can gain none by what they execute.
+        // An unprivileged process may install a filter only if it can gain no privilege by what it executes.
         Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
             // SAFETY: plain numbers.
             if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {

@@ -57,7 +57,7 @@ pub(super) fn receive(socket: &UnixStream) -> io::Result<OwnedFd> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: the kernel has written as many whole headers as the message's length says; a descriptor that comes with
-    // SCM_RIGHTS is ours.
+    // SCM_RIGHTS belongs to this process.
     unsafe {
         let header = libc::CMSG_FIRSTHDR(&raw const message);
         if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {

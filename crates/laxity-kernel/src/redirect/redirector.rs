@@ -1,4 +1,4 @@
-//! The process in the background that answers for the kernel, until the last one that it may be asked about is gone.
+//! The background process that answers the kernel, until the last process under the filter is gone.
 
 use super::passing;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -17,7 +17,7 @@ const CAP_SYS_NICE: u32 = 23;
 const ATTRIBUTES_MIN: usize = 48;
 const ATTRIBUTES_MAX: usize = 256;
 
-/// What becomes of a call.
+/// How a call is answered.
 enum Answer {
     /// The kernel is to carry it out as it is.
     AsItIs,
@@ -52,7 +52,7 @@ fn serve(mut socket: UnixStream) -> io::Result<()> {
         if found.contains(PollFlags::IN) {
             serve_one(&listener)?;
         } else if !found.is_empty() {
-            // Nobody is left under the filter.
+            // No process is left under the filter.
             return Ok(());
         }
     }
@@ -82,7 +82,7 @@ fn serve_one(listener: &OwnedFd) -> io::Result<()> {
         },
     };
     let send = libc::_IOWR::<libc::seccomp_notif_resp>(u32::from(b'!'), 1);
-    // SAFETY: the kernel reads the structure. It fails if the caller is gone, which is nobody's loss.
+    // SAFETY: the kernel reads the structure. It fails if the caller is gone, which does no harm.
     unsafe { libc::ioctl(listener.as_raw_fd(), send, &raw const response) };
     Ok(())
 }
@@ -102,7 +102,7 @@ fn answer(listener: &OwnedFd, request: &libc::seccomp_notif) -> Answer {
     if !may_ask(request.pid) {
         return Answer::Done(libc::EPERM);
     }
-    // Nobody would give it a deadline: refused, as if there were no room.
+    // No policy is attached that would give it a deadline: refused, as if there were no room.
     if crate::attached().as_deref() != Some("laxity") {
         return Answer::Done(libc::EBUSY);
     }
@@ -118,7 +118,7 @@ fn answer(listener: &OwnedFd, request: &libc::seccomp_notif) -> Answer {
 fn read_attributes(listener: &OwnedFd, request: &libc::seccomp_notif, address: u64) -> Option<Vec<u8>> {
     let memory = File::open(format!("/proc/{}/mem", request.pid)).ok()?;
     let valid = libc::_IOW::<u64>(u32::from(b'!'), 2);
-    // The memory is the caller's only if the caller is still there: its number may be somebody else's by now.
+    // The memory is the caller's only if the caller is still there: its number may be another thread's by now.
     // SAFETY: the kernel reads the number.
     if unsafe { libc::ioctl(listener.as_raw_fd(), valid, &raw const request.id) } != 0 {
         return None;
@@ -139,7 +139,7 @@ fn read_attributes(listener: &OwnedFd, request: &libc::seccomp_notif, address: u
 
 /// Whether the numbers of threads that it names are what they are here.
 fn is_of_our_namespace(pid: u32) -> bool {
-    let of = |who: &str| fs::read_link(format!("/proc/{who}/ns/pid")).ok();
+    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/pid")).ok();
     of(&pid.to_string()).is_some_and(|theirs| Some(theirs) == of("self"))
 }
 

@@ -1,5 +1,6 @@
-//! Samples of overheads that only a policy's host can see (`bpf/host/samples.h`), found in the running kernel: whoever
-//! measures need not be whoever has attached the policy, and may begin and end while it schedules.
+//! Samples of overheads that only a policy's host can see (`bpf/host/samples.h`), found in the running kernel: they
+//! can be measured by another process than the one that has attached the policy, and measuring may begin and end
+//! while the policy schedules.
 
 use super::{Record, Rings};
 use libbpf_rs::MapHandle;
@@ -17,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// process reads is left to it.
 pub struct HostSamples {
     found: Vec<(u32, Rings)>,
-    /// Maps that somebody else reads.
+    /// Maps that another process reads.
     others: Vec<u32>,
     looked: Option<Instant>,
 }
@@ -30,7 +31,7 @@ impl HostSamples {
         samples
     }
 
-    /// Takes every published sample. Gives how many.
+    /// Takes every published sample. Returns their number.
     pub fn drain(&mut self, mut each: impl FnMut(&Record)) -> usize {
         self.look();
         self.found.iter_mut().map(|(_, rings)| rings.drain(&mut each)).sum()
@@ -41,7 +42,7 @@ impl HostSamples {
         self.found.len()
     }
 
-    /// Of how many hosts another process reads the samples.
+    /// The number of hosts whose samples another process reads.
     pub fn read_by_others(&self) -> usize {
         self.others.len()
     }

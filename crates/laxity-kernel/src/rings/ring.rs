@@ -60,13 +60,13 @@ pub struct Record {
 pub const RECORD_BYTES: usize = size_of::<Record>();
 
 impl Record {
-    /// The record as it lies in memory, for whoever keeps records in a file of this machine.
+    /// The record as it lies in memory, for files of this machine.
     pub fn to_bytes(self) -> [u8; RECORD_BYTES] {
         // SAFETY: plain integers without padding: 3 * 8 + 8 * 4 + 8 bytes.
         unsafe { std::mem::transmute(self) }
     }
 
-    /// What [`Record::to_bytes`] has made.
+    /// The record that [`Record::to_bytes`] has written.
     pub fn from_bytes(bytes: [u8; RECORD_BYTES]) -> Record {
         // SAFETY: every pattern of bytes is a record.
         unsafe { std::mem::transmute(bytes) }
@@ -89,7 +89,7 @@ impl Ring<'_> {
     /// # Safety
     ///
     /// There is a `struct lx_ring` of `records` records (a power of two), aligned to 8 bytes, for as long as `'a`, and
-    /// nobody else reads it meanwhile.
+    /// it has no other reader meanwhile.
     pub unsafe fn at(start: *mut u8, records: u64) -> Self {
         assert!(records.is_power_of_two(), "{records} records");
         Ring { start, records, memory: PhantomData }
@@ -105,13 +105,13 @@ impl Ring<'_> {
         RECORDS_AT + slot * size_of::<Record>()
     }
 
-    /// Takes every record up to the first that is not published yet; gives how many.
+    /// Takes every record up to the first that is not published yet. Returns their number.
     pub fn drain(&self, mut each: impl FnMut(&Record)) -> usize {
         let first = self.word(TAIL_AT).load(Ordering::Relaxed);
         let mut tail = first;
         loop {
             let slot = self.slot(tail);
-            // Pairs with lx_ring_publish: whoever sees the sequence sees the whole record.
+            // Pairs with lx_ring_publish: a reader that sees the sequence sees the whole record.
             if self.word(slot + SEQUENCE_AT).load(Ordering::Acquire) != tail + 1 {
                 break;
             }
@@ -140,8 +140,8 @@ impl Ring<'_> {
         self.half_word(INTERRUPTS_AT).load(Ordering::Relaxed)
     }
 
-    /// Claims the ring for a reader, by its process id: from then on a writer that asks (`bpf/host/samples.h`) writes. Whether
-    /// it is this reader's now: not if another process that is alive has it.
+    /// Claims the ring for a reader, by its process id: from then on writers that look at that
+    /// (`bpf/host/samples.h`) write. Returns false if another process that is alive has the ring.
     pub fn claim(&self, reader: u32, is_alive: impl Fn(u32) -> bool) -> bool {
         let word = self.half_word(WANTED_AT);
         let mut holder = word.load(Ordering::SeqCst);
@@ -156,7 +156,7 @@ impl Ring<'_> {
 
     /// Gives back what a reader has claimed.
     pub fn give_back(&self, reader: u32) {
-        // Somebody else's stays theirs.
+        // Another reader's claim stays.
         let _ = self.half_word(WANTED_AT).compare_exchange(reader, 0, Ordering::SeqCst, Ordering::SeqCst);
     }
 

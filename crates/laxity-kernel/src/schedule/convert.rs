@@ -5,6 +5,7 @@ use super::tasks::{Placed, TaskRecords, placed};
 use super::{MeasuredWindows, Recorded, Unseen};
 use crate::RunningServer;
 use crate::rings::{Kind, NONE, OVERDUE, Record, UNSEEN};
+use laxity_model::plural;
 use laxity_oracle::{About, Activity, Cause, ServerAccount};
 use laxity_trace::{Event, EventKind};
 use std::collections::BTreeMap;
@@ -29,11 +30,13 @@ pub struct Origin {
     pub t0_ns: u64,
     /// The threads.
     pub tasks: Vec<Member>,
+    /// Names of the tasks by their ids, for notes. A task without one goes by its id.
+    pub names: Vec<String>,
     /// The number that the host gives to what is to be job 0: 1 where the first job only waits for the synchronous release.
     pub first_job: u32,
     /// The CPUs of the schedule; records about others are passed over.
     pub cpus: Vec<u32>,
-    /// Whether every CPU has a queue, out of which nobody takes a job while that CPU has yet to decide (push-pull).
+    /// Whether every CPU has a queue, from which no other CPU takes a job while that CPU has yet to decide (push-pull).
     pub queues: bool,
     /// Where the schedule ends at the latest, in ns of CLOCK_MONOTONIC; without it where the records do.
     pub end_ns: Option<u64>,
@@ -42,6 +45,11 @@ pub struct Origin {
 }
 
 impl Origin {
+    fn name_of(&self, task: u32) -> String {
+        let name = usize::try_from(task).ok().and_then(|task| self.names.get(task));
+        name.cloned().unwrap_or_else(|| task.to_string())
+    }
+
     fn accounts(&self) -> BTreeMap<u32, ServerAccount> {
         let account =
             |of: &RunningServer| Some((of.cpu, ServerAccount::new(of.server().ok()?, of.since_ns)?));
@@ -193,7 +201,7 @@ impl Conversion<'_> {
                     found.push(record.cpu, Cause::Queue, (begin, end), WHOEVER_WAITS);
                 }
             }
-            // Whoever waits may be the one that is sent, or that takes the place of one without budget.
+            // Any waiting job may be the one that is sent, or that takes the place of one without budget.
             EventKind::Push => {
                 let (cause, span) = match record.argument2 {
                     0 => (Cause::Push, &mut found.windows.push),
@@ -208,7 +216,10 @@ impl Conversion<'_> {
             _ => cpu.other_stops(record, found),
         }
         if let Some(time_ns) = begin.checked_sub(self.origin.t0_ns) {
-            let (cpu, argument) = (Some(record.cpu), Some(record.argument));
+            let cpu = Some(record.cpu);
+            // An interrupt has the CPU that sent it, if there is one.
+            let argument = Some(record.argument)
+                .filter(|&argument| kind != EventKind::Ipi || argument != u64::from(NONE));
             self.events.push(placed(Event { time_ns, kind, cpu, task: None, job: None, argument }));
         }
     }
@@ -316,23 +327,24 @@ impl Conversion<'_> {
         let mut notes = Vec::new();
         for task in self.tasks.values_mut() {
             task.finish(end_ns, &mut self.events);
-            notes.extend(task.strange.iter().map(|what| format!("task {} {what}", task.id)));
+            notes.extend(
+                task.strange.iter().map(|what| format!("task `{}` {what}", self.origin.name_of(task.id))),
+            );
             if task.jobs.is_empty() {
-                notes.push(format!("task {} has no job", task.id));
+                notes.push(format!("task `{}` has no job", self.origin.name_of(task.id)));
             }
         }
         if self.skipped > 0 {
             notes.push(format!(
-                "{} records are missing, because the kernel has not called what makes them (a task left a CPU on which it had \
-                 not been seen, or ran without having been woken up): they were put in as the jobs' times and the other \
-                 records say",
-                self.skipped
+                "{} missing in the kernel's trace (a task left a CPU on which it had not been seen, or ran without a recorded \
+                 wake-up): the times of the jobs and the other records filled the gaps",
+                plural(self.skipped, "record")
             ));
         }
         if recorded.lost > 0 {
             notes.push(format!(
-                "{} records were lost: the schedule ends before the first of them",
-                recorded.lost
+                "{} lost: the schedule ends before the first loss",
+                plural(recorded.lost, "record")
             ));
         }
         self.events.sort_by_key(|placed| (placed.event.time_ns, placed.class));

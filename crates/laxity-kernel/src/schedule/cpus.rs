@@ -9,7 +9,7 @@
 //! A CPU that has left a thread without a decision is in the scheduler until it decides or runs the next one: it was not idle
 //! in between. After a decision it may have been, so there only what was recorded counts.
 //!
-//! Where ordinary work has a server, nobody is believed that it ran by that: it excuses as long as its account says so.
+//! Where background work has a server, its account says how long it may excuse a deviation.
 
 use super::MeasuredWindows;
 use crate::rings::{NONE, Record};

@@ -1,7 +1,7 @@
 //! Jobs, put into records that know threads only.
 //!
 //! To Linux a job is what a thread does between two sleeps; only the thread knows when one job ends and the next begins. So
-//! whoever runs the threads says for each job when it was released, began and finished ([`JobTimes`]), and the records are
+//! the runner says for each job when it was released, began and finished ([`JobTimes`]), and the records are
 //! told which job each is about:
 //!
 //! ```text
@@ -16,7 +16,7 @@
 //! Under SCHED_DEADLINE a record has the deadline that the kernel schedules the thread by, on a clock of its own; where it is
 //! another than before, or the job's first, a REPLENISH says so.
 //!
-//! There are threads in whose context a kernel calls nobody who watches: interrupts that come while they run, and the switch
+//! There are threads in whose context a kernel calls no tracer: interrupts that come while they run, and the switch
 //! away from them, have no records. What follows from the other records and the jobs is put in (`telling.rs`), and counted.
 
 use super::Recorded;
@@ -116,6 +116,7 @@ mod tests {
         let origin = Origin {
             t0_ns: 100,
             tasks: vec![member],
+            names: Vec::new(),
             first_job: 0,
             cpus: vec![0, 1],
             queues: false,

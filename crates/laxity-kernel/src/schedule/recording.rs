@@ -86,7 +86,7 @@ impl Recording {
         &self.records
     }
 
-    /// Takes what has been drained, for whoever keeps it elsewhere.
+    /// Takes what has been drained, to be kept elsewhere.
     pub fn take(&mut self) -> Vec<Record> {
         mem::take(&mut self.records)
     }

@@ -2,8 +2,8 @@
 //!
 //! Where a record is missing, what it would have said follows from the others:
 //!
-//! 1. *Who leaves a CPU has come onto it*: at the latest when it began with its job, if it had not begun before.
-//! 2. *Who runs after a sleep has been woken up*: D before its deadline where that is new, else not before its release.
+//! 1. *A thread that leaves a CPU has come onto it*: at the latest when it began with its job, if it had not begun before.
+//! 2. *A thread that runs after a sleep has been woken up*: D before its deadline where that is new, else not before its release.
 
 use super::Unseen;
 use super::jobs::{JobTimes, ThreadJobs, kind_of};
@@ -161,7 +161,7 @@ impl<'a> Telling<'a> {
         self.one(&Record { time_ns: came_ns, ..*left }, EventKind::Resume);
     }
 
-    /// The thread runs after a sleep from which nobody has been seen waking it up (2).
+    /// The thread runs after a sleep without a recorded wake-up (2).
     fn woken_unseen(&mut self, came: &Record) {
         self.asleep = false;
         let now = came.time_ns;

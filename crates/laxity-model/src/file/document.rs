@@ -1,6 +1,6 @@
 //! From text to wire structs, with errors that say where and what to write instead.
 
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, closest};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ const MESSAGE_CHARS_MAX: usize = 600;
 /// A kind of document in TOML or JSON: what errors say about it.
 #[derive(Debug)]
 pub struct DocumentKind {
-    /// What it is called: "task set".
+    /// Its name in messages: "task set".
     pub what: &'static str,
     /// The published schema: "schemas/task-set.schema.json".
     pub schema: &'static str,
@@ -25,7 +25,7 @@ pub struct DocumentKind {
 pub struct DocumentEntries {
     /// Its key: "tasks".
     pub key: &'static str,
-    /// What one of its entries is called: "task".
+    /// The name of one of its entries: "task".
     pub singular: &'static str,
     /// True if such an entry does not read by itself.
     pub refuses: fn(&Value) -> bool,
@@ -57,6 +57,12 @@ impl DocumentKind {
     /// Reads a JSON document that is in memory already; errors as those of [`DocumentKind::from_toml`], without place.
     pub fn from_json_value<T: DeserializeOwned>(&self, document: &Value) -> Result<T> {
         T::deserialize(document).map_err(|e| explain(&json_message(&e), None, Some(document), self))
+    }
+
+    /// The name that `laxity schema` has for it: "task-set".
+    pub fn schema_name(&self) -> &'static str {
+        let file = self.schema.rsplit('/').next().unwrap_or(self.schema);
+        file.strip_suffix(".schema.json").unwrap_or(file)
     }
 
     /// Refuses documents of another version.
@@ -102,9 +108,11 @@ fn explain(
         return diagnostic;
     }
     let entry = document.and_then(|document| culprit(document, kind));
+    // The hint lists what is known.
+    let short = if is_unknown(message) { message.split(", ").next().unwrap_or(message) } else { message };
     let named = match entry {
-        Some(entry) => format!("{entry}: {message}"),
-        None => message.to_owned(),
+        Some(entry) => format!("{entry}: {short}"),
+        None => short.to_owned(),
     };
     let diagnostic = Diagnostic::usage(printable(&named)).hint(printable(&hint(message, kind)));
     match place {
@@ -126,10 +134,10 @@ fn culprit(document: &Value, kind: &DocumentKind) -> Option<String> {
 
 fn hint(message: &str, kind: &DocumentKind) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
-    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+    if is_unknown(message) {
         let unknown = quoted.next().unwrap_or_default();
         let known: Vec<&str> = quoted.collect();
-        return match closest(unknown, &known) {
+        return match meant(unknown, &known) {
             Some(near) => format!("did you mean `{near}`? Known here: {}", known.join(", ")),
             None => format!("known here: {}", known.join(", ")),
         };
@@ -141,33 +149,41 @@ fn hint(message: &str, kind: &DocumentKind) -> String {
             version = kind.version,
         );
     }
-    format!("the format is described in {}", kind.schema)
+    format!("`laxity schema {}` describes the format ({})", kind.schema_name(), kind.schema)
 }
 
-/// The known word nearest to `word`, if it is near enough to be a slip.
-fn closest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    if word.len() > 64 {
-        return None;
-    }
-    let nearest =
-        known.iter().map(|candidate| (edits(&word.to_ascii_lowercase(), candidate), *candidate)).min()?;
-    (nearest.0 <= 1 + word.len() / 3).then_some(nearest.1)
+/// Whether a message is about a name that is not known; all names that are follow in it, which the hint lists.
+fn is_unknown(message: &str) -> bool {
+    message.starts_with("unknown field") || message.starts_with("unknown variant")
 }
 
-/// The Levenshtein distance.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
-        }
-    }
-    row[b.len()]
+/// Words of other tools and papers, and the fields that say the same here.
+const OTHER_WORDS: [(&str, &str); 18] = [
+    ("wss", "working_set"),
+    ("memory", "working_set"),
+    ("c", "wcet"),
+    ("execution", "wcet"),
+    ("execution_time", "wcet"),
+    ("exec", "wcet"),
+    ("runtime", "wcet"),
+    ("budget", "wcet"),
+    ("cost", "wcet"),
+    ("t", "period"),
+    ("interval", "period"),
+    ("d", "deadline"),
+    ("prio", "priority"),
+    ("cpu", "affinity"),
+    ("cpus", "affinity"),
+    ("core", "affinity"),
+    ("offset", "phase"),
+    ("type", "kind"),
+];
+
+/// The known word that is meant.
+fn meant<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    let lower = word.to_ascii_lowercase();
+    let other = OTHER_WORDS.iter().find(|(other, _)| *other == lower).map(|(_, field)| *field);
+    known.iter().copied().find(|known| Some(*known) == other).or_else(|| closest(word, known))
 }
 
 /// Line and column (in characters) of a byte offset, from 1.
@@ -196,12 +212,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_nearest_word() {
-        let known = ["name", "wcet", "period", "min_interarrival", "deadline"];
-        assert_eq!(closest("peroid", &known), Some("period"));
-        assert_eq!(closest("WCET", &known), Some("wcet"));
-        assert_eq!(closest("dead_line", &known), Some("deadline"));
-        assert_eq!(closest("colour", &known), None);
+    fn words_of_other_tools_have_their_field() {
+        let known = ["name", "wcet", "period", "working_set"];
+        assert_eq!(meant("wss", &known), Some("working_set"));
+        assert_eq!(meant("T", &known), Some("period"));
+        assert_eq!(meant("peroid", &known), Some("period"));
+        assert_eq!(meant("offset", &known), None, "no `phase` here");
     }
 
     #[test]

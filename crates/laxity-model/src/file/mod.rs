@@ -13,11 +13,13 @@ mod simso;
 mod task_set;
 mod text_file;
 mod walk_rates;
+mod written;
 
 pub use document::{DocumentEntries, DocumentKind};
 pub use schema::{platform_schema, task_set_schema};
-pub use text_file::read_file;
+pub use text_file::{STANDARD, read_file};
 pub use walk_rates::{WalkKind, WalkRates};
+pub use written::{Existing, OutputFile, cannot_write, check_writable, write_file};
 
 use crate::{Diagnostic, Platform, Result, TaskSet};
 use document::printable;
@@ -81,16 +83,22 @@ pub fn read_platform(path: &Path) -> Result<Platform> {
     read(path, |text, name| match format_of(path, text) {
         Format::Json => Platform::from_json(text, name),
         Format::Toml => Platform::from_toml(text, name),
-        Format::Csv | Format::Xml => {
-            Err(Diagnostic::usage("a platform is TOML or JSON").hint("see schemas/platform.schema.json"))
-        }
+        Format::Csv | Format::Xml => Err(Diagnostic::usage("a platform is TOML or JSON")
+            .hint("`laxity schema platform` describes the format")),
     })
 }
 
 /// [`read_file`], with a name for what has none.
 fn read<T>(path: &Path, parse: impl FnOnce(&str, &str) -> Result<T>) -> Result<T> {
-    let name = path.file_stem().unwrap_or(path.as_os_str());
-    read_file(path, |text| parse(text, &printable(&name.to_string_lossy())))
+    read_file(path, |text| parse(text, &name_of(path)))
+}
+
+/// The name of what is in a file that gives none: the file's without its ending, `stdin` for standard input.
+pub fn name_of(path: &Path) -> String {
+    match path == Path::new(STANDARD) {
+        true => "stdin".to_owned(),
+        false => printable(&path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy()),
+    }
 }
 
 fn format_of(path: &Path, text: &str) -> Format {

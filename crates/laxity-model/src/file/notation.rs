@@ -120,9 +120,9 @@ impl Notation for Time {
 
     fn schema() -> Schema {
         json_schema!({
-            "description": "A time with a unit (ns, us, ms or s), exact to the nanosecond: \"10ms\", \"1.5ms\", \"250us\".",
+            "description": "A time with a unit (ns, us, ms, s, m for minutes, or h), exact to the nanosecond: \"10ms\", \"1.5ms\", \"250us\".",
             "type": "string",
-            "pattern": "^\\s*([0-9]+\\.?[0-9]*|\\.[0-9]+)\\s*(ns|us|µs|μs|ms|s)\\s*$",
+            "pattern": "^\\s*([0-9]+\\.?[0-9]*|\\.[0-9]+)\\s*(ns|us|µs|μs|ms|s|m|min|h)\\s*$",
         })
     }
 }

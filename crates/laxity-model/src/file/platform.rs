@@ -44,7 +44,7 @@ pub(super) struct PlatformFile {
     clusters: Option<Bounded<Written<Cpus>, CORES_MAX>>,
     /// The cores, or how many identical cores there are.
     cores: CoresFile,
-    /// The caches and who shares them.
+    /// The caches, and the CPUs that share each of them.
     #[serde(default, skip_serializing_if = "Bounded::is_empty")]
     caches: Bounded<CacheFile, CACHES_MAX>,
     /// The memory nodes.

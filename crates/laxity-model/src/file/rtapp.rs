@@ -1,12 +1,12 @@
 //! Import of rt-app's JSON, in both dialects (1.0 with `"ftrace": false`, later ones with
 //! `"ftrace": "none"` or a list of categories).
 //!
-//! What a thread becomes:
+//! How a thread becomes a task:
 //! 1. A job is the work (`run`, `runtime`) between two uses of a `timer`; C is the longest job, T the timer's
 //!    period. Timers of different periods give a sporadic task with the shortest of them.
 //! 2. Under SCHED_DEADLINE, `dl-deadline` is D, and if `dl-period` is T, `dl-runtime` is C (the budget) and
 //!    the work becomes the task's demand. A `yield` ends a job like a timer of `dl-period`.
-//! 3. A thread with neither timer nor `yield` is best-effort work if it only runs and sleeps, and refused if
+//! 3. A thread with neither timer nor `yield` is background work if it only runs and sleeps, and refused if
 //!    it waits for other threads: it has no period of its own.
 //! 4. `delay` is the phase, `cpus` the affinity, `instance` makes as many tasks, `memrun` is the working set.
 //!

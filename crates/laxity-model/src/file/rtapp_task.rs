@@ -133,7 +133,7 @@ impl Thread {
         }
         let cycle = work.checked_add(sleep).ok_or_else(|| self.too_long())?;
         warnings.push(format!(
-            "thread `{}` has no timer, so no period: imported as best-effort work, {work} us in every {cycle} us",
+            "thread `{}` has no timer, so no period: imported as background work, {work} us in every {cycle} us",
             self.name
         ));
         let task =

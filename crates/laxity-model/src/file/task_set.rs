@@ -141,7 +141,7 @@ struct WorkingSetFile {
 enum KindFile {
     /// A recurring task with deadlines.
     RealTime,
-    /// Ordinary work in the background.
+    /// Background work: not real-time.
     BestEffort,
 }
 

@@ -19,8 +19,8 @@ const WORKING_SET: &str = "WSS";
 const MEMORY: &str = "MEM";
 const LEVELS: [&str; 4] = ["L1", "L2", "L3", "L4"];
 
-/// Costs of locks and system calls (SchedCAT), and of a step of push and pull (laxity's simulator): not everyone has a use
-/// for them.
+/// Costs of locks and system calls (SchedCAT), and of a step of push and pull (laxity's simulator): not every reader
+/// uses them.
 const SKIPPED: [&str; 7] =
     ["LOCK", "UNLOCK", "READ-LOCK", "READ-UNLOCK", "SYSCALL-IN", "SYSCALL-OUT", "STEP"];
 

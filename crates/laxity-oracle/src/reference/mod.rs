@@ -8,7 +8,7 @@
 //!    up, at the first whole ns at which that is so.
 //! 3. Tasks may run on every task CPU of their cluster.
 //! 4. A job that completes at the instant at which its budget is used up completes.
-//! 5. CPUs: who runs stays; others take the CPU they ran on last if it is free, else the lowest one.
+//! 5. CPUs: a job that runs stays; others take the CPU they ran on last if it is free, else the lowest one.
 //! 6. A job that is late and to abort does so where it runs; one that is given a CPU then has it for no time.
 //! 7. A throttled job whose replenishment is not in the future goes on, with the later deadline.
 //!

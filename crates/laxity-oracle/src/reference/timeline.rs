@@ -87,7 +87,7 @@ impl TimelineBuilder {
     }
 }
 
-/// Where two timelines differ first. Written `T1.5 ran from 12ms in the first, but not in the second`.
+/// Where two timelines differ first. Written `job 5 of task 1 ran from 12ms in the first, but not in the second`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Difference {
     /// From when on, in ns.
@@ -104,7 +104,7 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (yes, no) = if self.in_first { ("first", "second") } else { ("second", "first") };
         let at = Duration::from_ns(self.at_ns);
-        write!(f, "T{}.{} ran from {at} in the {yes}, but not in the {no}", self.task, self.job)
+        write!(f, "job {} of task {} ran from {at} in the {yes}, but not in the {no}", self.job, self.task)
     }
 }
 

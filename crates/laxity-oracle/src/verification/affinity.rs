@@ -24,7 +24,8 @@ impl Verification<'_> {
         let here = on.cpu;
         let name = self.name((task, job));
         let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(here)).of(name);
-        self.report.violation(sighting, || format!("ran {name} on cpu{here}, {why}"));
+        self.report
+            .violation(sighting, |names| format!("ran {name} on cpu{here}, {why}", name = names.job(name)));
     }
 
     /// A job of a task that is an ordinary one begins to run on a CPU.
@@ -36,8 +37,11 @@ impl Verification<'_> {
         }
         let name = self.name(job);
         let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(cpu)).of(name);
-        self.report.violation(sighting, || {
-            format!("ran {name}, of an ordinary task, on cpu{cpu}, which is outside its affinity")
+        self.report.violation(sighting, |names| {
+            format!(
+                "ran {name}, of a background task, on cpu{cpu}, which is outside its affinity",
+                name = names.job(name)
+            )
         });
     }
 
@@ -52,7 +56,7 @@ impl Verification<'_> {
         if !on.dedicated {
             let here = on.cpu;
             let sighting = Sighting::at(Oracle::Affinity, self.now).on(Some(here));
-            self.report.violation(sighting, || {
+            self.report.violation(sighting, |_| {
                 format!(
                     "handled a release on cpu{here}, which is for tasks: cpu{dedicated} is dedicated to that"
                 )

@@ -63,8 +63,12 @@ impl Batching {
         self.grouped[name.task as usize] = Some(now);
         if let Some(other) = self.clusters[cluster as usize].begun.take() {
             let sighting = Sighting { should_have_run: Some(name), ..Sighting::at(Oracle::Batching, now) };
-            report.violation(sighting.of(other), || {
-                format!("ran {other} before {name} of the same batch was released")
+            report.violation(sighting.of(other), |names| {
+                format!(
+                    "ran {other} before {name} of the same batch was released",
+                    name = names.job(name),
+                    other = names.job(other)
+                )
             });
         }
     }
@@ -87,7 +91,7 @@ impl Batching {
         if of.interrupts > of.instants {
             // Counted once: from here on the balance is kept from this instant.
             of.interrupts = of.instants;
-            report.violation(Sighting::at(Oracle::Batching, now).on(Some(cpu)), || {
+            report.violation(Sighting::at(Oracle::Batching, now).on(Some(cpu)), |_| {
                 "handles more release interrupts than there were release instants".to_owned()
             });
         }

@@ -39,7 +39,9 @@ impl Verification<'_> {
         if grant.ready_at > now {
             let name = self.name(job);
             let sighting = Sighting::at(Oracle::Budgets, now).on(Some(number)).of(name);
-            self.report.violation(sighting, || format!("{name} goes on without a budget"));
+            self.report.violation(sighting, |names| {
+                format!("{name} goes on without a budget", name = names.job(name))
+            });
         }
         let ready_at = now;
         self.follow(job.0, Grant { ready_at, ..grant });
@@ -60,9 +62,9 @@ impl Verification<'_> {
     fn check_postponed(&mut self, name: JobName, argument: Option<u64>) {
         if argument != name.deadline_ns {
             let sighting = Sighting::at(Oracle::Budgets, self.now).of(name);
-            self.report.violation(sighting, || {
+            self.report.violation(sighting, |names| {
                 let given = argument.map_or("nothing".to_owned(), |ns| Duration::from_ns(ns).to_string());
-                format!("postpones the deadline of {name} to {given} instead")
+                format!("postpones the deadline of {name} to {given} instead", name = names.job(name))
             });
         }
     }
@@ -70,7 +72,9 @@ impl Verification<'_> {
     fn not_enforced(&mut self, job: (u32, u32), cpu: u32, what: &str) {
         let name = self.name(job);
         let sighting = Sighting::at(Oracle::Budgets, self.now).on(Some(cpu)).of(name);
-        self.report.violation(sighting, || format!("{name} is {what}, but budgets are not enforced"));
+        self.report.violation(sighting, |names| {
+            format!("{name} is {what}, but budgets are not enforced", name = names.job(name))
+        });
     }
 
     pub(super) fn throttled(&mut self, job: (u32, u32), cpu: usize) {

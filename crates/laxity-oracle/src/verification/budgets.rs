@@ -62,7 +62,7 @@ struct Server {
     expected: Option<Expected>,
 }
 
-/// What becomes of a job.
+/// What happens to a job.
 #[derive(Clone, Copy)]
 pub(super) struct Grant {
     /// From when on it may run.
@@ -140,7 +140,7 @@ impl Budgets {
         self.under_way = Some(vec![UnderWay::default(); cpus]);
     }
 
-    /// Whether a budget may be used up and nobody has noticed yet.
+    /// Whether a budget may be used up without a record of it yet.
     pub fn noticed_late(&self) -> bool {
         self.under_way.is_some()
     }
@@ -194,11 +194,10 @@ impl Budgets {
             && left <= server.budget.saturating_mul(until_deadline.into())
         {
             let name = trace.name(task, job);
-            report.violation(Sighting::at(Oracle::Budgets, now).of(name), || {
+            report.violation(Sighting::at(Oracle::Budgets, now).of(name), |names| {
                 format!(
                     "began a server period with {name}, {} before the end of one whose budget would have done",
-                    Duration::from_ns(until_deadline)
-                )
+                    Duration::from_ns(until_deadline), name = names.job(name))
             });
         }
     }
@@ -300,8 +299,9 @@ impl Budgets {
             Sighting { from: now.saturating_sub(wall), unexplained, ..Sighting::at(Oracle::Budgets, now) };
         let name = trace.name(task, job);
         let (budget, period) = (Duration::from_ns(server.wcet), Duration::from_ns(server.period));
-        report.violation(sighting.on(Some(trace.cpus[cpu].cpu)).of(name), || {
-            let text = format!("ran {name} beyond its budget of {budget} per {period}");
+        report.violation(sighting.on(Some(trace.cpus[cpu].cpu)).of(name), |names| {
+            let text =
+                format!("ran {name} beyond its budget of {budget} per {period}", name = names.job(name));
             match unexplained {
                 Some(idle) => {
                     let idle = Duration::from_ns(idle);
@@ -334,8 +334,8 @@ impl Budgets {
         let left = (server.budget - server.used_high) * u128::from(server.wcet) / server.budget.max(1);
         let left = Duration::from_ns(u64::try_from(left).unwrap_or(u64::MAX));
         let name = trace.name(task, job);
-        report.violation(Sighting::at(Oracle::Budgets, now).on(cpu).of(name), || {
-            format!("enforced the budget of {name}, which had {left} left")
+        report.violation(Sighting::at(Oracle::Budgets, now).on(cpu).of(name), |names| {
+            format!("enforced the budget of {name}, which had {left} left", name = names.job(name))
         });
     }
 
@@ -379,21 +379,27 @@ impl Budgets {
         let name = trace.name(task, job);
         let sighting = Sighting::at(Oracle::Budgets, now).of(name);
         let Some(expected) = self.servers[task as usize].expected.take() else {
-            report.violation(sighting, || format!("replenished {name}, which did not wait for budget"));
+            report.violation(sighting, |names| {
+                format!("replenished {name}, which did not wait for budget", name = names.job(name))
+            });
             return;
         };
         if now < expected.at || now - expected.at > self.bound.max(self.replenished_late) {
-            report.violation(sighting, || {
+            report.violation(sighting, |names| {
                 format!(
                     "replenished {name}, whose next server period begins at {}",
-                    Duration::from_ns(expected.at)
+                    Duration::from_ns(expected.at),
+                    name = names.job(name)
                 )
             });
         } else if argument != Some(expected.deadline_abs) {
             let given = argument.map_or("none".to_owned(), |given| Duration::from_ns(given).to_string());
-            report.violation(sighting, || {
+            report.violation(sighting, |names| {
                 let right = Duration::from_ns(expected.deadline_abs);
-                format!("gave {name} the deadline {given} instead of {right} at its replenishment")
+                format!(
+                    "gave {name} the deadline {given} instead of {right} at its replenishment",
+                    name = names.job(name)
+                )
             });
         }
     }
@@ -403,8 +409,11 @@ impl Budgets {
         let Some(expected) = self.servers[task as usize].expected.take() else { return };
         if expected.must {
             let name = trace.name(task, job);
-            report.violation(Sighting::at(Oracle::Budgets, now).of(name), || {
-                format!("{name} runs after it was throttled, and no replenishment is recorded")
+            report.violation(Sighting::at(Oracle::Budgets, now).of(name), |names| {
+                format!(
+                    "{name} runs after it was throttled, and no replenishment is recorded",
+                    name = names.job(name)
+                )
             });
         }
     }
@@ -418,8 +427,11 @@ impl Budgets {
                 && expected.at.saturating_add(self.bound.max(self.replenished_late)) < end
             {
                 let name = trace.name(task, trace.tasks[task as usize].first);
-                report.violation(Sighting::at(Oracle::Budgets, expected.at).of(name), || {
-                    format!("{name} was throttled until here, and no replenishment is recorded")
+                report.violation(Sighting::at(Oracle::Budgets, expected.at).of(name), |names| {
+                    format!(
+                        "{name} was throttled until here, and no replenishment is recorded",
+                        name = names.job(name)
+                    )
                 });
             }
         }

@@ -65,7 +65,7 @@ impl Verification<'_> {
             self.impossible(
                 (task, job),
                 Some(cpu),
-                "becomes ordinary where it is no real-time task, or while it runs as one",
+                "goes to the background where it is no real-time task, or while it runs as one",
             );
             return;
         }
@@ -91,7 +91,7 @@ impl Verification<'_> {
         let (Some(task), Some(job)) = (event.task, event.job) else { return };
         let Some(of) = self.trace.tasks.get_mut(task as usize) else { return self.incomplete(event) };
         if of.cluster != NONE && event.kind == EventKind::BackgroundStart {
-            self.impossible((task, job), None, "runs as one of an ordinary task, which it is not");
+            self.impossible((task, job), None, "runs in the background, but its task is a real-time task");
         } else if let Some(cpu) = event.cpu {
             (of.last_cpu, of.carried) = (cpu, Some(job));
             if event.kind == EventKind::BackgroundStart {
@@ -122,7 +122,7 @@ impl Verification<'_> {
         let right = if another { quiet } else { follows || period == 0 };
         if !right {
             let sighting = Sighting::at(Oracle::WellFormed, now).on(Some(cpu));
-            self.report.violation(sighting, || match another {
+            self.report.violation(sighting, |_| match another {
                 true => format!(
                     "the server's period becomes {} while jobs are pending",
                     Duration::from_ns(period)

@@ -36,10 +36,11 @@ impl Deadlines {
         if given == Some(right) {
             return;
         }
-        report.violation(Sighting::at(Oracle::Deadlines, now).of(name), || {
+        report.violation(Sighting::at(Oracle::Deadlines, now).of(name), |names| {
             let given = given
                 .map_or("no deadline".to_owned(), |ns| format!("the deadline {}", Duration::from_ns(ns)));
-            format!("T{}.{} has {given} instead of {}", name.task, name.job, Duration::from_ns(right))
+            let name = names.plain(name.task, name.job);
+            format!("{name} has {given} instead of {}", Duration::from_ns(right))
         });
     }
 
@@ -60,8 +61,11 @@ impl Deadlines {
         };
         if !right {
             let name = trace.name(task, job);
-            report.violation(Sighting::at(Oracle::Deadlines, now).of(name), || {
-                format!("records that {name} missed its deadline, which it did not, or not now")
+            report.violation(Sighting::at(Oracle::Deadlines, now).of(name), |names| {
+                format!(
+                    "records that {name} missed its deadline, which it did not, or not now",
+                    name = names.job(name)
+                )
             });
         }
     }
@@ -70,8 +74,8 @@ impl Deadlines {
     pub fn over(&self, name: JobName, deadline_abs: u64, missed: bool, now: u64, report: &mut Report) {
         report.checks(Oracle::Deadlines);
         if !missed && now.saturating_sub(deadline_abs) > self.bound {
-            report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), || {
-                format!("{name} missed its deadline, and no miss is recorded")
+            report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), |names| {
+                format!("{name} missed its deadline, and no miss is recorded", name = names.job(name))
             });
         }
     }
@@ -79,8 +83,8 @@ impl Deadlines {
     /// A job aborts, which it does because it has missed its deadline.
     pub fn aborts(&self, name: JobName, deadline_abs: u64, missed: bool, report: &mut Report) {
         if !missed && self.bound == 0 {
-            report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), || {
-                format!("{name} aborts, and no miss is recorded")
+            report.violation(Sighting::at(Oracle::Deadlines, deadline_abs).of(name), |names| {
+                format!("{name} aborts, and no miss is recorded", name = names.job(name))
             });
         }
     }
@@ -89,8 +93,8 @@ impl Deadlines {
     /// was recorded.
     pub fn met(&self, name: JobName, deadline_abs: u64, missed: bool, now: u64, report: &mut Report) {
         if missed && now == deadline_abs {
-            report.violation(Sighting::at(Oracle::Deadlines, now).of(name), || {
-                format!("{name} completes at its deadline, and a miss is recorded")
+            report.violation(Sighting::at(Oracle::Deadlines, now).of(name), |names| {
+                format!("{name} completes at its deadline, and a miss is recorded", name = names.job(name))
             });
         }
     }

@@ -104,13 +104,17 @@ impl Demand {
             let done = work.done.saturating_sub(work.delay) / scale;
             let done = Duration::from_ns(u64::try_from(done).unwrap_or(u64::MAX));
             let name = trace.name(task, job);
-            report.violation(Sighting::at(Oracle::Demand, now).on(cpu).of(name), || {
+            report.violation(Sighting::at(Oracle::Demand, now).on(cpu).of(name), |names| {
                 let verb = match leaves {
                     Leaves::Stopped => "stopped",
                     Leaves::Complete => "completed",
                     Leaves::Aborted => "aborted",
                 };
-                format!("{verb} {name} after {done} of work; it was asked for {}", Duration::from_ns(demand))
+                format!(
+                    "{verb} {name} after {done} of work; it was asked for {}",
+                    Duration::from_ns(demand),
+                    name = names.job(name)
+                )
             });
         }
         if leaves != Leaves::Stopped {

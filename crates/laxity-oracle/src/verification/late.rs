@@ -25,8 +25,11 @@ impl Verification<'_> {
         if self.now > deadline_abs && progress.net > most {
             let here = Some(self.trace.cpus[cpu].cpu);
             let name = self.name((task, job));
-            self.report.violation(Sighting::at(Oracle::Demand, self.now).on(here).of(name), || {
-                format!("{name} ran on after its deadline, at which it should have aborted")
+            self.report.violation(Sighting::at(Oracle::Demand, self.now).on(here).of(name), |names| {
+                format!(
+                    "{name} ran on after its deadline, at which it should have aborted",
+                    name = names.job(name)
+                )
             });
         }
     }
@@ -123,6 +126,8 @@ impl Verification<'_> {
         let Some(what) = wrong else { return };
         let name = self.name(job);
         let cpu = cpu.map(|cpu| self.trace.cpus[cpu].cpu);
-        self.report.violation(Sighting::at(oracle, self.now).on(cpu).of(name), || format!("{name} {what}"));
+        self.report.violation(Sighting::at(oracle, self.now).on(cpu).of(name), |names| {
+            format!("{name} {what}", name = names.job(name))
+        });
     }
 }

@@ -26,6 +26,7 @@ mod trace_state;
 mod well_formed;
 mod windows;
 
+use crate::names::Names;
 use crate::verdict::Report;
 use crate::{Activity, BudgetMode, Definition, JobName, Oracle, VERDICT_VERSION, Verdict};
 use batching::Batching;
@@ -102,7 +103,7 @@ impl<'a> Verification<'a> {
             pushes: Pushes::new(definition.transitions(), trace.cpus.len()),
             servers: Servers::new(definition),
             trace,
-            report: Report::default(),
+            report: Report::new(Names::new(definition)),
             now: 0,
             events: 0,
             jobs_completed: 0,

@@ -17,10 +17,10 @@ impl Verification<'_> {
         let elsewhere =
             self.trace.cpus.iter().find(|other| other.occupant.is_some_and(runs)).map(|other| other.cpu);
         let here = self.trace.cpus[cpu].cpu;
-        self.report.violation(Sighting::at(Oracle::OneCpu, self.now).on(Some(here)).of(name), || {
+        self.report.violation(Sighting::at(Oracle::OneCpu, self.now).on(Some(here)).of(name), |names| {
             match elsewhere {
-                Some(other) => format!("ran {name}, which runs on cpu{other}"),
-                None => format!("ran {name}, which runs already"),
+                Some(other) => format!("ran {name}, which runs on cpu{other}", name = names.job(name)),
+                None => format!("ran {name}, which runs already", name = names.job(name)),
             }
         });
     }
@@ -31,8 +31,8 @@ impl Verification<'_> {
         let Some((occupant, progress)) = self.trace.progress(cpu, self.now) else { return };
         let (name, other) = (self.name(job), self.name((occupant.task, occupant.job)));
         let here = self.trace.cpus[cpu].cpu;
-        self.report.violation(Sighting::at(Oracle::OneCpu, self.now).on(Some(here)).of(name), || {
-            format!("ran {name} while it ran {other}")
+        self.report.violation(Sighting::at(Oracle::OneCpu, self.now).on(Some(here)).of(name), |names| {
+            format!("ran {name} while it ran {other}", name = names.job(name), other = names.job(other))
         });
         self.account(occupant, cpu, progress);
         self.trace.cpus[cpu].occupant = None;

@@ -378,11 +378,17 @@ impl Order {
         let should_have_run = Some(waited);
         let sighting =
             Sighting { oracle, from: since, to, cpu, ran, should_have_run, unexplained: waited_for };
-        report.violation(sighting, || {
+        report.violation(sighting, |names| {
             let what = match ran {
-                Some(ran) => format!("ran {ran} while {waited} waited"),
-                None if cpu.is_some() => format!("was idle while {waited} waited"),
-                None => format!("{waited} waited"),
+                Some(ran) => format!(
+                    "ran {ran} while {waited} waited",
+                    ran = names.job(ran),
+                    waited = names.job(waited)
+                ),
+                None if cpu.is_some() => {
+                    format!("was idle while {waited} waited", waited = names.job(waited))
+                }
+                None => format!("{waited} waited", waited = names.job(waited)),
             };
             match waited_for {
                 Some(ns) if ns < length => {

@@ -22,7 +22,7 @@ use laxity_model::{Arrival, Duration, Task};
 struct Next {
     /// Where the definition says everything.
     jobs: Option<Jobs>,
-    /// All of them, for who begins anew at an earlier one.
+    /// All of them, for a task that begins anew at an earlier one.
     all: Option<Jobs>,
     peeked: Option<JobSpec>,
     /// Number of the next job, and by how much it and those behind it are later than they would be.
@@ -131,11 +131,21 @@ impl Periods {
         let right = due.is_some_and(|at| if next.exact { now == at } else { now >= at && now < next.end });
         if !right || next.left {
             let sighting = Sighting::at(Oracle::Periods, now).of(name);
-            report.violation(sighting, || match due {
-                Some(_) if next.left => format!("released {name} after its task left"),
-                Some(at) if next.exact => format!("released {name}, due at {}", Duration::from_ns(at)),
-                Some(at) => format!("released {name}, not due before {}", Duration::from_ns(at)),
-                None => format!("released {name}, but no more jobs of its task are due"),
+            report.violation(sighting, |names| match due {
+                Some(_) if next.left => {
+                    format!("released {name} after its task left", name = names.job(name))
+                }
+                Some(at) if next.exact => {
+                    format!("released {name}, due at {}", Duration::from_ns(at), name = names.job(name))
+                }
+                Some(at) => format!(
+                    "released {name}, not due before {}",
+                    Duration::from_ns(at),
+                    name = names.job(name)
+                ),
+                None => {
+                    format!("released {name}, but no more jobs of its task are due", name = names.job(name))
+                }
             });
         }
     }
@@ -166,7 +176,9 @@ impl Periods {
                 (false, true) => "a second time",
                 (false, false) => "after its first job",
             };
-            report.violation(Sighting::at(Oracle::Periods, now), || format!("T{task} enters {why}"));
+            report.violation(Sighting::at(Oracle::Periods, now), |names| {
+                format!("{} enters {why}", names.task(task))
+            });
         }
         next.entered = true;
     }
@@ -176,7 +188,9 @@ impl Periods {
         report.checks(Oracle::Periods);
         let next = &mut self.tasks[task as usize];
         if next.left {
-            report.violation(Sighting::at(Oracle::Periods, now), || format!("T{task} leaves a second time"));
+            report.violation(Sighting::at(Oracle::Periods, now), |names| {
+                format!("{} leaves a second time", names.task(task))
+            });
         }
         next.left = true;
     }
@@ -186,7 +200,9 @@ impl Periods {
         for (task, of) in (0..).zip(&trace.tasks) {
             if let Some(at) = self.due(task).filter(|&at| of.cluster != NONE && at < end) {
                 let sighting = Sighting { from: at, ..Sighting::at(Oracle::Periods, end) };
-                report.violation(sighting, || format!("T{task}.{} was never released", of.released));
+                report.violation(sighting, |names| {
+                    format!("{} was never released", names.plain(task, of.released))
+                });
             }
         }
     }

@@ -24,14 +24,14 @@ impl CpuSet {
     }
 }
 
-/// Whom a piece of time explains the waiting of, besides those whose timer its CPU handles.
+/// Which jobs' waiting a piece of time explains, besides those whose timer its CPU handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
-    /// Nobody.
+    /// None.
     Timer,
-    /// The CPU reschedules, or has been asked to. What it ran when that began, if anything: nobody who goes after that.
+    /// The CPU reschedules, or has been asked to. The rank of what ran when that began (`None`: idle). Excuses no job of lower priority.
     Reschedules(Option<Rank>),
-    /// The dedicated CPU hears of endings, the first in priority of which is this one: nobody who goes before it.
+    /// The dedicated CPU hears of endings, the first in priority of which is this one. Excuses no job of higher priority.
     News(Rank),
     /// Everybody.
     Any,

@@ -2,7 +2,7 @@
 //! pushed one.
 //!
 //! 1. A push fails when the first job of the target's queue goes before its job. That job runs there, or it will run there
-//!    next unless one that goes before it comes in between: nobody moves what a CPU has yet to decide on.
+//!    next unless one that goes before it comes in between: no CPU moves what another has yet to decide on.
 //! 2. So at the instant at which the last try failed, one of these is true:
 //!    a) The target runs a job that goes before the pushed one.
 //!    b) Such a job has ended there, or was throttled or postponed, and the target has been at work since: it has yet to
@@ -161,9 +161,12 @@ impl GivenUp {
         let &GivenUp { at, cpu, target, job, ran, .. } = self;
         let mut sighting = Sighting::at(Oracle::GlobalInvariant, at).on(Some(cpu));
         (sighting.ran, sighting.should_have_run) = (ran, Some(job));
-        report.violation(sighting, || {
-            let had = ran.map_or("was idle".to_owned(), |ran| format!("ran {ran}"));
-            format!("gave up pushing {job} to cpu{target}, which {had}, without a reason")
+        report.violation(sighting, |names| {
+            let had = ran.map_or("was idle".to_owned(), |ran| format!("ran {ran}", ran = names.job(ran)));
+            format!(
+                "gave up pushing {job} to cpu{target}, which {had}, without a reason",
+                job = names.job(job)
+            )
         });
     }
 }

@@ -24,12 +24,16 @@ impl Verification<'_> {
         if job >= released {
             let due = self.periods.due(task).filter(|_| job == released);
             let name = crate::JobName { task, job, deadline_ns: None, priority: None };
-            self.report.violation(Sighting::at(Oracle::Periods, self.now).on(Some(here)).of(name), || {
+            self.report.violation(Sighting::at(Oracle::Periods, self.now).on(Some(here)).of(name), |names| {
                 match due {
                     Some(at) => {
-                        format!("ran {name}, which is released at {}, if at all", Duration::from_ns(at))
+                        format!(
+                            "ran {name}, which is released at {}, if at all",
+                            Duration::from_ns(at),
+                            name = names.job(name)
+                        )
                     }
-                    None => format!("ran {name}, which is not released"),
+                    None => format!("ran {name}, which is not released", name = names.job(name)),
                 }
             });
             if job == released {
@@ -45,8 +49,12 @@ impl Verification<'_> {
         }
         let before = self.name((task, first));
         let sighting = Sighting::at(Oracle::Sequence, self.now).on(Some(here)).of(name);
-        self.report.violation(Sighting { should_have_run: Some(before), ..sighting }, || {
-            format!("ran {name} before {before} was complete")
+        self.report.violation(Sighting { should_have_run: Some(before), ..sighting }, |names| {
+            format!(
+                "ran {name} before {before} was complete",
+                name = names.job(name),
+                before = names.job(before)
+            )
         });
         false
     }

@@ -1,7 +1,7 @@
 //! Deferrable servers: when other work has a CPU by right (calandrino2007, 4.2).
 //!
 //! 1. How much that is in a period says [`ServerAccount`]; periods count from instant 0, or from where the size changed (`changes.rs`).
-//! 2. While other work has the CPU by right, it is not there for the jobs of its cluster: who is entitled is then one less
+//! 2. While other work has the CPU by right, it is not there for the jobs of its cluster: one job less is entitled then
 //!    (`order.rs`). Other work that stays longer lets a job wait that is entitled: a violation, from that instant on.
 //! 3. That other work waits is in no trace: jobs that go before it although the server has a budget are not noticed here.
 //!
@@ -43,7 +43,7 @@ pub(super) struct Begins {
     pub follows: bool,
 }
 
-/// What becomes of the CPU of a cluster.
+/// What happens to the CPU of a cluster.
 pub(super) enum Change {
     /// It is not there for jobs.
     Withdrawn(u32),

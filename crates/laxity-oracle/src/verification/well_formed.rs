@@ -23,19 +23,19 @@ impl Verification<'_> {
     pub(super) fn out_of_order(&mut self, event: &Event) {
         let sighting = Sighting::at(Oracle::WellFormed, event.time_ns).on(event.cpu);
         let now = Duration::from_ns(self.now);
-        self.report.violation(sighting, || format!("{} comes after events of t={now}", event.kind.name()));
+        self.report.violation(sighting, |_| format!("{} comes after events of t={now}", event.kind.name()));
     }
 
     /// An event without the parts that its kind needs, or with parts that the definition does not have.
     pub(super) fn incomplete(&mut self, event: &Event) {
         let sighting = Sighting::at(Oracle::WellFormed, self.now).on(event.cpu);
-        self.report.violation(sighting, || {
+        self.report.violation(sighting, |names| {
             let part = |name: &str, value: Option<u64>| match value {
                 Some(value) => format!("{name} {value}"),
                 None => format!("no {name}"),
             };
-            let (cpu, task) =
-                (part("CPU", event.cpu.map(u64::from)), part("task", event.task.map(u64::from)));
+            let cpu = part("CPU", event.cpu.map(u64::from));
+            let task = event.task.map_or("no task".to_owned(), |task| format!("task {}", names.task(task)));
             let (job, argument) = (part("job", event.job.map(u64::from)), part("argument", event.argument));
             let kind = event.kind.name();
             format!("{kind} with {cpu}, {task}, {job}, {argument} lacks something, or is not of this system")
@@ -47,7 +47,7 @@ impl Verification<'_> {
         let name = self.name(job);
         let cpu = cpu.map(|cpu| self.trace.cpus[cpu].cpu);
         let sighting = Sighting::at(Oracle::WellFormed, self.now).on(cpu).of(name);
-        self.report.violation(sighting, || format!("{name} {what}"));
+        self.report.violation(sighting, |names| format!("{name} {what}", name = names.job(name)));
     }
 
     pub(super) fn with_task(&mut self, event: &Event, act: impl FnOnce(&mut Self, u32)) {
@@ -96,7 +96,9 @@ impl Verification<'_> {
             State::Throttled => {
                 let name = self.name((task, job));
                 let sighting = Sighting::at(Oracle::Budgets, self.now).on(Some(here)).of(name);
-                self.report.violation(sighting, || format!("ran {name}, which waits for budget"));
+                self.report.violation(sighting, |names| {
+                    format!("ran {name}, which waits for budget", name = names.job(name))
+                });
             }
             _ => {}
         }
@@ -128,10 +130,18 @@ impl Verification<'_> {
         let name = self.name((task, job));
         let sighting = Sighting::at(Oracle::Periods, self.now).of(name);
         if job < released {
-            self.report.violation(sighting, || format!("released {name} a second time, or after it ran"));
+            self.report.violation(sighting, |names| {
+                format!("released {name} a second time, or after it ran", name = names.job(name))
+            });
             return false;
         }
-        self.report.violation(sighting, || format!("released {name}, but not T{task}.{released} before it"));
+        self.report.violation(sighting, |names| {
+            format!(
+                "released {name}, but not {missing} before it",
+                name = names.job(name),
+                missing = names.plain(task, released)
+            )
+        });
         if job - released > MADE_UP_MAX {
             return false;
         }

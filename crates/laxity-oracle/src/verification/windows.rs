@@ -185,7 +185,7 @@ impl Windows {
         }
     }
 
-    /// The task's blocked job is ready again, whoever woke it up.
+    /// The task's blocked job is ready again, whatever woke it up.
     pub fn wakes(&mut self, cluster: u32, task: u32, now: u64) {
         self.tasks[task as usize].timer_cpu = NONE;
         self.timer(cluster, task, now);

@@ -20,12 +20,12 @@ fn verdicts_name_the_instant_the_job_that_ran_and_the_one_that_should_have() {
     assert_eq!(
         verdict.to_string(),
         "t=0ns..5us cpu0 ran T0.0 (deadline 20us) while T1.0 (deadline 10us) waited [global invariant]\n\
-         violated 1 times: 9 events, 3 jobs"
+         1 violation: 9 events, 3 jobs"
     );
     let schedule = reference(&definition, &definition.jobs(), 20_000).expect("possible");
     let other = laxity_oracle::TimelineBuilder::of(&trace(text), 20_000).expect("well-formed");
     let difference = first_difference(&schedule.timeline, &other).expect("they differ");
-    assert_eq!(difference.to_string(), "T0.0 ran from 0ns in the second, but not in the first");
+    assert_eq!(difference.to_string(), "job 0 of task 0 ran from 0ns in the second, but not in the first");
 }
 
 #[test]

@@ -126,6 +126,7 @@ struct Page<'r> {
     sets: Vec<SetPage>,
     schedules: Option<&'r str>,
     schedules_left_out: usize,
+    schedules_measured: bool,
     collapsed: bool,
     open: bool,
     method: Vec<Fact>,
@@ -151,7 +152,8 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
     let mut budget = Budget(EMBEDDED_BYTES_MOST);
     let overview_plots = budget.views(&plots.overview);
     let several = study.sets.len() > 1;
-    let worst = evidence_tables::worst_tasks(study, &all).map(TableView::of);
+    let worst =
+        evidence_tables::worst_tasks(study, &all, evidence_tables::WORST_TASKS_MOST).map(TableView::of);
     let page = Page {
         title: title(report),
         subtitle: method::subtitle(study),
@@ -183,6 +185,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         sets: set_pages(report, &plots.sets, &mut budget),
         schedules: Some(report.schedules.html.as_str()).filter(|html| !html.is_empty()),
         schedules_left_out: report.schedules.left_out,
+        schedules_measured: study.results.runs.iter().any(|run| run.schedule.is_some()),
         collapsed: several,
         open: study.sets.len() <= SETS_OPEN_MOST,
         method: method::facts(study),

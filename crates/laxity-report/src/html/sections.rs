@@ -63,7 +63,7 @@ pub(super) fn set_pages(report: &Report<'_>, plots: &[Vec<Plot>], budget: &mut B
             recommendation: several.then_some(answer),
             glance: several.then(|| TableView::of(evidence_tables::glance(study, &[index], own))),
             worst: several
-                .then(|| evidence_tables::worst_tasks(study, &[index]))
+                .then(|| evidence_tables::worst_tasks(study, &[index], evidence_tables::WORST_TASKS_MOST))
                 .flatten()
                 .map(TableView::of),
             plots: budget.views(plots.get(index).map_or(&[], Vec::as_slice)),

@@ -154,8 +154,9 @@ fn draw_panel(area: &Area<'_>, panel: &LinesPanel, x_title: &str, styles: &[Seri
         let (x_range, y_range) = chart.plotting_area().get_pixel_range();
         let middle = |range: std::ops::Range<i32>, base: i32| (range.start + range.end) / 2 - base;
         let style = text(12, GREY, HPos::Center, VPos::Center);
+        let measured = panel.lines.iter().any(|line| !line.is_empty());
         return area.draw_text(
-            "nothing was measured",
+            if measured && !share { "none" } else { "nothing was measured" },
             &style,
             (middle(x_range, base.0), middle(y_range, base.1)),
         );

@@ -339,7 +339,12 @@ fn response_plot(study: &Study<'_>, set: usize, shown: &ShownTasks) -> Result<Op
 }
 
 /// Figure 2. The reference is partitioned EDF, as in the paper; without it, the tasks running alone.
+///
+/// Only for demands that are work: where a job asks for CPU time, its CPU time says nothing of what it was delayed by.
 fn ratio_plot(study: &Study<'_>, set: usize) -> Result<Option<Plot>> {
+    if !study.demand_is_work() {
+        return Ok(None);
+    }
     let partitioned = study.configurations.iter().find(|c| c.scheduler == "p-edf");
     let with_runs = |runs: &Vec<_>| Evidence::of(runs).counts.completed > 0;
     let partitioned = partitioned.filter(|c| with_runs(&study.runs(&[set], c)));

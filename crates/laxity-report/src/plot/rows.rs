@@ -30,7 +30,7 @@ pub(super) struct Spread {
     pub(super) max: f64,
 }
 
-/// One cell of the heat map: what became of a task's jobs.
+/// One cell of the heat map: how a task's jobs ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MissCell {
     pub(super) jobs: u64,

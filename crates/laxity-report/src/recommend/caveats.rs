@@ -4,7 +4,7 @@ use super::{Candidate, percent_of_period};
 use crate::analysis;
 use crate::number;
 use crate::study::Study;
-use laxity_trace::Host;
+use laxity_trace::{EMULATED, Host};
 
 /// Fewer jobs of a task than this are few.
 const TASK_JOBS_FEW: u64 = 1000;
@@ -39,7 +39,7 @@ pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>)
     }
     if counts.ordinary > 0 {
         caveats.push(format!(
-            "{} of tasks that were refused or demoted: nothing was promised to them, and they are in no other count.",
+            "{} of tasks that were refused or demoted ran in the background, without any guarantee; no other count has them.",
             number::counted(counts.ordinary, "job")
         ));
     }
@@ -65,6 +65,9 @@ pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>)
 /// What analysis says of the winner.
 fn proof(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> &'static str {
     match analysis::is_proven_hard(study, sets, &winner.configuration.scheduler) {
+        None if analysis::left_out(study).is_some() => {
+            "no analysis can show that none can occur, because jobs may ask for more than their WCETs"
+        }
         None => "only a schedulability analysis can show that none can occur",
         Some(true) => {
             "the analysis proves that none can occur, as long as jobs keep to their WCETs and scheduling costs what was assumed \
@@ -96,7 +99,13 @@ fn measurement_caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>
         } else {
             format!("virtual machine ({kind})")
         };
-        caveats.push(format!("Measured in a {kind}: its host can take the CPU away at any time."));
+        caveats.push(match kind.contains(EMULATED) {
+            true => format!(
+                "Measured in an emulated {kind}: times there say little. A processor runs the same jobs many times faster, \
+                 so misses here are no misses there, and margins here are no margins there."
+            ),
+            false => format!("Measured in a {kind}: its host can take the CPU away at any time."),
+        });
     }
     let mut notes: Vec<String> = Vec::new();
     for run in study.runs(sets, winner.configuration) {

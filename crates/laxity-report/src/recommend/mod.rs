@@ -3,7 +3,7 @@
 //! 1. Eligible is what ran to its end in every run that was asked for.
 //! 2. Configurations are compared on one criterion after the other; those that are worse than the best on it
 //!    *by more than the noise* drop out:
-//!    no missed deadline and nobody refused; share of jobs missed, or of tasks that were refused; maximum tardiness; mean normalized laxity.
+//!    no missed deadline and no task refused; share of jobs missed, or of tasks that were refused; maximum tardiness; mean normalized laxity.
 //! 3. What remains is a tie, and goes to the cheaper and simpler: fewer migrations, then partitioned before
 //!    clustered before global, then fewer context switches, then the order of the tables. On a machine of one
 //!    cluster, clustered scheduling is global scheduling, and the tie between the two goes to the order of the
@@ -41,7 +41,7 @@ pub struct Recommendation {
     pub scheduler: Option<String>,
     /// What it is called in tables (the host added where results mix hosts).
     pub label: Option<String>,
-    /// Who carried it out: a recommendation from simulations alone is a weaker one.
+    /// What carried it out: a recommendation from simulations alone is a weaker one.
     pub host: Option<Host>,
     /// It missed no deadline.
     pub misses_nothing: bool,
@@ -148,9 +148,10 @@ fn nothing_ran(left_out: Vec<String>) -> Recommendation {
     let reasons = if left_out.is_empty() {
         vec!["The results hold no run of any scheduler.".to_owned()]
     } else {
-        let mut reasons = vec!["No configuration ran to its end in every run that was asked for:".to_owned()];
-        reasons.extend(left_out);
-        reasons
+        vec![format!(
+            "No configuration ran to its end in every run that was asked for: {}.",
+            left_out.join("; ")
+        )]
     };
     Recommendation {
         scheduler: None,
@@ -186,7 +187,7 @@ impl<'s> Candidate<'s> {
         }
     }
 
-    /// It missed nothing, and everybody was promised that.
+    /// It missed nothing, and all tasks had that guarantee.
     fn served_all(&self) -> bool {
         self.evidence.counts.misses == 0 && self.evidence.counts.ordinary == 0
     }

@@ -3,8 +3,7 @@
 //! All of them take a stream of events (`laxity_trace::EventsReader::events`, or any iterator of results) and the task
 //! set for its names. The same events give the same bytes.
 //!
-//! Jobs are called `task.job` and counted from 1, as in the literature: `T2.1` is the first job of T2. The tables of
-//! results count them from 0.
+//! Jobs are called `task.job` and counted from 0, as in the tables of results: `video.0` is the first job of `video`.
 
 pub mod gantt;
 pub mod html;
@@ -24,9 +23,9 @@ fn task_name(set: &TaskSet, task: u32) -> String {
     known.map_or_else(|| format!("T{}", u64::from(task) + 1), |task| task.name.clone())
 }
 
-/// The name of a job: its task's, and its number from 1.
+/// The name of a job: its task's, and its number from 0.
 fn job_name(set: &TaskSet, task: u32, job: u32) -> String {
-    format!("{}.{}", task_name(set, task), u64::from(job) + 1)
+    format!("{}.{job}", task_name(set, task))
 }
 
 /// An instant or a span, exact, in the largest unit that is not longer than it: `2.703979ms`.

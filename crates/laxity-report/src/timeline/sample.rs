@@ -17,7 +17,7 @@ pub(crate) fn set() -> TaskSet {
 /// `(time, kind, CPU, task, job, argument)`; times and arguments that are times in µs.
 type Row = (u64, EventKind, Option<u32>, Option<u32>, Option<u32>, Option<u64>);
 
-/// EDF with a context switch of 100 µs. T3.1 is preempted, migrates and misses its deadline.
+/// EDF with a context switch of 100 µs. T3.0 is preempted, migrates and misses its deadline.
 pub(crate) fn events() -> Vec<Event> {
     use EventKind::*;
     let rows: &[Row] = &[

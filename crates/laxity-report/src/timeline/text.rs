@@ -1,8 +1,8 @@
-//! The schedule as text, one line per event: `t=3ms cpu1 T2.1 preempts T1.1`.
+//! The schedule as text, one line per event: `t=3ms cpu1 video.0 preempts audio.0`.
 //!
 //! 1. A line says when, on which CPU (if that has meaning), and what. Times are exact.
 //! 2. A preemption and what takes the CPU at the same instant are one line. With the costs of a context switch between
-//!    them they are two: `t=3ms cpu1 T1.1 is preempted`, `t=3.005ms cpu1 T2.1 starts`.
+//!    them they are two: `t=3ms cpu1 T1.0 is preempted`, `t=3.005ms cpu1 T2.0 starts`.
 //! 3. Lines are in the order of the events.
 //!
 //! Memory: the events of one instant.
@@ -161,8 +161,8 @@ impl Words<'_> {
             Some(ns) => format!(", {label}{}", self.unit.text(ns)),
             None => String::new(),
         };
-        let cpu = |word: &str| event.argument.map(|cpu| format!(" {word} cpu{cpu}")).unwrap_or_default();
-        // Kernel work is for a job, or for nobody in particular.
+        let cpu = |word: &str| other_cpu(event).map(|cpu| format!(" {word} cpu{cpu}")).unwrap_or_default();
+        // Kernel work is for a job, or for none in particular.
         let whose = if who.is_empty() { String::new() } else { format!(" for {who}") };
         let pushed = if who.is_empty() { "a job" } else { &who };
         match event.kind {
@@ -200,12 +200,14 @@ impl Words<'_> {
             EventKind::PushAbandoned => format!("gives up pushing {pushed}"),
             EventKind::Pull => format!("pulls {pushed}{}", cpu("from")),
             EventKind::PullFailed => format!("pulls {pushed}{} in vain", cpu("from")),
-            EventKind::BackgroundStart if event.task.is_some() => format!("{who} runs as an ordinary task"),
-            EventKind::BackgroundStop if event.task.is_some() => format!("{who}, of an ordinary task, stops"),
+            EventKind::BackgroundStart if event.task.is_some() => format!("{who} runs as a background task"),
+            EventKind::BackgroundStop if event.task.is_some() => {
+                format!("{who}, of a background task, stops")
+            }
             EventKind::BackgroundStart => format!("{} starts", background(event)),
             EventKind::BackgroundStop => format!("{} stops", background(event)),
             EventKind::Promote => format!("{who} and what follows it are real-time"),
-            EventKind::Demote => format!("{who} and what follows it are ordinary"),
+            EventKind::Demote => format!("{who} and what follows it are background work"),
             EventKind::ServerPeriod => format!("the server begins a period of{}", self.span(event)),
             EventKind::ServerBudget => format!("the server's budget is{}", self.span(event)),
             EventKind::Abort => format!("{who} is aborted"),
@@ -214,7 +216,7 @@ impl Words<'_> {
     }
 
     fn begins(&self, event: &Event, who: &str, displaced: Option<&Event>) -> String {
-        let origin = event.argument.map(|cpu| format!(" from cpu{cpu}")).unwrap_or_default();
+        let origin = other_cpu(event).map(|cpu| format!(" from cpu{cpu}")).unwrap_or_default();
         let whom = displaced.map(|job| self.who(job));
         match (event.kind, whom) {
             (EventKind::Migrate, None) => format!("{who} migrates{origin}"),
@@ -227,13 +229,19 @@ impl Words<'_> {
     }
 }
 
+/// The other CPU that the event is about. Records of kernels write `u32::MAX` where there is none, and older results
+/// have kept that.
+fn other_cpu(event: &Event) -> Option<u64> {
+    event.argument.filter(|&cpu| cpu < u64::from(u32::MAX))
+}
+
 /// Background tasks are not of the task set: they have numbers of their own.
 fn background(event: &Event) -> String {
     event.argument.map_or_else(|| "a background task".to_owned(), |id| format!("background task {id}"))
 }
 
 fn started_elsewhere(event: &Event) -> String {
-    event.argument.map(|cpu| format!(", its task ran last on cpu{cpu}")).unwrap_or_default()
+    other_cpu(event).map(|cpu| format!(", its task ran last on cpu{cpu}")).unwrap_or_default()
 }
 
 /// How a job that is complete stands to its deadline.
@@ -269,15 +277,15 @@ mod tests {
     #[test]
     fn a_window_is_half_open_and_units_are_exact() {
         let options = TextOptions { from_ns: 5_000_000, to_ns: 5_500_000, unit: TimeUnit::Milliseconds };
-        let expected = "t=5.000000ms T1.2 is released, deadline 10.000000ms\n\
-            t=5.000000ms cpu0 T1.2 preempts T3.1\n\
+        let expected = "t=5.000000ms T1.1 is released, deadline 10.000000ms\n\
+            t=5.000000ms cpu0 T1.1 preempts T3.0\n\
             t=5.000000ms cpu1 drops a message overtaken by events\n";
         assert_eq!(text(options), expected);
         let options = TextOptions { from_ns: 90_000, to_ns: 90_001, unit: TimeUnit::Microseconds };
-        assert_eq!(text(options), "t=90.000us cpu1 T2.1 starts\n");
+        assert_eq!(text(options), "t=90.000us cpu1 T2.0 starts\n");
         assert_eq!(
             text(TextOptions { unit: TimeUnit::Nanoseconds, ..options }),
-            "t=90000ns cpu1 T2.1 starts\n"
+            "t=90000ns cpu1 T2.0 starts\n"
         );
     }
 

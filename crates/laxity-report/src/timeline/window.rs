@@ -1,4 +1,4 @@
-//! What happens in a window of a schedule: who has the CPUs, and what becomes of the jobs.
+//! What happens in a window of a schedule: what the CPUs run, and how the jobs end.
 
 use laxity_model::{Result, TaskSet};
 use laxity_trace::{Event, EventKind, Segment, SegmentBuilder};
@@ -130,7 +130,7 @@ impl Window {
             follower.follow(&event);
         }
         if ended {
-            // What happens after the last event nobody knows.
+            // What happens after the last event is not known.
             follower.to_ns = last_ns.max(from_ns).min(to_ns);
         }
         let until_ns = if ended { follower.to_ns.saturating_add(1) } else { follower.to_ns };
@@ -227,7 +227,7 @@ mod tests {
         let window = window.expect("no error");
         assert_eq!((window.from_ns, window.to_ns, window.cut), (13_500_000, 14_000_000, false));
         let jobs: Vec<(u32, u32)> = window.jobs.iter().map(|job| (job.task, job.job)).collect();
-        // T1.3 is complete, but its deadline is still to come; so is that of T3.2, which runs.
+        // T1.2 is complete, but its deadline is still to come; so is that of T3.1, which runs.
         assert_eq!(jobs, [(0, 2), (2, 1)]);
         let segments: Vec<(u64, u64)> = window.segments.iter().map(|s| (s.from_ns, s.to_ns)).collect();
         assert_eq!(segments, [(13_500_000, 14_000_000)]);

@@ -24,7 +24,7 @@ fn a_column_says_what_is_proven() {
         record("g-rm", none.clone(), none),
     ];
     let report = Report::of(&results).expect("valid");
-    let text = report.text(TextStyle { width: Some(200), ..TextStyle::default() });
+    let text = report.text(TextStyle { width: Some(200), verbose: true, ..TextStyle::default() });
     let says = |scheduler: &str, what: &str| {
         text.lines().any(|line| line.contains(scheduler) && line.contains(what))
     };
@@ -41,7 +41,7 @@ fn a_column_says_what_is_proven() {
 fn without_an_analysis_there_is_no_column() {
     let results = rover();
     let report = Report::of(&results).expect("valid");
-    for form in [report.text(TextStyle::default()), report.markdown()] {
+    for form in [report.text(TextStyle { verbose: true, ..TextStyle::default() }), report.markdown()] {
         assert!(!form.contains("Analysis"), "{form}");
     }
 }

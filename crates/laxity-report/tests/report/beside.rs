@@ -44,7 +44,9 @@ fn the_same_jobs_are_equal() {
 #[test]
 fn costs_that_were_modelled_are_named() {
     let slower = |job: &mut Job| job.finish_ns = job.finish_ns.map(|finish| finish + 3_000_000);
-    let report = |results: &Results| Report::of(results).expect("valid").text(TextStyle::default());
+    let report = |results: &Results| {
+        Report::of(results).expect("valid").text(TextStyle { verbose: true, ..TextStyle::default() })
+    };
     let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut results = twins(slower);
     let without = flat(report(&results));
@@ -92,7 +94,7 @@ fn what_can_only_be_simulated_stands_beside_with_the_reason() {
     let labels: Vec<&str> = report.configurations().iter().map(|c| c.label.as_str()).collect();
     assert_eq!(labels, ["p-edf", "p-edf-bh"], "no host is named where every scheduler has one");
     assert_eq!(report.recommendation().ranking, ["p-edf"], "what was not measured is not ranked");
-    let table_4 = report.text(TextStyle::default());
+    let table_4 = report.text(TextStyle { verbose: true, ..TextStyle::default() });
     let table_4 = table_4.split("Schedulers at a glance").next().expect("what stands before");
     assert!(table_4.contains(" p-edf ") && !table_4.contains("p-edf-bh"), "nothing to show: {table_4}");
     let edf_bh = report.beside().iter().find(|one| one.scheduler == "p-edf-bh").expect("it is there");
@@ -123,7 +125,7 @@ fn a_job_that_waited_and_one_that_ran_longer_are_told_apart() {
         said.contains("Missed only in reality: 1 job") && said.contains("waited longer than simulated"),
         "{said}"
     );
-    assert!(said.contains("Most behind: job 2 of "), "jobs are counted from 1: {said}");
+    assert!(said.contains("Most behind: job 1 of "), "jobs are counted from 0: {said}");
     let ran = words(&only(&twins(late(2, 1, true))));
     assert!(ran.contains("used more CPU time than they asked for"), "{ran}");
 }
@@ -149,7 +151,7 @@ fn only_measurements_are_ranked_and_plotted() {
     assert_eq!(report.recommendation().ranking, ["p-edf"]);
     assert_eq!(report.recommendation().host, Some(Host::Linux));
     assert_eq!(report.summary().schedulers.len(), 2);
-    let text = report.text(TextStyle::default());
+    let text = report.text(TextStyle { verbose: true, ..TextStyle::default() });
     assert!(text.contains("Simulated beside measured"), "{text}");
     assert!(report.html().expect("renders").contains("Simulated beside measured"));
     assert!(report.markdown().contains("Simulated beside measured"));
@@ -173,7 +175,7 @@ fn simulations_alone_are_the_results() {
     let report = Report::of(&results).expect("valid");
     assert!(report.beside().is_empty());
     assert_eq!(report.recommendation().host, Some(Host::Simulator));
-    let text = report.text(TextStyle::default());
+    let text = report.text(TextStyle { verbose: true, ..TextStyle::default() });
     assert!(
         text.contains("Best in simulation: p-edf.") && text.contains("A simulation is no proof"),
         "{text}"

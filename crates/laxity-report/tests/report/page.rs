@@ -102,7 +102,9 @@ fn pages_are_well_formed() {
 fn the_same_results_give_the_same_bytes() {
     let (one, two) = (rover(), rover());
     assert_eq!(page_of(&one), page_of(&two));
-    let text = |results| Report::of(results).expect("valid results").text(TextStyle::default());
+    let text = |results| {
+        Report::of(results).expect("valid results").text(TextStyle { verbose: true, ..TextStyle::default() })
+    };
     assert_eq!(text(&one), text(&two));
 }
 
@@ -141,17 +143,33 @@ fn nothing_from_the_input_reaches_the_page_as_markup() {
 fn text_for_a_file_has_no_escape_sequences_and_text_for_a_terminal_fits_it() {
     let results = rover();
     let report = Report::of(&results).expect("valid results");
-    let plain = report.text(TextStyle::default());
+    let plain = report.text(TextStyle { verbose: true, ..TextStyle::default() });
     assert!(!plain.contains('\u{1b}'));
     assert!(plain.contains("Deploy g-edf."));
     assert_no_nonsense(&plain);
     for width in [60, 80, 120, 200] {
-        let text = report.text(TextStyle { width: Some(width), color: false });
+        let text = report.text(TextStyle {
+            width: Some(width),
+            borders: true,
+            color: false,
+            verbose: true,
+            ..TextStyle::default()
+        });
         for line in text.lines() {
             assert!(line.chars().count() <= usize::from(width), "width {width}: {line}");
         }
     }
-    assert!(report.text(TextStyle { width: Some(100), color: true }).contains("\u{1b}[1m"));
+    assert!(
+        report
+            .text(TextStyle {
+                width: Some(100),
+                borders: true,
+                color: true,
+                verbose: true,
+                ..TextStyle::default()
+            })
+            .contains("\u{1b}[1m")
+    );
 }
 
 #[test]
@@ -159,8 +177,13 @@ fn a_name_with_escape_sequences_cannot_write_to_the_terminal() {
     let mut results = rover();
     results.runs[1].status = RunStatus::NotRun { reason: "\u{1b}]0;owned\u{7}".into() };
     results.runs[0].scheduler = "g-\u{1b}[31medf".into();
-    let text =
-        Report::of(&results).expect("valid results").text(TextStyle { width: Some(100), color: false });
+    let text = Report::of(&results).expect("valid results").text(TextStyle {
+        width: Some(100),
+        borders: true,
+        color: false,
+        verbose: true,
+        ..TextStyle::default()
+    });
     assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'));
 }
 
@@ -218,7 +241,13 @@ fn results_of_nothing_are_reported_as_nothing() {
         let page = page_of(&results);
         assert!(page.contains("</html>"));
         let report = Report::of(&results).expect("valid results");
-        assert_no_nonsense(&report.text(TextStyle { width: Some(80), color: false }));
+        assert_no_nonsense(&report.text(TextStyle {
+            width: Some(80),
+            borders: true,
+            color: false,
+            verbose: true,
+            ..TextStyle::default()
+        }));
         assert_no_nonsense(&report.markdown());
     }
 }

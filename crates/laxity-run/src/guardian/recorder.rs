@@ -1,7 +1,7 @@
 //! Records of the schedule, from the rings into the memory that the program has given, while the tasks run.
 //!
 //! 1. The guardian takes them whenever it looks around, at least every [`EVERY_MS`]; a ring is full after 16384 records.
-//!    What finds no place there is counted by the kernel side. Nobody waits for anybody.
+//!    What finds no place there is counted by the kernel side. Neither side waits for the other.
 //! 2. They stay in memory, a quarter of what was free at most; after that recording ends, and the run goes on.
 //! 3. What this costs is the guardian's own CPU time, which is measured.
 
@@ -91,8 +91,8 @@ impl Recorder {
         self.ended = Some(why);
     }
 
-    /// Takes the rest; what is to be known about all of them. `t0_ns` is the synchronous release, `threads` who had which
-    /// position in the plan.
+    /// Takes the rest, and returns what is to be known about all records. `t0_ns` is the synchronous release,
+    /// `threads` the thread at each position of the plan.
     pub(super) fn finish(mut self, t0_ns: u64, threads: Vec<(usize, i32)>) -> RecordingEnd {
         self.drain();
         let before = thread_cpu_ns();
@@ -107,7 +107,7 @@ impl Recorder {
             }
         }
         cpu_ns += thread_cpu_ns() - before;
-        // The kernel takes its time to be left alone; nobody waits for it any more.
+        // The kernel takes its time to be left alone; nothing waits for it any more.
         drop(observer);
         let (lost, complete_until_ns) = (rest.lost, rest.complete_until_ns);
         let servers = Vec::new();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 
-/// The kernel's flag of threads whose CPUs nobody may change (PF_NO_SETAFFINITY in linux/sched.h).
+/// The kernel's flag of threads whose CPUs cannot be changed (PF_NO_SETAFFINITY in linux/sched.h).
 const NO_SETAFFINITY: u64 = 0x0400_0000;
 
 /// A thread that may not use every CPU.
@@ -36,7 +36,7 @@ impl PinnedThread {
 
     /// Confines the thread again if it is still there and got more CPUs meanwhile.
     pub fn restore(&self) -> io::Result<()> {
-        // A mask that is not a wider one was set by somebody on purpose.
+        // A mask that is not a wider one was set on purpose.
         let widened = |now: CpuList| now != self.cpus && self.cpus.is_subset(&now);
         if !sched::affinity(self.tid).is_ok_and(widened)
             || Stat::of(self.tid).is_none_or(|stat| stat.started != self.started)
@@ -65,7 +65,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// Of a thread, if there is one. One that has ended is none, also while nobody has taken note of its end.
+    /// Of a thread, if there is one. One that has ended is none, also before its parent has collected it.
     pub fn of(tid: i32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{tid}/stat")).ok()?)
     }
@@ -120,7 +120,7 @@ mod tests {
         let pinned = found.iter().find(|thread| thread.tid == tid).expect("it is confined");
         assert_eq!(pinned.cpus, one);
         sched::set_affinity(tid, &machine).expect("our own thread");
-        pinned.restore().expect("ours");
+        pinned.restore().expect("the test's own thread");
         assert_eq!(sched::affinity(tid).expect("it stays"), one);
     }
 

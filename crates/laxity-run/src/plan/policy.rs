@@ -217,7 +217,7 @@ fn cores(
     }
     let fastest = platform.cores().iter().map(|core| core.speed).max().unwrap_or(Speed::UNIT);
     let core = |core: &laxity_model::Core| {
-        // Where there are no real-time tasks all is ordinary work's.
+        // Where there are no real-time tasks background work has all of a CPU.
         let cell = cells.iter().find(|cell| cell.cpus.contains(core.cpu));
         let server = cell.and_then(|cell| server_of(cell, scheduler, platform, policy));
         let share_ppm = limits.share_ppm();
@@ -255,7 +255,7 @@ fn sockets(platform: &Platform, cores: &CpuList) -> Vec<u32> {
     of_cores.iter().map(|socket| number(socket).expect("fewer than CPUs")).collect()
 }
 
-/// Who releases the jobs of a task.
+/// What releases the jobs of a task.
 fn pacing(task: &Task) -> Pacing {
     let periodic = matches!(task.arrival, Arrival::Periodic { .. });
     if task.phase > RELEASED_WITHIN {

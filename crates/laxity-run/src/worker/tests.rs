@@ -76,7 +76,7 @@ fn wait_until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Whoever has the memory can stop a job, long before its deadline: that one, and no other.
+/// Any process with the memory can stop a job, long before its deadline: that one, and no other.
 #[test]
 fn a_job_that_is_told_to_stop_from_outside_is_aborted() {
     for on_miss in OnMiss::ALL {

@@ -16,7 +16,8 @@
 //!    shared one holds all that fits. What does not fit into the caches that were left would have missed anyway: it
 //!    costs nothing extra. Latencies are not reduced by what a hit would have cost. Both make the delay an upper one
 //!    for accesses one after the other; a prefetcher makes it shorter.
-//! 2. After a preemption on the same core, those who ran in between have evicted a share ([`CacheCosts::evicted_ppm`],
+//! 2. After a preemption on the same core, the jobs that ran in between have evicted a share
+//!    ([`CacheCosts::evicted_ppm`],
 //!    all of it by default) of the caches that this core (with its SMT siblings) has for itself. With latencies, the
 //!    rest comes from the first level shared with another core; with measured delays, their L1 column has it all.
 //! 3. A machine of which no caches are described shares nothing: everything comes from memory, and all of the working
@@ -42,7 +43,7 @@ pub struct CacheCosts {
     pub reload: Reload,
     /// The share of a core's own caches that is evicted while a job is preempted, in parts per million.
     pub evicted_ppm: u32,
-    /// Whether it is followed what each cache holds ([`super::CacheState`]), instead of going by distance.
+    /// Whether the simulator follows what each cache holds ([`super::CacheState`]), instead of going by distance.
     pub tracked: bool,
     /// Instructions per cycle of a job with warm caches, to say how many there are of others: above 0.
     pub ipc: Option<Decimal>,
@@ -77,8 +78,8 @@ pub struct LineLatencies {
     pub memory_ps: u64,
     /// From another node's memory or caches; nothing given: as from memory.
     pub remote_memory_ps: Option<u64>,
-    /// How long a job with warm caches works for each line that it walks, with loading it. Nothing given: nobody takes lines from
-    /// a job while it runs ([`super::CacheState`]), and how many lines jobs walk is not known.
+    /// How long a job with warm caches works for each line that it walks, in ps, with loading it. None: no lines
+    /// are taken from a job while it runs ([`super::CacheState`]), and how many lines jobs walk is not known.
     pub access_ps: Option<u64>,
 }
 
@@ -102,7 +103,7 @@ impl CacheCosts {
         }
         if self.evicted_ppm != WHOLE_PPM {
             return Err(Diagnostic::usage("`evicted` is given although caches are `tracked`")
-                .hint("leave `evicted` out: what is evicted follows from who ran"));
+                .hint("leave `evicted` out: what is evicted follows from the jobs that ran"));
         }
         Ok(CacheCosts { tracked: true, ..self })
     }
@@ -128,7 +129,7 @@ impl CacheCosts {
         }
     }
 
-    /// It never costs anything.
+    /// Whether they never cost anything.
     pub fn is_zero(&self) -> bool {
         match &self.reload {
             Reload::Measured(delays) => {

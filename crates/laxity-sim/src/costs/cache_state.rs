@@ -1,7 +1,7 @@
 //! What caches hold while a schedule goes on: warm or cold, by working set, cache and level.
 //!
-//! Where [`super::CacheDelay`] charges by the distance of the last core, whatever ran since, this follows who has walked
-//! what, where. Nothing is kept per line; yet for whole walks it is what caches do:
+//! Where [`super::CacheDelay`] charges by the distance of the last core, whatever ran since, this follows which
+//! task has walked what, where. Nothing is kept per line; yet for whole walks it is what caches do:
 //!
 //! 1. Memory comes in *segments*: what a task walks alone, and of a group's region the slices between the members' shared
 //!    parts ([`laxity_model::Sharing`]); a member walks every slice up to its part.
@@ -146,8 +146,8 @@ impl CacheState {
         })
     }
 
-    /// A job of the task starts or goes on on a core, an index into [`Platform::cores`], and walks at most so many lines there, if
-    /// that is known: what that costs, as far as one walk goes.
+    /// A job of the task starts or goes on on a core, an index into [`Platform::cores`], and walks at most `most`
+    /// lines there, if that is known. Returns what that costs, for at most one walk.
     pub fn enter(&mut self, task: usize, core: usize, most: Option<u64>) -> Reloaded {
         let home = self.home(task, core);
         let home_ps = home.map_or(self.memory_ps, |step| step.line_ps);
@@ -186,7 +186,8 @@ impl CacheState {
         Reloaded { delay_ns: delay.min(COST_MAX.as_ns()), lines, cold_lines }
     }
 
-    /// The task's job has walked so many lines in its stay, if that is known: how many of them came from memory.
+    /// The task's job has walked so many lines in its stay, if that is known. Returns how many of them came from
+    /// memory.
     pub fn settle(&mut self, task: usize, walked: Option<u64>) -> u64 {
         let stay = &mut self.stays[task];
         stay.walked = walked.unwrap_or(stay.lines);
@@ -219,35 +220,37 @@ impl CacheState {
         self.write(task, core);
     }
 
-    /// A job of the task that has started or gone on on a core does what it was asked to from a time on that is not past, and finds some of
-    /// its first lines elsewhere, whoever else walks them meanwhile.
+    /// A job of the task that has started or gone on on a core does what it was asked to from a time on that is not
+    /// past, and finds some of its first lines elsewhere, whatever other jobs walk them meanwhile.
     pub fn works(&mut self, task: usize, begins: Begins) {
         if let Some(contention) = &mut self.contention {
             contention.begins(task, begins);
         }
     }
 
-    /// When the task's job will have done what it was asked to, if others take lines from it as they do `now`; nothing if nobody can.
+    /// When the task's job will have done what it was asked to, if others take lines from it as they do `now`;
+    /// nothing if none can.
     pub fn works_until(&mut self, task: usize, now: u64) -> Option<u64> {
         self.contending(|state, contention| {
             contention.until(task, now, |task, from, to| state.transfer(task, from, to))
         })
     }
 
-    /// A job of the task does what it was asked to no longer: it has done it, or leaves its core. What came of it; nothing if nobody can
-    /// have taken lines from it, or if it was said.
+    /// A job of the task does what it was asked to no longer: it has done it, or leaves its core. Returns what is
+    /// left of its work and the lines it lost; nothing if no other job can have taken lines from it, or if that was
+    /// returned before.
     pub fn rests(&mut self, task: usize, now: u64) -> Option<Rested> {
         self.contending(|state, contention| {
             contention.ends(task, now, |task, from, to| state.transfer(task, from, to))
         })
     }
 
-    /// Those whose jobs work at present and share lines with the task.
+    /// The tasks whose jobs work at present and share lines with the task.
     pub fn sharers_at_work(&self, task: usize) -> Vec<usize> {
         self.contention.iter().flat_map(|contention| contention.others(task)).collect()
     }
 
-    /// Asks who takes lines from whom, where that is known.
+    /// Asks which jobs take lines from which, where that is known.
     fn contending<T>(&mut self, ask: impl FnOnce(&CacheState, &mut Contention) -> Option<T>) -> Option<T> {
         let mut contention = self.contention.take()?;
         let answer = ask(self, &mut contention);
@@ -319,7 +322,7 @@ impl CacheState {
     }
 }
 
-/// Who shares lines with whom, and writes them. Of a segment, each writes the first lines, as many as it writes at all.
+/// Which tasks share lines and write them. Of a segment, each writes the first lines, as many as it writes at all.
 fn contention(
     accesses: Vec<AccessTime>,
     groups: Vec<Vec<usize>>,

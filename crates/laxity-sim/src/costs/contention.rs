@@ -6,26 +6,27 @@
 //! 2. Paces are constant as long as the same jobs are useful; between such times what each has done is summed up, exactly but for
 //!    whole ps. So a job is useful for as long as its work takes at the paces that it really had.
 //! 3. What is not at home when a job starts or goes on is [`super::CacheState::enter`]'s, and is not counted here: for as long as it takes
-//!    to walk so many lines, the job loses nothing more, and others lose to it as to anyone.
+//!    to walk so many lines, the job loses nothing more, and others lose to it as to any job.
 //! 4. A core's speed counts for the work between lines and for loading them from home. What a line takes longer that comes from memory or
 //!    from another core's cache it takes at any speed, as in [`super::CacheState::enter`]: a slow core loses less, by its work.
 //!
 //! Against two to four walks line by line in time order (`tests/contended_lines.rs`), on cores with caches of their own, what groups lose in
 //! total is right within 1 % where all write what they share, and 3 % where some only read it or write a part, or cores differ in speed;
-//! 98 of 100 jobs take as long within 15 %, or 20 % on cores of different speeds. Where some of them share a cache and others do not, totals are right within 10 %, and single jobs are not: who
-//! walks right behind another in their common L2 keeps up with it and loses less, which is how their walks happen to lie.
+//! 98 of 100 jobs take as long within 15 %, or 20 % on cores of different speeds. Where some of them share a cache
+//! and others do not, totals are right within 10 %, and single jobs are not: a job that walks right behind another
+//! in their common L2 keeps up with it and loses less, which depends on where their walks happen to lie.
 //!
 //! Source: lindsay2012, 4.1.2 and 6.2.1 (observations 3 and 5: tasks of a group that run at the same time on different cores maximise
 //! invalidations). Complexity: O(n^2) for n useful jobs of a group whenever one begins or ends.
 
 use super::pace::{AccessTime, Pace, Transfer, UNIT_PPB, Walker, paces};
 
-/// What came of a job's stay.
+/// The result of a job's stay on a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rested {
     /// What is left of its work, in ns, rounded up.
     pub left_ns: u64,
-    /// Lines that came from beyond all caches that it shares with whoever wrote them, rounded down.
+    /// Lines that came from beyond all caches that the job shares with the cores that wrote them, rounded down.
     pub memory_lines: u64,
 }
 
@@ -36,7 +37,7 @@ pub struct Begins {
     pub core: usize,
     /// Since when.
     pub since: u64,
-    /// How long its work takes there if nobody takes lines from it, in ns.
+    /// How long its work takes there if no job takes lines from it, in ns.
     pub work_ns: u64,
     /// So many of its first lines it does not find at home whatever others do.
     pub cold_lines: u64,
@@ -55,18 +56,18 @@ struct Stay {
     memory: u128,
 }
 
-/// Those who share lines with each other.
+/// Tasks that share lines with each other.
 #[derive(Debug, Clone, Default)]
 struct Group {
     members: Vec<usize>,
     /// Up to when it is known what they have done.
     at: u64,
-    /// Who is useful, and how fast.
+    /// The tasks that are useful, and how fast.
     present: Vec<usize>,
     paces: Vec<Pace>,
 }
 
-/// Who is useful where, and what each has done.
+/// Which tasks are useful where, and what each has done.
 #[derive(Debug, Clone)]
 pub(super) struct Contention {
     /// By core.
@@ -79,7 +80,7 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// Nobody is useful yet. `accesses`: by core. `groups`: tasks that share lines, each in one group at most.
+    /// No task is useful yet. `accesses`: by core. `groups`: tasks that share lines, each in one group at most.
     pub fn new(accesses: Vec<AccessTime>, walkers: Vec<Walker>, groups: Vec<Vec<usize>>) -> Contention {
         let mut group_of = vec![None; walkers.len()];
         for (number, members) in groups.iter().enumerate() {
@@ -105,8 +106,8 @@ impl Contention {
         });
     }
 
-    /// When a job of the task will have done its work, if those who are useful now are so until then; nothing if nobody shares
-    /// with it. `transfer` is of a line of a task, from a core to its own.
+    /// When a job of the task will have done its work, in ns, if the present tasks stay useful until then; nothing
+    /// if it shares lines with no task. `transfer` is of a line of a task, from a core to its own.
     pub fn until(
         &mut self,
         task: usize,
@@ -127,7 +128,8 @@ impl Contention {
         Some(start.saturating_add(lasts))
     }
 
-    /// A job of the task is useful no longer: what came of it; nothing if nobody shares with it.
+    /// A job of the task is useful no longer. Returns what is left of its work and what it lost; nothing if it
+    /// shares lines with no task.
     pub fn ends(
         &mut self,
         task: usize,
@@ -145,7 +147,7 @@ impl Contention {
         })
     }
 
-    /// The others of the task's group who are useful, or will be.
+    /// The other tasks of the group that are useful, or will be.
     pub fn others(&self, task: usize) -> impl Iterator<Item = usize> {
         let members = self.group_of[task].map_or(&[][..], |group| &self.groups[group].members);
         members.iter().copied().filter(move |&other| other != task && self.stays[other].is_some())
@@ -172,7 +174,7 @@ impl Contention {
         }
     }
 
-    /// Finds who of a group is useful from where it has come to, and their paces.
+    /// Finds the tasks of a group that are useful at the instant it has come to, and their paces.
     fn meet(&mut self, group: usize, transfer: &impl Fn(usize, usize, usize) -> Transfer) {
         let Group { members, at, present, paces: known } = &mut self.groups[group];
         let stays = &self.stays;
@@ -279,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn who_leaves_has_done_what_it_could() {
+    fn a_job_that_leaves_has_done_what_it_could() {
         let mut contention = all_with_all(2);
         contention.begins(0, on(0, 0));
         contention.begins(1, on(1, 0));

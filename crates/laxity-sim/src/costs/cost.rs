@@ -45,7 +45,7 @@ impl Cost {
         Ok(if cost.is_zero() { Cost::Zero } else { Cost::Constant(checked(cost)?) })
     }
 
-    /// It never costs anything.
+    /// Whether it never costs anything.
     pub fn is_zero(&self) -> bool {
         match self {
             Cost::Zero => true,

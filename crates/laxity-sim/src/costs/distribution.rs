@@ -7,7 +7,7 @@
 //! 3. Draws are independent of each other and of n.
 
 use super::{COST_MAX, cost::checked};
-use laxity_model::{Diagnostic, Duration, Result};
+use laxity_model::{Diagnostic, Duration, Names, Result};
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::Rng;
 use std::str::FromStr;
@@ -168,7 +168,9 @@ impl FromStr for Distribution {
             ("uniform", _) => Err(refused(format!("`{text}`: uniform takes two times, LOW,HIGH"))),
             ("normal", _) => Err(refused(format!("`{text}`: normal takes MEAN,SD or MEAN,SD,MAX"))),
             ("exponential", _) => Err(refused(format!("`{text}`: exponential takes MEAN or MEAN,MAX"))),
-            (other, _) => Err(refused(format!("`{other}` is not a distribution"))),
+            (other, _) => {
+                Err(Names::of("distribution", &["uniform", "normal", "exponential"]).unknown(other))
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use super::given::{WrittenCost, WrittenDelays};
 use super::{Costs, field_csv};
 use laxity_generate::Decimal;
 use laxity_model::overheads::scaled_up;
-use laxity_model::{ByteSize, Diagnostic, DocumentKind, Duration, Result, read_file};
+use laxity_model::{ByteSize, Diagnostic, DocumentKind, Duration, Result, STANDARD, read_file};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,8 +85,8 @@ struct CacheFile {
     /// The share of a core's own caches that is evicted while a job is preempted: "1" if it is not given.
     #[serde(default)]
     evicted: Option<String>,
-    /// `true`: follow what each cache of the platform holds, by who walked what since, instead of charging by the distance
-    /// to the last core. For latencies of a line only.
+    /// `true`: follow what each cache of the platform holds, by what each task walked since, instead of charging by
+    /// the distance to the last core. For latencies of a line only.
     #[serde(default)]
     tracked: Option<bool>,
     /// Size of a line, where the platform does not say; 64B if it is not given.
@@ -129,8 +129,11 @@ struct CacheFile {
 /// cannot be read.
 pub fn read_costs(path: &Path) -> Result<Costs> {
     let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+    // What has no name's ending: only TOML has a `=`.
+    let looks_like_csv =
+        |text: &str| path == Path::new(STANDARD) && text.contains("TASK-COUNT") && !text.contains('=');
     read_file(path, |text| {
-        if is_csv {
+        if is_csv || looks_like_csv(text) {
             return field_csv::overheads(text);
         }
         Costs::from_toml(text, path.parent().unwrap_or(Path::new("")))

@@ -115,7 +115,7 @@ impl Held {
         self.make_room();
     }
 
-    /// `ppm` of the lines of a range are written elsewhere. Whether anything of its segment is here.
+    /// `ppm` of the lines of a range are written elsewhere. Returns whether anything of its segment is here.
     pub fn written_elsewhere(&mut self, range: Range, ppm: u64) -> bool {
         let mut any = false;
         for entry in self.entries.iter_mut().filter(|entry| entry.range.segment == range.segment) {

@@ -6,8 +6,9 @@
 //! 1. A line that another one, o, writes is stale when x comes to it again if o has come by in between. It has with a chance of
 //!    min(1, P_x / P_o): always, if o comes by at least as often.
 //! 2. Of several others each may have, independently: the chance that none has is the product of the chances that each has not.
-//! 3. A stale line takes X longer than one at home: what it takes from the closest cache of both cores, or from memory, minus what
-//!    it takes from home, whatever the core's speed. Whose it is, of several who write it: in proportion to how often they come by.
+//! 3. A stale line takes X longer than one at home: what it takes from the closest cache of both cores, or from
+//!    memory, minus what it takes from home, whatever the core's speed. Of several writers, each is the last in
+//!    proportion to how often it comes by.
 //! 4. So t_x = access + the sum of (share of x's lines) (chance) X over lines with the same writers. The t of all are found together, from
 //!    equal ones on, for each is faster or slower by what the others are: at most [`ROUNDS`] times, or until none changes by a
 //!    millionth.
@@ -67,7 +68,7 @@ impl AccessTime {
 pub(super) struct Exposed {
     /// How many, of all that the task walks, in parts per million.
     pub ppm: u64,
-    /// Who writes them: tasks.
+    /// The tasks that write them.
     pub writers: Vec<usize>,
 }
 
@@ -103,7 +104,7 @@ impl Pace {
     pub const ALONE: Pace = Pace { ppb: UNIT_PPB, memory_ppm: 0 };
 }
 
-/// Lines of one who is there that the same others who are there write.
+/// Lines of a present task that the same other present tasks write.
 struct Taken {
     ppm: u128,
     /// By each: how often it comes by is to be found; what a line of it costs.
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_slowed_down_is_passed_more_often() {
+    fn a_slower_walk_is_passed_more_often() {
         // The second reads what the first writes: it is slowed down as if the other came by more often.
         let mut walkers = sharers(&[1_000, 100], 100);
         walkers[0].exposed.clear();
@@ -262,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_come_from_whoever_comes_by_more_often() {
+    fn lines_come_from_the_walker_that_comes_by_more_often() {
         let mut walkers = sharers(&[100, 100, 400], 100);
         walkers[1].exposed.clear();
         walkers[2].exposed.clear();

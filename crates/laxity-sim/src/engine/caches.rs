@@ -47,7 +47,7 @@ pub struct Followed {
     warm_fs: u128,
     /// What of its work is for cold caches and has not passed.
     cold: u64,
-    /// Its stay on a core, until it is known what came of it.
+    /// Its stay on a core, until that has been settled.
     stay: Option<Stay>,
     /// That, where it counts towards what it pays when it goes on.
     unpaid: u64,
@@ -106,7 +106,8 @@ impl Caches {
         Ok(state.map(|state| Caches::State { state, access, jobs: vec![Followed::default(); tasks.len()] }))
     }
 
-    /// A job of the task takes a core; if it goes on, `last` is where it was stopped. How much longer it takes, in ns.
+    /// A job of the task takes a core; if it goes on, `last` is where it was stopped. Returns how much longer it
+    /// takes, in ns.
     pub fn taken(&mut self, task: u32, last: Option<u32>, cpu: u32, now: u64, work: Work) -> u64 {
         match self {
             Caches::Distance(delay, working_sets) => {
@@ -143,8 +144,8 @@ impl Caches {
         more
     }
 
-    /// The task's job has done its work, leaves its core or stops: what it lost to others in its stay, in ns, and what is left of its work
-    /// if nobody takes lines from it any longer.
+    /// The task's job has done its work, leaves its core or stops. Returns what it lost to others in its stay, in
+    /// ns, and what is left of its work if no other job takes lines from it any longer.
     fn rests(&mut self, task: u32, now: u64, work: Work) -> (u64, u64) {
         let Caches::State { state, access, jobs } = self else { return (0, work.left) };
         let job = &mut jobs[task as usize];
@@ -166,8 +167,8 @@ impl Caches {
         }
     }
 
-    /// A job of the task takes lines from nobody any longer: whose jobs take another time than it was thought. `work` says what is left
-    /// of a task's work.
+    /// A job of the task takes no more lines from others: the jobs that now take another time than expected. `work`
+    /// says what is left of a task's work.
     fn repaced(&mut self, task: u32, now: u64, work: impl Fn(u32) -> Work) -> Vec<Repaced> {
         let Caches::State { state, jobs, .. } = self else { return Vec::new() };
         let mut repaced = Vec::new();
@@ -219,7 +220,7 @@ fn changed(work: Work, change_ns: i64) -> u64 {
 /// fs in a ns.
 const FS_PER_NS: u128 = 1_000_000;
 
-/// A job's stay is over, or its work is: what came of it.
+/// Settles a stay that is over, or whose work is done: the lines that the job walked and what is left of its delay.
 fn settle(state: &mut CacheState, access: Option<Access>, job: &mut Followed, task: u32, work_left: u64) {
     let Some(Stay { work, extra, lines, rate }) = job.stay.take() else { return };
     let done = work.saturating_sub(work_left);
@@ -233,7 +234,7 @@ fn settle(state: &mut CacheState, access: Option<Access>, job: &mut Followed, ta
         u64::try_from(u128::from(lines) * u128::from(done) / u128::from(first)).unwrap_or(lines)
     });
     job.memory_lines += state.settle(task as usize, walked);
-    // Where nobody knows how long a walk takes, what it costs passes first.
+    // Where the time of a walk is unknown, what it costs passes first.
     let cold = if access.is_some() { job.unpaid } else { job.cold.saturating_sub(done) };
     let useful = done.saturating_sub(job.cold - cold);
     job.warm_fs += u128::from(useful) * FS_PER_NS / u128::from(rate);
@@ -258,7 +259,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         more > 0
     }
 
-    /// The job on `cpu` has done its work, leaves the core or stops: it takes lines from nobody any longer, nor anybody from it.
+    /// The job on `cpu` has done its work, leaves the core or stops: it takes no more lines from others, and others
+    /// take none from it.
     #[inline]
     pub(super) fn rests(&mut self, cpu: u32) {
         if IDEAL || self.caches.is_none() {

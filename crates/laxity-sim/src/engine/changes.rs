@@ -1,7 +1,7 @@
 //! Tasks that enter and leave, and servers that get other sizes (`crate::changes`).
 //!
-//! A task's number within a core's instance is another one each time it becomes one of it: the policy may still have its earlier self,
-//! until it is that one's turn.
+//! A task gets a new number within a core's instance each time it enters it: the policy may still keep its earlier
+//! number, until that one's turn comes.
 
 mod sizes;
 
@@ -16,7 +16,7 @@ use laxity_model::{CpuList, Diagnostic, Duration, Result};
 use laxity_policy::TaskParameters;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a task is.
+/// The standing of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Absent,
@@ -25,7 +25,7 @@ enum Standing {
     Left,
 }
 
-/// Who is what, and what is still to change.
+/// The standing of each task, and the changes that are still to come.
 pub(super) struct Lives {
     list: Vec<Change>,
     /// Of them, these have been asked for.
@@ -34,7 +34,7 @@ pub(super) struct Lives {
     standing: Vec<Standing>,
     /// By task: the instant from which on it releases no jobs, because of its own `leave` or because the simulation releases none.
     ends: Vec<u64>,
-    /// Who leaves by itself, and when: those whose time has not come.
+    /// The tasks that leave by themselves, and when: those whose time has not come.
     leaves: BTreeSet<(u64, usize)>,
     /// By task: as admission sees it, but for its number.
     entrants: Vec<Entrant>,
@@ -105,7 +105,7 @@ impl Lives {
         Ok(Some(Box::new(lives)))
     }
 
-    /// Whoever is there from the beginning has to be admitted, too.
+    /// Admits the tasks that are there from the beginning, too.
     fn admit_first(&mut self, setup: &Setup<'_>) -> Result<()> {
         let Some(promise) = setup.changes.admission else { return Ok(()) };
         let server = |core: &laxity_model::Core| setup.servers.on(core.cpu);
@@ -134,7 +134,7 @@ impl Lives {
         self.size_comes.values().map(|&(at, _)| at).fold(asked.min(leaves), u64::min)
     }
 
-    /// What became of everything that was asked for.
+    /// The outcome of every change.
     pub fn changed(self) -> Vec<Changed> {
         let changed = |(number, (at_ns, outcome))| Changed { number, at_ns, outcome };
         self.changed.into_iter().map(changed).collect()
@@ -182,7 +182,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     fn change(&mut self, number: usize) -> Outcome {
         let lives = self.lives.as_mut().expect("something changes");
         let Change { what, .. } = lives.list[number];
-        // Whoever waits has been overtaken.
+        // A change that waits has been overtaken.
         let list = &lives.list;
         lives.waiting.retain(|&other| !overtakes(what, list[other].what));
         let Some(task) = what.task() else {
@@ -214,7 +214,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// A task is there, as an ordinary one; unless it has no job to be there for.
+    /// A task enters, in the background; unless it has no job left to release.
     fn appear(&mut self, task: usize) -> bool {
         let end = self.lives.as_ref().map_or(NEVER, |lives| lives.ends[task]);
         if self.now >= end || self.tasks[task].advance() == NEVER {
@@ -297,7 +297,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         Outcome::Ordinary
     }
 
-    /// The task is no real-time task any more; the core where it was.
+    /// The task is no real-time task any more. Returns the core where it was.
     fn withdraw_real_time(&mut self, task: usize) -> u32 {
         let now = self.now;
         let (cell, local) = (self.tasks[task].cell, self.tasks[task].local);
@@ -348,8 +348,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         Outcome::Left
     }
 
-    /// At the end of an instant: on cores that are quiet, what is no longer there no longer counts, and who was refused because of it is
-    /// asked again. Whether anybody entered.
+    /// At the end of an instant: on cores that are quiet, what has left no longer counts, and what was refused
+    /// because of it is asked again. True if a task entered.
     pub(super) fn settle(&mut self) -> bool {
         let now = self.now;
         let Some(lives) = &mut self.lives else { return false };

@@ -40,7 +40,7 @@ struct Member {
 /// The background tasks while they are simulated.
 pub(super) struct Idle {
     background: Background,
-    /// The background tasks, and behind them the tasks of the set, where some may be ordinary.
+    /// The background tasks, and behind them the tasks of the set, some of which may run in the background.
     members: Vec<Member>,
     masks: Masks,
     queues: Queues,
@@ -50,7 +50,7 @@ pub(super) struct Idle {
     servers: Option<Servers>,
     /// What runs on each core.
     on_core: Vec<u32>,
-    /// Up to when the job of an ordinary task on each core is accounted for.
+    /// Up to when the job of a task of the set on each core is accounted for.
     progressed: Vec<u64>,
     /// Cores that neither a real-time nor a background task holds.
     free: BTreeSet<u32>,
@@ -111,7 +111,7 @@ impl Idle {
         (member.state, member.since) = (state, now);
     }
 
-    /// A real-time task takes the core. What ran there, if anything.
+    /// A real-time task takes the core. Returns what ran there, if anything.
     fn taken(&mut self, core: u32, now: u64) -> Option<u32> {
         self.free.remove(&core);
         let id = self.stop(core, now)?;
@@ -163,7 +163,7 @@ impl Idle {
         if self.servers.is_some() { self.on_core.len() } else { 0 }
     }
 
-    /// The end of a tick. Those that ran leave their cores, in id order; who they were.
+    /// The end of a tick. Those that ran leave their cores, in id order: pairs of core and id.
     fn tick(&mut self, now: u64) -> Vec<(u32, u32)> {
         let mut stopped = Vec::new();
         for id in 0..index_u32(self.members.len()) {
@@ -215,7 +215,7 @@ impl Idle {
         self.servers.as_mut()
     }
 
-    /// Whether tasks of the set may be ordinary.
+    /// Whether tasks of the set may run in the background.
     pub fn has_jobs(&self) -> bool {
         self.members.len() > self.background.tasks.len()
     }
@@ -229,19 +229,19 @@ impl Idle {
         index_u32(self.background.tasks.len() + task)
     }
 
-    /// Whether a task of the set is an ordinary one.
+    /// Whether a task of the set runs in the background.
     pub fn has_member(&self, task: usize) -> bool {
         let member = self.members.get(self.id_of(task) as usize);
         member.is_some_and(|member| !matches!(member.state, State::Absent | State::Exited))
     }
 
-    /// The ordinary tasks of the set whose next job is to arrive.
+    /// The tasks of the set in the background whose next job is to arrive.
     pub fn awaiting(&self) -> Vec<usize> {
         let of_the_set = self.members[self.background.tasks.len()..].iter().enumerate();
         of_the_set.filter(|(_, member)| member.state == State::Blocked).map(|(task, _)| task).collect()
     }
 
-    /// The ordinary task of the set whose job has the core.
+    /// The task of the set that has the core with a job in the background.
     pub fn job_on(&self, core: usize) -> Option<usize> {
         let id = self.on_core[core];
         if id == NONE { None } else { self.task_of(id) }
@@ -252,7 +252,7 @@ impl Idle {
         now - std::mem::replace(&mut self.progressed[core], now)
     }
 
-    /// A task of the set becomes an ordinary one, whose present job has arrived or not.
+    /// A task of the set moves to the background; `arrived` says whether its present job has arrived.
     pub fn join(&mut self, task: usize, arrived: bool, now: u64) {
         let id = self.id_of(task);
         self.turn(id, State::Blocked, now);
@@ -261,14 +261,14 @@ impl Idle {
         }
     }
 
-    /// The job of an ordinary task has arrived.
+    /// The job of a task of the set in the background has arrived.
     pub fn arrives(&mut self, task: usize, now: u64) {
         let id = self.id_of(task);
         self.turn(id, State::Ready, now);
         self.arriving.push(id);
     }
 
-    /// A task is no ordinary one any more. Its core and its number here, if it had one.
+    /// A task leaves the background. Returns its core and its number here if it ran.
     pub fn withdraw(&mut self, task: usize, now: u64) -> Option<(u32, u32)> {
         let id = self.id_of(task);
         let mut left = None;
@@ -285,7 +285,7 @@ impl Idle {
         left
     }
 
-    /// The job on the core is done, and leaves it; whose it was.
+    /// The job on the core is done, and leaves it. Returns its id here.
     pub fn leaves_core(&mut self, core: u32, now: u64) -> u32 {
         let id = self.on_core[core as usize];
         self.stop(core, now);
@@ -422,7 +422,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// A background task, or a job of an ordinary task of the set, begins or ceases to have a core.
+    /// A background task, or a background job of a task of the set, begins or ceases to have a core.
     pub(super) fn emit_background(&mut self, kind: EventKind, core: u32, id: u32) {
         let now = self.now;
         let task = self.idle.as_ref().and_then(|idle| idle.task_of(id));

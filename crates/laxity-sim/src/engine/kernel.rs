@@ -3,9 +3,10 @@
 //! 1. While the kernel has a core, nothing else happens there: interrupts wait in the order in which they came.
 //! 2. Kernel work is a sequence of sections. A section takes its locks first (spinning; first come, first served), lasts
 //!    as long as its cost, and has its effect at its end.
-//! 3. Who pays: a release interrupt the core whose timer it is (the dedicated core, where there is one), a scheduling
-//!    decision the core that schedules, a context switch the core that switches, a message the dedicated scheduling
-//!    processor. A reschedule interrupt takes the IPI latency to arrive; a core's own decision needs none.
+//! 3. Which core pays: for a release interrupt the core whose timer it is (the dedicated core, where there is one),
+//!    for a scheduling decision the core that schedules, for a context switch the core that switches, for a message
+//!    the dedicated scheduling processor. A reschedule interrupt takes the IPI latency to arrive; a core's own
+//!    decision needs none.
 //! 4. After a completion (or the end of a budget) the decision that follows is part of the same call of the scheduler: it
 //!    costs nothing further.
 //! 5. With an interleaving seed, sections that end at one instant do so in an order drawn from it.

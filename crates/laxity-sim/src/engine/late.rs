@@ -2,8 +2,8 @@
 //!
 //! 1. A job that is to abort does so at its deadline if it has a core then and is not done, else at the instant at which it gets one
 //!    next: its program looks at the time whenever it runs, and at no other time. It leaves its core as one that is done does.
-//! 2. Releases that are skipped are known when the jobs are done that they passed by, which is before the scheduler hears of the
-//!    task's next job: to it, the skipped ones never were.
+//! 2. Releases that are skipped are known when the jobs that they passed by are done, which is before the scheduler
+//!    learns of the task's next job: for it, the skipped ones never existed.
 
 use super::{Engine, NONE};
 use crate::observer::Observer;
@@ -11,7 +11,7 @@ use laxity_model::OnMiss;
 use laxity_trace::Outcome;
 use std::collections::VecDeque;
 
-/// What becomes of late jobs, and what passed while they were.
+/// The rule for late jobs, and what passed while they were late.
 pub(super) struct Late {
     rule: OnMiss,
     /// By task, where releases are skipped: deadline and end of jobs that ended after their deadline, while later releases may have
@@ -71,8 +71,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         aborts
     }
 
-    /// The present job of the task has ended at `now`, or is taken as it is there: its next one that there is becomes the present one.
-    /// Its release, or `NEVER`.
+    /// The present job of the task ends at `now`, or is taken as it is: its next job becomes the present one.
+    /// Returns the release of that, or `NEVER`.
     #[inline]
     pub(super) fn next_job(&mut self, task: u32, now: u64) -> u64 {
         if IDEAL {

@@ -1,4 +1,4 @@
-//! Where ordinary tasks of the set may run: within their affinity, as threads of a kernel do.
+//! Where tasks of the set may run in the background: within their affinity, as threads of a kernel do.
 
 use super::CpuState;
 use crate::setup::Setup;

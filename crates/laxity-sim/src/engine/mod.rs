@@ -81,14 +81,14 @@ pub struct Ended {
     pub at_ns: u64,
     /// Whether the caller's flag ended it.
     pub interrupted: bool,
-    /// What became of the background tasks.
+    /// Counts and times of the background tasks.
     pub background: BackgroundSummary,
-    /// What became of the changes, in their order.
+    /// The outcomes of the changes, in their order.
     pub changes: Vec<Changed>,
 }
 
-/// One simulation. `IDEAL` ones, which most are, have no kernel, no background tasks, no caches and no budgets, and late jobs just
-/// run on: what looks after those is not even compiled for them.
+/// One simulation. `IDEAL` ones, which most are, have no kernel, no background tasks, no caches and no budgets, and
+/// late jobs just run on: code for those is not compiled into them.
 pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     observer: &'a mut O,
     now: u64,
@@ -120,7 +120,7 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     idle: Option<Box<Idle>>,
     /// Present when cold caches cost something.
     caches: Option<Box<Caches>>,
-    /// What becomes of late jobs.
+    /// The rule for late jobs.
     late: Late,
     /// Present when tasks enter and leave.
     lives: Option<Box<Lives>>,
@@ -430,7 +430,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
         state.alive && takes_part && state.release() < at_ns
     }
 
-    /// Events go out only to those who want them.
+    /// Emits an event if the observer wants events.
     #[inline]
     fn emit(&mut self, kind: EventKind, cpu: Option<u32>, task: u32, argument: Option<u64>) {
         if O::EVENTS {

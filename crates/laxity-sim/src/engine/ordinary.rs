@@ -1,4 +1,5 @@
-//! Tasks of the set that run as ordinary ones: whoever was refused, has been demoted, or is not promoted yet.
+//! Tasks of the set that run in the background: those that were refused, have been demoted, or are not promoted
+//! yet.
 //!
 //! Their jobs arrive when those of a real-time task would, run one after the other among the background tasks, and end when their work
 //! is done. At a tick they go to the back of their queue, as background tasks do.
@@ -18,12 +19,12 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.slot_of_ordinary_jobs() + 1
     }
 
-    /// Whether a task of the set runs as an ordinary one.
+    /// Whether a task of the set runs in the background.
     pub(super) fn is_ordinary(&self, task: usize) -> bool {
         self.idle.as_ref().is_some_and(|idle| idle.has_member(task))
     }
 
-    /// The first job of every ordinary task is to arrive.
+    /// The first job of every task of the set in the background is to arrive.
     pub(super) fn await_ordinary_jobs(&mut self) {
         let Some(idle) = &mut self.idle else { return };
         for task in idle.awaiting() {
@@ -34,7 +35,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.set_clocks_of_ordinary_jobs();
     }
 
-    /// The task is an ordinary one from now on; the present job arrives, or has arrived, at `release`, unless there is none.
+    /// The task runs in the background from now on; the present job arrives, or has arrived, at `release`, unless
+    /// there is none.
     pub(super) fn join_ordinary(&mut self, task: usize, release: u64) {
         let now = self.now;
         let Some(idle) = &mut self.idle else { return };
@@ -45,7 +47,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.place_arriving();
     }
 
-    /// The task is no ordinary one any more, if it was.
+    /// The task leaves the background, if it was there.
     pub(super) fn withdraw_ordinary(&mut self, task: usize) {
         let Some(idle) = &mut self.idle else { return };
         if let Some((core, id)) = idle.withdraw(task, self.now) {
@@ -97,7 +99,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// At the end of an instant: the cores' clocks say when jobs of ordinary tasks end, the timer when the next one arrives.
+    /// At the end of an instant: the cores' clocks say when background jobs of the set's tasks end, the timer when
+    /// the next one arrives.
     pub(super) fn set_clocks_of_ordinary_jobs(&mut self) {
         let slot = self.slot_of_ordinary_jobs();
         let Some(idle) = &mut self.idle else { return };

@@ -31,7 +31,7 @@ impl Queues {
         }
     }
 
-    /// One that was taken off the core goes first again.
+    /// A task that was taken off the core goes first again.
     pub fn push_front(&mut self, core: u32, id: u32) {
         match self {
             Queues::Shared(queue) => queue.push_front(id),
@@ -39,7 +39,7 @@ impl Queues {
         }
     }
 
-    /// One that waits does so no more.
+    /// A task does not wait any more.
     pub fn remove(&mut self, id: u32) {
         match self {
             Queues::Shared(queue) => queue.retain(|&other| other != id),
@@ -109,7 +109,7 @@ impl Loads {
         }
     }
 
-    /// From which core `to` gets a background task: the busiest of those that give it one, and can.
+    /// The core from which `to` gets a background task: the busiest of those that give it one, and can.
     pub fn source_for(&self, to: u32, can_give: impl Fn(u32) -> bool) -> Option<u32> {
         let target = self.loads[to as usize]?;
         let mut busiest: Option<(usize, Load)> = None;

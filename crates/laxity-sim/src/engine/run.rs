@@ -28,7 +28,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     #[inline(always)]
     fn clock_of_core(&mut self, cpu: u32, last: bool) {
         if !IDEAL && self.cpus[cpu as usize].running == NONE {
-            // A job of an ordinary task, which has been seen to.
+            // A background job of a task of the set, which has been dealt with.
             self.clocks.set(cpu as usize, NEVER);
             return;
         }
@@ -99,14 +99,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// Whether the last job that ends in this instant is the only one, nobody is released, and nobody watches: then its core
-    /// may decide at once.
+    /// Whether the last job that ends in this instant is the only one, no job is released, and no observer wants
+    /// events: then its core may decide at once.
     #[inline]
     fn is_alone(&self) -> bool {
         self.goes_straight() && self.pending.is_empty() && self.timers.next_instant() > self.now
     }
 
-    /// Whether nobody watches a policy whose decisions are made in one step.
+    /// Whether no observer wants events of a policy whose decisions are made in one step.
     #[inline]
     fn goes_straight(&self) -> bool {
         IDEAL && !O::EVENTS && !self.has_steps
@@ -241,9 +241,9 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.pending.clear();
     }
 
-    /// [`Engine::follow_links`] that nobody watches, under a policy whose decisions are made in one step: core by core. A
-    /// decision asks no further core then, and no job begins on one core while another still runs it, for links do not
-    /// move away from where a task is scheduled.
+    /// [`Engine::follow_links`] without events, under a policy whose decisions are made in one step: core by core.
+    /// A decision asks no further core then, and no job begins on one core while another still runs it, for links
+    /// do not move away from where a task is scheduled.
     #[inline]
     fn follow_straight(&mut self) {
         let decided = std::mem::take(&mut self.decided);
@@ -279,7 +279,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// What a core that nobody watches has decided on begins there after `before`, unless it only goes on.
+    /// The decision of a core begins there after `before`, without events, unless the same task just goes on.
     #[inline(always)]
     fn begin(&mut self, cpu: u32, before: u32) {
         let core = &mut self.cpus[cpu as usize];

@@ -50,14 +50,14 @@ impl Servers {
         self.cores[core as usize].first
     }
 
-    /// The core's server is to have another size; from which instant on it has it, or nothing: from when [`Servers::quiet`] says so.
-    /// Whether the core is quiet is known at the end of an instant, and a size is wanted before.
+    /// Requests another size of the core's server. Returns the instant from which the server has it; None:
+    /// [`Servers::quiet`] decides. (Whether the core is quiet is known only at the end of an instant.)
     pub fn wants(&mut self, core: u32, size: DeferrableServer, now: u64) -> Option<u64> {
         let server = &mut self.cores[core as usize].server;
         server.wants(size.budget().as_ns(), size.period().as_ns(), false, now)
     }
 
-    /// The core is quiet: whether its server has another size from now on.
+    /// The core is quiet. Returns whether its server has another size from now on.
     pub fn quiet(&mut self, core: u32, now: u64) -> bool {
         self.cores[core as usize].server.quiet(now)
     }
@@ -81,7 +81,8 @@ impl Servers {
         }
     }
 
-    /// Asks again, where background tasks run (`runs`) or wait (`waits`): the cores whose answer has changed.
+    /// Asks again, where background tasks run (`runs`) or wait (`waits`). Returns the cores whose answer has
+    /// changed.
     pub fn ask(&mut self, runs: impl Fn(u32) -> bool, waits: impl Fn(u32) -> bool, now: u64) -> Vec<u32> {
         let mut changed = Vec::new();
         for core in 0..index_u32(self.cores.len()) {

@@ -77,7 +77,7 @@ impl TaskState {
         self.started && !self.stopped
     }
 
-    /// Goes on to the next job; its release, or [`NEVER`] if there is none.
+    /// Goes on to the next job. Returns its release, or [`NEVER`] if there is none.
     #[inline]
     pub fn advance(&mut self) -> u64 {
         self.started = false;
@@ -139,7 +139,7 @@ impl TaskState {
         self.release + self.deadline_rel
     }
 
-    /// The present job runs on `cpu` from `now`; where it ran before, if elsewhere.
+    /// The present job runs on `cpu` from `now`. Returns where it ran before, if elsewhere.
     #[inline]
     pub fn begin(&mut self, cpu: u32, now: u64) -> Option<u32> {
         // Without branches: whether a job is new, or moves, cannot be predicted.

@@ -1,5 +1,5 @@
-//! What happens whether or not the scheduler takes notice: arrivals, deadlines that pass, replenishments, tasks that
-//! enter and leave. Only for observers who want events.
+//! What happens whether or not the scheduler takes notice: arrivals, deadlines that pass, replenishments, tasks
+//! that enter and leave. Only for observers that want events.
 
 use super::{Engine, NONE, index_u32};
 use crate::observer::Observer;
@@ -61,7 +61,7 @@ impl Watch {
                 pending: VecDeque::new(),
             });
         }
-        // What ordinary tasks do is seen where they run.
+        // Background tasks are observed where they run.
         let is_ordinary = |id: usize| setup.ordinary.contains(&id) || setup.changes.lets_enter(id);
         for (id, task) in setup.set.real_time().filter(|&(id, _)| !is_ordinary(id)) {
             let number = index_u32(id);
@@ -77,7 +77,7 @@ impl Watch {
         watch
     }
 
-    /// The task is an ordinary one from now on: nothing of it is to come.
+    /// The task moves to the background: nothing of it is to come.
     pub fn turns_ordinary(&mut self, task: usize) {
         self.coming.retain(|Reverse((_, _, other))| *other as usize != task);
     }

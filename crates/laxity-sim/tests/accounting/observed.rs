@@ -7,10 +7,10 @@
 //!
 //! What is waited for in a cell of k cores and n tasks, each at most once per job and n of them at a time:
 //!
-//! 1. Where all cores share one lock, a section waits for one of every other core: sch' = sch + (k - 1) most, rel' = rel +
-//!    (k - 1) most, where most is the longest of them. Under push-pull no section waits for more. Under G-EDF-MP clients wait for
-//!    nobody, as the scheduling core is done with their links in no time; but it waits for their sections, link by link: rel' =
-//!    rel + 2 (k - 1) sch, dsp' = dsp + 2 (k - 1) sch.
+//! 1. Where all cores share one lock, a section waits for one of every other core: sch' = sch + (k - 1) most, rel' =
+//!    rel + (k - 1) most, where most is the longest of them. Under push-pull no section waits for more. Under
+//!    G-EDF-MP clients wait for no other, as the scheduling core is done with their links in no time; but it waits
+//!    for their sections, link by link: rel' = rel + 2 (k - 1) sch, dsp' = dsp + 2 (k - 1) sch.
 //! 2. Once a core decides for a job that matters less, it switches to it, and interrupts wait until it has: ipi' = ipi + sch' + cxs.
 //! 3. A release interrupt waits as well: ev' = ev + n (sch' + cxs). Not 1, as a core that is asked to reschedule by a handler does
 //!    so before it takes the interrupts that have come meanwhile: up to n - 1 jobs may be switched to in vain.

@@ -1,5 +1,5 @@
-//! Many cores of different speeds, with admission: nobody who was admitted is later than was promised, whoever comes and goes and
-//! however servers are resized.
+//! Many cores of different speeds, with admission: no admitted task is later than was promised, whatever tasks come
+//! and go and however servers are resized.
 
 use super::by_definition::own_of;
 use super::masks::{some_cores, strays};
@@ -26,11 +26,11 @@ fn world_of(rng: &mut Pcg64) -> World {
             (rng.random_range(1..=period / 2), period, None)
         })
         .collect();
-    // Whoever is there all the time is late more often.
+    // Tasks that are there all the time are late more often.
     let plain = rng.random_range(0..3) > 0;
     let mut changes: Vec<(u64, What)> = Vec::new();
     for task in 0..count {
-        // The others are ordinary at first.
+        // The others are in the background at first.
         if plain || rng.random_range(0..6) > 0 {
             changes.push((rng.random_range(0..40), What::Enter { task, cpu: None }));
         }
@@ -66,7 +66,7 @@ fn world_of(rng: &mut Pcg64) -> World {
             .map(|_| Own { cores: some_cores(rng, cores), ..own_of(rng) })
             .collect(),
         busy: usize::from(rng.random_range(0..4) == 0),
-        // Whoever comes late in a server's period may have two budgets.
+        // Work that arrives late in a server's period may have two budgets.
         bursts: (0..rng.random_range(4..=30))
             .map(|_| (rng.random_range(0..240), rng.random_range(1..=10)))
             .collect(),
@@ -128,7 +128,7 @@ impl Count {
 }
 
 #[test]
-fn nobody_is_later_than_promised_whoever_comes_and_goes() {
+fn no_task_is_later_than_promised_while_tasks_come_and_go() {
     let mut count = Count::default();
     for seed in seeds(0..4000) {
         let again = format!("LAXITY_SEEDS={seed}..{}", seed + 1);
@@ -166,7 +166,7 @@ fn nobody_is_later_than_promised_whoever_comes_and_goes() {
         }
     }
     println!("{count:?}");
-    // Ordinary work seldom has two budgets in a row just when it hurts: `below_servers.rs` makes it.
+    // Background work seldom has two budgets in a row just when it hurts: `below_servers.rs` makes it.
     let shown = [count.entered, count.refused, count.again, count.demoted, count.left, count.resized];
     let shows = shown.into_iter().chain([count.resize_refused, 10 * count.late]).all(|count| count >= 100);
     assert!(shows || seeds(0..4000) != (0..4000), "lives that show little: {count:?}");

@@ -1,4 +1,5 @@
-//! One core of speed 1, without admission: who has it is said here a second time, unit by unit, by the definition alone.
+//! One core of speed 1, without admission: which task has it is said here a second time, unit by unit, by the
+//! definition alone.
 
 use super::seeds;
 use super::world::{Own, World, server_of};
@@ -152,7 +153,7 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
         if first.is_none() {
             server.quiet(now);
         }
-        // At most one task is ordinary beside the busy one, and goes before it: see `world_of`.
+        // At most one task is in the background beside the busy one, and goes before it: see `world_of`.
         let ordinary = of(Standing::Ordinary).first().copied();
         let other = ordinary.is_some() || world.busy > 0;
         let goes_first = server.period > 0 && server.used < server.budget;
@@ -176,8 +177,8 @@ fn by_definition(world: &World) -> BTreeMap<(u32, u32), u64> {
     finishes
 }
 
-/// One task of several has a life; the others are real-time tasks all the time. So never two wait for the same ordinary time, whose
-/// order is nobody's promise.
+/// One task of several has a life; the others are real-time tasks all the time. So never two wait for the same
+/// background time, whose order no rule fixes.
 fn world_of(rng: &mut Pcg64) -> World {
     let count = rng.random_range(1..=4);
     let first = [Some(0), Some(0), None][rng.random_range(0..3)];

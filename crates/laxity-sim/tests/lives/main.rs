@@ -19,7 +19,7 @@ fn seeds(usual: Range<u64>) -> Range<u64> {
     bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
 }
 
-/// T1 = (2, 6), T2 = (3, 10) on one core with nothing else; T2 is ordinary in [4, 13).
+/// T1 = (2, 6), T2 = (3, 10) on one core with nothing else; T2 is in the background in [4, 13).
 fn two_tasks() -> World {
     World {
         tasks: vec![(2, 6, Some(0)), (3, 10, Some(0))],
@@ -32,8 +32,9 @@ fn two_tasks() -> World {
 
 #[test]
 fn a_job_goes_on_as_what_its_task_becomes() {
-    // T2.0 has run in [2, 4), and goes on as an ordinary one in [4, 5). T2.1 arrives at 10 as an ordinary one, runs in [10, 12), has to
-    // stop for T1.2 and is released again at 13: it ends at 15, and the next one comes a period later.
+    // T2.0 has run in [2, 4), and goes on in the background in [4, 5). T2.1 arrives at 10 in the background, runs
+    // in [10, 12), has to stop for T1.2 and is released again at 13: it ends at 15, and the next one comes a period
+    // later.
     let world = two_tasks();
     let seen = world.simulate();
     let finishes = World::finishes(&seen.recording);
@@ -51,7 +52,7 @@ fn a_job_goes_on_as_what_its_task_becomes() {
 }
 
 #[test]
-fn who_leaves_ends_its_job_and_releases_no_other() {
+fn a_task_that_leaves_ends_its_job_and_releases_no_other() {
     let world =
         World { changes: vec![(1, What::Leave { task: 0 }), (12, What::Leave { task: 1 })], ..two_tasks() };
     let seen = world.simulate();
@@ -69,7 +70,7 @@ fn refusal(outcome: &Outcome) -> &str {
 }
 
 #[test]
-fn who_leaves_before_its_phase_never_enters() {
+fn a_task_that_leaves_before_its_phase_never_enters() {
     for (at, jobs) in [(9, 0), (10, 0), (11, 1)] {
         let own = vec![Own { phase: 10, leave: Some(25), ..Own::default() }];
         let world = World { own, changes: vec![(at, What::Leave { task: 0 })], ..two_tasks() };
@@ -86,10 +87,10 @@ fn who_leaves_before_its_phase_never_enters() {
 }
 
 #[test]
-fn who_has_left_by_itself_cannot_change() {
+fn a_task_that_has_left_by_itself_cannot_change() {
     let own = vec![Own::default(), Own { leave: Some(15), ..Own::default() }];
     let promote = What::Promote { task: 1, cpu: Some(0) };
-    // T2.1 has arrived at 10, and is not done at 15: as an ordinary one it waits for T1 in [12, 14).
+    // T2.1 has arrived at 10, and is not done at 15: in the background it waits for T1 in [12, 14).
     let changes = vec![(11, What::Demote { task: 1 }), (15, promote), (16, What::Leave { task: 1 })];
     let world = World { own, changes, tasks: vec![(2, 6, Some(0)), (4, 10, Some(0))], ..two_tasks() };
     let seen = world.simulate();
@@ -109,7 +110,7 @@ fn who_has_left_by_itself_cannot_change() {
 }
 
 #[test]
-fn who_leaves_by_itself_makes_room_for_others() {
+fn a_task_that_leaves_by_itself_makes_room_for_others() {
     let world = World {
         tasks: vec![(2, 10, Some(0)), (5, 10, Some(0)), (6, 10, None)],
         own: vec![Own::default(), Own { leave: Some(22), ..Own::default() }],
@@ -129,7 +130,7 @@ fn who_leaves_by_itself_makes_room_for_others() {
 }
 
 #[test]
-fn nobody_enters_when_no_more_jobs_are_released() {
+fn no_task_enters_when_no_more_jobs_are_released() {
     // T1 leaves at 30, and its job of 29 counts until it is done, at 42 or later: T2, whose job of 20 is not done then, has waited.
     let world = World {
         tasks: vec![(12, 14, Some(0)), (8, 20, None)],
@@ -196,7 +197,7 @@ fn a_size_comes_with_a_period_and_another_period_when_the_core_is_quiet() {
 }
 
 #[test]
-fn who_is_refused_runs_as_an_ordinary_task_and_is_asked_again() {
+fn a_refused_task_runs_in_the_background_and_is_asked_again() {
     // Together T2 and T3 do not fit; T2 leaves.
     let world = World {
         tasks: vec![(2, 10, Some(0)), (5, 10, Some(0)), (6, 10, None)],

@@ -1,5 +1,5 @@
-//! Several cores without admission, ordinary tasks that may run on some of them only: they do, no core idles while one waits that may
-//! run there, and the verifier sees who runs elsewhere.
+//! Several cores without admission, background tasks that may run on some of them only: they do, no core idles
+//! while one waits that may run there, and the verifier sees a task that runs elsewhere.
 
 use super::seeds;
 use super::world::{Own, World};
@@ -19,7 +19,7 @@ fn may_run(world: &World, task: u32, cpu: u32) -> bool {
     world.own(task as usize).cores.is_none_or(|cores| cores.contains(&cpu))
 }
 
-/// How often jobs of ordinary tasks begin where they may not run.
+/// How often jobs of background tasks begin where they may not run.
 pub fn strays(world: &World, events: &[Event]) -> usize {
     let begins = events.iter().filter(|event| event.kind == EventKind::BackgroundStart);
     let jobs = begins.filter_map(|event| Some((event.task?, event.cpu?)));
@@ -68,7 +68,8 @@ fn world_of(rng: &mut Pcg64) -> World {
     }
 }
 
-/// Where nothing runs at the end of an instant although an ordinary job that waits may: when, and whose.
+/// The instant at whose end a core idles although a waiting background job may run there, and that job's task; none
+/// if there is none.
 fn idles_beside(world: &World, recording: &Recording) -> Option<(u64, u32)> {
     use EventKind::*;
     let mut on_cpu = vec![None; world.speeds.len()];

@@ -36,7 +36,8 @@ pub struct Own {
     pub cores: Option<Vec<u32>>,
 }
 
-/// What is simulated. Changes that have the task enter decide who is absent at first; who is on no core otherwise is ordinary.
+/// What is simulated. A task that a change lets enter is absent at first; any other task without a core is in the
+/// background.
 #[derive(Debug, Clone)]
 pub struct World {
     /// Numerator and denominator, by core.
@@ -45,7 +46,7 @@ pub struct World {
     pub tasks: Vec<(u64, u64, Option<u32>)>,
     /// By task; those behind the last have nothing of their own.
     pub own: Vec<Own>,
-    /// Ordinary tasks that are always ready.
+    /// Background tasks that are always ready.
     pub busy: usize,
     /// Others: when they come, and for how long they run.
     pub bursts: Vec<(u64, u64)>,
@@ -78,7 +79,7 @@ impl Default for World {
     }
 }
 
-/// What came of it.
+/// What a simulation shows.
 pub struct Seen {
     pub recording: Recording,
     pub changed: Vec<Changed>,

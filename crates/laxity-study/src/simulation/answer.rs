@@ -1,4 +1,4 @@
-//! What a study by simulation has come to, for other programs: what `laxity study FILE --json` prints.
+//! The results of a study by simulation, for other programs: what `laxity study FILE --json` prints.
 
 use super::metric::{Measure, Metric};
 use super::really::{Gaps, RunTally};

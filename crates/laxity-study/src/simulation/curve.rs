@@ -20,11 +20,11 @@ pub struct SimulatedCurve {
     pub placement: Method,
     /// How tasks are admitted one by one instead.
     pub admission: Option<AdmissionWord>,
-    /// By how much Theorem 1 may have them late then; any time if nothing is said.
+    /// The most tardiness that Theorem 1 may allow then; None: any.
     pub tardiness_bound: Option<Duration>,
     /// What may be placed together; nothing: what a set's deadlines ask for.
     pub fit: Option<Fit>,
-    /// What becomes of a task that fits nowhere.
+    /// The rule for a task that fits nowhere.
     pub overload: Overload,
     /// What everything costs.
     pub costs: Costs,
@@ -54,7 +54,7 @@ impl SimulatedCurve {
                 AdmissionWord::CountsDoubleHit => "the servers' double hit counted",
             };
             if let Some(bound) = self.tardiness_bound {
-                words += &format!(", nobody late by more than {bound}");
+                words += &format!(", no task late by more than {bound}");
             }
         } else if self.scheduler.scope != Scope::Global {
             words += &format!(", placed by {}", self.placement);
@@ -130,7 +130,7 @@ fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Re
     if file.tardiness_bound.is_some() && file.admission != Some(AdmissionWord::IgnoresDoubleHit) {
         return Err(here(
             Diagnostic::usage("`tardiness-bound` is of tasks that are admitted with the double hit ignored")
-                .hint("write `admission = \"ignores-double-hit\"`; with it counted nobody is late"),
+                .hint("write `admission = \"ignores-double-hit\"`; with it counted no task is late"),
         ));
     }
     let name = match &file.name {

@@ -86,14 +86,14 @@ pub(crate) struct SimulationFile {
     /// More values of the generator's parameters: every combination is a family of task sets, with figures of its own.
     #[serde(default)]
     pub(crate) matrix: BTreeMap<String, Vec<Written>>,
-    /// Ordinary tasks beside the real-time ones, and what is reserved for them; none if it is not given.
+    /// Background tasks beside the real-time ones, and what is reserved for them; none if it is not given.
     #[serde(default)]
     pub(crate) ordinary: MixedFile,
     /// The curves of every figure.
     pub(crate) curves: Vec<SimulatedCurveFile>,
 }
 
-/// Ordinary tasks, drawn as calandrino2007 (5.1) does, and the deferrable servers that let them go first.
+/// Background tasks, drawn as calandrino2007 (5.1) does, and the deferrable servers that let them go first.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(rename = "ordinary")]
@@ -101,7 +101,7 @@ pub(crate) struct MixedFile {
     /// How many enter, one after the other; 0 if it is not given.
     #[serde(default)]
     pub(crate) tasks: Option<u32>,
-    /// The scheduler looks only at ticks of 1 ms: who is done keeps the core until the next one.
+    /// The scheduler looks only at ticks of 1 ms: a task that is done keeps the core until the next one.
     #[serde(default)]
     pub(crate) at_ticks: bool,
     /// Size of every core's server: "20%/10ms" or "2ms/10ms" of each core, or "2ms@slowest/10ms", as much work as the slowest core does
@@ -117,7 +117,7 @@ pub(crate) struct MixedFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdmissionWord {
-    /// The server as an ordinary task: deadlines may be missed, by what Theorem 1 says (calandrino2007, 4.2).
+    /// The server counts as a periodic task: deadlines may be missed, by what Theorem 1 says (calandrino2007, 4.2).
     IgnoresDoubleHit,
     /// What the server can do at the most is counted: no deadline is missed.
     CountsDoubleHit,
@@ -165,8 +165,8 @@ pub(crate) struct SimulatedCurveFile {
     /// much (calandrino2007, 4.2), such as "0ms", which counts the double hit as one more budget. Any tardiness if it is not given.
     #[serde(default)]
     pub(crate) tardiness_bound: Option<String>,
-    /// What becomes of a task that fits nowhere: refuse, which makes the set one that could not be placed, or least-loaded. refuse if
-    /// it is not given.
+    /// The rule for a task that fits nowhere: refuse, which makes the set one that could not be placed, or
+    /// least-loaded. refuse if it is not given.
     #[serde(default)]
     pub(crate) overload: Option<String>,
     /// What everything costs: a costs file, instead of the study's.

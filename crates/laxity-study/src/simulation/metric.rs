@@ -4,7 +4,7 @@
 
 use super::counted::Counted;
 use laxity_generate::Decimal;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Names, Result};
 use laxity_sim::BackgroundSummary;
 use laxity_trace::{Efficiency, RunSummary, TardinessHistogram};
 
@@ -19,7 +19,7 @@ pub struct Simulated {
     pub efficiency: Efficiency,
     /// How long an access takes with warm caches, in ps, where the costs say so.
     pub access_ps: Option<u64>,
-    /// What became of the ordinary tasks.
+    /// Counts and times of the background tasks.
     pub ordinary: BackgroundSummary,
     /// How many real-time tasks were admitted, and how many asked.
     pub admitted: (u64, u64),
@@ -128,7 +128,7 @@ pub static METRICS: [Metric; 10] = [
     Metric {
         name: "nrt-rt",
         title: "%NRT-RT",
-        description: "time that ordinary tasks ran by the time that they ran or were ready, in percent (calandrino2007, 5.1)",
+        description: "time that background tasks ran by the time that they ran or were ready, in percent (calandrino2007, 5.1)",
         measure: Measure::Number(Unit::Number, |one| one.ordinary.run_percentage()),
     },
     Metric {
@@ -153,8 +153,7 @@ impl Metric {
     pub fn named(name: &str) -> Result<&'static Metric> {
         METRICS.iter().find(|metric| metric.name == name).ok_or_else(|| {
             let known: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
-            Diagnostic::usage(format!("metrics: `{name}` is not known"))
-                .hint(format!("choose from {}", known.join(", ")))
+            Names::of("metric", &known).listed_by("laxity list metrics").unknown(name)
         })
     }
 

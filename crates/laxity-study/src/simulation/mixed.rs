@@ -1,5 +1,5 @@
-//! Real-time tasks that are admitted one by one beside ordinary ones, on fast and slow cores with deferrable servers
-//! (calandrino2007, 5.1).
+//! Real-time tasks that are admitted one by one beside background tasks, on fast and slow cores with deferrable
+//! servers (calandrino2007, 5.1).
 
 use super::file::{AdmissionWord, MixedFile};
 use crate::Axis;
@@ -13,13 +13,13 @@ use laxity_model::{
 use laxity_sim::{Background, Cell, Servers, TICK};
 use std::borrow::Cow;
 
-/// The most ordinary tasks of a simulation.
+/// The most background tasks of a simulation.
 const ORDINARY_MOST: u32 = 10_000;
 
 /// What is beside real-time tasks, in all simulations of a study.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Mixed {
-    /// How many ordinary tasks enter.
+    /// How many background tasks enter.
     pub ordinary: u32,
     /// Whether the scheduler looks only at ticks of 1 ms.
     pub at_ticks: bool,
@@ -74,7 +74,7 @@ impl Mixed {
         Ok(Some(ServerSize::SlowestCoreUnits(DeferrableServer::new(budget, period)?)))
     }
 
-    /// The ordinary tasks beside a set.
+    /// The background tasks beside a set.
     pub(crate) fn background(&self, seed: u64) -> Background {
         Background::random(self.ordinary as usize, seed)
     }
@@ -85,9 +85,9 @@ pub(crate) fn servers(size: Option<ServerSize>, platform: &Platform) -> Servers 
     size.map(|size| Servers::everywhere(size, platform)).unwrap_or_default()
 }
 
-/// Who was admitted, and where.
+/// The admitted tasks, and their cores.
 pub(crate) struct Admitted<'s> {
-    /// The set; where some were refused, with these as ordinary tasks that release no job.
+    /// The set; where some were refused, with these as background tasks that release no job.
     pub set: Cow<'s, TaskSet>,
     /// A cell for every core that has tasks.
     pub cells: Vec<Cell>,
@@ -100,7 +100,7 @@ pub(crate) struct Admitted<'s> {
 pub(crate) struct Rules {
     /// Whether two budgets in a row count.
     pub word: AdmissionWord,
-    /// By how much tasks may be late; any time if nothing is said.
+    /// The most tardiness that is allowed; None: any.
     pub tardiness_max: Option<Duration>,
     /// The scheduler looks at ticks only.
     pub at_ticks: bool,

@@ -65,7 +65,7 @@ impl SimulationStudy {
     ///
     /// # Errors
     ///
-    /// What can be simulated only: servers, ordinary tasks, ticks, admission; a duration of nothing, or too long.
+    /// What can be simulated only: servers, background tasks, ticks, admission; a duration of nothing, or too long.
     pub fn really_run(mut self, duration: Option<Duration>) -> Result<SimulationStudy> {
         let refused = |what: &str| {
             Diagnostic::usage(format!("{what} can be simulated, but not run for a study"))
@@ -115,7 +115,7 @@ fn metrics_of_runs(named: &[&'static Metric]) -> Vec<&'static Metric> {
     metrics
 }
 
-/// What became of one set under one curve.
+/// The outcome of one set under one curve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunSet {
     /// It was run: what every metric is, or why that is not known.
@@ -124,7 +124,7 @@ pub enum RunSet {
     NotRun(String),
 }
 
-/// What became of one set under all curves.
+/// The outcome of one set under all curves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSets {
     simulated: SimulatedSet,

@@ -1,4 +1,5 @@
-//! What became of the sets of a point that were simulated: exact sums, so that the order of the sets never matters.
+//! The outcomes of the sets of a point that were simulated: exact sums, so that the order of the sets never
+//! matters.
 
 use super::metric::{Measure, Metric, Unit};
 use crate::engine::Sums;
@@ -168,7 +169,7 @@ fn add_each(own: &mut [u64], more: &[u64]) {
     own.iter_mut().zip(more).for_each(|(own, more)| *own += more);
 }
 
-/// What became of the sets of a point under one curve.
+/// The outcomes of the sets of a point under one curve.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CurveTally {
     /// Sets that could be placed: of these are the metrics.

@@ -1,7 +1,7 @@
 //! The events of each run, `events/run-N.parquet`: beside the jobs, never merged, and read only when asked for.
 //!
 //! The files of several runs can be written at the same time. An events file without its run in the manifest is of
-//! a run that did not end; whoever makes that run again replaces it.
+//! a run that did not end; the same run made again replaces it.
 
 use super::atomic_file::{
     diagnostic, io_error, publish, remove_half_written, sync_directory, temporary_name,

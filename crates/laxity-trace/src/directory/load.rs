@@ -73,7 +73,7 @@ fn lost(path: &Path, error: &ParquetError) -> String {
     format!("its jobs are lost: {} is damaged ({error})", path.display())
 }
 
-/// Puts a run into the manifest, in the place of its plan or at the end, with what became of its background tasks.
+/// Puts a run into the manifest, in the place of its plan or at the end, with how its background tasks fared.
 pub(super) fn place(manifest: &mut Manifest, run: Run, background: Option<BackgroundRecord>) {
     manifest.background.retain(|record| record.run != run.id);
     manifest.background.extend(background);
@@ -160,7 +160,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Results> {
     }
 }
 
-/// Reads the manifest of a results directory with what became of its runs, without their jobs.
+/// Reads the manifest of a results directory with the state of its runs, without their jobs.
 ///
 /// Errors: no manifest, or one of another version.
 pub fn load_manifest(path: impl AsRef<Path>) -> Result<Manifest> {

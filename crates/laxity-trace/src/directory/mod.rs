@@ -24,7 +24,7 @@ use crate::{
     BackgroundRecord, JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus,
 };
 use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Existing, Result};
 use load::{Part, parts_of, place};
 use parquet::errors::ParquetError;
 use serde_json::Value;
@@ -41,19 +41,10 @@ pub const JOBS_FILE: &str = "jobs.parquet";
 const PARTS: &str = "jobs.parts";
 /// Key of the run's record among the metadata of its part.
 const RUN_KEY: &str = "laxity.run";
-/// Key of what became of the run's background tasks, if it had some.
+/// Key of how the run's background tasks fared, if it had some.
 const BACKGROUND_KEY: &str = "laxity.background";
 /// Why a run that is still to come has no jobs.
 const PENDING: &str = "laxity stopped before this run was made";
-
-/// What to do with results that are already in the directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
-    /// Leave them alone and refuse.
-    Refuse,
-    /// Remove them.
-    Replace,
-}
 
 /// A results directory being written.
 #[derive(Debug)]

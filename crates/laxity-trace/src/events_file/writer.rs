@@ -14,8 +14,8 @@ const GROUP_ROWS: usize = 1 << 18;
 
 /// Writes the events of one run, with memory for three row groups.
 ///
-/// Whoever makes the events only fills buffers: a thread encodes, compresses and writes them. The same events make
-/// the same bytes. A writer that is dropped without [`EventsWriter::finish`] leaves a file that nobody can read.
+/// The caller only fills buffers: a thread encodes, compresses and writes them. The same events make
+/// the same bytes. A writer that is dropped without [`EventsWriter::finish`] leaves a file that cannot be read.
 pub struct EventsWriter<W: Write + Send + 'static> {
     rows: Rows,
     last_ns: u64,
@@ -102,7 +102,7 @@ fn encoding_thread<W: Write + Send + 'static>(mut encoder: Encoder<W>) -> Result
         for mut rows in to_encode {
             encoder.write(&rows)?;
             rows.clear();
-            // Nobody takes it any more when the writer has ended.
+            // The channel is closed when the writer has ended.
             let _ = encoded.try_send(rows);
         }
         Ok(encoder)

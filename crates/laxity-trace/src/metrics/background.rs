@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct BackgroundSummary {
     /// Name of the scheduler.
     pub scheduler: String,
-    /// Who scheduled.
+    /// The host that scheduled.
     pub host: Host,
     /// Runs with background tasks.
     pub runs: u64,

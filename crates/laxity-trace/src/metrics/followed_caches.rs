@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct CacheSummary {
     /// Name of the scheduler.
     pub scheduler: String,
-    /// Who scheduled.
+    /// The host that scheduled.
     pub host: Host,
     /// CPU time of completed jobs / what they take with warm caches.
     pub execution_inflation: Option<f64>,

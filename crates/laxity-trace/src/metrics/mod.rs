@@ -27,7 +27,7 @@
 //! 4. Response time, laxity, tardiness, CPU time and cache misses exist for completed jobs only. A starved task is thus
 //!    better than it looks in all of them; `misses`, `unfinished` and `aborted` tell, and a note names tasks of which no job
 //!    completed. A job that is aborted at its deadline (lindsay2012, 3.1.3; [`laxity_model::OnMiss`]) is a miss whose response
-//!    time nobody knows: its abort is no completion, and would make the response times of a task the better the more of its
+//!    time is not known: its abort is no completion, and would make the response times of a task the better the more of its
 //!    jobs are aborted. What it used and when it stopped is in the jobs. A skipped release is no job: its cause, the late
 //!    job, is the miss. `skipped` has them.
 //! 5. A metric of which the machine lacks the source is `None`, and `not_measured` says why. A total

@@ -76,7 +76,7 @@ pub struct TaskSummary {
     pub task: u32,
     /// Its name.
     pub name: String,
-    /// What became of its jobs.
+    /// How its jobs ended.
     #[serde(flatten)]
     pub counts: Counts,
     /// met / jobs.
@@ -157,7 +157,7 @@ pub struct RunSummary {
     pub set_name: String,
     /// Name of the scheduler.
     pub scheduler: String,
-    /// Who scheduled.
+    /// The host that scheduled.
     pub host: Host,
     /// Repetition, from 0.
     pub repetition: u32,
@@ -165,7 +165,7 @@ pub struct RunSummary {
     pub status: RunStatus,
     /// The time that it covered, in ns.
     pub horizon_ns: u64,
-    /// What became of its jobs.
+    /// How its jobs ended.
     #[serde(flatten)]
     pub counts: Counts,
     /// met / jobs.

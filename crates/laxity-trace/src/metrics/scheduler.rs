@@ -40,7 +40,7 @@ const EXACT_RESPONSES_PER_SCHEDULER: usize = 1 << 22;
 pub struct SchedulerSummary {
     /// Name of the scheduler.
     pub scheduler: String,
-    /// Who scheduled.
+    /// The host that scheduled.
     pub host: Host,
     /// Runs made, to their end or interrupted.
     pub runs: u64,
@@ -48,7 +48,7 @@ pub struct SchedulerSummary {
     pub runs_interrupted: u64,
     /// Runs that were not made at all.
     pub runs_not_made: u64,
-    /// What became of the jobs.
+    /// How the jobs ended.
     #[serde(flatten)]
     pub counts: Counts,
     /// met / jobs.
@@ -84,7 +84,7 @@ pub struct Summary {
     /// One object per scheduler and host, in the order of their first runs. Runs of every task alone are no
     /// scheduler's; they are only among `runs`.
     pub schedulers: Vec<SchedulerSummary>,
-    /// What became of the tasks in the background, one object per scheduler that had some.
+    /// How the tasks in the background fared, one object per scheduler that had some.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub background: Vec<BackgroundSummary>,
     /// What caches did, one object per scheduler whose simulations followed what they hold.
@@ -138,7 +138,7 @@ impl Summary {
         self
     }
 
-    /// Adds what became of the tasks in the background, taken together by scheduler and host. Records of runs that are
+    /// Adds how the tasks in the background fared, taken together by scheduler and host. Records of runs that are
     /// not in the summary do not count.
     #[must_use]
     pub fn with_background(mut self, records: &[BackgroundRecord]) -> Summary {

@@ -1,4 +1,4 @@
-//! Exact sums over jobs, one job at a time: whoever makes the jobs need not keep them.
+//! Exact sums over jobs, one job at a time: the jobs need not be kept.
 //!
 //! A job costs O(1) and allocates nothing, but for the first few of a task ([`super::responses`]). Memory is
 //! bounded by the number of tasks.
@@ -13,7 +13,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::Add;
 
-/// How many jobs there were and what became of them. `jobs = completed + unfinished + aborted = met + misses`.
+/// How many jobs there were and how they ended. `jobs = completed + unfinished + aborted = met + misses`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Counts {
     /// Jobs whose fate is known.

@@ -72,7 +72,7 @@ impl Command {
             match rustix::process::wait(WaitOptions::empty()) {
                 Ok(Some((pid, status))) if pid == self.pid => return exit_code(status),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                // Nobody to wait for: cannot be, but must not become a loop.
+                // No child to wait for: cannot be, but must not become a loop.
                 Err(_) => return 127,
             }
         }
@@ -92,7 +92,7 @@ fn forward(mut pipe: impl Read + Send + 'static, port: Port, frame: fn(Vec<u8>) 
             match pipe.read(&mut bytes) {
                 Ok(0) => return,
                 Ok(length) => {
-                    // Without a host there is nobody to read it, but the command must not block.
+                    // Without a host it has no reader, but the command must not block.
                     if port.send(&frame(bytes[..length].to_vec())).is_err() {
                         std::thread::sleep(Duration::from_millis(10));
                     }

@@ -94,7 +94,7 @@ fn serve() -> Result<(), String> {
     linger()
 }
 
-/// Runs the command and sends what became of it.
+/// Runs the command and sends its outcome.
 fn run(errand: &Errand, port: &Port, signals: mpsc::Receiver<u32>) -> Result<(), String> {
     let before = Snapshot::of(&errand.watched);
     let code = match Command::start(errand, port) {

@@ -65,11 +65,11 @@ pub fn set_clock(ns: u64) {
     );
 }
 
-/// Makes this thread precede all ordinary ones, so that the host's wish to end is heard whatever a scheduler under
-/// test does. What it starts is ordinary again.
+/// Makes this thread precede all threads of SCHED_OTHER, so that the host's wish to end is heard whatever a
+/// scheduler under test does. What it starts is of SCHED_OTHER again.
 pub fn come_first() {
     let parameters = libc::sched_param { sched_priority: 1 };
-    // SAFETY: of the calling thread; the parameters live across the call. A refusal leaves it ordinary.
+    // SAFETY: of the calling thread; the parameters live across the call. A refusal leaves it in SCHED_OTHER.
     unsafe {
         libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const parameters);
     }

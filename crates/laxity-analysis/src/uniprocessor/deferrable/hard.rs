@@ -1,7 +1,7 @@
 //! Response times below a server: those of the response-time analysis (`rta`), with the server as the first task.
 //!
-//! Deadlines are arbitrary. With the double hit counted it is exact: a job exists that responds as late, if ordinary work comes as
-//! the parent module has it.
+//! Deadlines are arbitrary. With the double hit counted it is exact: a job exists that responds as late, if
+//! background work arrives as the parent module assumes.
 
 use super::{DoubleHit, FIRST_IS_SERVER, below, first_as_server};
 use crate::uniprocessor::not_alone;

@@ -1,9 +1,11 @@
-//! Fixed priorities on one core, below a deferrable server for ordinary tasks that goes before all of them, whatever its period.
+//! Fixed priorities on one core, below a deferrable server for background tasks that goes before all of them,
+//! whatever its period.
 //!
 //! Assumptions beyond those of all tests:
 //! 1. m = 1, and tasks are in the order of their priorities, the highest first.
-//! 2. Ordinary work comes at any time, and as much as it likes. While the budget is positive it goes first, and uses the budget up;
-//!    the budget is full again once in every period, from any time on. What runs in the background uses no budget it has not got.
+//! 2. Background work arrives at any time, without bound. While the budget is positive it goes first, and uses the
+//!    budget up; the budget is full again once in every period, from any time on. Without budget it runs only when no
+//!    task is pending.
 //! 3. Jobs of a task run in the order of their arrivals, and a late one is completed.
 //!
 //! With a full budget that is used at the end of a period and again at the beginning of the next (the double hit) a server requests
@@ -14,11 +16,12 @@
 //! e_s                                for 0 < t <= e_s
 //! ```
 //!
-//! (Strosnider, Lehoczky, Sha 1995, section IV). Both are e_s ceil((t + p_s - e_s) / p_s): what a task with C = e_s, T = p_s and the
-//! release jitter J = p_s - e_s requests (Bernat, Burns: New results on fixed priority aperiodic servers, RTSS 1999). With
-//! e_s = p_s there is no jitter, and no time left. So the analyses of tasks with jitter are those of tasks below a server, and
-//! stay exact: jobs come at the critical instant, e_s before the budget is full again, and ordinary work from then on. That
-//! nothing is synchronous (tasks enter when they like) changes no worst case.
+//! (Strosnider, Lehoczky, Sha 1995, section IV). Both are e_s ceil((t + p_s - e_s) / p_s): what a task with C = e_s,
+//! T = p_s and the release jitter J = p_s - e_s requests (Bernat, Burns: New results on fixed priority aperiodic
+//! servers, RTSS 1999). With e_s = p_s there is no jitter, and no time left. So the analyses of tasks with jitter are
+//! those of tasks below a server, and stay exact: jobs come at the critical instant, e_s before the budget is full
+//! again, and background work from then on. That nothing is synchronous (tasks enter at any time) changes no worst
+//! case.
 //!
 //! calandrino2007 leaves the double hit out ([`DoubleHit::Ignored`]): its tasks may be late, by no more than Theorem 1 says
 //! ([`tardiness`]).

@@ -14,16 +14,19 @@ use std::fmt::Write as _;
 /// Deferrable servers, and what else is to be known of cores.
 #[derive(Args)]
 pub struct CoreArguments {
-    /// amp-rm: time in which ordinary tasks go before real-time tasks, per period: `2ms/10ms` or `20%/10ms` of each core,
-    /// `2ms@slowest/10ms` for as much work as the slowest core does in 2ms; `0-1=2ms/10ms` for some CPUs. Default: none
-    #[arg(long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
+    /// Time in which background tasks go before real-time tasks, per period: 2ms/10ms ...; default: none
+    ///
+    /// `2ms/10ms` or `20%/10ms` of each core, `2ms@slowest/10ms` for as much work as the slowest core does in 2ms;
+    /// `0-1=2ms/10ms` for some CPUs.
+    #[arg(help_heading = "Servers of amp-rm", long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
     pub choices: Vec<ServerChoice>,
-    /// amp-rm: speeds of the cores in the order of their numbers, as in 1,1,0.5,0.5; default: what the platform says
-    #[arg(long, value_name = "SPEEDS", value_parser = value::<Speeds>)]
+    /// Speeds of the cores in the order of their numbers, as in 1,1,0.5,0.5; default: the platform's
+    #[arg(help_heading = "Servers of amp-rm", long, value_name = "SPEEDS", value_parser = value::<Speeds>)]
     pub speeds: Option<Speeds>,
-    /// amp-rm: promote only what meets its deadlines even if a server uses up two budgets in a row, rather than what is late by
-    /// bounded times then
-    #[arg(long)]
+    /// Promote only what meets its deadlines even if a server uses up two budgets in a row
+    ///
+    /// Without it, what is late by bounded times is promoted, too.
+    #[arg(help_heading = "Servers of amp-rm", long)]
     pub count_double_hit: bool,
 }
 

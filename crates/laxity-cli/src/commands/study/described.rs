@@ -1,6 +1,7 @@
 //! `laxity study FILE`.
 
 use super::really::{ReallyArguments, really_run};
+use crate::arguments::whole;
 use crate::study::{schedulability, simulated, watching};
 use crate::{interrupt, output, shipped};
 use clap::Args;
@@ -17,25 +18,30 @@ use std::process::ExitCode;
 /// What the help of `laxity study` ends with, after the metrics.
 const AFTER: &str = "\
 FILE describes a study in TOML or JSON: how task sets are drawn, what varies, and curves. In a schedulability study (n, U or m varies) \
-curves are schedulers with the overheads and the tests by which every set is judged (schemas/study.schema.json). In a study by \
+curves are schedulers with the overheads and the tests by which every set is judged (`laxity schema study`). In a study by \
 simulation (kind = \"simulation\"; also the ratio of what jobs ask for and their WCET varies) they are placements with schedulers and \
-costs, under which every set is simulated (schemas/simulation-study.schema.json), or with --run really run: the same sets, placed onto \
+costs, under which every set is simulated (`laxity schema simulation-study`), or with --run really run: the same sets, placed onto \
 this machine's cores, jobs of fixed work, one curve after the other. The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
 CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
 the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
 
 A file whose name is that of another study is written ./overheads.
 
-Examples:
-  laxity study studies/cerqueira2014-fig8a.toml               soft real-time schedulability on 64 processors
-  laxity study studies/ackelman2018.toml --sets 100 -o quick  with a tenth of the task sets
-  laxity study studies/lindsay2012.toml                       what placements do to caches, simulated on 48 cores
-  sudo laxity study studies/lindsay2012-two-cores.toml --run  the same on two cores of this machine, really run
-  laxity study mine.toml --json | jq '.families[].series[] | {curve, weighted}'
-  sudo laxity study overheads -o overheads                    what scheduling costs on this machine
-  sudo laxity study schedules -o schedules                    whether this kernel's schedules are as defined
+Exit codes: 0 the study is complete; 2 usage or input; 3 this machine cannot do it; 130 interrupted (finished points are kept).
 
-Exit codes: 0 the study is complete; 2 usage or input; 3 this machine cannot do it; 130 interrupted (finished points are kept).";
+Examples:
+  # soft real-time schedulability on 64 processors
+  laxity study studies/cerqueira2014-fig8a.toml
+  # with a tenth of the task sets
+  laxity study studies/ackelman2018.toml --sets 100 -o quick
+  # what placements do to caches, simulated on 48 cores
+  laxity study studies/lindsay2012.toml
+  # the same on two cores of this machine, really run
+  sudo laxity study studies/lindsay2012-two-cores.toml --run
+  # what scheduling costs on this machine
+  sudo laxity study overheads -o overheads
+  # whether this kernel's schedules are as defined
+  sudo laxity study schedules -o schedules";
 
 /// `laxity study FILE`.
 #[derive(Args)]
@@ -44,23 +50,20 @@ pub struct DescribedArguments {
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
     /// Task sets at every point, instead of those that the file says
-    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u64>(1..=1_000_000))]
     pub sets: Option<u64>,
     /// Seed of everything random, instead of the file's
-    #[arg(long, allow_hyphen_values = true, value_name = "N")]
+    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
     /// Threads; default: one per core. Results do not depend on it
-    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=1_024))]
     pub threads: Option<u16>,
     /// The study's directory; default: laxity-results/ and the study's name
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(help_heading = "Output", short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print JSON instead of a table
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub json: bool,
-    /// No progress
-    #[arg(short, long)]
-    pub quiet: bool,
     /// On this machine
     #[command(flatten)]
     pub really: ReallyArguments,
@@ -119,7 +122,7 @@ fn carried_out<P: Planned>(
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();
     let conducted =
-        watching(&progress, arguments.quiet, || conduct(study, &directory, threads, &interrupt, &progress))?;
+        watching(&progress, output::quiet(), || conduct(study, &directory, threads, &interrupt, &progress))?;
     conclude(&conducted, &directory)?;
     Ok(ended(&conducted, &directory))
 }
@@ -127,7 +130,7 @@ fn carried_out<P: Planned>(
 /// Says where the page is, and whether the study is whole.
 pub fn ended<T>(conducted: &Conducted<T>, directory: &Path) -> ExitCode {
     let page = directory.join(crate::study::PAGE_FILE);
-    output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     if conducted.complete {
         return ExitCode::SUCCESS;
     }

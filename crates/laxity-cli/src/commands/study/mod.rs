@@ -16,7 +16,7 @@ use std::process::ExitCode;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     override_usage = "laxity study [OPTIONS] <FILE>\n       laxity study overheads|schedules [OPTIONS]",
-    after_help = described::after()
+    after_long_help = described::after()
 )]
 pub struct StudyArguments {
     #[command(flatten)]
@@ -31,7 +31,8 @@ pub struct StudyArguments {
 pub enum Study {
     /// What scheduling costs in the kernel, against the numbers of tasks and CPUs.
     Overheads(Box<overheads::OverheadsArguments>),
-    /// Whether the kernel's schedules are what their schedulers define, and what becomes of the jobs, against the numbers of tasks
+    /// Whether the kernel's schedules are what their schedulers define, and what becomes of the jobs, against the
+    /// numbers of tasks
     /// and CPUs.
     Schedules(Box<schedules::SchedulesArguments>),
 }

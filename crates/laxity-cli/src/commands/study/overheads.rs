@@ -14,28 +14,38 @@ use std::process::ExitCode;
 
 /// `laxity study overheads`.
 #[derive(Args)]
-#[command(after_help = "\
-Measures releases, interrupts, scheduling decisions, context switches and ticks under every scheduler, for n tasks per CPU \
-and m CPUs, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, utilizations of 0.001 to 0.1 each, scaled down \
-where they exceed --load). The directory gets a page with figures (report.html), a table of all numbers (overheads.csv), for \
-every scheduler costs that `laxity simulate --costs` takes (costs/; not of --instructions, as a number of instructions is no \
-time), and every run as a results directory (cells/). Called again with the same directory it goes on where it was interrupted.
+#[command(after_long_help = "\
+Measures releases, interrupts, scheduling decisions, context switches and ticks under every scheduler, for n tasks per CPU and m \
+CPUs, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, utilizations of 0.001 to 0.1 each, scaled down where they \
+exceed --load). The directory gets a page with figures (report.html), a table of all numbers (overheads.csv), for every scheduler \
+costs that `laxity simulate --costs` takes (costs/; not of --instructions, as a number of instructions is no time), and every run \
+as a results directory (cells/). Called again with the same directory it goes on where it was interrupted. Each cell takes \
+--duration and some seconds more; in emulated machines, minutes.
 
 Examples:
-  sudo laxity study overheads --cpus 8,16,24,32,48,64 -o overheads     a machine with 64 cores and sched_ext
-  laxity study overheads --vm --cpus 1,2,4 -o overheads                any machine that has QEMU
-  laxity study overheads --instructions -o instructions                counted, not timed: whatever the host's speed
-  laxity study overheads --vm --schedulers fpp,edf-bh --batching off,on -o batching    releases one by one and together
-  laxity study overheads --vm --schedulers g-edf,g-rm --functions -o functions         enqueue, dequeue, push, pull")]
+  # a machine with 64 cores and sched_ext
+  sudo laxity study overheads --cpus 8,16,24,32,48,64 -o overheads
+  # any machine that has QEMU; a small one first
+  laxity study overheads --vm --cpus 1 --tasks 2 --schedulers fpp,g-edf -o small
+  laxity study overheads --vm --cpus 1,2,4 -o overheads
+  # counted, not timed: the host's speed changes nothing
+  laxity study overheads --instructions -o instructions
+  # releases one by one and together
+  laxity study overheads --vm --schedulers fpp,edf-bh --batching off,on \\
+      -o batching
+  # enqueue, dequeue, push, pull
+  laxity study overheads --vm --schedulers g-edf,g-rm --functions -o functions")]
 pub struct OverheadsArguments {
-    /// The schedulers, separated by commas
-    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf,g-rm", value_parser = value::<NamedScheduler>)]
+    /// The schedulers, separated by commas or given several times
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf,g-rm", value_parser = value::<NamedScheduler>)]
     pub schedulers: Vec<NamedScheduler>,
-    /// Also time the functions of scheduling classes (lelli2012, Table 6), which makes what is around them longer
-    #[arg(long)]
+    /// Also time the functions of scheduling classes, which makes what is around them longer
+    ///
+    /// As in lelli2012, Table 6.
+    #[arg(help_heading = "Checks", long)]
     pub functions: bool,
     /// Count instructions in virtual machines instead of measuring time
-    #[arg(long)]
+    #[arg(help_heading = "Machine", long)]
     pub instructions: bool,
     #[command(flatten)]
     pub sweep: SweepArguments,
@@ -53,8 +63,12 @@ fn check_unit() -> Result<()> {
     if counts == COUNTED {
         return Ok(());
     }
-    Err(Diagnostic::environment(format!("this machine counts {counts:?}, not {COUNTED:?}"))
-        .hint("report this as a bug in laxity"))
+    Err(Diagnostic::environment(format!(
+        "this machine counts {} for an instruction, not {}",
+        counts.in_words(),
+        COUNTED.in_words()
+    ))
+    .hint("report this as a bug in laxity"))
 }
 
 pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {

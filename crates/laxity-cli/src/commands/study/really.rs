@@ -1,10 +1,10 @@
 //! `laxity study FILE --run`.
 
 use super::described::{DescribedArguments, ended, shown};
-use crate::arguments::{PlatformArguments, share, value};
-use crate::interrupt;
+use crate::arguments::{PlatformArguments, share, value, whole};
 use crate::study::real::{Conditions, Really, conduct_really};
 use crate::study::simulated::Told;
+use crate::{interrupt, output};
 use clap::Args;
 use laxity_model::{Diagnostic, Duration, Result};
 use laxity_study::{SimulationAnswer, SimulationStudy};
@@ -14,24 +14,26 @@ use std::process::ExitCode;
 /// What a study that is run takes.
 #[derive(Args)]
 pub struct ReallyArguments {
-    /// Run the sets of a study by simulation on this machine, as `laxity run` does, instead of simulating them
-    #[arg(long, conflicts_with = "threads")]
+    /// Run the sets of a study by simulation on this machine, instead of simulating them
+    #[arg(help_heading = "With --run, on this machine", long, conflicts_with = "threads")]
     pub run: bool,
-    /// With --run: how long each run releases jobs, instead of what the file says
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", requires = "run", value_parser = value::<Duration>)]
+    /// How long each run releases jobs, instead of what the file says
+    #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "TIME", requires = "run", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,
-    /// With --run: runs of every set under every curve
-    #[arg(long, allow_hyphen_values = true, value_name = "N", requires = "run", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    /// Runs of every set under every curve
+    #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "N", requires = "run", default_value_t = 1, value_parser = whole::<u32>(1..=1_000))]
     pub repeat: u32,
-    /// With --run: use only these cores: a number of them, or a list such as 0-3,8
-    #[arg(long, value_name = "N|LIST", requires = "run")]
+    /// Use only these cores: a number of them, or a list such as 0-3,8
+    #[arg(help_heading = "With --run, on this machine", long, value_name = "N|LIST", requires = "run")]
     pub cpus: Option<String>,
-    /// With --run: place only up to this share of each core, such as 0.88: SCHED_DEADLINE admits 95 % of a core, of which kernels since
-    /// 6.8 keep 5 % for ordinary tasks, and budgets take a margin
-    #[arg(long, allow_hyphen_values = true, value_name = "SHARE", requires = "run", value_parser = share)]
+    /// Place only up to this share of each core, such as 0.88
+    ///
+    /// SCHED_DEADLINE admits 95 % of a core, of which kernels since 6.8 keep 5 % for background work, and budgets take
+    /// a margin.
+    #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "SHARE", requires = "run", value_parser = share)]
     pub limit: Option<(u64, u64)>,
-    /// With --run: clusters: `llc` (cores that share a last-level cache), `each` core, `all` cores, or lists as in `0-3;4-7`
-    #[arg(long, value_name = "CLUSTERS", requires = "run")]
+    /// Clusters: llc, each, all, or lists as in `0-3;4-7`
+    #[arg(help_heading = "With --run, on this machine", long, value_name = "CLUSTERS", requires = "run")]
     pub clusters: Option<String>,
 }
 
@@ -60,7 +62,7 @@ pub fn really_run(study: SimulationStudy, arguments: &DescribedArguments) -> Res
     let default = || Path::new("laxity-results").join(format!("{}-run", study.name));
     let directory = arguments.out.clone().unwrap_or_else(default);
     let interrupt = interrupt::flag()?;
-    let conducted = conduct_really(&study, &conditions, &directory, arguments.quiet, &interrupt)?;
+    let conducted = conduct_really(&study, &conditions, &directory, output::quiet(), &interrupt)?;
     let really = Really { study: &study, conditions: &conditions, conducted: &conducted };
     let sums = really.sums();
     let told = Told::of_runs(&really, &sums);

@@ -8,35 +8,42 @@ use crate::study::schedules::{Answer, Evaluation, TABLE_FILE, Told};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_model::Result;
+use laxity_model::{Result, plural};
 use std::process::ExitCode;
 
 /// `laxity study schedules`.
 #[derive(Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Runs n tasks per CPU on m CPUs under every scheduler, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, \
-utilizations of 0.001 to 0.1 each, scaled down where they exceed --load), records what the kernel does, and has the oracles \
-check every decision: a job that waits although it should run needs a reason that was measured in that very run. The directory \
-gets a page with tables and figures (report.html): what was checked, what was excused and by what, what was violated and for how \
-long, and what became of the jobs. It also gets a table with a row per run (schedules.csv), and every run as a results directory \
-(cells/): `laxity verify DIR/cells/m2/g-edf/n4-0` says more about one. Called again with the same directory it goes on where it \
-was interrupted, and tries again what could not be measured.
+utilizations of 0.001 to 0.1 each, scaled down where they exceed --load), records what the kernel does, and has the oracles check \
+every decision: a job that waits although it should run needs a reason that was measured in that very run. The directory gets a \
+page with tables and figures (report.html): what was checked, what was excused and by what, what was violated and for how long, \
+and how the jobs ended. It also gets a table with a row per run (schedules.csv), and every run as a results directory (cells/): \
+`laxity verify DIR/cells/m2/g-edf/n4-0` says more about one. Called again with the same directory it goes on where it was \
+interrupted, and tries again what could not be measured. Each cell takes --duration and some seconds more; in emulated machines, \
+minutes.
+
+Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be recorded; 130 interrupted.
 
 Examples:
-  sudo laxity study schedules --cpus 8,16,32,64 --sets 10 --duration 60s -o schedules    a machine with 64 cores and sched_ext
-  laxity study schedules --deterministic --cpus 2,4,8 --load 0.5 -o schedules            any machine that has QEMU
-  laxity study schedules --vm --cpus 2 --duration 3s -o schedules                        ... that has KVM, or little else to do
-
-Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be recorded; 130 interrupted.")]
+  # a machine with 64 cores and sched_ext
+  sudo laxity study schedules --cpus 8,16,32,64 --sets 10 --duration 1m \\
+      -o schedules
+  # any machine that has QEMU; a small one first
+  laxity study schedules --deterministic --cpus 2 --tasks 2 \\
+      --schedulers fpp,g-edf -o small
+  laxity study schedules --deterministic --cpus 2,4,8 --load 0.5 -o schedules
+  # a machine that has KVM, or little else to do
+  laxity study schedules --vm --cpus 2 --duration 3s -o schedules")]
 pub struct SchedulesArguments {
-    /// The schedulers, separated by commas
-    #[arg(long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf", value_parser = value::<NamedScheduler>)]
+    /// The schedulers, separated by commas or given several times
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,g-edf-mp,push-pull,g-edf", value_parser = value::<NamedScheduler>)]
     pub schedulers: Vec<NamedScheduler>,
     /// Measure in virtual machines whose time is the number of instructions: however busy their host is
-    #[arg(long)]
+    #[arg(help_heading = "Machine", long)]
     pub deterministic: bool,
     /// Print JSON: every run with its metrics, its windows and what the oracles say
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub json: bool,
     #[command(flatten)]
     pub sweep: SweepArguments,
@@ -79,7 +86,11 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     if verified == 0 {
         return sweep.nothing("recorded", &refused, all);
     }
-    output::say(format_args!("{verified} schedule(s) verified, {violations} violation(s)"));
+    output::note(format_args!(
+        "{} verified, {}",
+        plural(verified, "schedule"),
+        plural(violations, "violation")
+    ));
     Ok(output::verdict(violations == 0))
 }
 

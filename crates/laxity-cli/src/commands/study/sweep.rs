@@ -1,7 +1,7 @@
 //! What all studies have in common: cells for every scheduler, number of CPUs and number of tasks, measured here or in virtual
 //! machines, and gone on with where they were interrupted.
 
-use crate::arguments::value;
+use crate::arguments::{value, whole};
 use crate::commands::check_length;
 use crate::commands::vm::memory;
 use crate::output;
@@ -23,45 +23,45 @@ use std::sync::atomic::AtomicBool;
 #[derive(Args)]
 pub struct SweepArguments {
     /// Numbers of CPUs m, such as 8,16,32; default: all of this machine, 2 in virtual machines, 1 with --instructions
-    #[arg(long, value_name = "NUMBERS", value_parser = value::<Numbers>)]
+    #[arg(help_heading = "Machine", long, value_name = "NUMBERS", value_parser = value::<Numbers>)]
     pub cpus: Option<Numbers>,
     /// Numbers of tasks per CPU n: there are n m tasks
-    #[arg(long, value_name = "NUMBERS", default_value = "1,2,4,6,8,10,12,14,16,18,20", value_parser = value::<Numbers>)]
+    #[arg(help_heading = "Workload", long, value_name = "NUMBERS", default_value = "1,2,4,6,8,10,12,14,16,18,20", value_parser = value::<Numbers>)]
     pub tasks: Numbers,
     /// Task sets of each size
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    #[arg(help_heading = "Workload", long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=1_000))]
     pub sets: u32,
     /// How long each run releases jobs; default: 10s, 2s where instructions are counted
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,
-    /// What tasks may ask for, as a share of the CPUs that every scheduler lets tasks use; default: 0.5, of schedules 0.9
-    #[arg(long, value_name = "SHARE", value_parser = load)]
+    /// What tasks may ask for, as a share of the CPUs that every scheduler lets tasks use
+    ///
+    /// Without it, 0.5, of schedules 0.9.
+    #[arg(help_heading = "Workload", long, value_name = "SHARE", value_parser = load)]
     pub load: Option<Cap>,
-    /// Whether laxity's own policies release jobs of one instant together: on, off, or off,on for both, side by side
-    /// (SCHED_DEADLINE does not)
-    #[arg(long, value_name = "SWITCH", default_value = "off", value_parser = value::<Batching>)]
+    /// Whether laxity's own policies release jobs of one instant together: on, off, or off,on
+    ///
+    /// off,on measures both, side by side. SCHED_DEADLINE does not release them together.
+    #[arg(help_heading = "Schedulers", long, value_name = "SWITCH", default_value = "off", value_parser = value::<Batching>)]
     pub batching: Batching,
     /// Measure in virtual machines that have as many CPUs
-    #[arg(long)]
+    #[arg(help_heading = "Machine", long)]
     pub vm: bool,
     /// The virtual machines' kernel image
-    #[arg(long, value_name = "FILE", conflicts_with = "kernel_line")]
+    #[arg(help_heading = "Machine", long, value_name = "FILE", conflicts_with = "kernel_line")]
     pub kernel: Option<PathBuf>,
     /// The newest good kernel of this line for virtual machines
-    #[arg(long, value_name = "LINE", default_value_t = Line::long_term(), value_parser = value::<Line>)]
+    #[arg(help_heading = "Machine", long, value_name = "LINE", default_value_t = Line::long_term(), value_parser = value::<Line>)]
     pub kernel_line: Line,
     /// Memory of a virtual machine
-    #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = memory)]
+    #[arg(help_heading = "Machine", long, value_name = "SIZE", default_value = "2G", value_parser = memory)]
     pub memory: ByteSize,
     /// Seed of everything random
-    #[arg(long, allow_hyphen_values = true, value_name = "N", default_value_t = 1)]
+    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: u64,
     /// The study's directory; default: laxity-results/ and the study's name
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(help_heading = "Output", short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// No progress
-    #[arg(short, long)]
-    pub quiet: bool,
     /// Only these cells, into the directory itself: how a virtual machine is told what to measure
     #[arg(long, hide = true, value_delimiter = ',', value_parser = value::<Cell>)]
     pub cells: Vec<Cell>,
@@ -154,7 +154,7 @@ impl<'a> Sweep<'a> {
             cap: arguments.load.unwrap_or(load_default),
             batching: arguments.batching == Batching::On,
             kind,
-            quiet: arguments.quiet,
+            quiet: output::quiet(),
         };
         Ok(Sweep { arguments, schedulers, conditions, place })
     }
@@ -244,7 +244,8 @@ impl<'a> Sweep<'a> {
         })
     }
 
-    /// All cells: one scheduler after the other for each number of CPUs. Where no number of CPUs was asked for, a scheduler that
+    /// All cells: one scheduler after the other for each number of CPUs. Where no number of CPUs was asked for, a
+    /// scheduler that
     /// dedicates one has two.
     ///
     /// # Errors
@@ -351,7 +352,7 @@ impl<'a> Sweep<'a> {
             }
         }
         let page = self.directory().join(PAGE_FILE);
-        output::say(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+        output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     }
 }
 
@@ -376,8 +377,9 @@ fn check_description(directory: &Path, description: &Description) -> Result<()> 
         })?;
         if known != *description {
             return Err(Diagnostic::usage(format!(
-                "{} has cells of another study: {known:?}, not {description:?}",
-                directory.display()
+                "{} has cells of another study: {}",
+                directory.display(),
+                differences(&known, description)
             ))
             .hint("choose another directory, or the same options"));
         }
@@ -385,6 +387,21 @@ fn check_description(directory: &Path, description: &Description) -> Result<()> 
     }
     let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
     output::write_file(&path, &text)
+}
+
+/// What differs between two descriptions: `duration 10s there, 2s asked for`.
+fn differences(there: &Description, asked: &Description) -> String {
+    let fields = |description: &Description| match serde_json::to_value(description) {
+        Ok(serde_json::Value::Object(fields)) => fields,
+        _ => serde_json::Map::new(),
+    };
+    let plain = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let (there, asked) = (fields(there), fields(asked));
+    let differs = there.iter().filter_map(|(name, value)| {
+        let other = asked.get(name).filter(|other| *other != value)?;
+        Some(format!("{} {} there, {} asked for", name.replace('_', " "), plain(value), plain(other)))
+    });
+    differs.collect::<Vec<_>>().join("; ")
 }
 
 /// Cells that are still to be measured; those that no machine can run are refused at once.

@@ -13,7 +13,7 @@ const FUNCTIONS: [(SampleKind, &str, &str); 4] = [
     (SampleKind::Pull, "pull", "Pull: waiting threads are fetched from other CPUs"),
 ];
 
-/// What was timed, for whoever reads the tables.
+/// What was timed, in words.
 pub const METHOD: &str = "Functions of the scheduling classes are timed from entry to exit: enqueue_task, dequeue_task, push and \
                           pull of SCHED_DEADLINE and SCHED_FIFO. Of sched_ext, in which laxity's own policies run, they are \
                           enqueue_task_scx and dequeue_task_scx, which contain the policy's part, and for pull balance_scx, in \

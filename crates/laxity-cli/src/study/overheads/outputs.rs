@@ -180,7 +180,7 @@ impl Told<'_> {
         }
     }
 
-    /// Who is cheapest with the most tasks.
+    /// The cheapest with the most tasks.
     fn cheapest(&self, cpus: u32) -> Vec<String> {
         let most = self.sizes(cpus).last().copied().unwrap_or(0);
         let mut lines = Vec::new();

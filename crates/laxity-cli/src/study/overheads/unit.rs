@@ -21,6 +21,14 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// What it is, as an error tells it.
+    pub fn in_words(self) -> String {
+        match self {
+            Unit::Time => "microseconds".to_owned(),
+            Unit::Instructions { ns_each } => format!("{ns_each} ns"),
+        }
+    }
+
     /// How a length in ns is told.
     pub fn of_ns(self, ns: f64) -> f64 {
         match self {

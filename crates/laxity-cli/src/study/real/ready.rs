@@ -32,7 +32,7 @@ impl Ready {
     ///
     /// # Errors
     ///
-    /// Somebody else has the machine; sets that cannot be drawn; nothing can be run, and nothing was before.
+    /// Another run holds the machine; sets that cannot be drawn; nothing can be run, and nothing was before.
     pub fn of(
         study: &SimulationStudy,
         conditions: &Conditions,

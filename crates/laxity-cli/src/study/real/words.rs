@@ -12,12 +12,12 @@ pub struct Really<'a> {
     pub study: &'a SimulationStudy,
     /// How they were run.
     pub conditions: &'a Conditions,
-    /// What became of them.
+    /// How they ended.
     pub conducted: &'a Conducted<RunTally>,
 }
 
 impl Really<'_> {
-    /// What became of the sets as simulations have it.
+    /// The sets' outcomes, as simulations have them.
     pub fn sums(&self) -> Conducted<SimulationTally> {
         let points = self.conducted.points.iter().map(|(point, tally)| (*point, tally.sums.clone()));
         Conducted { points: points.collect(), complete: self.conducted.complete }
@@ -134,13 +134,16 @@ impl Really<'_> {
         let mut words = vec![
             format!(
                 "At every point {} task sets are drawn (seed {}), those of the study by simulation, placed onto the cores of this machine \
-                 and run: jobs are released for {}, {} time(s) under every curve, one curve after the other, so that what else the \
+                 and run: jobs are released for {}, {} under every curve, one curve after the other, so that what else the \
                  machine does falls upon all of them alike. A job makes a fixed number of accesses, calibrated once for the whole \
                  study, for each working set alone: how much longer they take is what placement costs. A set's value is the mean \
                  over its runs, and means and standard deviations are over sets. Sets that could not be run under a curve are in none \
                  of its numbers; how many there were, and why, is beside them. What differs by less than some standard deviations \
                  over the square root of the number of sets is noise.",
-                study.sets, study.seed, study.duration, self.conditions.repeat
+                study.sets,
+                study.seed,
+                study.duration,
+                laxity_model::plural(self.conditions.repeat, "time")
             ),
             format!("Run on {}. {}.", self.machine(), self.conditions.machine.caches.join("; ")),
             "EDF is SCHED_DEADLINE: budgets are enforced, so that a job that takes longer than its WCET, and a margin, goes on in the \

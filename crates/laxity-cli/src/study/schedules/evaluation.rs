@@ -9,10 +9,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What became of the jobs of a run.
+/// How the jobs ended of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct JobMetrics {
-    /// How many, and what became of them.
+    /// How many, and how they ended.
     #[serde(flatten)]
     pub counts: Counts,
     /// Jobs that completed after their deadlines.
@@ -66,7 +66,7 @@ impl JobMetrics {
 /// A cell that was measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
-    /// What became of the jobs.
+    /// How the jobs ended.
     pub jobs: JobMetrics,
     /// The schedule and what the oracles said of it, or why it could not be recorded.
     pub schedule: std::result::Result<ScheduleRecord, String>,
@@ -96,7 +96,7 @@ impl Measured {
     }
 }
 
-/// What became of a cell.
+/// The state of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// It was measured.
@@ -110,7 +110,7 @@ pub enum Outcome {
 /// All cells, in the study's order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluation {
-    /// Each and what became of it.
+    /// Each with its state.
     pub cells: Vec<(Cell, Outcome)>,
 }
 

@@ -45,7 +45,7 @@ const SHOWN: [Shown; 3] = [
     },
     Shown {
         stem: "jobs",
-        title: "What became of the jobs",
+        title: "How the jobs ended",
         caption: "Laxity is normalized by the period, and the mean over tasks of the means over jobs (lelli2012, Table 2).",
         panels: [
             ("Jobs that missed their deadlines", "%", |cells| {

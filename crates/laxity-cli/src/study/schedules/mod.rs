@@ -11,6 +11,6 @@ mod outputs;
 #[cfg(test)]
 mod tests;
 
-pub use answer::Answer;
+pub use answer::{Answer, schema};
 pub use evaluation::Evaluation;
 pub use outputs::{TABLE_FILE, Told};

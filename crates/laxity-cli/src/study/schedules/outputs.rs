@@ -253,7 +253,7 @@ impl Told<'_> {
         })
     }
 
-    /// A row per cell: what became of its jobs.
+    /// A row per cell: how its jobs ended.
     fn jobs(&self, cpus: u32) -> PlainTable {
         let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), significant);
         let row = |(cell, Measured { jobs, schedule, .. }): (&Cell, &Measured)| {
@@ -279,7 +279,7 @@ impl Told<'_> {
         };
         let of = self.evaluation.measured().filter(|(cell, _)| cell.cpus == cpus);
         PlainTable {
-            caption: "What became of the jobs. Laxity is normalized: (D - R)/T".to_owned(),
+            caption: "How the jobs ended. Laxity is normalized: (D - R)/T".to_owned(),
             columns: [
                 "scheduler",
                 "tasks per CPU",

@@ -36,6 +36,7 @@ fn origin(tasks: u32, cpus: u32) -> Origin {
     Origin {
         t0_ns: T0,
         tasks: (0..tasks).map(member).collect(),
+        names: Vec::new(),
         first_job: 1,
         cpus: (0..cpus).collect(),
         queues: false,

@@ -25,7 +25,7 @@ fn columns_in_any_order_and_those_of_others() {
 }
 
 #[test]
-fn a_column_of_others_is_skipped_by_those_who_have_no_use_for_it() {
+fn a_column_of_others_is_skipped_by_readers_that_do_not_use_it() {
     let text = "TASK-COUNT,STEP,CXS\n1,nonsense,2\n";
     let [cxs] = overheads_from_csv::<MOST, 1>(text, ["CXS"]).expect("valid");
     assert_eq!(cxs.expect("there").at(1), 2_000);
@@ -86,7 +86,7 @@ fn refuses_what_it_does_not_understand() {
     assert!(overheads("TASK-COUNT,CXS\n1,1000000000\n").is_ok(), "the limit itself");
 }
 
-/// A file of overheads as somebody may write it.
+/// A file of overheads in any accepted spelling.
 #[derive(Debug, Clone)]
 struct Written {
     columns: Vec<String>,

@@ -120,7 +120,8 @@ impl<'a> Chart<'a> {
             let events = self.window.contradictions;
             let _ = writeln!(
                 out,
-                "{events} events contradict those before them; the chart follows the later ones."
+                "{}; the chart follows the later ones.",
+                crate::timeline::html::contradictions(events)
             );
         }
         out.push('\n');

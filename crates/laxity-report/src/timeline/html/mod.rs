@@ -116,8 +116,7 @@ fn words(window: &Window, data: &Data, options: &HtmlOptions) -> String {
     let misses = u64::try_from(data.misses).unwrap_or(u64::MAX);
     let missed = match misses {
         0 => "no deadline missed".to_owned(),
-        1 => "1 deadline missed".to_owned(),
-        misses => format!("{} deadlines missed", number::count(misses)),
+        misses => format!("{} missed", number::counted(misses, "deadline")),
     };
     let mut words = format!("from {from} to {to}, {missed}.");
     if window.cut {
@@ -134,12 +133,15 @@ fn words(window: &Window, data: &Data, options: &HtmlOptions) -> String {
         words += &format!(" Only {TASK_ROWS_MOST} tasks have a row of their own.");
     }
     if window.contradictions > 0 {
-        words += &format!(
-            " {} events contradict those before them; the chart follows the later ones.",
-            number::count(window.contradictions)
-        );
+        words += &format!(" {}; the chart follows the later ones.", contradictions(window.contradictions));
     }
     words
+}
+
+/// How many events do not fit those before them.
+pub(super) fn contradictions(events: u64) -> String {
+    let verb = if events == 1 { "contradicts" } else { "contradict" };
+    format!("{} {verb} those before", number::counted(events, "event"))
 }
 
 fn escaped(text: &str) -> String {

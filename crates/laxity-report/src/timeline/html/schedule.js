@@ -102,7 +102,7 @@
     return (text.includes(".") ? text.replace(/\.?0+$/, "") : text) + " " + name;
   }
 
-  function jobName(place, number) { return tasks[place].name + "." + (number + 1); }
+  function jobName(place, number) { return tasks[place].name + "." + number; }
 
   function jobWords(place, number) {
     const task = tasks[place], job = task.jobs.get(number), lines = [];
@@ -386,7 +386,7 @@
   const help = document.createElement("p");
   help.className = "schedule-help";
   help.textContent = "Drag or ← → to move; wheel (after a click, or with Ctrl), pinch, + and − to zoom; n and p for the next and previous miss. "
-    + "CPU rows show jobs, task.job from 1, with kernel work as a dark strip below; task rows show where they run (↑ release, ↓ deadline, ✗ missed, grey waiting).";
+    + "CPU rows show jobs, task.job counted from 0, with kernel work as a dark strip below; task rows show where they run (↑ release, ↓ deadline, ✗ missed, grey waiting).";
   root.append(help);
 
   canvas.addEventListener("keydown", (event) => {

@@ -20,7 +20,7 @@ mod messages;
 mod packets;
 mod tracks;
 
-use laxity_model::{Diagnostic, Result, TaskSet};
+use laxity_model::{Diagnostic, Existing, OutputFile, Result, TaskSet, cannot_write};
 use laxity_trace::{Activity, Event, EventKind, Segment, SegmentBuilder};
 use messages::{TYPE_COUNTER, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TrackEvent};
 use packets::{Note, Packets};
@@ -52,19 +52,18 @@ pub fn write<W: Write>(
 
 /// [`write()`] to a file.
 ///
-/// Errors: those of the events; the file cannot be written.
+/// Errors: those of the events; the file cannot be written, or is there and is not to be replaced.
 pub fn write_file(
     set: &TaskSet,
     cpus: u32,
     events: impl IntoIterator<Item = Result<Event>>,
     path: &Path,
+    existing: Existing,
 ) -> Result<()> {
     let name = path.display().to_string();
-    let file = std::fs::File::create(path).map_err(|error| {
-        Diagnostic::environment(format!("cannot write {name}: {error}"))
-            .hint("check that the directory exists and may be written, or choose another place")
-    })?;
-    write(set, cpus, events, BufWriter::new(file), &name).map(drop)
+    let file = BufWriter::new(OutputFile::create(path, existing)?);
+    let written = write(set, cpus, events, file, &name)?;
+    written.into_inner().map_err(|error| cannot_write(path, error.error()))?.finish()
 }
 
 /// A job that is not complete.
@@ -151,10 +150,7 @@ impl<'a, W: Write> Trace<'a, W> {
             name_iid: Some(name),
             correlation_iid,
             track_uuid: Some(track),
-            debug_annotations: key
-                .map(|(_, job)| Note::Job.unsigned(u64::from(job) + 1))
-                .into_iter()
-                .collect(),
+            debug_annotations: key.map(|(_, job)| Note::Job.unsigned(u64::from(job))).into_iter().collect(),
             ..TrackEvent::default()
         };
         let mut end =
@@ -192,7 +188,7 @@ impl<'a, W: Write> Trace<'a, W> {
             name_iid: Some(self.packets.name(&name)?),
             correlation_iid: Some(self.packets.correlation(&name)?),
             track_uuid: Some(track),
-            debug_annotations: vec![Note::Job.unsigned(u64::from(job) + 1)],
+            debug_annotations: vec![Note::Job.unsigned(u64::from(job))],
             ..TrackEvent::default()
         };
         self.packets.event(event.time_ns, begin)
@@ -214,7 +210,7 @@ impl<'a, W: Write> Trace<'a, W> {
             kind: Some(TYPE_INSTANT),
             name_iid: Some(name),
             track_uuid: Some(track),
-            debug_annotations: vec![Note::Job.unsigned(u64::from(job) + 1)],
+            debug_annotations: vec![Note::Job.unsigned(u64::from(job))],
             ..TrackEvent::default()
         };
         self.packets.event(time_ns, event)

@@ -21,7 +21,7 @@ const BUFFER_BYTES: usize = 1 << 16;
 /// Values shown with an event, by the ids of their interned names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Note {
-    /// Number of the job, from 1.
+    /// Number of the job, from 0.
     Job = 1,
     /// Laxity at completion in ns, negative if late.
     Laxity = 2,

@@ -153,7 +153,7 @@ fn aborted_jobs_end_and_are_marked() {
     assert_eq!(laxities(&whole), laxities(&before));
 }
 
-/// The bytes of a first packet, by hand from the definition of the format: whoever changes the messages sees it.
+/// The bytes of a first packet, by hand from the definition of the format: a change of the messages fails here.
 #[test]
 fn packets_are_fields_of_the_trace() {
     let set = sample::set();

@@ -15,7 +15,7 @@ enum Key {
     Laxity(u32),
 }
 
-/// CPUs are above the tasks; nobody has more of them.
+/// CPUs are above the tasks; no machine has more of them.
 const FIRST_TASK_RANK: i32 = 1 << 20;
 
 pub(super) struct Tracks<'a> {

@@ -81,7 +81,11 @@ fn the_policy_releases_periodic_jobs_and_others_sleep() {
     use Pacing::*;
     assert_eq!(pacing, [Released, FirstReleased, FirstReleased, Sleep, Released]);
     let periods: Vec<u64> = asked(&plan).iter().map(|(.., period)| period / 1000).collect();
-    assert_eq!(periods, [80, 80, 70, 10, 4_000], "only who sleeps and has D < T could wake up too early");
+    assert_eq!(
+        periods,
+        [80, 80, 70, 10, 4_000],
+        "only a task that sleeps and has D < T could wake up too early"
+    );
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn a_server_takes_its_share_of_every_core_with_tasks() {
         |core: &laxity_kernel::Core| (core.cpu, core.speed, core.budget_ns, core.period_ns, core.share_ppm);
     let [fast, slow] = [0, 1].map(|at: usize| sizes(&attachment.cores[at]));
     assert_eq!(fast, (0, 65_536, 1_000_000, 10_000_000, 900_000));
-    assert_eq!(slow, (1, 32_768, 0, 0, 950_000), "without tasks all is ordinary work's");
+    assert_eq!(slow, (1, 32_768, 0, 0, 950_000), "without tasks background work has all");
     assert_eq!(made.busy, 3);
     let smaller = PolicyOptions { servers: "3ms/10ms; 0=10.1%/10ms".parse().expect("sizes"), ..POLICY };
     let refused = plan(9, "amp-rm", smaller).expect_err("less than 9 ms are left");

@@ -20,7 +20,7 @@ impl Idle {
         };
         let mut loads = Loads::of(queues, |core| on_core[core] != NONE, ready);
         for id in arriving {
-            let core = loads.best(|core| masks.allow(id, core)).expect("checked: everybody has a core");
+            let core = loads.best(|core| masks.allow(id, core)).expect("checked: every task has a core");
             queues[core as usize].waiting.push_back(id);
             loads.add(core);
         }
@@ -62,7 +62,8 @@ impl Idle {
         waiting.chain((running != NONE).then_some(running)).any(|id| self.masks.allow(id, to))
     }
 
-    /// The last that waits for `from` and may go to `to` does so; if there is none, what runs there. Who had to stop for that.
+    /// The last that waits for `from` and may go to `to` does so; if there is none, what runs there. Returns what
+    /// had to stop for that.
     fn shift(&mut self, from: u32, to: u32, now: u64) -> Option<(u32, u32)> {
         let Queues::PerCore(queues) = &mut self.queues else { return None };
         let waiting = &mut queues[from as usize].waiting;

@@ -1,0 +1,300 @@
+//! `laxity check`: what a file or a results directory is, and what is wrong with it.
+
+use super::read_set;
+use crate::output;
+use clap::Args;
+use laxity_analysis::overheads::CacheDelays;
+use laxity_model::{
+    Diagnostic, Platform, Result, STANDARD, TaskSet, closest, plural, read_file, read_platform,
+};
+use laxity_sim::costs::read_costs;
+use laxity_study::{Changes, Described, read_overheads};
+use laxity_trace::MANIFEST_FILE;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// `laxity check`.
+#[derive(Args)]
+#[command(after_long_help = "\
+Task sets (TOML, JSON, CSV, rt-app JSON, SimSo XML), platforms, costs and studies (TOML, JSON), overheads and cache-related \
+delays (CSV), and results directories: what each is shows from its content. It is read as the commands read it, with \
+the files that it names.
+
+Exit codes: 0 all are right; 2 something is wrong, and what is said.
+
+Examples:
+  laxity init set.toml
+  laxity check set.toml
+  laxity list --platform > here.toml
+  laxity check set.toml here.toml --json")]
+pub struct CheckArguments {
+    /// Files and results directories; - is a task set on standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Print JSON instead of lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What was found.
+#[derive(Serialize)]
+struct Found {
+    file: String,
+    /// "task set", "platform" ...; null where the content does not say.
+    kind: Option<&'static str>,
+    valid: bool,
+    /// What it has, if it is valid.
+    description: Option<String>,
+    error: Option<String>,
+    hint: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    version: u32,
+    valid: bool,
+    files: Vec<Found>,
+}
+
+/// Kinds of what laxity reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    TaskSet,
+    Platform,
+    Study,
+    Costs,
+    Overheads,
+    CacheDelays,
+    Results,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::TaskSet => "task set",
+            Kind::Platform => "platform",
+            Kind::Study => "study",
+            Kind::Costs => "costs",
+            Kind::Overheads => "overheads",
+            Kind::CacheDelays => "cache-related delays",
+            Kind::Results => "results directory",
+        }
+    }
+}
+
+/// Keys at the top of documents, and what has them.
+const KEYS: [(&str, Kind); 21] = [
+    ("tasks", Kind::TaskSet),
+    ("provenance", Kind::TaskSet),
+    ("cores", Kind::Platform),
+    ("clusters", Kind::Platform),
+    ("caches", Kind::Platform),
+    ("numa", Kind::Platform),
+    ("curves", Kind::Study),
+    ("axis", Kind::Study),
+    ("generator", Kind::Study),
+    ("sets", Kind::Study),
+    ("overheads", Kind::Costs),
+    ("release", Kind::Costs),
+    ("scheduling", Kind::Costs),
+    ("context_switch", Kind::Costs),
+    ("ipi", Kind::Costs),
+    ("tick", Kind::Costs),
+    ("release_latency", Kind::Costs),
+    ("mailbox", Kind::Costs),
+    ("dsp", Kind::Costs),
+    ("step", Kind::Costs),
+    ("cache", Kind::Costs),
+];
+
+pub fn check(arguments: &CheckArguments) -> Result<ExitCode> {
+    let files: Vec<Found> = arguments.files.iter().map(|file| look(file)).collect();
+    let valid = files.iter().all(|found| found.valid);
+    if arguments.json {
+        output::print_json(&Answer { version: 1, valid, files })?;
+    } else {
+        for found in &files {
+            tell(found)?;
+        }
+    }
+    Ok(if valid { ExitCode::SUCCESS } else { ExitCode::from(laxity_model::Failure::Usage.exit_code()) })
+}
+
+/// What is right to standard output, what is wrong to standard error.
+fn tell(found: &Found) -> Result<()> {
+    if let (Some(kind), Some(description)) = (found.kind, &found.description) {
+        return output::print(&format!("{}: {kind}, valid: {description}\n", found.file));
+    }
+    let error = Diagnostic::usage(found.error.clone().unwrap_or_default());
+    output::say(Diagnostic { hint: found.hint.clone(), ..error });
+    Ok(())
+}
+
+fn look(path: &Path) -> Found {
+    let file = path.display().to_string();
+    let kind = kind_of(path);
+    let described = kind.clone().and_then(|kind| described(path, kind));
+    let kind = kind.ok().map(Kind::name);
+    match described {
+        Ok(description) => {
+            Found { file, kind, valid: true, description: Some(description), error: None, hint: None }
+        }
+        Err(error) => Found {
+            file,
+            kind,
+            valid: false,
+            description: None,
+            error: Some(error.message),
+            hint: error.hint,
+        },
+    }
+}
+
+fn kind_of(path: &Path) -> Result<Kind> {
+    if path == Path::new(STANDARD) {
+        return Ok(Kind::TaskSet);
+    }
+    if path.is_dir() {
+        return match path.join(MANIFEST_FILE).exists() {
+            true => Ok(Kind::Results),
+            false => Err(Diagnostic::usage(format!("{}: no {MANIFEST_FILE} is in it", path.display()))
+                .hint("name a directory that `laxity run`, `compare` or `simulate --out` made, or a file")),
+        };
+    }
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
+    match extension.as_deref() {
+        Some("xml") => Ok(Kind::TaskSet),
+        Some("csv") => read_file(path, |text| Ok(kind_of_csv(text))),
+        Some("parquet") => {
+            Err(Diagnostic::usage(format!("{}: a table, not something laxity is given", path.display()))
+                .hint("name the results directory that it is in; pandas, polars and DuckDB read the table"))
+        }
+        _ => read_file(path, kind_of_document),
+    }
+}
+
+fn kind_of_csv(text: &str) -> Kind {
+    let header =
+        text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
+    let has = |title: &str| header.split(',').any(|column| column.trim() == title);
+    match (has("wcet_ns") || has("period_ns"), has("WSS")) {
+        (true, _) => Kind::TaskSet,
+        (_, true) => Kind::CacheDelays,
+        _ => Kind::Overheads,
+    }
+}
+
+/// By the keys at its top, also misspelt ones. What does not parse is read as a task set, whose reader says where it breaks.
+fn kind_of_document(text: &str) -> Result<Kind> {
+    let start = text.trim_start();
+    let document: Option<Value> = match start.starts_with(['{', '/']) {
+        true => serde_json::from_str(text).ok(),
+        false => toml_value(text),
+    };
+    let Some(document) = document else { return Ok(Kind::TaskSet) };
+    let keys: Vec<&str> =
+        document.as_object().map(|all| all.keys().map(String::as_str).collect()).unwrap_or_default();
+    if keys.contains(&"laxity_version") {
+        return Err(Diagnostic::usage("laxity has written this file itself")
+            .hint("name the results directory that it is in"));
+    }
+    let known = KEYS.map(|(key, _)| key);
+    let of = |key: &str| KEYS.iter().find(|(known, _)| *known == key).map(|(_, kind)| *kind);
+    let found = keys.iter().find_map(|key| of(key));
+    let near =
+        || keys.iter().filter(|key| !COMMON_KEYS.contains(key)).find_map(|key| of(closest(key, &known)?));
+    if let Some(kind) = found.or_else(near) {
+        return Ok(kind);
+    }
+    match keys.iter().all(|key| COMMON_KEYS.contains(key)) {
+        true => Ok(Kind::TaskSet),
+        false => Err(Diagnostic::usage(format!(
+            "what it is does not show: its fields are {}",
+            keys.join(", ")
+        ))
+        .hint(
+            "a task set has `tasks`, a platform `cores`, a study `curves`, costs `release` or `overheads`",
+        )),
+    }
+}
+
+/// Keys that documents of several kinds have.
+const COMMON_KEYS: [&str; 6] = ["version", "name", "$schema", "title", "source", "kind"];
+
+fn toml_value(text: &str) -> Option<Value> {
+    toml::from_str(text).ok()
+}
+
+fn described(path: &Path, kind: Kind) -> Result<String> {
+    match kind {
+        Kind::TaskSet => Ok(of_set(&read_set(path)?)),
+        Kind::Platform => Ok(of_platform(&read_platform(path)?)),
+        Kind::Study => of_study(path),
+        Kind::Costs => read_costs(path).map(|costs| match costs.is_zero() {
+            true => "everything is free".to_owned(),
+            false => "for simulate --costs and compare --costs".to_owned(),
+        }),
+        Kind::Overheads => {
+            read_overheads(path, "")?;
+            Ok("for analyze --overheads, simulate --costs and studies".to_owned())
+        }
+        Kind::CacheDelays => {
+            read_file(path, CacheDelays::from_csv)?;
+            Ok("for analyze --cache-delays".to_owned())
+        }
+        Kind::Results => of_results(path),
+    }
+}
+
+fn of_set(set: &TaskSet) -> String {
+    let background = set.tasks().len() - set.real_time().count();
+    let beside = match background {
+        0 => String::new(),
+        some => format!(" ({some} in the background)"),
+    };
+    format!(
+        "`{}`, {}{beside}, utilization {:.3}",
+        set.name(),
+        plural(set.tasks().len(), "task"),
+        set.utilization().to_f64()
+    )
+}
+
+fn of_platform(platform: &Platform) -> String {
+    format!(
+        "`{}`, {}, {}",
+        platform.name(),
+        plural(platform.core_count(), "core"),
+        plural(platform.clusters().len(), "cluster")
+    )
+}
+
+fn of_study(path: &Path) -> Result<String> {
+    Ok(match Described::read(path, Changes::default())? {
+        Described::Schedulability(study) => format!(
+            "of schedulability, `{}`, {}, {} at every point",
+            study.name,
+            plural(study.curves.len(), "curve"),
+            plural(study.sets, "set")
+        ),
+        Described::Simulation(study) => format!(
+            "by simulation, `{}`, {}, {} at every point",
+            study.name,
+            plural(study.curves.len(), "curve"),
+            plural(study.sets, "set")
+        ),
+    })
+}
+
+fn of_results(path: &Path) -> Result<String> {
+    let results = laxity_trace::load(path)?;
+    let jobs: usize = results.runs.iter().map(|run| run.jobs.len()).sum();
+    Ok(format!(
+        "{}, {}, made by `{}`",
+        plural(results.runs.len(), "run"),
+        plural(jobs, "job"),
+        results.command.join(" ")
+    ))
+}

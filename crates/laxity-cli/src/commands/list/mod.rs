@@ -1,0 +1,315 @@
+//! `laxity list`: what there is by name, and what this machine can run.
+
+mod text;
+
+use crate::arguments::ListArguments;
+use crate::output;
+use laxity_analysis::scheduler::Analysed;
+use laxity_model::{
+    Diagnostic, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    ShippedPlatform,
+};
+use laxity_place::Method;
+use laxity_run::{Capabilities, Hierarchy, KernelLimits};
+use laxity_trace::Machine;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::str::FromStr;
+
+/// A part of what there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Linux's schedulers, laxity's policies, and what is analysed only.
+    Schedulers,
+    /// Schedulability tests.
+    Tests,
+    /// Generators of task sets.
+    Generators,
+    /// Placements onto cores and clusters.
+    Placements,
+    /// Platforms that come with laxity.
+    Platforms,
+    /// Overheads that come with laxity.
+    Overheads,
+    /// Metrics of studies by simulation.
+    Metrics,
+    /// This machine, and what it can run.
+    Machine,
+}
+
+impl Part {
+    /// All of them, in the order in which the overview has them.
+    const ALL: [Part; 8] = [
+        Part::Machine,
+        Part::Schedulers,
+        Part::Placements,
+        Part::Tests,
+        Part::Generators,
+        Part::Platforms,
+        Part::Overheads,
+        Part::Metrics,
+    ];
+
+    /// The word on the command line.
+    fn name(self) -> &'static str {
+        match self {
+            Part::Schedulers => "schedulers",
+            Part::Tests => "tests",
+            Part::Generators => "generators",
+            Part::Placements => "placements",
+            Part::Platforms => "platforms",
+            Part::Overheads => "overheads",
+            Part::Metrics => "metrics",
+            Part::Machine => "machine",
+        }
+    }
+
+    /// The keys of the whole answer that are its own.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Part::Schedulers => &["schedulers", "policies", "analysed"],
+            Part::Machine => &["machine", "can", "not_measured"],
+            Part::Tests => &["tests"],
+            Part::Generators => &["generators"],
+            Part::Placements => &["placements"],
+            Part::Platforms => &["platforms"],
+            Part::Overheads => &["overheads"],
+            Part::Metrics => &["metrics"],
+        }
+    }
+}
+
+impl FromStr for Part {
+    type Err = Diagnostic;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wanted = text.trim().to_ascii_lowercase();
+        let found =
+            Part::ALL.into_iter().find(|part| part.name() == wanted || part.name() == format!("{wanted}s"));
+        found.ok_or_else(|| {
+            let other = [("policies", "`schedulers`"), ("cpus", "`machine`"), ("here", "`machine`")];
+            Names::of("list", &Part::ALL.map(Part::name)).or(&other).unknown(text)
+        })
+    }
+}
+
+#[derive(Serialize)]
+struct Answer {
+    version: u32,
+    schedulers: Vec<SchedulerAnswer>,
+    policies: Vec<PolicyAnswer>,
+    /// What only analyses know.
+    analysed: Vec<Named>,
+    tests: Vec<TestAnswer>,
+    generators: Vec<Named>,
+    placements: Vec<Named>,
+    /// Those that come with laxity.
+    platforms: Vec<Named>,
+    /// Overheads that `--overheads` knows by name.
+    overheads: Vec<Named>,
+    /// Of studies by simulation.
+    metrics: Vec<Named>,
+    machine: Machine,
+    can: BTreeMap<&'static str, String>,
+    not_measured: BTreeMap<String, String>,
+}
+
+#[derive(Serialize)]
+struct SchedulerAnswer {
+    name: &'static str,
+    description: String,
+    runs_here: bool,
+    why_not: Option<String>,
+}
+
+/// A policy of laxity's own.
+#[derive(Serialize)]
+struct PolicyAnswer {
+    name: &'static str,
+    description: &'static str,
+    /// Names of the policy in all scopes that make sense: global, clustered, partitioned.
+    scopes: Vec<String>,
+    /// What may stand behind a name, and what it means.
+    rules: Vec<Named>,
+    /// Whether one core of every cell runs no task.
+    dedicates_a_core: bool,
+    /// Whether this kernel takes it now; it can be simulated anywhere.
+    runs_here: bool,
+    why_not: Option<String>,
+}
+
+/// A schedulability test.
+#[derive(Serialize)]
+struct TestAnswer {
+    name: &'static str,
+    /// For which priorities, what it proves, and what it means if it does not.
+    description: String,
+    source: &'static str,
+    complexity: &'static str,
+    /// Numbered from 1 in this order.
+    assumptions: &'static [&'static str],
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    description: String,
+}
+
+pub fn list(arguments: &ListArguments) -> Result<ExitCode> {
+    let platform = Platform::this_machine()?;
+    if arguments.platform {
+        let text = if arguments.json { platform.to_json() } else { platform.to_toml() };
+        output::print(&text)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let answer = answer(&platform);
+    if arguments.json {
+        output::print_json(&chosen(&answer, arguments.what)?)?;
+    } else {
+        let text = text::Text { answer: &answer, width: output::columns() };
+        output::print(&match arguments.what {
+            None => text.overview(),
+            Some(part) => text.part(part),
+        })?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The answer, or the keys of a part of it.
+fn chosen(answer: &Answer, part: Option<Part>) -> Result<serde_json::Value> {
+    let mut all = serde_json::to_value(answer)
+        .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
+    if let (Some(part), Some(entries)) = (part, all.as_object_mut()) {
+        entries.retain(|key, _| key == "version" || part.keys().contains(&key.as_str()));
+    }
+    Ok(all)
+}
+
+fn answer(platform: &Platform) -> Answer {
+    let capabilities = Capabilities::probe();
+    let whole_machine = laxity_run::online_cpus().is_ok_and(|online| online == platform.cpus());
+    let scheduler = |scheduler: Scheduler| {
+        let one_cell = scheduler.scope == Scope::Global
+            || scheduler.scope == Scope::Clustered && platform.clusters().len() == 1
+            || platform.core_count() == 1;
+        let verdict = capabilities.scheduler(scheduler, whole_machine && one_cell);
+        SchedulerAnswer {
+            name: scheduler.name(),
+            description: scheduler.description(),
+            runs_here: verdict.is_ok(),
+            why_not: verdict.err(),
+        }
+    };
+    let verdict = |result: &std::result::Result<(), String>| match result {
+        Ok(()) => "yes".to_owned(),
+        Err(why) => format!("no: {why}"),
+    };
+    let cpusets = match &capabilities.cpusets {
+        Ok(Hierarchy::V1(path)) => format!("yes: cgroup v1 at {}", path.display()),
+        Ok(Hierarchy::V2(path)) => format!("yes: cgroup v2 at {}", path.display()),
+        Err(why) => format!("no: {why}"),
+    };
+    let limit = match KernelLimits::read().share() {
+        Some((runtime, period)) => {
+            format!("{:.1} % of every core (sched_rt_runtime_us)", runtime as f64 * 100.0 / period as f64)
+        }
+        None => "none (sched_rt_runtime_us is off)".into(),
+    };
+    Answer {
+        version: 1,
+        schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
+        policies: Policy::all().map(|one| policy(one, &capabilities)).collect(),
+        analysed: Analysed::WITHOUT_SCHEDULER
+            .into_iter()
+            .map(|one| Named { name: one.to_string(), description: one.description() })
+            .collect(),
+        tests: laxity_analysis::catalogue::tests().iter().map(|test| test_answer(test.info())).collect(),
+        generators: super::generate::generators()
+            .into_iter()
+            .map(|(name, description)| Named { name, description })
+            .collect(),
+        placements: Method::list()
+            .into_iter()
+            .map(|m| Named { name: m.name, description: m.description })
+            .collect(),
+        platforms: ShippedPlatform::all()
+            .iter()
+            .map(|p| Named { name: p.name.to_owned(), description: p.description.to_owned() })
+            .collect(),
+        overheads: laxity_study::PROFILES
+            .iter()
+            .map(|profile| Named { name: profile.name.into(), description: profile.description().into() })
+            .collect(),
+        metrics: laxity_study::METRICS
+            .iter()
+            .map(|metric| Named { name: metric.name.into(), description: metric.description.into() })
+            .collect(),
+        machine: Machine::this_machine(platform),
+        can: BTreeMap::from([
+            ("SCHED_FIFO", verdict(&capabilities.fifo)),
+            ("SCHED_DEADLINE", verdict(&capabilities.deadline)),
+            ("exclusive cpusets", cpusets),
+            ("sched_ext", sched_ext(&capabilities)),
+            ("real-time bandwidth limit", limit),
+        ]),
+        not_measured: capabilities.not_measured,
+    }
+}
+
+fn test_answer(info: &laxity_analysis::TestInfo) -> TestAnswer {
+    use laxity_analysis::{Exactness, Guarantee, Priorities};
+    let priorities = match info.priorities {
+        Priorities::EarliestDeadlineFirst => "EDF",
+        Priorities::FairLateness => "global fair lateness",
+        Priorities::Fixed => "fixed priorities",
+        Priorities::Pfair => "Pfair",
+    };
+    let guarantee = match info.guarantee {
+        Guarantee::Hard => "hard",
+        Guarantee::Soft => "soft",
+    };
+    let exactness = match info.exactness {
+        Exactness::Exact => "exact",
+        Exactness::Sufficient => "sufficient",
+        Exactness::Necessary => "necessary",
+    };
+    TestAnswer {
+        name: info.name,
+        description: format!("{priorities}, {guarantee}, {exactness}"),
+        source: info.source,
+        complexity: info.complexity,
+        assumptions: info.assumptions,
+    }
+}
+
+fn sched_ext(capabilities: &Capabilities) -> String {
+    match &capabilities.sched_ext {
+        Ok(()) => "yes".to_owned(),
+        Err(refusal) => format!("no: {} ({})", refusal.reason, refusal.hint),
+    }
+}
+
+fn policy(policy: Policy, capabilities: &Capabilities) -> PolicyAnswer {
+    let why_not = capabilities.policy(policy).err();
+    let edf = PriorityRule::EarliestDeadlineFirst;
+    let scopes = [Scope::Global, Scope::Clustered, Scope::Partitioned];
+    // A cell of one core has none to dedicate.
+    let possible = |scope: &Scope| !(policy.dedicates_a_core() && *scope == Scope::Partitioned);
+    let name = |scope| PolicyScheduler { policy, scope, rule: edf }.to_string();
+    let rule = |rule: PriorityRule| Named {
+        name: if rule == edf { String::new() } else { format!(":{}", rule.name()) },
+        description: rule.description().to_owned(),
+    };
+    let rules = [edf, PriorityRule::RateMonotonic, PriorityRule::DeadlineMonotonic, PriorityRule::Given];
+    PolicyAnswer {
+        name: policy.name(),
+        description: policy.description(),
+        scopes: scopes.into_iter().filter(possible).map(name).collect(),
+        rules: rules.map(rule).into(),
+        dedicates_a_core: policy.dedicates_a_core(),
+        runs_here: why_not.is_none(),
+        why_not,
+    }
+}

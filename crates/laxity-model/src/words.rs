@@ -1,0 +1,56 @@
+//! Numbers of things, in words.
+
+/// A number of things, with commas between thousands: `1 job`, `1,200 misses`, `2 retries`.
+///
+/// `word` is the singular; its plural has to follow the rule (`s`, `es`, `ies`).
+pub fn plural(number: impl TryInto<u64>, word: &str) -> String {
+    let number = number.try_into().unwrap_or(u64::MAX);
+    format!("{} {}", with_commas(number), if number == 1 { word.to_owned() } else { plural_of(word) })
+}
+
+/// A number with commas between thousands: `1,200`.
+pub fn with_commas(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The plural of an English word that follows the rule.
+fn plural_of(word: &str) -> String {
+    let before = word.chars().rev().nth(1);
+    match word.chars().last() {
+        Some('y') if before.is_some_and(|letter| !"aeiou".contains(letter)) => {
+            format!("{}ies", &word[..word.len() - 1])
+        }
+        Some('s' | 'x') => format!("{word}es"),
+        Some('h') if matches!(before, Some('c' | 's')) => format!("{word}es"),
+        _ => format!("{word}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_stands_in_the_singular_and_others_in_the_plural() {
+        for (number, word, text) in [
+            (1u64, "job", "1 job"),
+            (0, "job", "0 jobs"),
+            (1200, "miss", "1,200 misses"),
+            (2, "retry", "2 retries"),
+            (2, "delay", "2 delays"),
+            (3, "switch", "3 switches"),
+            (2, "task set", "2 task sets"),
+        ] {
+            assert_eq!(plural(number, word), text);
+        }
+        assert_eq!(plural(1_234_567usize, "core"), "1,234,567 cores");
+    }
+}
