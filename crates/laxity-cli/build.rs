@@ -61,11 +61,11 @@ fn is_its_own_repository(checkout: &Path) -> bool {
 /// Another commit makes another version; a changed file alone does not build the program again.
 fn watch(checkout: &Path) {
     let branch = said(checkout, &["symbolic-ref", "-q", "HEAD"]);
-    for name in ["HEAD", "packed-refs"].into_iter().chain(branch.as_deref()) {
+    for name in ["HEAD"].into_iter().chain(branch.as_deref()) {
         let Some(path) = said(checkout, &["rev-parse", "--git-path", name]) else { continue };
-        let path = checkout.join(path);
-        if path.exists() {
-            println!("cargo::rerun-if-changed={}", path.display());
+        // A branch may be in packed-refs alone: its next commit makes a file in the directory.
+        if let Some(watched) = checkout.join(path).ancestors().take(2).find(|path| path.exists()) {
+            println!("cargo::rerun-if-changed={}", watched.display());
         }
     }
 }
