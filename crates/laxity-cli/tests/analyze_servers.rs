@@ -123,16 +123,16 @@ studio: 3 real-time tasks, utilization 0.9000, 2 cores of platform `amp`
 ════════════════════════════════════════════════════════════════
  amp-rm      schedulable (ds-rta)       schedulable (ds-rta)
 ────────────────────────────────────────────────────────────────
-Proven for each job
-──────────────────────────
- Task      D      amp-rm
-══════════════════════════
- mixer     5ms    R ≤ 5ms
-──────────────────────────
- decoder   10ms   R ≤ 8ms
-──────────────────────────
- logger    12ms   R ≤ 5ms
-──────────────────────────
+Proven bounds of response times (D: the deadline) and of tardiness (late), in ms, rounded up
+───────────────────────────
+ Task           D   amp-rm
+═══════════════════════════
+ mixer      5.000    5.000
+───────────────────────────
+ decoder   10.000    8.000
+───────────────────────────
+ logger    12.000    5.000
+───────────────────────────
 amp-rm: below deferrable servers of 1ms/6ms on core 0 and 2ms/6ms on core 1
 note (amp-rm): ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
 

@@ -126,8 +126,8 @@ impl Definition {
         })
     }
 
-    /// The definition of a run's scheduler: scope, rule and dedicated CPUs from its name, clusters from its placement. Whoever that has
-    /// as ordinary is in no cluster.
+    /// The definition of a run's scheduler: scope, rule and dedicated CPUs from its name, clusters from its placement. Background tasks
+    /// belong to no cluster.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@
 //! let mut schedule = reference(&definition, &definition.jobs(), duration.as_ns())?;
 //! assert!(verify(&definition, &schedule.events, duration.as_ns()).clean);
 //!
-//! // Nobody notices that the first job of `a` has arrived until 1 ms later.
+//! // The first job of `a` has arrived, and starts 1 ms too late.
 //! let start = schedule.events.iter_mut().find(|event| event.kind.begins_running()).expect("it runs");
 //! start.time_ns = 1_000_000;
 //! assert_eq!(verify(&definition, &schedule.events, duration.as_ns()).count(Oracle::WorkConservation), 1);

@@ -3,7 +3,7 @@
 //! 1. A budget that is used up is noticed late: the timer of its CPU goes off late, that CPU is asked to decide, it decides. Each of
 //!    these is an activity of the CPU with its beginning and its end, as the run has recorded it (`activity.rs`).
 //! 2. A job may be beyond its budget only while one of them goes on there. That a timer was set to too late an instant, that
-//!    nobody asked the CPU, or that it decided otherwise is no excuse, however short the time.
+//!    the CPU was not asked, or that it decided otherwise is no excuse, however short the time.
 //!
 //! Complexity: O(k log k) per overrun, with k activities of the CPU that are not over or overlap it.
 

@@ -84,7 +84,6 @@ fn the_page_has_the_answer_the_evidence_and_the_method() {
         "laxity compare rover.toml --duration 10s --repeat 3 --seed 42",
         "Normalized laxity of tasks with the shortest period, rover",
         "Missed deadlines by task and scheduler, rover",
-        "Execution time relative to p-edf",
         "CPU 0: load",
     ] {
         assert!(page.contains(wanted), "the page lacks `{wanted}`");
