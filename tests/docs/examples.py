@@ -1,0 +1,75 @@
+"""The examples of every `--help`: run where they are cheap and need no right, otherwise parsed."""
+
+import re
+
+from pages import Mistake
+from session import Session
+
+# What examples name; each is made by the program itself.
+FILES = """
+laxity generate emberson -n 4 -u 0.6 --seed 1 -o set.toml
+mkdir sets && laxity generate emberson -n 4 -u 0.6 --seed 2 -o sets/a.toml
+cp -L examples/costs/overheads.csv examples/costs/cpmd.csv .
+cp overheads.csv p-edf-max.csv && cp overheads.csv g-edf-max.csv
+cp -L examples/platforms/four-cores.toml server.toml
+cp -L examples/platforms/calandrino2007-small.toml amp.toml
+"""
+# Commands that need neither rights nor minutes.
+CHEAP = {"list", "place", "analyze", "verify", "simulate", "generate", "init", "schema", "check", "completions"}
+# A description stands two or more blanks behind its command.
+EXAMPLE = re.compile(r"^ {2,}((?:sudo )?laxity .*?)(?: {2,}\S.*)?$")
+
+
+def commands(text: str) -> list[str]:
+    """The subcommands that a help text lists."""
+    part = re.search(r"^Commands:\n((?:.+\n)+)", text, re.MULTILINE)
+    found = re.findall(r"^  ([a-z][a-z0-9-]*)", part[1], re.MULTILINE) if part else []
+    return [name for name in found if name != "help"]
+
+
+def pages_of_help(session: Session, words: str = "laxity") -> list[tuple[str, str]]:
+    """The help text of every command: (command, text)."""
+    status, lines = session.shell(f"{words} --help")
+    if status != 0:
+        raise Mistake(f"`{words} --help` ends with {status}")
+    text = "\n".join(lines) + "\n"
+    found = [(words, text)]
+    for name in commands(text):
+        found += pages_of_help(session, f"{words} {name}")
+    return found
+
+
+def is_cheap(command: str) -> bool:
+    words = command.split()
+    return words[0] == "laxity" and words[1] in CHEAP and not re.search(r"laxity-results/|mine\.toml", command)
+
+
+def check(session: Session) -> list[str]:
+    """Runs or parses every example. What is wrong."""
+    wrong = []
+    status, output = session.shell("set -e\n" + FILES)
+    if status != 0:
+        raise Mistake("the files for the examples cannot be made:\n" + "\n".join(output))
+    for words, text in pages_of_help(session):
+        for line in text.splitlines():
+            found = EXAMPLE.match(line)
+            if not found:
+                continue
+            command = found[1].strip()
+            try:
+                run_one(session, f"{words} --help", command)
+            except Mistake as mistake:
+                wrong.append(str(mistake))
+    return wrong
+
+
+def run_one(session: Session, where: str, command: str) -> None:
+    if not is_cheap(command):
+        session.parse(where, command)
+        session.parsed.append(f"{where}: {command}")
+        return
+    status, output = session.shell(command)
+    # 1: not everything is proven.
+    if status not in {0, 1}:
+        end = "\n".join(output[-8:])
+        raise Mistake(f"{where}: `{command}` ends with {status}:\n{end}")
