@@ -60,8 +60,7 @@ class Session:
 
     def parse(self, where: str, command: str) -> None:
         """Has the program (or make) read the command without doing it."""
-        for part in re.split(r"\s*(?:\|\||&&|[|;&]|\n)\s*", command.replace("\\\n", " ")):
-            words = shlex.split(part, comments=True)
+        for words in simple_commands(command.replace("\\\n", " ")):
             while words and (words[0] == "sudo" or re.fullmatch(r"\w+=.*", words[0])):
                 words.pop(0)
             if words[:1] == ["make"]:
@@ -110,6 +109,19 @@ class Session:
         if done.returncode != 0:
             raise Mistake(f"{block.where()}: Python ends with {done.returncode}:\n{done.stderr}")
         return True
+
+
+def simple_commands(line: str) -> list[list[str]]:
+    """The commands of a line of shell, split at its operators."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;")
+    lexer.whitespace_split, lexer.commenters = True, "#"
+    found: list[list[str]] = [[]]
+    for word in lexer:
+        if set(word) <= set("|&;"):
+            found.append([])
+        else:
+            found[-1].append(word)
+    return [words for words in found if words]
 
 
 def shown(block: Block, output: list[str]) -> list[str]:
