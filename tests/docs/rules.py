@@ -85,3 +85,20 @@ def broken_rules(path: Path, readme: bool, changes: bool) -> list[str]:
         if person:
             wrong.append(f"{path}:{number}: `{person[0]}`: say which thing it is")
     return wrong
+
+
+def wrong_layers(repository: Path) -> list[str]:
+    """Crates that ARCHITECTURE.md lacks, or lists above one that they depend on."""
+    rows = re.findall(r"^\| `(laxity[a-z-]*)`", (repository / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    wrong = []
+    for manifest in sorted((repository / "crates").glob("*/Cargo.toml")):
+        text = manifest.read_text()
+        name = re.search(r'^name = "(.*)"', text, re.MULTILINE)[1]
+        part = re.search(r"^\[dependencies\]\n(.*?)(?:^\[|\Z)", text, re.MULTILINE | re.DOTALL)
+        needs = re.findall(r"^(laxity-[a-z]+)", part[1], re.MULTILINE) if part else []
+        if name not in rows:
+            wrong.append(f"ARCHITECTURE.md: the table of crates lacks {name}")
+            continue
+        above = rows[: rows.index(name)]
+        wrong += [f"ARCHITECTURE.md: {name} depends on {need}, which is not above it" for need in needs if need not in above]
+    return wrong
