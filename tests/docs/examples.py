@@ -1,6 +1,7 @@
 """The examples of every `--help`: run where they are cheap and need no right, otherwise parsed."""
 
 import re
+from collections.abc import Callable
 
 from pages import Mistake
 from session import Session
@@ -18,6 +19,8 @@ cp -L examples/platforms/calandrino2007-small.toml amp.toml
 CHEAP = {"list", "place", "analyze", "verify", "simulate", "generate", "init", "schema", "check", "completions"}
 # A description stands two or more blanks behind its command.
 EXAMPLE = re.compile(r"^ {2,}((?:sudo )?laxity .*?)(?: {2,}\S.*)?$")
+HEAD = re.compile(r"^(Examples?|A first session):")
+WRITTEN = re.compile(r"(?:\s(?:-o|--out|--perfetto)|>|\binit)\s*([\w./-]+)")
 
 
 def commands(text: str) -> list[str]:
@@ -44,22 +47,40 @@ def is_cheap(command: str) -> bool:
     return words[0] == "laxity" and words[1] in CHEAP and not re.search(r"laxity-results/|mine\.toml", command)
 
 
-def check(session: Session) -> list[str]:
-    """Runs or parses every example. What is wrong."""
+def examples(text: str) -> list[str]:
+    """The commands below the headings of examples."""
+    found, inside = [], False
+    for line in text.splitlines():
+        if HEAD.match(line):
+            inside = True
+        elif line.strip() and not line.startswith(" "):
+            inside = False
+        elif inside and (example := EXAMPLE.match(line)):
+            found.append(example[1].strip())
+    return found
+
+
+def check(new_session: Callable[[], Session], skipped: list[str]) -> list[str]:
+    """Runs or parses every example, those of each help text in a directory of their own. What is wrong."""
     wrong = []
-    status, output = session.shell("set -e\n" + FILES)
-    if status != 0:
-        raise Mistake("the files for the examples cannot be made:\n" + "\n".join(output))
-    for words, text in pages_of_help(session):
-        for line in text.splitlines():
-            found = EXAMPLE.match(line)
-            if not found:
-                continue
-            command = found[1].strip()
+    first = new_session()
+    helps = pages_of_help(first)
+    first.close()
+    for words, text in helps:
+        found = examples(text)
+        if not found:
+            continue
+        session = new_session()
+        status, output = session.shell("set -e\n" + FILES)
+        if status != 0:
+            raise Mistake("the files for the examples cannot be made:\n" + "\n".join(output))
+        for command in found:
             try:
                 run_one(session, f"{words} --help", command)
             except Mistake as mistake:
                 wrong.append(str(mistake))
+        skipped += session.parsed
+        session.close()
     return wrong
 
 
@@ -68,6 +89,9 @@ def run_one(session: Session, where: str, command: str) -> None:
         session.parse(where, command)
         session.parsed.append(f"{where}: {command}")
         return
+    # What an example writes is not there before.
+    for name in WRITTEN.findall(command):
+        session.shell(f"rm -rf ./{name}")
     status, output = session.shell(command)
     # 1: not everything is proven.
     if status not in {0, 1}:

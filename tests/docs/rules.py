@@ -1,4 +1,4 @@
-"""Rules that every page keeps: widths, lengths, links, and words."""
+"""Rules that every page keeps: widths, lengths and words. Links are checked by tests/tidy and by Sphinx."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,6 @@ WIDTH_MAX = 120
 CHANGE_WIDTH_MAX = 110
 README_LINES_MAX = 150
 PARAGRAPH_WORDS_MAX = 120
-LINK = re.compile(r"(?<!\\)\[[^\]]*\]\(([^)\s]+)\)")
 # Tasks, CPUs and tools are things.
 PERSONS = re.compile(r"\b(whoever|nobody|somebody|what bec[ao]mes? of|what c[ao]mes? of|best-effort)\b", re.IGNORECASE)
 
@@ -28,34 +27,6 @@ def prose(text: str) -> list[str]:
     return lines
 
 
-def slug(heading: str) -> str:
-    """The anchor that GitHub gives a heading."""
-    plain = re.sub(r"[`*]|\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
-    return re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
-
-
-def anchors(path: Path) -> set[str]:
-    lines = prose(path.read_text())
-    named = {found[1] for line in lines if (found := re.match(r"^\(([\w-]+)\)=$", line))}
-    return named | {slug(found[1]) for line in lines if (found := re.match(r"^#+\s+(.*)$", line))}
-
-
-def broken_links(path: Path) -> list[str]:
-    """Links to files or headings that are not there."""
-    wrong = []
-    for number, line in enumerate(prose(path.read_text()), 1):
-        for target in LINK.findall(line):
-            if re.match(r"^(https?|mailto):", target):
-                continue
-            name, _, anchor = target.partition("#")
-            file = (path.parent / name).resolve() if name else path
-            if not file.exists():
-                wrong.append(f"{path}:{number}: there is no {target}")
-            elif anchor and file.suffix == ".md" and anchor not in anchors(file):
-                wrong.append(f"{path}:{number}: {name or path.name} has no heading #{anchor}")
-    return wrong
-
-
 def long_paragraphs(path: Path) -> list[str]:
     """Paragraphs that are too long to read. A list item or a row of a table is a paragraph of its own."""
     wrong, words, begin = [], 0, 0
@@ -74,7 +45,7 @@ def broken_rules(path: Path, readme: bool, changes: bool) -> list[str]:
     """What is wrong with a page."""
     text = path.read_text()
     lines = text.splitlines()
-    wrong = broken_links(path) + long_paragraphs(path)
+    wrong = long_paragraphs(path)
     if readme and len(lines) > README_LINES_MAX:
         wrong.append(f"{path}: {len(lines)} lines, at most {README_LINES_MAX}")
     for number, line in enumerate(prose(text), 1):
