@@ -9,7 +9,7 @@ export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 # Evaluated per recipe, so that it sees what `setup` has just installed.
 export LIBCLANG_PATH = $(shell scripts/libclang)
 
-.PHONY: help demo test build bless docs fuzz vm-test vm-matrix grid install clean
+.PHONY: help demo test build bless fuzz vm-test vm-matrix grid install clean
 
 help: ## This list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' $(MAKEFILE_LIST) | column -t -s '|' 2>/dev/null \
@@ -30,9 +30,6 @@ build: ## Install what is missing and build target/release/laxity
 
 bless: ## Rewrite goldens and schemas after a deliberate change
 	@scripts/bless
-
-docs: ## Build the guide (docs/) as a site in target/docs; installs its tools once into target/docs-venv
-	@scripts/docs
 
 fuzz: ## Fuzz every reader for FUZZ_SECONDS (60); needs a nightly compiler and cargo-fuzz
 	@scripts/fuzz
@@ -60,3 +57,7 @@ install: ## Copy the built program to PREFIX/bin (/usr/local)
 clean: ## Remove what was built and the demo's results
 	cargo clean
 	rm -rf demo-out
+
+.PHONY: docs
+docs: ## Build the guide (docs/) as a site in target/docs; installs its tools once into target/docs-venv
+	@scripts/docs
