@@ -7,7 +7,7 @@ A block is run unless the comment on the line before its fence says otherwise. P
     <!-- test: root: REASON -->               run where real-time tasks can run, otherwise parse
     <!-- test: any: REASON -->                run; the output differs from machine to machine
     <!-- test: exit 1 -->                     the commands end with this exit code
-    <!-- test: show /FROM/../TO/ -->          the sample shows these lines of the output (`..$`: to its end)
+    <!-- test: show /FROM/../TO/ -->          the sample shows the output from a line to before another (or `..$`)
     <!-- test: shape -->                      numbers differ from run to run: compare the words
     <!-- test: before COMMAND -->             run this first; may stand anywhere, and shows nothing
 """

@@ -133,12 +133,12 @@ def shown(block: Block, output: list[str]) -> list[str]:
         first = next((k for k in range(position, len(output)) if re.search(begin, output[k])), None)
         if first is None:
             raise Mistake(f"{block.where()}: no line of the output matches /{begin}/:\n" + "\n".join(output[:60]))
-        last = len(output) - 1
+        stop = len(output)
         if end is not None:
-            last = next((k for k in range(first + 1, len(output)) if re.search(end, output[k])), last)
+            stop = next((k for k in range(first + 1, stop) if re.search(end, output[k])), stop)
         lines += ["..."] if first > position else []
-        lines += output[first : last + 1]
-        position = last + 1
+        lines += output[first:stop]
+        position = stop
     while lines and not lines[-1]:
         lines.pop()
     return lines + ["..."] if position < len(output) else lines
