@@ -8,7 +8,7 @@ from session import Session
 
 # What examples name; each is made by the program itself.
 FILES = """
-laxity generate emberson -n 4 -u 0.6 --seed 1 -o set.toml
+laxity init set.toml
 mkdir sets && laxity generate emberson -n 4 -u 0.6 --seed 2 -o sets/a.toml
 cp -L examples/costs/overheads.csv examples/costs/cpmd.csv .
 cp overheads.csv p-edf-max.csv && cp overheads.csv g-edf-max.csv
@@ -50,7 +50,7 @@ def is_cheap(command: str) -> bool:
 def examples(text: str) -> list[str]:
     """The commands below the headings of examples."""
     found, inside = [], False
-    for line in text.splitlines():
+    for line in re.sub(r" *\\\n\s*", " ", text).splitlines():  # continued lines are one command
         if HEAD.match(line):
             inside = True
         elif line.strip() and not line.startswith(" "):
