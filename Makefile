@@ -85,3 +85,7 @@ packages: package-deb package-tarball ## All packages, tried in minimal Debian r
 clean: ## Remove what was built and the demo's results
 	@scripts/cargo clean
 	rm -rf demo-out
+
+.PHONY: docs
+docs: ## Build the guide (docs/) as a site in target/docs; installs its tools once into target/docs-venv
+	@scripts/docs

@@ -1,0 +1,78 @@
+"""Rules that every page keeps: widths, lengths and words. Links are checked by tests/tidy and by Sphinx."""
+
+import re
+from pathlib import Path
+
+WIDTH_MAX = 120
+CHANGE_WIDTH_MAX = 110
+README_LINES_MAX = 150
+PARAGRAPH_WORDS_MAX = 120
+GENERATED = "<!-- Written by"
+# Tasks, CPUs and tools are things.
+PERSONS = re.compile(r"\b(whoever|nobody|somebody|what bec[ao]mes? of|what c[ao]mes? of|best-effort)\b", re.IGNORECASE)
+
+
+def prose(text: str) -> list[str]:
+    """The lines of a page with those of fenced blocks and comments emptied."""
+    lines, fence = [], None
+    for line in text.splitlines():
+        found = re.match(r"^\s*(```+)", line)
+        if fence is None and found:
+            fence = found[1]
+            lines.append("")
+        elif fence is not None:
+            fence = None if line.strip() == fence else fence
+            lines.append("")
+        else:
+            lines.append("" if line.startswith("<!--") and line.endswith("-->") else line)
+    return lines
+
+
+def long_paragraphs(path: Path) -> list[str]:
+    """Paragraphs that are too long to read. A list item or a row of a table is a paragraph of its own."""
+    wrong, words, begin = [], 0, 0
+    for number, line in enumerate([*prose(path.read_text()), ""], 1):
+        starts = re.match(r"^\s*([-*|:]|\d+\.|#)", line)
+        if not line.strip() or starts:
+            if words > PARAGRAPH_WORDS_MAX:
+                wrong.append(f"{path}:{begin}: a paragraph of {words} words (at most {PARAGRAPH_WORDS_MAX})")
+            words, begin = 0, number
+        begin = begin if words else number
+        words += 0 if line.startswith("|") else len(line.split())
+    return wrong
+
+
+def broken_rules(path: Path, readme: bool, changes: bool) -> list[str]:
+    """What is wrong with a page."""
+    text = path.read_text()
+    if text.startswith(GENERATED):
+        return []  # its words are those of schemas and sources
+    lines = text.splitlines()
+    wrong = long_paragraphs(path)
+    if readme and len(lines) > README_LINES_MAX:
+        wrong.append(f"{path}: {len(lines)} lines, at most {README_LINES_MAX}")
+    for number, line in enumerate(prose(text), 1):
+        limit = CHANGE_WIDTH_MAX if changes else WIDTH_MAX
+        if len(line) > limit and not line.startswith("|"):
+            wrong.append(f"{path}:{number}: {len(line)} columns, at most {limit}")
+        person = PERSONS.search(re.sub(r"`[^`]*`", "", line))
+        if person:
+            wrong.append(f"{path}:{number}: `{person[0]}`: say which thing it is")
+    return wrong
+
+
+def wrong_layers(repository: Path) -> list[str]:
+    """Crates that ARCHITECTURE.md lacks, or lists above one that they depend on."""
+    rows = re.findall(r"^\| `(laxity[a-z-]*)`", (repository / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    wrong = []
+    for manifest in sorted((repository / "crates").glob("*/Cargo.toml")):
+        text = manifest.read_text()
+        name = re.search(r'^name = "(.*)"', text, re.MULTILINE)[1]
+        part = re.search(r"^\[dependencies\]\n(.*?)(?:^\[|\Z)", text, re.MULTILINE | re.DOTALL)
+        needs = re.findall(r"^(laxity-[a-z]+)", part[1], re.MULTILINE) if part else []
+        if name not in rows:
+            wrong.append(f"ARCHITECTURE.md: the table of crates lacks {name}")
+            continue
+        above = rows[: rows.index(name)]
+        wrong += [f"ARCHITECTURE.md: {name} depends on {need}, which is not above it" for need in needs if need not in above]
+    return wrong
