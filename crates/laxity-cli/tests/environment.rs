@@ -123,7 +123,8 @@ fn without_root_everything_but_the_runs_is_done() {
     }
     let ended = commons.unprivileged(&["compare", "small.toml", "--out", "out"]);
     everything_but_the_runs(&ended, &commons.path("out"), "CAP_SYS_NICE");
-    let listed = ["schedulers", "machine"].map(|part| text(&commons.unprivileged(&["list", part]).stdout)).concat();
+    let listed =
+        ["schedulers", "machine"].map(|part| text(&commons.unprivileged(&["list", part]).stdout)).concat();
     assert!(listed.contains("not here: not permitted: SCHED_DEADLINE needs CAP_SYS_NICE"), "{listed}");
     assert!(listed.contains("no: not permitted: real-time priorities need CAP_SYS_NICE"), "{listed}");
     let placed = commons.unprivileged(&["place", "small.toml"]);
@@ -198,9 +199,9 @@ fn a_kernel_without_sched_setattr_is_named_as_the_reason() {
     assert!(listed.status.success());
     let listed = text(&listed.stdout);
     let told = listed.lines().any(|line| {
-        line.trim_start().strip_prefix("SCHED_DEADLINE").is_some_and(|rest| {
-            rest.trim_start().starts_with("no: this kernel has no sched_setattr")
-        })
+        line.trim_start()
+            .strip_prefix("SCHED_DEADLINE")
+            .is_some_and(|rest| rest.trim_start().starts_with("no: this kernel has no sched_setattr"))
     });
     assert!(told, "{listed}");
 }

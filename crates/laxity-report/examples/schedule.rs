@@ -3,7 +3,7 @@
 #[path = "../../laxity-trace/tests/schedule/mod.rs"]
 mod schedule;
 
-use laxity_model::Result;
+use laxity_model::{Existing, Result};
 use laxity_report::timeline::gantt::{GanttOptions, draw};
 use laxity_report::timeline::html::{HtmlOptions, page};
 use laxity_report::timeline::text::{TextOptions, lines};
@@ -37,7 +37,8 @@ fn main() -> Result<()> {
     fs::write(directory.join("schedule.txt"), text?.join("\n") + "\n").expect("writes");
     let options = HtmlOptions::new("g-edf", "g-edf on 2 CPUs");
     fs::write(directory.join("schedule.html"), page(&set, 2, events(), &options)?).expect("writes");
-    perfetto::write_file(&set, 2, events(), &directory.join("schedule.perfetto-trace"))?;
+    let perfetto_file = directory.join("schedule.perfetto-trace");
+    perfetto::write_file(&set, 2, events(), &perfetto_file, Existing::Replace)?;
     println!("{} events; {}", trace.len(), directory.display());
     Ok(())
 }

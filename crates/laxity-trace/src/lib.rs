@@ -30,10 +30,10 @@ pub use directory::{
 };
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
-/// What to do with results that are in a directory already.
-pub use laxity_model::Existing;
 pub use job::{Counters, Job, Outcome};
 pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
+/// What to do with results that are in a directory already.
+pub use laxity_model::Existing;
 pub use machine::EMULATED;
 pub use metrics::{
     BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, MissRates, Rates,

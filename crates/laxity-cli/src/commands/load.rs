@@ -11,7 +11,8 @@ use laxity_kernel::{
     BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
 };
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    CpuList, Diagnostic, Duration, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler,
+    Scope,
 };
 use laxity_run::Refusal;
 use serde::Serialize;

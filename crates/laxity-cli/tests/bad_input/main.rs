@@ -49,7 +49,11 @@ fn wrong_sets() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
             text("version = 1\n[[tasks]]\nname = \"a\"\nwcet = 1\nperiod = \"9ms\"\n"),
             vec!["line 4", "task `a`", "integer `1`", "with a unit"],
         ),
-        ("days.toml", one("1ms", "1d", ""), vec!["period", "unknown unit `d`", "ns, us, ms, s, m (minutes) or h"]),
+        (
+            "days.toml",
+            one("1ms", "1d", ""),
+            vec!["period", "unknown unit `d`", "ns, us, ms, s, m (minutes) or h"],
+        ),
         ("fraction.toml", one("0.5ns", "1ms", ""), vec!["`0.5ns`", "whole number of nanoseconds"]),
         ("eternal.toml", one("1ms", "99999999999s", ""), vec!["period", "2^64 ns"]),
         ("c-above-d.toml", one("6ms", "10ms", "deadline = \"5ms\""), vec!["wcet 6ms", "deadline 5ms"]),
