@@ -126,7 +126,7 @@ pub enum Command {
     Generate(crate::commands::generate::GenerateArguments),
     /// Make the report of a results directory again.
     Report(ReportArguments),
-    /// What this machine can run, and all names: schedulers, tests, placements, platforms ...
+    /// What this machine can run, and the names of schedulers, tests, placements and the like.
     List(ListArguments),
     /// Write a commented task set to start from.
     Init(crate::commands::init::InitArguments),
@@ -138,9 +138,9 @@ pub enum Command {
     Load(Box<crate::commands::load::LoadArguments>),
     /// Run a program unmodified, its SCHED_DEADLINE tasks under the attached policy.
     Exec(crate::commands::exec::ExecArguments),
-    /// Make an ordinary thread a real-time task of the loaded amp-rm.
+    /// Make a background thread a real-time task of the loaded amp-rm.
     Promote(crate::commands::promote::PromoteArguments),
-    /// Make a promoted thread ordinary again.
+    /// Make a promoted thread a background thread again.
     Demote(crate::commands::promote::DemoteArguments),
     /// Give the deferrable server of a core of the loaded amp-rm another size.
     Resize(crate::commands::promote::ResizeArguments),
@@ -562,7 +562,7 @@ Examples:
   laxity place set.toml --onto clusters --placement ff:density:down --json
   # below servers for background work, with a bound on tardiness
   laxity place set.toml --platform big-little --placement slowest-fit \\
-      --server 20%/10ms --tardiness-bound 5ms")]
+      --server 10%/2ms --tardiness-bound 5ms")]
 pub struct PlaceArguments {
     /// The task set
     #[arg(value_name = "SET")]

@@ -50,6 +50,7 @@ fn variable(task: &PlannedTask) -> String {
 fn script(set: &TaskSet, scheduler: Scheduler, plan: &Plan, host: &Host<'_>) -> String {
     let mut text = format!(
         "#!/bin/sh\n\
+         # shellcheck disable=SC2086 # a TASK_* may be a program with its arguments\n\
          # Starts task set {} under {scheduler}: {}.\n\
          # Run as root. Set each TASK_* to the task's program. A program ends a job by sleeping until its next\n\
          # release (clock_nanosleep with TIMER_ABSTIME) or by sched_yield.\n\

@@ -111,7 +111,7 @@ fn words_name_the_task_and_the_bound() {
         "task `long`",
         "(fp-tardiness)",
         "(qpa)",
-        "late 0.018",
+        "late 18.000",
         "(D: the deadline)",
     ] {
         assert!(told.contains(expected), "{expected}:\n{told}");
@@ -386,7 +386,7 @@ fn wrong_calls_are_refused() {
     let calls: &[(&[&str], &[&str])] = &[
         (&["s.toml", "--schedulers", "edf"], &["`edf`", "g-fl"]),
         (&["s.toml", "--test", "gbf"], &["`gbf`", "gfb"]),
-        (&["s.toml", "--guarantee", "firm"], &["`firm`", "hard or soft"]),
+        (&["s.toml", "--guarantee", "firm"], &["`firm`", "hard, soft"]),
         (&["s.toml", "--overheads", "costs.toml"], &["costs.toml", "CSV", "overheads/*-max.csv"]),
         (&["s.toml", "--overheads", "bad.csv"], &["bad.csv", "`SHEDULE`", "SCHEDULE"]),
         (&["s.toml", "--overheads", "missing.csv"], &["missing.csv"]),

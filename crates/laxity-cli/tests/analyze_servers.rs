@@ -165,14 +165,14 @@ studio: 2 real-time tasks, utilization 0.4000, 1 core of platform `one`
 ══════════════════════════════════════════════════════════════════════════════════════════════════
  amp-rm      not schedulable for some arrivals: task `mixer`, core 0   schedulable (ds-tardiness)
 ──────────────────────────────────────────────────────────────────────────────────────────────────
-Proven for each job
-─────────────────────────────
- Task      D      amp-rm
-═════════════════════════════
- mixer     4ms    late ≤ 1ms
-─────────────────────────────
- decoder   10ms   on time
-─────────────────────────────
+Proven bounds of response times (D: the deadline) and of tardiness (late), in ms, rounded up
+───────────────────────────────
+ Task           D       amp-rm
+═══════════════════════════════
+ mixer      4.000   late 1.000
+───────────────────────────────
+ decoder   10.000      on time
+───────────────────────────────
 amp-rm: below deferrable servers of 2ms/6ms on core 0
 note (amp-rm): ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
 

@@ -156,7 +156,7 @@ fn generated_sets_read_back_in_every_format() {
         for format in ["toml", "json", "csv"] {
             let file = directory.path().join(format!("set.{format}"));
             let printed = prints(&[&["generate"], generator, &["--format", format]].concat());
-            let to_file = [&["generate"], generator, &["-o", utf8(&file)]].concat();
+            let to_file = [&["generate"], generator, &["-o", utf8(&file), "--force"]].concat();
             assert_eq!(prints(&to_file), "", "data went to the file");
             assert_eq!(fs::read_to_string(&file).expect("written"), printed, "{generator:?} {format}");
             let placed = ["place", utf8(&file), "--onto", "clusters", "--clusters", "all", "--json"];
@@ -218,7 +218,19 @@ fn a_placement_is_a_partition_whose_loads_sum_to_u() {
     for seed in 1..=5 {
         let seed = seed.to_string();
         let set = directory.path().join("set.json");
-        prints(&["generate", "emberson", "-n", "16", "-u", "2.4", "--seed", &seed, "-o", utf8(&set)]);
+        prints(&[
+            "generate",
+            "emberson",
+            "-n",
+            "16",
+            "-u",
+            "2.4",
+            "--seed",
+            &seed,
+            "-o",
+            utf8(&set),
+            "--force",
+        ]);
         let utilization = utilization_by_name(&json_file(&set));
         for method in
             ["ffd", "wfd", "bfd", "bf-deadline", "wf:period:up", "lwf", "lwfg", "lwfg-else:ffd", "ilp"]
@@ -449,7 +461,7 @@ fn standard_input_is_a_file_and_minutes_are_a_unit() {
     let (_directory, set) = small_set();
     let read = |call: &[&str]| {
         let input = fs::File::open(&set).expect("a set");
-        host::output(host::laxity().args(call).stdin(input))
+        host::laxity().args(call).stdin(input).output().expect("laxity starts")
     };
     let placed = read(&["place", "-", "--json", "--cpus", "7"]);
     assert!(placed.status.success(), "{}", String::from_utf8_lossy(&placed.stderr));

@@ -191,7 +191,7 @@ fn what_makes_no_study_is_refused() {
         assert_eq!(ended.status.code(), Some(2), "{wrong:?}: {}", words(&ended));
     }
     let ended = output(laxity().args(["run", "x.toml", "--scheduler", "g-edf", "--overheads=all"]));
-    assert!(words(&ended).contains("no selection of overheads"), "{}", words(&ended));
+    assert!(words(&ended).contains("selection of overheads `all` is not known"), "{}", words(&ended));
 }
 
 /// Once, and before anything is made: not by every cell.

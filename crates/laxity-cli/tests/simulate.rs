@@ -128,21 +128,21 @@ fn a_schedule_can_be_read() {
     let text = prints(&[utf8(&set), "--cpus", "1", "--duration", "10ms", "--text"]);
     // Equal deadlines at 5 ms: task a has the lower id and goes first.
     let expected = "\
-t=0 a.1 is released, deadline 5ms
-t=0 b.1 is released, deadline 10ms
-t=0 cpu0 a.1 starts
-t=2ms cpu0 a.1 completes, laxity 3ms
-t=2ms cpu0 b.1 starts
-t=5ms a.2 is released, deadline 10ms
-t=5ms cpu0 a.2 preempts b.1
-t=7ms cpu0 a.2 completes, laxity 3ms
-t=7ms cpu0 b.1 resumes
-t=8ms cpu0 b.1 completes, laxity 2ms
+t=0 a.0 is released, deadline 5ms
+t=0 b.0 is released, deadline 10ms
+t=0 cpu0 a.0 starts
+t=2ms cpu0 a.0 completes, laxity 3ms
+t=2ms cpu0 b.0 starts
+t=5ms a.1 is released, deadline 10ms
+t=5ms cpu0 a.1 preempts b.0
+t=7ms cpu0 a.1 completes, laxity 3ms
+t=7ms cpu0 b.0 resumes
+t=8ms cpu0 b.0 completes, laxity 2ms
 ";
     assert_eq!(text, expected);
     let window =
         prints(&[utf8(&set), "--cpus", "1", "--duration", "10ms", "--text", "--from", "6ms", "--to", "8ms"]);
-    assert_eq!(window, "t=7ms cpu0 a.2 completes, laxity 3ms\nt=7ms cpu0 b.1 resumes\n");
+    assert_eq!(window, "t=7ms cpu0 a.1 completes, laxity 3ms\nt=7ms cpu0 b.0 resumes\n");
     let chart = prints(&[
         utf8(&set),
         "--cpus",
@@ -359,7 +359,7 @@ fn a_report_shows_kept_schedules() {
     let out = with_events(directory.path());
     let report = |more: &[&str]| output(laxity().arg("report").arg(&out).args(more));
     let text = report(&["--run", "0", "--text"]);
-    assert!(String::from_utf8_lossy(&text.stdout).starts_with("t=0 a.1 is released"), "{}", words(&text));
+    assert!(String::from_utf8_lossy(&text.stdout).starts_with("t=0 a.0 is released"), "{}", words(&text));
     let both = report(&["--gantt"]);
     assert_eq!(String::from_utf8_lossy(&both.stdout).matches("# run ").count(), 2);
     let trace = directory.path().join("trace.perfetto");

@@ -92,7 +92,7 @@ fn who_is_refused_runs_as_an_ordinary_task() {
     let simulated = desk.simulate(&[&options[..], &["--out", utf8(&out)]].concat());
     assert!(simulated.status.success(), "{}", words(&simulated));
     let shown = text(&simulated.stdout);
-    assert!(shown.contains("runs as an ordinary task: ") && shown.contains("`one-too-many`"), "{shown}");
+    assert!(shown.contains("runs as a background task: ") && shown.contains("`one-too-many`"), "{shown}");
     let manifest = manifest(&out);
     assert_eq!(manifest["runs"][0]["placement"]["ordinary"], serde_json::json!(["one-too-many"]));
     assert_eq!(manifest["options"]["server"], "0=1ms/10ms; 1=2ms/10ms");
@@ -210,7 +210,7 @@ fn tasks_enter_and_leave_and_servers_are_resized() {
     assert!(simulated.status.success(), "{}", words(&simulated));
     let shown = text(&simulated.stdout);
     for line in [
-        "at 100ms: `a` is an ordinary task",
+        "at 100ms: `a` is a background task",
         "at 150ms: `b` leaves",
         "at 130ms: refused: the server of CPU 0",
     ] {
@@ -224,9 +224,11 @@ fn tasks_enter_and_leave_and_servers_are_resized() {
     assert!(verified.status.success(), "{}", words(&verified));
     let events = desk.simulate(&[&["--server", "2ms/10ms", "--busy", "2", "--text"][..], &changes].concat());
     let events = text(&events.stdout);
-    for words in
-        ["and what follows it are ordinary", "and what follows it are real-time", "runs as an ordinary task"]
-    {
+    for words in [
+        "and what follows it are background work",
+        "and what follows it are real-time",
+        "runs as a background task",
+    ] {
         assert!(events.contains(words), "{words}\n{}", events.chars().take(2000).collect::<String>());
     }
 }

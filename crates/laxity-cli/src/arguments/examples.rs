@@ -54,7 +54,7 @@ fn calls(line: &str) -> Vec<Vec<String>> {
 fn all(command: &Command, name: &str, found: &mut Vec<(String, Vec<String>)>) {
     let long = command.get_after_long_help().or(command.get_after_help());
     found.push((name.to_owned(), commands_of(&long.map(ToString::to_string).unwrap_or_default())));
-    for inner in command.get_subcommands() {
+    for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         all(inner, &format!("{name} {}", inner.get_name()), found);
     }
 }
@@ -84,7 +84,8 @@ fn every_example_is_understood() {
 
 #[test]
 fn the_short_help_is_short_and_has_examples() {
-    for mut command in Cli::whole_command().get_subcommands().cloned() {
+    let shown = |command: &&Command| !command.is_hide_set();
+    for mut command in Cli::whole_command().get_subcommands().filter(shown).cloned() {
         let name = command.get_name().to_owned();
         let (short, long) = (command.render_help().to_string(), command.render_long_help().to_string());
         assert!(short.lines().count() <= long.lines().count(), "{name}");

@@ -176,7 +176,7 @@ fn below(arguments: &RunningArguments, schedulers: &[NamedScheduler], platform: 
     }
     let names: Vec<&str> = schedulers.iter().map(|scheduler| scheduler.name.as_str()).collect();
     Err(Diagnostic::usage(format!(
-        "{}: {} has no servers for ordinary threads",
+        "{}: {} has no servers for background threads",
         below.words(),
         names.join(", ")
     ))

@@ -161,6 +161,9 @@ fn table(answer: &Answer) -> String {
     let mut table = comfy_table::Table::new();
     table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
     table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    if let Some(width) = output::columns() {
+        table.set_width(width);
+    }
     let mut header = vec!["CPUs", "load", "capacity", "tasks"];
     if memory {
         header.insert(3, "working sets");
@@ -188,14 +191,30 @@ fn table(answer: &Answer) -> String {
         }
         table.add_row(row);
     }
-    let mut text =
-        format!("{table}\nmaximum load {:.4}, by {} ({})\n", answer.max_load, answer.method, answer.fit);
+    let mut text = format!(
+        "{table}\nmaximum load {:.4}, by {} ({}){}\n",
+        answer.max_load,
+        answer.method,
+        answer.fit,
+        distance(answer)
+    );
     for group in answer.groups.iter().filter(|group| group.cpus.len() > 1) {
         let cpus = group.cpus.join("; ");
         text += &format!("group {} is split over CPUs {cpus}\n", group.name);
     }
-    for note in &answer.notes {
+    // How the integer program came to its placement is evidence; what it came to is said above.
+    let shown = |note: &&String| output::verbose() || !note.starts_with("ilp: ");
+    for note in answer.notes.iter().filter(shown) {
         text += &format!("note: {note}\n");
     }
     text
+}
+
+/// How far a placement can be from the best one, where that is known.
+fn distance(answer: &Answer) -> String {
+    match (answer.optimal, answer.gap) {
+        (Some(true), _) => ": no placement has a smaller one".into(),
+        (_, Some(gap)) => format!(": at most {:.3} % above the smallest possible", gap * 100.0),
+        _ => String::new(),
+    }
 }

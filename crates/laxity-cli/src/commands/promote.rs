@@ -121,7 +121,7 @@ fn conclude(outcome: Outcome, json: bool) -> Result<ExitCode> {
             )
         }
         Outcome::Demoted { pid, cpu, cpus } => {
-            format!("{pid} has left CPU {cpu}, is ordinary again and may run on CPUs {cpus}\n")
+            format!("{pid} has left CPU {cpu}, is a background thread again and may run on CPUs {cpus}\n")
         }
         Outcome::Resized { cpu, budget, period, after, tasks } => {
             let when = match after {

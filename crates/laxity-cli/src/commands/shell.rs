@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 /// `laxity completions`.
 #[derive(Args)]
-#[command(after_help = "\
+#[command(after_long_help = "\
 Examples:
   laxity completions bash > ~/.local/share/bash-completion/completions/laxity
   laxity completions zsh > ~/.zfunc/_laxity

@@ -64,7 +64,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     let refused_run = arguments.scheduler.iter().any(|scheduler| scheduler.scheduler.policy.has_servers());
     if let Some(size) = arguments.below.sizes.first().filter(|_| !others && !refused_run) {
         return Err(Diagnostic::usage(format!(
-            "--server {size}: there are no ordinary tasks for which it would be"
+            "--server {size}: there are no background tasks for which it would be"
         ))
         .hint("add some: --busy N, or --background N"));
     }

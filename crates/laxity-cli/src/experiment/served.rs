@@ -271,7 +271,7 @@ impl Placing<'_> {
                 }
                 (Err(why), Some(task)) => {
                     ordinary.push(task);
-                    notes.push(format!("runs as an ordinary task: {}", why.message));
+                    notes.push(format!("runs as a background task: {}", why.message));
                 }
                 (Err(why), None) => return Err(why),
             }

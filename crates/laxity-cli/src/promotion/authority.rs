@@ -224,7 +224,7 @@ impl Authority {
         }
         if standing.policy() == SCHED_DEADLINE {
             return Err(Diagnostic::usage(format!("thread {pid} is under SCHED_DEADLINE"))
-                .hint("the kernel schedules it before amp-rm does; give it an ordinary policy first"));
+                .hint("the kernel schedules it before amp-rm does; give it SCHED_OTHER first"));
         }
         Ok(standing)
     }

@@ -18,7 +18,7 @@ pub enum Order {
         /// How late jobs may be, if that matters.
         tardiness_bound: Option<Duration>,
     },
-    /// It is ordinary again.
+    /// It is a background thread again.
     Demote {
         /// Its number.
         pid: i32,

@@ -141,7 +141,7 @@ impl Case<'_> {
         let after = if then == at { String::new() } else { format!(" (asked again at {then})") };
         let what = match &changed.outcome {
             Outcome::RealTime { cpu } => format!("{subject} is a real-time task of CPU {cpu}"),
-            Outcome::Ordinary => format!("{subject} is an ordinary task"),
+            Outcome::Ordinary => format!("{subject} is a background task"),
             Outcome::Left => format!("{subject} leaves"),
             Outcome::Resized { from_ns: Some(from) } => {
                 format!("{subject} is so from {} on", Duration::from_ns(*from))

@@ -271,7 +271,7 @@ mod tests {
             "60 deadline-miss - 2 -",
         ];
         assert_eq!(lines, expected);
-        assert!(notes.iter().any(|note| note.starts_with("3 records are missing")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.starts_with("3 records missing")), "{notes:?}");
     }
 
     #[test]

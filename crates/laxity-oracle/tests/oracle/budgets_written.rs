@@ -177,7 +177,7 @@ fn a_budget_may_end_late_while_that_is_under_way() {
         assert_eq!(verdict.count(Oracle::Budgets), 0, "{verdict}");
         let overruns = verdict.overruns.expect("one");
         assert_eq!((overruns.count, overruns.longest_ns, overruns.total_ns), (1, 5_000, 5_000));
-        assert!(verdict.to_string().contains("1 budgets ended late"), "{verdict}");
+        assert!(verdict.to_string().contains("1 budget ended late"), "{verdict}");
     }
 }
 

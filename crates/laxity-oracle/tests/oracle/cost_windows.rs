@@ -228,7 +228,7 @@ fn a_push_is_given_up_for_a_reason() {
         assert_eq!(reasons.clone().count(), verdict.violations.len(), "{verdict}");
         reasons.map(|violation| violation.text.clone()).collect::<Vec<_>>()
     };
-    let text = "t=2us cpu0 gave up pushing T1.0 (deadline 12us) to cpu1, which ran T2.0 (deadline 20us), without a \
+    let text = "t=2us cpu0 gave up pushing t1.0 (deadline 12us) to cpu1, which ran t2.0 (deadline 20us), without a \
                 reason [global invariant]";
     assert_eq!(wrong(GIVEN_UP), [text]);
     let instead = |line: &str| GIVEN_UP.replace("2 push-abandoned 1.0 1 on 0", line);

@@ -101,7 +101,7 @@ fn an_abort_comes_at_the_deadline_and_only_for_a_job_that_is_not_done() {
         4 deadline-miss 1.0
         4 abort 0.0 4 on 0";
     let (count, text) = seen(OnMiss::Abort, needless, Oracle::Demand);
-    assert!(count == 1 && text.contains("aborted T0.0"), "{count}, {text}");
+    assert!(count == 1 && text.contains("aborted t0.0"), "{count}, {text}");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn releases_are_skipped_if_and_only_if_an_earlier_job_is_late() {
     assert!(count >= 1 && text.contains("is skipped, though no job before it is late"), "{count}, {text}");
     let forgotten = SKIPPED.replace("4 skip 1.1", "");
     let (count, text) = seen(OnMiss::Skip, &forgotten, Oracle::Periods);
-    assert!(count == 1 && text.contains("T1.1 was never released"), "{count}, {text}");
+    assert!(count == 1 && text.contains("t1.1 was never released"), "{count}, {text}");
     let moved = SKIPPED.replace("4 skip 1.1", "").replace("6 complete", "5 skip 1.1\n6 complete");
     let (count, text) = seen(OnMiss::Skip, &moved, Oracle::Periods);
     assert!(count == 1 && text.contains("due at 4us"), "{count}, {text}");

@@ -53,7 +53,7 @@ fn but_not_for_a_job_of_lower_priority() {
     assert_eq!(verdict.count(Oracle::GlobalInvariant), 1, "{verdict}");
     assert_eq!(
         verdict.violations[0].text,
-        "t=0ns..4us cpu0 ran T2.0 (deadline 20us) while T1.0 (deadline 12us) waited [global invariant]"
+        "t=0ns..4us cpu0 ran c.0 (deadline 20us) while b.0 (deadline 12us) waited [global invariant]"
     );
 }
 

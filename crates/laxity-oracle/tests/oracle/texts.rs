@@ -19,7 +19,7 @@ fn verdicts_name_the_instant_the_job_that_ran_and_the_one_that_should_have() {
     let verdict = verify(&definition, &trace(text), 20_000);
     assert_eq!(
         verdict.to_string(),
-        "t=0ns..5us cpu0 ran T0.0 (deadline 20us) while T1.0 (deadline 10us) waited [global invariant]\n\
+        "t=0ns..5us cpu0 ran t0.0 (deadline 20us) while t1.0 (deadline 10us) waited [global invariant]\n\
          1 violation: 9 events, 3 jobs"
     );
     let schedule = reference(&definition, &definition.jobs(), 20_000).expect("possible");

@@ -475,7 +475,7 @@ fn what_it_missed(winner: &Candidate<'_>) -> String {
     let runs = number::counted(u64::try_from(winner.evidence.runs).unwrap_or(0), "run");
     let ordinary = match counts.ordinary {
         0 => String::new(),
-        some => format!("; {} more were of tasks that were ordinary ones", number::count(some)),
+        some => format!("; {} more were of tasks that ran in the background", number::count(some)),
     };
     if counts.misses == 0 {
         return format!("{} met every deadline: {jobs} in {runs}{ordinary}.", winner.configuration.label);

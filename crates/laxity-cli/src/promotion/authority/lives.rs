@@ -98,7 +98,7 @@ impl Authority {
     }
 
     fn stays_ordinary(&mut self, promoted: &Promoted, why: &str) {
-        output::say(format!("thread {} is ordinary again: {why}", promoted.tid()));
+        output::say(format!("thread {} is a background thread again: {why}", promoted.tid()));
         self.admission.leave(promoted.id);
         self.unsettled.insert(promoted.cpu, monotonic_ns());
     }

@@ -20,7 +20,7 @@ pub fn beside_guests(guests: &[(i32, CpuList)]) -> Diagnostic {
         "real-time tasks that have called sched_setattr themselves are there: {}; nothing is proven of who runs beside them",
         words.join(", ")
     ))
-    .hint("let them run on other CPUs, or make them ordinary and promote them")
+    .hint("let them run on other CPUs, or give them a policy that is not real-time and promote them")
 }
 
 pub fn share_of(cores: &BTreeMap<u32, Core>, cpu: u32) -> u64 {
@@ -49,7 +49,7 @@ pub fn words(outcome: &Outcome) -> String {
             format!("thread {pid} is a real-time task on CPU {cpu}, {runtime} in every {period}, {late}")
         }
         Outcome::Demoted { pid, cpu, cpus } => {
-            format!("thread {pid} is ordinary again: it has left CPU {cpu} and may run on {cpus}")
+            format!("thread {pid} is a background thread again: it has left CPU {cpu} and may run on {cpus}")
         }
         Outcome::Resized { cpu, budget, period, .. } => {
             format!("the server of CPU {cpu} is {budget}/{period}")

@@ -121,7 +121,7 @@ fn a_cpu_that_was_not_seen_changing_hands_is_counted() {
     assert_eq!(of(Cause::Unseen), [activity(7, 10, Cause::Unseen)], "as long as the longest that was seen");
     assert_eq!(of(Cause::Interrupt), [activity(17, 20, Cause::Interrupt)]);
     assert_eq!(of(Cause::KernelThread), []);
-    assert!(schedule.notes[1].starts_with("1 records are missing"), "{:?}", schedule.notes);
+    assert!(schedule.notes[1].starts_with("1 record missing"), "{:?}", schedule.notes);
 }
 
 #[test]

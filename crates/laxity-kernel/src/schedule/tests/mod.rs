@@ -187,7 +187,7 @@ fn lost_records_end_the_schedule_with_a_note() {
     let recorded = Recorded { records, lost: 3, complete_until_ns: Some(T0 + 5), ..Recorded::default() };
     let schedule = convert(&recorded, &origin(1, 1));
     assert_eq!((schedule.end_ns, schedule.events.len(), schedule.notes.len()), (5, 2, 1));
-    assert!(schedule.notes[0].contains("3 records were lost"), "{:?}", schedule.notes);
+    assert!(schedule.notes[0].contains("3 records lost"), "{:?}", schedule.notes);
 }
 
 fn activity(from_ns: u64, to_ns: u64, cause: Cause) -> Activity {
