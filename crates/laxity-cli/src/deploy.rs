@@ -117,13 +117,13 @@ fn cells(text: &mut String, plan: &Plan, host: &Host<'_>) -> Vec<Option<String>>
 fn v1_cell(text: &mut String, cell: &Cell) -> String {
     let home = format!("$base/rt-{}", cell.cpus);
     let nodes = if cell.memory_nodes.is_empty() {
-        "$(cat $base/cpuset.effective_mems)".to_owned()
+        "cat $base/cpuset.effective_mems".to_owned()
     } else {
-        cell.memory_nodes.to_string()
+        format!("echo {}", cell.memory_nodes)
     };
     let _ = writeln!(
         text,
-        "mkdir -p {home}\necho {} > {home}/cpuset.cpus\necho {nodes} > {home}/cpuset.mems\necho 1 > {home}/cpuset.cpu_exclusive",
+        "mkdir -p {home}\necho {} > {home}/cpuset.cpus\n{nodes} > {home}/cpuset.mems\necho 1 > {home}/cpuset.cpu_exclusive",
         cell.cpus
     );
     home

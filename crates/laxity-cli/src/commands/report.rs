@@ -55,7 +55,7 @@ pub struct RunSchedule<'a> {
     run: u32,
     /// Name of its scheduler.
     scheduler: &'a str,
-    /// Who scheduled.
+    /// The host that scheduled.
     host: Host,
     /// The schedule.
     schedule: &'a ScheduleRecord,
