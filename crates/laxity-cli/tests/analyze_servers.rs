@@ -150,7 +150,7 @@ fn late_by_a_second_budget() {
     assert_eq!(bounds(&told["soft"]), [MS, 0]);
     assert_eq!(lines(&desk.analyze(&["--server", "2ms/6ms"])), LATE);
     assert_eq!(desk.answer(&["--server", "2ms/6ms", "--guarantee", "soft"]).1, 0);
-    // Nobody asked for a server, and a server of nothing.
+    // One call asks for no server, the other one for a server of nothing.
     for without in [&[][..], &["--server", "0ms/6ms"]] {
         let (told, code) = desk.answer(without);
         assert_eq!((code, &told["hard"]["test"]), (0, &json!("fp-rta")));
@@ -198,7 +198,7 @@ fn judged_where_it_is_placed() {
     assert!(text(&desk.analyze(&server).stdout).contains("--count-double-hit asks the hard test"));
     let (hard, code) = desk.answer(&[&server[..], &["--count-double-hit"]].concat());
     assert_eq!((code, &hard["cells"][0]["tasks"]), (0, &json!(["a"])));
-    // A promise that no core keeps, and one that nobody would keep.
+    // A promise that no core keeps, and placements that promise nothing.
     let (refused, code) = desk.answer(&["--server", "9ms/10ms", "--tardiness-bound", "0ms"]);
     assert_eq!((code, &refused["placement"]), (1, &Value::Null));
     assert!(refused["soft"]["reason"].to_string().contains("cannot enter"), "{refused}");
@@ -207,7 +207,7 @@ fn judged_where_it_is_placed() {
         assert_eq!(ended.status.code(), Some(2));
         assert!(words(&ended).contains("by loads"), "{}", words(&ended));
     }
-    // On one core, too, whoever is refused is not judged.
+    // On one core, too, a refused task is not judged.
     let one = self::desk(ONE, &[("a", 4, 10, ""), ("b", 3, 10, "")]);
     let (refused, code) = one.answer(&["--server", "2ms/10ms", "--count-double-hit", "--guarantee", "soft"]);
     assert_eq!((code, &refused["placement"]), (1, &Value::Null));

@@ -56,7 +56,7 @@ impl Commons {
         self.directory.path().join(name)
     }
 
-    /// laxity as somebody without privileges.
+    /// Runs laxity as a user without privileges.
     fn unprivileged(&self, call: &[&str]) -> Output {
         let program = self.path("laxity");
         let mut command = if is_root() {

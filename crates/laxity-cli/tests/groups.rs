@@ -14,7 +14,7 @@ const SHARED_KIB: u64 = 64 << 10;
 const OWN_KIB: u64 = 1 << 10;
 const MEMBERS: u64 = 4;
 
-/// Four members of a group, whom worst-fit spreads over both cores.
+/// Four members of a group, which worst-fit spreads over both cores.
 fn spread_group() -> String {
     let size = SHARED_KIB + OWN_KIB;
     let member = |name: u64| {

@@ -214,7 +214,7 @@ fn a_kernel_that_is_none_is_refused() {
     }
 }
 
-/// Threads of SCHED_FIFO that nobody of laxity's has made.
+/// Threads of SCHED_FIFO that laxity has not made.
 const FIFO_SLEEPER: &str = "import os,time,sys\nos.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(5))\n\
     [time.sleep(0.002) for _ in range(100)]\nsys.exit(7)";
 
@@ -292,7 +292,7 @@ fn overheads_are_recorded_until_somebody_ends_it() {
     assert!(text(&ended.stdout).contains("Overheads on kernel"), "{}", words(&ended));
 }
 
-/// Not ended yet: a process that nobody has waited for is a zombie then.
+/// True if the process has not ended yet: after its end it is a zombie until it is waited for.
 fn program_runs(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }

@@ -114,7 +114,8 @@ fn runs_are_verified_and_wrong_schedules_are_seen() {
     }
     again(&output, "right", schedules);
     let of = |name: &str| json(&output, name)["schedules"][0]["schedule"].clone();
-    // The first of all jobs runs last: whole jobs, not microseconds. On one core each, nobody else can be blamed.
+    // The first of all jobs runs last: whole jobs, not microseconds. Each task has one core, so no other core
+    // can be to blame.
     let (partitioned, inverted) = (schedules[1]["schedule"].clone(), of("inverted"));
     assert!(violated(&inverted, "global invariant").1 > 2_000_000, "{inverted}");
     assert!(violated(&partitioned, "global invariant").1 < 1_000_000, "{partitioned}");

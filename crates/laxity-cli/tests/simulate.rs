@@ -272,7 +272,7 @@ fn kept_events_verify_and_tampered_ones_do_not() {
     let said = String::from_utf8_lossy(&clean.stdout).into_owned();
     assert_eq!(clean.status.code(), Some(0), "{}", words(&clean));
     assert_eq!(said.matches("clean: ").count(), 2, "{said}");
-    // Nobody notices the first job of `a` for a millisecond.
+    // The first job of `a` starts a millisecond late.
     let reader = open_events(&out, 0).expect("readable").expect("there");
     let mut events: Vec<_> = reader.events().map(|event| event.expect("an event")).collect();
     drop(reader);

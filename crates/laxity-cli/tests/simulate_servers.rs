@@ -1,4 +1,5 @@
-//! `laxity simulate --scheduler amp-rm`: tasks where `laxity place` puts them, who is refused as an ordinary task, and `--at`.
+//! `laxity simulate --scheduler amp-rm`: tasks where `laxity place` puts them, refused tasks in the
+//! background, and `--at`.
 
 mod calls;
 mod host;
@@ -138,7 +139,7 @@ fn what_comes_between_ticks_is_promised_nothing() {
     }
 }
 
-/// Who was refused was promised nothing: its late jobs are no misses.
+/// A refused task was promised nothing: its late jobs are no misses.
 #[test]
 fn jobs_of_ordinary_tasks_are_counted_apart() {
     let desk = desk(&[("a", 9, 10), ("b", 9, 20), ("c", 20, 20), ("one-too-many", 20, 20)]);

@@ -1,4 +1,4 @@
-//! What fits, by the word of whoever schedules the bins.
+//! The scheduler of the bins says what fits.
 //!
 //! A schedulability test knows more of a bin than its load: priorities, deadlines, and what scheduling costs among so many
 //! tasks. It is none of this crate's business which test that is, or where a cell's other processors are: it answers by bin

@@ -3,8 +3,8 @@
 //! Tasks are considered by non-increasing working set. The task in turn is gathered with all tasks that share memory with
 //! it and have no place yet, and the group goes as a whole into the next bin in which it fits, around the circle from the
 //! bin used last (next-fit, line 7). If there is none, the task that shares least with the one in turn leaves the group,
-//! which is tried again (lines 15 to 17); who has left is considered in its own turn. A single task that fits nowhere ends
-//! the attempt (line 18).
+//! which is tried again (lines 15 to 17); a task that has left is considered in its own turn. A single task
+//! that fits nowhere ends the attempt (line 18).
 //!
 //! What the listing leaves open, and what holds here:
 //! 1. `last` is 0 at first: bins are numbered from 1 there, so that the search begins with the first bin, as next-fit does
@@ -13,8 +13,8 @@
 //!    filled exactly. So does this, whatever the admission test ([`crate::Fit`]).
 //! 3. Lines 15 to 19 are for a group that has found no bin: a task that was removed after its group had been placed would
 //!    be in no bin at all.
-//! 4. Who leaves, of those that share equally little: the task that would be considered last, that is with the smallest
-//!    working set, then with the higher id. The task in turn never leaves.
+//! 4. Of tasks that share equally little, the one that would be considered last leaves, that is the one with
+//!    the smallest working set, then with the higher id. The task in turn never leaves.
 //! 5. How much two tasks share, where they do not share everything (8.3), is what [`Sharing::between`] says.
 //! 6. A bin outside the affinity of a task, or too slow for it, has no room for a group with that task.
 //! 7. Bins may be clusters (8.7); the room is then that of all their cores.
@@ -88,7 +88,8 @@ pub(crate) fn place(
     }
 }
 
-/// Says of a task that fits nowhere that its group does not, either: whoever reads of one small task looks for it there.
+/// Says of a task that fits nowhere that its group does not, either: the reason for a small task is looked for
+/// there.
 fn with_group(mut refused: Diagnostic, sharing: &Sharing, stuck: Item) -> Diagnostic {
     let group = sharing.group_of(stuck.id).map(|at| &sharing.groups()[at]);
     if let Some(group) = group.filter(|group| group.members.len() > 1) {

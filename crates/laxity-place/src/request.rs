@@ -175,7 +175,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Like [`Request::place`], for whom the reason of a refusal is not worth its time.
+    /// Like [`Request::place`], but saves the time that the reason of a refusal takes.
     pub fn find(&self, method: Method) -> Option<Placement> {
         let Method::Pack(packing) = method else { return self.place(method).ok() };
         let packed = pack(self, packing, self.overload);

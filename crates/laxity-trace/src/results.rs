@@ -1,4 +1,4 @@
-//! What a run leaves behind: the manifest (who, what, where, how) and the jobs.
+//! What a run leaves behind: the manifest (what ran, where and how) and the jobs.
 
 use crate::{AnalysisRecord, Job, ScheduleRecord};
 use laxity_model::{CpuList, Duration};

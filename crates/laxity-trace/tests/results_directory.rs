@@ -151,7 +151,7 @@ fn a_damaged_part_costs_its_own_run_only() {
     // A part under the name of another run is not that run.
     fs::copy(part(&path, 0), part(&path, 2)).expect("copies");
     assert_eq!(state(&load(&path).expect("loads")), [(0, 3, true), (1, 0, false), (2, 0, false)]);
-    // Finishing keeps what is whole, and the damaged files for whoever wants to look at them.
+    // Finishing keeps what is whole, and leaves the damaged files to be looked at.
     ResultsDirectory::reopen(&path).expect("reopens").finish().expect("finishes");
     assert_eq!(names(&path.join("jobs.parts")), ["run-1.parquet", "run-2.parquet"]);
     assert_eq!(state(&load(&path).expect("loads")), [(0, 3, true), (1, 0, false), (2, 0, false)]);

@@ -207,7 +207,7 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
     }
 }
 
-/// Who decides on promotions, while amp-rm is attached.
+/// Opens what decides on promotions while amp-rm is attached.
 fn open_authority(arguments: &LoadArguments, options: &Options) -> Result<Authority> {
     let platform = servers::platform(&arguments.servers, &arguments.platform.resolve()?)?;
     let reserved = Reserved { share_ppm: options.share_ppm };

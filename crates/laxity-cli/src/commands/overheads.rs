@@ -1,4 +1,4 @@
-//! `laxity overheads`: what scheduling costs on this machine now, whoever schedules and whatever runs.
+//! `laxity overheads`: what scheduling costs on this machine now, under any scheduler and whatever runs.
 
 use crate::arguments::{count, value};
 use crate::overheads::{Probes, record_during, write_costs};
@@ -23,7 +23,7 @@ const LOOK_EVERY: Span = Span::from_millis(20);
 const SUMMARY_FILE: &str = "overheads.json";
 /// Every sample.
 const SAMPLES_FILE: &str = "samples.parquet";
-/// The classes whose costs somebody may want: of the others no thread has a deadline.
+/// The classes whose costs are of use: of the others no thread has a deadline.
 const REAL_TIME: [Class; 3] = [Class::Deadline, Class::FixedPriority, Class::Ext];
 
 /// Record what scheduling costs on this machine, whatever runs: releases, interrupts, decisions, switches, ticks.
@@ -132,7 +132,8 @@ fn make_room(directory: &Path, force: bool) -> Result<()> {
     Ok(())
 }
 
-/// Until the program has ended, the time is over, or somebody ends it; how the program has ended, if there is one.
+/// Waits until the program has ended, the time is over, or a signal ends the recording; gives how the program
+/// has ended, if there is one.
 fn wait(arguments: &OverheadsArguments, stop: &AtomicBool) -> Result<Option<ExitStatus>> {
     let Some((program, rest)) = arguments.command.split_first() else {
         output::say(match arguments.duration {
@@ -162,7 +163,7 @@ fn attend(child: &mut Child, stop: &AtomicBool) -> Result<ExitStatus> {
         }
         if stop.load(Ordering::SeqCst) && !told {
             told = true;
-            // Ctrl-C has reached it already; whoever ended only this process means both.
+            // Ctrl-C has reached it already; a signal to this process only is meant for both.
             let _ = kill_process(Pid::from_child(child), Signal::TERM);
         }
         sleep(LOOK_EVERY);

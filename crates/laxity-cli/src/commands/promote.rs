@@ -107,7 +107,7 @@ fn beside(cpu: u32, tasks: &[Proven]) -> String {
     if words.is_empty() { String::new() } else { format!("with it on CPU {cpu}: {}\n", words.join(", ")) }
 }
 
-/// Says what came of it.
+/// Prints the outcome of an order.
 fn conclude(outcome: Outcome, json: bool) -> Result<ExitCode> {
     if json {
         output::print_json(&outcome)?;

@@ -166,7 +166,7 @@ fn publish(finished: &Finished, arguments: &SimulateArguments, sets: &[TaskSet])
     Ok(clean)
 }
 
-/// Who runs as an ordinary task, and what has changed: where there is anything to say.
+/// Says which tasks run as background tasks, and what has changed: where there is anything to say.
 fn below_servers(finished: &Finished, sets: &[TaskSet], tables: bool) -> Result<()> {
     let mut text = String::new();
     for run in &finished.manifest.runs {

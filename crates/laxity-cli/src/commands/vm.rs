@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
-/// Longer than anybody means.
+/// The longest timeout that is accepted; a longer one is a slip.
 const TIMEOUT_MAX: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// `laxity vm`.

@@ -226,12 +226,14 @@ pub const SLOWEST_FIT: Method =
     Method::Pack(Packing { rule: Rule::SlowestFit, order: laxity_place::Order::GIVEN });
 
 impl Placing<'_> {
-    /// Places a set under amp-rm, as `laxity place` does, with so much of each core filled at the most (nothing: all of it). Tasks in `absent` are not placed. Where `refused_run`, who is refused runs as an
-    /// ordinary task.
+    /// Places a set under amp-rm, as `laxity place` does, and fills at most `limit` of each core (nothing:
+    /// all of it). Tasks in `absent` are not placed. Where `refused_run`, a refused task runs as a background
+    /// task.
     ///
     /// # Errors
     ///
-    /// What [`Placing::place`] and [`Served::of`] refuse; a task that is refused, unless it may run as an ordinary one.
+    /// What [`Placing::place`] and [`Served::of`] refuse; a task that is refused, unless it may run as a
+    /// background task.
     pub fn place_below(
         &self,
         set: &TaskSet,

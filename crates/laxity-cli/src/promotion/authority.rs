@@ -1,4 +1,5 @@
-//! The loader's side: who is promoted, where, and how large the servers are. What is admitted says `laxity_analysis::admission`.
+//! The loader's side: which threads are promoted, where, and how large the servers are.
+//! `laxity_analysis::admission` says what is admitted.
 
 mod lives;
 mod refusals;
@@ -20,7 +21,7 @@ use std::time::{Duration as Span, Instant};
 
 const SCHED_DEADLINE: u32 = 6;
 const SCHED_EXT: u32 = 7;
-/// How long a client may take to say what it wants: nobody else is served meanwhile.
+/// How long a client may take to say what it wants: the other clients wait meanwhile.
 const PATIENCE: Span = Span::from_millis(500);
 /// How long a core is waited for to have no real-time job pending, if what has left is in the way.
 const QUIET_WITHIN: Span = Span::from_millis(200);
@@ -29,7 +30,7 @@ const QUIET_WITHIN: Span = Span::from_millis(200);
 struct Promoted {
     standing: Standing,
     cpu: u32,
-    /// In the admission: a number that nobody has had before.
+    /// Its number in the admission, which no thread has had before.
     id: u64,
     task: Enrolled,
 }
@@ -47,7 +48,7 @@ pub struct Reserved {
     pub share_ppm: u64,
 }
 
-/// Who decides.
+/// Decides on promotions, demotions and the sizes of servers.
 pub struct Authority {
     listener: UnixListener,
     path: PathBuf,
@@ -102,7 +103,7 @@ impl Authority {
         })
     }
 
-    /// Serves who asks within this time.
+    /// Serves the clients that ask within this time.
     pub fn serve(&mut self, scheduler: &Scheduler, span: Span) {
         let end = Instant::now() + span;
         self.settle(scheduler);
@@ -229,8 +230,8 @@ impl Authority {
         Ok(standing)
     }
 
-    /// The cores on which nobody is who has become a real-time task without being promoted: of those nothing is proven, and nothing of
-    /// who runs beside them.
+    /// The cores without guests, and the guests with their CPUs. A guest is a thread that has become a
+    /// real-time task without being promoted: nothing is proven of it, and nothing of the tasks beside it.
     fn without_guests(&self, scheduler: &Scheduler) -> Result<(CpuList, Vec<(i32, CpuList)>)> {
         let is_promoted = |tid: i32| self.promoted.iter().any(|promoted| promoted.tid() == tid);
         let others = scheduler.roster()?.into_iter().map(|task| task.tid).filter(|&tid| !is_promoted(tid));
@@ -241,13 +242,13 @@ impl Authority {
         Ok((self.cores.keys().copied().filter(is_free).collect(), guests))
     }
 
-    /// What is proven of the core's tasks shall stay true: nobody enters there by himself.
+    /// What is proven of the core's tasks shall stay true: no thread enters there by itself.
     fn close(&mut self, scheduler: &Scheduler, cpu: u32) -> std::result::Result<(), Bound> {
         let Some(core) = self.cores.get_mut(&cpu) else { return Ok(()) };
         core.closed = true;
         scheduler.size(core).map_err(Bound::Failed)?;
         let (free, guests) = self.without_guests(scheduler).map_err(Bound::Failed)?;
-        // Who was quicker.
+        // A thread may have entered before the core was closed.
         if free.contains(cpu) { Ok(()) } else { Err(Bound::Refused(beside_guests(&guests))) }
     }
 
@@ -391,7 +392,7 @@ fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    // Nobody else may connect, not even before the mode is set.
+    // No other user may connect, not even before the mode is set.
     let before = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o177));
     let listener = UnixListener::bind(path);
     rustix::process::umask(before);

@@ -56,7 +56,7 @@ pub fn lateness(tardiness_ns: u64) -> String {
     }
 }
 
-/// What came of it.
+/// The outcome of an order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {

@@ -22,7 +22,7 @@ fn socket() -> PathBuf {
 ///
 /// # Errors
 ///
-/// Nobody listens, or not to this user; what the loader has against the order.
+/// No loader listens, or it does not listen to this user; what the loader has against the order.
 pub fn ask(order: &Order) -> Result<Outcome> {
     let path = socket();
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {

@@ -106,7 +106,7 @@ fn groups_that_contradict_themselves_are_refused_by_everybody() {
     );
     let none = &["none.toml: task `a` is in group `g`", "0 bytes", "leave its group out"];
     bench.refuses(&place("none.toml", "lwfg"), none);
-    // Also where nobody goes by groups.
+    // They are also refused where groups have no effect.
     bench.refuses(&place("none.toml", "ffd"), none);
     bench.refuses(&["analyze", "none.toml", "--cpus", "2"], none);
     bench.refuses(&["simulate", "none.toml", "--scheduler", "g-edf", "--cpus", "2"], none);

@@ -232,14 +232,14 @@ mod tests {
     fn what_the_kernel_has_not_called_follows_from_the_rest() {
         use EventKind::*;
         let records = vec![
-            // Nobody has seen it coming: it had begun with its job by 103.
+            // No record shows it coming: it had begun with its job by 103.
             record(110, Preempt, 0, 121),
             record(110, Block, 0, 121),
-            // Nobody has seen who woke it up: D before its new deadline.
+            // No record shows its wake-up: it was D before its new deadline.
             record(126, Resume, 1, 142),
             record(130, Preempt, 1, 142),
             record(131, Resume, 0, 142),
-            // Its next job has begun, and nobody has seen it coming for that either.
+            // Its next job has begun, and no record shows it coming for that either.
             record(150, Preempt, 0, 142),
             record(155, Throttle, 1, 142),
             Record { pid: 8, ..record(200, Preempt, 0, 0) },
@@ -339,7 +339,7 @@ mod tests {
         let records = vec![
             record(101, Wake, 0, 121),
             record(103, Resume, 0, 121),
-            // It is throttled on its CPU, as whoever wakes it up sees.
+            // It is throttled on its CPU, as the CPU that wakes it up sees.
             record(107, Wake, 1, 121),
             record(108, Throttle, NONE, 121),
             record(109, Throttle, 0, 121),

@@ -194,7 +194,7 @@ fn nothing_else_excuses_that_a_budget_ends_late() {
     assert_eq!(unexplained(&[]), 5_000);
     // The timer was set to a later instant.
     assert_eq!(unexplained(&[(5, 6, 0, Cause::BudgetTimer), WAY[1], WAY[2]]), 1_000);
-    // Nobody asked the CPU when it had gone off.
+    // No interrupt asked the CPU to decide when the timer had gone off.
     assert_eq!(unexplained(&[WAY[0], WAY[2]]), 2_000);
     // It decided, and the job went on.
     assert_eq!(unexplained(&[WAY[0], WAY[1], (8, 8, 0, Cause::Decision)]), 1_000);

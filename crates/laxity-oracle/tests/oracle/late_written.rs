@@ -89,7 +89,7 @@ fn an_abort_comes_at_the_deadline_and_only_for_a_job_that_is_not_done() {
         late.replace("7 complete 0.1 8 on 0", "8 complete 0.1 8 on 0").replace("7 start 1.1", "8 start 1.1");
     let (count, text) = seen(OnMiss::Abort, &late, Oracle::Demand);
     assert!(count == 1 && text.contains("ran on after its deadline"), "{count}, {text}");
-    // Nobody tells 1.0 to stop.
+    // No abort stops 1.0: it completes.
     let complete = late.replace("5 abort", "6 complete").replace("5 start 0.1", "6 start 0.1");
     let (count, text) = seen(OnMiss::Abort, &complete, Oracle::Demand);
     assert!(count >= 2 && text.contains("ran on after its deadline"), "{count}, {text}");

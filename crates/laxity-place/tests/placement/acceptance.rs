@@ -137,7 +137,7 @@ fn what_fits_has_a_name() {
     assert!(refused.hint.expect("a hint").contains("or test"));
 }
 
-/// Takes one task per bin, and says who is where when another comes.
+/// Takes one task per bin, and says which task is in which bin when another comes.
 struct Telling;
 
 impl Acceptance for Telling {

@@ -256,7 +256,8 @@ fn several_sets_are_answered_together_and_one_by_one() {
 }
 
 proptest! {
-    /// The order in which runs were made decides nothing, and nobody who misses wins over somebody who does not.
+    /// The order in which runs were made decides nothing, and a scheduler with misses never wins over one
+    /// without.
     #[test]
     fn the_order_of_the_runs_does_not_matter(
         shapes in proptest::collection::vec((0u64..9, 0u32..3, 0u64..5, 0u32..4), 6),

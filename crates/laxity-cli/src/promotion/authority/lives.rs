@@ -7,17 +7,18 @@ use laxity_kernel::{Core, Enrolled, Scheduler, monotonic_ns};
 use laxity_run::Standing;
 
 impl Authority {
-    /// Threads that have ended, or have got another policy from somebody else, leave; children become what they would have been.
+    /// A thread leaves when it has ended, or has got another policy by other means; children become what they
+    /// would have been without the promotion.
     pub(super) fn look_after(&mut self, scheduler: &Scheduler) {
         let has_left = |promoted: &&Promoted| {
             let now = Standing::of(promoted.standing.tid());
             !promoted.standing.is_alive() || now.is_ok_and(|now| now.policy() != SCHED_EXT)
         };
         let left: Vec<i32> = self.promoted.iter().filter(has_left).map(Promoted::tid).collect();
-        // Those of who has left, too.
+        // Also the children of threads that have left.
         self.look_after_children(scheduler);
         for tid in left {
-            // Whoever gave it another policy did not mean its CPUs.
+            // The other policy was not meant to change its CPUs.
             self.put_back(tid);
             self.leaves(scheduler, tid);
         }
@@ -40,8 +41,8 @@ impl Authority {
         }
     }
 
-    /// The scheduler goes, or has gone: everybody is as he was. If another one comes, [`Authority::starts_anew`] and
-    /// [`Authority::goes_on`].
+    /// The scheduler goes, or has gone: every thread is as it was. If another scheduler comes,
+    /// [`Authority::starts_anew`] and [`Authority::goes_on`] follow.
     pub fn put_all_back(&mut self, scheduler: &Scheduler) {
         let all: Vec<i32> = self.promoted.iter().map(Promoted::tid).collect();
         all.into_iter().for_each(|tid| self.put_back(tid));
@@ -63,8 +64,9 @@ impl Authority {
         }
     }
 
-    /// The policy is going to start anew because a CPU has come or gone: servers keep their sizes, and who has lost its core stays
-    /// ordinary. `tasks` keeps those that have entered by themselves.
+    /// The policy is going to start anew because a CPU has come or gone: servers keep their sizes, and a
+    /// thread that has lost its core stays a background thread. `tasks` keeps those that have entered by
+    /// themselves.
     pub fn starts_anew(&mut self, cores: &mut [Core], tasks: &mut Vec<Enrolled>) {
         tasks.retain(|task| !self.promoted.iter().any(|promoted| promoted.tid() == task.tid));
         let is_there = |promoted: &Promoted| cores.iter().any(|core| core.cpu == promoted.cpu);

@@ -41,7 +41,7 @@ pub fn check_times(runtime: Duration, period: Duration) -> Result<()> {
     Ok(())
 }
 
-/// For who watches the loader.
+/// The outcome as the loader prints it.
 pub fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Promoted { pid, cpu, runtime, period, tardiness_ns, .. } => {

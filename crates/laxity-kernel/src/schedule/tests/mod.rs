@@ -90,7 +90,7 @@ fn a_task_enters_yields_moves_and_sleeps() {
         record(19, Release, NONE, 100, 2, T0 + 22),
         record(20, Resume, 1, 100, 2, 0),
         record(23, Preempt, 1, 100, 2, 0),
-        // That job ended by sleeping; nobody said so.
+        // That job ended by sleeping; no record says so.
         record(24, Block, 1, 100, 2, 0),
         record(30, Release, NONE, 100, 3, T0 + 40),
         record(31, Resume, 0, 100, 3, 0),
@@ -373,7 +373,7 @@ fn what_arrives_after_the_end_was_on_its_way_before() {
     };
     let late = Activity { about: About::Released(18, 20), ..activity(18, 20, Cause::ReleaseLatency) };
     assert_eq!(end_at(20, false), [activity(15, 20, Cause::Interrupt), late]);
-    // Nobody takes what waits in a queue whose CPU has been asked to decide.
+    // No CPU takes what waits in a queue whose CPU has been asked to decide.
     let withheld = |activity: &Activity| activity.cause == Cause::Queue;
     let found: Vec<(u64, u64)> =
         end_at(20, true).iter().filter(|a| withheld(a)).map(|a| (a.from_ns, a.to_ns)).collect();

@@ -51,7 +51,8 @@ fn a_server_excuses_while_it_has_a_budget() {
     for why in [0, 4] {
         for (budget, beyond) in [(12, 0), (11, 1), (7, 5), (3, 9), (2, 10)] {
             let (schedule, unexplained) = with_server(budget, why);
-            // Only who says that a decision gave way to it was on its way since that decision.
+            // Only background work that says that a decision gave way to it was on its way since that
+            // decision.
             let unsaid = u64::from(why == 0);
             assert_eq!(unexplained, beyond + unsaid, "a budget of {budget}, said: {why}");
             assert_eq!(schedule.windows.server.total_ns, budget, "a budget of {budget}, said: {why}");

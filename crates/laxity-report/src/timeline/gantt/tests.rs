@@ -59,7 +59,7 @@ fn windows_without_anything_are_refused() {
 }
 
 proptest! {
-    /// Every column of a CPU's row against who had each ns of it.
+    /// Compares every column of a CPU's row with what ran in each ns of it.
     #[test]
     fn columns_show_who_has_them_longest(events in sample::any_events(), from in 0u64..30, length in 1u64..40, width in 40u16..60) {
         let window = (from, from + length);

@@ -2,9 +2,9 @@
 //!
 //! A number is its zigzag code in groups of 7 bits, the lowest first, all but the last with the high bit set. Streams,
 //! in this order (the script reads them in the same):
-//! - for each CPU, twice (who has it; kernel work): how many segments; for each the gap after the one before, the length,
-//!   and what: twice the index of the task, plus 1 in the background, then the number of the job less the last one of
-//!   that task; or the index of the kind of overhead;
+//! - for each CPU, twice (tasks; kernel work): how many segments; for each the gap after the one before, the
+//!   length, and what: twice the index of the task, plus 1 in the background, then the number of the job less
+//!   the last one of that task; or the index of the kind of overhead;
 //! - for each task with a row: how many jobs; for each the number less the one before, flags (1 release, 2 deadline, 4
 //!   completion or abort, 8 missed, 16 aborted), and, as the flags say, release less the one before, deadline and completion less the
 //!   release.
