@@ -192,7 +192,6 @@ def compare(engine, events, names, set_name):
     number = {name: task for task, name in enumerate(names)}
     on_cpus, kernel, seen_jobs, met, missed, by_id = (Counter(), Counter(), Counter(), Counter(), Counter(), {})
     for uuid, track, ts, dur, depth, name, job, laxity, task in engine.query(SLICES):
-        job = None if job is None else job - 1
         if track in tracks.cpu:
             check(depth == 0 and task == name, f"{name} at {ts}: depth {depth}, colour of {task}")
             by_id[uuid] = (number[name], job, tracks.cpu[track], ts, ts + dur)

@@ -136,7 +136,7 @@ class Trace:
 def check_same(events, trace):
     """The trace says what the events say. Tasks of the schedule are called T1, T2, ..."""
     on_cpus = Counter(
-        (int(track.removeprefix("CPU ")), int(name[1:]) - 1, job - 1, since, until)
+        (int(track.removeprefix("CPU ")), int(name[1:]) - 1, job, since, until)
         for track, name, job, since, until, _ in trace.slices()
         if track.startswith("CPU ") and not track.endswith("kernel")
     )
@@ -144,7 +144,7 @@ def check_same(events, trace):
     complete = events.filter(polars.col("kind") == "complete")
     laxities = Counter(zip(complete["task"], complete["job"], complete["argument"] - complete["time_ns"]))
     seen = Counter(
-        (int(name[1:]) - 1, job - 1, notes["laxity_ns"])
+        (int(name[1:]) - 1, job, notes["laxity_ns"])
         for _, name, job, _, _, notes in trace.slices()
         if "laxity_ns" in notes
     )
