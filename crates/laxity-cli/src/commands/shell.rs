@@ -35,7 +35,7 @@ pub struct ManArguments {
 
 /// Prints what a shell completes commands and options by.
 pub fn completions(arguments: &CompletionsArguments) -> Result<ExitCode> {
-    output::print(&completions_text(arguments.shell))?;
+    output::print_data(&completions_text(arguments.shell))?;
     Ok(ExitCode::SUCCESS)
 }
 

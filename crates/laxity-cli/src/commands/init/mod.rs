@@ -33,7 +33,7 @@ pub struct InitArguments {
 pub fn init(arguments: &InitArguments) -> Result<ExitCode> {
     let file = arguments.file.as_deref().filter(|file| *file != Path::new(STANDARD));
     let Some(file) = file else {
-        output::print(TASK_SET)?;
+        output::print_data(TASK_SET)?;
         return Ok(ExitCode::SUCCESS);
     };
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or("toml");

@@ -161,7 +161,7 @@ pub fn list(arguments: &ListArguments) -> Result<ExitCode> {
     let platform = Platform::this_machine()?;
     if arguments.platform {
         let text = if arguments.json { platform.to_json() } else { platform.to_toml() };
-        output::print(&text)?;
+        output::print_data(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
     let answer = answer(&platform);
