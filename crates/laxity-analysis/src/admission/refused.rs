@@ -146,7 +146,8 @@ impl Refused {
 }
 
 impl Why {
-    fn text(&self, name: &impl Fn(u64) -> String) -> String {
+    /// In words, with the names of tasks by their ids.
+    pub fn text(&self, name: &impl Fn(u64) -> String) -> String {
         let time = Duration::from_ns;
         match *self {
             Why::NoCore => "there is no such core".into(),

@@ -184,6 +184,13 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
         }
         _ => arguments.format.as_deref().unwrap_or(DEFAULT_FORMAT),
     };
+    if let Some(folder) = out
+        && !single
+        && folder.is_dir()
+        && existing == Existing::Refuse
+    {
+        for_each_set(arguments, &mut |set| check_writable(&set_path(folder, set, format), existing))?;
+    }
     let mut array = Vec::new();
     let mut written = 0u64;
     for_each_set(arguments, &mut |set| {
@@ -192,7 +199,7 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
             Some(path) if single => write_set(path, format, set, existing)?,
             Some(folder) => {
                 create_folder(folder)?;
-                write_set(&folder.join(format!("{}.{format}", set.name())), format, set, existing)?;
+                write_set(&set_path(folder, set, format), format, set, existing)?;
             }
             None if arguments.json => {}
             None => output::print_data(&text_of(set, format))?,
@@ -285,6 +292,11 @@ fn text_of(set: &TaskSet, format: &str) -> String {
         }
         _ => set.to_toml(),
     }
+}
+
+/// Where a set of several goes.
+fn set_path(folder: &Path, set: &TaskSet, format: &str) -> PathBuf {
+    folder.join(format!("{}.{format}", set.name()))
 }
 
 fn create_folder(folder: &Path) -> Result<()> {

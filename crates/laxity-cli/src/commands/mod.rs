@@ -222,8 +222,6 @@ fn nothing_ran(finished: &Finished) -> Diagnostic {
             reasons.push(reason);
         }
     }
-    Diagnostic::environment(format!("nothing could be run on this machine: {}", reasons.join("; "))).hint(
-        "real-time scheduling needs root; `laxity list` shows what this machine can run. All else is in the \
-         results directory",
-    )
+    Diagnostic::environment(format!("nothing could be run on this machine: {}", reasons.join("; ")))
+        .hint(format!("{}. All else is in the results directory", output::what_runs_here()))
 }

@@ -40,7 +40,7 @@ pub struct Answer<'a> {
     verdicts: Vec<RunVerdict<'a>>,
     /// The schedules of real kernels that were recorded, and in numbers what the oracles say of them.
     schedules: Vec<RunSchedule<'a>>,
-    /// What is proven of each set under each scheduler, whoever schedules (`compare`).
+    /// What is proven of each set under each scheduler, whatever is measured (`compare`).
     analysis: &'a [AnalysisRecord],
     /// What scheduling cost in the kernel, run by run, where that was recorded.
     overheads: &'a [RunOverheads],
@@ -192,6 +192,9 @@ pub fn publish(
         output::print(&overheads::text(&overheads))?;
     }
     written.map_err(|error| error.context("the answer is above, and the report is not written"))?;
+    for costs in overheads::costs_files(directory) {
+        output::note(format_args!("costs of scheduling, for `laxity simulate --costs`: {}", costs.display()));
+    }
     let page = directory.join(laxity_report::HTML_FILE);
     output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
     let real_runs = || report.summary().runs.iter().filter(|run| run.host != Host::Simulator);

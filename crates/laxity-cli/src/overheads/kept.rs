@@ -107,6 +107,15 @@ pub fn write_costs(
     Ok(())
 }
 
+/// The files of a results directory that `--costs` takes.
+pub fn costs_files(directory: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(directory.join(OVERHEADS_DIRECTORY)).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> =
+        files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|e| e == "csv")).collect();
+    files.sort();
+    files
+}
+
 /// The overheads of runs as tables.
 pub fn text(all: &[RunOverheads]) -> String {
     let one = |overheads: &RunOverheads| {

@@ -198,7 +198,8 @@ impl Authority {
     /// How late the promoted threads of a core can be.
     fn proven(&self, cpu: u32) -> Result<Vec<Proven>> {
         let late = self.admission.tardiness_of(cpu).map_err(|why| {
-            Diagnostic::environment(format!("CPU {cpu}: what is proven there cannot be said: {why:?}"))
+            let why = why.text(&|id| format!("thread {id}"));
+            Diagnostic::environment(format!("CPU {cpu}: what is proven there cannot be said: {why}"))
         })?;
         let of = |(id, late): (u64, Duration)| {
             let promoted = self.promoted.iter().find(|promoted| promoted.id == id)?;

@@ -72,12 +72,12 @@ impl SimulatedCurve {
             "name": self.name,
             "scheduler": self.scheduler.to_string(),
             "placement": self.placement.to_string(),
-            "admission": self.admission.map(|admission| format!("{admission:?}")),
+            "admission": self.admission,
             "tardiness_bound_ns": self.tardiness_bound.map(Duration::as_ns),
             "fit": self.fit.map(|fit| fit.to_string()),
             "overload": self.overload.to_string(),
             // Of what the files say, not of their names.
-            "costs": format!("{:?}", self.costs),
+            "costs": self.costs.to_toml(),
         })
     }
 }

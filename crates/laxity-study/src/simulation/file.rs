@@ -3,7 +3,7 @@
 use crate::file::{AxisFile, Written, without_null};
 use laxity_model::{Diagnostic, DocumentEntries, DocumentKind, Result};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -114,7 +114,7 @@ pub(crate) struct MixedFile {
 }
 
 /// How real-time tasks are admitted, one by one as they enter, each onto the slowest core that can take it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdmissionWord {
     /// The server counts as a periodic task: deadlines may be missed, by what Theorem 1 says (calandrino2007, 4.2).

@@ -11,6 +11,7 @@ use laxity_model::{
     TaskSet,
 };
 use laxity_sim::{Background, Cell, Servers, TICK};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// The most background tasks of a simulation.
@@ -30,6 +31,16 @@ pub struct Mixed {
 }
 
 impl Mixed {
+    /// All that results depend on.
+    pub(crate) fn description(&self) -> Value {
+        json!({
+            "ordinary": self.ordinary,
+            "at_ticks": self.at_ticks,
+            "server_period_ns": self.server_period.map(Duration::as_ns),
+            "server": self.server.map(|server| server.to_string()),
+        })
+    }
+
     /// What the file says, checked.
     ///
     /// # Errors

@@ -194,7 +194,7 @@ impl Planned for SimulationStudy {
             "laxity": env!("CARGO_PKG_VERSION"),
             "seed": self.seed,
             "sets": self.sets,
-            "platform": self.platform.as_ref().map(|platform| format!("{platform:?}")),
+            "platform": self.platform.as_ref().map(Platform::to_json_value),
             "axis": self.axis.description(),
             "families": self.families.iter().map(Family::description).collect::<Vec<_>>(),
             "curves": self.curves.iter().map(SimulatedCurve::description).collect::<Vec<_>>(),
@@ -202,7 +202,7 @@ impl Planned for SimulationStudy {
             "duration_ns": self.duration.as_ns(),
             "grace_ns": self.grace.map(Duration::as_ns),
             "demand": self.demand.to_string(),
-            "mixed": format!("{:?}", self.mixed),
+            "mixed": self.mixed.description(),
         })
     }
 

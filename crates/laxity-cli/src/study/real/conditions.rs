@@ -103,7 +103,7 @@ impl Conditions {
         description["machine"] = json!({
             "processor": self.machine.cpu_model,
             "kernel": self.machine.kernel,
-            "platform": format!("{:?}", self.platform),
+            "platform": self.platform.to_json_value(),
         });
         description
     }

@@ -131,9 +131,7 @@ impl Prospects {
         }
         let what = format!("nothing of the study can be run on this machine: {words}");
         match self.refused.values().any(|why| why.failure == Failure::Environment) {
-            true => Diagnostic::environment(what).hint(
-                "real-time scheduling needs root; `laxity list` shows what this machine can run. Without --run the study is simulated",
-            ),
+            true => Diagnostic::environment(what).hint(format!("{}. Without --run the study is simulated", output::what_runs_here())),
             false => Diagnostic::usage(what).hint(
                 "let it have loads that fit these cores, as studies/lindsay2012-two-cores.toml does for two; without --run it is \
                  simulated on its own machine",

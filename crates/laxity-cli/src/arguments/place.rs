@@ -1,0 +1,56 @@
+//! `laxity place`.
+
+use super::{PlacementArguments, PlatformArguments, ServerArguments, share, value, worded};
+use clap::Args;
+use laxity_model::{Names, Scope};
+use std::path::PathBuf;
+
+/// `laxity place`.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  # onto the cores of this machine, optimally
+  laxity place set.toml
+  # by a heuristic, onto four identical cores
+  laxity place set.toml --placement wfd --cpus 4
+  # tasks that share memory (`group`) on one core; by ffd where lwfg finds none
+  laxity place set.toml --placement lwfg --cpus 4
+  laxity place set.toml --placement lwfg-else:ffd --cpus 4
+  laxity place set.toml --onto clusters --placement ff:density:down --json
+  # below servers for background work, with a bound on tardiness
+  laxity place set.toml --platform big-little --placement slowest-fit \\
+      --server 10%/2ms --tardiness-bound 5ms")]
+pub struct PlaceArguments {
+    /// The task set
+    #[arg(value_name = "SET")]
+    pub set: PathBuf,
+    /// What tasks are placed onto: cores or clusters
+    #[arg(help_heading = "Placement", long, value_name = "BINS", default_value = "cores", value_parser = onto)]
+    pub onto: Scope,
+    /// What fits: utilization, density or dbf; default: density where a deadline is below its period
+    #[arg(help_heading = "Placement", long, value_name = "TEST", value_parser = value::<laxity_place::Fit>)]
+    pub fit: Option<laxity_place::Fit>,
+    /// Fill each core only up to this share, such as 0.95
+    #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share)]
+    pub limit: (u64, u64),
+    /// Print JSON instead of a table
+    #[arg(help_heading = "Output", long)]
+    pub json: bool,
+    /// Which cores
+    #[command(flatten)]
+    pub platform: PlatformArguments,
+    /// How
+    #[command(flatten)]
+    pub placement: PlacementArguments,
+    /// What goes before them
+    #[command(flatten)]
+    pub below: ServerArguments,
+}
+
+fn onto(text: &str) -> std::result::Result<Scope, String> {
+    match text {
+        "cores" => Ok(Scope::Partitioned),
+        "clusters" => Ok(Scope::Clustered),
+        _ => Err(worded(Names::of("kind of bin", &["cores", "clusters"]).unknown(text))),
+    }
+}

@@ -1,0 +1,103 @@
+//! `laxity verify` and `laxity report`: what is done with results.
+
+use super::{value, whole};
+use crate::simulation::views::Views;
+use clap::Args;
+use laxity_model::Duration;
+use std::path::PathBuf;
+
+/// How to look at schedules.
+#[derive(Args, Clone)]
+pub struct ViewArguments {
+    /// Print the schedule, a line per event, instead of tables
+    #[arg(help_heading = "Output", long)]
+    pub text: bool,
+    /// Draw a part of the schedule in the terminal: around the first miss, or from the start
+    #[arg(help_heading = "Output", long)]
+    pub gantt: bool,
+    /// Where the part that --gantt or --text shows begins
+    #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub from: Option<Duration>,
+    /// Where it ends
+    #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub to: Option<Duration>,
+    /// Write the schedule for Perfetto (ui.perfetto.dev)
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+}
+
+impl From<&ViewArguments> for Views {
+    fn from(arguments: &ViewArguments) -> Self {
+        Views {
+            text: arguments.text,
+            gantt: arguments.gantt,
+            from: arguments.from,
+            to: arguments.to,
+            perfetto: arguments.perfetto.clone(),
+            replace: false,
+        }
+    }
+}
+
+/// `laxity verify`.
+#[derive(Args)]
+#[command(after_long_help = "\
+Every event of a run goes through independent checks (oracles): no CPU runs two jobs, the right jobs run at every instant, \
+budgets, demands, releases and deadlines are right. They know the scheduler's definition (scope, rule, budgets), nothing of how \
+it is made. In the schedule of a real kernel (laxity run, laxity compare), whatever was measured in that run excuses what it \
+explains: kernel threads, interrupts on their way, decisions under way.
+
+Exit codes: 0 clean, 1 violated, 3 no events to verify.
+
+Examples:
+  laxity simulate set.toml --scheduler gsn-edf --events --out verified
+  laxity verify verified
+  laxity verify verified --run 0 --json")]
+pub struct VerifyArguments {
+    /// A results directory with events
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Only this run
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
+    pub run: Option<u32>,
+    /// How long a schedule may differ from its definition beside what its costs explain; default: what the simulation
+    /// said
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
+    pub tolerate: Option<Duration>,
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `laxity report`.
+#[derive(Args)]
+#[command(after_long_help = "\
+Writes report.html, summary.json, summary.md and plots/ of the directory again. A file notes.md in it, in which you say what \
+the results mean, becomes part of the report. Works on the results of an interrupted run too.
+
+With --text, --gantt or --perfetto, the schedule of a run that kept its events instead: `laxity run` and `laxity compare` do \
+where the kernel lets them, `laxity simulate` with --events.
+
+Examples:
+  laxity simulate set.toml --schedulers g-edf,p-rm --events --out reported
+  laxity report reported
+  laxity report reported --run 1 --gantt --from 30ms --to 80ms
+  laxity report reported --run 1 --perfetto trace.perfetto
+  laxity report reported --json > answer.json")]
+pub struct ReportArguments {
+    /// The results directory, finished or not
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// Print JSON instead of tables
+    #[arg(long, conflicts_with_all = ["text", "gantt", "perfetto"])]
+    pub json: bool,
+    /// Replace the file of --perfetto if it is there already
+    #[arg(long, requires = "perfetto")]
+    pub force: bool,
+    /// Show the schedule of this run only
+    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
+    pub run: Option<u32>,
+    /// What to look at
+    #[command(flatten)]
+    pub views: ViewArguments,
+}
