@@ -49,6 +49,12 @@ impl Commons {
         let set = directory.path().join("small.toml");
         fs::write(&set, SMALL_SET).expect("write");
         mode(&set, 0o644);
+        // Where a user keeps run-time state who has no session.
+        let home = directory.path().join("home");
+        fs::create_dir(&home).expect("made");
+        if is_root() {
+            std::os::unix::fs::chown(&home, NOBODY.parse().ok(), None).expect("root may");
+        }
         Commons { directory }
     }
 
@@ -66,7 +72,13 @@ impl Commons {
         } else {
             Command::new(program)
         };
-        output(command.args(call).current_dir(self.directory.path()).env_remove("XDG_RUNTIME_DIR"))
+        output(
+            command
+                .args(call)
+                .current_dir(self.directory.path())
+                .env_remove("XDG_RUNTIME_DIR")
+                .env("HOME", self.path("home")),
+        )
     }
 }
 

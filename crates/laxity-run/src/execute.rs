@@ -294,7 +294,7 @@ impl Guardian {
             rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty()).map_err(|e| cannot(e.into()))?;
         }
         let mut command = Command::new("/proc/self/exe");
-        command.arg(GUARDIAN_COMMAND).arg(shared_fd.as_raw_fd().to_string()).arg(lock.directory());
+        command.arg(GUARDIAN_COMMAND).arg(shared_fd.as_raw_fd().to_string()).arg(lock.directory().path());
         command.args(records_fd.as_ref().map(|fd| fd.as_raw_fd().to_string()));
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null());
         let child = command.spawn().map_err(cannot)?;

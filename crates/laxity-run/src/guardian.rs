@@ -18,6 +18,7 @@ use crate::cpuset::{self, Hierarchy};
 use crate::journal::{Journal, Undo};
 use crate::messages::{End, FromGuardian, FromWorker, RecordingEnd, ToGuardian, WorkerOrders};
 use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
+use crate::private::PrivateDirectory;
 use crate::sched::{self, Policy};
 use crate::shared::Shared;
 use crews::Crew;
@@ -64,6 +65,14 @@ pub fn guardian_main(shared: Shared, state_directory: &Path, records: Option<Fil
         return ExitCode::FAILURE;
     };
     let Ok(Some(ToGuardian::Run(plan))) = program.receive() else { return ExitCode::FAILURE };
+    let directory = match PrivateDirectory::open(state_directory) {
+        Ok(directory) => directory,
+        Err(error) => {
+            // The program may be gone; then the answer is not needed.
+            let _ = program.send(&FromGuardian::Failed(error.into()));
+            return ExitCode::FAILURE;
+        }
+    };
     let mut guardian = Guardian {
         program,
         signals,
@@ -80,7 +89,7 @@ pub fn guardian_main(shared: Shared, state_directory: &Path, records: Option<Fil
         counters: BTreeMap::new(),
         threads: Vec::new(),
         t0_ns: 0,
-        journal: Journal::create(state_directory),
+        journal: Journal::create(directory),
     };
     let verdict = guardian.carry_out(&plan);
     guardian.clean_up();

@@ -3,8 +3,10 @@
 //! The guardian undoes its changes on every orderly exit. Should it be killed, the next holder of the machine lock
 //! finds the journal and undoes them: holding the lock proves that their maker is gone.
 
+mod permitted;
 mod pinned;
 
+use crate::private::PrivateDirectory;
 use laxity_model::{Diagnostic, Result};
 pub use pinned::{PinnedThread, Stat};
 use serde::{Deserialize, Serialize};
@@ -45,14 +47,15 @@ pub enum Undo {
 
 /// The changes made so far.
 pub struct Journal {
-    file: PathBuf,
+    directory: PrivateDirectory,
+    name: String,
     steps: Vec<Undo>,
 }
 
 impl Journal {
     /// An empty journal in `directory`.
-    pub fn create(directory: &Path) -> Self {
-        Journal { file: directory.join(format!("undo-{}.json", std::process::id())), steps: Vec::new() }
+    pub fn create(directory: PrivateDirectory) -> Self {
+        Journal { directory, name: format!("undo-{}.json", std::process::id()), steps: Vec::new() }
     }
 
     /// Writes down how to undo a change that is about to be made.
@@ -65,9 +68,7 @@ impl Journal {
     }
 
     fn save(&self) -> io::Result<()> {
-        let draft = self.file.with_extension("draft");
-        fs::write(&draft, serde_json::to_vec(&self.steps)?)?;
-        fs::rename(&draft, &self.file)
+        self.directory.replace(&self.name, &serde_json::to_vec(&self.steps)?)
     }
 
     /// Undoes everything, newest first. What could not be undone is returned, and stays in the journal.
@@ -83,7 +84,7 @@ impl Journal {
         self.steps = left;
         if self.steps.is_empty() {
             // A journal that cannot be removed is harmless: its steps can be repeated.
-            let _ = fs::remove_file(&self.file);
+            let _ = self.directory.remove(&self.name);
         }
         failures
     }
@@ -174,87 +175,146 @@ fn unreadable(file: &Path, error: &str) -> Diagnostic {
     )
 }
 
+fn not_believed(file: &Path, why: &str) -> Diagnostic {
+    Diagnostic::environment(format!("{} is no journal of laxity's: {why}", file.display()))
+        .hint("nothing of it was carried out; find out who has written it, then remove it")
+}
+
 /// Undoes what killed guardians left behind. The caller holds the machine lock. Returns the paths restored.
-pub fn recover(directory: &Path) -> Result<Vec<PathBuf>> {
+pub fn recover(directory: &PrivateDirectory) -> Result<Vec<PathBuf>> {
+    recover_if(directory, permitted::check)
+}
+
+/// Undoes the steps of killed guardians, of each journal all or, should one not be permitted, none.
+fn recover_if(
+    directory: &PrivateDirectory,
+    permitted: impl Fn(&Undo) -> std::result::Result<(), String>,
+) -> Result<Vec<PathBuf>> {
     let mut restored = Vec::new();
-    let Ok(entries) = fs::read_dir(directory) else { return Ok(restored) };
-    for file in entries.flatten().map(|entry| entry.path()) {
-        let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if !(name.starts_with("undo-") && name.ends_with(".json")) {
+    for name in directory.names().unwrap_or_default() {
+        if !name.starts_with("undo-") {
             continue;
         }
-        let steps: Vec<Undo> = fs::read(&file)
-            .map_err(|error| error.to_string())
-            .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
-            .map_err(|error| unreadable(&file, &error))?;
-        let mut journal = Journal { file: file.clone(), steps };
-        let changes = journal.steps.iter().filter(|step| !matches!(step, Undo::Settle { .. }));
-        restored.extend(changes.map(|step| step.path().to_owned()));
-        let failures = journal.undo();
-        if !failures.is_empty() {
-            // Do not try again while unwinding.
-            journal.steps.clear();
-            return Err(Diagnostic::environment(format!(
-                "an earlier run was killed and its changes cannot be undone: {}",
-                failures.join("; ")
-            ))
-            .hint(format!(
-                "undo them by hand (they are listed in {}), then remove that file",
-                file.display()
-            )));
+        if name.ends_with(".draft") {
+            // Of a guardian that was killed before it changed anything. One that stays is no harm.
+            let _ = directory.remove(&name);
+        } else if name.ends_with(".json") {
+            restored.extend(recover_one(directory, name, &permitted)?);
         }
     }
     Ok(restored)
+}
+
+fn recover_one(
+    directory: &PrivateDirectory,
+    name: String,
+    permitted: &impl Fn(&Undo) -> std::result::Result<(), String>,
+) -> Result<Vec<PathBuf>> {
+    let file = directory.path().join(&name);
+    let text = directory.read(&name).map_err(|error| unreadable(&file, &error.to_string()))?;
+    let steps: Vec<Undo> = serde_json::from_slice(&text.unwrap_or_else(|| b"[]".to_vec()))
+        .map_err(|error| unreadable(&file, &error.to_string()))?;
+    for step in &steps {
+        permitted(step).map_err(|why| not_believed(&file, &why))?;
+    }
+    let changes = steps.iter().filter(|step| !matches!(step, Undo::Settle { .. }));
+    let restored = changes.map(|step| step.path().to_owned()).collect();
+    let mut journal = Journal { directory: directory.clone(), name, steps };
+    let failures = journal.undo();
+    if failures.is_empty() {
+        return Ok(restored);
+    }
+    // Do not try again while unwinding.
+    journal.steps.clear();
+    Err(Diagnostic::environment(format!(
+        "an earlier run was killed and its changes cannot be undone: {}",
+        failures.join("; ")
+    ))
+    .hint(format!("undo them by hand (they are listed in {}), then remove that file", file.display())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A place for journals, and the directory that goes with it.
+    fn place() -> (tempfile::TempDir, PrivateDirectory) {
+        let parent = tempfile::tempdir().expect("directory");
+        let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
+        (parent, directory)
+    }
+
+    /// As a kernel's file would be: recovering with it tries the mechanism, not what is permitted.
+    fn anything(_: &Undo) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
     #[test]
     fn undoes_in_reverse_order_and_leaves_no_journal() {
-        let directory = tempfile::tempdir().expect("directory");
-        let file = directory.path().join("value");
+        let (parent, directory) = place();
+        let file = parent.path().join("value");
         fs::write(&file, "new").expect("write");
-        let mut journal = Journal::create(directory.path());
+        let mut journal = Journal::create(directory.clone());
         for value in ["oldest", "older"] {
             journal.record(Undo::Write { path: file.clone(), value: value.into() }).expect("record");
         }
         assert_eq!(journal.undo(), Vec::<String>::new());
         assert_eq!(fs::read_to_string(&file).expect("read"), "oldest");
-        assert!(recover(directory.path()).expect("nothing left").is_empty());
+        assert!(recover(&directory).expect("nothing left").is_empty());
     }
 
     #[test]
     fn a_killed_makers_changes_are_undone_by_the_next() {
-        let directory = tempfile::tempdir().expect("directory");
-        let file = directory.path().join("value");
-        let mut journal = Journal::create(directory.path());
+        let (parent, directory) = place();
+        let file = parent.path().join("value");
+        let mut journal = Journal::create(directory.clone());
         journal.record(Undo::Write { path: file.clone(), value: "old".into() }).expect("record");
         fs::write(&file, "new").expect("write");
         std::mem::forget(journal);
-        assert_eq!(recover(directory.path()), Ok(vec![file.clone()]));
+        fs::write(directory.path().join("undo-77.json.draft"), "[{").expect("write");
+        assert_eq!(recover_if(&directory, anything), Ok(vec![file.clone()]));
         assert_eq!(fs::read_to_string(&file).expect("read"), "old");
-        assert_eq!(recover(directory.path()), Ok(vec![]));
+        assert_eq!(recover_if(&directory, anything), Ok(vec![]));
+        assert!(!directory.path().join("undo-77.json.draft").exists());
     }
 
     #[test]
     fn a_journal_that_cannot_be_read_is_kept_and_named() {
-        let directory = tempfile::tempdir().expect("directory");
+        let (_parent, directory) = place();
         let file = directory.path().join("undo-1.json");
         fs::write(&file, "[{\"of-another-version\": 1}]").expect("write");
-        assert!(recover(directory.path()).expect_err("unknown step").message.contains("undo-1.json"));
+        assert!(recover(&directory).expect_err("unknown step").message.contains("undo-1.json"));
         assert!(file.exists());
     }
 
     #[test]
     fn what_cannot_be_undone_stays_in_the_journal() {
-        let directory = tempfile::tempdir().expect("directory");
-        let mut journal = Journal::create(directory.path());
-        let path = directory.path().join("no/such/file");
+        let (parent, directory) = place();
+        let mut journal = Journal::create(directory.clone());
+        let path = parent.path().join("no/such/file");
         journal.record(Undo::Write { path, value: "old".into() }).expect("record");
         assert_eq!(journal.undo().len(), 1);
         std::mem::forget(journal);
-        assert!(recover(directory.path()).expect_err("still broken").message.contains("no/such/file"));
+        assert!(recover_if(&directory, anything).expect_err("still broken").message.contains("no/such/file"));
+    }
+
+    /// A journal that names what laxity does not change is not carried out, not even in part.
+    #[test]
+    fn a_planted_journal_changes_nothing() {
+        let (parent, directory) = place();
+        let (first, second) = (parent.path().join("first"), parent.path().join(".bashrc"));
+        for path in [&first, &second] {
+            fs::write(path, "mine").expect("write");
+        }
+        let mut journal = Journal::create(directory.clone());
+        for path in [&first, &second] {
+            journal.record(Undo::Write { path: path.clone(), value: "planted".into() }).expect("record");
+        }
+        std::mem::forget(journal);
+        let error = recover(&directory).expect_err("not what laxity changes");
+        assert!(error.message.contains("names") && error.message.contains("first"), "{error}");
+        for path in [&first, &second] {
+            assert_eq!(fs::read_to_string(path).expect("read"), "mine");
+        }
     }
 }

@@ -5,13 +5,14 @@
 
 use crate::channel::{Channel, connected_child};
 use crate::journal::warn;
+use crate::private::PrivateDirectory;
 use crate::runtime_dir::state_directory;
 use crate::standing::Standing;
 use laxity_model::{Diagnostic, Result};
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::process::{Child, ExitCode};
-use std::{fs, io};
 
 /// The argument by which the program starts itself as a keeper.
 pub const KEEPER_COMMAND: &str = "__keeper";
@@ -45,13 +46,9 @@ impl Keeper {
     ///
     /// The directory for run-time state or the program itself cannot be used.
     pub fn start() -> Result<Self> {
-        let directory = state_directory();
-        fs::create_dir_all(&directory).map_err(|error| {
-            Diagnostic::environment(format!("cannot use {} for run-time state: {error}", directory.display()))
-                .hint("make it writable")
-        })?;
+        let directory = state_directory()?;
         recover(&directory)?;
-        let (child, channel) = spawn(&directory)?;
+        let (child, channel) = spawn(directory.path())?;
         Ok(Keeper { child, channel: Some(channel), kept: Vec::new() })
     }
 
@@ -106,7 +103,7 @@ impl Keeper {
         self.channel = None;
         // It is gone; only its number is left.
         let _ = self.child.wait();
-        let (child, channel) = spawn(&state_directory())?;
+        let (child, channel) = spawn(state_directory()?.path())?;
         (self.child, self.channel) = (child, Some(channel));
         for standing in self.kept.clone() {
             if let Ok(Some(why)) = self.exchange(&Order::Keep(standing)) {
@@ -140,7 +137,14 @@ pub fn keeper_main(directory: &Path) -> ExitCode {
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     let Ok(mut program) = Channel::from_stdin() else { return ExitCode::FAILURE };
-    let mut kept = Kept { file: directory.join(FILE), standings: Vec::new() };
+    let directory = match PrivateDirectory::open(directory) {
+        Ok(directory) => directory,
+        Err(error) => {
+            warn(format_args!("error: {}", error.message));
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut kept = Kept { directory, standings: Vec::new() };
     // A message that cannot be read is the end, too.
     while let Ok(Some(order)) = program.receive() {
         let answer: Answer = match order {
@@ -160,7 +164,7 @@ pub fn keeper_main(directory: &Path) -> ExitCode {
 }
 
 struct Kept {
-    file: PathBuf,
+    directory: PrivateDirectory,
     standings: Vec<Standing>,
 }
 
@@ -187,34 +191,29 @@ impl Kept {
 
     fn save(&self) -> io::Result<()> {
         if self.standings.is_empty() {
-            return match fs::remove_file(&self.file) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            };
+            return self.directory.remove(FILE);
         }
-        let draft = self.file.with_extension("draft");
-        fs::write(&draft, serde_json::to_vec(&self.standings)?)?;
-        fs::rename(&draft, &self.file)
+        self.directory.replace(FILE, &serde_json::to_vec(&self.standings)?)
     }
 }
 
 /// Puts back what a killed keeper has left.
-fn recover(directory: &Path) -> Result<()> {
-    let file = directory.join(FILE);
-    let text = match fs::read(&file) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        read => read.map_err(|error| error.to_string()),
+fn recover(directory: &PrivateDirectory) -> Result<()> {
+    let text = match directory.read(FILE) {
+        Ok(None) => return Ok(()),
+        Ok(Some(text)) => Ok(text),
+        Err(error) => Err(error.to_string()),
     };
     let standings: Vec<Standing> = text
         .and_then(|text| serde_json::from_slice(&text).map_err(|error| error.to_string()))
         .map_err(|error| {
             Diagnostic::environment(format!(
                 "threads of an earlier policy are not as they were before it, and {} cannot be read: {error}",
-                file.display()
+                directory.path().join(FILE).display()
             ))
             .hint("put them back by hand (chrt, taskset), then remove that file")
         })?;
-    for failure in (Kept { file, standings }).restore_all() {
+    for failure in (Kept { directory: directory.clone(), standings }).restore_all() {
         warn(format_args!(
             "warning: could not put back {failure}, which an earlier policy has left promoted"
         ));
@@ -229,7 +228,8 @@ mod tests {
 
     #[test]
     fn what_is_left_is_put_back_and_the_file_goes() {
-        let directory = tempfile::tempdir().expect("directory");
+        let parent = tempfile::tempdir().expect("directory");
+        let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
         let (stay, left) = std::sync::mpsc::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -239,13 +239,13 @@ mod tests {
         let tid = told.recv().expect("the thread starts");
         let before = Standing::of(tid).expect("it is there");
         let file = directory.path().join(FILE);
-        let mut kept = Kept { file: file.clone(), standings: Vec::new() };
+        let mut kept = Kept { directory: directory.clone(), standings: Vec::new() };
         kept.keep(before.clone()).expect("it can be written");
         drop(kept);
         // SCHED_BATCH: may be taken back without privilege.
         sched::set_attributes(tid, Attributes { policy: 3, ..Attributes::default() }).expect("less");
         assert_ne!(Standing::of(tid).expect("it is there"), before);
-        recover(directory.path()).expect("it can be read");
+        recover(&directory).expect("it can be read");
         assert_eq!(Standing::of(tid).expect("it is there"), before);
         assert!(!file.exists());
         drop(stay);
@@ -253,9 +253,10 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_read_is_kept_and_named() {
-        let directory = tempfile::tempdir().expect("directory");
-        fs::write(directory.path().join(FILE), "[{}]").expect("write");
-        let error = recover(directory.path()).expect_err("of another version");
+        let parent = tempfile::tempdir().expect("directory");
+        let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
+        std::fs::write(directory.path().join(FILE), "[{}]").expect("write");
+        let error = recover(&directory).expect_err("of another version");
         assert!(error.message.contains(FILE), "{error}");
         assert!(directory.path().join(FILE).exists());
     }

@@ -23,6 +23,7 @@ mod keeper;
 mod messages;
 mod perf;
 mod plan;
+mod private;
 mod runtime_dir;
 mod sched;
 mod shared;

@@ -1,10 +1,12 @@
 //! The machine lock and the directory for run-time state: one real-time run at a time.
 
 use crate::journal;
+use crate::private::PrivateDirectory;
 use laxity_model::{Diagnostic, Result};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::FlockOperation;
-use std::fs::{File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,25 +14,22 @@ use std::path::{Path, PathBuf};
 /// by its guardian: it is free only once both are gone.
 pub struct MachineLock {
     file: File,
-    directory: PathBuf,
+    directory: PrivateDirectory,
     restored: Vec<PathBuf>,
 }
 
 impl MachineLock {
     /// Takes the lock and puts back what killed runs left behind.
     pub fn acquire() -> Result<Self> {
-        Self::acquire_in(&state_directory())
+        Self::acquire_in(state_directory()?)
     }
 
-    fn acquire_in(directory: &Path) -> Result<Self> {
-        let cannot = |error: std::io::Error| {
-            Diagnostic::environment(format!("cannot use {} for run-time state: {error}", directory.display()))
-                .hint("make it writable, or run as root")
-        };
-        std::fs::create_dir_all(directory).map_err(cannot)?;
-        let path = directory.join("lock");
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = open.map_err(cannot)?;
+    fn acquire_in(directory: PrivateDirectory) -> Result<Self> {
+        let mut file = directory.lock_file("lock").map_err(|error| {
+            let path = directory.path().join("lock");
+            Diagnostic::environment(format!("cannot use {}: {error}", path.display()))
+                .hint("remove it if no laxity is running")
+        })?;
         if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {
             let mut holder = String::new();
             // Only for the message.
@@ -41,17 +40,17 @@ impl MachineLock {
             ))
             .hint("wait for it to end: two runs at once would disturb each other's measurements"));
         }
-        let restored = journal::recover(directory)?;
+        let restored = journal::recover(&directory)?;
         // Only for the message to the next process that asks for the lock.
         let _ = file
             .set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| write!(file, "{}", std::process::id()));
-        Ok(MachineLock { file, directory: directory.to_owned(), restored })
+        Ok(MachineLock { file, directory, restored })
     }
 
     /// The directory for run-time state.
-    pub fn directory(&self) -> &Path {
+    pub fn directory(&self) -> &PrivateDirectory {
         &self.directory
     }
 
@@ -66,26 +65,73 @@ impl MachineLock {
     }
 }
 
-/// The directory for run-time state: /run/laxity for root, else one of the user's own.
-pub fn state_directory() -> PathBuf {
+/// The directory for run-time state, open: /run/laxity for root, else one of the user's own, never in a directory that
+/// users share.
+///
+/// # Errors
+///
+/// There is none that is private, or it cannot be used.
+pub fn state_directory() -> Result<PrivateDirectory> {
     if rustix::process::geteuid().is_root() {
-        return "/run/laxity".into();
+        return PrivateDirectory::open(Path::new("/run/laxity"));
     }
-    let base = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
-    base.join(format!("laxity-{}", rustix::process::geteuid().as_raw()))
+    let path = users_directory(|name| std::env::var_os(name), Path::is_dir).ok_or_else(|| {
+        Diagnostic::environment("there is no private directory for run-time state")
+            .hint("set XDG_RUNTIME_DIR to a directory of yours with mode 0700 (`loginctl enable-linger` makes one), or HOME")
+    })?;
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|error| laxity_model::cannot_write(parent, &error))?;
+    }
+    PrivateDirectory::open(&path)
+}
+
+/// Where a user's run-time state goes: what the session has for that, else in the user's home.
+fn users_directory(
+    variable: impl Fn(&str) -> Option<OsString>,
+    is_directory: impl Fn(&Path) -> bool,
+) -> Option<PathBuf> {
+    let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let session = absolute("XDG_RUNTIME_DIR")
+        .or_else(|| Some(format!("/run/user/{}", rustix::process::geteuid().as_raw()).into()))
+        .filter(|path| is_directory(path))
+        .map(|base| base.join("laxity"));
+    let state = || Some(absolute("XDG_STATE_HOME")?.join("laxity"));
+    let home = || Some(absolute("HOME")?.join(".local/state/laxity"));
+    session.or_else(state).or_else(home)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn place() -> (tempfile::TempDir, PrivateDirectory) {
+        let parent = tempfile::tempdir().expect("directory");
+        let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
+        (parent, directory)
+    }
+
     #[test]
     fn a_second_run_is_told_which_process_holds_the_machine() {
-        let directory = tempfile::tempdir().expect("directory");
-        let first = MachineLock::acquire_in(directory.path()).expect("free");
-        let second = MachineLock::acquire_in(directory.path()).err().expect("held");
+        let (_parent, directory) = place();
+        let first = MachineLock::acquire_in(directory.clone()).expect("free");
+        let second = MachineLock::acquire_in(directory.clone()).err().expect("held");
         assert!(second.message.contains(&format!("process {}", std::process::id())), "{second}");
         drop(first);
-        assert!(MachineLock::acquire_in(directory.path()).is_ok());
+        assert!(MachineLock::acquire_in(directory).is_ok());
+    }
+
+    #[test]
+    fn no_users_state_is_in_a_directory_that_users_share() {
+        let with = |variables: &'static [(&str, &str)], there: &'static [&str]| {
+            let get = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.into());
+            users_directory(get, |path| there.iter().any(|dir| Path::new(dir) == path))
+        };
+        let own = format!("/run/user/{}", rustix::process::geteuid().as_raw());
+        let own: &'static [&str] = vec![&*own.leak()].leak();
+        let home = &[("HOME", "/home/a"), ("TMPDIR", "/tmp")];
+        assert_eq!(with(&[("XDG_RUNTIME_DIR", "/x")], &["/x"]), Some("/x/laxity".into()));
+        assert_eq!(with(home, own), Some(Path::new(own[0]).join("laxity")));
+        assert_eq!(with(home, &[]), Some("/home/a/.local/state/laxity".into()));
+        assert_eq!(with(&[("HOME", "relative"), ("TMPDIR", "/tmp")], &[]), None);
     }
 }

@@ -76,7 +76,7 @@ impl Authority {
         double_hit: DoubleHit,
     ) -> Result<Self> {
         let keeper = Keeper::start()?;
-        let path = super::socket();
+        let path = super::socket()?;
         let listener = listen(&path).map_err(|error| {
             Diagnostic::environment(format!("{} cannot be listened at: {error}", path.display()))
                 .hint("promote, demote and resize need it: make the directory writable")

@@ -14,8 +14,8 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
 /// Where the loader listens. Only its user may write there.
-fn socket() -> PathBuf {
-    state_directory().join("amp-rm.socket")
+fn socket() -> Result<PathBuf> {
+    Ok(state_directory()?.path().join("amp-rm.socket"))
 }
 
 /// Has the loader carry out an order.
@@ -24,7 +24,7 @@ fn socket() -> PathBuf {
 ///
 /// No loader listens, or it does not listen to this user; what the loader has against the order.
 pub fn ask(order: &Order) -> Result<Outcome> {
-    let path = socket();
+    let path = socket()?;
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
         ErrorKind::PermissionDenied => Diagnostic::environment(format!(
             "only the user who has loaded amp-rm may change its tasks: {}: {error}",
