@@ -5,7 +5,8 @@ mod host;
 mod patience;
 
 use host::{
-    HostState, Running, SMALL_SET, can_run, kill, laxity, output, real_time_threads, small_set, words,
+    HostState, Running, SMALL_SET, can_run, copy_program, kill, laxity, output, real_time_threads, small_set,
+    words,
 };
 use patience::{at_rest, patiently, real_run};
 use serde_json::Value;
@@ -44,7 +45,7 @@ impl Commons {
             |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("mode");
         mode(directory.path(), 0o777);
         let program = directory.path().join("laxity");
-        fs::copy(env!("CARGO_BIN_EXE_laxity"), &program).expect("copy");
+        copy_program(&program);
         mode(&program, 0o755);
         let set = directory.path().join("small.toml");
         fs::write(&set, SMALL_SET).expect("write");

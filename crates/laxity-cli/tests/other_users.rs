@@ -5,7 +5,7 @@
 mod host;
 mod patience;
 
-use host::{SMALL_SET, laxity, output, words};
+use host::{SMALL_SET, copy_program, laxity, output, words};
 use patience::patiently;
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -37,7 +37,7 @@ impl Machine {
     fn new() -> Self {
         let machine = Machine { shared: tempfile::tempdir().expect("directory") };
         mode(machine.shared.path(), 0o1777);
-        fs::copy(env!("CARGO_BIN_EXE_laxity"), machine.path("laxity")).expect("copy");
+        copy_program(&machine.path("laxity"));
         mode(&machine.path("laxity"), 0o755);
         fs::write(machine.path("small.toml"), SMALL_SET).expect("write");
         mode(&machine.path("small.toml"), 0o644);

@@ -23,9 +23,16 @@ pub fn laxity() -> Command {
     command
 }
 
+/// A copy of the program, made by another process: a file that this one has open for writing, or a child that a test beside
+/// it is starting, cannot be executed.
+pub fn copy_program(to: &Path) {
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_laxity")).arg(to).status();
+    assert!(copied.expect("coreutils").success());
+}
+
 /// Runs to the end.
 pub fn output(command: &mut Command) -> Output {
-    command.stdin(Stdio::null()).output().expect("laxity starts")
+    command.stdin(Stdio::null()).output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
 /// Standard error as text.
