@@ -5,8 +5,8 @@ mod host;
 mod patience;
 
 use host::{
-    HostState, Running, SMALL_SET, can_run, copy_program, kill, laxity, output, real_time_threads, small_set,
-    words,
+    HostState, Running, SMALL_SET, can_run, copy_program, is_root, kill, laxity, output, real_time_threads,
+    small_set, words,
 };
 use patience::{at_rest, patiently, real_run};
 use serde_json::Value;
@@ -28,11 +28,6 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&content).expect("JSON")
 }
 
-fn is_root() -> bool {
-    // SAFETY: takes nothing.
-    unsafe { libc::geteuid() == 0 }
-}
-
 /// A directory for everybody, with a copy of the program that everybody may run and the small set.
 struct Commons {
     directory: tempfile::TempDir,
@@ -50,11 +45,11 @@ impl Commons {
         let set = directory.path().join("small.toml");
         fs::write(&set, SMALL_SET).expect("write");
         mode(&set, 0o644);
-        // Where a user keeps run-time state who has no session.
+        // Run-time state of a user without a session goes there.
         let home = directory.path().join("home");
         fs::create_dir(&home).expect("made");
         if is_root() {
-            std::os::unix::fs::chown(&home, NOBODY.parse().ok(), None).expect("root may");
+            std::os::unix::fs::chown(&home, NOBODY.parse().ok(), None).expect("done by root");
         }
         Commons { directory }
     }

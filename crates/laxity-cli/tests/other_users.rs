@@ -5,7 +5,7 @@
 mod host;
 mod patience;
 
-use host::{SMALL_SET, copy_program, laxity, output, words};
+use host::{SMALL_SET, copy_program, is_root, laxity, output, words};
 use patience::patiently;
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -16,12 +16,10 @@ const VICTIM: u32 = 54_321;
 const ATTACKER: u32 = 54_322;
 
 fn may_play_users() -> bool {
-    // SAFETY: takes nothing.
-    let is_root = unsafe { libc::geteuid() == 0 };
-    if !is_root {
+    if !is_root() {
         eprintln!("SKIPPED: only root can play several users");
     }
-    is_root
+    is_root()
 }
 
 fn mode(path: &Path, mode: u32) {
@@ -76,14 +74,18 @@ impl Machine {
 
     /// The attacker makes a directory for the victim's run-time state, with a journal that names the victim's file.
     fn plant(&self, directory: &Path) {
-        fs::create_dir(directory).expect("made");
+        fs::create_dir_all(directory).expect("made");
         mode(directory, 0o777);
-        let file = self.path("home/.bashrc");
-        let journal = format!(r#"[{{"write":{{"path":{file:?},"value":"planted"}}}}]"#);
-        fs::write(directory.join("undo-1.json"), journal).expect("write");
-        for path in [directory.to_owned(), directory.join("undo-1.json")] {
-            chown(path, Some(ATTACKER), Some(ATTACKER)).expect("root may");
-        }
+        chown(directory, Some(ATTACKER), Some(ATTACKER)).expect("done by root");
+        self.write_journal(directory, ATTACKER);
+    }
+
+    /// A user's journal that names the victim's file.
+    fn write_journal(&self, directory: &Path, user: u32) {
+        let (file, journal) = (self.path("home/.bashrc"), directory.join("undo-1.json"));
+        fs::write(&journal, format!(r#"[{{"write":{{"path":{file:?},"value":"planted"}}}}]"#))
+            .expect("write");
+        chown(journal, Some(user), Some(user)).expect("done by root");
     }
 
     fn is_unharmed(&self, ended: &Output) {
@@ -104,9 +106,7 @@ fn a_planted_journal_is_not_executed() {
     machine.is_unharmed(&machine.run_of_victim(&[("HOME", &home)]));
     assert!(home.join(".local/state/laxity").is_dir(), "the run has got as far as its own directory");
 
-    machine.plant(&machine.path("session"));
     let session = machine.path("session");
-    fs::rename(session.join("undo-1.json"), machine.path("journal")).expect("moved");
     machine.plant(&session.join("laxity"));
     let ended = machine.run_of_victim(&[("HOME", &home), ("XDG_RUNTIME_DIR", &session)]);
     machine.is_unharmed(&ended);
@@ -124,10 +124,7 @@ fn a_journal_that_names_other_files_is_not_carried_out() {
     let (home, state) = (machine.path("home"), machine.path("home/.local/state/laxity"));
     machine.run_of_victim(&[("HOME", &home)]);
     fs::create_dir_all(&state).expect("made");
-    let file = machine.path("home/.bashrc");
-    let journal = format!(r#"[{{"write":{{"path":{file:?},"value":"planted"}}}}]"#);
-    fs::write(state.join("undo-1.json"), journal).expect("write");
-    chown(state.join("undo-1.json"), Some(VICTIM), Some(VICTIM)).expect("root may");
+    machine.write_journal(&state, VICTIM);
     let ended = machine.run_of_victim(&[("HOME", &home)]);
     machine.is_unharmed(&ended);
     assert!(words(&ended).contains("no journal of laxity's"), "{}", words(&ended));
@@ -144,7 +141,7 @@ fn without_a_private_directory_nothing_is_run() {
     assert!(words(&ended).contains("no private directory"), "{}", words(&ended));
 }
 
-/// Root's directory is root's alone, whatever the umask: nobody else can open the lock, and so hold it.
+/// Whatever the umask, root's directory and lock have modes that keep other users from opening, and so from holding, the lock.
 #[test]
 fn another_user_cannot_hold_roots_lock() {
     if !may_play_users() {

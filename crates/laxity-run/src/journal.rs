@@ -236,13 +236,7 @@ fn recover_one(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A place for journals, and the directory that goes with it.
-    fn place() -> (tempfile::TempDir, PrivateDirectory) {
-        let parent = tempfile::tempdir().expect("directory");
-        let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
-        (parent, directory)
-    }
+    use crate::private::for_test;
 
     /// As a kernel's file would be: recovering with it tries the mechanism, not what is permitted.
     fn anything(_: &Undo) -> std::result::Result<(), String> {
@@ -251,7 +245,7 @@ mod tests {
 
     #[test]
     fn undoes_in_reverse_order_and_leaves_no_journal() {
-        let (parent, directory) = place();
+        let (parent, directory) = for_test();
         let file = parent.path().join("value");
         fs::write(&file, "new").expect("write");
         let mut journal = Journal::create(directory.clone());
@@ -265,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_killed_makers_changes_are_undone_by_the_next() {
-        let (parent, directory) = place();
+        let (parent, directory) = for_test();
         let file = parent.path().join("value");
         let mut journal = Journal::create(directory.clone());
         journal.record(Undo::Write { path: file.clone(), value: "old".into() }).expect("record");
@@ -280,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_journal_that_cannot_be_read_is_kept_and_named() {
-        let (_parent, directory) = place();
+        let (_parent, directory) = for_test();
         let file = directory.path().join("undo-1.json");
         fs::write(&file, "[{\"of-another-version\": 1}]").expect("write");
         assert!(recover(&directory).expect_err("unknown step").message.contains("undo-1.json"));
@@ -289,7 +283,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_undone_stays_in_the_journal() {
-        let (parent, directory) = place();
+        let (parent, directory) = for_test();
         let mut journal = Journal::create(directory.clone());
         let path = parent.path().join("no/such/file");
         journal.record(Undo::Write { path, value: "old".into() }).expect("record");
@@ -301,7 +295,7 @@ mod tests {
     /// A journal that names what laxity does not change is not carried out, not even in part.
     #[test]
     fn a_planted_journal_changes_nothing() {
-        let (parent, directory) = place();
+        let (parent, directory) = for_test();
         let (first, second) = (parent.path().join("first"), parent.path().join(".bashrc"));
         for path in [&first, &second] {
             fs::write(path, "mine").expect("write");

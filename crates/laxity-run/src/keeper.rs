@@ -224,12 +224,12 @@ fn recover(directory: &PrivateDirectory) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::private::for_test;
     use crate::sched::{self, Attributes};
 
     #[test]
     fn what_is_left_is_put_back_and_the_file_goes() {
-        let parent = tempfile::tempdir().expect("directory");
-        let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
+        let (_parent, directory) = for_test();
         let (stay, left) = std::sync::mpsc::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -253,8 +253,7 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_read_is_kept_and_named() {
-        let parent = tempfile::tempdir().expect("directory");
-        let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
+        let (_parent, directory) = for_test();
         std::fs::write(directory.path().join(FILE), "[{}]").expect("write");
         let error = recover(&directory).expect_err("of another version");
         assert!(error.message.contains(FILE), "{error}");

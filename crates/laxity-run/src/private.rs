@@ -1,7 +1,7 @@
 //! A directory that only its user can write to or look into, for what is executed when it is read again: how to undo
 //! changes to the host.
 //!
-//! Whoever can put a file into it can have this user's laxity do things. So the directory is made with mode 0700, its
+//! A file in it has this user's laxity do things. So the directory is made with mode 0700, its
 //! owner and mode are checked through the descriptor by which all of its files are then reached, links are never
 //! followed, and of files only those are read that the user owns alone.
 
@@ -164,6 +164,14 @@ fn refused(path: &Path, why: &str) -> Diagnostic {
     Diagnostic::environment(format!("cannot trust {} with run-time state: {why}", path.display())).hint(
         "laxity restores the host by what it finds there; remove it if nothing in it is yours, and it is made anew with mode 0700",
     )
+}
+
+/// One for a test, which is removed with the other value.
+#[cfg(test)]
+pub(crate) fn for_test() -> (tempfile::TempDir, PrivateDirectory) {
+    let parent = tempfile::tempdir().expect("directory");
+    let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
+    (parent, directory)
 }
 
 #[cfg(test)]

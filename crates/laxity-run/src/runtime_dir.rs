@@ -103,16 +103,11 @@ fn users_directory(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn place() -> (tempfile::TempDir, PrivateDirectory) {
-        let parent = tempfile::tempdir().expect("directory");
-        let directory = PrivateDirectory::open(&parent.path().join("state")).expect("made");
-        (parent, directory)
-    }
+    use crate::private::for_test;
 
     #[test]
     fn a_second_run_is_told_which_process_holds_the_machine() {
-        let (_parent, directory) = place();
+        let (_parent, directory) = for_test();
         let first = MachineLock::acquire_in(directory.clone()).expect("free");
         let second = MachineLock::acquire_in(directory.clone()).err().expect("held");
         assert!(second.message.contains(&format!("process {}", std::process::id())), "{second}");

@@ -23,8 +23,14 @@ pub fn laxity() -> Command {
     command
 }
 
-/// A copy of the program, made by another process: a file that this one has open for writing, or a child that a test beside
-/// it is starting, cannot be executed.
+/// Whether the tests run as root.
+pub fn is_root() -> bool {
+    // SAFETY: takes nothing.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// A copy of the program, made by another process. This one would have the file open for writing, and so would a child that
+/// another test starts at that moment; the kernel executes no such file.
 pub fn copy_program(to: &Path) {
     let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_laxity")).arg(to).status();
     assert!(copied.expect("coreutils").success());

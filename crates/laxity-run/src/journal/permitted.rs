@@ -1,5 +1,5 @@
-//! What a journal may name: files of the kernel that laxity changes, and cgroups that it makes. Everything else is not
-//! laxity's to write or to remove, whoever has written the journal.
+//! What a journal may name: files of the kernel that laxity changes, and cgroups that it makes. A journal that
+//! names anything else is refused, also if it is in the right directory.
 
 use super::Undo;
 use rustix::fs::{Mode, OFlags, fstatfs, open};
