@@ -14,7 +14,7 @@
  * 3. A sample begins and ends on one CPU, between functions that cannot migrate; where that is not so, it says it below.
  * 4. What user space must know (which function a sample came from) is the sample's kind and policy.
  */
-#include <scx/common.bpf.h>
+#include "kernel/sched_ext.h"
 #include "overheads/switches.h"
 #include "overheads/interrupts.h"
 #include "overheads/releases.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The least that every scheduler here needs: loads where the others can be loaded at all. */
-#include <scx/common.bpf.h>
+#include "kernel/sched_ext.h"
 
 char _license[] SEC("license") = "GPL";
 

@@ -25,10 +25,7 @@
  * 6. Every program is optional: what this kernel does not have is left out, and excuses nothing. Tracepoints are used as they
  *    are, without types (raw_tp): there are kernels that let them be watched that way only.
  */
-#include <vmlinux.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-#include <bpf/bpf_core_read.h>
+#include "kernel/sched_ext.h"
 #include "trace/rings.bpf.h"
 
 char _license[] SEC("license") = "GPL";

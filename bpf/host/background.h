@@ -51,7 +51,7 @@ static __always_inline u64 lx_ordinary_start(struct task_struct *p)
 static __always_inline bool lx_take_ordinary(u32 cpu)
 {
 	(void)cpu;
-	return scx_bpf_dsq_move_to_local(LX_BACKGROUND, 0);
+	return scx_bpf_dsq_move_to_local(LX_BACKGROUND);
 }
 
 /* There are no other queues to take from. */

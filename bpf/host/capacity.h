@@ -3,7 +3,7 @@
 #ifndef LX_HOST_CAPACITY_H
 #define LX_HOST_CAPACITY_H
 
-#include <scx/common.bpf.h>
+#include "../kernel/sched_ext.h"
 
 
 #define LX_TASKS_MAX 2048u

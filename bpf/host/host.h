@@ -14,7 +14,8 @@
 
 char _license[] SEC("license") = "GPL";
 
-UEI_DEFINE(uei);
+/* Why the scheduler has ended; `kind` 0: it has not. */
+struct lx_exit ended SEC(".data");
 
 /* Written by user space before it runs set_up. */
 struct lx_host_setup setup_data SEC(".data.setup");
@@ -169,16 +170,32 @@ s32 BPF_STRUCT_OPS_SLEEPABLE(on_init)
 
 void BPF_STRUCT_OPS(on_exit, struct scx_exit_info *info)
 {
-	UEI_RECORD(uei, info);
+	lx_record_exit(&ended, info);
 }
 
-SCX_OPS_DEFINE(laxity, .select_cpu = (void *)on_select_cpu, .enqueue = (void *)on_enqueue,
-	       .dequeue = (void *)on_dequeue, .dispatch = (void *)on_dispatch, .running = (void *)on_running,
-	       .stopping = (void *)on_stopping, .quiescent = (void *)on_quiescent, .yield = (void *)on_yield,
-	       .tick = (void *)on_tick, .set_cpumask = (void *)on_set_cpumask, .init_task = (void *)on_init_task,
-	       .exit_task = (void *)on_exit_task, .enable = (void *)on_enable, .disable = (void *)on_disable,
-	       .dump_cpu = (void *)on_dump_cpu, .dump_task = (void *)on_dump_task, .init = (void *)on_init,
-	       .exit = (void *)on_exit, .timeout_ms = 30000, .name = "laxity",
-	       .flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED);
+SEC(".struct_ops.link")
+struct sched_ext_ops laxity = {
+	.select_cpu = (void *)on_select_cpu,
+	.enqueue = (void *)on_enqueue,
+	.dequeue = (void *)on_dequeue,
+	.dispatch = (void *)on_dispatch,
+	.running = (void *)on_running,
+	.stopping = (void *)on_stopping,
+	.quiescent = (void *)on_quiescent,
+	.yield = (void *)on_yield,
+	.tick = (void *)on_tick,
+	.set_cpumask = (void *)on_set_cpumask,
+	.init_task = (void *)on_init_task,
+	.exit_task = (void *)on_exit_task,
+	.enable = (void *)on_enable,
+	.disable = (void *)on_disable,
+	.dump_cpu = (void *)on_dump_cpu,
+	.dump_task = (void *)on_dump_task,
+	.init = (void *)on_init,
+	.exit = (void *)on_exit,
+	.timeout_ms = 30000,
+	.name = "laxity",
+	.flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED,
+};
 
 #endif

@@ -198,7 +198,7 @@ static __always_inline void lx_enqueue_ordinary(struct task_struct *p, u64 enq_f
 /* A task that waits for `cpu` goes to the CPU that asks. */
 static __always_inline bool lx_take_ordinary(u32 cpu)
 {
-	return scx_bpf_dsq_move_to_local(LX_ORDINARY(cpu), 0);
+	return scx_bpf_dsq_move_to_local(LX_ORDINARY(cpu));
 }
 
 /* The CPU that has most to give to one with the load `here`, or LX_NONE: what waits there, or what runs there on a slower one. */

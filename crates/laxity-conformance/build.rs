@@ -3,16 +3,16 @@
 use laxity_build::Object;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
-    let policy = manifest.join("../../policy");
+    let root = manifest.join("../..").canonicalize().expect("this file is in it");
+    let policy = root.join("policy");
     println!("cargo::rerun-if-changed={}", policy.display());
     println!("cargo::rerun-if-changed=native");
     native(&policy, "checked", true);
     native(&policy, "plain", false);
-    laxity_build::write_objects(&laxity_build::bpf_compiler().map(|clang| objects(&clang, &policy)));
+    laxity_build::write_objects(&laxity_build::bpf_compiler().map(|clang| objects(&clang, &root)));
 }
 
 /// As in `laxity-policy`, whose build is the one that counts.
@@ -36,22 +36,10 @@ fn native(policy: &Path, name: &str, checked: bool) {
         .compile(&format!("laxity_rig_{name}"));
 }
 
-fn objects(clang: &str, policy: &Path) -> Vec<Object> {
-    let objects = laxity_build::objects(&policy.join("bpf"));
+fn objects(clang: &str, root: &Path) -> Vec<Object> {
+    let objects = laxity_build::objects(&root.join("policy/bpf"));
     for object in &objects {
-        compile(clang, object);
+        laxity_build::compile(clang, root, object, &["-Wextra".into()]);
     }
     objects
-}
-
-fn compile(clang: &str, object: &Object) {
-    let status = Command::new(clang)
-        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror", "-c"])
-        .args(object.definition())
-        .arg(&object.source)
-        .arg("-o")
-        .arg(object.path())
-        .status()
-        .expect("it has just been started");
-    assert!(status.success(), "{} does not compile as BPF", object.name);
 }

@@ -70,12 +70,30 @@ impl Object {
     pub fn path(&self) -> PathBuf {
         out_directory().join(format!("{}.bpf.o", self.name))
     }
+}
 
-    /// What the compiler has to be told beside the source.
-    #[must_use]
-    pub fn definition(&self) -> Option<String> {
-        self.policy.map(|policy| format!("-DPOLICY={policy}"))
-    }
+/// Compiles an object for BPF, with `arguments` besides those that every object needs.
+///
+/// The kernel's verifier wants the types (BTF), which come with debug information; the rest of that goes to a file beside
+/// the object (`-gsplit-dwarf`), and the names in it begin at the repository, wherever that is.
+///
+/// # Panics
+///
+/// It does not compile.
+pub fn compile(clang: &str, root: &Path, object: &Object, arguments: &[String]) {
+    let output = Command::new(clang)
+        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-gsplit-dwarf=split", "-Wall", "-Werror"])
+        .arg(format!("-ffile-prefix-map={}/=", root.display()))
+        .args(arguments)
+        .args(object.policy.map(|policy| format!("-DPOLICY={policy}")))
+        .arg("-c")
+        .arg(&object.source)
+        .arg("-o")
+        .arg(object.path())
+        .output()
+        .unwrap_or_else(|error| panic!("{clang}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{} does not compile as BPF:\n{said}", object.name);
 }
 
 /// The objects of a directory: one per policy, and one per other `NAME.bpf.c`.

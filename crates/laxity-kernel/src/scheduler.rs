@@ -193,7 +193,7 @@ impl Scheduler {
             return Err(taken(&name));
         }
         let opened = prepare(options).map_err(environment)?;
-        let exit_place = opened.place_in_data("uei").map_err(environment)?;
+        let exit_place = opened.place_in_data("ended").map_err(environment)?;
         let object = opened.object.load().map_err(|error| refused(options.policy, &error))?;
         let (interface, servers) = (Vec::new(), Vec::new());
         let mut scheduler = Scheduler { object, link: None, interface, releaser: None, exit_place, servers };
@@ -402,7 +402,7 @@ fn refused(policy: Policy, error: &libbpf_rs::Error) -> Diagnostic {
         .hint("a kernel that laxity is tested with takes it: 6.18, 7.2, 7.3; in a virtual machine: laxity vm -- ...")
 }
 
-/// As `struct user_exit_info` of the sched_ext tools: kind, CPU, code, 128 bytes reason, 1024 bytes message.
+/// As `struct lx_exit` (bpf/kernel/sched_ext.h): kind, CPU, code, 128 bytes reason, 1024 bytes message.
 fn exit_of(data: &[u8]) -> Option<Exit> {
     let number = |from: usize| data.get(from..from + 4).map(|b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]]));
     let kind = number(0)?;

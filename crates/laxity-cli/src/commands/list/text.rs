@@ -157,7 +157,7 @@ impl Text<'_> {
         let longest = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         let names = longest.clamp(NAMES_WIDTH, 2 * NAMES_WIDTH);
         let Some(width) = self.width else {
-            return rows.iter().map(|(name, words)| format!("  {name:<names$} {words}\n")).collect();
+            return rows.iter().map(|(name, words)| format!("  {name:<names$}  {words}\n")).collect();
         };
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
