@@ -2,11 +2,10 @@
 
 use crate::arguments::Said;
 pub use laxity_model::cannot_write;
-use laxity_model::{Diagnostic, Existing, Result};
+use laxity_model::{Diagnostic, Result};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -111,17 +110,6 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
     print_data(&(text + "\n"))
-}
-
-/// Writes a file of laxity's own, such as one of a results directory, whole or not at all; what a user names goes through
-/// [`laxity_model::write_file`] with what is asked about files that are there.
-pub fn write_file(path: &Path, text: &str) -> Result<()> {
-    write_bytes(path, text.as_bytes())
-}
-
-/// The same for what is no text.
-pub fn write_bytes(path: &Path, bytes: &[u8]) -> Result<()> {
-    laxity_model::write_file(path, bytes, Existing::Replace)
 }
 
 /// Success, or the exit code for misses.

@@ -23,7 +23,7 @@ mod table_csv;
 mod terminal;
 
 pub use laxity_kernel::rings::SampleKind;
-pub use record::{Options, Recorded, record};
+pub use record::{Options, Recorded, SamplesFile, record};
 pub use recorder::{Missing, Recorder, Recording, Selection};
 pub use sample::{Class, Sample, Sampler};
 pub use samples_file::{OVERHEADS_VERSION, SamplesWriter, read_samples};

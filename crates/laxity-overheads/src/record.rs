@@ -6,11 +6,10 @@ use crate::samples_file::SamplesWriter;
 use crate::statistics::Groups;
 use crate::summary::Summary;
 use laxity_kernel::rings::Record;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Draft, OutputDirectory, Result, cannot_write};
 use parquet::errors::ParquetError;
-use std::fs::{self, File};
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -22,12 +21,27 @@ pub struct Options {
     /// Of what is drawn where there are more samples than are kept.
     pub seed: u64,
     /// A file for all samples; nothing: they are not written.
-    pub samples: Option<PathBuf>,
+    pub samples: Option<SamplesFile>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Options { run: 0, seed: 1, samples: None }
+    }
+}
+
+/// Where samples are written.
+#[derive(Debug, Clone)]
+pub struct SamplesFile {
+    /// The directory.
+    pub directory: OutputDirectory,
+    /// The file in it.
+    pub name: String,
+}
+
+impl SamplesFile {
+    fn path(&self) -> PathBuf {
+        self.directory.path().join(&self.name)
     }
 }
 
@@ -53,7 +67,7 @@ pub fn record(
     ready: impl FnOnce(),
     mut each: impl FnMut(&Record),
 ) -> Result<Recorded> {
-    let mut file = options.samples.as_deref().map(samples_file).transpose()?;
+    let mut file = options.samples.as_ref().map(samples_file).transpose()?;
     let empty = recorder.empty_samples();
     let mut groups = Groups::new(options.seed);
     let mut sampler = Sampler::default();
@@ -73,22 +87,20 @@ pub fn record(
     let duration_ns = u64::try_from(begin.elapsed().as_nanos()).unwrap_or(u64::MAX);
     let missing = [recorder.missing(), &recording.missing].concat();
     let summary = Summary::of(&groups, recording, missing, &empty, duration_ns);
-    if let (Some(path), Some(file)) = (&options.samples, file) {
-        let finished = failed.map_or_else(|| file.finish().map(drop), Err);
-        finished.map_err(|error| cannot_write(path, &error))?;
+    if let (Some(samples), Some(file)) = (&options.samples, file) {
+        let finished = failed.map_or_else(|| publish(file), |error| Err(io::Error::other(error)));
+        finished.map_err(|error| cannot_write(&samples.path(), &error))?;
     }
     Ok(Recorded { summary, groups })
 }
 
-fn samples_file(path: &Path) -> Result<SamplesWriter<BufWriter<File>>> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
-    }
-    let file = File::create(path).map_err(|error| cannot_write(path, &error))?;
-    SamplesWriter::new(BufWriter::new(file)).map_err(|error| cannot_write(path, &error))
+fn samples_file(samples: &SamplesFile) -> Result<SamplesWriter<BufWriter<Draft>>> {
+    let draft =
+        samples.directory.draft(&samples.name).map_err(|error| cannot_write(&samples.path(), &error))?;
+    SamplesWriter::new(BufWriter::new(draft))
+        .map_err(|error| cannot_write(&samples.path(), &io::Error::other(error)))
 }
 
-fn cannot_write(path: &Path, error: &impl std::fmt::Display) -> Diagnostic {
-    Diagnostic::usage(format!("{} cannot be written: {error}", path.display()))
-        .hint("choose a directory that can be written")
+fn publish(file: SamplesWriter<BufWriter<Draft>>) -> io::Result<()> {
+    file.finish().map_err(io::Error::other)?.into_inner()?.publish(false)
 }

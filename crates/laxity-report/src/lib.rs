@@ -9,7 +9,7 @@
 //! # let results = laxity_trace::load(std::path::Path::new("results"))?;
 //! let report = laxity_report::Report::of(&results)?;
 //! println!("{}", report.text(laxity_report::TextStyle::default()));
-//! report.write(std::path::Path::new("results"))?;
+//! report.write(&laxity_model::OutputDirectory::open(std::path::Path::new("results"))?)?;
 //! # Ok(())
 //! # }
 //! ```
@@ -46,10 +46,9 @@ pub use verified::Verified;
 
 use cells::{Layout, set_cell};
 use html::{PlacedPlots, Schedules};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{OutputDirectory, Result};
 use laxity_trace::{Results, Summary};
 use serde::Serialize;
-use std::fs;
 use std::path::Path;
 use study::Study;
 
@@ -212,15 +211,13 @@ impl<'a> Report<'a> {
     /// Writes [`HTML_FILE`], [`MARKDOWN_FILE`] and [`PLOTS_DIRECTORY`] into a directory.
     ///
     /// Errors: a file cannot be written.
-    pub fn write(&self, directory: &Path) -> Result<()> {
+    pub fn write(&self, directory: &OutputDirectory) -> Result<()> {
         let placed = self.placed_plots()?;
-        let plots = directory.join(PLOTS_DIRECTORY);
-        fs::create_dir_all(&plots).map_err(|e| cannot_write(&plots, &e))?;
-        for plot in placed.overview.iter().chain(placed.sets.iter().flatten()) {
-            write_file(&plots.join(format!("{}.svg", plot.stem)), &plot.svg)?;
-        }
-        write_file(&directory.join(MARKDOWN_FILE), &self.markdown())?;
-        write_file(&directory.join(HTML_FILE), &html::page(self, &placed)?)
+        let all = placed.overview.iter().chain(placed.sets.iter().flatten());
+        let plots = all.map(|plot| (plot.stem.as_str(), plot.svg.as_str()));
+        directory.fill_subdirectory(PLOTS_DIRECTORY, "svg", plots)?;
+        directory.write(MARKDOWN_FILE, self.markdown().as_bytes())?;
+        directory.write(HTML_FILE, html::page(self, &placed)?.as_bytes())
     }
 
     fn placed_plots(&self) -> Result<PlacedPlots> {
@@ -238,13 +235,4 @@ impl<'a> Report<'a> {
         }
         Ok(PlacedPlots { overview, sets })
     }
-}
-
-fn write_file(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|e| cannot_write(path, &e))
-}
-
-fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::environment(format!("cannot write {}: {error}", path.display()))
-        .hint("check free space and permissions, or choose another directory with --out")
 }

@@ -5,9 +5,9 @@
 //! owner and mode are checked through the descriptor by which all of its files are then reached, links are never
 //! followed, and of files only those are read that the user owns alone.
 
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Draft, Result, remove_at};
 use rustix::fd::OwnedFd;
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{self, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -98,18 +98,9 @@ impl PrivateDirectory {
     ///
     /// It cannot be written; what was there before still is.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let draft = format!("{name}.draft");
-        self.remove(&draft)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(fs::openat(&*self.descriptor, &draft, flags, Mode::RUSR | Mode::WUSR)?);
-        let written = file
-            .write_all(bytes)
-            .and_then(|()| Ok(fs::renameat(&*self.descriptor, &draft, &*self.descriptor, name)?));
-        if written.is_err() {
-            // The error is said; a draft that stays is removed by the next.
-            let _ = self.remove(&draft);
-        }
-        written
+        let mut draft = Draft::create(&self.descriptor, name, Mode::RUSR | Mode::WUSR)?;
+        draft.write_all(bytes)?;
+        draft.publish(false)
     }
 
     /// Removes a file; one that is not there is removed.
@@ -118,10 +109,7 @@ impl PrivateDirectory {
     ///
     /// An error of the file system.
     pub fn remove(&self, name: &str) -> io::Result<()> {
-        match fs::unlinkat(&*self.descriptor, name, AtFlags::empty()) {
-            Err(Errno::NOENT) => Ok(()),
-            removed => Ok(removed?),
-        }
+        remove_at(&self.descriptor, name)
     }
 
     /// A file to lock, which is made if it is not there. Others cannot open it, and so cannot hold its lock.

@@ -4,12 +4,12 @@
 //! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; anything
 //! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
 
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, OutputDirectory, Result};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -59,11 +59,10 @@ impl Journal {
         description: &Value,
         is_whole: impl Fn(&T) -> bool,
     ) -> Result<(Journal, Points<T>)> {
-        fs::create_dir_all(directory).map_err(|error| refused(directory, &error))?;
-        claim(directory, description)?;
+        let output = OutputDirectory::create(directory)?;
+        claim(&output, description)?;
         let path = directory.join(POINTS_FILE);
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let mut file = file.map_err(|error| refused(&path, &error))?;
+        let mut file = output.open_file(POINTS_FILE)?;
         lock(&file, directory)?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(|error| match error.kind() {
@@ -113,7 +112,8 @@ fn lock(file: &File, directory: &Path) -> Result<()> {
 }
 
 /// Writes whose directory it is, or refuses another's.
-fn claim(directory: &Path, description: &Value) -> Result<()> {
+fn claim(output: &OutputDirectory, description: &Value) -> Result<()> {
+    let directory = output.path();
     let path = directory.join(DESCRIPTION_FILE);
     match fs::read_to_string(&path) {
         Ok(text) => {
@@ -131,10 +131,8 @@ fn claim(directory: &Path, description: &Value) -> Result<()> {
             .hint("choose another directory with --out, or remove that one"))
         }
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let draft = directory.join(format!(".{DESCRIPTION_FILE}.draft"));
             let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
-            let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path));
-            written.map_err(|error| refused(&path, &error))
+            output.write(DESCRIPTION_FILE, text.as_bytes())
         }
         Err(error) => Err(refused(&path, &error)),
     }

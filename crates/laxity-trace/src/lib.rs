@@ -24,9 +24,9 @@ mod whole_file;
 pub use activities_file::KernelActivity;
 pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict};
 pub use directory::{
-    ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, JOBS_FILE, MANIFEST_FILE, ResultsDirectory,
-    create_events, events_path, load, load_manifest, open_events, read_activities, runs_with_events,
-    write_activities,
+    ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, FinishedResults, JOBS_FILE, MANIFEST_FILE,
+    ResultsDirectory, create_events, events_path, load, load_manifest, open_events, read_activities,
+    runs_with_events, write_activities,
 };
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};

@@ -192,13 +192,13 @@ fn conclude(
 ) -> Result<ExitCode> {
     let evaluated = Report::of(&finished.results)?;
     if let Some(best) = &evaluated.recommendation().scheduler {
-        finished.deployment.write(&finished.directory, sets, best)?;
+        finished.deployment.write(finished.directory.path(), sets, best)?;
     }
-    let verdict = report::publish(&finished.directory, evaluated, &[], arguments.json, true)?;
+    let verdict = report::publish(finished.directory.path(), evaluated, &[], arguments.json, true)?;
     if finished.interrupted {
         output::say(format_args!(
             "interrupted: what was measured until then is in {}",
-            finished.directory.display()
+            finished.directory.path().display()
         ));
         return Ok(ExitCode::from(output::INTERRUPTED));
     }

@@ -4,12 +4,11 @@ use crate::arguments::{count, value};
 use crate::overheads::{Probes, record_during, write_costs};
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_model::{Diagnostic, Duration, Result};
-use laxity_overheads::{Class, Options, Recorded, terminal};
+use laxity_model::{Diagnostic, Duration, OutputDirectory, Result};
+use laxity_overheads::{Class, Options, Recorded, SamplesFile, terminal};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
@@ -79,13 +78,12 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     if let Some((program, _)) = arguments.command.split_first() {
         super::exec::check_program(program)?;
     }
-    if let Some(directory) = &arguments.out {
-        make_room(directory, arguments.force)?;
-    }
+    let out = arguments.out.as_deref().map(|directory| make_room(directory, arguments.force)).transpose()?;
     let stop = interrupt::flag()?;
     let probes = if arguments.functions { Probes::Functions } else { Probes::Events };
     let mut recorder = probes.attach()?;
-    let samples = arguments.out.as_ref().map(|directory| directory.join(SAMPLES_FILE));
+    let samples =
+        out.as_ref().map(|out| SamplesFile { directory: out.clone(), name: SAMPLES_FILE.to_owned() });
     let options = Options { samples, ..Options::default() };
     let mut threads = Threads::new();
     let note = |record: &laxity_kernel::rings::Record| {
@@ -95,8 +93,8 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     };
     let (ended, recorded) = record_during(&mut recorder, &options, note, || wait(arguments, &stop));
     let (ended, recorded) = (ended?, recorded?);
-    if let Some(directory) = &arguments.out {
-        keep(directory, arguments, &recorded, &threads)?;
+    if let Some(output) = &out {
+        keep(output, arguments, &recorded, &threads)?;
     }
     match arguments.json {
         true => output::print_json(&recorded.summary)?,
@@ -112,24 +110,17 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
 }
 
 /// Refuses what would be overwritten, before anything is measured.
-fn make_room(directory: &Path, force: bool) -> Result<()> {
+fn make_room(directory: &Path, force: bool) -> Result<OutputDirectory> {
     if directory.join(SUMMARY_FILE).exists() && !force {
         return Err(Diagnostic::usage(format!("{} has a recording already", directory.display()))
             .hint("choose another --out, or replace it with --force"));
     }
-    std::fs::create_dir_all(directory).map_err(|error| output::cannot_write(directory, &error))?;
-    for name in REAL_TIME
+    let output = OutputDirectory::create(directory)?;
+    REAL_TIME
         .iter()
         .flat_map(|class| ["mean", "max"].map(|which| format!("{}-{which}.csv", class.name())))
-    {
-        match std::fs::remove_file(directory.join(&name)) {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(output::cannot_write(&directory.join(name), &error));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
+        .try_for_each(|name| output.remove(&name))?;
+    Ok(output)
 }
 
 /// Waits until the program has ended, the time is over, or a signal ends the recording; gives how the program
@@ -177,19 +168,19 @@ fn code_of(status: ExitStatus) -> ExitCode {
 }
 
 fn keep(
-    directory: &Path,
+    output: &OutputDirectory,
     arguments: &OverheadsArguments,
     recorded: &Recorded,
     threads: &Threads,
 ) -> Result<()> {
     let text = serde_json::to_string_pretty(&recorded.summary).expect("serializes") + "\n";
-    output::write_file(&directory.join(SUMMARY_FILE), &text)?;
+    output.write(SUMMARY_FILE, text.as_bytes())?;
     for class in REAL_TIME {
         let Some(seen) = threads.get(&class) else { continue };
         let tasks = arguments.tasks.unwrap_or_else(|| u32::try_from(seen.len()).expect("few threads"));
-        write_costs(directory, class.name(), class, &[(tasks, &recorded.groups)], &recorded.summary)?;
+        write_costs(output, class.name(), class, &[(tasks, &recorded.groups)], &recorded.summary)?;
     }
-    output::say(format_args!("recording: {}", directory.display()));
+    output::say(format_args!("recording: {}", output.path().display()));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::overheads::{self, RunOverheads};
 use crate::progress::Phase;
 use crate::simulation::views::{Shown, Views};
 use crate::{output, simulation};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, OutputDirectory, Result};
 use laxity_oracle::Verdict;
 use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
 use laxity_trace::{AnalysisRecord, Host, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
@@ -106,6 +106,7 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
         return look(arguments, &views);
     }
     views.check(1)?;
+    let _lock = OutputDirectory::open(&arguments.directory)?.lock()?;
     let results = laxity_trace::load(&arguments.directory)?;
     publish(&arguments.directory, Report::of(&results)?, &[], arguments.json, true)?;
     Ok(ExitCode::SUCCESS)
@@ -181,8 +182,8 @@ pub fn publish(
     let overheads = overheads::read(directory)?;
     let text = Answer::of(&report, verdicts, &overheads, Some(directory)).text()?;
     let phase = Phase::begin("writing the report", output::quiet());
-    let written =
-        output::write_file(&directory.join(SUMMARY_FILE), &text).and_then(|()| report.write(directory));
+    let written = OutputDirectory::open(directory)
+        .and_then(|output| output.write(SUMMARY_FILE, text.as_bytes()).and_then(|()| report.write(&output)));
     phase.end();
     // The answer does not need the disk.
     if json {

@@ -6,8 +6,7 @@ use clap::{Args, Command, CommandFactory as _};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
-use laxity_model::Result;
-use std::fs;
+use laxity_model::{OutputDirectory, Result};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,10 +40,9 @@ pub fn completions(arguments: &CompletionsArguments) -> Result<ExitCode> {
 
 /// Writes a manual page per command: `laxity.1`, `laxity-compare.1` ...
 pub fn man(arguments: &ManArguments) -> Result<ExitCode> {
-    let directory = &arguments.directory;
-    fs::create_dir_all(directory).map_err(|error| output::cannot_write(directory, &error))?;
+    let directory = OutputDirectory::create(&arguments.directory)?;
     for page in pages(&Cli::command()) {
-        output::write_bytes(&directory.join(page.file), &page.text)?;
+        directory.write(&page.file, &page.text)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -143,9 +143,9 @@ fn publish(finished: &Finished, arguments: &SimulateArguments, sets: &[TaskSet])
     let tables = !arguments.views.text;
     let clean = match &finished.directory {
         Some(directory) => {
-            let results = laxity_trace::load(directory)?;
+            let results = laxity_trace::load(directory.path())?;
             let verdict = report::publish(
-                directory,
+                directory.path(),
                 Report::of(&results)?,
                 &finished.verdicts,
                 arguments.json,

@@ -36,7 +36,8 @@ use laxity_run::{
     BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
 use laxity_trace::{
-    AnalysisRecord, Existing, NOT_ANALYSED, Results, ResultsDirectory, Run, RunStatus, RunSummary,
+    AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, Results, ResultsDirectory, Run, RunStatus,
+    RunSummary,
 };
 use parts::{Part, parts};
 use runs::{Work, manifest, planned_runs};
@@ -185,7 +186,7 @@ impl Settings {
 /// How the experiment went.
 pub struct Finished {
     /// The directory.
-    pub directory: PathBuf,
+    pub directory: FinishedResults,
     /// Everything, with the jobs.
     pub results: Results,
     /// How any of the schedulers is deployed.
@@ -263,13 +264,12 @@ pub fn conduct_on(
         measuring.write_costs(directory.path())?;
     }
     laboratory.simulate_beside(&runs, &mut directory)?;
-    let path = directory.path().to_owned();
     let phase = Phase::begin("reading the results", settings.quiet);
-    directory.finish()?;
-    let results = laxity_trace::load(&path)?;
+    let directory = directory.finish()?;
+    let results = laxity_trace::load(directory.path())?;
     phase.end();
     let deployment = Deployment { parts, capabilities: capabilities.clone() };
-    Ok(Finished { directory: path, results, deployment, interrupted: interrupt.load(SeqCst) })
+    Ok(Finished { directory, results, deployment, interrupted: interrupt.load(SeqCst) })
 }
 
 /// What is proven of each part. Sets whose jobs may exceed their WCETs are left out: tests assume that none does.

@@ -3,12 +3,12 @@
 use super::Settings;
 use super::placing::{Placed, Placements, Placing};
 use crate::commands::DEPLOY_DIRECTORY;
+use crate::deploy;
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
-use crate::{deploy, output};
 use laxity_model::{
-    CpuList, Diagnostic, Failure, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, TaskKind, TaskSet,
-    Utilization,
+    CpuList, Diagnostic, Failure, OutputDirectory, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    TaskKind, TaskSet, Utilization,
 };
 use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
@@ -230,17 +230,13 @@ pub struct Deployment {
 impl Deployment {
     /// Writes into the results directory `path` what it takes to deploy each set under the scheduler of this name.
     pub fn write(&self, path: &Path, sets: &[TaskSet], scheduler: &str) -> Result<()> {
-        let folder = path.join(DEPLOY_DIRECTORY);
         let machine = laxity_run::online_cpus()?;
         let host = deploy::Host { hierarchy: self.capabilities.cpusets.as_ref().ok(), machine: &machine };
         for part in self.parts.iter().filter(|part| part.scheduler.name == scheduler) {
             let (Ok(plan), Some(linux)) = (&part.plan, part.scheduler.linux()) else { continue };
-            std::fs::create_dir_all(&folder).map_err(|error| {
-                Diagnostic::environment(format!("cannot create {}: {error}", folder.display()))
-                    .hint("check free space")
-            })?;
+            let folder = OutputDirectory::open(path)?.subdirectory(DEPLOY_DIRECTORY)?;
             for file in deploy::files(&sets[part.set], linux, plan, &host) {
-                output::write_file(&folder.join(&file.name), &file.text)?;
+                folder.write(&file.name, file.text.as_bytes())?;
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Overheads in a results directory.
 
 use crate::output;
-use laxity_model::{Diagnostic, Result};
-use laxity_overheads::{Class, Groups, Row, Summary, Which, overheads_csv, terminal};
+use laxity_model::{Diagnostic, OutputDirectory, Result};
+use laxity_overheads::{Class, Groups, Row, SamplesFile, Summary, Which, overheads_csv, terminal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -32,7 +32,21 @@ pub struct RunOverheads {
 
 /// The file of samples of a run.
 pub fn samples_path(directory: &Path, run: u32) -> PathBuf {
-    directory.join(OVERHEADS_DIRECTORY).join(format!("run-{run}.parquet"))
+    directory.join(OVERHEADS_DIRECTORY).join(samples_name(run))
+}
+
+fn samples_name(run: u32) -> String {
+    format!("run-{run}.parquet")
+}
+
+/// The same, to be written.
+///
+/// # Errors
+///
+/// Those of [`OutputDirectory::subdirectory`].
+pub fn samples_file(directory: &Path, run: u32) -> Result<SamplesFile> {
+    let directory = OutputDirectory::open(directory)?.subdirectory(OVERHEADS_DIRECTORY)?;
+    Ok(SamplesFile { directory, name: samples_name(run) })
 }
 
 /// Removes what an earlier experiment has left.
@@ -52,10 +66,9 @@ pub fn clear(directory: &Path) -> Result<()> {
 
 /// Writes what was recorded of a run; its samples are written already.
 pub fn keep(directory: &Path, overheads: &RunOverheads) -> Result<()> {
-    let folder = directory.join(OVERHEADS_DIRECTORY);
-    fs::create_dir_all(&folder).map_err(|error| output::cannot_write(&folder, &error))?;
     let text = serde_json::to_string_pretty(overheads).expect("serializes") + "\n";
-    output::write_file(&folder.join(format!("run-{}.json", overheads.run)), &text)
+    let folder = OutputDirectory::open(directory)?.subdirectory(OVERHEADS_DIRECTORY)?;
+    folder.write(&format!("run-{}.json", overheads.run), text.as_bytes())
 }
 
 /// Overheads of all runs in a results directory, by number of the run.
@@ -91,18 +104,17 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 /// Writes the CSV files of one scheduler, a row per number of tasks: what `--costs` takes. `summary` says what could not be
 /// measured.
 pub fn write_costs(
-    folder: &Path,
+    folder: &OutputDirectory,
     scheduler: &str,
     class: Class,
     by_tasks: &[(u32, &Groups)],
     summary: &Summary,
 ) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|error| output::cannot_write(folder, &error))?;
     let rows: Vec<Row> = by_tasks.iter().map(|(tasks, groups)| Row::of(*tasks, groups, class)).collect();
     let stem = scheduler.replace(':', "-");
     for (which, ending) in [(Which::Mean, "mean"), (Which::Max, "max")] {
         let text = overheads_csv(&rows, which, |kind| summary.absent(kind));
-        output::write_file(&folder.join(format!("{stem}-{ending}.csv")), &text)?;
+        folder.write(&format!("{stem}-{ending}.csv"), text.as_bytes())?;
     }
     Ok(())
 }

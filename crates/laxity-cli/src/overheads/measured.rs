@@ -1,10 +1,10 @@
 //! Recording the overheads of an experiment's runs, one after the other.
 
 use super::class_of;
-use super::kept::{self, RunOverheads, samples_path};
+use super::kept::{self, RunOverheads};
 use super::recording::{Probes, record_during};
 use crate::simulation::NamedScheduler;
-use laxity_model::Result;
+use laxity_model::{OutputDirectory, Result};
 use laxity_overheads::{Class, Groups, Options, Recorded, Recorder, Summary};
 use std::cell::RefCell;
 use std::path::Path;
@@ -58,7 +58,10 @@ impl Measuring {
         subject: &Subject<'_>,
         work: impl FnOnce() -> T,
     ) -> (T, Result<()>) {
-        let samples = Some(samples_path(directory, subject.run));
+        let samples = match kept::samples_file(directory, subject.run) {
+            Ok(samples) => Some(samples),
+            Err(error) => return (work(), Err(error)),
+        };
         let options = Options { run: subject.run, seed: subject.seed, samples };
         let (done, recorded) = record_during(&mut self.recorder.borrow_mut(), &options, |_| (), work);
         (done, recorded.and_then(|recorded| self.keep(directory, subject, recorded)))
@@ -98,7 +101,7 @@ impl Measuring {
         all.sort_by(|a, b| (&a.scheduler, a.tasks).cmp(&(&b.scheduler, b.tasks)));
         for costs in all.chunk_by(|a, b| a.scheduler == b.scheduler) {
             let by_tasks: Vec<(u32, &Groups)> = costs.iter().map(|c| (c.tasks, &c.groups)).collect();
-            let folder = directory.join(kept::OVERHEADS_DIRECTORY);
+            let folder = OutputDirectory::open(directory)?.subdirectory(kept::OVERHEADS_DIRECTORY)?;
             kept::write_costs(&folder, &costs[0].scheduler, costs[0].class, &by_tasks, &costs[0].summary)?;
         }
         Ok(())

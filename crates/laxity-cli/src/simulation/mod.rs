@@ -32,8 +32,8 @@ use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
 use laxity_oracle::Verdict;
 use laxity_place::{Method, Overload};
 use laxity_trace::{
-    BackgroundRecord, EventsFile, Existing, Manifest, ResultsDirectory, Run, RunStatus, RunSummary, Summary,
-    SummaryBuilder, Tallies,
+    BackgroundRecord, EventsFile, Existing, FinishedResults, Manifest, ResultsDirectory, Run, RunStatus,
+    RunSummary, Summary, SummaryBuilder, Tallies,
 };
 use progress::watching;
 use std::path::{Path, PathBuf};
@@ -124,7 +124,7 @@ pub struct Finished {
     /// What the oracles say of each run that they watched.
     pub verdicts: Vec<(u32, Verdict)>,
     /// The results directory, if there is one.
-    pub directory: Option<PathBuf>,
+    pub directory: Option<FinishedResults>,
     /// The user ended it early.
     pub interrupted: bool,
 }
@@ -164,11 +164,12 @@ pub fn conduct(
         verdicts: Vec::new(),
     };
     let jobs_wanted = settings.out.is_some();
+    let results = directory.as_ref().map(|directory| directory.path().to_owned());
     let control = Control::new();
     let expected = checks::expected_jobs(sets, settings);
     watching(&control, interrupt, expected, settings.quiet, || {
         // Events files are opened while others are written; the directory itself is written by this thread alone.
-        let places = EventsPlaces::of(settings);
+        let places = EventsPlaces::of(settings, results.as_deref());
         let work = |index: usize| make(&planned[index], settings, jobs_wanted, &places, &control);
         in_order(planned.len(), settings.threads, work, |index, made| {
             let made = made?;
@@ -186,15 +187,12 @@ pub fn conduct(
         })
     })?;
     let Collected { builder, verdicts, .. } = collected;
-    let path = directory.as_ref().map(|directory| directory.path().to_owned());
-    if let Some(directory) = directory {
-        directory.finish()?;
-    }
+    let directory = directory.map(ResultsDirectory::finish).transpose()?;
     Ok(Finished {
         summary: builder.finish().with_background(&manifest.background).with_caches(&manifest.options),
         manifest,
         verdicts,
-        directory: path,
+        directory,
         interrupted: interrupt.load(SeqCst),
     })
 }
@@ -274,8 +272,8 @@ enum EventsPlaces<'a> {
 }
 
 impl<'a> EventsPlaces<'a> {
-    fn of(settings: &'a Settings) -> Self {
-        match (&settings.out, &settings.scratch) {
+    fn of(settings: &'a Settings, results: Option<&'a Path>) -> Self {
+        match (results, &settings.scratch) {
             (Some(out), _) if settings.events => EventsPlaces::Results(out),
             (_, Some(scratch)) => EventsPlaces::Scratch(scratch),
             _ => EventsPlaces::Nowhere,

@@ -1,7 +1,7 @@
 //! The cells of a study: which there are, where each is kept, and its state.
 
 use super::contender::Contender;
-use laxity_model::{Diagnostic, Policy, Result};
+use laxity_model::{Diagnostic, OutputDirectory, Policy, Result};
 use laxity_trace::RunStatus;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -60,10 +60,8 @@ impl Cell {
 
     /// Says why it could not be measured.
     pub fn refuse(&self, cells: &Path, why: &Diagnostic) -> Result<()> {
-        let folder = self.folder(cells);
-        std::fs::create_dir_all(&folder).map_err(|error| crate::output::cannot_write(&folder, &error))?;
         let text = format!("{}\n", crate::experiment::reason(why));
-        crate::output::write_file(&folder.join(REASON_FILE), &text)
+        OutputDirectory::create(&self.folder(cells))?.write(REASON_FILE, text.as_bytes())
     }
 
     /// Forgets an earlier refusal: it is tried again.

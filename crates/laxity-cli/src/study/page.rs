@@ -2,10 +2,8 @@
 //! not be measured.
 
 use super::cell::{Cell, Place};
-use crate::output;
-use laxity_model::Result;
+use laxity_model::{OutputDirectory, Result};
 use laxity_report::{PlainTable, StudyPage};
-use std::path::Path;
 
 /// The page.
 pub const PAGE_FILE: &str = "report.html";
@@ -17,14 +15,12 @@ const PLOTS_DIRECTORY: &str = "plots";
 /// # Errors
 ///
 /// What the file system refuses.
-pub fn write_page(directory: &Path, page: &StudyPage) -> Result<()> {
-    let plots = directory.join(PLOTS_DIRECTORY);
-    std::fs::create_dir_all(&plots).map_err(|error| output::cannot_write(&plots, &error))?;
-    for (stem, svg) in page.images()? {
-        output::write_file(&plots.join(format!("{stem}.svg")), &svg)?;
-    }
-    output::write_file(&directory.join(MARKDOWN_FILE), &page.markdown())?;
-    output::write_file(&directory.join(PAGE_FILE), &page.html()?)
+pub fn write_page(directory: &OutputDirectory, page: &StudyPage) -> Result<()> {
+    let images = page.images()?;
+    let plots = images.iter().map(|(stem, svg)| (stem.as_str(), svg.as_str()));
+    directory.fill_subdirectory(PLOTS_DIRECTORY, "svg", plots)?;
+    directory.write(MARKDOWN_FILE, page.markdown().as_bytes())?;
+    directory.write(PAGE_FILE, page.html()?.as_bytes())
 }
 
 /// Numbers of CPUs, in ascending order.

@@ -1,7 +1,9 @@
 //! Reading and writing files: laxity's own TOML and JSON, and the formats of other tools.
 
 mod csv;
+mod directory;
 mod document;
+mod draft;
 mod notation;
 mod platform;
 mod rtapp;
@@ -15,7 +17,9 @@ mod text_file;
 mod walk_rates;
 mod written;
 
+pub use directory::{DirectoryLock, OutputDirectory};
 pub use document::{DocumentEntries, DocumentKind};
+pub use draft::{Draft, remove as remove_at};
 pub use schema::{platform_schema, task_set_schema};
 pub use text_file::{STANDARD, read_file};
 pub use walk_rates::{WalkKind, WalkRates};

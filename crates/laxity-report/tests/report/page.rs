@@ -1,7 +1,7 @@
 //! The reports of realistic results, as a reader gets them.
 
 use crate::synthetic::{Noise, SIX, generated, grid, jobs_of, results, rover, run};
-use laxity_model::{Duration, Task, TaskSet};
+use laxity_model::{Duration, OutputDirectory, Task, TaskSet};
 use laxity_report::{DeployText, HTML_FILE, MARKDOWN_FILE, PLOTS_DIRECTORY, Report, TextStyle};
 use laxity_trace::{Results, Run, RunStatus};
 
@@ -256,7 +256,8 @@ fn everything_is_written_into_the_directory() {
     let directory = tempfile::tempdir().expect("a directory");
     let results = rover();
     let report = Report::of(&results).expect("valid results");
-    report.write(directory.path()).expect("written");
+    let output = OutputDirectory::open(directory.path()).expect("there");
+    report.write(&output).expect("written");
     let page = std::fs::read_to_string(directory.path().join(HTML_FILE)).expect("the page");
     assert_eq!(page, report.html().expect("a page"));
     assert!(directory.path().join(MARKDOWN_FILE).exists());
@@ -264,6 +265,8 @@ fn everything_is_written_into_the_directory() {
         let path = directory.path().join(PLOTS_DIRECTORY).join(format!("{}.svg", plot.stem));
         assert_eq!(std::fs::read_to_string(path).expect("the plot"), plot.svg);
     }
-    let error = report.write(&directory.path().join(HTML_FILE)).expect_err("a file is no directory");
-    assert_eq!(error.failure.exit_code(), 3);
+    std::fs::remove_file(directory.path().join(HTML_FILE)).expect("removed");
+    std::fs::create_dir(directory.path().join(HTML_FILE)).expect("made");
+    let error = report.write(&output).expect_err("a directory is no file");
+    assert!(error.message.contains("it is a directory"), "{error}");
 }

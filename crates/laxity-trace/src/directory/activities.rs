@@ -1,7 +1,6 @@
 //! What the kernel was at in each recorded run, `activities/run-N.parquet`: beside the events, and read only to verify them.
 
-use super::atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
-use super::part_number;
+use super::atomic_file::{diagnostic, io_error, sync_directory, write_atomically};
 use crate::activities_file::{self, KernelActivity};
 use laxity_model::{Diagnostic, Result};
 use std::fs::{self, File};
@@ -46,23 +45,4 @@ pub fn read_activities(results: impl AsRef<Path>, run: u32) -> Result<Option<Vec
         Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
             .hint("the file is damaged or was not written by this version of laxity; make the run again")
     })
-}
-
-/// Removes the activities of all runs, and their directory if nothing else is in it.
-pub(super) fn remove_activities(directory: &Path) -> io::Result<()> {
-    let folder = directory.join(ACTIVITIES_DIRECTORY);
-    if !folder.is_dir() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(&folder)? {
-        let path = entry?.path();
-        if path.file_name().and_then(|name| part_number(name.to_str()?)).is_some() {
-            fs::remove_file(path)?;
-        }
-    }
-    remove_half_written(&folder, |name| part_number(name).is_some())?;
-    match fs::remove_dir(&folder) {
-        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
-        _ => Ok(()),
-    }
 }

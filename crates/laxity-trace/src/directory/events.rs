@@ -3,9 +3,7 @@
 //! The files of several runs can be written at the same time. An events file without its run in the manifest is of
 //! a run that did not end; the same run made again replaces it.
 
-use super::atomic_file::{
-    diagnostic, io_error, publish, remove_half_written, sync_directory, temporary_name,
-};
+use super::atomic_file::{diagnostic, io_error, publish, sync_directory, temporary_name};
 use super::{ResultsDirectory, part_number};
 use crate::{Event, EventsReader, EventsWriter};
 use laxity_model::{Diagnostic, Result};
@@ -147,18 +145,4 @@ pub fn runs_with_events(directory: impl AsRef<Path>) -> Result<Vec<u32>> {
     }
     runs.sort_unstable();
     Ok(runs)
-}
-
-/// Removes the events of all runs, and their directory if nothing else is in it.
-pub(super) fn remove_events(directory: &Path) -> io::Result<()> {
-    let path = directory.join(EVENTS_DIRECTORY);
-    let runs = runs_with_events(directory).map_err(|error| io::Error::other(error.message))?;
-    runs.into_iter().try_for_each(|run| fs::remove_file(events_path(directory, run)))?;
-    if path.is_dir() {
-        remove_half_written(&path, |name| part_number(name).is_some())?;
-    }
-    match fs::remove_dir(&path) {
-        Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
-        _ => Ok(()),
-    }
 }

@@ -10,11 +10,13 @@
 //! 2. Every file appears whole or not at all. [`load`] reads the directory in every state that a crash can
 //!    leave: a part, where there is one, has the last word over `jobs.parquet` and the manifest.
 //! 3. Nothing but laxity's own files is ever removed.
+//! 4. One process at a time writes to a directory. Results that replace others do so as a whole (`replacement.rs`).
 
 mod activities;
 mod atomic_file;
 mod events;
 mod load;
+mod replacement;
 
 pub use activities::{ACTIVITIES_DIRECTORY, read_activities, write_activities};
 pub use events::{EVENTS_DIRECTORY, EventsFile, create_events, events_path, open_events, runs_with_events};
@@ -24,9 +26,10 @@ use crate::{
     BackgroundRecord, JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus,
 };
 use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
-use laxity_model::{Diagnostic, Existing, Result};
+use laxity_model::{Diagnostic, DirectoryLock, Existing, OutputDirectory, Result};
 use load::{Part, parts_of, place};
 use parquet::errors::ParquetError;
+use replacement::Replacement;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -50,15 +53,33 @@ const PENDING: &str = "laxity stopped before this run was made";
 #[derive(Debug)]
 pub struct ResultsDirectory {
     path: PathBuf,
+    /// Where it goes in the end, if that is the place of earlier results.
+    replacement: Option<Replacement>,
+    lock: DirectoryLock,
     manifest: Manifest,
     written: usize,
 }
 
+/// Results that are complete. As long as this is there, no other process writes to their directory.
+#[derive(Debug)]
+pub struct FinishedResults {
+    path: PathBuf,
+    _lock: DirectoryLock,
+}
+
+impl FinishedResults {
+    /// Where they are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 impl ResultsDirectory {
-    /// Creates the directory and writes the manifest, with every planned run marked as not made.
+    /// Creates the directory and writes the manifest, with every planned run marked as not made. Earlier results that are to
+    /// be replaced stay where they are until [`ResultsDirectory::finish`]; until then the new ones grow beside them.
     ///
     /// Errors: a file, or a directory that is not empty (with [`Existing::Replace`]: that is not empty and holds
-    /// no results); whatever the file system refuses.
+    /// no results); another laxity writes there; whatever the file system refuses.
     pub fn create(path: impl Into<PathBuf>, mut manifest: Manifest, existing: Existing) -> Result<Self> {
         let path = path.into();
         let cannot = |error: &io::Error| {
@@ -70,14 +91,19 @@ impl ResultsDirectory {
                 .hint("choose another directory with `--out DIR`"));
         }
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
-        clear(&path, existing)?;
+        let (output, replacement) = match has_results(&path, existing)? {
+            true => Replacement::begin(&path).map(|(draft, replacement)| (draft, Some(replacement)))?,
+            false => (OutputDirectory::open(&path)?, None),
+        };
+        let lock = output.lock()?;
+        let path = output.path().to_owned();
         for run in &mut manifest.runs {
             run.status = RunStatus::NotRun { reason: PENDING.to_owned() };
             run.jobs = Vec::new();
         }
         manifest.background.clear();
         manifest.version = RESULTS_VERSION;
-        let directory = ResultsDirectory { path: path.clone(), manifest, written: 0 };
+        let directory = ResultsDirectory { path: path.clone(), replacement, lock, manifest, written: 0 };
         directory.write_manifest().map_err(|error| cannot(&error))?;
         fs::create_dir(path.join(PARTS)).map_err(|error| cannot(&error))?;
         sync_directory(&path).map_err(|error| cannot(&error))?;
@@ -91,6 +117,7 @@ impl ResultsDirectory {
     pub fn reopen(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         let mut manifest = load::read_manifest(&path)?;
+        let lock = OutputDirectory::open(&path)?.lock()?;
         if !path.join(PARTS).is_dir() {
             return Err(Diagnostic::usage(format!("the results in {} are finished", path.display()))
                 .hint("give new runs a directory of their own with `--out DIR`"));
@@ -105,10 +132,10 @@ impl ResultsDirectory {
         let parts = parts_of(&path)?;
         let written = parts.len();
         parts.iter().for_each(|part| part.place(&mut manifest));
-        Ok(ResultsDirectory { path, manifest, written })
+        Ok(ResultsDirectory { path, replacement: None, lock, manifest, written })
     }
 
-    /// Where it is.
+    /// Where it is for now.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -159,11 +186,13 @@ impl ResultsDirectory {
         Ok(())
     }
 
-    /// Merges the runs into `jobs.parquet` and writes the final manifest. Memory does not grow with the jobs.
+    /// Merges the runs into `jobs.parquet`, writes the final manifest, and puts the directory into the place of earlier
+    /// results. Memory does not grow with the jobs. Gives where the results are, which are this process's to write to
+    /// as long as it keeps that.
     ///
     /// Errors: whatever the file system refuses. Nothing is lost then: [`load`] reads the directory as it is,
     /// and [`ResultsDirectory::reopen`] and `finish` can be tried again.
-    pub fn finish(self) -> Result<()> {
+    pub fn finish(self) -> Result<FinishedResults> {
         let parts = parts_of(&self.path)?;
         let jobs = self.path.join(JOBS_FILE);
         write_atomically(&jobs, |file| self.merge(&parts, file).map_err(io_error)?.flush())
@@ -177,7 +206,12 @@ impl ResultsDirectory {
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
                 other => other,
             })
-            .map_err(|error| self.cannot_write(&self.path.join(PARTS), &error))
+            .map_err(|error| self.cannot_write(&self.path.join(PARTS), &error))?;
+        let path = match self.replacement {
+            Some(replacement) => replacement.finish()?,
+            None => self.path,
+        };
+        Ok(FinishedResults { path, _lock: self.lock })
     }
 
     /// The rows of an earlier `jobs.parquet` that no part replaces, then those of the parts, in run order.
@@ -254,33 +288,20 @@ fn task_names(manifest: &Manifest, set: u32) -> Vec<String> {
     tasks.map(|tasks| tasks.iter().enumerate().map(name).collect()).unwrap_or_default()
 }
 
-/// Makes room for new results, or refuses.
-fn clear(path: &Path, existing: Existing) -> Result<()> {
+/// Whether there are results that are to be replaced; refuses what may not be written to.
+fn has_results(path: &Path, existing: Existing) -> Result<bool> {
     let unreadable = |error: io::Error| diagnostic("read", path, &error, "");
     if fs::read_dir(path).map_err(unreadable)?.next().is_none() {
-        return Ok(());
+        return Ok(false);
     }
     let has_results = path.join(MANIFEST_FILE).is_file();
-    if existing == Existing::Refuse || !has_results {
-        let (holds, hint) = if has_results {
-            (
-                "already holds results",
-                "choose another directory with `--out DIR`, or replace them with `--force`",
-            )
-        } else {
-            ("is not empty and holds no results of laxity", "choose another directory with `--out DIR`")
-        };
-        return Err(Diagnostic::usage(format!("the directory {} {holds}", path.display())).hint(hint));
+    if existing == Existing::Replace && has_results {
+        return Ok(true);
     }
-    let removed = |result: io::Result<()>| match result {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(diagnostic("remove the results in", path, &error, ""))
-        }
-        _ => Ok(()),
+    let (holds, hint) = if has_results {
+        ("already holds results", "choose another directory with `--out DIR`, or replace them with `--force`")
+    } else {
+        ("is not empty and holds no results of laxity", "choose another directory with `--out DIR`")
     };
-    removed(fs::remove_dir_all(path.join(PARTS)))?;
-    removed(events::remove_events(path))?;
-    removed(activities::remove_activities(path))?;
-    removed(fs::remove_file(path.join(JOBS_FILE)))?;
-    removed(fs::remove_file(path.join(MANIFEST_FILE)))
+    Err(Diagnostic::usage(format!("the directory {} {holds}", path.display())).hint(hint))
 }

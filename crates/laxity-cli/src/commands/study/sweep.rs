@@ -12,7 +12,7 @@ use crate::study::{
 };
 use clap::Args;
 use laxity_generate::Decimal;
-use laxity_model::{ByteSize, Diagnostic, Duration, Platform, Result};
+use laxity_model::{ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result};
 use laxity_vm::{Flavour, KernelChoice, Line};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -368,7 +368,7 @@ pub fn ended(all: bool, open: usize) -> ExitCode {
 
 /// Cells in one directory are measured alike.
 fn check_description(directory: &Path, description: &Description) -> Result<()> {
-    std::fs::create_dir_all(directory).map_err(|error| output::cannot_write(directory, &error))?;
+    let output = OutputDirectory::create(directory)?;
     let path = directory.join(DESCRIPTION_FILE);
     if let Ok(text) = std::fs::read_to_string(&path) {
         let known: Description = serde_json::from_str(&text).map_err(|error| {
@@ -386,7 +386,7 @@ fn check_description(directory: &Path, description: &Description) -> Result<()> 
         return Ok(());
     }
     let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
-    output::write_file(&path, &text)
+    output.write(DESCRIPTION_FILE, text.as_bytes())
 }
 
 /// What differs between two descriptions: `duration 10s there, 2s asked for`.

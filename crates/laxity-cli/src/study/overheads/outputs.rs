@@ -2,12 +2,11 @@
 
 use super::evaluation::{EQUAL_LEAST, Evaluation, Measured, Point};
 use super::unit::Unit;
-use crate::output;
 use crate::overheads::{class_of, write_costs};
 use crate::study::contender::on_or_off;
 use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
 use crate::study::{Contender, Place};
-use laxity_model::Result;
+use laxity_model::{OutputDirectory, Result};
 use laxity_overheads::{Groups, SampleKind, Statistics};
 use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use std::fmt::Write;
@@ -59,11 +58,12 @@ const VALUES: [(&str, Value); 3] = [
 impl Told<'_> {
     /// Writes everything into the study's directory.
     pub fn write(&self, directory: &Path) -> Result<()> {
-        output::write_file(&directory.join(TABLE_FILE), &self.csv())?;
+        let directory = OutputDirectory::create(directory)?;
+        directory.write(TABLE_FILE, self.csv().as_bytes())?;
         if self.unit == Unit::Time {
-            self.write_costs(directory)?;
+            self.write_costs(&directory)?;
         }
-        write_page(directory, &self.page())
+        write_page(&directory, &self.page())
     }
 
     /// A row per point: lengths in ns, or instructions.
@@ -106,7 +106,7 @@ impl Told<'_> {
         text
     }
 
-    fn write_costs(&self, directory: &Path) -> Result<()> {
+    fn write_costs(&self, directory: &OutputDirectory) -> Result<()> {
         for (at, scheduler) in self.schedulers.iter().enumerate() {
             for cpus in self.cpus() {
                 let of: Vec<(&Place, &Measured)> = self
@@ -118,7 +118,7 @@ impl Told<'_> {
                 let Some((_, first)) = of.first() else { continue };
                 let by_tasks: Vec<(u32, &Groups)> =
                     of.iter().map(|(p, measured)| (p.tasks_per_cpu * cpus, &measured.groups)).collect();
-                let folder = directory.join(COSTS_DIRECTORY).join(format!("m{cpus}"));
+                let folder = directory.subdirectory(COSTS_DIRECTORY)?.subdirectory(&format!("m{cpus}"))?;
                 write_costs(
                     &folder,
                     &scheduler.name,

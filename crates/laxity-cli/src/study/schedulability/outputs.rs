@@ -3,7 +3,7 @@
 use crate::output;
 use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
-use laxity_model::Result;
+use laxity_model::{OutputDirectory, Result};
 use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use laxity_study::{Conducted, Point, Study, Table, Tally, guarantee_name, weighted_schedulability};
 use std::path::Path;
@@ -44,9 +44,10 @@ impl<'a> Told<'a> {
     ///
     /// What the file system refuses.
     pub fn write(&self, directory: &Path) -> Result<()> {
+        let directory = OutputDirectory::create(directory)?;
         let table = Table::of(self.study, &self.conducted.points);
-        output::write_file(&directory.join(CSV_FILE), &table.csv())?;
-        output::write_bytes(&directory.join(PARQUET_FILE), &table.parquet()?)?;
+        directory.write(CSV_FILE, table.csv().as_bytes())?;
+        directory.write(PARQUET_FILE, &table.parquet()?)?;
         let headings = Headings {
             kind: "schedulability-study",
             name: &self.study.name,
@@ -56,8 +57,8 @@ impl<'a> Told<'a> {
         };
         let manifest = manifest(&headings, self.study, self.conducted);
         let text = serde_json::to_string_pretty(&manifest).expect("serializes");
-        output::write_file(&directory.join(MANIFEST_FILE), &(text + "\n"))?;
-        write_page(directory, &self.page())
+        directory.write(MANIFEST_FILE, (text + "\n").as_bytes())?;
+        write_page(&directory, &self.page())
     }
 
     /// A row per family and curve.

@@ -1,11 +1,10 @@
 //! What a study of schedules leaves: a table of everything as CSV, and a page.
 
 use super::evaluation::{Evaluation, JobMetrics, Measured};
-use crate::output;
 use crate::study::contender::on_or_off;
 use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
 use crate::study::{Cell, Place};
-use laxity_model::Result;
+use laxity_model::{OutputDirectory, Result};
 use laxity_report::{PageSection, PlainTable, StudyPage, Verified, count, percent, significant, span_ns};
 use laxity_trace::ScheduleRecord;
 use std::fmt::Write;
@@ -35,8 +34,9 @@ impl Told<'_> {
     ///
     /// What the file system refuses.
     pub fn write(&self, directory: &Path) -> Result<()> {
-        output::write_file(&directory.join(TABLE_FILE), &self.csv())?;
-        write_page(directory, &self.page())
+        let directory = OutputDirectory::create(directory)?;
+        directory.write(TABLE_FILE, self.csv().as_bytes())?;
+        write_page(&directory, &self.page())
     }
 
     /// A row per cell that was measured.

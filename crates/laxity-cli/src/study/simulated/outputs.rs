@@ -5,7 +5,7 @@ use crate::output;
 use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
 use crate::study::real::Really;
-use laxity_model::Result;
+use laxity_model::{OutputDirectory, Result};
 use laxity_report::{BarsFigure, LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use laxity_study::{
     Conducted, Kept, Measure, Metric, Moments, SimulationStudy, SimulationTally, Table, Unit,
@@ -51,12 +51,13 @@ impl<'a> Told<'a> {
     ///
     /// What the file system refuses.
     pub fn write(&self, directory: &Path) -> Result<()> {
+        let directory = OutputDirectory::create(directory)?;
         let points = &self.conducted.points;
         let numbers = Table::of_numbers(self.study, points);
-        output::write_file(&directory.join(CSV_FILE), &numbers.csv())?;
-        output::write_bytes(&directory.join(PARQUET_FILE), &numbers.parquet()?)?;
+        directory.write(CSV_FILE, numbers.csv().as_bytes())?;
+        directory.write(PARQUET_FILE, &numbers.parquet()?)?;
         if let Some(histograms) = Table::of_histograms(self.study, points) {
-            output::write_file(&directory.join(HISTOGRAMS_FILE), &histograms.csv())?;
+            directory.write(HISTOGRAMS_FILE, histograms.csv().as_bytes())?;
         }
         let headings = Headings {
             kind: if self.really.is_some() { "study-of-runs" } else { "simulation-study" },
@@ -70,8 +71,8 @@ impl<'a> Told<'a> {
             manifest[key] = value;
         }
         let text = serde_json::to_string_pretty(&manifest).expect("serializes");
-        output::write_file(&directory.join(MANIFEST_FILE), &(text + "\n"))?;
-        write_page(directory, &self.page())
+        directory.write(MANIFEST_FILE, (text + "\n").as_bytes())?;
+        write_page(&directory, &self.page())
     }
 
     /// A row per family and curve: every metric at both ends of the axis.
