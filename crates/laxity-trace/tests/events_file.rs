@@ -280,7 +280,9 @@ fn events_of_a_run_are_kept_beside_its_jobs() {
     // Replacing the results removes the events, also those that a killed writer left half-written, and nothing else.
     fs::write(path.join(EVENTS_DIRECTORY).join(".run-7.parquet.tmp"), "half").expect("writes");
     fs::write(path.join(EVENTS_DIRECTORY).join("notes.txt"), "mine").expect("writes");
-    ResultsDirectory::create(&path, manifest(vec![]), Existing::Replace).expect("replaces");
+    let replacing = ResultsDirectory::create(&path, manifest(vec![]), Existing::Replace).expect("begins");
+    assert_eq!(runs_with_events(&path).expect("readable"), [0], "they are there until they are replaced");
+    replacing.finish().expect("replaces");
     assert!(runs_with_events(&path).expect("readable").is_empty());
     let left =
         fs::read_dir(path.join(EVENTS_DIRECTORY)).expect("readable").map(|e| e.expect("entry").file_name());

@@ -151,6 +151,7 @@ fn a_damaged_part_costs_its_own_run_only() {
     // A part under the name of another run is not that run.
     fs::copy(part(&path, 0), part(&path, 2)).expect("copies");
     assert_eq!(state(&load(&path).expect("loads")), [(0, 3, true), (1, 0, false), (2, 0, false)]);
+    drop(directory);
     // Finishing keeps what is whole, and leaves the damaged files to be looked at.
     ResultsDirectory::reopen(&path).expect("reopens").finish().expect("finishes");
     assert_eq!(names(&path.join("jobs.parts")), ["run-1.parquet", "run-2.parquet"]);
@@ -177,13 +178,22 @@ fn what_is_there_is_not_overwritten_unless_told() {
     let mut directory = create(path);
     directory.append_run(&made(0)).expect("appended");
     fs::write(path.join("notes.txt"), "mine").expect("writes");
+    let error = refused(path, Existing::Replace);
+    assert!(error.message.contains("another laxity is writing"), "{error}");
+    drop(directory);
     let error = refused(path, Existing::Refuse);
     assert!(error.message.contains("already holds results"), "{error}");
     assert_eq!(error.failure, Failure::Usage);
     assert_eq!(state(&load(path).expect("untouched"))[0], (0, 3, true));
-    ResultsDirectory::create(path, manifest(vec![planned(0)]), Existing::Replace).expect("replaced");
+    let replacing =
+        ResultsDirectory::create(path, manifest(vec![planned(0)]), Existing::Replace).expect("begun");
+    assert_eq!(state(&load(path).expect("untouched"))[0], (0, 3, true));
+    let finished = replacing.finish().expect("replaced");
+    assert_eq!(finished.path(), path);
     assert_eq!(state(&load(path).expect("loads")), [(0, 0, false)]);
-    assert_eq!(names(path), ["jobs.parts", "manifest.json", "notes.txt"]);
+    assert_eq!(names(path), ["jobs.parquet", "manifest.json", "notes.txt"]);
+    let error = refused(path, Existing::Replace);
+    assert!(error.message.contains("another laxity is writing"), "the results are still this one's: {error}");
 }
 
 #[test]

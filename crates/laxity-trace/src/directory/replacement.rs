@@ -13,24 +13,21 @@ use super::atomic_file::diagnostic;
 use laxity_model::{Diagnostic, DirectoryLock, OutputDirectory, Result};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What laxity puts into a results directory. Everything else in there is the user's and stays.
-const OF_LAXITY: [&str; 11] = [
-    "activities",
-    "deploy",
-    "events",
-    "jobs.parquet",
-    "jobs.parts",
-    "manifest.json",
-    "overheads",
-    "plots",
-    "report.html",
-    "summary.json",
-    "summary.md",
+/// The files that laxity puts into a results directory. All others are the user's and stay.
+const FILES: [&str; 5] = ["jobs.parquet", "manifest.json", "report.html", "summary.json", "summary.md"];
+/// Its directories in there, and the endings of its files in them.
+const DIRECTORIES: [(&str, &[&str]); 6] = [
+    ("activities", &[".parquet", ".tmp"]),
+    ("deploy", &[".sh", ".txt", ".draft"]),
+    ("events", &[".parquet", ".tmp"]),
+    ("jobs.parts", &[".parquet", ".tmp"]),
+    ("overheads", &[".csv", ".json", ".parquet", ".draft"]),
+    ("plots", &[".svg", ".draft"]),
 ];
 
 /// A directory of results on its way into the place of another.
@@ -97,17 +94,31 @@ fn remove_draft(draft: &Path) -> io::Result<()> {
 
 fn keep_foreign(earlier: &Path, now: &Path) -> io::Result<()> {
     for entry in fs::read_dir(earlier)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let of_laxity = DIRECTORIES.iter().find(|(directory, _)| name == *directory);
+        match of_laxity.filter(|_| entry.path().is_dir() && !entry.path().is_symlink()) {
+            Some((_, endings)) => keep_foreign_files(&entry.path(), &now.join(&name), endings)?,
+            None if FILES.iter().any(|file| name == *file) || is_ours(&name, &[".draft", ".tmp"]) => {}
+            None => fs::rename(entry.path(), now.join(&name))?,
+        }
+    }
+    Ok(())
+}
+
+fn keep_foreign_files(earlier: &Path, now: &Path, endings: &[&str]) -> io::Result<()> {
+    for entry in fs::read_dir(earlier)? {
         let name = entry?.file_name();
-        let ours = name.to_str().is_some_and(|name| OF_LAXITY.contains(&name) || is_draft(name));
-        if !ours {
+        if !is_ours(&name, endings) {
+            fs::create_dir_all(now)?;
             fs::rename(earlier.join(&name), now.join(&name))?;
         }
     }
     Ok(())
 }
 
-fn is_draft(name: &str) -> bool {
-    name.starts_with('.') && (name.ends_with(".draft") || name.ends_with(".tmp"))
+fn is_ours(name: &OsStr, endings: &[&str]) -> bool {
+    name.to_str().is_some_and(|name| endings.iter().any(|ending| name.ends_with(ending)))
 }
 
 fn cannot_replace(target: &Path, error: &io::Error) -> Diagnostic {
