@@ -404,3 +404,21 @@ fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::listen;
+    use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+
+    /// Neither a group nor others connect; nor does what was there before stay.
+    #[test]
+    fn the_socket_is_its_users_alone() {
+        let directory = tempfile::tempdir().expect("directory");
+        let path = directory.path().join("socket");
+        std::fs::write(&path, "of a loader that was killed").expect("written");
+        let _listener = listen(&path).expect("listens");
+        let found = std::fs::metadata(&path).expect("there");
+        assert!(found.file_type().is_socket());
+        assert_eq!(found.permissions().mode() & 0o777, 0o600);
+    }
+}
