@@ -190,3 +190,34 @@ fn unit(set: &TaskSet, scheduler: Scheduler, task: &PlannedTask) -> String {
         task.affinity
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// What a shell makes of a script.
+    fn of_shell(script: &str) -> String {
+        let ended = Command::new("sh").args(["-c", script]).output().expect("a shell");
+        String::from_utf8(ended.stdout).expect("UTF-8") + &String::from_utf8(ended.stderr).expect("UTF-8")
+    }
+
+    /// Where names of sets and tasks are in a script, a shell does nothing with them.
+    #[test]
+    fn names_are_no_commands() {
+        for name in [
+            "$(echo done >&2)",
+            "`echo done >&2`",
+            "\"; echo done; \"",
+            "a\necho done",
+            "'\\",
+            "x}; echo done",
+            "../../x & echo done",
+        ] {
+            assert_eq!(of_shell(&format!("# {}\n: \"{}\"\n", comment(name), quoted(name))), "", "{name}");
+            let file = file_name(name);
+            assert_eq!(of_shell(&format!("printf %s {file}")), file);
+            assert!(!file.contains('/') && !file.contains('%'), "{name}: {file}");
+        }
+    }
+}

@@ -75,9 +75,37 @@ pub fn utf8() -> bool {
     *UTF8.get_or_init(laxity_report::locale_is_utf8)
 }
 
-/// Words as the locale can show them.
+/// Words as the locale can show them, and as no terminal obeys them: names of files and what is in them may be anybody's.
+/// Laxity's own colours stay.
 fn shown(words: &str) -> Cow<'_, str> {
-    if utf8() { Cow::Borrowed(words) } else { laxity_report::ascii(words) }
+    let words = harmless(words);
+    if utf8() { words } else { Cow::Owned(laxity_report::ascii(&words).into_owned()) }
+}
+
+/// Every control character but line ends, tabs and colours (`ESC [ 1 ; 31 m`) becomes U+FFFD.
+fn harmless(words: &str) -> Cow<'_, str> {
+    let is_harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !words.contains(is_harmful) {
+        return Cow::Borrowed(words);
+    }
+    let mut out = String::with_capacity(words.len());
+    let mut rest = words;
+    while let Some(at) = rest.find(is_harmful) {
+        out += &rest[..at];
+        let (kept, after) = colour(&rest[at..]).unwrap_or_else(|| {
+            let next = rest[at..].chars().next().map_or(0, char::len_utf8);
+            ("\u{fffd}", &rest[at + next..])
+        });
+        out += kept;
+        rest = after;
+    }
+    Cow::Owned(out + rest)
+}
+
+/// A colour at the beginning, and what follows it.
+fn colour(text: &str) -> Option<(&str, &str)> {
+    let end = text.strip_prefix("\u{1b}[")?.find(|c: char| !c.is_ascii_digit() && c != ';')? + 2;
+    text[end..].starts_with('m').then(|| text.split_at(end + 1))
 }
 
 /// Writes words and tables to standard output, in ASCII where the locale is not UTF-8.
@@ -115,4 +143,23 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
 /// Success, or the exit code for misses.
 pub fn verdict(clean: bool) -> ExitCode {
     if clean { ExitCode::SUCCESS } else { ExitCode::from(MISSES) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn a_terminal_obeys_colours_and_nothing_else() {
+        for (words, shown) in [
+            ("plain\n\ttext", "plain\n\ttext"),
+            ("\u{1b}[1;31merror:\u{1b}[0m no", "\u{1b}[1;31merror:\u{1b}[0m no"),
+            ("a\u{1b}]0;owned\u{7}b", "a\u{fffd}]0;owned\u{fffd}b"),
+            ("\u{1b}[2J\u{1b}[31", "\u{fffd}[2J\u{fffd}[31"),
+            ("over\rwritten\u{8}\u{9b}31m", "over\u{fffd}written\u{fffd}\u{fffd}31m"),
+            ("\u{1b}", "\u{fffd}"),
+        ] {
+            assert_eq!(harmless(words), shown, "{words:?}");
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod ffi;
 mod kernel;
 mod messages;
 mod object;
+mod privilege;
 mod redirect;
 mod releaser;
 pub mod rings;
@@ -24,6 +25,7 @@ pub use cores::{Core, OrdinaryTimes, RunningServer, checked_server, share_beside
 pub use counters::Counters;
 pub use kernel::{KERNEL_LEAST, Support, attached, is_preempt_rt, support};
 pub use object::object;
+pub use privilege::{Capability, Privileges};
 pub use redirect::{internal_role, redirect};
 pub use scheduler::{BudgetMode, Cell, Enrolled, Exit, Length, Options, Reserve, Scheduler, built};
 

@@ -11,6 +11,8 @@
 mod filter;
 mod passing;
 mod redirector;
+#[cfg(test)]
+mod tests;
 
 use laxity_model::{Diagnostic, Result};
 use std::io::{self, Read as _};

@@ -30,8 +30,16 @@ pub struct TaskSet {
 }
 
 impl TaskSet {
-    /// Checks the tasks and their names. An empty set is an error.
+    /// Checks the tasks and all names. An empty set is an error.
     pub fn new(name: impl Into<String>, tasks: Vec<Task>) -> Result<Self> {
+        let name = name.into();
+        if name.chars().any(char::is_control) {
+            return Err(Diagnostic::usage(format!(
+                "the name of the task set, `{}`, has control characters",
+                name.escape_debug()
+            ))
+            .hint("give it a `name` of printable characters, or rename its file"));
+        }
         if tasks.is_empty() {
             return Err(Diagnostic::usage("the task set is empty").hint("describe at least one task"));
         }
@@ -56,7 +64,7 @@ impl TaskSet {
             }
         }
         check_totals(&tasks)?;
-        Ok(TaskSet { name: name.into(), tasks, provenance: None })
+        Ok(TaskSet { name, tasks, provenance: None })
     }
 
     /// Says where the set comes from.
@@ -71,10 +79,10 @@ impl TaskSet {
         &self.name
     }
 
-    /// Gives the set another name.
+    /// Gives the set another name, of which each control character becomes U+FFFD.
     #[must_use]
     pub fn renamed(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
+        self.name = name.into().replace(char::is_control, "\u{fffd}");
         self
     }
 

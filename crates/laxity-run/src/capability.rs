@@ -4,7 +4,7 @@ use crate::cpuset::Hierarchy;
 use crate::guardian::online_cpus;
 use crate::perf;
 use crate::sched::{self, Policy};
-use laxity_kernel::Support;
+use laxity_kernel::{Capability, Privileges, Support};
 use laxity_model::{Duration, PriorityRule, Scheduler, Scope};
 use std::collections::BTreeMap;
 
@@ -99,14 +99,11 @@ fn sched_ext() -> Result<(), Refusal> {
 
 /// Whether this process may load schedulers and make threads theirs.
 fn may_load() -> bool {
-    const SYS_ADMIN: u64 = 1 << 21;
-    const SYS_NICE: u64 = 1 << 23;
-    const PERFMON_AND_BPF: u64 = 1 << 38 | 1 << 39;
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let effective = line.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
-    let loads = effective & SYS_ADMIN != 0 || effective & PERFMON_AND_BPF == PERFMON_AND_BPF;
-    loads && effective & SYS_NICE != 0
+    Privileges::of_this_process().is_ok_and(|ours| {
+        let loads =
+            ours.has(Capability::SysAdmin) || ours.has(Capability::Perfmon) && ours.has(Capability::Bpf);
+        loads && ours.has(Capability::SysNice)
+    })
 }
 
 fn try_policy(policy: Policy) -> Result<(), String> {

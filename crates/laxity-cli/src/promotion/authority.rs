@@ -8,10 +8,10 @@ use super::messages::{Order, Outcome, Proven};
 use crate::output;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_analysis::{DoubleHit, SporadicTask};
-use laxity_kernel::{Core, Enrolled, Scheduler, monotonic_ns};
+use laxity_kernel::{Capability, Core, Enrolled, Privileges, Scheduler, monotonic_ns};
 use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Speed};
 use laxity_run::{Channel, Keeper, Policy, Standing};
-use refusals::{Bound, beside_guests, check_times, no_thread, share_of, words};
+use refusals::{Bound, beside_guests, check_times, no_thread, not_capable, share_of, words};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
@@ -127,10 +127,12 @@ impl Authority {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
+        let capable = Privileges::of_peer(&stream).is_ok_and(|client| client.has(Capability::SysNice));
         let mut client = Channel::over(stream);
         let Some(order) = client.receive()? else { return Ok(()) };
         self.look_after(scheduler);
-        let outcome = self.carry_out(scheduler, &order).unwrap_or_else(Outcome::from);
+        let done = if capable { self.carry_out(scheduler, &order) } else { Err(not_capable()) };
+        let outcome = done.unwrap_or_else(Outcome::from);
         output::say(format!("amp-rm: {}", words(&outcome)));
         client.send(&outcome)
     }
@@ -401,4 +403,22 @@ fn listen(path: &std::path::Path) -> std::io::Result<UnixListener> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
     listener.set_nonblocking(true)?;
     Ok(listener)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listen;
+    use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
+
+    /// Neither a group nor others connect; nor does what was there before stay.
+    #[test]
+    fn the_socket_is_its_users_alone() {
+        let directory = tempfile::tempdir().expect("directory");
+        let path = directory.path().join("socket");
+        std::fs::write(&path, "of a loader that was killed").expect("written");
+        let _listener = listen(&path).expect("listens");
+        let found = std::fs::metadata(&path).expect("there");
+        assert!(found.file_type().is_socket());
+        assert_eq!(found.permissions().mode() & 0o777, 0o600);
+    }
 }

@@ -84,6 +84,13 @@ fn wrong_sets() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
         ("empty-set.toml", text("version = 1\ntasks = []\n"), vec!["empty", "at least one task"]),
         ("header-only.csv", text("name,wcet_ns,period_ns\n"), vec!["empty", "at least one task"]),
         ("best-effort.toml", one("1ms", "9ms", "kind = \"best-effort\""), vec!["`s`", "no real-time task"]),
+        (
+            "escape.json",
+            text(
+                r#"{"version": 1, "name": "a\u001b]0;owned\u0007", "tasks": [{"name": "a", "wcet": "1ms", "period": "9ms"}]}"#,
+            ),
+            vec![r"`a\u{1b}]0;owned\u{7}`", "control characters", "printable"],
+        ),
         ("many.csv", many(100_001), vec!["100000 tasks", "limit"]),
     ]
 }

@@ -1,6 +1,7 @@
 //! The background process that answers the kernel, until the last process under the filter is gone.
 
 use super::passing;
+use crate::privilege::{Capability, Privileges};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -11,8 +12,6 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 
 const SCHED_EXT: u32 = 7;
-/// CAP_SYS_NICE, which SCHED_DEADLINE asks for.
-const CAP_SYS_NICE: u32 = 23;
 /// The first and the longest `struct sched_attr` that we pass on.
 const ATTRIBUTES_MIN: usize = 48;
 const ATTRIBUTES_MAX: usize = 256;
@@ -42,17 +41,21 @@ fn serve(mut socket: UnixStream) -> io::Result<()> {
     let listener = passing::receive(&socket)?;
     socket.write_all(&[0])?;
     drop(socket);
+    answer_all(&listener)
+}
+
+/// Until no process is left under the filter.
+pub(super) fn answer_all(listener: &OwnedFd) -> io::Result<()> {
     loop {
-        let mut waiting = [PollFd::new(&listener, PollFlags::IN)];
+        let mut waiting = [PollFd::new(listener, PollFlags::IN)];
         match poll(&mut waiting, None) {
             Err(rustix::io::Errno::INTR) => continue,
             other => other?,
         };
         let found = waiting[0].revents();
         if found.contains(PollFlags::IN) {
-            serve_one(&listener)?;
+            serve_one(listener)?;
         } else if !found.is_empty() {
-            // No process is left under the filter.
             return Ok(());
         }
     }
@@ -88,18 +91,20 @@ fn serve_one(listener: &OwnedFd) -> io::Result<()> {
 }
 
 fn answer(listener: &OwnedFd, request: &libc::seccomp_notif) -> Answer {
-    let [target, attributes, flags, ..] = request.data.args;
-    let Some(mut attributes) = read_attributes(listener, request, attributes) else { return Answer::AsItIs };
+    let [target, address, flags, ..] = request.data.args;
+    let Some(Caller { mut attributes, names_ours, is_capable }) = Caller::of(listener, request, address)
+    else {
+        return Answer::AsItIs;
+    };
     let policy = attributes.get(4..8).and_then(|bytes| bytes.try_into().ok()).map(u32::from_ne_bytes);
     // The target is an int in the call's first register.
     #[expect(clippy::cast_possible_truncation, reason = "as the kernel reads it")]
     let (target, flags) = (target as u32, flags as u32);
-    if policy != u32::try_from(libc::SCHED_DEADLINE).ok()
-        || (target != 0 && !is_of_our_namespace(request.pid))
-    {
+    if policy != u32::try_from(libc::SCHED_DEADLINE).ok() || (target != 0 && !names_ours) {
         return Answer::AsItIs;
     }
-    if !may_ask(request.pid) {
+    // What this process may do, the caller may have given up.
+    if !is_capable {
         return Answer::Done(libc::EPERM);
     }
     // No policy is attached that would give it a deadline: refused, as if there were no room.
@@ -114,15 +119,38 @@ fn answer(listener: &OwnedFd, request: &libc::seccomp_notif) -> Answer {
     Answer::Done(if failed { error } else { 0 })
 }
 
-/// The caller's `struct sched_attr`, as long as it says it is; nothing where the kernel itself has to judge it.
-fn read_attributes(listener: &OwnedFd, request: &libc::seccomp_notif, address: u64) -> Option<Vec<u8>> {
-    let memory = File::open(format!("/proc/{}/mem", request.pid)).ok()?;
-    let valid = libc::_IOW::<u64>(u32::from(b'!'), 2);
-    // The memory is the caller's only if the caller is still there: its number may be another thread's by now.
-    // SAFETY: the kernel reads the number.
-    if unsafe { libc::ioctl(listener.as_raw_fd(), valid, &raw const request.id) } != 0 {
-        return None;
+/// The thread that waits for the answer.
+struct Caller {
+    /// Its `struct sched_attr`.
+    attributes: Vec<u8>,
+    /// Whether the numbers of threads that it names are what they are here.
+    names_ours: bool,
+    /// Whether the kernel would let the caller itself have a deadline.
+    is_capable: bool,
+}
+
+impl Caller {
+    /// Nothing where the kernel itself has to judge the call.
+    fn of(listener: &OwnedFd, request: &libc::seccomp_notif, address: u64) -> Option<Self> {
+        let attributes = read_attributes(request.pid, address)?;
+        let names_ours = is_of_our_namespace(request.pid);
+        let is_capable =
+            Privileges::of_thread(request.pid).is_ok_and(|caller| caller.has(Capability::SysNice));
+        // Last: all of that is the caller's only if the caller is still waiting. Its number may be another thread's by now, of a
+        // setuid program that another thread of its process has executed. While it waits it cannot change what it may do itself.
+        waits(listener, request).then_some(Caller { attributes, names_ours, is_capable })
     }
+}
+
+fn waits(listener: &OwnedFd, request: &libc::seccomp_notif) -> bool {
+    let valid = libc::_IOW::<u64>(u32::from(b'!'), 2);
+    // SAFETY: the kernel reads the number.
+    unsafe { libc::ioctl(listener.as_raw_fd(), valid, &raw const request.id) == 0 }
+}
+
+/// The `struct sched_attr` of a thread, as long as it says it is, if it is one that we know.
+fn read_attributes(tid: u32, address: u64) -> Option<Vec<u8>> {
+    let memory = File::open(format!("/proc/{tid}/mem")).ok()?;
     let mut size = [0; 4];
     memory.read_exact_at(&mut size, address).ok()?;
     let size = match usize::try_from(u32::from_ne_bytes(size)).ok()? {
@@ -137,17 +165,7 @@ fn read_attributes(listener: &OwnedFd, request: &libc::seccomp_notif, address: u
     Some(attributes)
 }
 
-/// Whether the numbers of threads that it names are what they are here.
 fn is_of_our_namespace(pid: u32) -> bool {
     let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/pid")).ok();
     of(&pid.to_string()).is_some_and(|theirs| Some(theirs) == of("self"))
-}
-
-/// Whether the caller itself has the privilege: it may have given it up.
-fn may_ask(pid: u32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    effective
-        .and_then(|text| u64::from_str_radix(text.trim(), 16).ok())
-        .is_some_and(|capabilities| capabilities & (1 << CAP_SYS_NICE) != 0)
 }

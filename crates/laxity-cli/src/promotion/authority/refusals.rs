@@ -23,6 +23,14 @@ pub fn beside_guests(guests: &[(i32, CpuList)]) -> Diagnostic {
     .hint("let them run on other CPUs, or give them a policy that is not real-time and promote them")
 }
 
+/// Who asks may not make threads real-time by itself.
+pub fn not_capable() -> Diagnostic {
+    Diagnostic::environment(
+        "promote, demote and resize take CAP_SYS_NICE, as SCHED_DEADLINE does; that of a user namespace does not count",
+    )
+    .hint("run this as the user who has loaded amp-rm, outside user namespaces and containers: sudo laxity ...")
+}
+
 pub fn share_of(cores: &BTreeMap<u32, Core>, cpu: u32) -> u64 {
     cores.get(&cpu).map_or(0, |core| core.share_ppm)
 }
