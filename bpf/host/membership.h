@@ -47,16 +47,6 @@ static __noinline bool lx_covers(struct task_struct *p, struct lx_instance *in)
 	return covers;
 }
 
-/* The kernel's, as far as they are read here. */
-struct user_namespace___lx {
-	int level;
-} __attribute__((preserve_access_index));
-
-struct cred___lx {
-	struct user_namespace___lx *user_ns;
-	kernel_cap_t cap_effective;
-} __attribute__((preserve_access_index));
-
 /*
  * What the kernel's capable(CAP_SYS_NICE) asks (cap_capable of security/commoncap.c): the capability counts if the caller has it in
  * the initial user namespace, the only one of level 0. In a namespace of its own every process has all capabilities, and may
@@ -66,7 +56,7 @@ struct cred___lx {
 static __always_inline bool lx_is_capable(void)
 {
 	struct task_struct *self = bpf_get_current_task_btf();
-	const struct cred___lx *cred = (const void *)BPF_CORE_READ(self, cred);
+	const struct cred *cred = BPF_CORE_READ(self, cred);
 
 	return BPF_CORE_READ(cred, cap_effective.val) & (1ull << LX_CAP_SYS_NICE) && BPF_CORE_READ(cred, user_ns, level) == 0;
 }

@@ -92,7 +92,12 @@ typedef struct {
 	u64 val;
 } kernel_cap_t;
 
+struct user_namespace {
+	int level;
+};
+
 struct cred {
+	struct user_namespace *user_ns;
 	kernel_cap_t cap_effective;
 };
 
