@@ -5,7 +5,8 @@
  *
  *   its name, and that of its structure   as the kernel has them
  *   whether it is a number, an enum, a
- *   pointer, an array or a structure      as the kernel has it; the size of a number does not matter
+ *   pointer, an array or a structure      as the kernel has it
+ *   the size of a number                  as Linux 7 has it: libbpf adapts a load to another size, but of unsigned numbers only
  *   a bit field                           with BPF_CORE_READ_BITFIELD only; dl_throttled has been the first of its word in all kernels
  *
  * Numbers and structures at the end belong to the interface of system calls or BPF and are the same in all kernels.
@@ -110,7 +111,7 @@ struct thread_info {
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int flags;
-	int on_cpu;
+	u8 on_cpu;
 	int prio;
 	unsigned int rt_priority;
 	struct sched_dl_entity dl;
