@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "the tests use the rest")]
 mod synthetic;
 
+use laxity_model::OutputDirectory;
 use laxity_report::{DeployText, Report, TextStyle};
 use std::path::PathBuf;
 
@@ -20,7 +21,7 @@ fn main() -> laxity_model::Result<()> {
         let report = Report::of(results)?
             .with_deploy(vec![deploy])
             .with_reading("# What to see\n\nMigrations cost little here.\n\n- first point\n- second point");
-        report.write(&directory.join(name))?;
+        report.write(&OutputDirectory::create(&directory.join(name))?)?;
         println!(
             "{}",
             report.text(TextStyle {
