@@ -151,6 +151,21 @@ fn what_cannot_be_studied_is_refused() {
     refused(&["study", "bad.toml", "-o", utf8(&out)], "curve `no overheads`: scheduler `g-rdf` is not known");
     assert!(!out.exists(), "nothing is left of what was refused");
     prints(&["study", utf8(&file), "--sets", "5", "-q", "-o", utf8(&out)]);
+    for (wrong, part) in [
+        (
+            STUDY.replace("\"fpp\"", "\"fpp\"\nplacement = \"wfd\""),
+            "curve `fpp, costly`: fpp is global: nothing is placed",
+        ),
+        (
+            STUDY.replace("[\"hard\", \"soft\"]", "[\"soft\"]") + "tests = [\"gfb\"]",
+            "test `gfb` proves hard guarantees",
+        ),
+    ] {
+        fs::write(directory.path().join("bad.toml"), wrong).expect("writes");
+        let bad = directory.path().join("bad");
+        refused(&["study", "bad.toml", "-o", utf8(&bad)], part);
+        assert!(!bad.exists(), "nothing is left of what was refused");
+    }
     refused(&["study", utf8(&file), "--sets", "6", "-o", utf8(&out)], "another study: sets differ");
     refused(
         &["study", utf8(&file), "--sets", "5", "--seed", "9", "-o", utf8(&out)],
@@ -166,4 +181,67 @@ fn what_cannot_be_studied_is_refused() {
             .current_dir(directory.path()),
     );
     assert!(ended.status.success(), "{}", text(&ended.stderr));
+}
+
+/// Deadlines above the period, for which one of the curves has no test.
+const LEFT_OUT: &str = r#"
+version = 1
+title = "Deadlines above periods"
+sets = 50
+guarantees = ["hard"]
+[platform]
+processors = 4
+[axis]
+of = "tasks"
+from = 2
+to = 6
+step = 2
+[generator]
+name = "emberson"
+utilization = 1
+deadlines = "arbitrary:1.3"
+[[curves]]
+name = "Guan"
+scheduler = "g-rm"
+tests = ["gfp-guan"]
+[[curves]]
+name = "any"
+scheduler = "g-edf"
+"#;
+
+#[test]
+fn sets_to_which_no_test_applies_are_told_wherever_shares_are() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (file, out) = (written(directory.path(), LEFT_OUT), directory.path().join("out"));
+    let told = prints(&["study", utf8(&file), "-q", "--out", utf8(&out)]);
+    let csv = fs::read_to_string(out.join("points.csv")).expect("a table");
+    let counts: Vec<(u64, u64)> = csv
+        .lines()
+        .filter(|line| line.starts_with("hard,Guan,"))
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            (fields[4].parse().expect("n"), fields[8].parse().expect("a count"))
+        })
+        .collect();
+    let all: u64 = counts.iter().map(|(_, count)| count).sum();
+    let (most_at, most) = counts.iter().rev().max_by_key(|(_, count)| count).expect("three points");
+    assert!(all > 0 && all < 150, "{counts:?}");
+    let sentence = format!(
+        "Guan, hard: no test applies to {all} of 150 sets, at most to {most} of 50 where tasks = {most_at}; they count as \
+         not accepted."
+    );
+    assert!(told.contains("not applicable") && told.contains(&format!("note: {sentence}")), "{told}");
+    assert!(!told.contains("any, hard"), "every set has a test for EDF:\n{told}");
+    for name in ["report.html", "summary.md", "plots/acceptance.svg"] {
+        let text = fs::read_to_string(out.join(name)).expect("a page");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        // A plot breaks lines.
+        let parts =
+            if name.ends_with("svg") { ["no test applies to", "Guan, hard"] } else { [&*sentence, "Guan"] };
+        parts.iter().for_each(|part| assert!(text.contains(part), "no `{part}` in {name}"));
+    }
+    let answer = json(&prints(&["study", utf8(&file), "-q", "--json", "--out", utf8(&out)]));
+    let points = answer["families"][0]["series"][0]["points"].as_array().expect("points").clone();
+    let of_json: u64 = points.iter().map(|point| point["not_applicable"].as_u64().expect("a count")).sum();
+    assert_eq!(of_json, all);
 }

@@ -6,6 +6,7 @@
 
 use crate::sample::{Class, Sample};
 use laxity_kernel::rings::SampleKind;
+use laxity_trace::without_panic;
 use parquet::basic::{
     Compression, ConvertedType, Encoding, LogicalType, Repetition, Type as PhysicalType, ZstdLevel,
 };
@@ -19,7 +20,6 @@ use parquet::file::reader::{ChunkReader, FileReader, RowGroupReader, SerializedF
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
 use std::io::Write;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 /// The version of the layout of `overheads.parquet`.
@@ -180,41 +180,43 @@ fn optional<W: Write + Send>(
 /// # Errors
 ///
 /// A damaged file, one that laxity did not write, one of another version.
-pub fn read_samples(source: impl ChunkReader + 'static, each: impl FnMut(u32, Sample)) -> Result<()> {
-    // The library answers some damaged files with a panic; nothing that it was working on is used afterwards.
-    let read = AssertUnwindSafe(|| read_all(source, each));
-    std::panic::catch_unwind(read).unwrap_or_else(|_| Err(damaged("its content contradicts itself")))
+pub fn read_samples(source: impl ChunkReader + 'static, mut each: impl FnMut(u32, Sample)) -> Result<()> {
+    let file = without_panic(|| {
+        let file = SerializedFileReader::new(source)?;
+        check(&file).map(|()| file)
+    })?;
+    (0..file.num_row_groups()).try_for_each(|group| {
+        let samples = without_panic(|| read_group(&file, group))?;
+        samples.into_iter().for_each(|(run, sample)| each(run, sample));
+        Ok(())
+    })
 }
 
-fn read_all(source: impl ChunkReader + 'static, mut each: impl FnMut(u32, Sample)) -> Result<()> {
-    let file = SerializedFileReader::new(source)?;
-    check(&file)?;
-    for group in 0..file.num_row_groups() {
-        let reader = file.get_row_group(group)?;
-        let reader = reader.as_ref();
-        let (run, cpu, disturbing) = (numbers(reader, 0)?, numbers(reader, 3)?, numbers(reader, 6)?);
-        let kind = named(reader, 1, SampleKind::named)?;
-        let class = named(reader, 2, Class::named)?;
-        let (time_ns, duration_ns) = (times(reader, 4)?, times(reader, 5)?);
-        let [thread, task, job] = [7, 8, 9].map(|index| numbers(reader, index));
-        let (thread, task, job) = (thread?, task?, job?);
-        let there = |value: Option<u32>| value.ok_or_else(|| damaged("a row lacks a value"));
-        for row in 0..kind.len() {
-            let sample = Sample {
-                kind: kind[row],
-                class: class[row],
-                time_ns: time_ns[row],
-                duration_ns: duration_ns[row],
-                cpu: there(cpu[row])?,
-                thread: thread[row],
-                task: task[row],
-                job: job[row],
-                disturbing: there(disturbing[row])?,
-            };
-            each(there(run[row])?, sample);
-        }
-    }
-    Ok(())
+fn read_group(file: &impl FileReader, group: usize) -> Result<Vec<(u32, Sample)>> {
+    let reader = file.get_row_group(group)?;
+    let reader = reader.as_ref();
+    let (run, cpu, disturbing) = (numbers(reader, 0)?, numbers(reader, 3)?, numbers(reader, 6)?);
+    let kind = named(reader, 1, SampleKind::named)?;
+    let class = named(reader, 2, Class::named)?;
+    let (time_ns, duration_ns) = (times(reader, 4)?, times(reader, 5)?);
+    let [thread, task, job] = [7, 8, 9].map(|index| numbers(reader, index));
+    let (thread, task, job) = (thread?, task?, job?);
+    let there = |value: Option<u32>| value.ok_or_else(|| damaged("a row lacks a value"));
+    let sample = |row: usize| {
+        let sample = Sample {
+            kind: kind[row],
+            class: class[row],
+            time_ns: time_ns[row],
+            duration_ns: duration_ns[row],
+            cpu: there(cpu[row])?,
+            thread: thread[row],
+            task: task[row],
+            job: job[row],
+            disturbing: there(disturbing[row])?,
+        };
+        Ok((there(run[row])?, sample))
+    };
+    (0..kind.len()).map(sample).collect()
 }
 
 fn damaged(what: &str) -> ParquetError {

@@ -1,5 +1,7 @@
 //! Curves: schedulers, with what scheduling costs under them and the tests that judge them.
 
+mod contradictions;
+
 use crate::file::{CurveFile, WrittenGuarantee};
 use crate::profiles::read_overheads;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads};
@@ -164,10 +166,11 @@ pub fn guarantee_name(guarantee: Guarantee) -> &'static str {
     }
 }
 
-/// The curves, and their series in the order of guarantees.
+/// The curves, and their series in the order of guarantees. `clusters` says whether a clustered scheduler has several.
 pub(crate) fn curves(
     files: &[CurveFile],
     guarantees: &[Guarantee],
+    clusters: bool,
     beside: &Path,
 ) -> Result<(Vec<Curve>, Vec<Series>)> {
     let curves: Vec<Curve> = files.iter().map(curve).collect::<Result<_>>()?;
@@ -185,14 +188,18 @@ pub(crate) fn curves(
         }
     }
     let used = |at: usize| series.iter().any(|series: &Series| series.curve == at);
-    match (0..curves.len()).find(|&at| !used(at)) {
-        None => Ok((curves, series)),
-        Some(unused) => Err(Diagnostic::usage(format!(
+    if let Some(unused) = (0..curves.len()).find(|&at| !used(at)) {
+        return Err(Diagnostic::usage(format!(
             "curve `{}` is for none of the study's guarantees",
             curves[unused].name
         ))
-        .hint("leave its `guarantees` out, or add one of them to the study's")),
+        .hint("leave its `guarantees` out, or add one of them to the study's"));
     }
+    for (curve, file) in curves.iter().zip(files) {
+        contradictions::check(curve, file, guarantees, clusters)
+            .map_err(|error| error.context(format!("curve `{}`", curve.name)))?;
+    }
+    Ok((curves, series))
 }
 
 fn curve(file: &CurveFile) -> Result<Curve> {

@@ -193,28 +193,29 @@ pub(crate) struct CurveFile {
     /// The scheduler's name (`laxity list`), also `g-fl`, or `pfair` with any of :aligned, :staggered and :dedicated behind it.
     pub(crate) scheduler: String,
     /// How tasks are placed under partitioned and clustered schedulers; ffd if it is not given. Not ilp, whose time limit would make
-    /// results depend on the machine.
+    /// results depend on the machine. Refused where nothing is placed: under a global scheduler, and with one cluster of all
+    /// processors.
     #[serde(default)]
     pub(crate) placement: Option<String>,
     /// What may be placed together: test, the tests by which the curve is judged, with overheads, or utilization, density or dbf,
-    /// which know neither. test if it is not given.
+    /// which know neither. test if it is not given. Refused where nothing is placed.
     #[serde(default)]
     pub(crate) fit: Option<String>,
-    /// For which of the study's guarantees; all if it is not given.
+    /// For which of the study's guarantees the curve is drawn; all if it is not given.
     #[serde(default)]
     pub(crate) guarantees: Option<Vec<WrittenGuarantee>>,
-    /// Tests by name (`laxity list`), of which one has to accept: each for the guarantee that it proves. Those that know the
-    /// scheduler best if there are none.
+    /// Tests by name (`laxity list tests`), of which one has to accept: at least one for each guarantee that the curve is drawn for,
+    /// and none for another. Those that know the scheduler best if it is not given.
     #[serde(default)]
     pub(crate) tests: Vec<String>,
     /// What scheduling costs: a CSV file in µs with the header TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK,
     /// RELEASE-LATENCY, or the name of one that laxity comes with (`laxity list`); nothing if it is not given.
     #[serde(default)]
     pub(crate) overheads: Option<String>,
-    /// The same, for hard guarantees only.
+    /// The same, for hard guarantees only, for which the curve has to be drawn.
     #[serde(default)]
     pub(crate) overheads_hard: Option<String>,
-    /// The same, for soft guarantees only.
+    /// The same, for soft guarantees only, for which the curve has to be drawn.
     #[serde(default)]
     pub(crate) overheads_soft: Option<String>,
     /// Cache-related preemption and migration delays: a CSV file in KiB and µs with the header WSS, MEM, L1, L2, L3.

@@ -128,7 +128,8 @@ impl Study {
         }
         let families = families(&file.generator, &file.matrix, axis.variable)?;
         let guarantees = guarantees(&file)?;
-        let (curves, series) = crate::curve::curves(&file.curves, &guarantees, beside)?;
+        let clusters = cluster.is_some() && cluster != processors;
+        let (curves, series) = crate::curve::curves(&file.curves, &guarantees, clusters, beside)?;
         let study = Study {
             name,
             title: file.title,

@@ -100,7 +100,7 @@ fn json_with_a_refined_axis() {
         "platform": {"processors": 4, "cluster": 2},
         "axis": {"of": "utilization", "from": 0.5, "to": "m", "step": 0.5},
         "generator": {"name": "emberson", "tasks": 8},
-        "curves": [{"name": "c", "scheduler": "c-edf"}, {"name": "g", "scheduler": "g-edf", "tests": ["gfb", "rta"]}]}"#;
+        "curves": [{"name": "c", "scheduler": "c-edf"}, {"name": "g", "scheduler": "g-edf", "tests": ["gfb", "rta"], "guarantees": ["hard"]}]}"#;
     assert!(damage("json", whole) > 0);
 }
 

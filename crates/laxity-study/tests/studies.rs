@@ -54,8 +54,13 @@ fn a_study_of_halves_by_hand() {
         .expect("writes");
     let curves = r#"
 [[curves]]
+name = "GFB"
 scheduler = "g-edf"
 tests = ["gfb"]
+guarantees = ["hard"]
+[[curves]]
+scheduler = "g-edf"
+guarantees = ["soft"]
 [[curves]]
 scheduler = "p-edf"
 [[curves]]
@@ -82,7 +87,7 @@ guarantees = ["soft"]
     let hard = |curve| accepted(&study, &done, curve, Guarantee::Hard);
     let soft = |curve| accepted(&study, &done, curve, Guarantee::Soft);
     // GFB: n/2 <= 2 - 1/2.
-    assert_eq!(hard("g-edf"), [3, 3, 3, 0, 0, 0]);
+    assert_eq!(hard("GFB"), [3, 3, 3, 0, 0, 0]);
     // Bounded tardiness: n/2 <= 2.
     assert_eq!(soft("g-edf"), [3, 3, 3, 3, 0, 0]);
     assert_eq!(soft("any"), [3, 3, 3, 3, 0, 0]);
@@ -111,7 +116,7 @@ guarantees = ["soft"]
             "guarantee,curve,scheduler,axis,value,sets,accepted,out_of_work,not_applicable,acceptance,mean_tasks,mean_utilization,weighted"
         )
     );
-    assert_eq!(lines.next(), Some("hard,g-edf,g-edf,tasks,1,3,3,0,0,1,1,0.5,1"));
+    assert_eq!(lines.next(), Some("hard,GFB,g-edf,tasks,1,3,3,0,0,1,1,0.5,1"));
     assert_eq!(csv.lines().count(), 1 + 11 * 6, "five hard and six soft curves");
 }
 
@@ -324,6 +329,58 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
     let empty = HALVES.replacen("version = 1", "curves = []\nversion = 1", 1);
     let error = Study::from_text(&empty, "test", Path::new("")).expect_err("no curves");
     assert!(error.message.contains("no curves"), "{error}");
+}
+
+#[test]
+fn a_curve_that_would_not_be_what_its_file_says_is_refused() {
+    let read = |head: &str, curve: &str| {
+        let text = format!("{head}\n[[curves]]\nname = \"GFB\"\nscheduler = {curve}\n");
+        let directory = tempfile::tempdir().expect("a directory");
+        std::fs::write(directory.path().join("some.csv"), "TASK-COUNT, SCHEDULE\n1, 500\n").expect("writes");
+        Study::from_text(&text, "test", directory.path())
+    };
+    let guarantees = |list: &str| HALVES.replace("[\"hard\", \"soft\"]", list);
+    let (both, hard, soft) = (HALVES.to_owned(), guarantees("[\"hard\"]"), guarantees("[\"soft\"]"));
+    let clusters = HALVES.replace("processors = 2", "processors = 4\ncluster = 2");
+    let one_cluster = HALVES.replace("processors = 2", "processors = 4\ncluster = 4");
+    for (head, curve, part) in [
+        (
+            &soft,
+            "\"g-edf\"\ntests = [\"gfb\"]",
+            "test `gfb` proves hard guarantees, for which the curve is not drawn",
+        ),
+        (&soft, "\"g-edf\"\ntests = [\"devi-anderson\", \"gfb\"]", "test `gfb` proves hard guarantees"),
+        (&hard, "\"g-edf\"\ntests = [\"devi-anderson\"]", "test `devi-anderson` proves soft guarantees"),
+        (&both, "\"g-edf\"\ntests = [\"gfb\"]\nguarantees = [\"soft\"]", "test `gfb` proves hard guarantees"),
+        (&both, "\"g-edf\"\ntests = [\"gfb\", \"rta\"]", "none of its tests proves soft guarantees"),
+        (&both, "\"g-edf\"\ntests = [\"devi-anderson\"]", "none of its tests proves hard guarantees"),
+        (&hard, "\"g-edf\"\nguarantees = [\"hard\", \"soft\"]", "for soft guarantees, too, which the study"),
+        (&soft, "\"g-edf\"\noverheads_hard = \"some.csv\"", "`overheads_hard` is for hard guarantees"),
+        (
+            &both,
+            "\"g-edf\"\nguarantees = [\"hard\"]\noverheads_soft = \"some.csv\"",
+            "`overheads_soft` is for soft",
+        ),
+        (&both, "\"g-edf\"\nplacement = \"wfd\"", "g-edf is global: nothing is placed"),
+        (&both, "\"fpp\"\nfit = \"utilization\"", "fpp is global: nothing is placed"),
+        (&both, "\"c-edf\"\nplacement = \"wfd\"", "c-edf has all processors in one cluster"),
+        (&one_cluster, "\"c-edf\"\nfit = \"density\"", "c-edf has all processors in one cluster"),
+    ] {
+        let error = read(head, curve).expect_err(part);
+        assert!(error.message.starts_with("curve `GFB`: "), "{error}");
+        assert!(error.message.contains(part), "{part}: {error}");
+        assert!(error.hint.is_some() && error.failure.exit_code() == 2, "{error}");
+    }
+    for (head, curve) in [
+        (&both, "\"g-edf\"\ntests = [\"gfb\", \"devi-anderson\"]"),
+        (&both, "\"g-edf\"\ntests = [\"gfb\"]\nguarantees = [\"hard\"]"),
+        (&soft, "\"g-edf\"\ntests = [\"devi-anderson\"]\noverheads_soft = \"some.csv\""),
+        (&both, "\"c-edf\""),
+        (&clusters, "\"c-edf\"\nplacement = \"wfd\"\nfit = \"utilization\""),
+        (&both, "\"p-edf\"\nplacement = \"wfd\""),
+    ] {
+        read(head, curve).unwrap_or_else(|error| panic!("{curve}: {error}"));
+    }
 }
 
 fn root() -> PathBuf {

@@ -2,7 +2,7 @@
 //! their beginnings.
 
 use crate::column_writer::write_column;
-use crate::jobs_file::without_panic;
+use crate::damage::without_panic;
 use crate::whole_file::WholeFile;
 use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};

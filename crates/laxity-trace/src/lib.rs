@@ -6,6 +6,7 @@
 mod activities_file;
 mod analysis;
 mod column_writer;
+mod damage;
 mod directory;
 mod event;
 mod events_file;
@@ -23,6 +24,7 @@ mod whole_file;
 
 pub use activities_file::KernelActivity;
 pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict};
+pub use damage::without_panic;
 pub use directory::{
     ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, FinishedResults, JOBS_FILE, MANIFEST_FILE,
     ResultsDirectory, create_events, events_path, load, load_manifest, open_events, read_activities,

@@ -1,6 +1,6 @@
 //! A row group being read, column by column.
 
-use crate::jobs_file::damaged;
+use crate::damage::damaged;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::Result;

@@ -1,7 +1,7 @@
 //! Reads an events file, a row group at a time.
 
 use super::columns::{EVENTS_VERSION, RUN_KEY, VERSION_KEY};
-use crate::jobs_file::{damaged, without_panic};
+use crate::damage::{damaged, without_panic};
 use crate::row_group::RowGroup;
 use crate::whole_file::WholeFile;
 use crate::{Event, EventKind};

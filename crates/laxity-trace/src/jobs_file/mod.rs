@@ -11,5 +11,4 @@ mod writer;
 
 pub use columns::{JOBS_VERSION, RunColumns};
 pub use reader::JobsReader;
-pub(crate) use reader::{damaged, without_panic};
 pub use writer::JobsWriter;

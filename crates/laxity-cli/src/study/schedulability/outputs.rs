@@ -5,7 +5,8 @@ use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
 use laxity_model::{OutputDirectory, Result};
 use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
-use laxity_study::{Conducted, Point, Study, Table, Tally, guarantee_name, weighted_schedulability};
+use laxity_study::{Conducted, Point, Series, Study, Table, Tally, guarantee_name, weighted_schedulability};
+use std::cmp::Reverse;
 use std::path::Path;
 
 /// All points.
@@ -78,7 +79,12 @@ impl<'a> Told<'a> {
                 table.add_row(several.then(|| family.label()).into_iter().chain(row));
             }
         }
-        format!("{table}\n")
+        let mut text = format!("{table}\n");
+        for (at, family) in self.study.families.iter().enumerate() {
+            let what = if several { format!("{}: ", family.label()) } else { String::new() };
+            self.left_out(at).iter().for_each(|line| text += &format!("note: {what}{line}\n"));
+        }
+        text
     }
 
     fn columns(&self) -> Vec<String> {
@@ -89,7 +95,7 @@ impl<'a> Told<'a> {
             columns.push(format!("{name}: all up to"));
             columns.push(format!("{name}: none from"));
         }
-        columns.push("out of work".to_owned());
+        columns.extend(["out of work", "not applicable"].map(String::from));
         columns
     }
 
@@ -99,7 +105,7 @@ impl<'a> Told<'a> {
         let curves = self.study.curves.iter().enumerate();
         curves
             .map(|(curve, named)| {
-                let (mut row, mut out_of_work) = (vec![named.name.clone()], 0);
+                let (mut row, mut out_of_work, mut not_applicable) = (vec![named.name.clone()], 0, 0);
                 for &guarantee in &self.study.guarantees {
                     let series = self.study.series_of(curve, guarantee);
                     let Some(figures) = series.map(|series| self.figures(family, series)) else {
@@ -107,6 +113,7 @@ impl<'a> Told<'a> {
                         continue;
                     };
                     out_of_work += figures.out_of_work;
+                    not_applicable += figures.not_applicable;
                     row.push(match figures.weighted {
                         _ if figures.applies_to_none(self.sets(family)) => "not applicable".to_owned(),
                         Some(weighted) => format!("{weighted:.3}"),
@@ -114,7 +121,7 @@ impl<'a> Told<'a> {
                     });
                     row.extend([value(figures.all_up_to), value(figures.none_from)]);
                 }
-                row.push(out_of_work.to_string());
+                row.extend([out_of_work, not_applicable].map(|count| count.to_string()));
                 row
             })
             .collect()
@@ -145,6 +152,30 @@ impl<'a> Told<'a> {
             out_of_work: counts().map(|(.., count)| count.out_of_work).sum(),
             not_applicable: counts().map(|(.., count)| count.not_applicable).sum(),
         }
+    }
+
+    /// Where tests have left sets out, a sentence for each curve and guarantee: an accepted share of 0 is otherwise taken for a verdict
+    /// on sets that nothing was said of.
+    fn left_out(&self, family: usize) -> Vec<String> {
+        let study = self.study;
+        let sentence = |(at, series): (usize, &Series)| {
+            let count = |(_, tally): &(&Point, &Tally)| tally.counts[at].not_applicable;
+            let (point, tally) = self.points(family).max_by_key(|one| (count(one), Reverse(one.0.value)))?;
+            let all: u64 = self.points(family).map(|one| count(&one)).sum();
+            (all > 0).then(|| {
+                format!(
+                    "{}, {}: no test applies to {all} of {} sets, at most to {} of {} where {} = {}; they count as not accepted.",
+                    study.curves[series.curve].name,
+                    guarantee_name(series.guarantee),
+                    self.sets(family),
+                    count(&(point, tally)),
+                    tally.sets,
+                    study.axis.variable.name(),
+                    study.axis.text(point.value)
+                )
+            })
+        };
+        study.series.iter().enumerate().filter_map(sentence).collect()
     }
 
     fn page(&self) -> StudyPage {
@@ -185,7 +216,10 @@ impl<'a> Told<'a> {
         };
         PageSection {
             heading,
-            paragraphs: vec![self.study.families[family].words()],
+            paragraphs: [self.study.families[family].words()]
+                .into_iter()
+                .chain(self.left_out(family))
+                .collect(),
             tables: vec![table],
             figures: vec![self.figure(family)],
             histograms: Vec::new(),
@@ -210,7 +244,7 @@ impl<'a> Told<'a> {
             x_title: study.axis.variable.title().to_owned(),
             labels: study.curves.iter().map(|curve| curve.name.clone()).collect(),
             panels: study.guarantees.iter().map(|&guarantee| self.panel(family, guarantee)).collect(),
-            notes: self.notes(),
+            notes: self.notes(family),
         }
     }
 
@@ -236,14 +270,14 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// What figures say of curves: their notes, and what was not measured but counts as nothing.
-    fn notes(&self) -> Vec<String> {
+    /// What figures say of curves: their notes, and of how many sets nothing is known.
+    fn notes(&self, family: usize) -> Vec<String> {
         let of_curves = self
             .study
             .curves
             .iter()
             .filter_map(|curve| curve.note.as_ref().map(|note| format!("{}: {note}", curve.name)));
-        self.unfinished().into_iter().chain(of_curves).collect()
+        self.unfinished().into_iter().chain(of_curves).chain(self.left_out(family)).collect()
     }
 
     fn method(&self) -> Vec<String> {
@@ -251,7 +285,8 @@ impl<'a> Told<'a> {
         let mut words = vec![format!(
             "At every point {} task sets are drawn (seed {}), and each is judged under every curve. A set is accepted if a test \
              proves it schedulable; a test may take {} steps on it, and a set for which they are not enough is not accepted and \
-             counted as out of work. Verdicts are exact.",
+             counted as out of work. One to which no test applies is not accepted either, and counted as not applicable. Verdicts \
+             are exact.",
             study.sets, study.seed, study.steps
         )];
         if study.axis.refinement.is_some() {
