@@ -1,6 +1,9 @@
 //! Records until a file appears: `record OUT STOP_FILE CLASS TASKS`. For tries in a virtual machine.
 
-use laxity_overheads::{Class, Options, Recorder, Row, Selection, Which, overheads_csv, record, terminal};
+use laxity_model::OutputDirectory;
+use laxity_overheads::{
+    Class, Options, Recorder, Row, SamplesFile, Selection, Which, overheads_csv, record, terminal,
+};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,7 +17,9 @@ fn main() -> Result<(), String> {
     let class = Class::named(class).ok_or_else(|| format!("no class {class}"))?;
     let tasks = tasks.parse().map_err(|_| format!("{tasks} is not a number"))?;
     let (out, stop_file) = (PathBuf::from(out), PathBuf::from(stop_file));
-    let options = Options { samples: Some(out.join("samples.parquet")), ..Options::default() };
+    let directory = OutputDirectory::create(&out).map_err(|diagnostic| diagnostic.to_string())?;
+    let samples = SamplesFile { directory, name: "samples.parquet".to_owned() };
+    let options = Options { samples: Some(samples), ..Options::default() };
     let selection = Selection { all_threads: false, functions: true, run_times: true };
     let mut recorder = Recorder::attach(selection).map_err(|diagnostic| diagnostic.to_string())?;
     static STOP: AtomicBool = AtomicBool::new(false);
