@@ -106,6 +106,8 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
         return look(arguments, &views);
     }
     views.check(1)?;
+    // A directory without results is told by what it lacks.
+    laxity_trace::load_manifest(&arguments.directory)?;
     let _lock = OutputDirectory::open(&arguments.directory)?.lock()?;
     let results = laxity_trace::load(&arguments.directory)?;
     publish(&arguments.directory, Report::of(&results)?, &[], arguments.json, true)?;

@@ -23,7 +23,7 @@ pub use work::{DemandModel, expected_jobs};
 
 use crate::analysis::{Charges, analyse_beside};
 use crate::output;
-use crate::overheads::{self, Measuring, Probes, Subject};
+use crate::overheads::{Measuring, Probes, Subject};
 use crate::progress::{Phase, Steps};
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
@@ -258,7 +258,6 @@ pub fn conduct_on(
     manifest.analysis = analysis(sets, &parts, settings)?;
     manifest.options.extend(not_analysed(sets, settings).map(|why| (NOT_ANALYSED.to_owned(), why)));
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
-    overheads::clear(directory.path())?;
     laboratory.make_all(&runs, &mut directory)?;
     if let Some(measuring) = &bench.measuring {
         measuring.write_costs(directory.path())?;

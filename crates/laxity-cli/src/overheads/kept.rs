@@ -49,21 +49,6 @@ pub fn samples_file(directory: &Path, run: u32) -> Result<SamplesFile> {
     Ok(SamplesFile { directory, name: samples_name(run) })
 }
 
-/// Removes what an earlier experiment has left.
-pub fn clear(directory: &Path) -> Result<()> {
-    let folder = directory.join(OVERHEADS_DIRECTORY);
-    for path in files(&folder)? {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let ours = name.starts_with("run-") && (name.ends_with(".json") || name.ends_with(".parquet"))
-            || name.ends_with("-mean.csv")
-            || name.ends_with("-max.csv");
-        if ours {
-            fs::remove_file(&path).map_err(|error| output::cannot_write(&path, &error))?;
-        }
-    }
-    Ok(())
-}
-
 /// Writes what was recorded of a run; its samples are written already.
 pub fn keep(directory: &Path, overheads: &RunOverheads) -> Result<()> {
     let text = serde_json::to_string_pretty(overheads).expect("serializes") + "\n";

@@ -7,7 +7,7 @@ mod kept;
 mod measured;
 mod recording;
 
-pub use kept::{RunOverheads, clear, costs_files, read, samples_path, text, write_costs};
+pub use kept::{RunOverheads, costs_files, read, samples_path, text, write_costs};
 pub use measured::{Measuring, Subject};
 pub use recording::{Probes, record_during};
 
