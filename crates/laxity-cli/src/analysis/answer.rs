@@ -68,7 +68,9 @@ pub struct SchedulerAnswer {
     pub hard: VerdictAnswer,
     /// Whether tardiness is bounded.
     pub soft: VerdictAnswer,
-    /// What overheads took; null if scheduling was taken to cost nothing.
+    /// How long a quantum of pfair is, in ns; null for other schedulers.
+    pub quantum_ns: Option<u64>,
+    /// What overheads took, and the quanta of pfair; null if there are neither.
     pub overheads: Option<OverheadsAnswer>,
     /// The fewest processors; null unless asked for.
     pub fewest_processors: Option<FewestProcessors>,
@@ -171,12 +173,12 @@ pub struct TaskBound {
     pub ns: u64,
 }
 
-/// What overheads took.
+/// What overheads took, and the quanta of pfair.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OverheadsAnswer {
-    /// The file of overheads.
+    /// The file of overheads; null without one.
     pub file: Option<String>,
-    /// The file of cache-related delays.
+    /// The file of cache-related delays; null without one.
     pub cache_delays: Option<String>,
     /// Sum of C/T without them.
     pub utilization: f64,
@@ -268,6 +270,7 @@ impl SchedulerAnswer {
             fewest_processors: None,
             largest_scaling: None,
             notes: placed.map_or_else(Vec::new, |placed| placed.record.notes.clone()),
+            quantum_ns: None,
         }
     }
 

@@ -166,6 +166,7 @@ fn judge(placed: &PlacedSet, set: &TaskSet, settings: &Settings, answer: &mut Sc
     answer.soft = VerdictAnswer::of(&soft, &names, placed, settings.asked(Guarantee::Soft));
     answer.show_servers(placed.servers());
     answer.overheads = OverheadsAnswer::of(placed, &names, settings.guarantee);
+        answer.quantum_ns = settings.charges.quantum(self.scheduler).map(Duration::as_ns);
     answer.notes.extend(placed.notes());
     if settings.sensitivity {
         answer.largest_scaling = Some(sensitivity::scaling(placed, settings));

@@ -42,7 +42,7 @@ fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], widt
     }
     for one in schedulers {
         let mut lines = Vec::from_iter(servers(&one.cells));
-        lines.extend(one.overheads.as_ref().map(overheads));
+        lines.extend(one.overheads.as_ref().map(|answer| overheads(answer, one.quantum_ns)));
         lines.extend(one.fewest_processors.as_ref().map(fewest));
         lines.extend(one.largest_scaling.as_ref().map(scaling));
         lines.iter().for_each(|line| text += &format!("{}: {line}\n", one.scheduler));
@@ -222,9 +222,11 @@ fn servers(cells: &[CellAnswer]) -> Option<String> {
     (!sizes.is_empty()).then(|| format!("below deferrable servers of {}", sizes.join(" and ")))
 }
 
-fn overheads(answer: &OverheadsAnswer) -> String {
+fn overheads(answer: &OverheadsAnswer, quantum_ns: Option<u64>) -> String {
     let files: Vec<&str> = answer.file.iter().chain(&answer.cache_delays).map(String::as_str).collect();
-    let from = format!("overheads ({})", files.join(", "));
+    let quanta = quantum_ns.map(|ns| format!("quanta of {} (--tick)", Duration::from_ns(ns)));
+    let costs = (!files.is_empty()).then(|| format!("overheads ({})", files.join(", ")));
+    let from = quanta.into_iter().chain(costs).collect::<Vec<_>>().join(" and ");
     match (answer.utilization_inflated, &answer.no_room) {
         (Some(inflated), _) => {
             let most = answer.tasks.iter().map(|task| task.wcet_ns).max().unwrap_or(0);

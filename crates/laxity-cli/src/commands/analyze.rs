@@ -24,8 +24,8 @@ bounded (soft), with response times or tardiness for each task. Tests are suffic
 then means that nothing is known. Names are those of simulate, and pfair and g-fl, which have tests only. `laxity list tests` has \
 the tests with their sources.
 
-With overheads pfair assumes that jobs arrive at any time, that quanta (--tick) begin together on all cores, and that every core \
-handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta over \
+pfair gives cores away in whole quanta (--tick), whatever scheduling costs: jobs arrive at any time and wait for the next, quanta \
+begin together on all cores, and every core handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta over \
 the cores, pfair:dedicated leaves interrupts to the last core; they combine, as in pfair:staggered:dedicated.
 
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
@@ -79,7 +79,7 @@ pub struct AnalyzeArguments {
     /// Its columns are WSS, MEM, L1, L2, L3; KiB and µs.
     #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
-    /// How often a tick comes, where --overheads say what it costs; also the quantum of pfair
+    /// The quantum of pfair; also how often a tick comes, where --overheads say what it costs
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
     pub tick: Duration,
     /// What amp-rm's tasks are below
