@@ -265,16 +265,18 @@ fn fewest(answer: &FewestProcessors) -> String {
 fn scaling(answer: &LargestScaling) -> String {
     let LargestScaling { numerator, denominator, .. } = *answer;
     let factor = |numerator: u64| format!("{}.{:03}", numerator / denominator, numerator % denominator);
-    let above = match (answer.nothing_above, answer.out_of_work) {
-        (true, _) => "nor with more",
-        (false, false) => "more may be possible: the tests are not monotonic",
-        (false, true) => "more may be possible: a test took all its steps",
+    let above = match (answer.nothing_above, answer.out_of_work, answer.placed_anew) {
+        (true, ..) => "nor with more",
+        (false, true, _) => "more may be possible: a test took all its steps",
+        (false, false, true) => "more may be possible: places change with the factor",
+        (false, false, false) => "more may be possible: the tests are not monotonic",
     };
+    let placed = if answer.placed_anew { ", placed anew with each factor" } else { "" };
     let (word, next) = (word(answer.guarantee), factor(numerator + 1));
     match numerator {
-        0 => format!("not proven {word} with {next} of all execution times ({above})"),
+        0 => format!("not proven {word} with {next} of all execution times{placed} ({above})"),
         _ => format!(
-            "proven {word} with {} of all execution times, not with {next} ({above})",
+            "proven {word} with {} of all execution times, not with {next}{placed} ({above})",
             factor(numerator)
         ),
     }

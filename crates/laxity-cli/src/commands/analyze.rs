@@ -94,6 +94,8 @@ pub struct AnalyzeArguments {
     /// Steps that a test may take, the same on every machine
     #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 28, value_parser = whole::<u64>(1..=u64::MAX))]
     pub work: u64,
+    ///
+    /// Tasks are placed anew for each number of cores and for each factor.
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
     pub json: bool,
