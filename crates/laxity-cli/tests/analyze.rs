@@ -8,6 +8,8 @@ mod largest_factor;
 mod patience;
 #[path = "analyze/quanta.rs"]
 mod quanta;
+#[path = "analyze/threads.rs"]
+mod threads;
 
 use calls::{json, json_file, prints, text, utf8};
 use host::{laxity, words};

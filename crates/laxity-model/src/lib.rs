@@ -35,9 +35,9 @@ pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
 pub use file::{
-    DocumentEntries, DocumentKind, Existing, Exported, Imported, OutputFile, STANDARD, WalkKind, WalkRates,
-    cannot_write, check_writable, name_of, platform_schema, read_file, read_platform, read_task_set,
-    task_set_schema, write_file,
+    DocumentEntries, DocumentKind, Existing, Exported, Imported, Incomplete, OutputFile, STANDARD, WalkKind,
+    WalkRates, cannot_write, check_writable, name_of, platform_schema, read_file, read_platform,
+    read_task_set, read_task_set_as, task_set_schema, write_file,
 };
 pub use names::{Names, closest};
 pub use on_miss::OnMiss;

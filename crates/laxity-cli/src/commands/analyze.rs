@@ -3,7 +3,9 @@
 use super::{read_sets, unique};
 use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
 use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text};
-use crate::arguments::{PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded};
+use crate::arguments::{
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded,
+};
 use crate::experiment::Below;
 use crate::progress::Steps;
 use crate::{experiment, interrupt, output};
@@ -61,6 +63,9 @@ pub struct AnalyzeArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
     #[arg(value_name = "SET", required = true)]
     pub sets: Vec<PathBuf>,
+    /// How files of other tools are read
+    #[command(flatten)]
+    pub import: ImportArguments,
     /// The schedulers, separated by commas or given several times; default: all of Linux's
     ///
     /// `laxity list schedulers` has all names.
@@ -89,13 +94,13 @@ pub struct AnalyzeArguments {
     #[arg(help_heading = "Checks", long, value_name = "NAME", value_parser = one_test)]
     pub test: Option<&'static str>,
     /// Say what would make it fit: the fewest cores, and the largest factor for all execution times
+    ///
+    /// Tasks are placed anew for each number of cores and for each factor.
     #[arg(help_heading = "Checks", long)]
     pub sensitivity: bool,
     /// Steps that a test may take, the same on every machine
     #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 28, value_parser = whole::<u64>(1..=u64::MAX))]
     pub work: u64,
-    ///
-    /// Tasks are placed anew for each number of cores and for each factor.
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
     pub json: bool,
@@ -130,7 +135,7 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
 }
 
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
-    let sets = read_sets(&arguments.sets)?;
+    let sets = read_sets(&arguments.sets, arguments.import)?;
     sets.iter().try_for_each(experiment::check_real_time)?;
     let settings = settings(arguments)?;
     let interrupt = interrupt::flag()?;
