@@ -25,8 +25,8 @@ const TESTS: &[&dyn Test] = &[
     // Global fixed priorities.
     &GlobalFixedPriorityRta,
     &GlobalFixedPriorityGuan,
-    // Optimal, with quanta of 1 ms.
-    &Pfair { quantum: 1_000_000 },
+    // Optimal in whole quanta.
+    &Pfair,
     // One processor.
     &Density,
     &Qpa,

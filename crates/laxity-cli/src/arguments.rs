@@ -3,6 +3,7 @@
 mod changes;
 #[cfg(test)]
 mod examples;
+mod import;
 mod place;
 pub mod platform;
 mod policy;
@@ -13,6 +14,7 @@ mod simulate;
 mod values;
 
 pub use changes::{ChangeAt, changes};
+pub use import::ImportArguments;
 pub use place::PlaceArguments;
 pub use platform::{PlacementArguments, PlatformArguments, Speeds};
 pub use policy::PolicyArguments;

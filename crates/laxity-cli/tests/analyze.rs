@@ -3,7 +3,13 @@
 
 mod calls;
 mod host;
+#[path = "analyze/largest_factor.rs"]
+mod largest_factor;
 mod patience;
+#[path = "analyze/quanta.rs"]
+mod quanta;
+#[path = "analyze/threads.rs"]
+mod threads;
 
 use calls::{json, json_file, prints, text, utf8};
 use host::{laxity, words};
@@ -21,6 +27,10 @@ impl Desk {
         let desk = Desk(tempfile::tempdir().expect("directory"));
         files.iter().for_each(|(name, content)| fs::write(desk.0.path().join(name), content).expect("write"));
         desk
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
     }
 
     fn analyze(&self, call: &[&str]) -> Output {
@@ -255,7 +265,27 @@ fn what_would_make_it_fit() {
     assert_eq!(sensitivity("one.toml", "gsn-edf-di"), (Some(2), 4000, false));
     // 0.6 each: two do not fit one core, and the processors of Pfair can be filled.
     assert_eq!(sensitivity("three.toml", "p-edf"), (Some(3), 1666, true));
-    assert_eq!(sensitivity("three.toml", "pfair"), (Some(2), 1666, true));
+    let fill = |tick: &'static str| {
+        let one = desk.first(&[
+            "three.toml",
+            "--cpus",
+            "4",
+            "--schedulers",
+            "pfair:aligned",
+            "--tick",
+            tick,
+            "--sensitivity",
+        ]);
+        let scaling = &one["largest_scaling"];
+        (
+            one["fewest_processors"]["processors"].as_u64(),
+            scaling["numerator"].clone(),
+            scaling["nothing_above"] == true,
+        )
+    };
+    assert_eq!(fill("1ns"), (Some(2), json!(1666), true));
+    // Two quanta of 50 us are a whole period, and so with any factor up to it.
+    assert_eq!(fill("50us"), (Some(3), json!(1666), true));
     let soft = desk.first(&[
         "three.toml",
         "--cpus",
@@ -506,39 +536,6 @@ fn what_global_edf_does_not_prove_names_a_task() {
             "{one}"
         );
     }
-}
-
-#[test]
-fn quanta_are_as_the_name_of_pfair_says() {
-    let desk = Desk::with(&[
-        ("s.toml", &set("s", &[("a", 580, 5_000, ""), ("b", 580, 5_000, "")])),
-        ("odd.toml", &set("s", &[("a", 580, 5_500, "")])),
-        ("q.csv", "TASK-COUNT, SCHEDULE, RELEASE, RELEASE-LATENCY\n1, 100, 50, 300\n"),
-    ]);
-    let call = ["--cpus", "3", "--overheads", "q.csv", "--schedulers"];
-    let names = "pfair,pfair:dedicated,pfair:staggered,pfair:aligned:staggered";
-    let (answer, code) = desk.answer(&[&["s.toml"], &call[..], &[names]].concat());
-    assert_eq!(code, 0, "{answer}");
-    let eaten = |one: &Value| {
-        let task = &one["overheads"]["tasks"][0];
-        (one["scheduler"].clone(), task["wcet_ns"].clone(), task["period_ns"].clone())
-    };
-    let seen: Vec<_> = answer["schedulers"].as_array().expect("schedulers").iter().map(eaten).collect();
-    // C = 580 of quanta of 550 or, without releases, 600 us; T = 5000 us less 1350, and 667 more.
-    let expected = [
-        ("pfair", 1_420_000, 2_000_000),
-        ("pfair:dedicated", 420_000, 2_000_000),
-        ("pfair:staggered", 1_420_000, 3_000_000),
-        ("pfair:aligned:staggered", 1_420_000, 1_000_000),
-    ]
-    .map(|(name, wcet, period)| (json!(name), json!(wcet), json!(period)));
-    assert_eq!(seen, expected);
-    assert_eq!(answer["schedulers"][1]["cells"][0]["processors"], 2);
-    let odd = desk.first(&[&["odd.toml"], &call[..], &["pfair:aligned"]].concat());
-    assert_eq!((&odd["hard"]["verdict"], &odd["hard"]["task"]), (&json!("not-applicable"), &json!("a")));
-    let wrong = desk.analyze(&["s.toml", "--schedulers", "pfair:fast"]);
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(words(&wrong).contains("`fast`") && words(&wrong).contains(":staggered"), "{}", words(&wrong));
 }
 
 #[test]

@@ -232,9 +232,19 @@ fn a_placement_is_a_partition_whose_loads_sum_to_u() {
             "--force",
         ]);
         let utilization = utilization_by_name(&json_file(&set));
-        for method in
-            ["ffd", "wfd", "bfd", "bf-deadline", "wf:period:up", "lwf", "lwfg", "lwfg-else:ffd", "ilp"]
-        {
+        for method in [
+            "ffd",
+            "wfd",
+            "bfd",
+            "nfd",
+            "cf",
+            "bf-deadline",
+            "wf:period:up",
+            "lwf",
+            "lwfg",
+            "lwfg-else:ffd",
+            "ilp",
+        ] {
             for onto in ["cores", "clusters"] {
                 let call = ["place", utf8(&set), "--platform", utf8(&platform), "--placement", method];
                 let call = [&call[..], &["--onto", onto, "--overload", "least-loaded"]].concat();

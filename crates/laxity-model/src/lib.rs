@@ -35,9 +35,10 @@ pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
 pub use file::{
-    DirectoryLock, DocumentEntries, DocumentKind, Draft, Existing, Exported, Imported, OutputDirectory,
-    OutputFile, STANDARD, WalkKind, WalkRates, cannot_write, check_writable, name_of, platform_schema,
-    read_file, read_platform, read_task_set, remove_at, task_set_schema, write_file,
+    DirectoryLock, DocumentEntries, DocumentKind, Draft, Existing, Exported, Imported, Incomplete,
+    OutputDirectory, OutputFile, STANDARD, WalkKind, WalkRates, cannot_write, check_writable, name_of,
+    platform_schema, read_file, read_platform, read_task_set, read_task_set_as, remove_at, task_set_schema,
+    write_file,
 };
 pub use names::{Names, closest};
 pub use on_miss::OnMiss;

@@ -34,6 +34,8 @@ fn rtapp_1_0_with_comments_reservation_instances_and_repeated_keys() {
     let valve = |name: &str| Task {
         phase: us(1_500),
         affinity: Some(CpuList::first(2)),
+        // SCHED_FIFO's default, 10, of 99.
+        priority: Some(90),
         ..Task::periodic(name, us(2_500), us(10_000))
     };
     assert_eq!(set.tasks(), [pump, valve("valve-0"), valve("valve-1")]);
@@ -48,7 +50,7 @@ fn rtapp_1_0_with_comments_reservation_instances_and_repeated_keys() {
 }
 
 #[test]
-fn later_rtapp_with_numbered_events_memory_and_a_thread_without_timer() {
+fn later_rtapp_with_numbered_events_memory_and_a_thread_that_sleeps() {
     let Imported { set, warnings } = import("rtapp.json");
     let chase = WorkingSet { size_bytes: 262_144, reads: 1, writes: 0, pattern: AccessPattern::Random };
     let walker = Task {
@@ -58,15 +60,17 @@ fn later_rtapp_with_numbered_events_memory_and_a_thread_without_timer() {
     };
     let read = WorkingSet { size_bytes: 65_536, reads: 1, writes: 0, pattern: AccessPattern::Sequential };
     let reader = Task { working_set: read, ..Task::periodic("reader", us(7_000), us(100_000)) };
-    let background =
-        Task { kind: TaskKind::BestEffort, ..Task::periodic("background", us(20_000), us(100_000)) };
-    assert_eq!(set.tasks(), [walker, reader, background]);
+    let sleeper = Task {
+        arrival: Arrival::Sporadic { min_interarrival: us(100_000) },
+        ..Task::periodic("sleeper", us(20_000), us(100_000))
+    };
+    assert_eq!(set.tasks(), [walker, reader, sleeper]);
     assert_eq!(
         warnings,
         [
             "thread `walker`: the time of memrun events is not in the wcet",
             "thread `reader`: the time of memrun events is not in the wcet",
-            "thread `background` has no timer, so no period: imported as background work, 20000 us in every 100000 us",
+            "thread `sleeper`: it sleeps after its work; imported as sporadic, 100000 us apart",
         ]
     );
 }
@@ -87,8 +91,9 @@ fn rtapp_jobs_are_the_work_between_timers() {
     let phases =
         r#"{"phases": {"a": {"loop": -1, "run": 10, "timer": {"period": 1000}}, "b": {"run": 900}}}"#;
     assert_eq!(wcet(phases), us(10));
-    // A single round has no wrap-around.
-    assert_eq!(wcet(r#"{"loop": 1, "run": 100, "timer": {"period": 1000}, "run": 200}"#), us(100));
+    // A single round has no wrap-around: what comes after the last timer is a job of its own.
+    assert_eq!(wcet(r#"{"loop": 1, "run": 100, "timer": {"period": 1000}, "run": 200}"#), us(200));
+    assert_eq!(wcet(r#"{"loop": 1, "run": 100, "timer": {"period": 1000}, "run": 20}"#), us(100));
 }
 
 #[test]
@@ -140,7 +145,11 @@ fn rtapp_files_that_cannot_be_task_sets_are_refused() {
             "loops for ever",
         ),
         (r#""a": {"instance": 1000000000, "run": 1, "timer": {"period": 5}}"#, "more than 100000 threads"),
-        (r#""a": {"instance": 0, "run": 1, "timer": {"period": 5}}"#, "the task set is empty"),
+        (r#""a": {"instance": 0, "run": 1, "timer": {"period": 5}}"#, "`instance` 0 and is never started"),
+        (r#""a": {"run": 1, "timer": {"period": 5}, "policy": "SCHED_FIFO", "priority": 0}"#, "from 1 to 99"),
+        (r#""a": {"run": 1, "timer": {"period": 5}, "policy": "SCHED_RR", "priority": "1"}"#, "is text"),
+        (r#""a": {"run": 1, "timer": {"period": 5}}, "b": {"fork": 3}"#, "`fork` is an integer, not text"),
+        ("", "the task set is empty"),
         (
             r#""a": {"run": 1, "timer": {"period": 5}}, "a": {"run": 1, "timer": {"period": 5}}"#,
             "two tasks have the name",
@@ -197,6 +206,8 @@ fn simso_with_periodic_and_sporadic_tasks() {
         arrival: Arrival::Sporadic { min_interarrival: ms(20) },
         deadline_rel: ms(5),
         phase: ms(4),
+        // The last arrival is at 49 ms.
+        leave: Some(Duration::from_ns(49_000_001)),
         ..Task::periodic("brake", ms(1), ms(20))
     };
     let panel = Task { phase: us(2_500), ..Task::periodic("panel", Duration::from_ns(20_123_457), ms(100)) };
@@ -204,6 +215,7 @@ fn simso_with_periodic_and_sporadic_tasks() {
     assert_eq!(
         warnings,
         [
+            "task `brake`: its 3 activation dates become arrivals at least 20ms apart, until the last of them",
             "1 times were rounded to whole ns, to the safe side (WCETs up, all others down)",
             "the file's 2 processors are not part of a task set; describe them in a platform",
         ]
@@ -222,7 +234,10 @@ fn simso_average_execution_times_become_demands() {
     assert_eq!(imported.set.tasks()[0].name, "a&b");
     assert_eq!(
         imported.warnings,
-        ["1 tasks abort jobs that miss (abort_on_miss); laxity lets late jobs run on"]
+        [
+            "1 tasks abort jobs that miss (abort_on_miss), which no task set says: --on-miss abort does so in simulations and runs, \
+             for all tasks"
+        ]
     );
     assert_eq!(simso("", task).expect("valid").set.tasks()[0].demand, None);
 }

@@ -44,7 +44,8 @@ type Reader = fn(&str);
 const SETS_TOML: Reader = |text| check(TaskSet::from_toml(text, "x"), |set| set_survives(&set));
 const SETS_JSON: Reader = |text| check(TaskSet::from_json(text, "x"), |set| set_survives(&set));
 const SETS_CSV: Reader = |text| check(TaskSet::from_csv(text, "x"), |read| set_survives(&read.set));
-const SETS_RTAPP: Reader = |text| check(TaskSet::from_rtapp(text, "x"), |read| set_survives(&read.set));
+const SETS_RTAPP: Reader =
+    |text| check(TaskSet::from_rtapp_as(text, "x", Incomplete::LeaveOut), |read| set_survives(&read.set));
 const SETS_SIMSO: Reader = |text| check(TaskSet::from_simso(text, "x"), |read| set_survives(&read.set));
 const PLATFORMS_TOML: Reader =
     |text| check(Platform::from_toml(text, "x"), |platform| platform_survives(&platform));
@@ -113,7 +114,7 @@ fn damaged_calibrations() {
 #[test]
 fn damaged_imports() {
     damage(&["three-tasks.csv"], SETS_CSV);
-    damage(&["imports/rtapp-1.0.json", "imports/rtapp.json"], SETS_RTAPP);
+    damage(&["imports/rtapp-1.0.json", "imports/rtapp.json", "imports/rtapp-waits.json"], SETS_RTAPP);
     damage(&["imports/simso.xml"], SETS_SIMSO);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Tasks are considered by non-increasing working set. The task in turn is gathered with all tasks that share memory with
 //! it and have no place yet, and the group goes as a whole into the next bin in which it fits, around the circle from the
-//! bin used last (next-fit, line 7). If there is none, the task that shares least with the one in turn leaves the group,
+//! bin used last (cyclic-fit; the listing calls it next-fit, line 7). If there is none, the task that shares least with the one in turn leaves the group,
 //! which is tried again (lines 15 to 17); a task that has left is considered in its own turn. A single task
 //! that fits nowhere ends the attempt (line 18).
 //!
@@ -60,7 +60,7 @@ pub(crate) fn place(
     if overloads && hopeless {
         return Ok(placement(request, &sharing, method, pack(request, &sharing, Overload::LeastLoaded)));
     }
-    let refused = || with_group(refusal::stuck(request, method, &packed.filling, stuck), &sharing, stuck);
+    let refused = || with_group(refusal::stuck(request, method, &packed, stuck), &sharing, stuck);
     let other = match fallback {
         None => Err(refused()),
         Some(fallback) => {
@@ -129,7 +129,7 @@ fn pack<'a>(request: &'a Request<'a>, sharing: &Sharing, overload: Overload) -> 
     let mut items = request.items();
     Order { key: Key::WorkingSet, direction: Direction::Down }.sort(&mut items);
     let mut waiting = Waiting::new(items, sharing);
-    let mut packed = Packed { filling: Filling::new(request), overloaded: Vec::new(), stuck: None };
+    let mut packed = Packed::new(request);
     let mut next = 0;
     while let Some(head) = waiting.head() {
         let mut group = waiting.sharers(head);

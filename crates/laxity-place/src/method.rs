@@ -5,7 +5,8 @@ use laxity_model::{Diagnostic, Names, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// How a packing heuristic chooses among the bins into which a task fits (lindsay2012, 5.2).
+/// How a packing heuristic chooses among the bins into which a task fits (lindsay2012, 5.2; next-fit: Johnson, Near-optimal bin
+/// packing algorithms, PhD thesis, MIT, 1973).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// The first bin.
@@ -14,8 +15,11 @@ pub enum Rule {
     BestFit,
     /// The bin with the most capacity left; the first of equals.
     WorstFit,
-    /// The first bin after the one that took the task before, around the circle.
+    /// The bin that took the task before, as long as it has room; else the first with room after it. Bins that have been left take
+    /// nothing any more.
     NextFit,
+    /// The first bin after the one that took the task before, around the circle.
+    CyclicFit,
     /// The slowest bin, by its fastest core; the first of equals (calandrino2007, 4.1).
     SlowestFit,
 }
@@ -70,8 +74,8 @@ pub struct Listed {
 
 impl Rule {
     /// All rules.
-    pub const ALL: [Rule; 5] =
-        [Rule::FirstFit, Rule::BestFit, Rule::WorstFit, Rule::NextFit, Rule::SlowestFit];
+    pub const ALL: [Rule; 6] =
+        [Rule::FirstFit, Rule::BestFit, Rule::WorstFit, Rule::NextFit, Rule::CyclicFit, Rule::SlowestFit];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -80,6 +84,7 @@ impl Rule {
             Rule::BestFit => "bf",
             Rule::WorstFit => "wf",
             Rule::NextFit => "nf",
+            Rule::CyclicFit => "cf",
             Rule::SlowestFit => "sf",
         }
     }
@@ -89,7 +94,10 @@ impl Rule {
             Rule::FirstFit => "first-fit: the first core or cluster with room",
             Rule::BestFit => "best-fit: the one with the least room left that still has enough",
             Rule::WorstFit => "worst-fit: the one with the most room left",
-            Rule::NextFit => "next-fit: the first with room after the one used last",
+            Rule::NextFit => {
+                "next-fit: the one used last while it has room, then the next; never back to one that was left"
+            }
+            Rule::CyclicFit => "cyclic-fit: the first with room after the one used last, around the circle",
             Rule::SlowestFit => "slowest-fit: the slowest one with room",
         }
     }
@@ -105,7 +113,7 @@ const BF_DEADLINE: Packing =
 const SLOWEST_FIT: Packing = Packing { rule: Rule::SlowestFit, order: Order::GIVEN };
 
 const LARGEST_WORKING_SET_FIRST: Packing =
-    Packing { rule: Rule::NextFit, order: Order { key: Key::WorkingSet, direction: Direction::Down } };
+    Packing { rule: Rule::CyclicFit, order: Order { key: Key::WorkingSet, direction: Direction::Down } };
 
 /// Heuristics that have a name of their own.
 const NAMED: [(&str, Packing, &str); 7] = [
@@ -117,7 +125,7 @@ const NAMED: [(&str, Packing, &str); 7] = [
     (
         "lwf",
         LARGEST_WORKING_SET_FIRST,
-        "next-fit, largest working set first: LWFG without its groups (lindsay2012, 5.3)",
+        "cyclic-fit, largest working set first: LWFG without its groups (lindsay2012, 5.3)",
     ),
     ("slowest-fit", SLOWEST_FIT, "the slowest core with room, in the order given (calandrino2007, 4.1)"),
 ];
@@ -180,7 +188,7 @@ impl Method {
         );
         let lwfg = line(
             LWFG,
-            "largest working set first, tasks of a group that share memory together, next-fit (lindsay2012, 5.3)",
+            "largest working set first, tasks of a group that share memory together, cyclic-fit (lindsay2012, 5.3)",
         );
         let fallback = format!("{LWFG_ELSE}NAME");
         let fallback = line(
@@ -287,11 +295,14 @@ fn generic(text: &str) -> std::result::Result<Packing, String> {
 }
 
 /// Names from papers and other tools.
-const OTHER_NAMES: [(&str, &str); 12] = [
+const OTHER_NAMES: [(&str, &str); 15] = [
     ("first-fit", "`ff`, or `ffd` by falling utilization"),
     ("best-fit", "`bf`, or `bfd` by falling utilization"),
     ("worst-fit", "`wf`, or `wfd` by falling utilization"),
-    ("next-fit", "`nf`"),
+    ("next-fit", "`nf`, or `nfd` by falling utilization"),
+    ("next-fit-decreasing", "`nfd`"),
+    ("cyclic-fit", "`cf`"),
+    ("round-robin", "`cf`: around the circle of those with room"),
     ("first-fit-decreasing", "`ffd`"),
     ("best-fit-decreasing", "`bfd`"),
     ("worst-fit-decreasing", "`wfd`"),
@@ -308,7 +319,7 @@ fn unknown(text: &str, why: &str) -> Diagnostic {
     let known: Vec<&str> = named.iter().map(String::as_str).collect();
     let names = Names::of("placement", &known).or(&OTHER_NAMES).listed_by("laxity list placements");
     Diagnostic::usage(format!("placement `{text}` {why}")).hint(format!(
-        "{}, or write ff, bf, wf, nf or sf with an order ({keys}) and up or down, as in ff:density:down",
+        "{}, or write ff, bf, wf, nf, cf or sf with an order ({keys}) and up or down, as in ff:density:down",
         names.hint(text)
     ))
 }
@@ -320,7 +331,7 @@ mod tests {
     #[test]
     fn every_method_reads_back_as_written() {
         let packings = Packing::all();
-        assert_eq!(packings.len(), 5 * 6 * 2);
+        assert_eq!(packings.len(), 6 * 6 * 2);
         let fallbacks = packings.iter().copied().map(Fallback::Pack).chain([Fallback::Ilp]);
         let lwfg = fallbacks.map(Some).chain([None]).map(Method::Lwfg).collect::<Vec<_>>();
         for method in packings.into_iter().map(Method::Pack).chain(lwfg).chain([Method::Ilp]) {
@@ -337,7 +348,8 @@ mod tests {
             ("nf", "nf:given:up"),
             ("wf:wss", "wf:wss:down"),
             ("bf:period", "bf:period:up"),
-            ("lwf", "nf:wss:down"),
+            ("lwf", "cf:wss:down"),
+            ("nfd", "nf:utilization:down"),
             ("slowest-fit", "sf:given:up"),
             ("sf", "slowest-fit"),
             ("LWFG-else:FFD", "lwfg-else:ff:utilization:down"),

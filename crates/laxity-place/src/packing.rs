@@ -15,17 +15,30 @@ pub(crate) struct Packed<'a> {
     pub overloaded: Vec<usize>,
     /// The task at which it gave up.
     pub stuck: Option<Item<'a>>,
+    /// How many of the first bins have been left for good.
+    pub left: usize,
+}
+
+impl<'a> Packed<'a> {
+    /// Nothing is placed yet.
+    pub fn new(request: &'a Request<'a>) -> Self {
+        Packed { filling: Filling::new(request), overloaded: Vec::new(), stuck: None, left: 0 }
+    }
 }
 
 /// Packs the request's tasks. Every task must have a bin within its affinity.
 pub(crate) fn pack<'a>(request: &'a Request<'a>, packing: Packing, overload: Overload) -> Packed<'a> {
     let mut items = request.items();
     packing.order.sort(&mut items);
-    let mut packed = Packed { filling: Filling::new(request), overloaded: Vec::new(), stuck: None };
-    let mut next = 0;
+    let mut packed = Packed::new(request);
+    let mut last = None;
     for item in items {
         let filling = &mut packed.filling;
-        let chosen = choose(filling, packing.rule, item, next, request.bins().len()).or_else(|| {
+        let fitting = choose(filling, packing.rule, item, last, request.bins().len());
+        if let (Rule::NextFit, Some(bin)) = (packing.rule, fitting) {
+            packed.left = bin;
+        }
+        let chosen = fitting.or_else(|| {
             packed.overloaded.push(item.id);
             match overload {
                 Overload::Refuse => None,
@@ -37,22 +50,27 @@ pub(crate) fn pack<'a>(request: &'a Request<'a>, packing: Packing, overload: Ove
             return packed;
         };
         filling.put(item, bin);
-        next = bin + 1;
+        // A task that fits nowhere closes no bin.
+        last = if packing.rule == Rule::NextFit { Some(packed.left) } else { Some(bin) };
     }
     packed
 }
 
-/// The bin the rule chooses among those into which the task fits. `next` is where next-fit starts looking.
+/// The bin the rule chooses among those into which the task fits; `last` took the task before.
 fn choose<'a>(
     filling: &mut Filling<'a>,
     rule: Rule,
     item: Item<'a>,
-    next: usize,
+    last: Option<usize>,
     bins: usize,
 ) -> Option<usize> {
     match rule {
         Rule::FirstFit => (0..bins).find(|&bin| filling.fits(item, bin)),
-        Rule::NextFit => (0..bins).map(|step| (next + step) % bins).find(|&bin| filling.fits(item, bin)),
+        Rule::NextFit => (last.unwrap_or(0)..bins).find(|&bin| filling.fits(item, bin)),
+        Rule::CyclicFit => {
+            let next = last.map_or(0, |last| last + 1);
+            (0..bins).map(|step| (next + step) % bins).find(|&bin| filling.fits(item, bin))
+        }
         Rule::BestFit => fullest(filling, item, bins, Ordering::Greater),
         Rule::WorstFit => fullest(filling, item, bins, Ordering::Less),
         Rule::SlowestFit => filling.slowest_first().into_iter().find(|&bin| filling.fits(item, bin)),

@@ -1,8 +1,7 @@
 //! Why a set cannot be placed, and what to do about it.
 
-use crate::admission::Filling;
 use crate::order::Item;
-use crate::packing::pack;
+use crate::packing::{Packed, pack};
 use crate::{Fallback, Fit, Method, Overload, Packing, Request};
 use laxity_model::{Diagnostic, LoadSum, Utilization};
 use std::cmp::Ordering;
@@ -33,9 +32,10 @@ pub(crate) fn outside_affinity(request: &Request, item: Item) -> Diagnostic {
 pub(crate) fn stuck<'a>(
     request: &'a Request<'a>,
     method: Method,
-    filling: &Filling<'a>,
+    packed: &Packed<'a>,
     item: Item<'a>,
 ) -> Diagnostic {
+    let filling = &packed.filling;
     let too_slow = too_dense(request, item);
     let said = request.acceptance().and_then(|test| test.refusal(&filling.assignment(), item.id));
     match (said, too_slow) {
@@ -45,16 +45,17 @@ pub(crate) fn stuck<'a>(
     }
     let task = &item.task.name;
     let (load, word) = (request.load(item), request.fit().load_word());
-    let rooms = rooms(request, filling, item);
+    let rooms = rooms(request, packed, item);
     let why = match (request.fit(), request.acceptance()) {
         (_, Some(acceptance)) => format!(" or {} does not accept it there", acceptance.name()),
         (Fit::DemandBound, None) => " or the demand bound would be exceeded at a deadline".to_owned(),
         (Fit::Utilization | Fit::Density, None) => String::new(),
     };
     Diagnostic::usage(format!(
-        "task `{task}` ({word} {load}) fits on no core or cluster under {method}: {}{why}{}",
+        "task `{task}` ({word} {load}) fits on no core or cluster under {method}: {}{why}{}{}",
         rooms_text(request, &rooms, &load),
         limit_text(request),
+        left_text(request, packed.left),
     ))
     .hint(way_out(request, method))
 }
@@ -109,19 +110,23 @@ fn too_dense(request: &Request, item: Item) -> Option<Diagnostic> {
     )
 }
 
-/// The capacity left in every bin the task may go into.
-fn rooms<'a>(request: &'a Request<'a>, filling: &Filling<'a>, item: Item) -> Vec<(usize, Utilization)> {
+/// The capacity left in every bin the task may go into, but for those that the rule has left for good.
+fn rooms<'a>(request: &'a Request<'a>, packed: &Packed<'a>, item: Item) -> Vec<(usize, Utilization)> {
     let left = |bin: usize| {
         let (numerator, denominator) = request.capacities().of(bin);
         let capacity = Utilization::ratio(numerator, denominator);
-        Utilization::from(capacity.as_rational() - filling.load(bin).exact().as_rational())
+        Utilization::from(capacity.as_rational() - packed.filling.load(bin).exact().as_rational())
     };
-    request.candidates(item).into_iter().map(|bin| (bin, left(bin))).collect()
+    let open = |bin: &usize| *bin >= packed.left;
+    request.candidates(item).into_iter().filter(open).map(|bin| (bin, left(bin))).collect()
 }
 
 fn rooms_text(request: &Request, rooms: &[(usize, Utilization)], load: &Utilization) -> String {
     let show =
         |(bin, room): &(usize, Utilization)| format!("{} has {}", request.bins()[*bin], below(room, load));
+    if rooms.is_empty() {
+        return "it may use none of those that are open".into();
+    }
     if rooms.len() <= BINS_LISTED_MAX {
         return format!("{} left", rooms.iter().map(show).collect::<Vec<_>>().join(", "));
     }
@@ -145,6 +150,14 @@ fn difference(smaller: &Utilization, larger: &Utilization) -> Option<String> {
     let exact = larger.as_rational() - smaller.as_rational();
     let text = exact.to_string();
     Some(if text.len() <= 24 { text } else { format!("{:.1e}", Utilization::from(exact).to_f64()) })
+}
+
+/// Bins that are not looked at, though they may have room.
+fn left_text(request: &Request, left: usize) -> String {
+    match left {
+        0 => String::new(),
+        _ => format!(", and next-fit does not go back to what comes before {}", request.bins()[left]),
+    }
 }
 
 fn limit_text(request: &Request) -> String {

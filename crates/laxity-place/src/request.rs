@@ -168,7 +168,7 @@ impl<'a> Request<'a> {
             Method::Pack(packing) => {
                 let packed = pack(self, packing, self.overload);
                 match packed.stuck {
-                    Some(item) => Err(refusal::stuck(self, method, &packed.filling, item)),
+                    Some(item) => Err(refusal::stuck(self, method, &packed, item)),
                     None => Ok(Placement::new(self, method, packed.filling.assignment(), packed.overloaded)),
                 }
             }

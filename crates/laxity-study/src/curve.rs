@@ -36,19 +36,21 @@ pub struct Series {
     pub guarantee: Guarantee,
     /// Tests of which one has to accept; those that know the scheduler best if there are none.
     pub tests: Vec<&'static dyn Test>,
-    /// What scheduling costs, with the name of its file; nothing if it costs nothing.
+    /// What scheduling costs, with the name of its file, and the quantum of pfair; nothing if there are neither.
     pub overheads: Option<Costing>,
 }
 
 /// What scheduling costs, and where that is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Costing {
-    /// The file of overheads, as the study names it; empty if there are cache-related delays only.
+    /// The file of overheads, as the study names it; empty without one.
     pub file: String,
     /// What scheduling costs.
     pub overheads: Overheads,
-    /// All files' texts, for the study's description.
+    /// All files' texts, for the study's description; none where scheduling costs nothing and only has quanta.
     texts: Vec<String>,
+    /// Whether the scheduler has quanta, of a tick's period.
+    quanta: bool,
 }
 
 impl fmt::Debug for Series {
@@ -140,7 +142,12 @@ impl Series {
 
 impl Costing {
     fn words(&self, most_tasks: Option<u64>) -> String {
-        let mut words = format!("; overheads {}", self.file);
+        let quantum = Duration::from_ns(self.overheads.tick_period());
+        let quanta = if self.quanta { format!("; quanta of {quantum}") } else { String::new() };
+        if self.texts.is_empty() {
+            return format!("{quanta}; scheduling costs nothing");
+        }
+        let mut words = format!("{quanta}; overheads {}", self.file);
         let names = |columns: Vec<&str>| columns.join(", ");
         let absent: Vec<&str> = self.overheads.absent().map(Overhead::column).collect();
         if !absent.is_empty() {
@@ -241,7 +248,7 @@ fn series_of(
         Guarantee::Hard => &file.overheads_hard,
         Guarantee::Soft => &file.overheads_soft,
     };
-    let overheads = costing(own.as_ref().or(file.overheads.as_ref()), file, beside)?;
+    let overheads = costing(curve.scheduler, own.as_ref().or(file.overheads.as_ref()), file, beside)?;
     Ok(Some(Series { curve: at, guarantee, tests, overheads }))
 }
 
@@ -260,7 +267,12 @@ fn test(curve: &Curve, name: &str) -> Result<&'static dyn Test> {
         .hint("choose a test for them, or leave `tests` out"))
 }
 
-fn costing(overheads: Option<&String>, file: &CurveFile, beside: &Path) -> Result<Option<Costing>> {
+fn costing(
+    scheduler: Analysed,
+    overheads: Option<&String>,
+    file: &CurveFile,
+    beside: &Path,
+) -> Result<Option<Costing>> {
     let mut texts = Vec::new();
     let mut costs = Overheads::none();
     if let Some(name) = overheads {
@@ -286,12 +298,13 @@ fn costing(overheads: Option<&String>, file: &CurveFile, beside: &Path) -> Resul
         }
         costs = costs.with_tick_period(period.as_ns());
     }
-    if texts.is_empty() {
+    let quanta = matches!(scheduler, Analysed::Pfair(_));
+    if texts.is_empty() && !quanta {
         return match &file.tick_period {
             None => Ok(None),
             Some(_) => Err(Diagnostic::usage("`tick_period` is given without `overheads`")
-                .hint("name the file of overheads, or leave it out")),
+                .hint("name the file of overheads, or leave it out; only pfair has quanta without them")),
         };
     }
-    Ok(Some(Costing { file: overheads.cloned().unwrap_or_default(), overheads: costs, texts }))
+    Ok(Some(Costing { file: overheads.cloned().unwrap_or_default(), overheads: costs, texts, quanta }))
 }

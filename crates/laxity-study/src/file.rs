@@ -224,7 +224,7 @@ pub(crate) struct CurveFile {
     /// The level of the cache that all processors share among which jobs migrate; only memory if it is not given.
     #[serde(default)]
     pub(crate) shared_cache: Option<u32>,
-    /// From one timer tick to the next; 1ms if it is not given.
+    /// From one timer tick to the next, and the quantum of pfair, also without overheads; 1ms if it is not given.
     #[serde(default)]
     pub(crate) tick_period: Option<String>,
     /// What a reader of the figure must know of this curve.

@@ -80,6 +80,14 @@ overheads_hard = "most.csv"
 name = "any"
 scheduler = "fpp"
 guarantees = ["soft"]
+[[curves]]
+scheduler = "pfair:aligned"
+guarantees = ["hard"]
+[[curves]]
+name = "long quanta"
+scheduler = "pfair:aligned"
+guarantees = ["hard"]
+tick_period = "2ms"
 "#;
     let text = format!("{HALVES}{curves}");
     let study = Study::from_text(&text, "halves", directory.path()).expect("a study");
@@ -96,6 +104,15 @@ guarantees = ["soft"]
     assert_eq!(soft("p-edf"), [3, 3, 3, 3, 0, 0]);
     // One processor is left.
     assert_eq!(hard("gsn-edf-di"), [3, 3, 0, 0, 0, 0]);
+    // 5 quanta of 1 ms fill two processors four times; 3 of 2 ms are 6 of 10 ms.
+    assert_eq!(hard("pfair:aligned"), [3, 3, 3, 3, 0, 0]);
+    assert_eq!(hard("long quanta"), [3, 3, 3, 0, 0, 0]);
+    let of_quanta = |words: &String| words.starts_with("long quanta");
+    let words = study.series_in_words().into_iter().find(of_quanta);
+    assert_eq!(
+        words.as_deref(),
+        Some("long quanta, hard: pfair:aligned; quanta of 2ms; scheduling costs nothing.")
+    );
     // 6 ms of 10 ms: one task on each of two processors.
     assert_eq!(hard("some"), [3, 3, 0, 0, 0, 0]);
     assert_eq!((hard("most for hard"), soft("most for hard")), (vec![0; 6], vec![3, 3, 0, 0, 0, 0]));
@@ -117,7 +134,7 @@ guarantees = ["soft"]
         )
     );
     assert_eq!(lines.next(), Some("hard,GFB,g-edf,tasks,1,3,3,0,0,1,1,0.5,1"));
-    assert_eq!(csv.lines().count(), 1 + 11 * 6, "five hard and six soft curves");
+    assert_eq!(csv.lines().count(), 1 + 13 * 6, "seven hard and six soft curves");
 }
 
 const RANDOM: &str = r#"

@@ -50,6 +50,10 @@ pub enum RejectedWhy {
     NoWindow,
     /// C' exceeds min(T', D'), or J' + C' exceeds D'.
     Overrun,
+    /// The same of quanta: nothing is left of T or D where a job waits for the next one.
+    QuantumWindow,
+    /// The same of quanta: C' in whole ones exceeds min(T', D').
+    QuantumOverrun,
 }
 
 impl RejectedWhy {
@@ -62,6 +66,12 @@ impl RejectedWhy {
             RejectedWhy::NoWindow => "overheads take all of the period or of the time to the deadline",
             RejectedWhy::Overrun => {
                 "with overheads it needs more than its period, or than the time to its deadline"
+            }
+            RejectedWhy::QuantumWindow => {
+                "a job that waits for the next quantum has none left in its period, or until its deadline"
+            }
+            RejectedWhy::QuantumOverrun => {
+                "in whole quanta it needs more than is left of its period, or of the time to its deadline"
             }
         }
     }

@@ -10,6 +10,8 @@
 //!    aligned to quanta. If processors' quanta are staggered, they lose Q (m - 1)/m besides.
 //! 5. T_i' and D_i' are rounded down to multiples of Q. A density of 1 fits.
 //!
+//! All of it holds where scheduling costs nothing, too: then Q_eff = Q.
+//!
 //! O(n) for n tasks.
 
 use super::{Accounting, Inflated, Interrupts, Overheads, Rejected, RejectedWhy, inflated};
@@ -47,11 +49,15 @@ impl Accounting for QuantumBased {
             let left = time.checked_sub(delay)? / quantum * quantum;
             (left > 0).then_some(left)
         };
-        Inflated::of(tasks, |_, task| {
+        let inflated = Inflated::of(tasks, |_, task| {
             let wcet = task.wcet.div_ceil(effective).checked_mul(quantum).ok_or(RejectedWhy::Overrun)?;
-            let deadline = left(task.deadline).ok_or(RejectedWhy::NoWindow)?;
-            let period = left(task.period).ok_or(RejectedWhy::NoWindow)?;
+            let deadline = left(task.deadline).ok_or(RejectedWhy::QuantumWindow)?;
+            let period = left(task.period).ok_or(RejectedWhy::QuantumWindow)?;
             Ok(SporadicTask { wcet, deadline, period, ..*task })
+        });
+        inflated.map_err(|why| match why.reason {
+            RejectedWhy::Overrun => Rejected { reason: RejectedWhy::QuantumOverrun, ..why },
+            _ => why,
         })
     }
 }

@@ -115,8 +115,32 @@ fn quanta_by_hand() {
     assert_eq!(inflate(accounting(Dedicated, false, Some(4))), Ok(vec![[100, 200, 200]; 2]));
     assert_eq!(inflate(accounting(Dedicated, true, Some(4))), Ok(vec![[100, 300, 300]; 2]));
     assert_eq!(inflate(accounting(Dedicated, false, Some(5))), Ok(vec![[100, 100, 100]; 2]));
-    let overrun = Rejected { task: Some(1), reason: RejectedWhy::Overrun };
+    let overrun = Rejected { task: Some(1), reason: RejectedWhy::QuantumOverrun };
     assert_eq!(inflate(accounting(Shared, false, Some(5))), Err(overrun));
+}
+
+#[test]
+fn quanta_are_whole_where_nothing_costs_anything() {
+    let inflate = |aligned, quantum, task| {
+        let accounting = QuantumBased { interrupts: Interrupts::Shared, aligned, staggered: None };
+        let inflated = accounting.inflate(&Overheads::none().with_tick_period(quantum), &[task], &[0])?;
+        let task = inflated.tasks[0];
+        Ok([task.wcet, task.deadline, task.period])
+    };
+    let (fifteen, late) = (SporadicTask::implicit(15, 30), SporadicTask::constrained(15, 25, 30));
+    assert_eq!(
+        [1, 10, 15].map(|q| inflate(true, q, fifteen)),
+        [Ok([15, 30, 30]), Ok([20, 30, 30]), Ok([15, 30, 30])]
+    );
+    // A job that comes at any time waits for the next.
+    assert_eq!(
+        [1, 5, 15].map(|q| inflate(false, q, fifteen)),
+        [Ok([15, 29, 29]), Ok([15, 25, 25]), Ok([15, 15, 15])]
+    );
+    assert_eq!(inflate(true, 10, late), Ok([20, 20, 30]));
+    let rejected = |reason| Err(Rejected { task: Some(0), reason });
+    assert_eq!(inflate(false, 10, late), rejected(RejectedWhy::QuantumOverrun));
+    assert_eq!(inflate(false, 30, fifteen), rejected(RejectedWhy::QuantumWindow));
 }
 
 /// Staggering costs Q (m - 1)/m, at most a quantum, not m (Q - 1)/Q (SchedCAT calls its function with the two swapped,

@@ -85,8 +85,8 @@ impl Analysed {
         }
     }
 
-    /// The first task that breaks what is assumed of arrivals where scheduling costs something: without costs quanta are as short
-    /// as need be, and every arrival is at one.
+    /// The first task that breaks what is assumed of arrivals where quanta have a length: as short as need be, every arrival is at
+    /// one.
     pub(super) fn not_aligned(self, tasks: &[SporadicTask], overheads: Option<&Overheads>) -> Option<usize> {
         let quantum = overheads.filter(|_| self.quanta().aligned)?.tick_period();
         tasks.iter().position(|task| !task.period.is_multiple_of(quantum))

@@ -22,7 +22,8 @@ pub struct Placed<'a> {
     pub cells: &'a [Cell],
     /// The deferrable server of each cell, time on its processor; empty if there are none.
     pub servers: &'a [DeferrableServer],
-    /// What scheduling costs; None: nothing. Pfair has quanta only with overheads: of a tick's period.
+    /// What scheduling costs; None: nothing, and the quanta of Pfair are as short as need be. Otherwise they are of a tick's period,
+    /// also where nothing costs anything: so it is to be asked about a quantum.
     pub overheads: Option<&'a Overheads>,
 }
 

@@ -6,7 +6,7 @@
 use laxity_model::{Diagnostic, Result};
 use std::fmt;
 
-/// What is assumed of quanta and interrupts. Without overheads quanta are as short as need be, and only `dedicated` matters.
+/// What is assumed of quanta and interrupts. Where nothing says how long a quantum is (`Placed::overheads`), only `dedicated` matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Quanta {
     /// `aligned`: jobs arrive periodically, at multiples of the quantum, of which every period is one.

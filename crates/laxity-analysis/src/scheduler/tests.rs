@@ -37,8 +37,6 @@ pub(super) fn tests_for(
 ) -> &'static [&'static dyn Test] {
     const EDF: CompliantVector = CompliantVector { priority_points: PriorityPoints::Deadline };
     const FAIR_LATENESS: CompliantVector = CompliantVector { priority_points: PriorityPoints::FairLateness };
-    // Quanta are for the accounting: without it they are as short as need be.
-    const PFAIR: Pfair = Pfair { quantum: 1 };
     use Guarantee::{Hard, Soft};
     match (priorities, guarantee) {
         (Priorities::EarliestDeadlineFirst, Hard) if processors == 1 => &[&Qpa],
@@ -52,7 +50,7 @@ pub(super) fn tests_for(
         (Priorities::Fixed, Soft) if processors == 1 => &[&FixedPriorityTardiness],
         (Priorities::Fixed, Hard) => &[&GlobalFixedPriorityGuan],
         (Priorities::Fixed, Soft) => &[&GlobalFixedPriorityGuan, &FixedPriorityTardiness],
-        (Priorities::Pfair, _) => &[&PFAIR],
+        (Priorities::Pfair, _) => &[&Pfair],
     }
 }
 

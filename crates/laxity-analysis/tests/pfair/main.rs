@@ -3,7 +3,9 @@
 
 mod pd2;
 
-use laxity_analysis::{Bounds, Pfair, SporadicTask, Test, Verdict, Work};
+use laxity_analysis::overheads::Overheads;
+use laxity_analysis::scheduler::{Analysed, Asked, Placed};
+use laxity_analysis::{Bounds, Cell, Guarantee, Pfair, SporadicTask, Test, Verdict, Work};
 use pd2::{Arrivals, Rules, Seen, Weight, schedule};
 use std::ops::Range;
 
@@ -71,7 +73,7 @@ fn full(seed: u64) -> (Vec<Weight>, usize) {
 fn judge(weights: &[Weight], processors: usize) -> Verdict {
     let tasks: Vec<_> = weights.iter().map(|weight| SporadicTask::implicit(weight.e, weight.p)).collect();
     let processors = u32::try_from(processors).expect("small");
-    Pfair::default().judge(&tasks, processors, &mut Work::default())
+    Pfair.judge(&tasks, processors, &mut Work::default())
 }
 
 fn periodic(weights: &[Weight], processors: usize, rules: Rules, last_first: bool) -> Seen {
@@ -138,6 +140,48 @@ fn all_small_sets_are_schedulable_if_and_only_if_they_fit() {
     }
     println!("{fit} fit, {not} do not");
     assert!(fit > 1_000 && not > 1_000, "{fit} {not}");
+}
+
+/// Whole quanta are what PD2 gives away, whatever scheduling costs: of C = 1 ns as of C = Q.
+#[test]
+fn a_quantum_is_whole_where_scheduling_costs_nothing() {
+    let aligned: Analysed = "pfair:aligned".parse().expect("a scheduler");
+    let (mut fit, mut not, mut lost) = (0, 0, 0);
+    for seed in seeds() {
+        let mut random = Random(seed);
+        let quantum = [1, 3, 10, 1_000][usize::try_from(random.between(0, 3)).expect("small")];
+        let overheads = Overheads::none().with_tick_period(quantum);
+        let (mut weights, mut tasks) = (Vec::new(), Vec::new());
+        for _ in 0..random.between(1, 5) {
+            let p = [1, 2, 3, 4, 6, 12][usize::try_from(random.between(0, 5)).expect("small")];
+            let wcet = random.between(1, p * quantum);
+            weights.push(Weight { e: wcet.div_ceil(quantum), p });
+            tasks.push(SporadicTask::implicit(wcet, p * quantum));
+        }
+        for processors in [1, 2, 3] {
+            let cells = [Cell { processors, tasks: (0..tasks.len()).collect() }];
+            let proven = |overheads| {
+                let (working_sets, given_priorities, servers) = (&[], &[], &[]);
+                let placed = Placed {
+                    tasks: &tasks,
+                    working_sets,
+                    given_priorities,
+                    cells: &cells,
+                    servers,
+                    overheads,
+                };
+                aligned.judge(&placed, Asked::of(Guarantee::Hard)).verdict.is_schedulable()
+            };
+            let processors = usize::try_from(processors).expect("small");
+            let seen = schedule(&weights, processors, 12, Rules::Pd2, false, &mut Periodic);
+            let whole = proven(Some(&overheads));
+            assert_eq!(whole, seen.missed.is_none(), "seed {seed}: {tasks:?} on {processors}, Q = {quantum}");
+            assert!(proven(None) || !whole, "seed {seed}: {tasks:?} on {processors}, Q = {quantum}");
+            (fit, not) = (fit + u32::from(whole), not + u32::from(!whole));
+            lost += u32::from(proven(None) && !whole);
+        }
+    }
+    assert!(fit > 500 && not > 500 && lost > 100, "{fit} {not} {lost}");
 }
 
 /// Without one of its rules, PD2 is not optimal: the simulation shows it.

@@ -68,11 +68,13 @@ pub struct SchedulerAnswer {
     pub hard: VerdictAnswer,
     /// Whether tardiness is bounded.
     pub soft: VerdictAnswer,
-    /// What overheads took; null if scheduling was taken to cost nothing.
+    /// How long a quantum of pfair is, in ns; null for other schedulers.
+    pub quantum_ns: Option<u64>,
+    /// What overheads took, and the quanta of pfair; null if there are neither.
     pub overheads: Option<OverheadsAnswer>,
     /// The fewest processors; null unless asked for.
     pub fewest_processors: Option<FewestProcessors>,
-    /// The largest factor for all execution times; null unless asked for, or without a placement.
+    /// The largest factor for all execution times; null unless asked for, or where no test covers the set.
     pub largest_scaling: Option<LargestScaling>,
     /// What a reader should know.
     pub notes: Vec<String>,
@@ -171,12 +173,12 @@ pub struct TaskBound {
     pub ns: u64,
 }
 
-/// What overheads took.
+/// What overheads took, and the quanta of pfair.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OverheadsAnswer {
-    /// The file of overheads.
+    /// The file of overheads; null without one.
     pub file: Option<String>,
-    /// The file of cache-related delays.
+    /// The file of cache-related delays; null without one.
     pub cache_delays: Option<String>,
     /// Sum of C/T without them.
     pub utilization: f64,
@@ -218,7 +220,7 @@ pub struct FewestProcessors {
     pub out_of_work: bool,
 }
 
-/// The largest factor for all execution times with which the guarantee is proven, with the tasks in their places.
+/// The largest factor for all execution times with which the guarantee is proven, found by bisection.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LargestScaling {
     /// Of which guarantee.
@@ -228,7 +230,11 @@ pub struct LargestScaling {
     pub numerator: u64,
     /// The resolution is 1/denominator.
     pub denominator: u64,
-    /// Whether no larger factor is proven: the tests are monotonic, and none took all its steps.
+    /// Whether tasks are placed anew with each factor, as they are placed where the set has such execution times; false where they
+    /// share one cell, and there is nothing to place.
+    pub placed_anew: bool,
+    /// Whether no larger factor is proven: the tests are monotonic, none took all its steps, and places do not change; or a larger
+    /// factor is more than the cores can do under any scheduler.
     pub nothing_above: bool,
     /// Whether a test took all its steps with a larger factor.
     pub out_of_work: bool,
@@ -264,6 +270,7 @@ impl SchedulerAnswer {
             cells: cells.iter().map(cell).collect(),
             hard: VerdictAnswer::nothing(VerdictName::NotProven),
             soft: VerdictAnswer::nothing(VerdictName::NotProven),
+            quantum_ns: None,
             overheads: None,
             fewest_processors: None,
             largest_scaling: None,

@@ -4,7 +4,7 @@ use super::placed::running;
 use crate::shipped;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{CacheKind, CpuList, Diagnostic, Platform, Policy, Result, read_file};
+use laxity_model::{CacheKind, CpuList, Diagnostic, Duration, Platform, Policy, Result, read_file};
 use laxity_study::read_overheads;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -36,6 +36,10 @@ impl FromStr for ChargedFile {
     }
 }
 
+/// What is assumed of arrivals where nothing aligns them.
+const ARRIVALS: &str = "jobs arrive at any time and wait for the next quantum, which is taken from periods and deadlines; under \
+    pfair:aligned they arrive with quanta";
+
 /// All that is known of costs.
 #[derive(Debug, Clone)]
 pub struct Charges {
@@ -50,10 +54,10 @@ impl Default for Charges {
     }
 }
 
-/// The costs of one scheduler in its places.
+/// The costs of one scheduler in its places, and the quanta of pfair.
 #[derive(Debug, Clone)]
 pub struct Charge {
-    /// For the accounting.
+    /// For the accounting. Their tick's period is the quantum of pfair.
     pub overheads: Overheads,
     /// The file of overheads.
     pub file: Option<PathBuf>,
@@ -62,7 +66,7 @@ pub struct Charge {
 }
 
 impl Charges {
-    /// From files. A tick comes every so many ns.
+    /// From files. A tick comes every so many ns; pfair's quanta are as long, whatever scheduling costs.
     ///
     /// # Errors
     ///
@@ -96,11 +100,11 @@ impl Charges {
         Ok(Charges { files: read, cache_delays, tick_period })
     }
 
-    /// What a scheduler costs on a platform; nothing if nothing was given for it.
+    /// What a scheduler costs on a platform; nothing if nothing was given for it and it has no quanta.
     pub fn of(&self, scheduler: Analysed, platform: &Platform) -> Option<Charge> {
         let of = |wanted| self.files.iter().find(|(file, _)| file.scheduler == wanted);
         let file = of(Some(scheduler)).or_else(|| of(None));
-        if file.is_none() && self.cache_delays.is_none() {
+        if file.is_none() && self.cache_delays.is_none() && self.quantum(scheduler).is_none() {
             return None;
         }
         let overheads = match file {
@@ -121,11 +125,34 @@ impl Charges {
     }
 }
 
+impl Charges {
+    /// How long a quantum is; nothing if the scheduler has none.
+    pub fn quantum(&self, scheduler: Analysed) -> Option<Duration> {
+        matches!(scheduler, Analysed::Pfair(_)).then(|| Duration::from_ns(self.tick_period))
+    }
+}
+
 impl Charge {
-    /// What the user should know of the numbers: what costs nothing as it was not given, and what is extrapolated.
+    /// Whether nothing costs anything: there are quanta only.
+    pub fn is_free(&self) -> bool {
+        self.file.is_none() && self.cache_file.is_none()
+    }
+
+    /// What the user should know of the numbers: when jobs arrive, what costs nothing as it was not given, and what is
+    /// extrapolated.
     pub fn notes(&self, scheduler: Analysed, tasks_most: usize) -> Vec<String> {
+        let waits = matches!(scheduler, Analysed::Pfair(quanta) if !quanta.aligned);
+        let mut notes = Vec::from_iter(waits.then(|| ARRIVALS.to_owned()));
+        notes.extend(self.notes_on_files(scheduler, tasks_most));
+        notes
+    }
+
+    fn notes_on_files(&self, scheduler: Analysed, tasks_most: usize) -> Vec<String> {
         let Some(file) = &self.file else {
-            return vec!["no --overheads: nothing but cache-related delays costs anything".into()];
+            let costs = self.cache_file.as_ref();
+            let note =
+                costs.map(|_| "no --overheads: nothing but cache-related delays costs anything".into());
+            return Vec::from_iter(note);
         };
         let messages = matches!(scheduler, Analysed::Policy(policy) if policy.policy == Policy::GEdfMp);
         let counts =

@@ -11,6 +11,7 @@ mod beside;
 mod costs;
 mod placed;
 mod places;
+mod scaling;
 mod sensitivity;
 pub mod text;
 mod verdicts;
@@ -127,13 +128,25 @@ fn cases<'a>(sets: &'a [TaskSet], settings: &Settings, interrupt: &AtomicBool) -
     Ok(cases)
 }
 
+/// How the largest factor for all execution times is found, where a test covers the set.
+enum Factor {
+    /// There is one cell, with nothing to place.
+    InOneCell(PlacedSet),
+    /// Tasks are placed for each factor.
+    Anew,
+}
+
 impl Case<'_> {
     fn answer(&self, settings: &Settings, interrupt: &AtomicBool) -> SchedulerAnswer {
         let wanted = Wanted::of(self.set, self.scheduler, &settings.platform);
         let (found, fit) = self.places.tested(wanted, settings, interrupt);
+        let mut factor = None;
         let mut answer = SchedulerAnswer::new(self.set, self.scheduler, found.as_ref().ok(), fit);
         match &found {
-            Err(error) => answer.not_placed(error),
+            Err(error) => {
+                answer.not_placed(error);
+                factor = Some(Factor::Anew);
+            }
             Ok(placed) => {
                 let charge = settings.charges.of(self.scheduler, &settings.platform);
                 let platform = &settings.platform;
@@ -146,14 +159,23 @@ impl Case<'_> {
                     &settings.below.servers,
                 ) {
                     Err(failed) => answer.not_applicable(&failed, self.set),
-                    Ok(placed) => judge(&placed, self.set, settings, &mut answer),
+                    Ok(placed) => {
+                        judge(&placed, self.set, settings, &mut answer);
+                        factor = Some(if fit.is_some() { Factor::Anew } else { Factor::InOneCell(placed) });
+                    }
                 }
             }
         }
+        answer.quantum_ns = settings.charges.quantum(self.scheduler).map(Duration::as_ns);
         answer.notes.extend(places::notes(wanted, &answer, settings, interrupt));
         if settings.sensitivity {
             let fewest = sensitivity::fewest_processors(self.set, self.scheduler, settings, interrupt);
             answer.fewest_processors = Some(fewest);
+            answer.largest_scaling = match factor {
+                Some(Factor::InOneCell(placed)) => Some(scaling::in_one_cell(&placed, settings)),
+                Some(Factor::Anew) => scaling::placed_anew(self.set, self.scheduler, settings, interrupt),
+                None => None,
+            };
         }
         answer
     }
@@ -167,9 +189,6 @@ fn judge(placed: &PlacedSet, set: &TaskSet, settings: &Settings, answer: &mut Sc
     answer.show_servers(placed.servers());
     answer.overheads = OverheadsAnswer::of(placed, &names, settings.guarantee);
     answer.notes.extend(placed.notes());
-    if settings.sensitivity {
-        answer.largest_scaling = Some(sensitivity::scaling(placed, settings));
-    }
 }
 
 /// Refuses a test that is not there.

@@ -42,18 +42,14 @@ pub struct Places {
 ///
 /// A scheduler cannot have cells on this platform.
 pub fn places(set: &TaskSet, settings: &Settings, interrupt: &AtomicBool) -> Result<Vec<Places>> {
-    let (chosen, fits) = match settings.fit {
-        Fitting::Load(fit) => (Some(fit), vec![fit]),
-        Fitting::Test => (None, vec![Fit::default_for(set), Fit::Utilization]),
-    };
+    let fits = fits(set, settings);
+    let chosen = fits.first().copied().filter(|_| settings.fit != Fitting::Test);
     let placing = settings.placing(&settings.platform, chosen, interrupt);
-    let mut placements: Vec<(Fit, Placements)> = Vec::new();
-    for fit in fits {
-        if placements.iter().all(|(known, _)| *known != fit) {
-            let placing = settings.placing(&settings.platform, Some(fit), interrupt);
-            placements.push((fit, Placements::new(set, placing)));
-        }
-    }
+    let placements = |fit| {
+        let placing = settings.placing(&settings.platform, Some(fit), interrupt);
+        (fit, Placements::new(set, placing))
+    };
+    let mut placements: Vec<(Fit, Placements)> = fits.into_iter().map(placements).collect();
     let mut places = Vec::new();
     for &scheduler in &settings.schedulers {
         let dedicated = scheduler.dedicates_a_processor();
@@ -77,6 +73,18 @@ pub fn places(set: &TaskSet, settings: &Settings, interrupt: &AtomicBool) -> Res
         places.extend(found);
     }
     Ok(places)
+}
+
+/// What may be placed together by load, the first that finds places.
+pub fn fits(set: &TaskSet, settings: &Settings) -> Vec<Fit> {
+    match settings.fit {
+        Fitting::Load(fit) => vec![fit],
+        Fitting::Test => {
+            let mut fits = vec![Fit::default_for(set), Fit::Utilization];
+            fits.dedup();
+            fits
+        }
+    }
 }
 
 /// Where admission puts the tasks of a scheduler that has one, or which it refuses; nothing for other schedulers, where there is

@@ -1,19 +1,16 @@
-//! What would make a set fit: the fewest processors on which it is proven, and the largest factor for all execution times.
+//! What would make a set fit: the fewest processors on which it is proven, and, beside this, the largest factor (`scaling`).
 //!
-//! Tests need not be monotonic: more processors or shorter execution times may take a proof away. So
-//!
-//! 1. processors are tried from the fewest on, and the answer is the first number on which the set is proven;
-//! 2. the factor is found by bisection, with the tasks in their places and C rounded up to whole ns: the answer is proven, and one
-//!    step of the resolution more is not. Where the tests are known to be monotonic, nothing above it is.
+//! Tests need not be monotonic: more processors may take a proof away. So processors are tried from the fewest on, and the answer
+//! is the first number on which the set is proven.
 //!
 //! Each trial may take a number of steps, fewer than a verdict: the same on every machine.
 
+use super::Settings;
 use super::admission::{Wanted, by_test};
-use super::answer::{FewestProcessors, LargestScaling};
+use super::answer::FewestProcessors;
 use super::placed::PlacedSet;
-use super::places::by_admission;
-use super::{Settings, verdicts};
-use crate::experiment::{Below, Placed};
+use super::places::{by_admission, fits};
+use crate::experiment::{Below, Placed, Placing};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict, Work};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
@@ -24,74 +21,29 @@ use std::sync::atomic::Ordering::SeqCst;
 /// Steps for each test on each cell in a trial, if a verdict may not take fewer.
 pub const TRIAL_WORK: u64 = 1 << 26;
 
-/// The factor is a multiple of 1/1000.
-const RESOLUTION: u64 = 1_000;
-
-/// Factors beyond this are as good as none.
-const FACTOR_MAX: u64 = 1 << 20;
-
-/// A trial.
+/// What a trial has shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Trial {
+pub enum Trial {
+    /// It is proven.
     Proven,
+    /// It is not.
     Not,
+    /// A test took all its steps.
     OutOfWork,
 }
 
-fn asked(settings: &Settings) -> Asked {
+/// What is asked in a trial.
+pub fn asked(settings: &Settings) -> Asked {
     Asked { work: Work::steps(settings.work.min(TRIAL_WORK)), ..settings.asked(settings.guarantee) }
 }
 
-fn trial(placed: &PlacedSet, tasks: &[SporadicTask], settings: &Settings) -> Trial {
+/// Of tasks in places.
+pub fn trial(placed: &PlacedSet, tasks: &[SporadicTask], settings: &Settings) -> Trial {
     match placed.judge_with(tasks, asked(settings)).verdict {
         Verdict::Schedulable(_) => Trial::Proven,
         Verdict::NotProven(NotProven { out_of_work: true, .. }) => Trial::OutOfWork,
         _ => Trial::Not,
     }
-}
-
-/// The largest factor for all C with which the set is proven, in its places.
-pub fn scaling(placed: &PlacedSet, settings: &Settings) -> LargestScaling {
-    let (mut scaled, mut out_of_work) = (placed.tasks.clone(), false);
-    let mut proven_at = |factor: u64| {
-        for (scaled, task) in scaled.iter_mut().zip(&placed.tasks) {
-            let wcet = (u128::from(task.wcet) * u128::from(factor)).div_ceil(RESOLUTION.into());
-            scaled.wcet = u64::try_from(wcet).unwrap_or(u64::MAX);
-        }
-        let found = trial(placed, &scaled, settings);
-        out_of_work |= found == Trial::OutOfWork;
-        found == Trial::Proven
-    };
-    let factor = bisected(&mut proven_at);
-    LargestScaling {
-        guarantee: settings.guarantee.into(),
-        numerator: factor,
-        denominator: RESOLUTION,
-        nothing_above: verdicts::is_monotonic(placed, asked(settings)) && !out_of_work,
-        out_of_work,
-    }
-}
-
-/// A factor that is proven while the next is not: 0 if the first is not.
-fn bisected(proven: &mut impl FnMut(u64) -> bool) -> u64 {
-    let most = FACTOR_MAX * RESOLUTION;
-    let (mut good, mut bad) = if proven(RESOLUTION) {
-        let mut good = RESOLUTION;
-        while good < most && proven(2 * good) {
-            good *= 2;
-        }
-        if good >= most {
-            return good;
-        }
-        (good, 2 * good)
-    } else {
-        (0, RESOLUTION)
-    };
-    while bad - good > 1 {
-        let middle = good + (bad - good) / 2;
-        if proven(middle) { good = middle } else { bad = middle }
-    }
-    good
 }
 
 /// The fewest identical processors on which a set is proven, placed anew on each number of them.
@@ -174,21 +126,34 @@ fn on(
     interrupt: &AtomicBool,
 ) -> Result<Trial, &'static str> {
     let platform = platform(count, cell).ok_or("no such platform")?;
-    let wanted = Wanted::of(set, scheduler, &platform);
-    let fit = match settings.fit {
-        Fitting::Load(fit) => Some(fit),
-        Fitting::Test => None,
-    };
-    let placing = settings.placing(&platform, fit, interrupt);
+    let placing = settings.placing(&platform, None, interrupt);
     // As many as a hard admission needs, where that is what is to be proven.
     let double_hit = match settings.guarantee {
         Guarantee::Hard => DoubleHit::Counted,
         Guarantee::Soft => settings.below.double_hit,
     };
-    let below = Below { double_hit, ..settings.below.clone() };
-    if let Some(admitted) = by_admission(set, scheduler, &placing, settings, &below) {
+    anew(set, scheduler, placing, settings, &Below { double_hit, ..settings.below.clone() })
+}
+
+/// Of a set that is placed as an analysis places it, onto whatever platform.
+///
+/// # Errors
+///
+/// What no test covers.
+pub fn anew(
+    set: &TaskSet,
+    scheduler: Analysed,
+    placing: Placing<'_>,
+    settings: &Settings,
+    below: &Below,
+) -> Result<Trial, &'static str> {
+    let wanted = Wanted::of(set, scheduler, placing.platform);
+    let fits = fits(set, settings);
+    let chosen = fits.first().copied().filter(|_| settings.fit != Fitting::Test);
+    if let Some(admitted) = by_admission(set, scheduler, &Placing { fit: chosen, ..placing }, settings, below)
+    {
         let Ok(placed) = admitted else { return Ok(Trial::Not) };
-        return judged(set, scheduler, &platform, &placed, settings);
+        return judged(set, scheduler, placing.platform, &placed, settings);
     }
     if settings.fit == Fitting::Test
         && !settings.placement.may_solve()
@@ -197,10 +162,12 @@ fn on(
     {
         return Ok(Trial::Proven);
     }
-    let Ok(placed) = placing.place(set, wanted.scope, scheduler.dedicates_a_processor(), None) else {
-        return Ok(Trial::Not);
-    };
-    judged(set, scheduler, &platform, &placed, settings)
+    let dedicated = scheduler.dedicates_a_processor();
+    let by_load = |fit| Placing { fit: Some(fit), ..placing }.place(set, wanted.scope, dedicated, None).ok();
+    match fits.into_iter().find_map(by_load) {
+        Some(placed) => judged(set, scheduler, placing.platform, &placed, settings),
+        None => Ok(Trial::Not),
+    }
 }
 
 fn judged(
@@ -227,23 +194,6 @@ fn platform(count: u32, cell: Option<u32>) -> Option<Platform> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bisection_ends_between_what_is_proven_and_what_is_not() {
-        for last in [0, 1, 17, 999, 1_000, 1_001, 1_999, 2_000, 123_456] {
-            let mut trials = 0;
-            let mut proven = |factor: u64| {
-                trials += 1;
-                factor <= last
-            };
-            assert_eq!(bisected(&mut proven), last);
-            assert!(trials < 40);
-        }
-        assert_eq!(bisected(&mut |_| true), FACTOR_MAX * RESOLUTION);
-        // Not monotonic: still an edge.
-        let found = bisected(&mut |factor| factor < 1_500 || factor == 1_700);
-        assert!(found == 1_499 || found == 1_700);
-    }
 
     #[test]
     fn processors_that_can_be_enough() {

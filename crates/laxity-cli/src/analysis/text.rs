@@ -42,7 +42,7 @@ fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], widt
     }
     for one in schedulers {
         let mut lines = Vec::from_iter(servers(&one.cells));
-        lines.extend(one.overheads.as_ref().map(overheads));
+        lines.extend(one.overheads.as_ref().map(|answer| overheads(answer, one.quantum_ns)));
         lines.extend(one.fewest_processors.as_ref().map(fewest));
         lines.extend(one.largest_scaling.as_ref().map(scaling));
         lines.iter().for_each(|line| text += &format!("{}: {line}\n", one.scheduler));
@@ -222,9 +222,11 @@ fn servers(cells: &[CellAnswer]) -> Option<String> {
     (!sizes.is_empty()).then(|| format!("below deferrable servers of {}", sizes.join(" and ")))
 }
 
-fn overheads(answer: &OverheadsAnswer) -> String {
+fn overheads(answer: &OverheadsAnswer, quantum_ns: Option<u64>) -> String {
     let files: Vec<&str> = answer.file.iter().chain(&answer.cache_delays).map(String::as_str).collect();
-    let from = format!("overheads ({})", files.join(", "));
+    let quanta = quantum_ns.map(|ns| format!("quanta of {} (--tick)", Duration::from_ns(ns)));
+    let costs = (!files.is_empty()).then(|| format!("overheads ({})", files.join(", ")));
+    let from = quanta.into_iter().chain(costs).collect::<Vec<_>>().join(" and ");
     match (answer.utilization_inflated, &answer.no_room) {
         (Some(inflated), _) => {
             let most = answer.tasks.iter().map(|task| task.wcet_ns).max().unwrap_or(0);
@@ -263,16 +265,18 @@ fn fewest(answer: &FewestProcessors) -> String {
 fn scaling(answer: &LargestScaling) -> String {
     let LargestScaling { numerator, denominator, .. } = *answer;
     let factor = |numerator: u64| format!("{}.{:03}", numerator / denominator, numerator % denominator);
-    let above = match (answer.nothing_above, answer.out_of_work) {
-        (true, _) => "nor with more",
-        (false, false) => "more may be possible: the tests are not monotonic",
-        (false, true) => "more may be possible: a test took all its steps",
+    let above = match (answer.nothing_above, answer.out_of_work, answer.placed_anew) {
+        (true, ..) => "nor with more",
+        (false, true, _) => "more may be possible: a test took all its steps",
+        (false, false, true) => "more may be possible: places change with the factor",
+        (false, false, false) => "more may be possible: the tests are not monotonic",
     };
+    let placed = if answer.placed_anew { ", placed anew with each factor" } else { "" };
     let (word, next) = (word(answer.guarantee), factor(numerator + 1));
     match numerator {
-        0 => format!("not proven {word} with {next} of all execution times ({above})"),
+        0 => format!("not proven {word} with {next} of all execution times{placed} ({above})"),
         _ => format!(
-            "proven {word} with {} of all execution times, not with {next} ({above})",
+            "proven {word} with {} of all execution times, not with {next}{placed} ({above})",
             factor(numerator)
         ),
     }

@@ -1,7 +1,7 @@
 //! Both verdicts on a placed set.
 
 use super::placed::PlacedSet;
-use laxity_analysis::scheduler::{Asked, Judgement};
+use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
 use laxity_analysis::{
     Bounds, DeferrableRta, DeferrableTardiness, Exactness, Guarantee, Priorities, Rta, Test, Verdict,
 };
@@ -35,6 +35,7 @@ fn with_response_times(hard: Judgement, placed: &PlacedSet, asked: Asked) -> Jud
 }
 
 /// Whether what the tests do not accept cannot be guaranteed: what they say in the end is exact, and nothing was added for overheads.
+/// Whole quanta add nothing where jobs arrive with them, as that is how long processors are given away for.
 pub fn is_exact(placed: &PlacedSet, asked: Asked) -> bool {
     let guarantee = asked.guarantee;
     let conclusive = |test: &dyn Test| {
@@ -42,7 +43,9 @@ pub fn is_exact(placed: &PlacedSet, asked: Asked) -> bool {
         let same = info.guarantee == guarantee || info.priorities == Priorities::Pfair;
         (info.exactness == Exactness::Exact || is_of_servers(placed, test)) && same
     };
-    placed.charge.is_none()
+    let with_quanta =
+        matches!(placed.scheduler, Analysed::Pfair(quanta) if quanta.aligned && !quanta.staggered);
+    placed.charge.as_ref().is_none_or(|charge| charge.is_free() && with_quanta)
         && judging(placed, asked, |tests| tests.last().is_some_and(|&test| conclusive(test)))
 }
 

@@ -1,6 +1,6 @@
 //! `laxity place`.
 
-use super::{PlacementArguments, PlatformArguments, ServerArguments, share, value, worded};
+use super::{ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share, value, worded};
 use clap::Args;
 use laxity_model::{Names, Scope};
 use std::path::PathBuf;
@@ -24,6 +24,9 @@ pub struct PlaceArguments {
     /// The task set
     #[arg(value_name = "SET")]
     pub set: PathBuf,
+    /// How files of other tools are read
+    #[command(flatten)]
+    pub import: ImportArguments,
     /// What tasks are placed onto: cores or clusters
     #[arg(help_heading = "Placement", long, value_name = "BINS", default_value = "cores", value_parser = onto)]
     pub onto: Scope,

@@ -1,6 +1,6 @@
 //! `laxity run` and `laxity compare`.
 
-use super::{PlacementArguments, PlatformArguments, PolicyArguments, switch, value, whole};
+use super::{ImportArguments, PlacementArguments, PlatformArguments, PolicyArguments, switch, value, whole};
 use crate::experiment::DemandModel;
 use crate::overheads::Probes;
 use crate::simulation::NamedScheduler;
@@ -15,6 +15,9 @@ pub struct RunningArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
     #[arg(value_name = "SET", required = true)]
     pub sets: Vec<PathBuf>,
+    /// How files of other tools are read
+    #[command(flatten)]
+    pub import: ImportArguments,
     /// How long each run releases jobs
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
     pub duration: Duration,

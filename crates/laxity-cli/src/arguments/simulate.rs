@@ -2,7 +2,8 @@
 
 use super::policy::budget;
 use super::{
-    ChangeAt, PlacementArguments, PlatformArguments, ServerArguments, ViewArguments, switch, value, whole,
+    ChangeAt, ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, ViewArguments, switch,
+    value, whole,
 };
 use crate::simulation::NamedScheduler;
 use clap::Args;
@@ -34,6 +35,9 @@ pub struct SimulateArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
     #[arg(value_name = "SET", required = true)]
     pub sets: Vec<PathBuf>,
+    /// How files of other tools are read
+    #[command(flatten)]
+    pub import: ImportArguments,
     /// The schedulers, separated by commas or given several times
     ///
     /// `laxity list schedulers` has all names.

@@ -3,7 +3,9 @@
 use super::{read_sets, unique};
 use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
 use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text};
-use crate::arguments::{PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded};
+use crate::arguments::{
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded,
+};
 use crate::experiment::Below;
 use crate::progress::Steps;
 use crate::{experiment, interrupt, output};
@@ -24,8 +26,8 @@ bounded (soft), with response times or tardiness for each task. Tests are suffic
 then means that nothing is known. Names are those of simulate, and pfair and g-fl, which have tests only. `laxity list tests` has \
 the tests with their sources.
 
-With overheads pfair assumes that jobs arrive at any time, that quanta (--tick) begin together on all cores, and that every core \
-handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta over \
+pfair gives cores away in whole quanta (--tick), whatever scheduling costs: jobs arrive at any time and wait for the next, quanta \
+begin together on all cores, and every core handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta over \
 the cores, pfair:dedicated leaves interrupts to the last core; they combine, as in pfair:staggered:dedicated.
 
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
@@ -61,6 +63,9 @@ pub struct AnalyzeArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
     #[arg(value_name = "SET", required = true)]
     pub sets: Vec<PathBuf>,
+    /// How files of other tools are read
+    #[command(flatten)]
+    pub import: ImportArguments,
     /// The schedulers, separated by commas or given several times; default: all of Linux's
     ///
     /// `laxity list schedulers` has all names.
@@ -79,7 +84,7 @@ pub struct AnalyzeArguments {
     /// Its columns are WSS, MEM, L1, L2, L3; KiB and µs.
     #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
-    /// How often a tick comes, where --overheads say what it costs; also the quantum of pfair
+    /// The quantum of pfair; also how often a tick comes, where --overheads say what it costs
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
     pub tick: Duration,
     /// What amp-rm's tasks are below
@@ -89,6 +94,8 @@ pub struct AnalyzeArguments {
     #[arg(help_heading = "Checks", long, value_name = "NAME", value_parser = one_test)]
     pub test: Option<&'static str>,
     /// Say what would make it fit: the fewest cores, and the largest factor for all execution times
+    ///
+    /// Tasks are placed anew for each number of cores and for each factor.
     #[arg(help_heading = "Checks", long)]
     pub sensitivity: bool,
     /// Steps that a test may take, the same on every machine
@@ -128,7 +135,7 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
 }
 
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
-    let sets = read_sets(&arguments.sets)?;
+    let sets = read_sets(&arguments.sets, arguments.import)?;
     sets.iter().try_for_each(experiment::check_real_time)?;
     let settings = settings(arguments)?;
     let interrupt = interrupt::flag()?;

@@ -1,6 +1,7 @@
 //! `laxity check`: what a file or a results directory is, and what is wrong with it.
 
 use super::read_set;
+use crate::arguments::ImportArguments;
 use crate::output;
 use clap::Args;
 use laxity_analysis::overheads::CacheDelays;
@@ -33,6 +34,9 @@ pub struct CheckArguments {
     /// Files and results directories; - is a task set on standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
+    /// How files of other tools are read
+    #[command(flatten)]
+    pub import: ImportArguments,
     /// Print JSON instead of lines
     #[arg(long)]
     pub json: bool,
@@ -110,7 +114,7 @@ const KEYS: [(&str, Kind); 21] = [
 ];
 
 pub fn check(arguments: &CheckArguments) -> Result<ExitCode> {
-    let files: Vec<Found> = arguments.files.iter().map(|file| look(file)).collect();
+    let files: Vec<Found> = arguments.files.iter().map(|file| look(file, arguments.import)).collect();
     let valid = files.iter().all(|found| found.valid);
     if arguments.json {
         output::print_json(&Answer { version: 1, valid, files })?;
@@ -132,10 +136,10 @@ fn tell(found: &Found) -> Result<()> {
     Ok(())
 }
 
-fn look(path: &Path) -> Found {
+fn look(path: &Path, import: ImportArguments) -> Found {
     let file = path.display().to_string();
     let kind = kind_of(path);
-    let described = kind.clone().and_then(|kind| described(path, kind));
+    let described = kind.clone().and_then(|kind| described(path, kind, import));
     let kind = kind.ok().map(Kind::name);
     match described {
         Ok(description) => {
@@ -227,9 +231,9 @@ fn toml_value(text: &str) -> Option<Value> {
     toml::from_str(text).ok()
 }
 
-fn described(path: &Path, kind: Kind) -> Result<String> {
+fn described(path: &Path, kind: Kind, import: ImportArguments) -> Result<String> {
     match kind {
-        Kind::TaskSet => Ok(of_set(&read_set(path)?)),
+        Kind::TaskSet => Ok(of_set(&read_set(path, import)?)),
         Kind::Platform => Ok(of_platform(&read_platform(path)?)),
         Kind::Study => of_study(path),
         Kind::Costs => read_costs(path).map(|costs| match costs.is_zero() {

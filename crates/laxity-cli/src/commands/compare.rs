@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let running = &arguments.running;
-    let sets = read_sets(&running.sets)?;
+    let sets = read_sets(&running.sets, running.import)?;
     let mut settings = settings(running, schedulers(arguments), "compare")?;
     settings.simulate = mechanics(arguments, &sets)?;
     settings.analyse = Some(charges(arguments)?);

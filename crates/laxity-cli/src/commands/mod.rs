@@ -22,11 +22,11 @@ pub mod vm;
 
 pub use report::DEPLOY_DIRECTORY;
 
-use crate::arguments::{Command, RunningArguments};
+use crate::arguments::{Command, ImportArguments, RunningArguments};
 use crate::experiment::{Below, Finished, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output, shipped};
-use laxity_model::{Diagnostic, Duration, Platform, Result, Sharing, TaskSet, read_task_set};
+use laxity_model::{Diagnostic, Duration, Platform, Result, Sharing, TaskSet, read_task_set_as};
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
 use laxity_trace::{Existing, RunStatus};
@@ -63,10 +63,10 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
 }
 
 /// Reads task sets, saying on standard error what their formats could not carry. Sets of one name are numbered.
-fn read_sets(paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
+fn read_sets(paths: &[PathBuf], import: ImportArguments) -> Result<Vec<TaskSet>> {
     let mut sets: Vec<TaskSet> = Vec::new();
     for path in paths {
-        let set = read_set(path)?;
+        let set = read_set(path, import)?;
         let same = sets.iter().filter(|other| other.name() == set.name()).count();
         sets.push(if same > 0 {
             let name = format!("{} ({})", set.name(), path.display());
@@ -78,8 +78,8 @@ fn read_sets(paths: &[PathBuf]) -> Result<Vec<TaskSet>> {
     Ok(sets)
 }
 
-fn read_set(path: &Path) -> Result<TaskSet> {
-    let imported = read_task_set(&shipped::located(path))?;
+fn read_set(path: &Path, import: ImportArguments) -> Result<TaskSet> {
+    let imported = read_task_set_as(&shipped::located(path), import.incomplete())?;
     for warning in &imported.warnings {
         output::say(format_args!("warning: {}: {warning}", path.display()));
     }

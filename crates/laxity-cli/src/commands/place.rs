@@ -61,7 +61,7 @@ struct GroupAnswer {
 }
 
 pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
-    let set = read_set(&arguments.set)?;
+    let set = read_set(&arguments.set, arguments.import)?;
     experiment::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     let bins = Bin::of_platform(&platform, arguments.onto)?;

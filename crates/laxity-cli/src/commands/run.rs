@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let running = &arguments.running;
-    let sets = read_sets(&running.sets)?;
+    let sets = read_sets(&running.sets, running.import)?;
     let mut settings = settings(running, arguments.scheduler.clone(), "run")?;
     settings.overheads = arguments.overheads;
     let interrupt = interrupt::flag()?;

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
-    let sets = read_sets(&arguments.sets)?;
+    let sets = read_sets(&arguments.sets, arguments.import)?;
     let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
     if arguments.force && arguments.out.is_none() && arguments.views.perfetto.is_none() {
         return Err(Diagnostic::usage("--force: nothing is written that could replace something")

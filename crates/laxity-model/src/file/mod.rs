@@ -7,6 +7,7 @@ mod draft;
 mod notation;
 mod platform;
 mod rtapp;
+mod rtapp_jobs;
 mod rtapp_json;
 mod rtapp_task;
 mod rtapp_thread;
@@ -36,6 +37,16 @@ pub struct Imported {
     pub set: TaskSet,
     /// What the file says but the set does not, and what was assumed.
     pub warnings: Vec<String>,
+}
+
+/// What happens to a file that describes work which makes no task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Incomplete {
+    /// It is refused: a set that lacks load proves nothing about what was described.
+    #[default]
+    Refuse,
+    /// Such work is left out, with a warning for each.
+    LeaveOut,
 }
 
 /// A task set in a format that cannot carry everything.
@@ -70,11 +81,16 @@ enum Format {
 /// Reads a task set: TOML, JSON (laxity's or rt-app's), CSV or SimSo XML, by the file's extension or, where
 /// that says nothing, by its content. A set without a name gets that of the file.
 pub fn read_task_set(path: &Path) -> Result<Imported> {
+    read_task_set_as(path, Incomplete::Refuse)
+}
+
+/// The same, where it is said what happens to work that makes no task.
+pub fn read_task_set_as(path: &Path, incomplete: Incomplete) -> Result<Imported> {
     read(path, |text, name| {
         let own = |set: Result<TaskSet>| set.map(|set| Imported { set, warnings: Vec::new() });
         match format_of(path, text) {
             Format::Toml => own(TaskSet::from_toml(text, name)),
-            Format::Json if rtapp::is_rtapp(text)? => TaskSet::from_rtapp(text, name),
+            Format::Json if rtapp::is_rtapp(text)? => TaskSet::from_rtapp_as(text, name, incomplete),
             Format::Json => own(TaskSet::from_json(text, name)),
             Format::Csv => TaskSet::from_csv(text, name),
             Format::Xml => TaskSet::from_simso(text, name),

@@ -1,5 +1,5 @@
-//! JSON as rt-app and its front end accept it: with comments, commas before a closing bracket, and several
-//! entries of the same name whose order matters (two `run` events in one phase).
+//! JSON as rt-app and its front end accept it: with comments, commas before a closing bracket, entries without a value
+//! (`"suspend",`), and several entries of the same name whose order matters (two `run` events in one phase).
 
 use super::document::{json_message, json_place, printable};
 use crate::{Diagnostic, Result};
@@ -24,9 +24,10 @@ impl Node {
     /// Reads a document; errors have line and column.
     pub fn parse(text: &str) -> Result<Node> {
         let strict = strict_json(text);
-        serde_json::from_str(&strict).map_err(|e| {
+        let with_values = strict.with_values();
+        serde_json::from_str(&with_values).map_err(|e| {
             let diagnostic = Diagnostic::usage(printable(&json_message(&e))).hint("the file must be JSON");
-            match json_place(&e) {
+            match json_place(&e).map(|(line, column)| (line, strict.column(line, column))) {
                 Some((line, column)) => diagnostic.context(format!("line {line}, column {column}")),
                 None => diagnostic,
             }
@@ -117,17 +118,60 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
-/// The text with comments and trailing commas blanked out, every other byte where it was.
-fn strict_json(text: &str) -> String {
+/// What stands for a value that was left out.
+const NO_VALUE: &str = ":null";
+
+/// A text that is almost JSON.
+struct Strict {
+    /// With comments and trailing commas blanked out, every other byte where it was.
+    text: String,
+    /// Where entries have no values, in order.
+    without_value: Vec<usize>,
+}
+
+impl Strict {
+    fn with_values(&self) -> String {
+        let mut text = String::with_capacity(self.text.len() + NO_VALUE.len() * self.without_value.len());
+        let mut from = 0;
+        for &at in &self.without_value {
+            text += &self.text[from..at];
+            text += NO_VALUE;
+            from = at;
+        }
+        text + &self.text[from..]
+    }
+
+    /// The column in the file of one in the text with values.
+    fn column(&self, line: usize, column: usize) -> usize {
+        let start = match line {
+            1 => 0,
+            _ => self.text.match_indices('\n').nth(line - 2).map_or(self.text.len(), |(at, _)| at + 1),
+        };
+        let mut column = column;
+        for &at in self.without_value.iter().filter(|&&at| at >= start) {
+            if start + column > at + NO_VALUE.len() {
+                column -= NO_VALUE.len();
+            }
+        }
+        column.max(1)
+    }
+}
+
+fn strict_json(text: &str) -> Strict {
     let mut bytes = text.as_bytes().to_vec();
     let mut at = 0;
     // The last comma, as long as only blanks and comments follow it.
     let mut comma = None;
+    // The end of the last string where it may be a key, as long as only blanks and comments follow it.
+    let mut key = None;
+    let (mut open, mut before_key, mut without_value) = (Vec::new(), false, Vec::new());
     while at < bytes.len() {
         match (bytes[at], bytes.get(at + 1)) {
             (b'"', _) => {
                 at = end_of_string(&bytes, at);
                 comma = None;
+                key = before_key.then_some(at);
+                before_key = false;
                 continue;
             }
             (b'/', Some(b'*')) => {
@@ -142,18 +186,31 @@ fn strict_json(text: &str) -> String {
                 at = end;
                 continue;
             }
-            (b',', _) => comma = Some(at),
+            (b',', _) => {
+                without_value.extend(key.take());
+                comma = Some(at);
+                before_key = open.last() == Some(&b'{');
+            }
             (b'}' | b']', _) => {
+                without_value.extend(key.take());
                 if let Some(comma) = comma.take() {
                     bytes[comma] = b' ';
                 }
+                open.pop();
+                before_key = false;
             }
-            (other, _) if !other.is_ascii_whitespace() => comma = None,
+            (other, _) if !other.is_ascii_whitespace() => {
+                (comma, key, before_key) = (None, None, other == b'{');
+                if matches!(other, b'{' | b'[') {
+                    open.push(other);
+                }
+            }
             _ => {}
         }
         at += 1;
     }
-    String::from_utf8(bytes).expect("only whole comments and commas were replaced, by blanks")
+    let text = String::from_utf8(bytes).expect("only whole comments and commas were replaced, by blanks");
+    Strict { text, without_value }
 }
 
 /// The position after the string that opens at `start`.
@@ -190,6 +247,29 @@ mod tests {
     }
 
     #[test]
+    fn entries_may_have_no_value() {
+        for (text, strict) in [
+            (r#"{"a", "b": 1}"#, r#"{"a":null,"b":1}"#),
+            (r#"{"b": 1, "a" /* c */ , }"#, r#"{"b":1,"a":null}"#),
+            (r#"{"b": {"a"}, "c": ["a", "d"]}"#, r#"{"b":{"a":null},"c":["a","d"]}"#),
+            (r#"{"b": "a", "c": "d"}"#, r#"{"b":"a","c":"d"}"#),
+        ] {
+            assert_eq!(strict_json(text).with_values().replace(' ', ""), strict, "{text}");
+            assert!(Node::parse(text).is_ok(), "{text}");
+        }
+        assert_eq!(Node::parse(r#"{"a"}"#).expect("valid").get("a"), Some(&Node::Null));
+        // Places are those of the file.
+        for (text, place) in [
+            ("{\"a\", \"b\": x}", "line 1, column 12"),
+            ("{\"a\",\n \"b\", \"c\": x}", "line 2, column 12"),
+            ("{\"a\" \"b\"}", "line 1, column 6"),
+        ] {
+            let error = Node::parse(text).expect_err(text);
+            assert!(error.message.starts_with(place), "{text}: {error}");
+        }
+    }
+
+    #[test]
     fn blanks_comments_and_trailing_commas_only() {
         for (text, strict) in [
             ("[1, /* µ */ 2]", "[1,2]"),
@@ -199,7 +279,7 @@ mod tests {
             ("{} /* open", "{}"),
             ("\"open", "\"open"),
         ] {
-            let blanked = strict_json(text);
+            let blanked = strict_json(text).with_values();
             assert_eq!(blanked.len(), text.len(), "{text}");
             assert_eq!(blanked.replace(' ', ""), strict);
         }

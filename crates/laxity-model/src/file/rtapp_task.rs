@@ -1,67 +1,87 @@
-//! The task that one thread of an rt-app file amounts to: its events, cut into jobs.
+//! The task that one thread of an rt-app file amounts to.
 
-use super::rtapp_thread::{Event, Reservation, Thread, context};
-use crate::{Arrival, Demand, Diagnostic, Duration, Group, Result, Task, TaskKind, WorkingSet};
-
-/// The work between two timers, and the second timer's period, in us.
-struct Job {
-    work: u64,
-    period: u64,
-}
+use super::rtapp_jobs::{Jobs, Pace};
+use super::rtapp_thread::{Event, NoTask, Reservation, Thread, context};
+use crate::{Arrival, Demand, Diagnostic, Duration, Group, Task, TaskKind, WorkingSet};
 
 impl Thread {
-    /// The task that the thread amounts to; nothing for a thread that the file never starts.
-    pub fn task(&self, warnings: &mut Vec<String>) -> Result<Option<Task>> {
-        if self.instances == 0 {
-            warnings.push(format!(
-                "thread `{}` has `instance` 0: it is only started by a fork, and left out",
-                self.name
-            ));
-            return Ok(None);
+    /// The task that the thread amounts to.
+    pub fn task(&self, warnings: &mut Vec<String>) -> Result<Task, NoTask> {
+        if let Some(task) = self.of_first_dialect(warnings)? {
+            return Ok(task);
         }
-        let timed = self.events().any(|event| matches!(event, Event::Timer(_)))
-            || (self.reservation.is_some() && self.events().any(|event| matches!(event, Event::Yield)));
-        let task = if timed { self.recurring(warnings)? } else { self.best_effort(warnings)? };
-        let phase = time(&self.name, "delay", self.delay)?;
-        let (working_set, group) = self.memory(warnings);
-        Ok(Some(Task { phase, working_set, group, affinity: self.affinity.clone(), ..task }))
-    }
-
-    fn events(&self) -> impl Iterator<Item = &Event> {
-        self.phases.iter().flat_map(|phase| &phase.events)
-    }
-
-    fn recurring(&self, warnings: &mut Vec<String>) -> Result<Task> {
         let jobs = self.jobs()?;
-        let shortest = jobs.iter().map(|job| job.period).min();
-        let work = jobs.iter().map(|job| job.work).max().unwrap_or(0);
-        let Some(period) = shortest.filter(|&period| period > 0) else {
-            return Err(context(&self.name, "a timer has no period")
-                .hint("give the timer a `period` in microseconds"));
-        };
-        if work == 0 {
+        let Some(longest) = jobs.kinds.iter().map(|job| job.work).max().filter(|&work| work > 0) else {
             return Err(self.idle());
+        };
+        let mut task = match jobs.pace {
+            Pace::None => self.background(longest, warnings)?,
+            Pace::Timers | Pace::Sleeps => self.recurring(&jobs, longest, warnings)?,
+        };
+        let first = self.delay.checked_add(jobs.first).ok_or_else(|| self.too_long())?;
+        task.phase = time(&self.name, "delay", first)?;
+        if let Some(end) = jobs.end {
+            let end = self.delay.checked_add(end).ok_or_else(|| self.too_long())?;
+            task.leave = Some(time(&self.name, "end", end)?);
         }
-        if jobs.iter().any(|job| job.work != work) {
+        let (working_set, group) = self.memory(warnings);
+        Ok(Task { working_set, group, affinity: self.affinity.clone(), priority: self.priority, ..task })
+    }
+
+    /// `exec`, `period` and `deadline`, as the first rt-app had them instead of events.
+    fn of_first_dialect(&self, warnings: &mut Vec<String>) -> crate::Result<Option<Task>> {
+        let known = |event: &Event| matches!(event, Event::Work(_) | Event::Sleep(_) | Event::Timer { .. });
+        let Some(wcet) = self.exec.filter(|_| !self.events().any(known)) else { return Ok(None) };
+        let of = |what: &str, us: Option<u64>| us.map(|us| time(&self.name, what, us)).transpose();
+        let Some(period) = of("period", self.period)? else { return Ok(None) };
+        warnings.push(format!("thread `{}`: `exec`, `period` and `deadline` are read as us", self.name));
+        let task = Task::periodic(&self.name, time(&self.name, "exec", wcet)?, period);
+        Ok(Some(Task {
+            deadline_rel: of("deadline", self.deadline)?.unwrap_or(period),
+            phase: time(&self.name, "delay", self.delay)?,
+            affinity: self.affinity.clone(),
+            priority: self.priority,
+            ..task
+        }))
+    }
+
+    fn recurring(&self, jobs: &Jobs, work: u64, warnings: &mut Vec<String>) -> Result<Task, NoTask> {
+        let Some(period) = jobs.kinds.iter().map(|job| job.period).min().filter(|&period| period > 0) else {
+            return Err(NoTask::Wrong(
+                context(&self.name, "a timer has no period")
+                    .hint("give the timer a `period` in microseconds"),
+            ));
+        };
+        let (works_differ, periods_differ) = (
+            jobs.kinds.iter().any(|job| job.work != work),
+            jobs.kinds.iter().any(|job| job.period != period),
+        );
+        if works_differ && periods_differ && work > period {
+            return Err(NoTask::Cannot(format!(
+                "has jobs that differ too much for one task: the longest takes {work} us, and they come as close as {period} us"
+            )));
+        }
+        if works_differ {
             warnings.push(format!(
                 "thread `{}`: its jobs differ; every job is given the longest, {work} us",
                 self.name
             ));
         }
-        self.warn_blocking(warnings);
+        if jobs.pace == Pace::Timers {
+            self.warn_blocking(warnings);
+        }
         let task =
             Task::periodic(&self.name, time(&self.name, "run", work)?, time(&self.name, "period", period)?);
         let task = match &self.reservation {
             Some(reservation) => self.with_reservation(task, work, reservation, warnings)?,
             None => task,
         };
-        if jobs.iter().all(|job| job.period == period) {
-            return Ok(task);
-        }
-        warnings.push(format!(
-            "thread `{}`: its timers differ; imported as sporadic, {period} us apart",
-            self.name
-        ));
+        let why = match jobs.pace {
+            Pace::Sleeps => "it sleeps after its work",
+            _ if periods_differ => "its timers differ",
+            _ => return Ok(task),
+        };
+        warnings.push(format!("thread `{}`: {why}; imported as sporadic, {period} us apart", self.name));
         Ok(Task { arrival: Arrival::Sporadic { min_interarrival: task.period() }, ..task })
     }
 
@@ -72,10 +92,10 @@ impl Thread {
         work: u64,
         reservation: &Reservation,
         warnings: &mut Vec<String>,
-    ) -> Result<Task> {
+    ) -> crate::Result<Task> {
         if time(&self.name, "dl-period", reservation.period)? != task.period() {
             warnings.push(format!(
-                "thread `{}`: dl-period {} us is not the timer's period; the reservation is left out",
+                "thread `{}`: dl-period {} us is not the distance of its jobs; the reservation is left out",
                 self.name, reservation.period
             ));
             return Ok(task);
@@ -94,7 +114,7 @@ impl Thread {
     }
 
     /// The work as a share of the budget, rounded up to one ppm.
-    fn demand(&self, work: u64, budget: u64, warnings: &mut Vec<String>) -> Result<Demand> {
+    fn demand(&self, work: u64, budget: u64, warnings: &mut Vec<String>) -> crate::Result<Demand> {
         let ppm = (u128::from(work) * 1_000_000).div_ceil(u128::from(budget));
         if work > budget {
             warnings.push(format!(
@@ -107,72 +127,17 @@ impl Thread {
         text.parse().map_err(|e: Diagnostic| e.context(format!("thread `{}`: work {work} us", self.name)))
     }
 
-    /// A thread that runs and sleeps at its own pace.
-    fn best_effort(&self, warnings: &mut Vec<String>) -> Result<Task> {
-        if self.events().any(|event| matches!(event, Event::Wait)) {
-            return Err(context(&self.name, "waits for other threads and has no timer, so it has no period")
-                .hint("give it a timer with the period of the thread that wakes it, or remove it"));
-        }
-        let (mut work, mut sleep) = (0u64, 0u64);
-        for phase in &self.phases {
-            for event in &phase.events {
-                let (total, us) = match event {
-                    Event::Work(us) => (&mut work, us),
-                    Event::Sleep(us) => (&mut sleep, us),
-                    _ => continue,
-                };
-                let repeated = us.checked_mul(phase.repeats.unwrap_or(1));
-                *total = repeated.and_then(|us| total.checked_add(us)).ok_or_else(|| self.too_long())?;
-            }
-            if phase.repeats.is_none() {
-                break;
-            }
-        }
-        if work == 0 {
-            return Err(self.idle());
-        }
-        let cycle = work.checked_add(sleep).ok_or_else(|| self.too_long())?;
+    /// A thread that works without a pause.
+    fn background(&self, work: u64, warnings: &mut Vec<String>) -> crate::Result<Task> {
         warnings.push(format!(
-            "thread `{}` has no timer, so no period: imported as background work, {work} us in every {cycle} us",
+            "thread `{}` has neither a timer nor a sleep, so no period: imported as background work without a pause",
             self.name
         ));
-        let task =
-            Task::periodic(&self.name, time(&self.name, "run", work)?, time(&self.name, "sleep", cycle)?);
-        Ok(Task { kind: TaskKind::BestEffort, ..task })
-    }
-
-    /// Walks the events as the thread would, until every kind of job has occurred once.
-    fn jobs(&self) -> Result<Vec<Job>> {
-        let mut jobs = Vec::new();
-        let mut work = 0u64;
-        let passes = if self.repeats == Some(1) { 1 } else { 2 };
-        for phase in (0..passes).flat_map(|_| &self.phases) {
-            let ends_jobs = phase.events.iter().any(|event| self.job_end(event).is_some());
-            // What the second round of a phase with a timer does, all later ones do.
-            let rounds = if ends_jobs { phase.repeats.unwrap_or(2).min(2) } else { 1 };
-            let times = if ends_jobs { 1 } else { phase.repeats.ok_or_else(|| self.endless())? };
-            for event in (0..rounds).flat_map(|_| &phase.events) {
-                if let Some(period) = self.job_end(event) {
-                    jobs.push(Job { work: std::mem::take(&mut work), period });
-                } else if let Event::Work(us) = event {
-                    let more = us.checked_mul(times);
-                    work = more.and_then(|more| work.checked_add(more)).ok_or_else(|| self.too_long())?;
-                }
-            }
-            if phase.repeats.is_none() {
-                break;
-            }
+        if self.reservation.is_some() {
+            warnings.push(format!("thread `{}`: its reservation (SCHED_DEADLINE) is left out", self.name));
         }
-        Ok(jobs)
-    }
-
-    /// The period of the timer that the event is, if it ends a job.
-    fn job_end(&self, event: &Event) -> Option<u64> {
-        match (event, &self.reservation) {
-            (Event::Timer(period), _) => Some(*period),
-            (Event::Yield, Some(reservation)) => Some(reservation.period),
-            _ => None,
-        }
+        let cycle = time(&self.name, "run", work)?;
+        Ok(Task { kind: TaskKind::BestEffort, ..Task::periodic(&self.name, cycle, cycle) })
     }
 
     fn memory(&self, warnings: &mut Vec<String>) -> (WorkingSet, Option<Group>) {
@@ -195,29 +160,40 @@ impl Thread {
     }
 
     fn warn_blocking(&self, warnings: &mut Vec<String>) {
-        if self.events().any(|event| matches!(event, Event::Wait | Event::Sleep(_))) {
+        if self.events().any(|event| matches!(event, Event::Wait(_) | Event::Sleep(1..))) {
             warnings
                 .push(format!("thread `{}`: waits and sleeps within its jobs are not modelled", self.name));
         }
     }
 
-    fn idle(&self) -> Diagnostic {
-        context(&self.name, "has no `run` or `runtime` event, so its wcet would be 0")
-            .hint("give it a `run` event in microseconds, or remove it")
+    /// Without known work.
+    fn idle(&self) -> NoTask {
+        let unknown = self.events().find_map(|event| match event {
+            Event::Memory(..) => Some("memrun"),
+            Event::Unknown(name) => Some(*name),
+            _ => None,
+        });
+        match unknown {
+            Some(name) => NoTask::Cannot(format!(
+                "has no `run` or `runtime` event, and how long its `{name}` takes the file does not say"
+            )),
+            None => NoTask::Idle("has no `run` or `runtime` event, so its wcet would be 0".into()),
+        }
     }
 
-    fn endless(&self) -> Diagnostic {
-        context(&self.name, "a phase without a timer loops for ever before a phase that has one")
-            .hint("give that phase a timer or a finite `loop`")
+    pub(super) fn endless(&self) -> NoTask {
+        NoTask::Cannot("works for ever in a phase without a pause (it loops for ever), before or after one that has some".into())
     }
 
-    fn too_long(&self) -> Diagnostic {
-        context(&self.name, "its events last longer than 2^64 us")
-            .hint("lower the times or the `loop` numbers")
+    pub(super) fn too_long(&self) -> NoTask {
+        NoTask::Wrong(
+            context(&self.name, "its events last longer than 2^64 us")
+                .hint("lower the times or the `loop` numbers"),
+        )
     }
 }
 
-fn time(thread: &str, what: &str, us: u64) -> Result<Duration> {
+fn time(thread: &str, what: &str, us: u64) -> crate::Result<Duration> {
     us.checked_mul(1_000).map(Duration::from_ns).ok_or_else(|| {
         context(thread, format!("{what} of {us} us is longer than 2^64 ns (584 years)"))
             .hint("rt-app's times are microseconds")

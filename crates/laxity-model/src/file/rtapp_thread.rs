@@ -10,16 +10,36 @@ pub(super) enum Event {
     Work(u64),
     /// Sleep for this many us.
     Sleep(u64),
-    /// Wait for the next multiple of this many us.
-    Timer(u64),
+    /// Wait until so many us after the timer's last use.
+    Timer { period: u64, reference: String },
     /// End the job (SCHED_DEADLINE).
     Yield,
-    /// Wait for another thread.
-    Wait,
+    /// Wait for another thread, by the event of this name.
+    Wait(&'static str),
+    /// Start another thread.
+    Fork(String),
     /// Touch this memory, for an unknown time.
     Memory(WorkingSet, Option<String>),
-    /// Something that takes no time of its own or an unknown one.
+    /// Something that takes an unknown time, by its name.
+    Unknown(&'static str),
+    /// Something that takes no time of its own.
     Other,
+}
+
+/// Why a thread makes no task.
+pub(super) enum NoTask {
+    /// The file is wrong.
+    Wrong(Diagnostic),
+    /// It works in a way that no task does: what it does, after its name.
+    Cannot(String),
+    /// It does no work: why, after its name.
+    Idle(String),
+}
+
+impl From<Diagnostic> for NoTask {
+    fn from(wrong: Diagnostic) -> Self {
+        NoTask::Wrong(wrong)
+    }
 }
 
 /// A run of events that is repeated before the next one starts.
@@ -27,6 +47,13 @@ pub(super) struct Phase {
     /// Repetitions; none given: without end.
     pub repeats: Option<u64>,
     pub events: Vec<Event>,
+}
+
+impl Phase {
+    /// Whether it has work of known length.
+    pub fn works(&self) -> bool {
+        self.events.iter().any(|event| matches!(event, Event::Work(1..)))
+    }
 }
 
 /// The parameters of a SCHED_DEADLINE reservation, in us.
@@ -47,6 +74,14 @@ pub(super) struct Thread {
     pub affinity: Option<CpuList>,
     pub phases: Vec<Phase>,
     pub reservation: Option<Reservation>,
+    /// As tasks have it, from SCHED_FIFO or SCHED_RR: 1 for rt-app's 99, 99 for its 1.
+    pub priority: Option<u32>,
+    /// What the first rt-app had instead of events, in us.
+    pub exec: Option<u64>,
+    pub period: Option<u64>,
+    pub deadline: Option<u64>,
+    /// What is left out of it.
+    pub warnings: Vec<String>,
 }
 
 /// An error about one thread.
@@ -79,12 +114,8 @@ const PROPERTIES: [&str; 13] = [
 
 impl Thread {
     /// Reads a thread object.
-    pub fn read(
-        name: &str,
-        node: &Node,
-        policy_default: Option<&str>,
-        warnings: &mut Vec<String>,
-    ) -> Result<Thread> {
+    pub fn read(name: &str, node: &Node, policy_default: Option<&str>) -> Result<Thread> {
+        let warnings = &mut Vec::new();
         if !matches!(node, Node::Object(_)) {
             return Err(context(name, format!("is {}, not an object", node.kind()))
                 .hint("describe the thread in braces"));
@@ -103,9 +134,10 @@ impl Thread {
         if nested {
             warn_unknown(name, node, warnings);
         }
-        let count =
-            |key: &str, default: u64| node.get(key).map_or(Ok(default), |n| not_negative(name, key, n));
-        Ok(Thread {
+        let time = |key: &str| node.get(key).map(|n| not_negative(name, key, n)).transpose();
+        let count = |key: &str, default: u64| time(key).map(|given| given.unwrap_or(default));
+        let policies = Policies::read(name, node, &phase_nodes, policy_default, warnings);
+        let thread = Thread {
             name: name.to_owned(),
             instances: usize::try_from(count("instance", 1)?).unwrap_or(usize::MAX),
             delay: count("delay", 0)?,
@@ -117,7 +149,42 @@ impl Thread {
             },
             affinity: read_affinity(name, node, &phase_nodes, warnings)?,
             phases,
-            reservation: read_reservation(name, node, &phase_nodes, policy_default, warnings)?,
+            priority: read_priority(name, node, &policies, warnings)?,
+            reservation: read_reservation(name, node, &policies, warnings)?,
+            exec: time("exec")?,
+            period: time("period")?,
+            deadline: time("deadline")?,
+            warnings: std::mem::take(warnings),
+        };
+        Ok(thread.ended())
+    }
+
+    /// The same where a phase that does nothing for ever is the end.
+    fn ended(mut self) -> Thread {
+        let nothing = |phase: &Phase| {
+            let idle = |event: &Event| {
+                matches!(event, Event::Work(0) | Event::Sleep(_) | Event::Timer { .. } | Event::Yield)
+            };
+            phase.repeats.is_none() && phase.events.iter().all(idle)
+        };
+        if let Some(at) = self.phases.iter().position(nothing) {
+            self.phases.truncate(at + 1);
+            self.phases[at].repeats = Some(1);
+            self.repeats = Some(1);
+        }
+        self
+    }
+
+    /// All events of all phases.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        self.phases.iter().flat_map(|phase| &phase.events)
+    }
+
+    /// The first event that waits for another thread.
+    pub fn waits(&self) -> Option<&'static str> {
+        self.events().find_map(|event| match event {
+            Event::Wait(name) => Some(*name),
+            _ => None,
         })
     }
 }
@@ -142,7 +209,7 @@ fn event_name(key: &str) -> Option<&'static str> {
 
 fn read_event(
     thread: &str,
-    event: &str,
+    event: &'static str,
     key: &str,
     node: &Node,
     warnings: &mut Vec<String>,
@@ -153,14 +220,25 @@ fn read_event(
         "timer" => {
             let period =
                 node.get("period").map_or(Ok(0), |period| not_negative(thread, "timer period", period))?;
-            Event::Timer(period)
+            let reference = match node.get("ref") {
+                Some(Node::Text(name)) => name.clone(),
+                _ => "unknown".to_owned(),
+            };
+            Event::Timer { period, reference }
         }
         "yield" => Event::Yield,
-        "wait" | "sync" | "suspend" | "sem_wait" | "barrier" => Event::Wait,
+        "wait" | "sync" | "suspend" | "sem_wait" | "barrier" => Event::Wait(event),
+        "fork" => Event::Fork(match node {
+            Node::Text(name) => name.clone(),
+            other => {
+                return Err(context(thread, format!("`{key}` is {}, not text", other.kind()))
+                    .hint("name the thread that is started"));
+            }
+        }),
         "memrun" => read_memory(thread, node)?,
         _ => {
             warnings.push(format!("thread `{thread}`: the event `{key}` is not modelled"));
-            Event::Other
+            if ["mem", "iorun"].contains(&event) { Event::Unknown(event) } else { Event::Other }
         }
     })
 }
@@ -233,22 +311,79 @@ fn read_cpus(thread: &str, node: &Node) -> Result<CpuList> {
     numbers.join(",").parse().map_err(|e: Diagnostic| e.context(format!("thread `{thread}`")))
 }
 
+/// By which policy the thread is scheduled.
+struct Policies {
+    /// Its own, or the file's.
+    of_thread: Option<Node>,
+    /// Its phases change it, or the priority.
+    changed: bool,
+}
+
+impl Policies {
+    fn read(
+        thread: &str,
+        node: &Node,
+        phases: &[&Node],
+        policy_default: Option<&str>,
+        warnings: &mut Vec<String>,
+    ) -> Policies {
+        let policy = |node: &Node| node.get("policy").cloned();
+        let of_thread = policy(node).or_else(|| policy_default.map(|name| Node::Text(name.into())));
+        let changed = phases.iter().any(|phase| {
+            policy(phase).is_some_and(|policy| Some(policy) != of_thread)
+                || phase.get("priority").is_some_and(|priority| Some(priority) != node.get("priority"))
+        });
+        if changed {
+            warnings.push(format!(
+                "thread `{thread}`: its phases change the policy or the priority; both are left out"
+            ));
+        }
+        Policies { of_thread, changed }
+    }
+
+    fn is(&self, name: &str) -> bool {
+        !self.changed && matches!(&self.of_thread, Some(Node::Text(policy)) if policy == name)
+    }
+}
+
+/// The priority under SCHED_FIFO and SCHED_RR, 10 if none is given; elsewhere it is a nice value, which has no counterpart.
+fn read_priority(
+    thread: &str,
+    node: &Node,
+    policies: &Policies,
+    warnings: &mut Vec<String>,
+) -> Result<Option<u32>> {
+    let given = node.get("priority");
+    if !policies.is("SCHED_FIFO") && !policies.is("SCHED_RR") {
+        if given.is_some_and(|given| !policies.changed && *given != Node::Integer(0)) {
+            warnings.push(format!(
+                "thread `{thread}`: its `priority` is a nice value, which a task has not; it is left out"
+            ));
+        }
+        return Ok(None);
+    }
+    let wrong = |what: String| {
+        context(thread, format!("`priority` is {what}, but its policy has those from 1 to 99"))
+            .hint("write an integer from 1 (the lowest) to 99")
+    };
+    match given {
+        None => Ok(Some(90)),
+        Some(Node::Integer(priority)) => match u32::try_from(*priority) {
+            Ok(priority @ 1..=99) => Ok(Some(100 - priority)),
+            _ => Err(wrong(priority.to_string())),
+        },
+        Some(other) => Err(wrong(other.kind().to_owned())),
+    }
+}
+
 /// The reservation, if the thread runs under SCHED_DEADLINE and its phases do not change it.
 fn read_reservation(
     thread: &str,
     node: &Node,
-    phases: &[&Node],
-    policy_default: Option<&str>,
+    policies: &Policies,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Reservation>> {
-    let policy = |node: &Node| node.get("policy").cloned();
-    let deadline_class = Node::Text("SCHED_DEADLINE".into());
-    let of_thread = policy(node).or_else(|| policy_default.map(|name| Node::Text(name.into())));
-    let changed = phases.iter().filter_map(|phase| policy(phase)).any(|policy| Some(policy) != of_thread);
-    if changed {
-        warnings.push(format!("thread `{thread}`: its phases change the policy; policies are left out"));
-    }
-    if changed || of_thread != Some(deadline_class) {
+    if !policies.is("SCHED_DEADLINE") {
         return Ok(None);
     }
     let number = |key: &str| node.get(key).map(|value| not_negative(thread, key, value)).transpose();

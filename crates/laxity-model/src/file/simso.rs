@@ -3,11 +3,12 @@
 //! 1. Times are decimals of milliseconds. What is not a whole number of nanoseconds is rounded to the safe
 //!    side: WCETs up; periods, deadlines and activation dates down.
 //! 2. A `Periodic` task keeps its period and activation date (the phase). A `Sporadic` one has a list of
-//!    activation dates; its minimum interarrival time is their smallest distance, its phase the first.
+//!    activation dates; its minimum interarrival time is their smallest distance, its phase the first, and it leaves
+//!    after the last.
 //! 3. An `APeriodic` task is started by the end of another task's job: it has no period and is refused.
 //! 4. With `etm="acet"`, execution times vary around ACET (a normal distribution): the task's demand.
 //!
-//! Processors, caches, overheads and the scheduler are not part of a task set.
+//! Processors, caches, overheads and the scheduler are not part of a task set. A warning names what else is left out.
 
 use super::{Imported, limited};
 use crate::file::document::{line_and_column, printable};
@@ -19,6 +20,31 @@ use quick_xml::reader::Reader;
 use std::collections::BTreeMap;
 
 type Attributes = BTreeMap<String, String>;
+
+/// Attributes of tasks that are read here, or that only say how caches are modelled (`etm="cache"`), which has its own warning.
+const KNOWN: [&str; 18] = [
+    "name",
+    "id",
+    "task_type",
+    "periodic",
+    "abort_on_miss",
+    "period",
+    "activationDate",
+    "list_activation_dates",
+    "deadline",
+    "WCET",
+    "ACET",
+    "et_stddev",
+    "followed_by",
+    "base_cpi",
+    "instructions",
+    "n_instr",
+    "mix",
+    "stack",
+];
+
+/// A task leaves so many ns after its last activation date: it still arrives on that.
+const AFTER_THE_LAST: u64 = 1;
 
 impl TaskSet {
     /// Imports a SimSo simulation file (see the rules above); `name` becomes the set's name.
@@ -116,23 +142,37 @@ impl Import {
 
     fn read_task(&mut self, name: &str, attributes: &Attributes) -> Result<Task> {
         let wcet = self.time(attributes, "WCET", Rounding::Up)?;
-        let (arrival, phase) = self.arrival(attributes)?;
+        let Arrivals { arrival, phase, leave } = self.arrivals(name, attributes)?;
         if attributes.get("abort_on_miss").is_none_or(|abort| abort == "yes") {
             self.aborting += 1;
         }
         if attributes.contains_key("followed_by") {
             self.warnings.push(format!("task `{name}`: `followed_by` (precedence) is not modelled"));
         }
+        self.warn_unknown(name, attributes);
         let deadline_rel = self.time(attributes, "deadline", Rounding::Down)?;
         let period = match arrival {
             Arrival::Periodic { period } => period,
             Arrival::Sporadic { min_interarrival } => min_interarrival,
         };
         let demand = if self.varies { self.demand(name, attributes, wcet)? } else { None };
-        Ok(Task { arrival, phase, deadline_rel, demand, ..Task::periodic(name, wcet, period) })
+        Ok(Task { arrival, phase, leave, deadline_rel, demand, ..Task::periodic(name, wcet, period) })
     }
 
-    fn arrival(&mut self, attributes: &Attributes) -> Result<(Arrival, Duration)> {
+    /// Says which attributes have no counterpart, unless they say nothing.
+    fn warn_unknown(&mut self, name: &str, attributes: &Attributes) {
+        let says_nothing =
+            |value: &str| value.is_empty() || milliseconds(value, Rounding::Up) == Some((0, true));
+        let unknown =
+            attributes.iter().filter(|(key, value)| !KNOWN.contains(&key.as_str()) && !says_nothing(value));
+        let names: Vec<String> = unknown.map(|(key, _)| format!("`{key}`")).collect();
+        if !names.is_empty() {
+            self.warnings
+                .push(format!("task `{name}`: {} left out: a task has no such thing", names.join(", ")));
+        }
+    }
+
+    fn arrivals(&mut self, name: &str, attributes: &Attributes) -> Result<Arrivals> {
         let aperiodic_flag = attributes.get("periodic").is_some_and(|periodic| periodic == "no");
         let kind =
             attributes.get("task_type").map_or(if aperiodic_flag { "APeriodic" } else { "Periodic" }, |t| t);
@@ -145,9 +185,9 @@ impl Import {
                 } else {
                     Duration::ZERO
                 };
-                Ok((Arrival::Periodic { period }, phase))
+                Ok(Arrivals { arrival: Arrival::Periodic { period }, phase, leave: None })
             }
-            "Sporadic" => self.activations(attributes),
+            "Sporadic" => self.activations(name, attributes),
             "APeriodic" => {
                 Err(Diagnostic::usage("is aperiodic: another task's job starts it, so it has no period")
                     .hint("make it Periodic with the period of the task that starts it, or remove it"))
@@ -157,7 +197,7 @@ impl Import {
         }
     }
 
-    fn activations(&mut self, attributes: &Attributes) -> Result<(Arrival, Duration)> {
+    fn activations(&mut self, name: &str, attributes: &Attributes) -> Result<Arrivals> {
         let list = attributes.get("list_activation_dates").map_or("", String::as_str);
         let mut dates = Vec::new();
         for date in list.split(',').map(str::trim).filter(|date| !date.is_empty()) {
@@ -171,7 +211,13 @@ impl Import {
             )
             .hint("give at least two dates in list_activation_dates"));
         };
-        Ok((Arrival::Sporadic { min_interarrival }, dates[0]))
+        let last = dates.last().copied().unwrap_or_default();
+        self.warnings.push(format!(
+            "task `{name}`: its {} activation dates become arrivals at least {min_interarrival} apart, until the last of them",
+            dates.len()
+        ));
+        let leave = last.as_ns().checked_add(AFTER_THE_LAST).map(Duration::from_ns);
+        Ok(Arrivals { arrival: Arrival::Sporadic { min_interarrival }, phase: dates[0], leave })
     }
 
     fn demand(&mut self, name: &str, attributes: &Attributes, wcet: Duration) -> Result<Option<Demand>> {
@@ -226,7 +272,8 @@ impl Import {
         }
         if self.aborting > 0 {
             self.warnings.push(format!(
-                "{} tasks abort jobs that miss (abort_on_miss); laxity lets late jobs run on",
+                "{} tasks abort jobs that miss (abort_on_miss), which no task set says: --on-miss abort does so in simulations \
+                 and runs, for all tasks",
                 self.aborting
             ));
         }
@@ -238,6 +285,13 @@ impl Import {
         }
         Ok(Imported { set: TaskSet::new(name, self.tasks)?, warnings: limited(self.warnings) })
     }
+}
+
+/// When a task's jobs arrive.
+struct Arrivals {
+    arrival: Arrival,
+    phase: Duration,
+    leave: Option<Duration>,
 }
 
 #[derive(Clone, Copy)]

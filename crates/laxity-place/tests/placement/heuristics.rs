@@ -21,7 +21,7 @@ fn seven() -> TaskSet {
 }
 
 #[test]
-fn the_four_rules_place_by_their_definitions() {
+fn rules_place_by_their_definitions() {
     let (set, bins) = (seven(), cores(4));
     // ff: .6+.4 | .5+.3+.2 | .1+.1
     assert_eq!(placed(&set, &bins, "ffd"), [0, 1, 0, 1, 1, 2, 2]);
@@ -29,8 +29,10 @@ fn the_four_rules_place_by_their_definitions() {
     assert_eq!(placed(&set, &bins, "bfd"), [0, 1, 0, 1, 1, 2, 2]);
     // wf: .6 | .5 | .4 | .3 | .3+.2 | .4+.1 | then .5 on cores 1, 2, 3: the first
     assert_eq!(placed(&set, &bins, "wfd"), [0, 1, 2, 3, 3, 2, 1]);
-    // nf: around the circle, every core has room each time
-    assert_eq!(placed(&set, &bins, "nfd"), [0, 1, 2, 3, 0, 1, 2]);
+    // nf: .6 | .5+.4 | .3+.2+.1+.1
+    assert_eq!(placed(&set, &bins, "nfd"), [0, 1, 1, 2, 2, 2, 2]);
+    // cf: around the circle, every core has room each time
+    assert_eq!(placed(&set, &bins, "cf:utilization"), [0, 1, 2, 3, 0, 1, 2]);
 }
 
 #[test]
@@ -42,10 +44,34 @@ fn best_fit_differs_from_first_fit() {
 }
 
 #[test]
-fn next_fit_starts_after_the_last_and_goes_around() {
+fn next_fit_keeps_its_core_and_never_looks_back() {
+    // .3+.3 on 0; .9 takes 1; .1 fits beside it; .8 takes 2, and .2 goes beside it though 0 has .4 left
+    let set = implicit(&[(3, 10), (3, 10), (9, 10), (1, 10), (8, 10), (2, 10)]);
+    assert_eq!(placed(&set, &cores(3), "nf"), [0, 0, 1, 1, 2, 2]);
+    // Then .4 would fit on 0.
+    let more = implicit(&[(3, 10), (3, 10), (9, 10), (1, 10), (8, 10), (2, 10), (4, 10)]);
+    let request = Request::new(&more, cores(3)).expect("valid");
+    let error = request.place(method("nf")).expect_err("it does not look back");
+    assert!(
+        error
+            .message
+            .contains("CPU 2 has 0.0000 left, and next-fit does not go back to what comes before CPU 2"),
+        "{error}"
+    );
+    assert!(error.hint.as_ref().is_some_and(|hint| hint.contains("--placement ffd does fit")), "{error:?}");
+    // What fits nowhere ahead is overload, though .1 fits beside .9; it goes to the least loaded, and core 2 stays open.
+    let overloaded = implicit(&[(9, 10), (9, 10), (5, 10), (6, 10), (1, 10)]);
+    let request = Request::new(&overloaded, cores(3)).expect("valid").with_overload(Overload::LeastLoaded);
+    let placement = request.place(method("nf")).expect("overload is allowed");
+    assert_eq!(placement.assignment, [0, 1, 2, 2, 0].map(Some));
+    assert_eq!(placement.overloaded, [3, 4]);
+}
+
+#[test]
+fn cyclic_fit_starts_after_the_last_and_goes_around() {
     // after core 1 took .9, core 0 is next; .8 does not fit on it (.3), and core 1 is full: back to core 2
     let set = implicit(&[(3, 10), (9, 10), (1, 10), (8, 10), (6, 10)]);
-    assert_eq!(placed(&set, &cores(3), "nf"), [0, 1, 2, 2, 0]);
+    assert_eq!(placed(&set, &cores(3), "cf"), [0, 1, 2, 2, 0]);
 }
 
 #[test]
@@ -287,10 +313,10 @@ proptest! {
     fn every_choice_follows_the_rule(set in small_set(), bins in some_bins(), fit in prop::sample::select(Fit::ALL.to_vec())) {
         let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single cores")
             .with_overload(Overload::LeastLoaded);
-        for name in ["ff", "bf", "wf", "nf", "sf"] {
+        for name in ["ff", "bf", "wf", "nf", "cf", "sf"] {
             let Ok(placement) = request.place(method(name)) else { continue };
             let mut held: Vec<Vec<&Task>> = vec![Vec::new(); bins.len()];
-            let mut next = 0;
+            let (mut next, mut current) = (0, 0);
             for (id, task) in set.tasks().iter().enumerate() {
                 let bin = placement.assignment[id].expect("placed");
                 let fits = |b: usize| bin_holds(&[held[b].as_slice(), &[task]].concat(), &bins[b], fit);
@@ -303,7 +329,8 @@ proptest! {
                 let fitting: Vec<usize> = (0..bins.len()).filter(|&b| fits(b)).collect();
                 let expected = match name {
                     "ff" => fitting.first().copied(),
-                    "nf" => (next..next + bins.len()).map(|b| b % bins.len()).find(|b| fitting.contains(b)),
+                    "nf" => fitting.iter().copied().find(|&b| b >= current),
+                    "cf" => (next..next + bins.len()).map(|b| b % bins.len()).find(|b| fitting.contains(b)),
                     "bf" => fitting.iter().copied().min_by_key(|&b| left(b)),
                     "sf" => fitting.iter().copied().min_by_key(|&b| (bins[b].fastest(), b)),
                     _ => fitting.iter().copied().min_by_key(|&b| std::cmp::Reverse(left(b))),
@@ -313,9 +340,31 @@ proptest! {
                     None => prop_assert!(placement.overloaded.contains(&id)),
                 }
                 held[bin].push(task);
-                next = bin + 1;
+                (next, current) = (bin + 1, expected.unwrap_or(current));
             }
         }
+    }
+
+    /// Next-fit by its definition (Johnson 1973; Coffman, Garey, Johnson 1984), looked up in all assignments there are: a task goes
+    /// where the one before it went if it fits there, never to a bin before that, and past a bin only if it does not fit.
+    #[test]
+    fn next_fit_is_the_one_assignment_of_its_definition(set in small_set(), bins in some_bins(), fit in prop::sample::select(Fit::ALL.to_vec())) {
+        let holds = |assignment: &Vec<usize>| {
+            let fits = |id: usize, bin: usize| {
+                let before = set.tasks()[..id].iter().zip(assignment).filter(|(_, b)| **b == bin).map(|(task, _)| task);
+                bin_holds(&before.chain([&set.tasks()[id]]).collect::<Vec<_>>(), &bins[bin], fit)
+            };
+            (0..set.tasks().len()).all(|id| {
+                let before = if id == 0 { 0 } else { assignment[id - 1] };
+                fits(id, assignment[id]) && assignment[id] >= before && (before..assignment[id]).all(|bin| !fits(id, bin))
+            })
+        };
+        let defined: Vec<Vec<usize>> = assignments(&set, &bins).into_iter().filter(holds).collect();
+        let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single cores");
+        let found = request.place(method("nf")).ok();
+        let found = found.map(|placement| placement.assignment.iter().map(|bin| bin.expect("placed")).collect::<Vec<_>>());
+        prop_assert!(defined.len() <= 1);
+        prop_assert_eq!(found, defined.into_iter().next());
     }
 
     /// The file's order matters only for ties: with distinct keys a shuffled set gives the same placement.
