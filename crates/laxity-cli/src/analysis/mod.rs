@@ -131,7 +131,7 @@ fn cases<'a>(sets: &'a [TaskSet], settings: &Settings, interrupt: &AtomicBool) -
 /// How the largest factor for all execution times is found, where a test covers the set.
 enum Factor {
     /// There is one cell, with nothing to place.
-    InOneCell(PlacedSet),
+    InOneCell(Box<PlacedSet>),
     /// Tasks are placed for each factor.
     Anew,
 }
@@ -161,7 +161,11 @@ impl Case<'_> {
                     Err(failed) => answer.not_applicable(&failed, self.set),
                     Ok(placed) => {
                         judge(&placed, self.set, settings, &mut answer);
-                        factor = Some(if fit.is_some() { Factor::Anew } else { Factor::InOneCell(placed) });
+                        factor = Some(if fit.is_some() {
+                            Factor::Anew
+                        } else {
+                            Factor::InOneCell(Box::new(placed))
+                        });
                     }
                 }
             }
