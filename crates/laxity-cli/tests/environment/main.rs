@@ -1,8 +1,12 @@
 //! What the machine, the kernel, the user or the disk cannot do ends with exit code 3 and a reason, after
 //! everything else was done; what was measured is kept and the host is as it was.
 
+mod disk;
+#[path = "../host/mod.rs"]
 mod host;
+#[path = "../patience/mod.rs"]
 mod patience;
+mod readers;
 
 use host::{
     HostState, Running, SMALL_SET, can_run, copy_program, is_root, kill, laxity, output, real_time_threads,
@@ -263,149 +267,6 @@ fn all_schedulers_run_on_one_core() {
     assert_eq!(at_rest(HostState::now), before);
 }
 
-/// A shell in a mount namespace of its own, in which `small` is a disk of `size`. What is on that disk at the
-/// end is copied to `kept`.
-fn on_a_small_disk(directory: &Path, size: &str, call: &[&str]) -> Command {
-    let small = directory.join("small");
-    fs::create_dir_all(&small).expect("directory");
-    let script = r#"mount -t tmpfs -o size="$0" tmpfs "$1" || exit 99
-        cd "$1" && shift
-        "$@"; status=$?
-        cp -r . ../kept
-        exit "$status""#;
-    let mut command = Command::new("unshare");
-    command
-        .args(["--mount", "sh", "-c", script, size])
-        .arg(small)
-        .arg(env!("CARGO_BIN_EXE_laxity"))
-        .args(call);
-    command
-}
-
-/// True if disks can be mounted; else says why the test is skipped.
-fn can_mount(directory: &Path) -> bool {
-    let tried = output(&mut on_a_small_disk(directory, "64k", &["--version"]));
-    let _ = fs::remove_dir_all(directory.join("kept"));
-    if !tried.status.success() {
-        eprintln!("SKIPPED: no small disk can be mounted: {}", words(&tried));
-    }
-    tried.status.success()
-}
-
-#[test]
-fn a_disk_that_fills_up_keeps_the_runs_made_before() {
-    let _machine = host::machine();
-    let (directory, set) = small_set();
-    if !can_mount(directory.path()) {
-        return;
-    }
-    let set = set.to_str().expect("UTF-8");
-    let call = ["run", set, "--scheduler", "p-rm", "--duration", "50ms", "--repeat", "100", "--out", "out"];
-    let before = at_rest(HostState::now);
-    let make = || {
-        let _ = fs::remove_dir_all(directory.path().join("kept"));
-        on_a_small_disk(directory.path(), "160k", &call)
-    };
-    let Some(ended) = real_run(make) else { return };
-    let said = words(&ended);
-    assert_eq!(ended.status.code(), Some(3), "{said}");
-    assert!(said.contains("cannot write") && said.contains("the disk is full"), "{said}");
-    assert!(said.contains("run-") && said.contains("kept in") && said.contains("laxity report"), "{said}");
-    assert_eq!(at_rest(HostState::now), before);
-    // With room again, what was kept makes a report.
-    let kept = directory.path().join("kept/out");
-    let report = output(laxity().args(["report", "--json"]).arg(&kept));
-    assert!(report.status.success(), "{}", words(&report));
-    let answer: Value = serde_json::from_slice(&report.stdout).expect("JSON");
-    let scheduler = &answer["schedulers"][0];
-    let runs = scheduler["runs"].as_u64().expect("a number");
-    assert!(runs >= 1, "{scheduler:#}");
-    // Two tasks of the small set release 5 and 3 jobs in 50 ms, the slow ones 2 and 1.
-    assert_eq!(scheduler["jobs"].as_u64(), Some(11 * runs));
-    let told = if runs == 1 { "the run finished".to_owned() } else { format!("the {runs} runs finished") };
-    assert!(said.contains(&told), "{told}: {said}");
-}
-
-#[test]
-fn a_disk_without_any_room_is_refused_before_the_first_run() {
-    let _machine = host::machine();
-    let (directory, set) = small_set();
-    if !can_mount(directory.path()) {
-        return;
-    }
-    let set = set.to_str().expect("UTF-8");
-    // So many runs that not even the list of them fits.
-    let call = ["run", set, "--scheduler", "p-rm", "--duration", "50ms", "--repeat", "100", "--out", "out"];
-    let Some(ended) = real_run(|| {
-        let _ = fs::remove_dir_all(directory.path().join("kept"));
-        on_a_small_disk(directory.path(), "4k", &call)
-    }) else {
-        return;
-    };
-    let said = words(&ended);
-    assert_eq!(ended.status.code(), Some(3), "{said}");
-    assert!(
-        said.contains("error: cannot") && said.contains("out") && said.contains("disk is full"),
-        "{said}"
-    );
-    assert!(!said.contains("jobs,"), "a run was made all the same: {said}");
-    let call = ["generate", "emberson", "-n", "200", "-u", "1", "-o", "set.toml"];
-    let _ = fs::remove_dir_all(directory.path().join("kept"));
-    let ended = output(&mut on_a_small_disk(directory.path(), "4k", &call));
-    let said = words(&ended);
-    assert_eq!(ended.status.code(), Some(3), "{said}");
-    assert!(said.contains("cannot write set.toml: the disk is full"), "{said}");
-    let left = fs::read_dir(directory.path().join("kept")).expect("readable").count();
-    assert_eq!(left, 0, "something half-written is left");
-}
-
-#[test]
-fn a_disk_that_fills_up_ends_a_simulation_that_keeps_its_events() {
-    let (directory, set) = small_set();
-    if !can_mount(directory.path()) {
-        return;
-    }
-    let set = set.to_str().expect("UTF-8");
-    let call = ["simulate", set, "--cpus", "2", "--duration", "2000s", "--events", "--out", "results"];
-    let ended = output(&mut on_a_small_disk(directory.path(), "256k", &call));
-    let said = words(&ended);
-    assert_eq!(ended.status.code(), Some(3), "{said}");
-    assert!(said.contains("run-0.parquet") && said.contains("the disk is full"), "{said}");
-    let events = fs::read_dir(directory.path().join("kept/results/events")).expect("readable");
-    assert_eq!(events.count(), 0, "something half-written is left");
-}
-
-#[test]
-fn output_that_cannot_be_written_is_an_error() {
-    let (_directory, set) = small_set();
-    let set = set.to_str().expect("UTF-8");
-    for call in [
-        &["generate", "emberson", "-n", "4", "-u", "1"][..],
-        &["simulate", set, "--cpus", "2", "--duration", "1s"],
-        &["simulate", set, "--cpus", "2", "--duration", "1s", "--text"],
-        &["simulate", set, "--cpus", "2", "--duration", "1s", "--gantt", "--verify"],
-    ] {
-        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("/dev/full");
-        let mut command = laxity();
-        command.args(call).stdout(full).stderr(Stdio::piped());
-        let ended = command.spawn().and_then(std::process::Child::wait_with_output).expect("laxity runs");
-        assert_eq!(ended.status.code(), Some(3), "{call:?}: {}", words(&ended));
-        assert!(words(&ended).contains("cannot write to standard output"), "{call:?}: {}", words(&ended));
-    }
-}
-
-#[test]
-fn readers_that_leave_early_do_not_fail_a_simulation() {
-    let (_directory, set) = small_set();
-    for redirection in ["| head -1", ">&- 2>&-", "2>/dev/full", "2>&-"] {
-        let line = format!(
-            "\"$0\" simulate \"$1\" --cpus 2 --duration 20s --text {redirection}; exit ${{PIPESTATUS[0]}}"
-        );
-        let ended = output(Command::new("bash").args(["-c", &line, env!("CARGO_BIN_EXE_laxity")]).arg(&set));
-        assert_eq!(ended.status.code(), Some(0), "{redirection}: {}", words(&ended));
-    }
-}
-
 #[test]
 fn no_permission_to_write_is_an_error_that_names_the_place() {
     let commons = Commons::new();
@@ -477,55 +338,4 @@ fn a_second_run_is_told_who_holds_the_machine() {
     let told = format!("another laxity run (process {holder}) holds this machine");
     assert!(words(&second).contains(&told) && words(&second).contains("hint: wait"), "{}", words(&second));
     assert!(!out.exists(), "the second run wrote something");
-}
-
-/// A short run whose output goes where `redirection` of a shell says.
-fn redirected(redirection: &str, out: &Path, set: &Path) -> Command {
-    let mut command = Command::new("bash");
-    let script = format!("set -o pipefail; \"$0\" \"$@\" {redirection}");
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_laxity")]);
-    command
-        .args(["run", "--scheduler", "p-rm,g-rm", "--duration", "100ms", "--force", "--out"])
-        .arg(out)
-        .arg(set);
-    command
-}
-
-#[test]
-fn readers_that_leave_early_do_not_stop_a_run() {
-    let _machine = host::machine();
-    if !can_run(&["p-rm"]) {
-        return;
-    }
-    let before = at_rest(HostState::now);
-    for redirection in
-        ["| head -c 1", "2>&-", ">&- 2>&-", "2>/dev/full", "2> >(head -c 1 >/dev/null)", "2>&1 | head -c 1"]
-    {
-        let (directory, set) = small_set();
-        let out = directory.path().join("out");
-        // The second redirection hides the words by which a held machine is known.
-        let ended = patiently(|| {
-            at_rest(|| ());
-            redirected(redirection, &out, &set)
-        });
-        assert_eq!(ended.status.code(), Some(0), "{redirection}: {}", words(&ended));
-        let manifest = json(&out.join("manifest.json"));
-        for run in manifest["runs"].as_array().expect("runs") {
-            assert_eq!(run["status"]["state"], "completed", "{redirection}: {run:#}");
-        }
-        assert!(out.join("report.html").exists());
-        assert!(real_time_threads().is_empty(), "{redirection}: {:?}", real_time_threads());
-    }
-    assert_eq!(at_rest(HostState::now), before);
-}
-
-#[test]
-fn a_list_can_be_cut_short() {
-    let cut = output(Command::new("bash").args([
-        "-c",
-        "set -o pipefail; \"$0\" list | head -1",
-        env!("CARGO_BIN_EXE_laxity"),
-    ]));
-    assert!(cut.status.success() && cut.stderr.is_empty(), "{}", words(&cut));
-    assert_eq!(text(&cut.stdout).lines().count(), 1);
 }
