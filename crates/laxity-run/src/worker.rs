@@ -368,7 +368,7 @@ impl<'a> TaskBody<'a> {
             }
             self.walk.go(self.accesses_per_look);
         }
-        Over::Done
+        self.done_unless_told(number)
     }
 
     fn make_accesses(&mut self, accesses: u64, number: u64) -> Over {
@@ -381,7 +381,13 @@ impl<'a> TaskBody<'a> {
             self.walk.go(now);
             left -= now;
         }
-        Over::Done
+        self.done_unless_told(number)
+    }
+
+    /// What becomes of job number `number`, whose work is done by now. A hypervisor that takes the CPU away lets CPU time pass
+    /// all the same: of all the time that a job has asked for, the deadline too may have passed between two safe points.
+    fn done_unless_told(&self, number: u64) -> Over {
+        if self.alarm.told(number) { Over::Aborted } else { Over::Done }
     }
 
     /// Whether job number `number`, which is not done, ends here.

@@ -114,8 +114,9 @@ fn what_is_not_done_at_its_deadline_is_aborted_and_nothing_else() {
     executed(&shared, OnMiss::Abort, || {});
     for (slot, (deadline_ns, demand_ns)) in shared.jobs_of(0).iter().zip(&orders) {
         let (end, finish_ns) = (slot.end.load(Relaxed), slot.finish_ns.load(Relaxed));
-        match demand_ns {
-            0 => assert_eq!(end, job_end::COMPLETED),
+        // On a host with much to do, one without work may come after its deadline, too.
+        match end {
+            job_end::COMPLETED => assert_eq!(*demand_ns, 0),
             _ => assert!(end == job_end::ABORTED && finish_ns >= *deadline_ns, "{end} {finish_ns}"),
         }
         assert!(slot.cpu_time_ns.load(Relaxed) <= finish_ns, "CPU time of this job alone");
@@ -125,4 +126,14 @@ fn what_is_not_done_at_its_deadline_is_aborted_and_nothing_else() {
     let slot = &late.jobs_of(0)[0];
     assert_eq!(slot.end.load(Relaxed), job_end::COMPLETED);
     assert!(slot.cpu_time_ns.load(Relaxed) >= GAP_NS);
+}
+
+/// Its work is done before it comes to a safe point, and its deadline has passed before that.
+#[test]
+fn what_is_done_only_after_its_deadline_is_aborted_however_soon() {
+    let shared = jobs(&[(1, 1); 50]);
+    executed(&shared, OnMiss::Abort, || {});
+    for slot in shared.jobs_of(0) {
+        assert_eq!(slot.end.load(Relaxed), job_end::ABORTED);
+    }
 }
