@@ -1,6 +1,8 @@
 //! What every test is.
 
 use crate::{SporadicTask, Verdict};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A schedulability test.
 pub trait Test: Sync {
@@ -76,9 +78,10 @@ pub enum Exactness {
 }
 
 /// How many steps a test may take: the same on every machine. What a step is, a test's complexity says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Work {
     left: u64,
+    interrupt: Option<&'static AtomicBool>,
 }
 
 /// A test has taken all its steps.
@@ -97,15 +100,24 @@ impl Default for Work {
 impl Work {
     /// At most so many steps.
     pub fn steps(left: u64) -> Self {
-        Work { left }
+        Work { left, interrupt: None }
+    }
+
+    /// None at all once this is true. A verdict that comes after that means nothing.
+    #[must_use]
+    pub fn unless(self, interrupt: &'static AtomicBool) -> Self {
+        Work { interrupt: Some(interrupt), ..self }
     }
 
     /// Takes some.
     ///
     /// # Errors
     ///
-    /// There are not as many left.
+    /// There are not as many left, or it was interrupted.
     pub fn take(&mut self, steps: u64) -> Result<(), OutOfWork> {
+        if self.interrupt.is_some_and(|interrupt| interrupt.load(Relaxed)) {
+            return Err(OutOfWork);
+        }
         self.left = self.left.checked_sub(steps).ok_or(OutOfWork)?;
         Ok(())
     }

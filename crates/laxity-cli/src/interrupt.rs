@@ -1,13 +1,17 @@
 //! Ctrl-C and SIGTERM: finish what was measured; the second time, leave at once.
 
 use laxity_model::{Diagnostic, Duration, Result};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// A flag that becomes true when a signal asks this program to end. A second request ends it at once, with the
 /// guardian putting the host back.
-pub fn flag() -> Result<Arc<AtomicBool>> {
+pub fn flag() -> Result<&'static AtomicBool> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(flag) = FLAG.get() {
+        return Ok(flag);
+    }
     let flag = Arc::new(AtomicBool::new(false));
     let code = i32::from(crate::output::INTERRUPTED);
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP] {
@@ -16,7 +20,12 @@ pub fn flag() -> Result<Arc<AtomicBool>> {
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
             .map_err(|error| Diagnostic::environment(format!("cannot handle signal {signal}: {error}")))?;
     }
-    Ok(flag)
+    Ok(FLAG.get_or_init(|| flag))
+}
+
+/// An error if a signal has asked for the end, which says in words what there is: nothing yet.
+pub fn check(stop: &AtomicBool, nothing: &str) -> Result<()> {
+    if stop.load(Ordering::SeqCst) { Err(Diagnostic::interrupted(nothing)) } else { Ok(()) }
 }
 
 /// Whether what began then has lasted for as long as it was to, or a signal asks it to end.

@@ -2,7 +2,7 @@
 
 use crate::arguments::Said;
 pub use laxity_model::cannot_write;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Failure, Result};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 /// Exit code of a run whose schedule has misses, where the user asked for a verdict.
 pub const MISSES: u8 = 1;
 /// Exit code after Ctrl-C, as shells count it.
-pub const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = Failure::Interrupted.exit_code();
 
 /// What `--quiet` and `--verbose` of the command line say; neither before [`set_verbosity`].
 static SAID: OnceLock<Said> = OnceLock::new();

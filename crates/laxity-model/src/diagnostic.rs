@@ -2,31 +2,34 @@
 
 use std::fmt;
 
-/// Which exit code an error ends the program with (design: 1, 2 or 3).
+/// Which exit code an error ends the program with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// The input or the command line is wrong: exit code 2.
     Usage,
     /// This machine, kernel or user cannot do it: exit code 3.
     Environment,
+    /// A signal asked for the end before there was an answer: exit code 130.
+    Interrupted,
 }
 
 impl Failure {
     /// The process exit code of this kind of failure.
-    pub fn exit_code(self) -> u8 {
+    pub const fn exit_code(self) -> u8 {
         match self {
             Failure::Usage => 2,
             Failure::Environment => 3,
+            Failure::Interrupted => 130,
         }
     }
 }
 
-/// An error a person can act on. `message` names the value and the rule, `hint` the fix.
+/// An error a person can act on, or an interruption. `message` names the value and the rule, `hint` the fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Where the fix lies: in the input, or in the machine's environment.
     pub failure: Failure,
-    /// The value and the rule it breaks, without a leading "error:".
+    /// The value and the rule it breaks, without a leading "error:" (or "interrupted:").
     pub message: String,
     /// The fix, without a leading "hint:".
     pub hint: Option<String>,
@@ -41,6 +44,11 @@ impl Diagnostic {
     /// Something this machine, kernel or user lacks (exit code 3).
     pub fn environment(message: impl Into<String>) -> Self {
         Diagnostic { failure: Failure::Environment, message: message.into(), hint: None }
+    }
+
+    /// What there is after a signal has asked for the end (exit code 130).
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Diagnostic { failure: Failure::Interrupted, message: message.into(), hint: None }
     }
 
     /// Adds the way out.
@@ -60,7 +68,11 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
+        let word = match self.failure {
+            Failure::Usage | Failure::Environment => "error",
+            Failure::Interrupted => "interrupted",
+        };
+        write!(f, "{word}: {}", self.message)?;
         match &self.hint {
             Some(hint) => write!(f, "\nhint: {hint}"),
             None => Ok(()),

@@ -115,6 +115,12 @@ impl LoadSum {
         self.shares.len()
     }
 
+    /// What the sum is at least, in units of 2^-64: less than [`LoadSum::count`] units below it, and 0 for an empty sum. Sums whose
+    /// bounds together exceed the bound of a single share exceed that share.
+    pub fn at_least_q64(&self) -> u128 {
+        self.floor_q64
+    }
+
     /// Compares with `numerator / denominator`, exactly. Panics if the denominator is zero.
     pub fn cmp_ratio(&self, numerator: u64, denominator: u64) -> Ordering {
         let exact = || self.fraction();
@@ -138,6 +144,25 @@ impl LoadSum {
         }
         let (sum, other) = (self.fraction(), other.fraction());
         (sum.numerator * other.denominator).cmp(&(other.numerator * sum.denominator))
+    }
+
+    /// Compares `factor` times this sum with `other_factor` times another, exactly. Factors are above 0.
+    pub fn cmp_times(&self, factor: u64, other: &LoadSum, other_factor: u64) -> Ordering {
+        let bounds = |sum: &LoadSum, factor: u64| {
+            let least = sum.floor_q64.checked_mul(factor.into())?;
+            Some((least, (sum.floor_q64 + sum.gap_q64()).checked_mul(factor.into())?))
+        };
+        // The truth is at least the first and below the second.
+        if let (Some(own), Some(others)) = (bounds(self, factor), bounds(other, other_factor)) {
+            if own.0 >= others.1 {
+                return Ordering::Greater;
+            }
+            if others.0 >= own.1 {
+                return Ordering::Less;
+            }
+        }
+        let (sum, other) = (self.fraction(), other.fraction());
+        (sum.numerator * other.denominator * factor).cmp(&(other.numerator * sum.denominator * other_factor))
     }
 
     /// The truth is below `floor_q64` plus this. An empty sum is its own floor, so one unit is above it.
@@ -166,6 +191,14 @@ impl LoadSum {
             level = level.chunks(2).map(Fraction::sum).collect();
         }
         level.pop().unwrap_or_else(|| share(&(0, 1)))
+    }
+
+    /// The float nearest to the exact sum, as [`Utilization::to_f64`] says it of [`LoadSum::exact`], a hundred times as fast.
+    pub fn nearest_f64(&self) -> f64 {
+        let sum = self.fraction();
+        Ratio::new_raw(BigInt::from(sum.numerator), BigInt::from(sum.denominator))
+            .to_f64()
+            .unwrap_or(f64::NAN)
     }
 
     /// The sum as a float: for showing and plotting, never for a verdict.
@@ -264,6 +297,9 @@ mod tests {
         (0..500).map(share).for_each(|(work, window)| sum.add_ratio(window - work, window));
         assert_eq!(sum.cmp_ratio(500, 1), Ordering::Equal);
         assert_eq!(sum.exact(), Utilization::whole(500));
+        let mut thirds = sum.clone();
+        thirds.add_ratio(1, 3);
+        assert_eq!(thirds.nearest_f64().to_bits(), (500.0f64 + 1.0 / 3.0).to_bits());
         let mut whole = LoadSum::new();
         whole.add_ratio(500, 1);
         assert_eq!(sum.cmp_sum(&whole), Ordering::Equal);
@@ -289,6 +325,12 @@ mod tests {
             let (a, b) = (sum_of(&a), sum_of(&b));
             prop_assert_eq!(a.cmp_ratio(n, d), a.exact().cmp(&Utilization::ratio(n, d)));
             prop_assert_eq!(a.cmp_sum(&b), a.exact().cmp(&b.exact()));
+            prop_assert_eq!(a.nearest_f64().to_bits(), a.exact().to_f64().to_bits());
+            let times = |sum: &LoadSum, factor: u64| sum.exact().times(&Utilization::whole(factor));
+            for (factor, other) in [(d, n + 1), (n + 1, n + 1), (u64::MAX, u64::MAX - n), (u64::MAX, 1)] {
+                prop_assert_eq!(a.cmp_times(factor, &b, other), times(&a, factor).cmp(&times(&b, other)));
+            }
+            prop_assert!(Utilization::from(BigRational::new(a.at_least_q64().into(), BigInt::from(1u128 << 64))) <= a.exact());
             prop_assert_eq!(a.cmp_ratio_with(&b, n, d), a.exact().plus(&b.exact()).cmp(&Utilization::ratio(n, d)));
             let both = a.exact().plus(&b.exact());
             let (n, d) = (both.as_rational().numer().to_u64(), both.as_rational().denom().to_u64());

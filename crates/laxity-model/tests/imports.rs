@@ -243,6 +243,37 @@ fn simso_average_execution_times_become_demands() {
 }
 
 #[test]
+fn simso_attributes_left_out_are_named() {
+    let warnings = |attributes: &str| {
+        let task =
+            format!(r#"<task name="a" period="10" deadline="10" WCET="1" abort_on_miss="no" {attributes}/>"#);
+        simso("", &task).expect("valid").warnings
+    };
+    // What SimSo writes for every task, and what says nothing.
+    let usual = r#"id="1" task_type="Periodic" activationDate="0" base_cpi="1.0" instructions="0" mix="0.5" stack="" ACET="0"
+        et_stddev="0" list_activation_dates="" preemption_cost="0" priority="" jitter="0.0""#;
+    assert_eq!(warnings(usual), [""; 0]);
+    let named = [
+        (r#"preemption_cost="5""#, "`preemption_cost`"),
+        (r#"priority="3" jitter="0.5" data="x" stack="file""#, "`data`, `jitter`, `priority`"),
+        (r#"colour="red" affinity="0-1" preemption_cost="0""#, "`affinity`, `colour`"),
+    ];
+    for (attributes, names) in named {
+        let expected = format!("task `a`: {names} left out: a task has no such thing");
+        assert_eq!(warnings(attributes), [expected], "{attributes}");
+    }
+    // Each task speaks for itself.
+    let task = |name: &str, more: &str| {
+        format!(r#"<task name="{name}" period="9" deadline="9" WCET="1" abort_on_miss="no" {more}/>"#)
+    };
+    let two = simso("", &(task("a", r#"jitter="1""#) + &task("b", r#"priority="1""#))).expect("valid");
+    let named: Vec<&str> =
+        two.warnings.iter().filter_map(|warning| warning.split(" left out").next()).collect();
+    assert_eq!(named, ["task `a`: `jitter`", "task `b`: `priority`"]);
+    assert!(two.set.tasks().iter().all(|task| task.wcet == Duration::from_ms(1)));
+}
+
+#[test]
 fn simso_files_that_cannot_be_task_sets_are_refused() {
     for (task, why) in [
         (r#"<task name="a" period="10" deadline="10"/>"#, "task `a`: has no `WCET`"),

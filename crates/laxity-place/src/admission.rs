@@ -1,107 +1,190 @@
 //! Bins while they are being filled.
 
+use crate::line::Line;
 use crate::order::Item;
+use crate::ranking::Ranking;
 use crate::{Fit, Request, demand_bound};
 use laxity_model::LoadSum;
 use std::cmp::Ordering;
+use std::ops::Range;
 
-/// The bins of a request, partly filled.
+/// In which order bins are searched for room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Search {
+    /// As they are numbered.
+    Numbered,
+    /// The slowest first, by its fastest core.
+    Slowest,
+    /// That with the most room first.
+    Emptiest,
+    /// That with the least room first.
+    Fullest,
+}
+
+/// The bins of a request, partly filled. Of bins that are equal, the first comes first.
 #[derive(Debug)]
 pub(crate) struct Filling<'a> {
     request: &'a Request<'a>,
     /// Load of every bin plus what it lacks to the largest capacity; the fullest has the least room.
     filled: Vec<LoadSum>,
     placed: Vec<Vec<Item<'a>>>,
+    index: Index,
+    /// By load relative to capacity; made when it is first needed.
+    relative: Option<Relative>,
+}
+
+/// The bins in the order of a search.
+#[derive(Debug)]
+enum Index {
+    Row(Line),
+    ByRoom(Search, Ranking),
+}
+
+/// The lowest load relative to capacity first.
+#[derive(Debug)]
+struct Relative {
+    loads: Vec<LoadSum>,
+    ranking: Ranking,
+}
+
+/// By how much bins are filled.
+fn by_room(search: Search, filled: &[LoadSum]) -> impl Fn(usize, usize) -> Ordering + '_ {
+    move |a, b| {
+        let order = filled[a].cmp_sum(&filled[b]);
+        let order = if search == Search::Fullest { order.reverse() } else { order };
+        order.then(a.cmp(&b))
+    }
 }
 
 impl<'a> Filling<'a> {
-    pub fn new(request: &'a Request<'a>) -> Self {
-        let bins = request.bins().len();
-        let filled = (0..bins).map(|bin| request.capacities().empty(bin)).collect();
-        Filling { request, filled, placed: vec![Vec::new(); bins] }
+    pub fn new(request: &'a Request<'a>, search: Search) -> Self {
+        let bins = request.bins();
+        let filled: Vec<LoadSum> = (0..bins.len()).map(|bin| request.capacities().empty(bin)).collect();
+        let mut row: Vec<usize> = (0..bins.len()).collect();
+        let index = match search {
+            Search::Numbered => Index::Row(Line::new(row, &filled)),
+            Search::Slowest => {
+                row.sort_by_key(|&bin| bins[bin].fastest());
+                Index::Row(Line::new(row, &filled))
+            }
+            Search::Emptiest | Search::Fullest => {
+                Index::ByRoom(search, Ranking::new(bins.len(), by_room(search, &filled)))
+            }
+        };
+        Filling { request, filled, placed: vec![Vec::new(); bins.len()], index, relative: None }
     }
 
-    /// True if the task may go into the bin and still fits there.
-    pub fn fits(&mut self, item: Item<'a>, bin: usize) -> bool {
-        let request = self.request;
-        if !request.permits(item, bin) {
-            return false;
+    /// The number of bins.
+    pub fn bins(&self) -> usize {
+        self.filled.len()
+    }
+
+    /// What a task puts on a bin.
+    pub fn load_of(&self, item: Item) -> LoadSum {
+        let mut load = LoadSum::new();
+        load.add(item.work, self.request.fit().window(item.task));
+        load
+    }
+
+    /// The first bin in the order of the search that takes the task, `load` being what it puts on a bin; of a row, among these
+    /// positions.
+    pub fn first(&self, item: Item<'a>, load: &LoadSum, positions: Range<usize>) -> Option<usize> {
+        match &self.index {
+            Index::Row(_) => self.roomy(positions, load).find(|&bin| self.takes(item, load, bin)),
+            Index::ByRoom(search, ranking) => {
+                let order = ranking.bins();
+                let roomy = match search {
+                    Search::Fullest => &order[order.partition_point(|&bin| !self.has_room(load, bin))..],
+                    _ => &order[..order.partition_point(|&bin| self.has_room(load, bin))],
+                };
+                roomy.iter().copied().find(|&bin| self.takes(item, load, bin))
+            }
         }
-        let (capacity, denominator) = request.capacities().largest();
-        let filled = &mut self.filled[bin];
-        filled.add(item.work, request.fit().window(item.task));
-        let within = filled.cmp_ratio(capacity, denominator) != Ordering::Greater;
-        filled.pop();
-        within
-            && (request.fit() != Fit::DemandBound
-                || demand_bound::admits(&self.placed[bin], item, request.capacities().of(bin)))
-            && self.accepted(&[item], bin)
+    }
+
+    /// The bins at these positions of the row that may have room for a load, and all that have. Nothing after an interruption.
+    pub fn roomy(&self, positions: Range<usize>, load: &LoadSum) -> impl Iterator<Item = usize> + '_ {
+        let most_q64 = self.request.capacities().largest_q64().checked_sub(load.at_least_q64());
+        let mut from = positions.start;
+        std::iter::from_fn(move || {
+            let Index::Row(line) = &self.index else { return None };
+            if self.request.is_interrupted() {
+                return None;
+            }
+            let position = line.first(from..positions.end, most_q64?)?;
+            from = position + 1;
+            Some(line.bin(position))
+        })
+    }
+
+    /// True if the task may go into the bin and still fits there, `load` being what it puts on it.
+    pub fn takes(&self, item: Item<'a>, load: &LoadSum, bin: usize) -> bool {
+        self.request.permits(item, bin) && self.take_together(&[item], load, bin)
+    }
+
+    /// True if tasks that may all go into the bin fit there together. `load` is the sum of their loads.
+    pub fn take_together(&self, items: &[Item<'a>], load: &LoadSum, bin: usize) -> bool {
+        self.has_room(load, bin) && self.within_demand(items, bin) && self.accepted(items, bin)
+    }
+
+    fn has_room(&self, load: &LoadSum, bin: usize) -> bool {
+        let (capacity, denominator) = self.request.capacities().largest();
+        self.filled[bin].cmp_ratio_with(load, capacity, denominator) != Ordering::Greater
+    }
+
+    fn within_demand(&self, items: &[Item<'a>], bin: usize) -> bool {
+        let request = self.request;
+        if request.fit() != Fit::DemandBound {
+            return true;
+        }
+        let capacity = request.capacities().of(bin);
+        let admits = |placed: &[Item<'a>], item| {
+            demand_bound::admits(placed, item, capacity, || request.is_interrupted())
+        };
+        if let [item] = items {
+            return admits(&self.placed[bin], *item);
+        }
+        // One after the other: each addition checks all deadlines that it changes.
+        let mut placed = self.placed[bin].clone();
+        items.iter().all(|&item| {
+            let admitted = admits(&placed, item);
+            placed.push(item);
+            admitted
+        })
     }
 
     fn accepted(&self, items: &[Item<'a>], bin: usize) -> bool {
         let Some(acceptance) = self.request.acceptance() else { return true };
         let together: Vec<usize> = self.placed[bin].iter().chain(items).map(|item| item.id).collect();
-        acceptance.accepts(bin, &together)
-    }
-
-    /// True if tasks that may all go into the bin fit there together. `load` is the sum of their loads.
-    pub fn fits_together(&self, items: &[Item<'a>], load: &LoadSum, bin: usize) -> bool {
-        let request = self.request;
-        let (capacity, denominator) = request.capacities().largest();
-        if self.filled[bin].cmp_ratio_with(load, capacity, denominator) == Ordering::Greater {
-            return false;
-        }
-        if request.fit() != Fit::DemandBound {
-            return self.accepted(items, bin);
-        }
-        // One after the other: each addition checks all deadlines that it changes.
-        let mut placed = self.placed[bin].clone();
-        items.iter().all(|&item| {
-            let admitted = demand_bound::admits(&placed, item, request.capacities().of(bin));
-            placed.push(item);
-            admitted
-        }) && self.accepted(items, bin)
+        !self.request.is_interrupted() && acceptance.accepts(bin, &together)
     }
 
     /// Puts the task into the bin, whether it fits or not.
     pub fn put(&mut self, item: Item<'a>, bin: usize) {
-        self.filled[bin].add(item.work, self.request.fit().window(item.task));
+        let (work, window) = (item.work, self.request.fit().window(item.task));
+        self.filled[bin].add(work, window);
         self.placed[bin].push(item);
-    }
-
-    /// All bins, the slowest first, of equals the first.
-    pub fn slowest_first(&self) -> Vec<usize> {
-        let bins = self.request.bins();
-        let mut all: Vec<usize> = (0..bins.len()).collect();
-        all.sort_by_key(|&bin| bins[bin].fastest());
-        all
-    }
-
-    /// Less means: more room.
-    pub fn compare_filled(&self, a: usize, b: usize) -> Ordering {
-        self.filled[a].cmp_sum(&self.filled[b])
+        match &mut self.index {
+            Index::Row(line) => line.fill(bin, &self.filled[bin]),
+            Index::ByRoom(search, ranking) => ranking.change(bin, by_room(*search, &self.filled)),
+        }
+        if let Some(Relative { loads, ranking }) = &mut self.relative {
+            loads[bin].add(work, window);
+            ranking.change(bin, self.request.capacities().by_relative(loads));
+        }
     }
 
     /// The bin with the lowest load relative to its capacity among those the task may go into (lindsay2012,
     /// 6.1.5); the first of equals. Nothing if there is none.
-    pub fn least_loaded(&self, item: Item) -> Option<usize> {
-        let bins = self.request.candidates(item);
-        if self.request.capacities().equal() {
-            return bins.into_iter().reduce(|best, bin| match self.compare_filled(bin, best) {
-                Ordering::Less => bin,
-                _ => best,
-            });
+    pub fn least_loaded(&mut self, item: Item) -> Option<usize> {
+        let request = self.request;
+        if self.relative.is_none() {
+            let loads: Vec<LoadSum> = (0..self.placed.len()).map(|bin| self.load(bin)).collect();
+            let ranking = Ranking::new(loads.len(), request.capacities().by_relative(&loads));
+            self.relative = Some(Relative { loads, ranking });
         }
-        bins.into_iter()
-            .map(|bin| (bin, self.load(bin)))
-            .reduce(|best, other| {
-                let capacities = self.request.capacities();
-                match capacities.compare_relative((other.0, &other.1), (best.0, &best.1)) {
-                    Ordering::Less => other,
-                    _ => best,
-                }
-            })
-            .map(|(bin, _)| bin)
+        let Relative { ranking, .. } = self.relative.as_ref()?;
+        request.first_candidate(item, ranking.bins())
     }
 
     /// The sum of the loads in a bin.

@@ -4,7 +4,8 @@ use crate::Request;
 use crate::order::Item;
 use laxity_model::{LoadSum, Utilization};
 use num_rational::Ratio;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeSet;
 
 /// The largest of three bounds, relative to capacity:
 ///
@@ -13,17 +14,25 @@ use std::cmp::Ordering;
 /// 3. bins of equal capacity, tasks by decreasing load: of the first `k m + 1` tasks some bin takes `k + 1`,
 ///    at least the smallest `k + 1` of them.
 ///
-/// `items` are sorted by decreasing load.
+/// `items` are sorted by decreasing load. After an interruption it is the largest of what was looked at.
 pub(crate) fn max_load_at_least(request: &Request, items: &[Item]) -> Utilization {
     let capacity = |bin: usize| request.bins()[bin].capacity();
     let all = request.bins().iter().fold(Utilization::zero(), |sum, bin| sum.plus(bin.capacity()));
     let spread = total_at_most(request, items).over(&all);
-    let alone = items.iter().map(|&item| {
-        let largest = request.candidates(item).into_iter().map(capacity).max();
-        largest.map_or_else(Utilization::zero, |largest| request.load(item).over(largest))
-    });
     let together = pigeonhole(request, items).map(|load| load.exact().over(capacity(0)));
+    let alone = alone(request, items).into_iter().map(|(item, bin)| request.load(item).over(capacity(bin)));
     alone.chain(together).fold(spread, Utilization::max)
+}
+
+/// Tasks, each with the largest bin it may go into: of those with equally large ones, the first has the largest load.
+fn alone<'a>(request: &Request<'a>, items: &[Item<'a>]) -> Vec<(Item<'a>, usize)> {
+    let capacity = |bin: usize| request.capacities().of(bin).0;
+    let mut largest_first: Vec<usize> = (0..request.bins().len()).collect();
+    largest_first.sort_by_key(|&bin| Reverse(capacity(bin)));
+    let mut seen = BTreeSet::new();
+    let largest = |&item: &Item<'a>| Some((item, request.first_candidate(item, &largest_first)?));
+    let looked_at = items.iter().take_while(|_| !request.is_interrupted());
+    looked_at.filter_map(largest).filter(|&(_, bin)| seen.insert(capacity(bin))).collect()
 }
 
 /// The sum of all loads, exactly if it has a denominator below 2^64, else rounded down (a little smaller is
@@ -55,6 +64,6 @@ fn pigeonhole(request: &Request, items: &[Item]) -> Option<LoadSum> {
             .for_each(|item| load.add(item.work, request.fit().window(item.task)));
         load
     };
-    let groups = (1..).take_while(|k| k * bins < items.len()).map(group);
+    let groups = (1..).take_while(|k| k * bins < items.len() && !request.is_interrupted()).map(group);
     groups.reduce(|best, load| if load.cmp_sum(&best) == Ordering::Greater { load } else { best })
 }

@@ -12,6 +12,7 @@ pub(crate) struct Capacities {
     numerators: Vec<u64>,
     denominator: u64,
     largest: u64,
+    largest_q64: u128,
 }
 
 impl Capacities {
@@ -30,7 +31,9 @@ impl Capacities {
         match (numerators, common.to_u64()) {
             (Some(numerators), Some(denominator)) => {
                 let largest = numerators.iter().copied().max().unwrap_or(0);
-                Ok(Capacities { numerators, denominator, largest })
+                let mut whole = LoadSum::new();
+                whole.add_ratio(largest, denominator);
+                Ok(Capacities { numerators, denominator, largest, largest_q64: whole.at_least_q64() })
             }
             _ => Err(Diagnostic::usage(
                 "the speeds of the cores and the capacity limit have no common denominator below 2^64",
@@ -52,6 +55,11 @@ impl Capacities {
     /// The largest usable capacity as numerator and denominator.
     pub fn largest(&self) -> (u64, u64) {
         (self.largest, self.denominator)
+    }
+
+    /// The same as [`LoadSum::at_least_q64`] says it.
+    pub fn largest_q64(&self) -> u128 {
+        self.largest_q64
     }
 
     /// An empty bin. A bin smaller than the largest starts filled by the difference, so that all bins are
@@ -77,9 +85,12 @@ impl Capacities {
             return a.1.cmp_sum(b.1);
         }
         // load_a / cap_a against load_b / cap_b
-        let weigh =
-            |load: &LoadSum, other: usize| load.exact().times(&Utilization::whole(self.numerators[other]));
-        weigh(a.1, b.0).cmp(&weigh(b.1, a.0))
+        a.1.cmp_times(self.numerators[b.0], b.1, self.numerators[a.0])
+    }
+
+    /// Bins by their loads relative to their capacities, the lowest first; of equals the first.
+    pub fn by_relative<'l>(&'l self, loads: &'l [LoadSum]) -> impl Fn(usize, usize) -> Ordering + 'l {
+        |a, b| self.compare_relative((a, &loads[a]), (b, &loads[b])).then(a.cmp(&b))
     }
 
     /// The bin with the largest load relative to its capacity; the first of equals.

@@ -16,15 +16,20 @@ use num_rational::BigRational;
 use std::cmp::Ordering;
 
 /// True if, with `new` added, the approximate demand of every interval stays within `capacity` (numerator,
-/// denominator) times its length. The utilization sum is the caller's to check.
-pub(crate) fn admits<'a>(placed: &[Item<'a>], new: Item<'a>, capacity: (u64, u64)) -> bool {
+/// denominator) times its length. The utilization sum is the caller's to check. Once it is interrupted, nothing is admitted.
+pub(crate) fn admits<'a>(
+    placed: &[Item<'a>],
+    new: Item<'a>,
+    capacity: (u64, u64),
+    interrupted: impl Fn() -> bool,
+) -> bool {
     let earliest = new.task.deadline_rel;
     let mut deadlines: Vec<u64> = placed.iter().map(|item| item.task.deadline_rel.as_ns()).collect();
     deadlines.retain(|&deadline| deadline > earliest.as_ns());
     deadlines.push(earliest.as_ns());
     deadlines.sort_unstable();
     deadlines.dedup();
-    deadlines.into_iter().all(|t| demand_within(placed.iter().chain([&new]), t, capacity))
+    deadlines.into_iter().all(|t| !interrupted() && demand_within(placed.iter().chain([&new]), t, capacity))
 }
 
 /// True if the sum of DBF*(tau, t) is at most `capacity * t`, exactly.
@@ -80,7 +85,7 @@ mod tests {
         let items: Vec<Item> =
             owned.iter().map(|(id, task)| Item { id: *id, task, work: task.wcet }).collect();
         let (new, placed) = items.split_last().expect("a task");
-        admits(placed, *new, capacity)
+        admits(placed, *new, capacity, || false)
     }
 
     #[test]

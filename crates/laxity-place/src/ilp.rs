@@ -18,7 +18,7 @@ mod starts;
 mod subsets;
 mod work;
 
-use crate::admission::Filling;
+use crate::admission::{Filling, Search};
 use crate::bound::max_load_at_least;
 use crate::order::Item;
 use crate::packing::pack;
@@ -30,7 +30,6 @@ use instance::Instance;
 use laxity_model::{Diagnostic, Duration, LoadSum, Result, Utilization};
 use search::Ended;
 use std::cmp::Ordering;
-use std::ops::ControlFlow;
 use work::{Stopped, Work};
 
 /// Ends the search even where no time limit is given, which takes a machine a hundred times slower than usual.
@@ -41,17 +40,6 @@ pub const ILP_VARIABLES_MAX: usize = 500_000;
 
 /// A placement is called optimal if none is better by more than this, as (numerator, denominator) of the capacity.
 const OPTIMAL_WITHIN: (u64, u64) = (1, 1_000_000);
-
-/// How far the search has come. Loads are relative to capacity and rounded: to show, not to decide.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
-    /// Seconds since the search started.
-    pub elapsed_s: f64,
-    /// The smallest maximum load found.
-    pub best: f64,
-    /// No placement is below this.
-    pub lower_bound: f64,
-}
 
 /// An assignment and its exact loads.
 struct Candidate {
@@ -78,11 +66,9 @@ impl Candidate {
     }
 }
 
-/// Places by ILP. Every task must have a bin within its affinity.
-pub(crate) fn place(
-    request: &Request,
-    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-) -> Result<Placement> {
+/// Places by ILP. Every task must have a bin within its affinity. An interruption ends the search; an error if it comes before
+/// there is a placement.
+pub(crate) fn place(request: &Request) -> Result<Placement> {
     if request.fit() == Fit::DemandBound {
         return Err(Diagnostic::usage(
             "the ILP minimises a sum of loads, which the test `dbf` does not bound",
@@ -98,11 +84,13 @@ pub(crate) fn place(
     }
     let items = by_decreasing_load(request);
     let mut lower_bound = max_load_at_least(request, &items);
-    let (heuristic, mut best) = best_packing(request);
+    let Some((heuristic, mut best)) = best_packing(request) else {
+        return Err(Diagnostic::interrupted("no heuristic has come to an end"));
+    };
     let mut notes =
         vec![format!("ilp: best heuristic is {heuristic} with a maximum load of {}", best.max_load(request))];
     if best.max_load(request) > lower_bound {
-        let (found, bound, ended) = improve(request, &items, &best, &lower_bound, watch);
+        let (found, bound, ended) = improve(request, &items, &best, &lower_bound);
         notes.push(format!("ilp: {ended}"));
         lower_bound = lower_bound.max(bound);
         if found.better_than(&best, request) {
@@ -123,6 +111,7 @@ pub(crate) fn place(
     }
     let mut placement = Placement::new(request, Method::Ilp, best.assignment, overloaded);
     let close_enough = lower_bound.plus(&Utilization::ratio(OPTIMAL_WITHIN.0, OPTIMAL_WITHIN.1));
+    placement.interrupted = request.is_interrupted();
     placement.optimality = Some(Optimality { optimal: max_load <= close_enough, lower_bound, gap });
     placement.notes.extend(notes);
     Ok(placement)
@@ -134,9 +123,11 @@ fn improve(
     items: &[Item],
     start: &Candidate,
     lower_bound: &Utilization,
-    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> (Candidate, Utilization, String) {
     let kept = |ended| (Candidate::new(request, start.assignment.clone()), lower_bound.clone(), ended);
+    if request.is_interrupted() {
+        return kept("interrupted, nothing was searched".into());
+    }
     let limit = request.ilp_time_limit();
     if limit.is_some_and(|limit| limit.is_zero()) {
         return kept("the time limit is 0, nothing was searched".into());
@@ -158,9 +149,8 @@ fn improve(
         }
     }
     let lower = instance.level_of(lower_bound).max(bounds::level_at_least(&instance));
-    let known = (start.max_load(request).to_f64(), lower_bound.to_f64());
     let longest = limit.unwrap_or(ILP_TIME_LIMIT_DEFAULT);
-    let mut work = Work::new(watch, std::time::Duration::from_nanos(longest.as_ns()), known);
+    let mut work = Work::new(request.interrupt(), std::time::Duration::from_nanos(longest.as_ns()));
     let outcome = search::search(&instance, start_of, lower, limit.is_some(), &mut work);
     let mut assignment = start.assignment.clone();
     items.iter().zip(&outcome.bin_of).for_each(|(item, &bin)| assignment[item.id] = Some(bin));
@@ -168,7 +158,7 @@ fn improve(
         Ended::Proven => "solved to optimality".into(),
         Ended::Done => "searched as long as a default search does; a time limit lets it search on".into(),
         Ended::Stopped(Stopped::Time) => format!("stopped at its time limit of {longest}"),
-        Ended::Stopped(Stopped::Watcher) => "stopped on request".into(),
+        Ended::Stopped(Stopped::Interrupt) => "interrupted".into(),
     };
     (Candidate::new(request, assignment), instance.load(outcome.lower), ended)
 }
@@ -185,27 +175,28 @@ fn by_load(request: &Request) -> Order {
 }
 
 /// The packing with the smallest maximum load, the first of equals; overload does not stop it. Worst-fit spreads the
-/// load, best-fit and first-fit find places where there is hardly any room.
-fn best_packing(request: &Request) -> (Packing, Candidate) {
+/// load, best-fit and first-fit find places where there is hardly any room. After an interruption it is one of those that have come
+/// to an end, if any has.
+fn best_packing(request: &Request) -> Option<(Packing, Candidate)> {
     let place = |rule| {
         let packing = Packing { rule, order: by_load(request) };
         let packed = pack(request, packing, Overload::LeastLoaded);
-        (packing, Candidate::new(request, packed.filling.assignment()))
+        packed.stuck.is_none().then(|| (packing, Candidate::new(request, packed.filling.assignment())))
     };
     let better = |best: (Packing, Candidate), other: (Packing, Candidate)| {
         if other.1.better_than(&best.1, request) { other } else { best }
     };
     let rules = [Rule::WorstFit, Rule::BestFit, Rule::FirstFit];
-    rules.into_iter().map(place).reduce(better).expect("there are heuristics")
+    rules.into_iter().filter_map(place).reduce(better)
 }
 
 /// The tasks that do not fit if every bin takes its tasks by decreasing load; those densest come first.
 fn overloaded(request: &Request, items: &[Item], assignment: &[Option<usize>]) -> Vec<usize> {
-    let mut filling = Filling::new(request);
+    let mut filling = Filling::new(request, Search::Numbered);
     let mut overloaded = Vec::new();
     for item in items {
         if let Some(bin) = assignment[item.id] {
-            if !filling.fits(*item, bin) {
+            if !filling.takes(*item, &filling.load_of(*item), bin) {
                 overloaded.push(item.id);
             }
             filling.put(*item, bin);

@@ -15,8 +15,8 @@
 //!
 //! All verdicts are exact (integers and rationals); where the ILP's search has to round loads, its answer is computed
 //! again from the tasks. Ties are total: between tasks the lower id first, between bins the first.
-//! With one exception every method gives the same answer everywhere and always: an ILP that runs into a time
-//! limit keeps what it has found by then.
+//! With two exceptions every method gives the same answer everywhere and always: an ILP that runs into a time
+//! limit, or is interrupted ([`Request::with_interrupt`]), keeps what it has found by then.
 //!
 //! Sources: lelli2012, 5.4 (the ILP); lindsay2012, 5.2, 5.3 and 6.1.5 (heuristics, LWFG, overload); Baruah and Fisher,
 //! "The partitioned multiprocessor scheduling of sporadic task systems", RTSS 2005 (`bf-deadline`, `dbf`).
@@ -29,18 +29,20 @@ mod capacity;
 mod demand_bound;
 mod fit;
 mod ilp;
+mod line;
 mod lwfg;
 mod method;
 mod order;
 mod packing;
 mod placement;
+mod ranking;
 mod refusal;
 mod request;
 
 pub use acceptance::Acceptance;
 pub use bin::Bin;
 pub use fit::{Fit, Fitting};
-pub use ilp::{ILP_TIME_LIMIT_DEFAULT, ILP_VARIABLES_MAX, Progress};
+pub use ilp::{ILP_TIME_LIMIT_DEFAULT, ILP_VARIABLES_MAX};
 pub use method::{Fallback, Listed, Method, Packing, Rule};
 pub use order::{Direction, Key, Order};
 pub use placement::{Optimality, Placement};

@@ -19,27 +19,23 @@
 //! 6. A bin outside the affinity of a task, or too slow for it, has no room for a group with that task.
 //! 7. Bins may be clusters (8.7); the room is then that of all their cores.
 //!
-//! Complexity: the listing's O(n^2 m) tests of a load against a capacity are O(n (n + m)) here ([`shrink_until_placed`]), each in
-//! constant time but for sums that come closer to the capacity than 2^-64 for each task. The demand bound test (`dbf`) takes
+//! Complexity: the listing's O(n^2 m) tests of a load against a capacity are O(n (n + m)) here at the worst
+//! ([`shrink_until_placed`]), and O(n log m) where no tasks share memory, each in constant time but for sums that come closer to
+//! the capacity than 2^-64 for each task. The demand bound test (`dbf`) takes
 //! O(k^2) for a bin of k tasks besides.
 
-use crate::admission::Filling;
+use crate::admission::{Filling, Search};
 use crate::order::Item;
 use crate::packing::{self, Packed};
-use crate::{Direction, Fallback, Fit, Key, Method, Order, Overload, Placement, Progress, Request, refusal};
+use crate::{Direction, Fallback, Fit, Key, Method, Order, Overload, Placement, Request, refusal};
 use laxity_model::{ByteSize, Diagnostic, LoadSum, Result, Sharing};
-use std::ops::ControlFlow;
 
 /// More names than this are not listed in a note.
 const NAMES_LISTED_MAX: usize = 8;
 
 /// Places by LWFG; if that fails, by the fallback (5.5), where one is given. Every task must have a bin within its
 /// affinity.
-pub(crate) fn place(
-    request: &Request,
-    fallback: Option<Fallback>,
-    watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-) -> Result<Placement> {
+pub(crate) fn place(request: &Request, fallback: Option<Fallback>) -> Result<Placement> {
     if fallback == Some(Fallback::Ilp) && request.fit() == Fit::DemandBound {
         return Err(Diagnostic::usage(
             "the ILP minimises a sum of loads, which the test `dbf` does not bound, and cannot be LWFG's fallback",
@@ -64,11 +60,9 @@ pub(crate) fn place(
     let other = match fallback {
         None => Err(refused()),
         Some(fallback) => {
-            request.clone().with_overload(Overload::Refuse).place_watched(fallback.into(), watch).map_err(
-                |error| {
-                    error.context(format!("neither lwfg (at task `{}`) nor its fallback", stuck.task.name))
-                },
-            )
+            request.clone().with_overload(Overload::Refuse).place(fallback.into()).map_err(|error| {
+                error.context(format!("neither lwfg (at task `{}`) nor its fallback", stuck.task.name))
+            })
         }
     };
     match (other, fallback) {
@@ -129,23 +123,19 @@ fn pack<'a>(request: &'a Request<'a>, sharing: &Sharing, overload: Overload) -> 
     let mut items = request.items();
     Order { key: Key::WorkingSet, direction: Direction::Down }.sort(&mut items);
     let mut waiting = Waiting::new(items, sharing);
-    let mut packed = Packed::new(request);
+    let mut packed = Packed::new(request, Search::Numbered);
     let mut next = 0;
     while let Some(head) = waiting.head() {
         let mut group = waiting.sharers(head);
-        let bin = match shrink_until_placed(request, &packed.filling, &mut group, next) {
-            Some(bin) => bin,
-            None => {
-                let item = group[0];
-                packed.overloaded.push(item.id);
-                let chosen =
-                    if overload == Overload::Refuse { None } else { packed.filling.least_loaded(item) };
-                let Some(bin) = chosen else {
-                    packed.stuck = Some(item);
-                    return packed;
-                };
-                bin
-            }
+        let fitting = shrink_until_placed(request, &packed.filling, &mut group, next);
+        // What was not looked at may have room: an interruption decides nothing.
+        if request.is_interrupted() {
+            packed.stuck = Some(head);
+            return packed;
+        }
+        let Some(bin) = fitting.or_else(|| packed.overload(head, overload)) else {
+            packed.stuck = Some(head);
+            return packed;
         };
         for item in group {
             waiting.remove(item.id);
@@ -167,20 +157,25 @@ fn shrink_until_placed<'a>(
     group: &mut Vec<Item<'a>>,
     next: usize,
 ) -> Option<usize> {
-    let bins = request.bins().len();
+    let bins = filling.bins();
     let add = |load: &mut LoadSum, item: Item| load.add(item.work, request.fit().window(item.task));
     // Of the first `fitting + 1` members.
     let mut load = LoadSum::new();
     add(&mut load, group[0]);
     let (mut chosen, mut fitting) = (None, 0);
-    for bin in (0..bins).map(|step| (next + step) % bins) {
-        let welcome = group.iter().take_while(|&&item| request.permits(item, bin)).count();
-        while fitting < welcome && filling.fits_together(&group[..=fitting], &load, bin) {
-            (chosen, fitting) = (Some(bin), fitting + 1);
-            if fitting == group.len() {
-                return chosen;
+    for positions in [next..bins, 0..next] {
+        let mut from = positions.start;
+        // A bin without room for the first `fitting + 1` is passed over.
+        while let Some(bin) = filling.roomy(from..positions.end, &load).next() {
+            let welcome = group.iter().take_while(|&&item| request.permits(item, bin)).count();
+            while fitting < welcome && filling.take_together(&group[..=fitting], &load, bin) {
+                (chosen, fitting) = (Some(bin), fitting + 1);
+                if fitting == group.len() {
+                    return chosen;
+                }
+                add(&mut load, group[fitting]);
             }
-            add(&mut load, group[fitting]);
+            from = bin + 1;
         }
     }
     group.truncate(fitting.max(1));
@@ -224,7 +219,7 @@ impl<'a, 's> Waiting<'a, 's> {
         let others = self.of_group[group].iter().map(|&at| self.items[at]);
         let mut sharers: Vec<Item> =
             others.filter(|item| item.id != head.id && !self.placed[item.id]).collect();
-        sharers.sort_by_key(|item| std::cmp::Reverse(self.sharing.between(head.id, item.id)));
+        sharers.sort_by_cached_key(|item| std::cmp::Reverse(self.sharing.between(head.id, item.id)));
         sharers.insert(0, head);
         sharers
     }

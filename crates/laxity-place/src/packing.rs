@@ -1,11 +1,12 @@
 //! The packing heuristics (lindsay2012, 5.2).
 //!
-//! Complexity: O(n log n + n m) admission tests. Exact verdicts; ties as in [`crate`].
+//! Complexity: O(n log n + n log m) where the load alone says what fits and tasks may go anywhere ([`crate::line`],
+//! [`crate::ranking`]); each bin with room that is forbidden to a task, or refused by another test, is asked besides. Exact
+//! verdicts; ties as in [`crate`].
 
-use crate::admission::Filling;
+use crate::admission::{Filling, Search};
 use crate::order::Item;
 use crate::{Overload, Packing, Request, Rule};
-use std::cmp::Ordering;
 
 /// What a heuristic did.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub(crate) struct Packed<'a> {
     pub filling: Filling<'a>,
     /// Tasks placed although they did not fit, in the order in which they were considered.
     pub overloaded: Vec<usize>,
-    /// The task at which it gave up.
+    /// The task at which it gave up, or was interrupted.
     pub stuck: Option<Item<'a>>,
     /// How many of the first bins have been left for good.
     pub left: usize,
@@ -21,8 +22,29 @@ pub(crate) struct Packed<'a> {
 
 impl<'a> Packed<'a> {
     /// Nothing is placed yet.
-    pub fn new(request: &'a Request<'a>) -> Self {
-        Packed { filling: Filling::new(request), overloaded: Vec::new(), stuck: None, left: 0 }
+    pub fn new(request: &'a Request<'a>, search: Search) -> Self {
+        Packed { filling: Filling::new(request, search), overloaded: Vec::new(), stuck: None, left: 0 }
+    }
+
+    /// Where a task goes that fits nowhere, if it goes anywhere.
+    pub fn overload(&mut self, item: Item<'a>, overload: Overload) -> Option<usize> {
+        self.overloaded.push(item.id);
+        match overload {
+            Overload::Refuse => None,
+            Overload::LeastLoaded => self.filling.least_loaded(item),
+        }
+    }
+}
+
+impl Rule {
+    /// In which order it looks for room.
+    fn search(self) -> Search {
+        match self {
+            Rule::FirstFit | Rule::NextFit | Rule::CyclicFit => Search::Numbered,
+            Rule::BestFit => Search::Fullest,
+            Rule::WorstFit => Search::Emptiest,
+            Rule::SlowestFit => Search::Slowest,
+        }
     }
 }
 
@@ -30,26 +52,23 @@ impl<'a> Packed<'a> {
 pub(crate) fn pack<'a>(request: &'a Request<'a>, packing: Packing, overload: Overload) -> Packed<'a> {
     let mut items = request.items();
     packing.order.sort(&mut items);
-    let mut packed = Packed::new(request);
+    let mut packed = Packed::new(request, packing.rule.search());
     let mut last = None;
     for item in items {
-        let filling = &mut packed.filling;
-        let fitting = choose(filling, packing.rule, item, last, request.bins().len());
+        let fitting = choose(&packed.filling, packing.rule, item, last);
+        // What was not looked at may have room: an interruption decides nothing.
+        if request.is_interrupted() {
+            packed.stuck = Some(item);
+            return packed;
+        }
         if let (Rule::NextFit, Some(bin)) = (packing.rule, fitting) {
             packed.left = bin;
         }
-        let chosen = fitting.or_else(|| {
-            packed.overloaded.push(item.id);
-            match overload {
-                Overload::Refuse => None,
-                Overload::LeastLoaded => filling.least_loaded(item),
-            }
-        });
-        let Some(bin) = chosen else {
+        let Some(bin) = fitting.or_else(|| packed.overload(item, overload)) else {
             packed.stuck = Some(item);
             return packed;
         };
-        filling.put(item, bin);
+        packed.filling.put(item, bin);
         // A task that fits nowhere closes no bin.
         last = if packing.rule == Rule::NextFit { Some(packed.left) } else { Some(bin) };
     }
@@ -57,30 +76,13 @@ pub(crate) fn pack<'a>(request: &'a Request<'a>, packing: Packing, overload: Ove
 }
 
 /// The bin the rule chooses among those into which the task fits; `last` took the task before.
-fn choose<'a>(
-    filling: &mut Filling<'a>,
-    rule: Rule,
-    item: Item<'a>,
-    last: Option<usize>,
-    bins: usize,
-) -> Option<usize> {
-    match rule {
-        Rule::FirstFit => (0..bins).find(|&bin| filling.fits(item, bin)),
-        Rule::NextFit => (last.unwrap_or(0)..bins).find(|&bin| filling.fits(item, bin)),
-        Rule::CyclicFit => {
-            let next = last.map_or(0, |last| last + 1);
-            (0..bins).map(|step| (next + step) % bins).find(|&bin| filling.fits(item, bin))
-        }
-        Rule::BestFit => fullest(filling, item, bins, Ordering::Greater),
-        Rule::WorstFit => fullest(filling, item, bins, Ordering::Less),
-        Rule::SlowestFit => filling.slowest_first().into_iter().find(|&bin| filling.fits(item, bin)),
+fn choose<'a>(filling: &Filling<'a>, rule: Rule, item: Item<'a>, last: Option<usize>) -> Option<usize> {
+    let load = filling.load_of(item);
+    let first = |positions| filling.first(item, &load, positions);
+    let bins = filling.bins();
+    match (rule, last) {
+        (Rule::NextFit, Some(last)) => first(last..bins),
+        (Rule::CyclicFit, Some(last)) => first(last + 1..bins).or_else(|| first(0..last + 1)),
+        _ => first(0..bins),
     }
-}
-
-/// The first bin with the least (`Greater` filled) or the most (`Less` filled) room into which the task fits.
-fn fullest<'a>(filling: &mut Filling<'a>, item: Item<'a>, bins: usize, better: Ordering) -> Option<usize> {
-    (0..bins).fold(None, |best, bin| {
-        let improves = best.is_none_or(|best| filling.compare_filled(bin, best) == better);
-        if improves && filling.fits(item, bin) { Some(bin) } else { best }
-    })
 }

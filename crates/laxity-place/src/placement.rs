@@ -2,6 +2,8 @@
 
 use crate::{Bin, Fit, Method, Request};
 use laxity_model::{LoadSum, Utilization};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 /// How good the ILP's answer is known to be.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +31,8 @@ pub struct Placement {
     pub loads: Vec<LoadSum>,
     /// How good the ILP's answer is; nothing for heuristics.
     pub optimality: Option<Optimality>,
+    /// An interruption ended the ILP's search: this is the best it had found.
+    pub interrupted: bool,
     /// Ids of tasks placed although they did not fit, ascending.
     pub overloaded: Vec<usize>,
     /// What a reader should know.
@@ -61,6 +65,7 @@ impl Placement {
             loads: loads(request, &assignment),
             assignment,
             optimality: None,
+            interrupted: false,
             overloaded,
             notes,
         }
@@ -84,6 +89,17 @@ impl Placement {
         bins
     }
 
+    /// The ids of the tasks in every bin, ascending.
+    pub fn tasks_by_bin(&self) -> Vec<Vec<usize>> {
+        let mut tasks = vec![Vec::new(); self.bins.len()];
+        for (id, bin) in self.assignment.iter().enumerate() {
+            if let Some(bin) = *bin {
+                tasks[bin].push(id);
+            }
+        }
+        tasks
+    }
+
     /// The exact load of a bin, not divided by its capacity.
     pub fn load(&self, bin: usize) -> Utilization {
         self.loads[bin].exact()
@@ -96,7 +112,15 @@ impl Placement {
 
     /// The largest load relative to capacity, exactly.
     pub fn max_load(&self) -> Utilization {
-        let relative = (0..self.bins.len()).map(|bin| self.relative_load(bin));
+        // Of bins with one capacity the one with the largest load, which takes no rational to find.
+        let mut fullest: BTreeMap<&Utilization, usize> = BTreeMap::new();
+        for (bin, load) in self.loads.iter().enumerate() {
+            let other = fullest.entry(self.bins[bin].capacity()).or_insert(bin);
+            if load.cmp_sum(&self.loads[*other]) == Ordering::Greater {
+                *other = bin;
+            }
+        }
+        let relative = fullest.into_values().map(|bin| self.relative_load(bin));
         relative.max().unwrap_or_else(Utilization::zero)
     }
 }

@@ -28,13 +28,16 @@ pub(crate) fn outside_affinity(request: &Request, item: Item) -> Diagnostic {
     .hint("widen the task's affinity to a whole partition or cluster, or choose other clusters")
 }
 
-/// A heuristic could not place a task.
+/// A heuristic could not place a task. Advice takes time: an interruption ends it, and then nothing is said.
 pub(crate) fn stuck<'a>(
     request: &'a Request<'a>,
     method: Method,
     packed: &Packed<'a>,
     item: Item<'a>,
 ) -> Diagnostic {
+    if request.is_interrupted() {
+        return Diagnostic::interrupted("nothing is known of what fits");
+    }
     let filling = &packed.filling;
     let too_slow = too_dense(request, item);
     let said = request.acceptance().and_then(|test| test.refusal(&filling.assignment(), item.id));
@@ -226,7 +229,8 @@ fn other_heuristic(request: &Request, failed: Method) -> Option<String> {
     let mut others = Packing::all()
         .into_iter()
         .filter(|&packing| Method::Pack(packing) != failed)
-        .take(affordable(request));
+        .take(affordable(request))
+        .take_while(|_| !request.is_interrupted());
     others.find(|&packing| fits(request, packing)).map(|packing| match failed {
         Method::Lwfg(_) => format!("--placement {}", Method::Lwfg(Some(Fallback::Pack(packing)))),
         Method::Pack(_) | Method::Ilp => format!("--placement {packing}"),

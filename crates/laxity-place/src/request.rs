@@ -3,12 +3,16 @@
 use crate::capacity::Capacities;
 use crate::order::Item;
 use crate::packing::pack;
-use crate::{Acceptance, Bin, Fit, Method, Placement, Progress, ilp, lwfg, refusal};
+use crate::{Acceptance, Bin, Fit, Method, Placement, ilp, lwfg, refusal};
 use laxity_model::{Diagnostic, Duration, Names, Result, Task, TaskSet, Utilization};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::ControlFlow;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// What is never interrupted.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// What to do with a task that fits nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -60,6 +64,7 @@ pub struct Request<'a> {
     capacity_limit: Utilization,
     capacities: Capacities,
     ilp_time_limit: Option<Duration>,
+    interrupt: &'a AtomicBool,
 }
 
 impl<'a> Request<'a> {
@@ -90,6 +95,7 @@ impl<'a> Request<'a> {
             overload: Overload::Refuse,
             capacity_limit: full,
             ilp_time_limit: None,
+            interrupt: &NEVER,
         })
     }
 
@@ -146,25 +152,42 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Places the tasks. A set that does not fit is an error, unless overload is allowed.
-    pub fn place(&self, method: Method) -> Result<Placement> {
-        self.place_watched(method, &mut |_| ControlFlow::Continue(()))
+    /// Ends the work soon after this becomes true, which it then stays: within milliseconds, or as soon as an [`Acceptance`] has
+    /// answered.
+    #[must_use]
+    pub fn with_interrupt(mut self, interrupt: &'a AtomicBool) -> Self {
+        self.interrupt = interrupt;
+        self
     }
 
-    /// Like [`Request::place`], but reports the ILP's progress several times a second. The watcher may stop the
-    /// search, which then keeps the best placement found.
-    pub fn place_watched(
-        &self,
-        method: Method,
-        watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Placement> {
-        let homeless = |item: &Item| !(0..self.bins.len()).any(|bin| self.within_affinity(*item, bin));
+    /// Places the tasks. A set that does not fit is an error, unless overload is allowed.
+    ///
+    /// Where it is interrupted, the answer is the best placement of all tasks that there is by then, which only the ILP has; else an
+    /// error ([`Diagnostic::interrupted`]).
+    pub fn place(&self, method: Method) -> Result<Placement> {
+        let found = self.place_or_refuse(method);
+        let is_whole =
+            |placement: &Placement| self.items().iter().all(|item| placement.assignment[item.id].is_some());
+        match found {
+            Ok(placement) if is_whole(&placement) => Ok(placement),
+            // What an interruption has left out may be the place that was looked for.
+            _ if self.is_interrupted() => {
+                Err(Diagnostic::interrupted(format!("no placement was found until then (by {method})")))
+            }
+            found => found,
+        }
+    }
+
+    fn place_or_refuse(&self, method: Method) -> Result<Placement> {
+        let homeless = |item: &Item| {
+            !self.is_interrupted() && !(0..self.bins.len()).any(|bin| self.within_affinity(*item, bin))
+        };
         if let Some(item) = self.items().into_iter().find(homeless) {
             return Err(refusal::outside_affinity(self, item));
         }
         match method {
-            Method::Ilp => ilp::place(self, watch),
-            Method::Lwfg(fallback) => lwfg::place(self, fallback, watch),
+            Method::Ilp => ilp::place(self),
+            Method::Lwfg(fallback) => lwfg::place(self, fallback),
             Method::Pack(packing) => {
                 let packed = pack(self, packing, self.overload);
                 match packed.stuck {
@@ -175,7 +198,8 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Like [`Request::place`], but saves the time that the reason of a refusal takes.
+    /// Like [`Request::place`], but saves the time that the reason of a refusal takes. Nothing as well where it was interrupted: the
+    /// flag tells.
     pub fn find(&self, method: Method) -> Option<Placement> {
         let Method::Pack(packing) = method else { return self.place(method).ok() };
         let packed = pack(self, packing, self.overload);
@@ -221,6 +245,14 @@ impl<'a> Request<'a> {
         self.ilp_time_limit
     }
 
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.load(Relaxed)
+    }
+
+    pub(crate) fn interrupt(&self) -> &'a AtomicBool {
+        self.interrupt
+    }
+
     pub(crate) fn capacities(&self) -> &Capacities {
         &self.capacities
     }
@@ -247,6 +279,12 @@ impl<'a> Request<'a> {
             (0..self.bins.len()).filter(|&bin| self.within_affinity(item, bin)).collect();
         let fast: Vec<usize> = within.iter().copied().filter(|&bin| self.fast_enough(item, bin)).collect();
         if fast.is_empty() { within } else { fast }
+    }
+
+    /// The first of these bins that the task may go into; if none is fast enough for it, the first within its affinity.
+    pub(crate) fn first_candidate(&self, item: Item, bins: &[usize]) -> Option<usize> {
+        let first = |may: &dyn Fn(usize) -> bool| bins.iter().copied().find(|&bin| may(bin));
+        first(&|bin| self.permits(item, bin)).or_else(|| first(&|bin| self.within_affinity(item, bin)))
     }
 
     fn within_affinity(&self, item: Item, bin: usize) -> bool {

@@ -74,10 +74,11 @@ pub fn conduct<P: Planned>(
     study: &P,
     directory: &Path,
     threads: usize,
-    stop: &AtomicBool,
+    stop: &'static AtomicBool,
     progress: &Progress,
 ) -> Result<Conducted<P::Sums>> {
-    conduct_with(study, directory, threads, stop, progress, |point| study.sampler(point))
+    let sampler = |point| Ok(study.sampler(point)?.stopped_by(stop));
+    conduct_with(study, directory, threads, stop, progress, sampler)
 }
 
 /// The same with other samplers.

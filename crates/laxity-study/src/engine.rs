@@ -29,6 +29,9 @@ pub trait Sums: Clone + Send {
     fn sets(&self) -> u64;
 }
 
+/// What is never stopped.
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
+
 /// What judges the sets of one point.
 pub trait Sampler: Send + Sync {
     /// What is kept of them.
@@ -40,6 +43,15 @@ pub trait Sampler: Send + Sync {
     ///
     /// There is no such set.
     fn judge(&self, index: u64) -> Result<<Self::Sums as Sums>::Set>;
+
+    /// Has it give up a set once this is true: what it says of that set counts nowhere. One whose sets are small need not look.
+    #[must_use]
+    fn stopped_by(self, _stop: &'static AtomicBool) -> Self
+    where
+        Self: Sized,
+    {
+        self
+    }
 }
 
 /// How the work is done, and what others see of it.
@@ -137,11 +149,12 @@ impl<S: Sampler> Desk<S> {
             if control.stop.load(SeqCst) {
                 return Ok(None);
             }
-            let set = sampler.judge(index)?;
-            // A sampler that looks at the flag itself may have given up in the middle of it.
+            let set = sampler.judge(index);
+            // A sampler that looks at the flag itself may have given up in the middle of it, with whatever it says then.
             if control.stop.load(SeqCst) {
                 return Ok(None);
             }
+            let set = set?;
             own.get_or_insert_with(|| S::Sums::none_like(&set)).add(&set);
             control.judged.fetch_add(1, Relaxed);
         }

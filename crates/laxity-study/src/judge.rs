@@ -3,15 +3,16 @@
 mod admission;
 mod cell;
 
-use crate::engine::Sampler;
+use crate::engine::{NEVER, Sampler};
 use crate::{Curve, Judged, Outcome, Point, Study, Tally};
 use cell::Judge;
 use laxity_analysis::overheads::working_sets_of;
-use laxity_analysis::{Cell, SporadicTask};
+use laxity_analysis::{Cell, SporadicTask, Work};
 use laxity_generate::Prepared;
 use laxity_model::{CpuList, Platform, Result, Scope, Task, TaskSet};
 use laxity_place::{Bin, Fitting, Placement, Request};
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 /// What judges the sets of a point.
 pub struct PointSampler<'a> {
@@ -21,6 +22,7 @@ pub struct PointSampler<'a> {
     processors: u32,
     /// Processors in each cluster.
     cluster: u32,
+    stop: &'static AtomicBool,
 }
 
 /// Where tasks may go by load: scope, whether each cell's last processor is dedicated, how they are placed and what fits.
@@ -38,6 +40,7 @@ impl<'a> PointSampler<'a> {
             sets: study.request(point)?.map(|request| request.prepare()).transpose()?,
             processors: study.processors_at(point.value)?,
             cluster: study.cell_at(point.value)?,
+            stop: &NEVER,
         })
     }
 
@@ -70,20 +73,22 @@ impl<'a> PointSampler<'a> {
                 series,
                 tasks: &sporadic,
                 working_sets: &working_sets,
-                steps: self.study.steps,
+                work: Work::steps(self.study.steps).unless(self.stop),
             };
             let size = curve.cell(self.processors, self.cluster);
             outcomes.push(match curve.fit {
                 _ if size == self.processors => {
                     judge.cells(&[Cell { processors: size, tasks: (0..sporadic.len()).collect() }])
                 }
-                Fitting::Test => judge.placing(&set, self.bins(curve, size)?, size)?,
+                Fitting::Test => judge.placing(&set, self.bins(curve, size)?, size, self.stop)?,
                 Fitting::Load(fit) => {
                     let scheduler = curve.scheduler;
                     let dedicated = scheduler.dedicates_a_processor();
                     let way = (scheduler.scope(), dedicated, curve.placement.to_string(), fit.name());
                     if !by_load.contains_key(&way) {
-                        let request = Request::new(&set, self.bins(curve, size)?)?.with_fit(fit)?;
+                        let request = Request::new(&set, self.bins(curve, size)?)?
+                            .with_fit(fit)?
+                            .with_interrupt(self.stop);
                         let placed = request.find(curve.placement);
                         by_load.insert(way.clone(), placed.map(|placement| cells(&placement, size)));
                     }
@@ -111,6 +116,10 @@ fn cells(placement: &Placement, processors: u32) -> Vec<Cell> {
 
 impl Sampler for PointSampler<'_> {
     type Sums = Tally;
+
+    fn stopped_by(self, stop: &'static AtomicBool) -> Self {
+        PointSampler { stop, ..self }
+    }
 
     fn judge(&self, index: u64) -> Result<Judged> {
         let tasks = self.tasks(index)?;

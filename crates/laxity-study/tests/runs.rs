@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 /// One task (5 ms, 10 ms), which releases four jobs in every run.
 const STUDY: &str = r#"
 version = 1
@@ -167,7 +169,7 @@ fn conducted(
     runs: impl Fn(u64, u64, usize) -> Runs + Send + Sync,
 ) -> Conducted<RunTally> {
     let measured = Measured { study, runs };
-    let done = conduct(&measured, directory, 2, &AtomicBool::new(false), &Progress::default());
+    let done = conduct(&measured, directory, 2, &NEVER, &Progress::default());
     let done = done.expect("no error");
     assert!(done.complete);
     done

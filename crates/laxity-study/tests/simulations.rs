@@ -7,13 +7,15 @@ use laxity_study::{
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 fn study(text: &str) -> SimulationStudy {
     SimulationStudy::from_text(text, "test", Path::new("")).expect("a study")
 }
 
 fn conducted(study: &SimulationStudy, threads: usize) -> Conducted<SimulationTally> {
     let directory = tempfile::tempdir().expect("a directory");
-    let done = conduct(study, directory.path(), threads, &AtomicBool::new(false), &Progress::default());
+    let done = conduct(study, directory.path(), threads, &NEVER, &Progress::default());
     let done = done.expect("no error");
     assert!(done.complete);
     done
@@ -225,8 +227,7 @@ fn threads_and_interruptions_show_nowhere() {
     let directory = tempfile::tempdir().expect("a directory");
     let go_on = || {
         let progress = Progress::default();
-        let done =
-            conduct(&study, directory.path(), 2, &AtomicBool::new(false), &progress).expect("no error");
+        let done = conduct(&study, directory.path(), 2, &NEVER, &progress).expect("no error");
         (done, progress.before.load(std::sync::atomic::Ordering::SeqCst))
     };
     assert_eq!(go_on(), (one.clone(), 0));

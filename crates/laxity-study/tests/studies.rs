@@ -7,13 +7,15 @@ use laxity_study::{
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 fn study(text: &str) -> Study {
     Study::from_text(text, "test", Path::new("")).expect("a study")
 }
 
 fn conducted(study: &Study, threads: usize) -> Conducted<Tally> {
     let directory = tempfile::tempdir().expect("a directory");
-    let done = conduct(study, directory.path(), threads, &AtomicBool::new(false), &Progress::default());
+    let done = conduct(study, directory.path(), threads, &NEVER, &Progress::default());
     let done = done.expect("no error");
     assert!(done.complete);
     done

@@ -3,19 +3,17 @@
 //!
 //! 1. By the hard test; where no such placement is found, by the soft one; else the tasks stay where their loads have put them.
 //! 2. A cell whose processors differ in speed is judged by no test, and takes no task here.
-//! 3. An interruption ends the search: nothing more is accepted.
+//! 3. An interruption ends the search, and the test that is at work.
 
 use super::placed::{given_priorities, running, server_of, speed};
 use super::{Settings, sensitivity};
 use crate::experiment::{Placed, Placing};
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{self, Analysed, Asked};
-use laxity_analysis::{Cell, Guarantee, SporadicTask, Work};
+use laxity_analysis::{Cell, Guarantee, SporadicTask};
 use laxity_model::{CpuList, DeferrableServer, Platform, Scope, ServerSizes, Speed, TaskSet};
 use laxity_place::{Acceptance, Method, Request};
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// A scheduler's test, asked for tasks one by one.
 struct Admission<'a> {
@@ -29,7 +27,6 @@ struct Admission<'a> {
     given_priorities: Vec<u32>,
     overheads: Option<&'a Overheads>,
     asked: Asked,
-    interrupt: &'a AtomicBool,
 }
 
 /// A cell.
@@ -63,7 +60,6 @@ pub fn by_test(
     let (wholes, bins) = placing.bins(scope, scheduler.dedicates_a_processor()).ok()?;
     // The costs are those of the machine that was asked about, also where another number of its processors is tried.
     let charge = settings.charges.of(scheduler, &settings.platform);
-    let work = Work::steps(settings.work.min(sensitivity::TRIAL_WORK));
     let bin = |whole| Bin::of(placing.platform, scheduler, whole, &settings.below.servers);
     let cells: Vec<Bin> = wholes.iter().map(bin).collect();
     let admission = Admission {
@@ -74,10 +70,9 @@ pub fn by_test(
         working_sets: working_sets_of(set),
         given_priorities: given_priorities(set, scheduler).ok()?,
         overheads: charge.as_ref().map(|charge| &charge.overheads),
-        asked: Asked { work, ..settings.asked(guarantee) },
-        interrupt: placing.interrupt,
+        asked: Asked { work: sensitivity::trial_work(settings), ..settings.asked(guarantee) },
     };
-    let request = Request::new(set, bins).ok()?.with_acceptance(&admission);
+    let request = Request::new(set, bins).ok()?.with_acceptance(&admission).with_interrupt(placing.interrupt);
     request.find(method).map(|placement| placing.placed(set, &placement, &wholes))
 }
 
@@ -118,7 +113,6 @@ impl Acceptance for Admission<'_> {
             servers: &[],
             overheads: self.overheads,
         };
-        let is_accepted = || self.scheduler.judge_cell(&placed, &cell, server, self.asked).is_schedulable();
-        !self.interrupt.load(SeqCst) && is_accepted()
+        self.scheduler.judge_cell(&placed, &cell, server, self.asked).is_schedulable()
     }
 }

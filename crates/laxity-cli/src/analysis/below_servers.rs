@@ -24,6 +24,8 @@ fn set_of(tasks: &[Drawn]) -> TaskSet {
     TaskSet::new("drawn", tasks.iter().enumerate().map(task).collect()).expect("valid")
 }
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> SchedulerAnswer {
     let settings = Settings {
         schedulers: vec![Policy::SINGLE[0].into()],
@@ -40,8 +42,9 @@ fn analysed(set: &TaskSet, platform: &Platform, servers: &ServerSizes) -> Schedu
         amp_rm: "slowest-fit".parse().expect("a placement"),
         below: Below { servers: servers.clone(), ..Below::default() },
         threads: 1,
+        interrupt: &NEVER,
     };
-    let answers = conduct(std::slice::from_ref(set), &settings, &AtomicBool::new(false), |_, _| ());
+    let answers = conduct(std::slice::from_ref(set), &settings, |_, _| ());
     answers.expect("valid").remove(0)
 }
 

@@ -8,6 +8,7 @@ use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
 use laxity_model::{Platform, ServerSizes, TaskSet};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
+use std::sync::atomic::AtomicBool;
 
 /// Steps for each test on each cell: an answer beside measurements is not worth waiting for long.
 const WORK: u64 = 1 << 26;
@@ -20,6 +21,7 @@ pub fn analyse_beside(
     placed: Option<&Placed>,
     charges: &Charges,
     servers: &ServerSizes,
+    interrupt: &'static AtomicBool,
 ) -> Option<AnalysisRecord> {
     let analysed: Analysed = scheduler.parse().ok()?;
     let [hard, soft] = match placed {
@@ -28,7 +30,7 @@ pub fn analyse_beside(
             let charge = charges.of(analysed, platform);
             let servers = if analysed.has_servers() { servers } else { &ServerSizes::NONE };
             match PlacedSet::of(set, analysed, platform, placed, charge, servers) {
-                Ok(placed) => proofs(set, &placed),
+                Ok(placed) => proofs(set, &placed, interrupt),
                 Err(Failed { assumption, .. }) => {
                     [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, assumption))
                 }
@@ -39,9 +41,9 @@ pub fn analyse_beside(
     Some(AnalysisRecord { set, scheduler: scheduler.to_owned(), hard, soft })
 }
 
-fn proofs(set: &TaskSet, placed: &PlacedSet) -> [ProofRecord; 2] {
+fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> [ProofRecord; 2] {
     let names = placed.names(set);
-    let asked = |guarantee| Asked { work: Work::steps(WORK), ..Asked::of(guarantee) };
+    let asked = |guarantee| Asked { work: Work::steps(WORK).unless(interrupt), ..Asked::of(guarantee) };
     let [hard, soft] = verdicts::both(placed, asked);
     [(hard, Guarantee::Hard), (soft, Guarantee::Soft)].map(|(judgement, guarantee)| {
         let answer = VerdictAnswer::of(&judgement, &names, placed, asked(guarantee));

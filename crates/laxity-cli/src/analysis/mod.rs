@@ -62,30 +62,32 @@ pub struct Settings {
     pub below: Below,
     /// How many threads judge.
     pub threads: usize,
+    /// Ends the work.
+    pub interrupt: &'static AtomicBool,
 }
 
 impl Settings {
     /// What is asked of a scheduler's analysis.
     fn asked(&self, guarantee: Guarantee) -> Asked {
         let test = self.test.and_then(catalogue::test);
-        Asked { guarantee, test, work: Work::steps(self.work) }
+        Asked { guarantee, test, work: Work::steps(self.work).unless(self.interrupt) }
     }
 
     /// How tasks are placed onto a platform.
-    fn placing<'a>(
-        &self,
-        platform: &'a Platform,
-        fit: Option<Fit>,
-        interrupt: &'a AtomicBool,
-    ) -> Placing<'a> {
+    fn placing<'a>(&self, platform: &'a Platform, fit: Option<Fit>) -> Placing<'a> {
         Placing {
             platform,
             method: self.placement,
             fit,
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
-            interrupt,
+            interrupt: self.interrupt,
         }
+    }
+
+    /// Whether the answers that are not there yet are not wanted any more. What comes of trials after that means nothing.
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.load(SeqCst)
     }
 }
 
@@ -96,7 +98,8 @@ struct Case<'a> {
     places: Places,
 }
 
-/// Analyses every set under every scheduler, set by set. What an interruption has left out is not in the answers.
+/// Analyses every set under every scheduler, set by set. What an interruption has left out is not in the answers; before tasks are
+/// placed in all sets, there are none.
 ///
 /// # Errors
 ///
@@ -104,12 +107,11 @@ struct Case<'a> {
 pub fn conduct(
     sets: &[TaskSet],
     settings: &Settings,
-    interrupt: &AtomicBool,
     mut seen: impl FnMut(usize, usize),
 ) -> Result<Vec<SchedulerAnswer>> {
-    let cases = cases(sets, settings, interrupt)?;
+    let cases = cases(sets, settings)?;
     let mut answers = Vec::with_capacity(cases.len());
-    let work = |at: usize| (!interrupt.load(SeqCst)).then(|| cases[at].answer(settings, interrupt));
+    let work = |at: usize| cases[at].answer(settings);
     in_order(cases.len(), settings.threads, work, |at, answer| {
         answers.extend(answer);
         seen(at + 1, cases.len());
@@ -118,10 +120,13 @@ pub fn conduct(
     Ok(answers)
 }
 
-fn cases<'a>(sets: &'a [TaskSet], settings: &Settings, interrupt: &AtomicBool) -> Result<Vec<Case<'a>>> {
+fn cases<'a>(sets: &'a [TaskSet], settings: &Settings) -> Result<Vec<Case<'a>>> {
     let mut cases = Vec::new();
     for set in sets {
-        let of = places(set, settings, interrupt)?;
+        let of = places(set, settings)?;
+        if settings.is_interrupted() {
+            break;
+        }
         let case = |(&scheduler, places)| Case { set, scheduler, places };
         cases.extend(settings.schedulers.iter().zip(of).map(case));
     }
@@ -137,9 +142,13 @@ enum Factor {
 }
 
 impl Case<'_> {
-    fn answer(&self, settings: &Settings, interrupt: &AtomicBool) -> SchedulerAnswer {
+    /// Nothing if it was interrupted before the verdicts: a placement that was not found, or a proof, would have come later.
+    fn answer(&self, settings: &Settings) -> Option<SchedulerAnswer> {
+        if settings.is_interrupted() {
+            return None;
+        }
         let wanted = Wanted::of(self.set, self.scheduler, &settings.platform);
-        let (found, fit) = self.places.tested(wanted, settings, interrupt);
+        let (found, fit) = self.places.tested(wanted, settings);
         let mut factor = None;
         let mut answer = SchedulerAnswer::new(self.set, self.scheduler, found.as_ref().ok(), fit);
         match &found {
@@ -170,18 +179,21 @@ impl Case<'_> {
                 }
             }
         }
+        if settings.is_interrupted() {
+            return None;
+        }
         answer.quantum_ns = settings.charges.quantum(self.scheduler).map(Duration::as_ns);
-        answer.notes.extend(places::notes(wanted, &answer, settings, interrupt));
+        answer.notes.extend(places::notes(wanted, &answer, settings));
         if settings.sensitivity {
-            let fewest = sensitivity::fewest_processors(self.set, self.scheduler, settings, interrupt);
+            let fewest = sensitivity::fewest_processors(self.set, self.scheduler, settings);
             answer.fewest_processors = Some(fewest);
             answer.largest_scaling = match factor {
-                Some(Factor::InOneCell(placed)) => Some(scaling::in_one_cell(&placed, settings)),
-                Some(Factor::Anew) => scaling::placed_anew(self.set, self.scheduler, settings, interrupt),
+                Some(Factor::InOneCell(placed)) => scaling::in_one_cell(&placed, settings),
+                Some(Factor::Anew) => scaling::placed_anew(self.set, self.scheduler, settings),
                 None => None,
             };
         }
-        answer
+        Some(answer)
     }
 }
 

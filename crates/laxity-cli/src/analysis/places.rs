@@ -17,7 +17,6 @@ use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{DoubleHit, Guarantee};
 use laxity_model::{Platform, Result, Scope, TaskSet};
 use laxity_place::{Fit, Fitting, Method};
-use std::sync::atomic::AtomicBool;
 
 /// Heuristics that are tried for a note.
 const OTHERS: [&str; 3] = ["ffd", "wfd", "bf-deadline"];
@@ -41,12 +40,12 @@ pub struct Places {
 /// # Errors
 ///
 /// A scheduler cannot have cells on this platform.
-pub fn places(set: &TaskSet, settings: &Settings, interrupt: &AtomicBool) -> Result<Vec<Places>> {
+pub fn places(set: &TaskSet, settings: &Settings) -> Result<Vec<Places>> {
     let fits = fits(set, settings);
     let chosen = fits.first().copied().filter(|_| settings.fit != Fitting::Test);
-    let placing = settings.placing(&settings.platform, chosen, interrupt);
+    let placing = settings.placing(&settings.platform, chosen);
     let placements = |fit| {
-        let placing = settings.placing(&settings.platform, Some(fit), interrupt);
+        let placing = settings.placing(&settings.platform, Some(fit));
         (fit, Placements::new(set, placing))
     };
     let mut placements: Vec<(Fit, Placements)> = fits.into_iter().map(placements).collect();
@@ -107,12 +106,7 @@ pub fn by_admission(
 
 impl Places {
     /// The places in which the set is to be judged, and what fits there; that by the test, if one is found.
-    pub fn tested(
-        &self,
-        wanted: Wanted<'_>,
-        settings: &Settings,
-        interrupt: &AtomicBool,
-    ) -> (Result<Placed>, Option<FitAnswer>) {
+    pub fn tested(&self, wanted: Wanted<'_>, settings: &Settings) -> (Result<Placed>, Option<FitAnswer>) {
         if self.fit == FitAnswer::Admission {
             return (self.found.clone(), Some(self.fit));
         }
@@ -120,7 +114,7 @@ impl Places {
             return (self.found.clone(), None);
         }
         if settings.fit == Fitting::Test && !settings.placement.may_solve() {
-            let placing = settings.placing(&settings.platform, None, interrupt);
+            let placing = settings.placing(&settings.platform, None);
             for (guarantee, fit) in
                 [(Guarantee::Hard, FitAnswer::HardTest), (Guarantee::Soft, FitAnswer::SoftTest)]
             {
@@ -155,12 +149,7 @@ pub fn scope_of_cells(scope: Scope, platform: &Platform) -> Scope {
 }
 
 /// What the user should know of the places.
-pub fn notes(
-    wanted: Wanted<'_>,
-    answer: &SchedulerAnswer,
-    settings: &Settings,
-    interrupt: &AtomicBool,
-) -> Option<String> {
+pub fn notes(wanted: Wanted<'_>, answer: &SchedulerAnswer, settings: &Settings) -> Option<String> {
     if wanted.scope == Scope::Global || settings.fit != Fitting::Test {
         return None;
     }
@@ -174,7 +163,7 @@ pub fn notes(
         }
         _ if method.may_solve() => {
             let proven = answer.verdict(settings.guarantee.into()).verdict == VerdictName::Schedulable;
-            if proven { None } else { better(wanted, settings, interrupt) }
+            if proven { None } else { better(wanted, settings) }
         }
         FitAnswer::HardTest => None,
         FitAnswer::SoftTest => Some(format!(
@@ -201,8 +190,8 @@ fn word(fit: FitAnswer) -> &'static str {
 }
 
 /// That a heuristic by the test has places in which the set is proven, where the least load is not the place to be.
-fn better(wanted: Wanted<'_>, settings: &Settings, interrupt: &AtomicBool) -> Option<String> {
-    let placing = settings.placing(&settings.platform, None, interrupt);
+fn better(wanted: Wanted<'_>, settings: &Settings) -> Option<String> {
+    let placing = settings.placing(&settings.platform, None);
     let methods = OTHERS.iter().filter_map(|name| name.parse::<Method>().ok());
     let proves = |method: &Method| by_test(wanted, *method, &placing, settings, settings.guarantee).is_some();
     let found = methods.into_iter().find(proves)?;

@@ -18,8 +18,6 @@ use crate::experiment::Placing;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{Duration, LoadSum, Platform, Speed, Task, TaskSet, Utilization};
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// The factor is a multiple of 1/1000.
 const RESOLUTION: u64 = 1_000;
@@ -27,8 +25,8 @@ const RESOLUTION: u64 = 1_000;
 /// Factors beyond this are as good as none.
 const FACTOR_MAX: u64 = 1 << 20;
 
-/// With the tasks in the one cell that they share.
-pub fn in_one_cell(placed: &PlacedSet, settings: &Settings) -> LargestScaling {
+/// With the tasks in the one cell that they share; nothing if it was interrupted.
+pub fn in_one_cell(placed: &PlacedSet, settings: &Settings) -> Option<LargestScaling> {
     let mut tasks = placed.tasks.clone();
     let found = largest(settings, false, |factor| {
         for (scaled, task) in tasks.iter_mut().zip(&placed.tasks) {
@@ -37,27 +35,22 @@ pub fn in_one_cell(placed: &PlacedSet, settings: &Settings) -> LargestScaling {
         trial(placed, &tasks, settings)
     });
     let nothing_above = verdicts::is_monotonic(placed, asked(settings)) && !found.out_of_work;
-    LargestScaling { nothing_above, ..found }
+    (!settings.is_interrupted()).then_some(LargestScaling { nothing_above, ..found })
 }
 
 /// With the tasks placed anew for each factor; nothing if it was interrupted.
-pub fn placed_anew(
-    set: &TaskSet,
-    scheduler: Analysed,
-    settings: &Settings,
-    interrupt: &AtomicBool,
-) -> Option<LargestScaling> {
-    let placing = settings.placing(&settings.platform, None, interrupt);
+pub fn placed_anew(set: &TaskSet, scheduler: Analysed, settings: &Settings) -> Option<LargestScaling> {
+    let placing = settings.placing(&settings.platform, None);
     let placing = Placing { ilp_time_limit: None, ..placing };
     let found = largest(settings, true, |factor| {
-        if interrupt.load(SeqCst) {
+        if settings.is_interrupted() {
             return Trial::Not;
         }
         let Some(set) = scaled(set, factor) else { return Trial::Not };
         anew(&set, scheduler, placing, settings, &settings.below).unwrap_or(Trial::Not)
     });
     let nothing_above = is_beyond(set, found.numerator + 1, &settings.platform, settings.guarantee);
-    (!interrupt.load(SeqCst)).then_some(LargestScaling { nothing_above, ..found })
+    (!settings.is_interrupted()).then_some(LargestScaling { nothing_above, ..found })
 }
 
 fn largest(settings: &Settings, placed_anew: bool, mut at: impl FnMut(u64) -> Trial) -> LargestScaling {

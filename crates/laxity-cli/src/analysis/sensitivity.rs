@@ -15,11 +15,9 @@ use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict, Work};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
 use laxity_place::Fitting;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// Steps for each test on each cell in a trial, if a verdict may not take fewer.
-pub const TRIAL_WORK: u64 = 1 << 26;
+const TRIAL_WORK: u64 = 1 << 26;
 
 /// What a trial has shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,7 +32,12 @@ pub enum Trial {
 
 /// What is asked in a trial.
 pub fn asked(settings: &Settings) -> Asked {
-    Asked { work: Work::steps(settings.work.min(TRIAL_WORK)), ..settings.asked(settings.guarantee) }
+    Asked { work: trial_work(settings), ..settings.asked(settings.guarantee) }
+}
+
+/// What a test may take of each cell in a trial.
+pub fn trial_work(settings: &Settings) -> Work {
+    Work::steps(settings.work.min(TRIAL_WORK)).unless(settings.interrupt)
 }
 
 /// Of tasks in places.
@@ -47,12 +50,7 @@ pub fn trial(placed: &PlacedSet, tasks: &[SporadicTask], settings: &Settings) ->
 }
 
 /// The fewest identical processors on which a set is proven, placed anew on each number of them.
-pub fn fewest_processors(
-    set: &TaskSet,
-    scheduler: Analysed,
-    settings: &Settings,
-    interrupt: &AtomicBool,
-) -> FewestProcessors {
+pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, settings: &Settings) -> FewestProcessors {
     let mut answer = FewestProcessors::new(settings.guarantee.into());
     let cell = match cell_size(scheduler, settings) {
         _ if set.real_time().any(|(_, task)| task.affinity.is_some()) => {
@@ -63,11 +61,12 @@ pub fn fewest_processors(
     };
     let dedicated = u32::from(scheduler.dedicates_a_processor());
     for count in counts(set, cell, dedicated) {
-        if interrupt.load(SeqCst) {
+        let found = on(count, cell, set, scheduler, settings);
+        if settings.is_interrupted() {
             return answer.because("interrupted");
         }
         answer.tried_to = count;
-        match on(count, cell, set, scheduler, settings, interrupt) {
+        match found {
             Ok(Trial::Proven) => {
                 answer.processors = Some(count);
                 return answer;
@@ -123,10 +122,9 @@ fn on(
     set: &TaskSet,
     scheduler: Analysed,
     settings: &Settings,
-    interrupt: &AtomicBool,
 ) -> Result<Trial, &'static str> {
     let platform = platform(count, cell).ok_or("no such platform")?;
-    let placing = settings.placing(&platform, None, interrupt);
+    let placing = settings.placing(&platform, None);
     // As many as a hard admission needs, where that is what is to be proven.
     let double_hit = match settings.guarantee {
         Guarantee::Hard => DoubleHit::Counted,

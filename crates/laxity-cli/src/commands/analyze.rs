@@ -16,6 +16,7 @@ use laxity_model::{Diagnostic, Duration, Names, Platform, Result, Scheduler};
 use laxity_place::Fitting;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// `laxity analyze`.
@@ -135,13 +136,13 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
 }
 
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
+    let interrupt = interrupt::flag()?;
     let sets = read_sets(&arguments.sets, arguments.import)?;
     sets.iter().try_for_each(experiment::check_real_time)?;
-    let settings = settings(arguments)?;
-    let interrupt = interrupt::flag()?;
+    let settings = settings(arguments, interrupt)?;
     let step = Steps::new(1, output::quiet()).begin_counting("analysing", "schedulers");
     let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
-    let schedulers = conduct(&sets, &settings, &interrupt, show)?;
+    let schedulers = conduct(&sets, &settings, show)?;
     step.vanish();
     let answer = Answer {
         version: VERSION,
@@ -167,7 +168,7 @@ fn all_proven(answer: &Answer, guarantee: GuaranteeAnswer) -> bool {
     answer.schedulers.iter().all(|one| one.verdict(guarantee).verdict == VerdictName::Schedulable)
 }
 
-fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
+fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Result<Settings> {
     if arguments.tick.is_zero() {
         return Err(Diagnostic::usage("--tick 0ns: a tick comes every so often").hint("try --tick 1ms"));
     }
@@ -207,6 +208,7 @@ fn settings(arguments: &AnalyzeArguments) -> Result<Settings> {
         amp_rm: below.method(arguments.placement.placement)?,
         below,
         threads,
+        interrupt,
     })
 }
 

@@ -12,14 +12,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
+    let interrupt = interrupt::flag()?;
     let running = &arguments.running;
     let sets = read_sets(&running.sets, running.import)?;
     let mut settings = settings(running, schedulers(arguments), "compare")?;
     settings.simulate = mechanics(arguments, &sets)?;
     settings.analyse = Some(charges(arguments)?);
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
-    let interrupt = interrupt::flag()?;
-    let finished = experiment::conduct(&sets, &settings, &interrupt)?;
+    let finished = experiment::conduct(&sets, &settings, interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.recommended_is_clean)
 }
 

@@ -173,14 +173,14 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
         if let Some(authority) = &mut authority {
             authority.goes_on();
         }
-        let end = watch(arguments, &scheduler, &mut authority, begin, &stop)?;
+        let end = watch(arguments, &scheduler, &mut authority, begin, stop)?;
         if let Some(authority) = &mut authority {
             authority.put_all_back(&scheduler);
         }
         report(arguments, begin, &Sums::of(&scheduler)?, true)?;
         let Some(exit) = end else {
             drop(scheduler);
-            return Ok(stopped(arguments, &stop));
+            return Ok(stopped(arguments, stop));
         };
         if !exit.wants_restart() {
             return Err(thrown_out(arguments, &exit));
@@ -197,9 +197,9 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
             words(&exit),
             tasks.len()
         ));
-        match options_of_what_is_left(arguments, begin, &stop) {
+        match options_of_what_is_left(arguments, begin, stop) {
             Some(left) => options = left,
-            None => return Ok(stopped(arguments, &stop)),
+            None => return Ok(stopped(arguments, stop)),
         }
         if let Some(authority) = &mut authority {
             authority.starts_anew(&mut options.cores, &mut tasks);

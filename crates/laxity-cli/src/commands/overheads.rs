@@ -91,7 +91,7 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
             threads.entry(Class::of(record.policy)).or_default().insert(record.pid);
         }
     };
-    let (ended, recorded) = record_during(&mut recorder, &options, note, || wait(arguments, &stop));
+    let (ended, recorded) = record_during(&mut recorder, &options, note, || wait(arguments, stop));
     let (ended, recorded) = (ended?, recorded?);
     if let Some(output) = &out {
         keep(output, arguments, &recorded, &threads)?;

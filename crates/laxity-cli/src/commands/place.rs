@@ -8,7 +8,6 @@ use laxity_analysis::Bounds;
 use laxity_model::{ByteSize, Duration, Result, Sharing, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Placement, Request};
 use serde::Serialize;
-use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -60,8 +59,13 @@ struct GroupAnswer {
     cpus: Vec<String>,
 }
 
+/// What there is before there is a placement.
+const NOTHING: &str = "nothing was placed";
+
 pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
+    let interrupt = interrupt::flag()?;
     let set = read_set(&arguments.set, arguments.import)?;
+    interrupt::check(interrupt, NOTHING)?;
     experiment::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     let bins = Bin::of_platform(&platform, arguments.onto)?;
@@ -76,34 +80,39 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
         .with_fit(arguments.fit.unwrap_or_else(|| Fit::default_for(&set)))?
         .with_capacity_limit(Utilization::ratio(numerator, denominator))?
         .with_overload(arguments.placement.overload)
-        .with_ilp_time_limit(arguments.placement.ilp_time_limit);
+        .with_ilp_time_limit(arguments.placement.ilp_time_limit)
+        .with_interrupt(interrupt);
     let request = match &served {
         Some(served) => request.with_acceptance(served),
         None => request,
     };
-    let interrupt = interrupt::flag()?;
-    // Ctrl-C ends the search, not the program: the best placement found so far is the answer.
-    let placement = request.place_watched(method, &mut |_| {
-        if interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })?;
+    let placement = request.place(method)?;
     let answer = answer(&set, &placement, &Sharing::of(&set)?, served.as_ref());
     if arguments.json {
         output::print_json(&answer)?
     } else {
         output::print(&table(&answer))?
     }
+    if placement.interrupted {
+        output::say("interrupted: this is the best placement that was found until then");
+        return Ok(ExitCode::from(output::INTERRUPTED));
+    }
+    if interrupt.load(SeqCst) {
+        output::say("interrupted: the placement was complete");
+        return Ok(ExitCode::from(output::INTERRUPTED));
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 fn answer(set: &TaskSet, placement: &Placement, sharing: &Sharing, served: Option<&Served>) -> Answer {
     let name = |&id: &usize| set.tasks()[id].name.clone();
-    let bin = |bin: usize| BinAnswer {
+    let bin = |(bin, tasks): (usize, Vec<usize>)| BinAnswer {
         cpus: placement.bins[bin].cpus().to_string(),
         capacity: placement.bins[bin].capacity().to_f64(),
-        load: placement.load(bin).to_f64(),
-        working_set_bytes: sharing.footprint(placement.tasks_of(bin)),
-        tasks: placement.tasks_of(bin).iter().map(name).collect(),
-        below: served.map(|served| below(served, bin, &placement.tasks_of(bin))),
+        load: placement.loads[bin].nearest_f64(),
+        working_set_bytes: sharing.footprint(tasks.iter().copied()),
+        tasks: tasks.iter().map(name).collect(),
+        below: served.map(|served| below(served, bin, &tasks)),
     };
     let optimality = placement.optimality.as_ref();
     Answer {
@@ -115,7 +124,7 @@ fn answer(set: &TaskSet, placement: &Placement, sharing: &Sharing, served: Optio
         lower_bound: optimality.map(|o| o.lower_bound.to_f64()),
         gap: optimality.map(|o| o.gap),
         optimal: optimality.map(|o| o.optimal),
-        bins: (0..placement.bins.len()).map(bin).collect(),
+        bins: placement.tasks_by_bin().into_iter().enumerate().map(bin).collect(),
         groups: groups(set, placement, sharing),
         overloaded: placement.overloaded.iter().map(name).collect(),
         notes: placement.notes.clone(),

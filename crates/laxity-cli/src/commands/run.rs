@@ -12,6 +12,6 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let mut settings = settings(running, arguments.scheduler.clone(), "run")?;
     settings.overheads = arguments.overheads;
     let interrupt = interrupt::flag()?;
-    let finished = experiment::conduct(&sets, &settings, &interrupt)?;
+    let finished = experiment::conduct(&sets, &settings, interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.all_clean)
 }

@@ -15,6 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
+    let interrupt = interrupt::flag()?;
     let sets = read_sets(&arguments.sets, arguments.import)?;
     let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
     if arguments.force && arguments.out.is_none() && arguments.views.perfetto.is_none() {
@@ -27,7 +28,6 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     // Events that are only looked at go as soon as the program ends.
     let scratch = (views.any() && !settings.events).then(scratch).transpose()?;
     settings.scratch = scratch.as_ref().map(|folder| folder.path().to_owned());
-    let interrupt = interrupt::flag()?;
     let cpus = rows(&settings.platform.cpus());
     let mut show = |run: &Run, set: &TaskSet, events: Option<&Path>| match events.filter(|_| views.any()) {
         None => Ok(()),
@@ -41,7 +41,7 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
             }
         }
     };
-    let finished = simulation::conduct(&sets, &settings, &interrupt, &mut show)?;
+    let finished = simulation::conduct(&sets, &settings, interrupt, &mut show)?;
     let clean = publish(&finished, arguments, &sets)?;
     if finished.interrupted {
         output::say("interrupted: what was simulated until then is in the answer");

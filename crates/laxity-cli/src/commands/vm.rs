@@ -136,9 +136,9 @@ pub fn vm(arguments: &VmArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let mut terminal = Terminal { quiet: output::quiet(), console: arguments.console, deaf: false };
     let ended = if arguments.kernels {
-        kernels(arguments, &interrupt, &mut terminal)
+        kernels(arguments, interrupt, &mut terminal)
     } else {
-        run(arguments, &interrupt, &mut terminal)
+        run(arguments, interrupt, &mut terminal)
     };
     match ended {
         Err(error) if error == laxity_vm::interrupted() => {

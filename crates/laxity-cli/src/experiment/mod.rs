@@ -22,6 +22,7 @@ pub use served::{Below, SLOWEST_FIT, Served};
 pub use work::{DemandModel, expected_jobs};
 
 use crate::analysis::{Charges, analyse_beside};
+use crate::interrupt;
 use crate::output;
 use crate::overheads::{Measuring, Probes, Subject};
 use crate::progress::{Phase, Steps};
@@ -39,7 +40,7 @@ use laxity_trace::{
     AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, Results, ResultsDirectory, Run, RunStatus,
     RunSummary,
 };
-use parts::{Part, parts};
+use parts::{NOTHING, Part, parts};
 use runs::{Work, manifest, planned_runs};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -220,7 +221,7 @@ impl Bench {
 }
 
 /// Runs the whole experiment. Every finished run is on disk before the next one starts.
-pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &AtomicBool) -> Result<Finished> {
+pub fn conduct(sets: &[TaskSet], settings: &Settings, interrupt: &'static AtomicBool) -> Result<Finished> {
     check_load(sets, settings)?;
     conduct_on(&Bench::set_up(settings.overheads)?, sets, settings, interrupt)
 }
@@ -230,7 +231,7 @@ pub fn check_prospect_on(
     bench: &Bench,
     set: &TaskSet,
     settings: &Settings,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Result<()> {
     let sets = std::slice::from_ref(set);
     check_load(sets, settings)?;
@@ -243,7 +244,7 @@ pub fn conduct_on(
     bench: &Bench,
     sets: &[TaskSet],
     settings: &Settings,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Result<Finished> {
     let capabilities = &bench.capabilities;
     elsewhere::check(&settings.schedulers, capabilities)?;
@@ -255,7 +256,8 @@ pub fn conduct_on(
     let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, bench, interrupt };
     let runs = planned_runs(sets, &parts, settings, capabilities);
     let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
-    manifest.analysis = analysis(sets, &parts, settings)?;
+    manifest.analysis = analysis(sets, &parts, settings, interrupt)?;
+    interrupt::check(interrupt, NOTHING)?;
     manifest.options.extend(not_analysed(sets, settings).map(|why| (NOT_ANALYSED.to_owned(), why)));
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
     laboratory.make_all(&runs, &mut directory)?;
@@ -272,7 +274,12 @@ pub fn conduct_on(
 }
 
 /// What is proven of each part. Sets whose jobs may exceed their WCETs are left out: tests assume that none does.
-fn analysis(sets: &[TaskSet], parts: &[Part], settings: &Settings) -> Result<Vec<AnalysisRecord>> {
+fn analysis(
+    sets: &[TaskSet],
+    parts: &[Part],
+    settings: &Settings,
+    interrupt: &'static AtomicBool,
+) -> Result<Vec<AnalysisRecord>> {
     let Some(charges) = &settings.analyse else { return Ok(Vec::new()) };
     let platform = settings.platform_of_demand()?;
     let known = |part: &&Part| !work::may_exceed_wcet(&sets[part.set], settings.demand);
@@ -285,6 +292,7 @@ fn analysis(sets: &[TaskSet], parts: &[Part], settings: &Settings) -> Result<Vec
             part.placed.as_ref(),
             charges,
             &settings.policy.servers,
+            interrupt,
         )
     };
     Ok(parts.iter().filter(known).filter_map(record).collect())

@@ -4,6 +4,7 @@ use super::Settings;
 use super::placing::{Placed, Placements, Placing};
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::deploy;
+use crate::interrupt;
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
 use laxity_model::{
@@ -35,7 +36,10 @@ struct Planner<'a> {
     interrupt: &'a AtomicBool,
 }
 
-/// Places and plans every set under every scheduler. An interruption ends the search for optimal placements.
+/// What there is before a run is made.
+pub const NOTHING: &str = "nothing was run";
+
+/// Places and plans every set under every scheduler. An interruption is an error: there is nothing yet.
 pub fn parts(
     sets: &[TaskSet],
     settings: &Settings,
@@ -50,6 +54,7 @@ pub fn parts(
         let step = steps.begin(&format!("placing {}", set.name()));
         parts.extend(planner.parts_of(index, set));
         step.vanish();
+        interrupt::check(interrupt, NOTHING)?;
     }
     Ok(parts)
 }

@@ -6,9 +6,7 @@ use laxity_place::{Bin, Fit, Method, Overload, Placement, Request};
 use laxity_run::Cell;
 use laxity_trace::{PlacedBin, PlacementRecord};
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// Tasks by cell, and the same for the results.
 #[derive(Debug, Clone)]
@@ -34,7 +32,7 @@ pub struct Placing<'a> {
     pub overload: Overload,
     /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
     pub ilp_time_limit: Option<Duration>,
-    /// Ends the search for the optimum: the best placement found by then is the answer.
+    /// Ends the placing: the best placement of the ILP by then is the answer, if it has any, else an error.
     pub interrupt: &'a AtomicBool,
 }
 
@@ -84,19 +82,16 @@ impl Placing<'_> {
             .with_fit(self.fit.unwrap_or_else(|| Fit::default_for(set)))?
             .with_capacity_limit(limit.unwrap_or_else(|| Utilization::whole(1)))?
             .with_overload(self.overload)
-            .with_ilp_time_limit(self.ilp_time_limit);
-        let placement = request.place_watched(self.method, &mut |_| {
-            if self.interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
+            .with_ilp_time_limit(self.ilp_time_limit)
+            .with_interrupt(self.interrupt);
+        let placement = request.place(self.method)?;
         Ok(self.placed(set, &placement, &wholes))
     }
 
     /// The cells of a placement into bins that are parts of such wholes.
     pub fn placed(&self, set: &TaskSet, placement: &Placement, wholes: &[CpuList]) -> Placed {
-        let cells = (0..placement.bins.len())
-            .map(|bin| cell(placement, bin, wholes[bin].clone(), self.platform))
-            .filter(|cell| !cell.tasks.is_empty())
-            .collect();
+        let cells = placement.tasks_by_bin().into_iter().zip(wholes).filter(|(tasks, _)| !tasks.is_empty());
+        let cells = cells.map(|(tasks, cpus)| cell(tasks, cpus.clone(), self.platform)).collect();
         Placed { cells, record: record(set, placement, wholes), ordinary: Vec::new() }
     }
 
@@ -152,24 +147,24 @@ fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
     }
 }
 
-fn cell(placement: &Placement, bin: usize, cpus: CpuList, platform: &Platform) -> Cell {
+fn cell(tasks: Vec<usize>, cpus: CpuList, platform: &Platform) -> Cell {
     let near = platform.numa_nodes().iter().filter(|node| !node.cpus.intersection(&cpus).is_empty());
     // Memory is bound where there is a choice and the cell leaves something out.
     let bound = platform.numa_nodes().len() > 1 && cpus.len() < platform.core_count();
     let memory_nodes = if bound { near.map(|node| node.id).collect() } else { CpuList::default() };
-    Cell { cpus, tasks: placement.tasks_of(bin), memory_nodes }
+    Cell { cpus, tasks, memory_nodes }
 }
 
 /// What the results keep of a placement.
 fn record(set: &TaskSet, placement: &Placement, wholes: &[CpuList]) -> PlacementRecord {
-    let bin = |bin: usize| PlacedBin {
+    let bin = |(bin, tasks): (usize, Vec<usize>)| PlacedBin {
         cpus: wholes[bin].clone(),
-        tasks: placement.tasks_of(bin).into_iter().map(|id| set.tasks()[id].name.clone()).collect(),
-        load: placement.load(bin).to_string(),
+        tasks: tasks.into_iter().map(|id| set.tasks()[id].name.clone()).collect(),
+        load: format!("{:.4}", placement.loads[bin].nearest_f64()),
     };
     PlacementRecord {
         method: placement.method.to_string(),
-        bins: (0..placement.bins.len()).map(bin).collect(),
+        bins: placement.tasks_by_bin().into_iter().enumerate().map(bin).collect(),
         ordinary: vec![],
         notes: placement.notes.clone(),
     }

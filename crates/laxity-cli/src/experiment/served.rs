@@ -4,14 +4,12 @@ use super::placing::{Placed, Placing};
 use laxity_analysis::admission::{Admission, Entrant, Why, judge_core};
 use laxity_analysis::{Bounds, DeferrableRta, DeferrableTardiness, DoubleHit, SporadicTask, Test, Work};
 use laxity_model::{
-    Core, DeferrableServer, Diagnostic, Duration, Platform, Result, Scope, ServerSizes, TaskKind, TaskSet,
-    Utilization,
+    Core, DeferrableServer, Diagnostic, Duration, Failure, Platform, Result, Scope, ServerSizes, TaskKind,
+    TaskSet, Utilization,
 };
 use laxity_place::{Acceptance, Bin, Fit, Method, Packing, Request, Rule};
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// Steps for the test of a core: far more than hundreds of tasks take.
 const WORK: u64 = 1 << 28;
@@ -252,16 +250,16 @@ impl Placing<'_> {
                 .with_fit(self.fit.unwrap_or_else(|| Fit::default_for(&left)))?
                 .with_capacity_limit(limit.clone())?
                 .with_overload(self.overload)
-                .with_ilp_time_limit(self.ilp_time_limit);
+                .with_ilp_time_limit(self.ilp_time_limit)
+                .with_interrupt(self.interrupt);
             let request = match &served {
                 Some(served) => request.with_acceptance(served),
                 None => request,
             };
-            let placement = request.place_watched(self.method, &mut |_| {
-                if self.interrupt.load(SeqCst) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
+            let placement = request.place(self.method);
             let refused = served.as_ref().and_then(|served| served.refused.get()).filter(|_| refused_run);
             match (placement, refused) {
+                (Err(why), _) if why.failure == Failure::Interrupted => return Err(why),
                 (Ok(placement), _) => {
                     let mut placed = self.placed(&left, &placement, &wholes);
                     ordinary.sort_unstable();

@@ -27,6 +27,7 @@ use crate::arguments::changes;
 use crate::experiment::{
     Below, Common, Placed, Placements, Placing, check_prospects, placement_of_all, reason,
 };
+use crate::interrupt;
 use checks::check_sets;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
 use laxity_oracle::Verdict;
@@ -148,6 +149,7 @@ pub fn conduct(
     seen: Seen<'_>,
 ) -> Result<Finished> {
     check_sets(sets, settings)?;
+    interrupt::check(interrupt, "nothing was simulated")?;
     let planned = plan(sets, settings, interrupt)?;
     let prospect = |p: &'_ Planned<'_>| p.case.as_ref().err().cloned();
     let refusals: Vec<Option<Diagnostic>> = planned.iter().map(prospect).collect();
@@ -221,6 +223,7 @@ fn plan<'a>(
                 None => check_capacity(set, scheduler, &placing)
                     .and_then(|()| placements.of(scheduler.scheduler.scope, dedicated).clone()),
             };
+            interrupt::check(interrupt, "nothing was simulated")?;
             parts.push((index, set, scheduler, placed));
         }
     }

@@ -5,7 +5,7 @@ use super::workload::{Cap, task_set};
 use crate::experiment::{Bench, Settings, conduct_on};
 use crate::output;
 use crate::overheads::Probes;
-use laxity_model::{Diagnostic, Duration, Platform, Result};
+use laxity_model::{Diagnostic, Duration, Failure, Platform, Result};
 use laxity_run::PolicyOptions;
 use laxity_trace::RunSummary;
 use std::path::Path;
@@ -67,7 +67,7 @@ pub fn measure(
     cells: &[&Cell],
     folder: &Path,
     conditions: &Conditions,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Result<bool> {
     let mut bench = None;
     for (number, cell) in cells.iter().enumerate() {
@@ -82,6 +82,7 @@ pub fn measure(
         };
         let outcome = match measure_one(bench, cell, folder, conditions, interrupt) {
             Ok(outcome) => outcome,
+            Err(why) if why.failure == Failure::Interrupted => return Ok(false),
             Err(why) => {
                 cell.refuse(folder, &hinted(why))?;
                 "not measured".to_owned()
@@ -113,7 +114,7 @@ fn measure_one(
     cell: &Cell,
     folder: &Path,
     conditions: &Conditions,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Result<String> {
     let set = task_set(cell, conditions.cap, conditions.seed)?;
     let settings = settings(cell, folder, conditions)?;

@@ -41,7 +41,7 @@ pub fn measure(
     study: &Path,
     machines: &Machines,
     conditions: &Conditions,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Result<bool> {
     let most = usize::try_from(BATCH.as_ns() / conditions.duration.as_ns().max(1)).unwrap_or(1).max(1);
     let together = |a: &&Cell, b: &&Cell| a.cpus == b.cpus && a.scheduler == b.scheduler;
@@ -61,7 +61,7 @@ fn measure_batch(
     study: &Path,
     machines: &Machines,
     conditions: &Conditions,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Result<bool> {
     let cells = study.join(CELLS_DIRECTORY);
     batch.iter().for_each(|cell| cell.reopen(&cells));

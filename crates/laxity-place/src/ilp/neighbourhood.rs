@@ -72,7 +72,6 @@ impl<'i> Neighbourhood<'i> {
             }
             let group = if size == 2 { self.pair(heaviest, misses) } else { self.some(heaviest, size) };
             if self.rearrange(group, (lower, level), work) {
-                work.known.0 = self.instance.load(self.level()).to_f64();
                 (size, misses) = ((size - 1).max(2), 0);
                 continue;
             }

@@ -136,7 +136,6 @@ impl Exact {
                 }
                 Verdict::Unknown => return,
             }
-            work.known = (instance.load(placement.level()).to_f64(), instance.load(*lower).to_f64());
         }
     }
 }

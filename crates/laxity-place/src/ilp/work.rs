@@ -1,50 +1,39 @@
-//! What a search may spend, and what is reported of it.
+//! What a search may spend.
 //!
 //! Work is counted in sets of tasks looked at, not in seconds, so that a search that ends by its work ends at the same
-//! place on every machine. The clock and the watcher are asked once in a while.
+//! place on every machine. The clock and the interruption are looked at once in a while.
 
-use super::Progress;
-use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Work between two looks at the clock: about a tenth of a millisecond.
 const LOOK: u64 = 1 << 15;
-
-/// Least time between two reports.
-const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Why a search ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
     /// Its time limit.
     Time,
-    /// The watcher.
-    Watcher,
+    /// An interruption.
+    Interrupt,
 }
 
 /// A search's account.
 pub(crate) struct Work<'w> {
-    watch: &'w mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    interrupt: &'w AtomicBool,
     started: Instant,
     limit: Duration,
     spent: u64,
     allowed: u64,
     look: u64,
-    reported: Option<Duration>,
-    /// The best maximum load and the bound, to report.
-    pub known: (f64, f64),
     stopped: Option<Stopped>,
 }
 
 impl<'w> Work<'w> {
     /// Starts the clock.
-    pub fn new(
-        watch: &'w mut dyn FnMut(&Progress) -> ControlFlow<()>,
-        limit: Duration,
-        known: (f64, f64),
-    ) -> Self {
-        let started = Instant::now();
-        Work { watch, started, limit, spent: 0, allowed: 0, look: 0, reported: None, known, stopped: None }
+    pub fn new(interrupt: &'w AtomicBool, limit: Duration) -> Self {
+        Work { interrupt, started: Instant::now(), limit, spent: 0, allowed: 0, look: 0, stopped: None }
     }
 
     /// Spends; false if that was the last of it.
@@ -82,16 +71,10 @@ impl<'w> Work<'w> {
     }
 
     fn look_up(&mut self) {
-        let elapsed = self.started.elapsed();
-        if self.stopped.is_none() && self.reported.is_none_or(|last| elapsed - last >= REPORT_INTERVAL) {
-            self.reported = Some(elapsed);
-            let (best, lower_bound) = self.known;
-            let progress = Progress { elapsed_s: elapsed.as_secs_f64(), best, lower_bound };
-            if (self.watch)(&progress).is_break() {
-                self.stopped = Some(Stopped::Watcher);
-            }
+        if self.stopped.is_none() && self.interrupt.load(Relaxed) {
+            self.stopped = Some(Stopped::Interrupt);
         }
-        if self.stopped.is_none() && elapsed >= self.limit {
+        if self.stopped.is_none() && self.started.elapsed() >= self.limit {
             self.stopped = Some(Stopped::Time);
         }
     }

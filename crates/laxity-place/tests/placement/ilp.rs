@@ -4,8 +4,6 @@ use crate::oracle::{assignments, cores, implicit, least_max_load, max_load, set}
 use laxity_model::{Core, CpuList, Duration, Platform, Scope, Speed, Task, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Method, Overload, Placement, Request};
 use proptest::prelude::*;
-use std::ops::ControlFlow;
-use std::panic::AssertUnwindSafe;
 
 fn solve(set: &TaskSet, bins: &[Bin]) -> Placement {
     let request = Request::new(set, bins.to_vec()).expect("valid").with_overload(Overload::LeastLoaded);
@@ -77,19 +75,10 @@ fn the_papers_largest_set_gets_a_placement_and_a_gap_in_two_seconds() {
     let set = large(192, 18);
     let request = Request::new(&set, cores(48)).expect("valid").with_overload(Overload::LeastLoaded);
     let request = request.with_ilp_time_limit(Duration::from_ms(2_000));
-    let mut last = None;
-    let placement = request
-        .place_watched(Method::Ilp, &mut |progress| {
-            last = Some(*progress);
-            ControlFlow::Continue(())
-        })
-        .expect("overload allowed");
+    let placement = request.place(Method::Ilp).expect("overload allowed");
     assert!(placement.assignment.iter().all(Option::is_some));
     let optimality = placement.optimality.as_ref().expect("the ILP reports");
     assert!((0.0..0.5).contains(&optimality.gap), "{:?}", placement.notes);
-    if let Some(progress) = last {
-        assert!(progress.best >= progress.lower_bound - 1e-6 && progress.elapsed_s >= 0.0);
-    }
     let wfd = request.place("wfd".parse().expect("a method")).expect("overload allowed");
     assert!(placement.max_load() <= wfd.max_load());
 }
@@ -111,26 +100,6 @@ fn the_default_is_near_the_optimum_and_always_the_same() {
             "{n} tasks on {bins} cores"
         );
     }
-}
-
-#[test]
-fn a_watcher_can_stop_the_solver() {
-    let set = large(192, 18);
-    let request = Request::new(&set, cores(48)).expect("valid").with_overload(Overload::LeastLoaded);
-    let request = request.with_ilp_time_limit(Duration::from_ms(600_000));
-    let stopped = request.place_watched(Method::Ilp, &mut |_| ControlFlow::Break(())).expect("a placement");
-    assert!(stopped.notes.iter().any(|note| note.contains("stopped on request")), "{:?}", stopped.notes);
-    assert!(!stopped.optimality.expect("the ILP reports").optimal);
-}
-
-#[test]
-fn a_panic_of_the_watcher_comes_through() {
-    let set = large(192, 18);
-    let request = Request::new(&set, cores(48)).expect("valid").with_overload(Overload::LeastLoaded);
-    let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        request.place_watched(Method::Ilp, &mut |_| panic!("watcher"))
-    }));
-    assert_eq!(panicked.expect_err("it panics").downcast_ref::<&str>(), Some(&"watcher"));
 }
 
 #[test]

@@ -4,5 +4,7 @@ mod acceptance;
 mod heuristics;
 mod ilp;
 mod ilp_oracle;
+mod interrupt;
 mod lwfg;
 mod oracle;
+mod plain_scan;

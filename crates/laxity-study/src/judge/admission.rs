@@ -12,6 +12,7 @@ use laxity_analysis::Cell;
 use laxity_model::{Result, TaskSet};
 use laxity_place::{Acceptance, Bin, Request};
 use std::cell::Cell as Cellular;
+use std::sync::atomic::AtomicBool;
 
 /// The test of a series, asked for tasks one by one.
 struct Admission<'a> {
@@ -27,9 +28,16 @@ impl Judge<'_> {
     /// # Errors
     ///
     /// Bins that make no request.
-    pub(super) fn placing(&self, set: &TaskSet, bins: Vec<Bin>, processors: u32) -> Result<Outcome> {
+    pub(super) fn placing(
+        &self,
+        set: &TaskSet,
+        bins: Vec<Bin>,
+        processors: u32,
+        stop: &AtomicBool,
+    ) -> Result<Outcome> {
         let admission = Admission { judge: self, processors, last: Cellular::new(None) };
-        let placed = Request::new(set, bins)?.with_acceptance(&admission).find(self.curve.placement);
+        let request = Request::new(set, bins)?.with_acceptance(&admission).with_interrupt(stop);
+        let placed = request.find(self.curve.placement);
         Ok(match placed {
             Some(_) => Outcome::Accepted,
             None => admission.why(),

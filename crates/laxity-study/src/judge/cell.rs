@@ -12,8 +12,8 @@ pub(super) struct Judge<'a> {
     pub(super) series: &'a Series,
     pub(super) tasks: &'a [SporadicTask],
     pub(super) working_sets: &'a [u64],
-    /// That a test may take on a cell.
-    pub(super) steps: u64,
+    /// What a test may take on a cell.
+    pub(super) work: Work,
 }
 
 impl Judge<'_> {
@@ -62,7 +62,7 @@ impl Judge<'_> {
             servers: &[],
             overheads: self.series.overheads.as_ref().map(|costing| &costing.overheads),
         };
-        let asked = Asked { guarantee: self.series.guarantee, test, work: Work::steps(self.steps) };
+        let asked = Asked { guarantee: self.series.guarantee, test, work: self.work };
         match self.curve.scheduler.judge_cell(&placed, cell, DeferrableServer::NONE, asked) {
             Verdict::Schedulable(_) => Outcome::Accepted,
             Verdict::NotProven(NotProven { out_of_work: true, .. }) => Outcome::OutOfWork,

@@ -11,7 +11,7 @@ use super::mixed::{Admitted, Rules, admit, servers};
 use super::study::SimulationStudy;
 use super::tally::{CurveSet, Kept, SimulatedSet, SimulationTally, Value};
 use crate::Point;
-use crate::engine::Sampler;
+use crate::engine::{NEVER, Sampler};
 use laxity_generate::{Decimal, Prepared, seed_of};
 use laxity_model::{Demand, Platform, Result, Scope, ServerSize, Task, TaskSet};
 use laxity_place::{Bin, Request};
@@ -34,6 +34,7 @@ pub struct SimulationSampler<'a> {
     servers: Servers,
     seed: u64,
     none: Arc<Vec<Kept>>,
+    stop: &'static AtomicBool,
 }
 
 impl<'a> SimulationSampler<'a> {
@@ -54,6 +55,7 @@ impl<'a> SimulationSampler<'a> {
             demand: study.demand_at(point.value)?,
             seed: study.families[point.family].seed(study.seed, &study.axis, point.value),
             none: Arc::new(study.metrics.iter().map(|metric| Kept::none(metric)).collect()),
+            stop: &NEVER,
         })
     }
 
@@ -104,7 +106,7 @@ impl<'a> SimulationSampler<'a> {
             return Ok(Some(vec![global_cell(set, &self.platform)]));
         }
         let bins = Bin::of_platform(&self.platform, curve.scheduler.scope)?;
-        let mut request = Request::new(set, bins)?.with_overload(curve.overload);
+        let mut request = Request::new(set, bins)?.with_overload(curve.overload).with_interrupt(self.stop);
         if let Some(fit) = curve.fit {
             request = request.with_fit(fit)?;
         }
@@ -152,7 +154,7 @@ impl<'a> SimulationSampler<'a> {
             efficiency: Efficiency::default(),
             horizon_ns,
         };
-        let ended = simulate(&setup, &mut watcher, &AtomicBool::new(false))?;
+        let ended = simulate(&setup, &mut watcher, self.stop)?;
         let simulated = watcher.simulated(&setup, ended.background, placed.count);
         Ok(Some(self.study.metrics.iter().map(|metric| Value::of(metric, &simulated)).collect()))
     }
@@ -160,6 +162,10 @@ impl<'a> SimulationSampler<'a> {
 
 impl Sampler for SimulationSampler<'_> {
     type Sums = SimulationTally;
+
+    fn stopped_by(self, stop: &'static AtomicBool) -> Self {
+        SimulationSampler { stop, ..self }
+    }
 
     fn judge(&self, index: u64) -> Result<SimulatedSet> {
         let tasks = self.tasks(index)?;

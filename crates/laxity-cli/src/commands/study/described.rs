@@ -122,7 +122,7 @@ fn carried_out<P: Planned>(
     let interrupt = interrupt::flag()?;
     let progress = Progress::default();
     let conducted =
-        watching(&progress, output::quiet(), || conduct(study, &directory, threads, &interrupt, &progress))?;
+        watching(&progress, output::quiet(), || conduct(study, &directory, threads, interrupt, &progress))?;
     conclude(&conducted, &directory)?;
     Ok(ended(&conducted, &directory))
 }

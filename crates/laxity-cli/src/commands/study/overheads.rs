@@ -85,10 +85,10 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
         if arguments.instructions {
             check_unit()?;
         }
-        return sweep.measure_inside(&interrupt);
+        return sweep.measure_inside(interrupt);
     }
     let cells = sweep.cells()?;
-    let all = sweep.measure(&cells, &interrupt)?;
+    let all = sweep.measure(&cells, interrupt)?;
     let conditions = &sweep.conditions;
     let evaluation =
         Evaluation::of(&cells, &sweep.names(), &sweep.folder(), conditions.duration, conditions.seed)?;

@@ -62,7 +62,7 @@ pub fn really_run(study: SimulationStudy, arguments: &DescribedArguments) -> Res
     let default = || Path::new("laxity-results").join(format!("{}-run", study.name));
     let directory = arguments.out.clone().unwrap_or_else(default);
     let interrupt = interrupt::flag()?;
-    let conducted = conduct_really(&study, &conditions, &directory, output::quiet(), &interrupt)?;
+    let conducted = conduct_really(&study, &conditions, &directory, output::quiet(), interrupt)?;
     let really = Really { study: &study, conditions: &conditions, conducted: &conducted };
     let sums = really.sums();
     let told = Told::of_runs(&really, &sums);

@@ -62,10 +62,10 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     let sweep = Sweep::new(&arguments.sweep, &schedulers, Kind::Schedules, LOAD, place)?;
     let interrupt = interrupt::flag()?;
     if !arguments.sweep.cells.is_empty() {
-        return sweep.measure_inside(&interrupt);
+        return sweep.measure_inside(interrupt);
     }
     let cells = sweep.cells()?;
-    let all = sweep.measure(&cells, &interrupt)?;
+    let all = sweep.measure(&cells, interrupt)?;
     let evaluation = Evaluation::of(&cells, &sweep.folder())?;
     let refused = evaluation.refused();
     if evaluation.measured().next().is_none() {

@@ -180,7 +180,7 @@ impl<'a> Sweep<'a> {
     /// # Errors
     ///
     /// The directory is another study's; nothing can be measured here at all.
-    pub fn measure(&self, cells: &[Cell], interrupt: &AtomicBool) -> Result<bool> {
+    pub fn measure(&self, cells: &[Cell], interrupt: &'static AtomicBool) -> Result<bool> {
         let directory = self.directory();
         self.check_kernel()?;
         check_description(&directory, &self.description())?;
@@ -201,7 +201,7 @@ impl<'a> Sweep<'a> {
     /// # Errors
     ///
     /// As [`Sweep::measure`].
-    pub fn measure_inside(&self, interrupt: &AtomicBool) -> Result<ExitCode> {
+    pub fn measure_inside(&self, interrupt: &'static AtomicBool) -> Result<ExitCode> {
         let folder = self.arguments.out.clone().unwrap_or_else(|| PathBuf::from(CELLS_DIRECTORY));
         let cells: Vec<&Cell> = self.arguments.cells.iter().collect();
         let all = measure_here(&cells, &folder, &self.conditions, interrupt)?;

@@ -33,7 +33,7 @@ pub fn conduct_really(
     conditions: &Conditions,
     directory: &Path,
     quiet: bool,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Result<Conducted<RunTally>> {
     let points = known(study, conditions, directory)?;
     let open = open_points(study, &points);

@@ -40,7 +40,7 @@ impl Ready {
         open: &[Point],
         nothing_yet: bool,
         quiet: bool,
-        interrupt: &AtomicBool,
+        interrupt: &'static AtomicBool,
     ) -> Result<Option<Ready>> {
         let bench = Bench::set_up(None)?;
         let mut prospects = Prospects::default();
@@ -60,6 +60,10 @@ impl Ready {
                     check_prospect_on(&bench, &set, &settings, interrupt)
                 });
             }
+        }
+        // What was said of the last set may be the interruption.
+        if interrupt.load(SeqCst) {
+            return Ok(None);
         }
         if prospects.sets.is_empty() && nothing_yet && !prospects.refused.is_empty() {
             return Err(prospects.nothing());
@@ -165,7 +169,7 @@ fn calibrated(
     sets: &[TaskSet],
     seed: u64,
     directory: &Path,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Result<Option<Calibration>> {
     std::fs::create_dir_all(directory).map_err(|error| output::cannot_write(directory, &error))?;
     let file = calibration_file(directory);

@@ -24,7 +24,7 @@ pub struct RealStudy<'a> {
     /// The machine.
     pub ready: Ready,
     /// Becomes true when no more is wanted.
-    pub interrupt: &'a AtomicBool,
+    pub interrupt: &'static AtomicBool,
 }
 
 impl Planned for RealStudy<'_> {
