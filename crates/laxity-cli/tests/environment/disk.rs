@@ -1,6 +1,8 @@
 //! Disks that fill up: what was measured before is kept, and nothing is half-written.
 
-use crate::host::{self, can_run, laxity, output, small_set, words};
+use crate::host::{self, HostState, laxity, output, small_set, words};
+use crate::patience::{at_rest, real_run};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Command;

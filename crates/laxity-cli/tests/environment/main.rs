@@ -12,7 +12,7 @@ use host::{
     HostState, Running, SMALL_SET, can_run, copy_program, is_root, kill, laxity, output, real_time_threads,
     small_set, words,
 };
-use patience::{at_rest, patiently, real_run};
+use patience::{at_rest, real_run};
 use serde_json::Value;
 use std::fs;
 use std::io::Read;

@@ -129,12 +129,11 @@ impl Plain<'_> {
                     self.bins[bin].capacity().as_rational() - self.load(&placed[bin]).as_rational(),
                 )
             };
-            let fullest =
-                |better: Ordering| {
-                    (0..bins)
-                        .filter(fits)
-                        .reduce(|best, bin| if room(bin).cmp(&room(best)) == better { bin } else { best })
-                };
+            let fullest = |better: Ordering| {
+                (0..bins)
+                    .filter(fits)
+                    .reduce(|best, bin| if room(bin).cmp(&room(best)) == better { bin } else { best })
+            };
             let fitting = match packing.rule {
                 Rule::FirstFit => (0..bins).find(fits),
                 Rule::NextFit => (left..bins).find(fits),
