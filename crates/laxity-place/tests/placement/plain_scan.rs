@@ -17,7 +17,7 @@ impl Acceptance for Picky {
     }
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
-        (tasks.iter().sum::<usize>() + 2 * bin + tasks.len()) % self.0 != 0
+        !(tasks.iter().sum::<usize>() + 2 * bin + tasks.len()).is_multiple_of(self.0)
     }
 }
 
