@@ -1,5 +1,6 @@
 //! One error type for everything a user can cause: what is wrong, the rule it breaks, and the way out.
 
+use crate::shown_message;
 use std::fmt;
 
 /// Which exit code an error ends the program with (design: 1, 2 or 3).
@@ -58,11 +59,12 @@ impl Diagnostic {
     }
 }
 
+/// A line for the message and one for the hint, whatever names are in them; further lines are quoted.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
+        write!(f, "error: {}", shown_message(&self.message))?;
         match &self.hint {
-            Some(hint) => write!(f, "\nhint: {hint}"),
+            Some(hint) => write!(f, "\nhint: {}", shown_message(hint)),
             None => Ok(()),
         }
     }
