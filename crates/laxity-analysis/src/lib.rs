@@ -17,6 +17,8 @@
 //! [`scheduler`] says what a *scheduler* guarantees, overheads included: it knows which accounting and which tests
 //! apply to each name.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 pub mod admission;
 pub mod catalogue;
 mod global_edf;

@@ -26,6 +26,8 @@ pub use values::{count, share, switch, value, whole, worded};
 
 use crate::commands::list::Part;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use laxity_model::{ShownPath as _, shown_message};
+use std::ffi::OsString;
 
 const ABOUT: &str = "The real-time scheduling laboratory for Linux: describe a set of recurring tasks, place it, \
 run it for real under every scheduler, and get an answer.";
@@ -62,8 +64,26 @@ const SHORT_EXAMPLES: usize = 3;
 impl Cli {
     /// Reads the command line; errors and calls for help end the program.
     pub fn of_the_command_line() -> Cli {
-        let matches = Cli::whole_command().get_matches();
-        Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+        Cli::of_words(std::env::args_os()).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Errors quote the command line: they are those of the same words as they are shown.
+    fn of_words(words: impl Iterator<Item = OsString>) -> clap::error::Result<Cli> {
+        let words: Vec<OsString> = words.collect();
+        let shown = words.iter().map(|word| OsString::from(word.shown().to_string())).collect();
+        Cli::read(words).map_err(|error| match Cli::read(shown) {
+            Err(as_shown) => as_shown,
+            Ok(_) => {
+                let said = error.to_string();
+                let said = said.trim_start_matches("error: ");
+                clap::Error::raw(error.kind(), format!("{}\n", shown_message(said)))
+            }
+        })
+    }
+
+    fn read(words: Vec<OsString>) -> clap::error::Result<Cli> {
+        let matches = Cli::whole_command().try_get_matches_from(words)?;
+        Cli::from_arg_matches(&matches)
     }
 
     /// The command with a short help (`-h`) beside the long one (`--help`).

@@ -4,7 +4,7 @@
 //! The parameters come from the plan that was run, so that what is deployed is what was measured. Where a
 //! task's program goes there is a shell variable for it; everything else runs as it is.
 
-use laxity_model::{CpuList, Scheduler, TaskSet};
+use laxity_model::{CpuList, Scheduler, TaskSet, shell_word, shown};
 use laxity_run::{Cell, Confinement, Hierarchy, Plan, PlannedTask, Policy};
 use std::fmt::Write;
 
@@ -78,7 +78,12 @@ fn script(set: &TaskSet, scheduler: Scheduler, plan: &Plan, host: &Host<'_>) -> 
 }
 
 fn comment(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    shown(text).into_owned()
+}
+
+/// A name in a setting of systemd, which reads `%` as the beginning of something else.
+fn description(text: &str) -> String {
+    comment(text).replace('%', "%%")
 }
 
 /// A name inside double quotes of an error message: harmless characters only.
@@ -90,13 +95,13 @@ fn quoted(text: &str) -> String {
 fn cells(text: &mut String, plan: &Plan, host: &Host<'_>) -> Vec<Option<String>> {
     let _ = match host.hierarchy {
         Some(Hierarchy::V1(base)) => {
-            writeln!(text, "\n# Exclusive cpusets (cgroup v1)\nbase={}", base.display())
+            writeln!(text, "\n# Exclusive cpusets (cgroup v1)\nbase={}", shell_word(&base.to_string_lossy()))
         }
         Some(Hierarchy::V2(base)) => {
             writeln!(
                 text,
                 "\n# Partitions (cgroup v2)\nbase={}\necho +cpuset > $base/cgroup.subtree_control",
-                base.display()
+                shell_word(&base.to_string_lossy())
             )
         }
         None => return vec![None; plan.cells.len()],
@@ -185,8 +190,8 @@ fn unit(set: &TaskSet, scheduler: Scheduler, task: &PlannedTask) -> String {
          LimitMEMLOCK=infinity\n\n\
          [Install]\n\
          WantedBy=multi-user.target\n",
-        comment(&task.name),
-        comment(set.name()),
+        description(&task.name),
+        description(set.name()),
         task.affinity
     )
 }

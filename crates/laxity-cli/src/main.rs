@@ -3,6 +3,8 @@
 //! Words go to standard error, data to standard output. Exit codes: 0 clean, 1 misses or a violation where asked
 //! to judge, 2 usage or input, 3 the environment cannot do it, 130 interrupted.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod analysis;
 mod arguments;
 mod commands;
@@ -20,6 +22,7 @@ mod study;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    output::show_panics();
     let arguments: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let role = laxity_run::internal_role(&arguments)

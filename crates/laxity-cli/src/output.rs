@@ -2,7 +2,7 @@
 
 use crate::arguments::Said;
 pub use laxity_model::cannot_write;
-use laxity_model::{Diagnostic, Failure, Result};
+use laxity_model::{Diagnostic, Failure, Result, shown_json, shown_lines, shown_message};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -49,18 +49,41 @@ pub fn note(words: impl std::fmt::Display) {
     }
 }
 
-/// Says something on standard error. A reader that left, or a full disk behind it, must not end a run.
+/// Says something on standard error: a line, or one with more lines quoted below it. A reader that left, or a full disk
+/// behind it, must not end a run.
 pub fn say(words: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "{}", shown(&words.to_string()));
+    to_standard_error(&shown_message(&words.to_string()));
+}
+
+/// Says several lines on standard error, each as it is.
+pub fn say_lines(text: &str) {
+    to_standard_error(&shown_lines(text));
 }
 
 /// Says what is wrong, and the way out; the first word in red on a terminal that wants colours.
 pub fn say_error(error: &Diagnostic) {
     let words = error.to_string();
     match words.strip_prefix("error:").filter(|_| colors(&std::io::stderr())) {
-        Some(rest) => say(format_args!("\u{1b}[1;31merror:\u{1b}[0m{rest}")),
-        None => say(words),
+        Some(rest) => to_standard_error(&format!("\u{1b}[1;31merror:\u{1b}[0m{rest}")),
+        None => to_standard_error(&words),
     }
+}
+
+/// What is shown already, to standard error.
+fn to_standard_error(shown: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", in_locale(shown));
+}
+
+/// From now on the words of a panic are shown as all others: they may quote a name.
+pub fn show_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        say(format_args!("thread '{}' {panic}", thread.name().unwrap_or("<unnamed>")));
+        let trace = std::backtrace::Backtrace::capture();
+        if trace.status() == std::backtrace::BacktraceStatus::Captured {
+            say_lines(&trace.to_string());
+        }
+    }));
 }
 
 /// Whether colours belong into a stream: it is a terminal, and neither NO_COLOR nor a dumb terminal is against them.
@@ -75,31 +98,25 @@ pub fn utf8() -> bool {
     *UTF8.get_or_init(laxity_report::locale_is_utf8)
 }
 
-/// Words as the locale can show them, and as no terminal obeys them: names of files and what is in them may be anybody's.
-/// Laxity's own colours stay.
-fn shown(words: &str) -> Cow<'_, str> {
-    let words = harmless(words);
-    if utf8() { words } else { Cow::Owned(laxity_report::ascii(&words).into_owned()) }
+/// Words as the locale can show them.
+fn in_locale(words: &str) -> Cow<'_, str> {
+    if utf8() { Cow::Borrowed(words) } else { laxity_report::ascii(words) }
 }
 
-/// Every control character but line ends, tabs and colours (`ESC [ 1 ; 31 m`) becomes U+FFFD.
-fn harmless(words: &str) -> Cow<'_, str> {
-    let is_harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if !words.contains(is_harmful) {
-        return Cow::Borrowed(words);
+/// What is shown of text with laxity's own colours (`ESC [ 1 ; 31 m`), which stay.
+fn coloured(text: &str) -> Cow<'_, str> {
+    if !text.contains('\u{1b}') {
+        return shown_lines(text);
     }
-    let mut out = String::with_capacity(words.len());
-    let mut rest = words;
-    while let Some(at) = rest.find(is_harmful) {
-        out += &rest[..at];
-        let (kept, after) = colour(&rest[at..]).unwrap_or_else(|| {
-            let next = rest[at..].chars().next().map_or(0, char::len_utf8);
-            ("\u{fffd}", &rest[at + next..])
-        });
-        out += kept;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        out += &shown_lines(&rest[..at]);
+        let (kept, after) = colour(&rest[at..]).unwrap_or_else(|| rest[at..].split_at(1));
+        out += &if kept.len() > 1 { Cow::Borrowed(kept) } else { shown_lines(kept) };
         rest = after;
     }
-    Cow::Owned(out + rest)
+    Cow::Owned(out + &shown_lines(rest))
 }
 
 /// A colour at the beginning, and what follows it.
@@ -110,7 +127,12 @@ fn colour(text: &str) -> Option<(&str, &str)> {
 
 /// Writes words and tables to standard output, in ASCII where the locale is not UTF-8.
 pub fn print(text: &str) -> Result<()> {
-    print_data(&shown(text))
+    print_data(&in_locale(&shown_lines(text)))
+}
+
+/// The same for text that laxity has given colours: every name in it was escaped before them.
+pub fn print_coloured(text: &str) -> Result<()> {
+    print_data(&in_locale(&coloured(text)))
 }
 
 /// Writes data for other programs to standard output, as it is. A reader that left (`| head`) is no error.
@@ -137,7 +159,7 @@ pub fn columns() -> Option<u16> {
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
-    print_data(&(text + "\n"))
+    print_data(&(shown_json(&text).into_owned() + "\n"))
 }
 
 /// Success, or the exit code for misses.
@@ -147,19 +169,19 @@ pub fn verdict(clean: bool) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use super::harmless;
+    use super::coloured;
 
     #[test]
-    fn a_terminal_obeys_colours_and_nothing_else() {
-        for (words, shown) in [
+    fn colours_stay_where_laxity_gives_them_and_nothing_else_does() {
+        for (text, shown) in [
             ("plain\n\ttext", "plain\n\ttext"),
             ("\u{1b}[1;31merror:\u{1b}[0m no", "\u{1b}[1;31merror:\u{1b}[0m no"),
-            ("a\u{1b}]0;owned\u{7}b", "a\u{fffd}]0;owned\u{fffd}b"),
-            ("\u{1b}[2J\u{1b}[31", "\u{fffd}[2J\u{fffd}[31"),
-            ("over\rwritten\u{8}\u{9b}31m", "over\u{fffd}written\u{fffd}\u{fffd}31m"),
-            ("\u{1b}", "\u{fffd}"),
+            ("a\u{1b}]0;owned\u{7}b", "a\\u{1b}]0;owned\\u{7}b"),
+            ("\u{1b}[2J\u{1b}[31", "\\u{1b}[2J\\u{1b}[31"),
+            ("over\rwritten\u{8}\u{9b}31m", "over\\rwritten\\u{8}\\u{9b}31m"),
+            ("\u{1b}", "\\u{1b}"),
         ] {
-            assert_eq!(harmless(words), shown, "{words:?}");
+            assert_eq!(coloured(text), shown, "{text:?}");
         }
     }
 }

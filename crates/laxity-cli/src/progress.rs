@@ -2,6 +2,7 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use laxity_model::shown;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ impl Steps {
     /// Begins the next step, which counts something.
     pub fn begin_counting(&mut self, what: &str, unit: &str) -> Step {
         self.done += 1;
-        let label = format!("[{}/{}] {what}", self.done, self.total);
+        let label = format!("[{}/{}] {}", self.done, self.total, shown(what));
         // How much there is to do is not known yet: a bar would be full.
         let bar = ProgressBar::no_length();
         if self.quiet || !self.terminal {
@@ -51,7 +52,7 @@ impl Phase {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
         bar.set_style(ProgressStyle::with_template("{msg} {elapsed}").expect("a valid template"));
-        bar.set_message(format!("{what} ..."));
+        bar.set_message(format!("{} ...", shown(what)));
         bar.enable_steady_tick(Duration::from_millis(200));
         Phase(bar)
     }
@@ -83,7 +84,7 @@ impl Step {
         }
         self.bar.set_length(total);
         self.bar.set_position(done);
-        self.bar.set_prefix(remark.to_owned());
+        self.bar.set_prefix(shown(remark).into_owned());
     }
 
     /// Shows what is done with what it made, which cannot be counted.
@@ -91,7 +92,7 @@ impl Step {
         self.bar.set_style(
             ProgressStyle::with_template("{msg:32!} {elapsed} {prefix}").expect("a valid template"),
         );
-        self.bar.set_prefix(what.to_owned());
+        self.bar.set_prefix(shown(what).into_owned());
     }
 
     /// Ends it without a trace.

@@ -5,6 +5,7 @@
 //! `/usr/share/laxity`. Platforms and overheads are in the program, too, by name (`laxity list`).
 
 use crate::output;
+use laxity_model::ShownPath as _;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -32,7 +33,7 @@ pub fn located(path: &Path) -> Cow<'_, Path> {
     let Some(file) = substitute(path, &ROOTS) else { return Cow::Borrowed(path) };
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !said.contains(&file) {
-        output::say(format_args!("{}: taken from {}", path.display(), file.display()));
+        output::say(format_args!("{}: taken from {}", path.shown(), file.shown()));
         said.push(file.clone());
     }
     Cow::Owned(file)
@@ -91,7 +92,7 @@ fn named<'a>(name: &'a str, roots: &[PathBuf]) -> Cow<'a, str> {
         return Cow::Borrowed(name);
     }
     match (substitute(path, roots), name.strip_prefix("schemas/")) {
-        (Some(file), _) => Cow::Owned(file.display().to_string()),
+        (Some(file), _) => Cow::Owned(file.to_string_lossy().into_owned()),
         (None, Some(schema)) => Cow::Owned(format!("{SCHEMAS_PUBLISHED}{schema}")),
         (None, None) => Cow::Borrowed(name),
     }
@@ -126,7 +127,7 @@ mod tests {
         let there = share.path().join("studies/only-there.toml");
         assert_eq!(
             reworded("run studies/only-there.toml, as in studies/only-there.toml.", &roots),
-            format!("run {there}, as in {there}.", there = there.display()),
+            format!("run {there}, as in {there}.", there = there.shown()),
         );
         for unchanged in ["studies/missing.toml", "see `other/file.toml`", "", "a/b c. d"] {
             assert_eq!(reworded(unchanged, &roots), unchanged);

@@ -7,6 +7,8 @@
 //!   for byte. Where there is no BPF ([`available`]), what needs it is skipped and says why.
 //! - [`report`]: what the verifier has to look at, and what a queue operation costs, in both builds.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 pub mod bpf;
 mod event;
 pub mod hold;

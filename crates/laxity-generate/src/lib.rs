@@ -17,6 +17,8 @@
 //! # Ok::<(), laxity_model::Diagnostic>(())
 //! ```
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod calandrino2007;
 mod catalogue;
 mod common;

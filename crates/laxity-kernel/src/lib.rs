@@ -3,6 +3,8 @@
 //! A [`Scheduler`] is one policy on one set of cells. Whatever ends it (dropped, its process killed, thrown out by the
 //! kernel), the kernel's own scheduler goes on with all tasks.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod clock;
 mod cores;
 mod counters;

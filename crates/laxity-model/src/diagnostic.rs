@@ -1,5 +1,6 @@
 //! One error type for everything a user can cause: what is wrong, the rule it breaks, and the way out.
 
+use crate::shown_message;
 use std::fmt;
 
 /// Which exit code an error ends the program with.
@@ -66,15 +67,16 @@ impl Diagnostic {
     }
 }
 
+/// A line for the message and one for the hint, whatever names are in them; further lines are quoted.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = match self.failure {
             Failure::Usage | Failure::Environment => "error",
             Failure::Interrupted => "interrupted",
         };
-        write!(f, "{word}: {}", self.message)?;
+        write!(f, "{word}: {}", shown_message(&self.message))?;
         match &self.hint {
-            Some(hint) => write!(f, "\nhint: {hint}"),
+            Some(hint) => write!(f, "\nhint: {}", shown_message(hint)),
             None => Ok(()),
         }
     }

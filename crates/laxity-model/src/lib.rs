@@ -4,6 +4,8 @@
 //! exact rationals ([`Utilization`]), and an error in an input is a [`Diagnostic`] that names the
 //! value, the rule and the fix.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod byte_size;
 mod cache;
 mod cpu_list;
@@ -20,7 +22,9 @@ mod scheduler;
 mod server;
 mod server_sizes;
 mod sharing;
+mod shell;
 mod shipped;
+mod shown;
 mod sysfs;
 mod task;
 mod task_set;
@@ -48,7 +52,9 @@ pub use scheduler::{PriorityRule, Scheduler, Scope};
 pub use server::{DeferrableServer, ServerSize};
 pub use server_sizes::{ServerChoice, ServerSizes};
 pub use sharing::{MemoryGroup, Sharing};
+pub use shell::shell_word;
 pub use shipped::ShippedPlatform;
+pub use shown::{Shown, ShownPath, check_name, is_escaped, shown, shown_json, shown_lines, shown_message};
 pub use task::{AccessPattern, Arrival, Group, Task, TaskKind, WorkingSet};
 pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use time::Duration;

@@ -1,6 +1,6 @@
 //! Names that a user mistypes: which known one was meant, and which there are.
 
-use crate::Diagnostic;
+use crate::{Diagnostic, shown};
 use std::fmt::Write as _;
 
 /// A hint lists so many names at most; `laxity list` has the others.
@@ -41,7 +41,7 @@ impl<'a> Names<'a> {
 
     /// The error for a name that is none of these.
     pub fn unknown(&self, text: &str) -> Diagnostic {
-        Diagnostic::usage(format!("{} `{text}` is not known", self.what)).hint(self.hint(text))
+        Diagnostic::usage(format!("{} `{}` is not known", self.what, shown(text))).hint(self.hint(text))
     }
 
     /// `did you mean ...? Choose from ...`

@@ -1,6 +1,6 @@
 //! A multicore machine: cores with speeds, caches, memory nodes, clusters.
 
-use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope};
+use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope, check_name};
 use std::fmt;
 use std::str::FromStr;
 
@@ -147,6 +147,8 @@ impl Platform {
         numa_nodes: Vec<NumaNode>,
         clusters: Option<Vec<CpuList>>,
     ) -> Result<Self> {
+        let name = name.into();
+        check_name("the name of the platform", &name)?;
         if cores.is_empty() {
             return Err(Diagnostic::usage("the platform has no cores").hint("describe at least one core"));
         }
@@ -175,7 +177,7 @@ impl Platform {
         }
         let clusters = clusters.unwrap_or_else(|| clusters_by_cache(&cpus, &caches));
         check_clusters(&cpus, &clusters)?;
-        Ok(Platform { name: name.into(), cores, caches, numa_nodes, clusters })
+        Ok(Platform { name, cores, caches, numa_nodes, clusters })
     }
 
     /// The same machine with other clusters.

@@ -8,7 +8,9 @@
 //!    form a cluster.
 //! 3. Without `node/`, nothing is said of memory nodes.
 
-use crate::{Cache, CacheKind, Core, CpuList, Diagnostic, Failure, NumaNode, Platform, Result, Speed};
+use crate::{
+    Cache, CacheKind, Core, CpuList, Diagnostic, Failure, NumaNode, Platform, Result, ShownPath as _, Speed,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -31,7 +33,7 @@ impl Platform {
         let nodes = numa_nodes(&system.join("node"), &online);
         Self::new("this machine", cores, caches, nodes, None).map_err(|e| {
             Diagnostic { failure: Failure::Environment, ..e }
-                .context(format!("topology in {}", system.display()))
+                .context(format!("topology in {}", system.shown()))
         })
     }
 
@@ -55,7 +57,7 @@ fn online_cpus(system: &Path) -> Result<CpuList> {
     let file = system.join("cpu/online");
     let online = read::<CpuList>(&file).filter(|cpus| !cpus.is_empty());
     online.ok_or_else(|| {
-        Diagnostic::environment(format!("{} does not list the online CPUs", file.display()))
+        Diagnostic::environment(format!("{} does not list the online CPUs", file.shown()))
             .hint("mount sysfs on /sys, or describe the machine in a file and give it as --platform")
     })
 }

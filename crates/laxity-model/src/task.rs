@@ -1,6 +1,6 @@
 //! A recurring task and its parameters.
 
-use crate::{CpuList, Demand, Diagnostic, Duration, Result, Utilization};
+use crate::{CpuList, Demand, Diagnostic, Duration, Result, Utilization, check_name};
 
 /// How a task's jobs arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -146,13 +146,7 @@ impl Task {
         if self.name.is_empty() {
             return Err(Diagnostic::usage("a task has an empty name").hint("give every task a unique name"));
         }
-        if self.name.chars().any(char::is_control) {
-            return Err(Diagnostic::usage(format!(
-                "task name `{}` has control characters",
-                self.name.escape_debug()
-            ))
-            .hint("use printable characters in task names"));
-        }
+        check_name("task name", &self.name)?;
         for (what, value) in
             [("wcet", self.wcet), (self.period_word(), self.period()), ("deadline", self.deadline_rel)]
         {
@@ -194,14 +188,12 @@ impl Task {
             return Err(task("working set has a read:write ratio of 0:0".into())
                 .hint("write the ratio as in \"4:1\""));
         }
-        if let Some(group) = &self.group
-            && (group.name.is_empty() || group.name.chars().any(char::is_control))
-        {
-            return Err(task(format!(
-                "group name `{}` is empty or has control characters",
-                group.name.escape_debug()
-            ))
-            .hint("name the group with printable characters, or leave it out"));
+        if let Some(group) = &self.group {
+            if group.name.is_empty() {
+                return Err(task("has a group without a name".into()).hint("name the group, or leave it out"));
+            }
+            check_name("group name", &group.name)
+                .map_err(|error| error.context(format!("task `{}`", self.name)))?;
         }
         if let Some(group) = &self.group
             && group.shared_bytes > self.working_set.size_bytes

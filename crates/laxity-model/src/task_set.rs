@@ -1,6 +1,6 @@
 //! A checked set of tasks.
 
-use crate::{Diagnostic, Duration, LoadSum, Result, Task, TaskKind, Utilization};
+use crate::{Diagnostic, Duration, LoadSum, Result, Task, TaskKind, Utilization, check_name, shown};
 use std::collections::BTreeMap;
 
 /// The most tasks a set may have.
@@ -33,13 +33,7 @@ impl TaskSet {
     /// Checks the tasks and all names. An empty set is an error.
     pub fn new(name: impl Into<String>, tasks: Vec<Task>) -> Result<Self> {
         let name = name.into();
-        if name.chars().any(char::is_control) {
-            return Err(Diagnostic::usage(format!(
-                "the name of the task set, `{}`, has control characters",
-                name.escape_debug()
-            ))
-            .hint("give it a `name` of printable characters, or rename its file"));
-        }
+        check_name("the name of the task set", &name)?;
         if tasks.is_empty() {
             return Err(Diagnostic::usage("the task set is empty").hint("describe at least one task"));
         }
@@ -79,10 +73,10 @@ impl TaskSet {
         &self.name
     }
 
-    /// Gives the set another name, of which each control character becomes U+FFFD.
+    /// Gives the set another name, with control characters escaped as [`shown`] does.
     #[must_use]
     pub fn renamed(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into().replace(char::is_control, "\u{fffd}");
+        self.name = shown(&name.into()).into_owned();
         self
     }
 

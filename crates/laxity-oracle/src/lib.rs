@@ -27,6 +27,8 @@
 //! The [`reference()`] scheduler makes the schedule that a definition describes, slowly and obviously, and a
 //! [`Timeline`] compares it with any other. [`tiny`] enumerates task sets that are small enough to try them all.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod activity;
 mod definition;
 mod names;

@@ -11,6 +11,8 @@
 //!
 //! [`record`] does all of it; [`Recorder`] gives the records themselves.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod cost;
 mod probes;
 mod record;

@@ -21,6 +21,8 @@
 //! Sources: lelli2012, 5.4 (the ILP); lindsay2012, 5.2, 5.3 and 6.1.5 (heuristics, LWFG, overload); Baruah and Fisher,
 //! "The partitioned multiprocessor scheduling of sporadic task systems", RTSS 2005 (`bf-deadline`, `dbf`).
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod acceptance;
 mod admission;
 mod bin;

@@ -4,6 +4,8 @@
 //! makes one decision and leaves its [`Action`]s, which the host carries out. What the entry points mean is written in
 //! `policy/native.h` and `policy/linking.h`; nothing is decided here.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod admission;
 mod balance;
 mod deferrable;

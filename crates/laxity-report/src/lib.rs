@@ -14,6 +14,8 @@
 //! # }
 //! ```
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod analysis;
 mod background;
 mod beside;
@@ -23,6 +25,7 @@ mod evidence_tables;
 mod html;
 mod inflation;
 mod markdown;
+mod markdown_text;
 mod number;
 mod pages;
 mod plot;

@@ -1,6 +1,7 @@
 //! A short summary for a README next to the results.
 
 use crate::evidence_tables;
+use crate::markdown_text::{inline, line};
 use crate::{Recommendation, Report};
 
 /// The answer, the glance, misses by task, Table 4.
@@ -13,37 +14,36 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
         evidence_tables::glance(study, &all, &report.recommendation).markdown()
     );
     if let Some(worst) = evidence_tables::worst_tasks(study, &all, evidence_tables::WORST_TASKS_MOST) {
-        out += &format!("## {}\n\n{}\n", worst.caption, worst.markdown());
+        out += &format!("## {}\n\n{}\n", inline(&worst.caption), worst.markdown());
     }
     if let Some(verified) = crate::verified::table(study) {
-        out += &format!("## {}\n\n{}\n", verified.caption, verified.markdown());
+        out += &format!("## {}\n\n{}\n", inline(&verified.caption), verified.markdown());
     }
     if let Some(beside) = crate::beside::table(study, report.beside()) {
-        out += &format!("## {}\n\n{}\n", beside.caption, beside.markdown());
+        out += &format!("## {}\n\n{}\n", inline(&beside.caption), beside.markdown());
     }
     if let Some(caches) = crate::caches::table(study) {
-        out += &format!("## {}\n\n{}\n", caches.caption, caches.markdown());
+        out += &format!("## {}\n\n{}\n", inline(&caches.caption), caches.markdown());
     }
     if let Some(background) = crate::background::table(study) {
-        out += &format!("## {}\n\n{}\n", background.caption, background.markdown());
+        out += &format!("## {}\n\n{}\n", inline(&background.caption), background.markdown());
     }
     for table in evidence_tables::table_4_on_page(study, &report.layout) {
-        out += &format!("### {}\n\n{}\n", table.caption, table.markdown());
+        out += &format!("### {}\n\n{}\n", inline(&table.caption), table.markdown());
     }
     out
 }
 
 fn answer(recommendation: &Recommendation) -> String {
     let simulated = recommendation.host == Some(laxity_trace::Host::Simulator);
-    let headline = match (&recommendation.label, recommendation.misses_nothing) {
+    let label = recommendation.label.as_deref().map(inline);
+    let headline = match (label, recommendation.misses_nothing) {
         (Some(label), true) if simulated => format!("**Best in simulation: {label}.**"),
         (Some(label), true) => format!("**Deploy {label}.**"),
         (Some(label), false) => format!("**{label} is the least bad, but it misses.**"),
         (None, _) => "**No recommendation.**".to_owned(),
     };
-    let items = |items: &[String]| {
-        items.iter().map(|item| format!("- {}\n", item.replace('<', "&lt;"))).collect::<String>()
-    };
+    let items = |items: &[String]| items.iter().map(|item| format!("- {}\n", line(item))).collect::<String>();
     let mut out = format!("{headline}\n\n{}", items(&recommendation.reasons));
     if !recommendation.caveats.is_empty() {
         out += &format!("\nBefore you rely on it:\n\n{}", items(&recommendation.caveats));

@@ -1,7 +1,8 @@
 //! Pages of studies: what was found, tables and figures, as one self-contained HTML page and as Markdown.
 
+use crate::markdown_text::{cell, inline, line};
 use crate::plot::{BarsFigure, LinesFigure, bars_svg, lines_svg};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, shown_lines};
 use minijinja::Environment;
 use serde::Serialize;
 
@@ -141,21 +142,22 @@ impl StudyPage {
         environment
             .get_template("study.html")
             .and_then(|template| template.render(minijinja::value::Serde(&page)))
+            .map(|page| shown_lines(&page).into_owned())
             .map_err(defect)
     }
 
     /// The page as Markdown; its figures are those of [`StudyPage::images`], in `plots/`.
     pub fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\n{}\n", self.title, self.subtitle);
+        let mut text = format!("# {}\n\n{}\n", inline(&self.title), line(&self.subtitle));
         for lines in [&self.notes, &self.findings] {
             if !lines.is_empty() {
                 text.push('\n');
             }
-            lines.iter().for_each(|line| text += &format!("- {line}\n"));
+            lines.iter().for_each(|words| text += &format!("- {}\n", line(words)));
         }
         for section in self.shown() {
-            text += &format!("\n## {}\n", section.heading);
-            section.paragraphs.iter().for_each(|words| text += &format!("\n{words}\n"));
+            text += &format!("\n## {}\n", inline(&section.heading));
+            section.paragraphs.iter().for_each(|words| text += &format!("\n{}\n", line(words)));
             section.tables.iter().for_each(|table| text += &markdown_table(table));
             // One paragraph: without the figures no gaps are left.
             if section.has_figures() {
@@ -164,7 +166,7 @@ impl StudyPage {
             let lines = section.figures.iter().map(|figure| (&figure.title, &figure.stem));
             let bars = section.histograms.iter().map(|figure| (&figure.title, &figure.stem));
             for (title, stem) in lines.chain(bars) {
-                text += &format!("![{title}](plots/{stem}.svg)\n");
+                text += &format!("![{}](plots/{stem}.svg)\n", inline(title));
             }
         }
         text
@@ -172,12 +174,13 @@ impl StudyPage {
 }
 
 fn markdown_table(table: &PlainTable) -> String {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let in_row = |cells: &[String]| cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(" | ");
+    let row = |cells: &[String]| format!("| {} |\n", in_row(cells));
     let marks: Vec<String> = (0..table.columns.len())
         .map(|at| if at < table.words { "---".to_owned() } else { "---:".to_owned() })
         .collect();
-    let rows: String = table.rows.iter().map(|row| line(row)).collect();
-    format!("\n{}:\n\n{}{}{rows}", table.caption, line(&table.columns), line(&marks))
+    let rows: String = table.rows.iter().map(|cells| row(cells)).collect();
+    format!("\n{}:\n\n{}| {} |\n{rows}", line(&table.caption), row(&table.columns), marks.join(" | "))
 }
 
 #[cfg(test)]
@@ -216,7 +219,7 @@ mod tests {
         ] {
             assert!(html.contains(part), "no {part} in\n{html}");
         }
-        assert!(page.markdown().contains("here\n\n- at <most>\n\n- fpp is the cheapest\n"));
+        assert!(page.markdown().contains("here\n\n- at &lt;most>\n\n- fpp is the cheapest\n"));
         assert!(page.markdown().contains("| scheduler | µs |\n| --- | ---: |\n| fpp | 1.5 |\n"));
     }
 

@@ -1,5 +1,6 @@
 //! Tables, independent of where they are shown.
 
+use crate::markdown_text::{self, cell};
 use serde::Serialize;
 
 /// How a cell is emphasized where the medium can.
@@ -110,9 +111,6 @@ impl Table {
 
     /// As a Markdown table; group headings are joined with the column's own.
     pub(crate) fn markdown(&self) -> String {
-        let cell = |text: &str| {
-            text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;").replace('\n', " ")
-        };
         let line = |fields: Vec<String>| format!("| {} |\n", fields.join(" | "));
         let head = |c: &Column| cell(format!("{} {}", c.group, c.label).trim());
         let rule = |c: &Column| if c.number { "---:".to_owned() } else { "---".to_owned() };
@@ -122,7 +120,7 @@ impl Table {
             out += &line(row.iter().map(|field| cell(&field.text)).collect());
         }
         for note in &self.notes {
-            out += &format!("\n{}\n", cell(note));
+            out += &format!("\n{}\n", markdown_text::line(note));
         }
         out
     }

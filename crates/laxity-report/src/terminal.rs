@@ -4,6 +4,7 @@ use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
 use crate::{background, beside, caches, evidence_tables, inflation, symbols, verified};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
+use laxity_model::shown;
 
 /// Where the text goes, and how much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -195,10 +196,10 @@ fn bold(text: &str, style: TextStyle) -> String {
     if style.color { format!("\x1b[1m{text}\x1b[0m") } else { text }
 }
 
-/// Names come from files: escape sequences in them must not reach the terminal.
+/// Text as it is shown, before colours and lines are put around it: names come from files.
 fn printable(text: &str, style: TextStyle) -> String {
-    let text: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if style.ascii { symbols::ascii(&text).into_owned() } else { text }
+    let text = shown(text);
+    if style.ascii { symbols::ascii(&text).into_owned() } else { text.into_owned() }
 }
 
 /// Breaks at words; continuation lines are indented under the first.

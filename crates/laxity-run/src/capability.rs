@@ -5,7 +5,7 @@ use crate::guardian::online_cpus;
 use crate::perf;
 use crate::sched::{self, Policy};
 use laxity_kernel::{Capability, Privileges, Support};
-use laxity_model::{Duration, PriorityRule, Scheduler, Scope};
+use laxity_model::{Duration, PriorityRule, Scheduler, Scope, ShownPath as _};
 use std::collections::BTreeMap;
 
 /// Why something is not possible here, and what helps.
@@ -120,6 +120,6 @@ fn writable(hierarchy: Hierarchy) -> Result<Hierarchy, String> {
     let (Hierarchy::V1(path) | Hierarchy::V2(path)) = &hierarchy;
     match rustix::fs::access(path, rustix::fs::Access::WRITE_OK) {
         Ok(()) => Ok(hierarchy),
-        Err(error) => Err(format!("{} is not writable: {error}", path.display())),
+        Err(error) => Err(format!("{} is not writable: {error}", path.shown())),
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::journal::{Journal, PinnedThread, Undo};
 use crate::plan::Cell;
-use laxity_model::{CpuList, Diagnostic, Result};
+use laxity_model::{CpuList, Diagnostic, Result, ShownPath as _};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -121,7 +121,7 @@ impl Setup<'_> {
             write(&home.join("cpuset.cpu_exclusive"), "1").map_err(|error| {
                 error.hint(format!(
                     "another cpuset below {} shares CPUs {} (containers do that), or {0} is not exclusive itself",
-                    base.display(),
+                    base.shown(),
                     cell.cpus
                 ))
             })?;
@@ -224,7 +224,7 @@ pub fn write(path: &Path, value: &str) -> Result<()> {
 }
 
 fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::environment(format!("cannot {what} {}: {error}", path.display()))
+    Diagnostic::environment(format!("cannot {what} {}: {error}", path.shown()))
         .hint("cpusets need root and a writable cgroup file system")
 }
 

@@ -7,7 +7,7 @@ mod permitted;
 mod pinned;
 
 use crate::private::PrivateDirectory;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 pub use pinned::{PinnedThread, Stat};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -77,7 +77,7 @@ impl Journal {
         let mut left = Vec::new();
         while let Some(step) = self.steps.pop() {
             if let Err(error) = step.apply() {
-                failures.push(format!("{}: {error}", step.path().display()));
+                failures.push(format!("{}: {error}", step.path().shown()));
                 left.insert(0, step);
             }
         }
@@ -90,10 +90,10 @@ impl Journal {
     }
 }
 
-/// Writes a line to standard error. A closed standard error must not keep the host from being put back.
+/// Writes a line to standard error, whatever names are in the words. A closed standard error must not keep the host from being put back.
 pub fn warn(words: impl std::fmt::Display) {
     use io::Write;
-    let _ = writeln!(io::stderr(), "{words}");
+    let _ = writeln!(io::stderr(), "{}", laxity_model::shown_message(&words.to_string()));
 }
 
 impl Drop for Journal {
@@ -167,7 +167,7 @@ fn members(path: &Path) -> String {
 fn unreadable(file: &Path, error: &str) -> Diagnostic {
     Diagnostic::environment(format!(
         "an earlier run was killed, and what it changed cannot be read from {}: {error}",
-        file.display()
+        file.shown()
     ))
     .hint(
         "restore by hand: remove the cgroups named laxity-*, write 1 into cpuset.sched_load_balance (cgroup v1); \
@@ -176,7 +176,7 @@ fn unreadable(file: &Path, error: &str) -> Diagnostic {
 }
 
 fn not_believed(file: &Path, why: &str) -> Diagnostic {
-    Diagnostic::environment(format!("{} is no journal of laxity's: {why}", file.display()))
+    Diagnostic::environment(format!("{} is no journal of laxity's: {why}", file.shown()))
         .hint("nothing of it was carried out; find out who has written it, then remove it")
 }
 
@@ -230,7 +230,7 @@ fn recover_one(
         "an earlier run was killed and its changes cannot be undone: {}",
         failures.join("; ")
     ))
-    .hint(format!("undo them by hand (they are listed in {}), then remove that file", file.display())))
+    .hint(format!("undo them by hand (they are listed in {}), then remove that file", file.shown())))
 }
 
 #[cfg(test)]

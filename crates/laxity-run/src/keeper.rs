@@ -8,7 +8,7 @@ use crate::journal::warn;
 use crate::private::PrivateDirectory;
 use crate::runtime_dir::state_directory;
 use crate::standing::Standing;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::Path;
@@ -209,7 +209,7 @@ fn recover(directory: &PrivateDirectory) -> Result<()> {
         .map_err(|error| {
             Diagnostic::environment(format!(
                 "threads of an earlier policy are not as they were before it, and {} cannot be read: {error}",
-                directory.path().join(FILE).display()
+                directory.path().join(FILE).shown()
             ))
             .hint("put them back by hand (chrt, taskset), then remove that file")
         })?;

@@ -6,6 +6,8 @@
 //! the run at its time and puts everything back, whatever happens to the program. A *worker* per cell (or for several,
 //! where a group is spread over them) runs the tasks as threads and dies with the guardian. All see the jobs in one shared memory.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod abort;
 mod alone;
 mod budget;

@@ -5,7 +5,7 @@
 //! owner and mode are checked through the descriptor by which all of its files are then reached, links are never
 //! followed, and of files only those are read that the user owns alone.
 
-use laxity_model::{Diagnostic, Draft, Result, remove_at};
+use laxity_model::{Diagnostic, Draft, Result, ShownPath as _, remove_at};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -36,7 +36,7 @@ impl PrivateDirectory {
     /// It is a link, another user's, or others may write to it; or an error of the file system.
     pub fn open(path: &Path) -> Result<Self> {
         let cannot = |error: Errno| {
-            Diagnostic::environment(format!("cannot use {} for run-time state: {error}", path.display()))
+            Diagnostic::environment(format!("cannot use {} for run-time state: {error}", path.shown()))
                 .hint("make it writable, or run as root")
         };
         match fs::mkdir(path, Mode::RWXU) {
@@ -149,7 +149,7 @@ fn foreign(stat: &Stat) -> Option<String> {
 }
 
 fn refused(path: &Path, why: &str) -> Diagnostic {
-    Diagnostic::environment(format!("cannot trust {} with run-time state: {why}", path.display())).hint(
+    Diagnostic::environment(format!("cannot trust {} with run-time state: {why}", path.shown())).hint(
         "laxity restores the host by what it finds there; remove it if nothing in it is yours, and it is made anew with mode 0700",
     )
 }

@@ -2,7 +2,7 @@
 
 use crate::journal;
 use crate::private::PrivateDirectory;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustix::fs::FlockOperation;
 use std::ffi::OsString;
@@ -27,7 +27,7 @@ impl MachineLock {
     fn acquire_in(directory: PrivateDirectory) -> Result<Self> {
         let mut file = directory.lock_file("lock").map_err(|error| {
             let path = directory.path().join("lock");
-            Diagnostic::environment(format!("cannot use {}: {error}", path.display()))
+            Diagnostic::environment(format!("cannot use {}: {error}", path.shown()))
                 .hint("remove it if no laxity is running")
         })?;
         if rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err() {

@@ -1,5 +1,7 @@
 //! The discrete-event simulator: the schedulers of `policy/` on any platform, with modelled costs.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod background;
 mod changes;
 pub mod costs;

@@ -4,6 +4,7 @@ mod contradictions;
 
 use crate::file::{CurveFile, WrittenGuarantee};
 use crate::profiles::read_overheads;
+use crate::study::check_curve;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads};
 use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{Guarantee, Priorities, Test, catalogue};
@@ -211,6 +212,7 @@ pub(crate) fn curves(
 
 fn curve(file: &CurveFile) -> Result<Curve> {
     let name = file.name.clone().unwrap_or_else(|| file.scheduler.clone());
+    check_curve(&name, file.note.as_deref())?;
     let here = |error: Diagnostic| error.context(format!("curve `{name}`"));
     let placement: Method = file.placement.as_deref().unwrap_or("ffd").parse().map_err(here)?;
     if placement.may_solve() {

@@ -4,7 +4,7 @@
 //! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; anything
 //! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
 
-use laxity_model::{Diagnostic, OutputDirectory, Result};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -104,7 +104,7 @@ fn lock(file: &File, directory: &Path) -> Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => {
-            Err(Diagnostic::usage(format!("{}: another laxity is at work there", directory.display()))
+            Err(Diagnostic::usage(format!("{}: another laxity is at work there", directory.shown()))
                 .hint("wait for it, or choose another directory"))
         }
         Err(TryLockError::Error(error)) => Err(refused(directory, &error)),
@@ -125,7 +125,7 @@ fn claim(output: &OutputDirectory, description: &Value) -> Result<()> {
             }
             Err(Diagnostic::usage(format!(
                 "{} has points of another study: {} differ",
-                directory.display(),
+                directory.shown(),
                 differing.join(", ")
             ))
             .hint("choose another directory with --out, or remove that one"))
@@ -148,12 +148,12 @@ fn differing(known: &Value, wanted: &Value) -> Vec<String> {
 }
 
 fn damaged(path: &Path, why: &str) -> Diagnostic {
-    Diagnostic::usage(format!("{} is damaged: {why}", path.display()))
+    Diagnostic::usage(format!("{} is damaged: {why}", path.shown()))
         .hint("remove the directory, or choose another one with --out")
 }
 
 fn refused(path: &Path, error: &Error) -> Diagnostic {
-    let words = format!("cannot write {}: {error}", path.display());
+    let words = format!("cannot write {}: {error}", path.shown());
     match error.kind() {
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists | ErrorKind::IsADirectory => {
             Diagnostic::usage(words).hint("choose another directory with --out")

@@ -13,6 +13,8 @@
 //! 4. Where the axis is refined, further points follow from the counts alone ([`Refinement`]).
 //! 5. Tasks are placed by their parameters as given, before overheads enter them.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod answer;
 mod axis;
 mod conduct;

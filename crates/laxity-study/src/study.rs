@@ -9,7 +9,7 @@ use crate::simulation::{SimulationFile, SimulationStudy, is_simulation};
 use crate::{Planned, Point, PointSampler, Quantity, Tally};
 use laxity_analysis::{Guarantee, WORK_DEFAULT};
 use laxity_generate::{Decimal, Request};
-use laxity_model::{Diagnostic, Result, name_of, read_file};
+use laxity_model::{Diagnostic, Result, name_of, read_file, shown};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -117,6 +117,7 @@ impl Study {
     fn of(file: StudyFile, stem: &str, beside: &Path, changes: Changes) -> Result<Study> {
         let name = file.name.clone().unwrap_or_else(|| stem.to_owned());
         check_name(&name)?;
+        check_words(&file.title, file.source.as_deref(), &file.notes)?;
         let (processors, cluster) = platform(&file)?;
         let sets = within("sets", changes.sets.unwrap_or(file.sets), SETS_MOST)?;
         let steps = within("steps", file.steps.unwrap_or(WORK_DEFAULT), u64::MAX)?;
@@ -272,8 +273,21 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
     if !name.is_empty() && name.chars().all(good) && !name.starts_with('.') && name.len() <= 100 {
         return Ok(());
     }
-    Err(Diagnostic::usage(format!("name `{name}`: a study's name is also that of its directory"))
+    Err(Diagnostic::usage(format!("name `{}`: a study's name is also that of its directory", shown(name)))
         .hint("use letters, digits, `-`, `_` and `.`, as in `name = \"cerqueira2014-fig8a\"`"))
+}
+
+/// Refuses words on a study that would not be shown as they are.
+pub(crate) fn check_words(title: &str, source: Option<&str>, notes: &[String]) -> Result<()> {
+    laxity_model::check_name("the title", title)?;
+    source.map_or(Ok(()), |source| laxity_model::check_name("the source", source))?;
+    notes.iter().try_for_each(|note| laxity_model::check_name("the note", note))
+}
+
+/// Refuses a curve whose name or note would not be shown as it is.
+pub(crate) fn check_curve(name: &str, note: Option<&str>) -> Result<()> {
+    laxity_model::check_name("the name of the curve", name)?;
+    note.map_or(Ok(()), |note| laxity_model::check_name("the note of the curve", note))
 }
 
 pub(crate) fn within(what: &str, number: u64, most: u64) -> Result<u64> {

@@ -3,6 +3,8 @@
 //! A producer (the runner, the simulator) makes a [`Run`] full of [`Job`]s; [`ResultsDirectory`] keeps it,
 //! [`load`] gives it back, and [`Summary`] turns it into the metrics that every table, plot and `--json` shows.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod activities_file;
 mod analysis;
 mod column_writer;

@@ -8,7 +8,7 @@ use crate::cache::{Cache, Kernel};
 use crate::process::finish;
 use crate::version::KernelVersion;
 use crate::{Audience, Flavour};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ impl<'a> Archive<'a> {
         let root = cache.root().join("apt");
         let archive = Archive { cache, root, interrupt };
         archive.prepare().map_err(|error| {
-            Diagnostic::environment(format!("cannot write {}: {error}", archive.root.display()))
+            Diagnostic::environment(format!("cannot write {}: {error}", archive.root.shown()))
                 .hint("set LAXITY_VM_CACHE to a directory that you may write to")
         })?;
         Ok(archive)
@@ -84,7 +84,7 @@ impl<'a> Archive<'a> {
 
     /// An apt program that knows nothing but these archives.
     fn apt(&self, program: &str) -> Command {
-        let at = |name: &str| self.root.join(name).display().to_string();
+        let at = |name: &str| self.root.join(name).to_string_lossy().into_owned();
         let mut command = Command::new(program);
         let options = [
             format!("Dir::Etc::sourcelist={}", at("sources.list")),
@@ -123,9 +123,8 @@ impl<'a> Archive<'a> {
         let mut update = self.apt("apt-get");
         update.args(["update", "-qq", "--error-on=any"]);
         match finish(&mut update, self.interrupt, audience, || None) {
-            Ok(_) => fs::write(&stamp, "").map_err(|error| {
-                Diagnostic::environment(format!("cannot write {}: {error}", stamp.display()))
-            }),
+            Ok(_) => fs::write(&stamp, "")
+                .map_err(|error| Diagnostic::environment(format!("cannot write {}: {error}", stamp.shown()))),
             Err(error) if error == crate::process::interrupted() => Err(error),
             Err(_) if age.is_some() => {
                 audience.words(

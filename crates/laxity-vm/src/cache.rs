@@ -8,7 +8,7 @@ use crate::preflight::{Preflight, examine};
 use crate::process::{LOOK_EVERY, interrupted};
 use crate::version::KernelVersion;
 use crate::{Audience, Flavour};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -111,7 +111,7 @@ impl Cache {
         if free < ROOM_BYTES {
             return Err(Diagnostic::environment(format!(
                 "{} has {} MiB free; fetching a kernel takes up to {} MiB",
-                self.root.display(),
+                self.root.shown(),
                 free >> 20,
                 ROOM_BYTES >> 20
             ))
@@ -203,7 +203,7 @@ fn known_kernel(directory: &Path) -> Option<(KernelVersion, Kernel)> {
 }
 
 fn cannot(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::environment(format!("cannot write the cache {}: {error}", path.display()))
+    Diagnostic::environment(format!("cannot write the cache {}: {error}", path.shown()))
         .hint("set LAXITY_VM_CACHE to a directory that you may write to")
 }
 

@@ -3,6 +3,7 @@
 //! Layout: Linux, Documentation/driver-api/early-userspace/buffer-format.rst ("newc"). Archives may follow each other;
 //! later entries replace earlier ones.
 
+use laxity_model::ShownPath as _;
 use std::collections::BTreeSet;
 use std::io::{Result, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -89,7 +90,7 @@ impl<W: Write> Archive<W> {
     }
 
     fn entry(&mut self, entry: &Entry) -> Result<()> {
-        let too_large = || std::io::Error::other(format!("{}: larger than 4 GiB", entry.path.display()));
+        let too_large = || std::io::Error::other(format!("{}: larger than 4 GiB", entry.path.shown()));
         let name = entry.path.strip_prefix("/").unwrap_or(entry.path).as_os_str().as_bytes();
         let size = u32::try_from(entry.content.len()).map_err(|_| too_large())?;
         let name_size = u32::try_from(name.len() + 1).map_err(|_| too_large())?;

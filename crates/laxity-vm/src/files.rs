@@ -4,7 +4,7 @@
 //! the host is copied in under the same path, and so is what `--with` names. What is new or changed afterwards comes
 //! back: everything in the working directory, and everything at or below a path outside it that an argument names.
 
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
@@ -39,7 +39,7 @@ impl Travel {
         for path in with {
             let path = resolve(cwd, path);
             if fs::symlink_metadata(&path).is_err() {
-                return Err(Diagnostic::usage(format!("--with {}: there is no such file", path.display()))
+                return Err(Diagnostic::usage(format!("--with {}: there is no such file", path.shown()))
                     .hint("check the path"));
             }
             travel.take(path);
@@ -166,7 +166,7 @@ pub fn items(root: &Path) -> Result<Vec<Item>> {
         let modified = u32::try_from(seen.mtime()).unwrap_or(0);
         found.push(Item { path, kind, permissions: seen.permissions().mode() & 0o7777, modified });
         if found.len() > ENTRIES_MAX {
-            return Err(Diagnostic::usage(format!("{} has more than {ENTRIES_MAX} files", root.display()))
+            return Err(Diagnostic::usage(format!("{} has more than {ENTRIES_MAX} files", root.shown()))
                 .hint(
                     "everything an argument names is copied into the machine; name the files that are needed",
                 ));
@@ -184,7 +184,7 @@ fn children(directory: &Path) -> Result<Vec<PathBuf>> {
 
 /// Why a file cannot be copied in.
 pub fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::usage(format!("cannot copy {} into the machine: {error}", path.display()))
+    Diagnostic::usage(format!("cannot copy {} into the machine: {error}", path.shown()))
         .hint("everything that an argument names is copied in; check its permissions")
 }
 
@@ -252,7 +252,7 @@ mod tests {
     fn a_watched_path_contains_those_below_it() {
         let here = directory(&["a/b/c"]);
         let at = |name: &str| here.path().join(name);
-        let arguments = [at("a/b/x"), at("a"), at("a/y")].map(|path| path.display().to_string());
+        let arguments = [at("a/b/x"), at("a"), at("a/y")].map(|path| path.to_string_lossy().into_owned());
         let found = Travel::of(Path::new("/nowhere"), &arguments, &[]).expect("no --with");
         assert_eq!(found.watched, [PathBuf::from("/nowhere"), at("a")]);
     }
@@ -264,7 +264,7 @@ mod tests {
         let found = items(&here.path().join("d")).expect("readable");
         let names: Vec<String> = found
             .iter()
-            .map(|item| item.path.strip_prefix(here.path()).expect("below").display().to_string())
+            .map(|item| item.path.strip_prefix(here.path()).expect("below").to_string_lossy().into_owned())
             .collect();
         assert_eq!(names, ["d", "d/a", "d/a/inner", "d/link", "d/z"]);
         assert_eq!(found[3].kind, ItemKind::Link("z".into()));

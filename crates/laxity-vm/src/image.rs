@@ -3,7 +3,7 @@
 //! Layout: Linux, Documentation/arch/x86/boot.rst ("The Real-Mode Kernel Header").
 
 use crate::elf::{Elf, u32_at};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -43,12 +43,12 @@ impl Image {
     /// The file cannot be read, or is no kernel for x86-64.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|error| {
-            Diagnostic::usage(format!("cannot read the kernel {}: {error}", path.display())).hint(
+            Diagnostic::usage(format!("cannot read the kernel {}: {error}", path.shown())).hint(
                 "name a kernel image such as /boot/vmlinuz-6.18, or leave --kernel out to have one fetched",
             )
         })?;
         Self::parse(bytes).map_err(|why| {
-            Diagnostic::usage(format!("{} is not a kernel for this machine: {why}", path.display()))
+            Diagnostic::usage(format!("{} is not a kernel for this machine: {why}", path.shown()))
                 .hint("a bzImage for x86-64 is needed, such as Debian's /boot/vmlinuz-*")
         })
     }

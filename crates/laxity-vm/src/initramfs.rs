@@ -8,7 +8,7 @@ use crate::archive::find_program;
 use crate::cpio::Archive;
 use crate::elf::Elf;
 use crate::files::{HOME, ItemKind, SCRATCH, Travel, items, unreadable};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -237,7 +237,7 @@ fn too_large(bytes_max: u64, largest: &Path) -> Diagnostic {
     Diagnostic::usage(format!(
         "what the arguments name does not fit into the machine's memory: it is more than {} MiB (largest: {})",
         bytes_max >> 20,
-        largest.display()
+        largest.shown()
     ))
     .hint("everything that an argument names is copied in, directories with all that is in them; name less of it, or raise --memory")
 }
@@ -245,7 +245,7 @@ fn too_large(bytes_max: u64, largest: &Path) -> Diagnostic {
 /// The shared libraries of a program, and what loads them, as the loader itself finds them.
 fn libraries(program: &Path, interpreter: &str) -> Result<Vec<PathBuf>> {
     let listed = Command::new(interpreter).arg("--list").arg(program).output().map_err(|error| {
-        Diagnostic::environment(format!("cannot list the libraries of {}: {error}", program.display()))
+        Diagnostic::environment(format!("cannot list the libraries of {}: {error}", program.shown()))
     })?;
     let listed_text = String::from_utf8_lossy(&listed.stdout);
     if !listed.status.success() || listed_text.contains("not found") {
@@ -253,7 +253,7 @@ fn libraries(program: &Path, interpreter: &str) -> Result<Vec<PathBuf>> {
             listed_text.lines().find(|line| line.contains("not found")).unwrap_or("its loader fails");
         return Err(Diagnostic::environment(format!(
             "{} does not run here: {}",
-            program.display(),
+            program.shown(),
             missing.trim()
         )));
     }
@@ -325,7 +325,7 @@ mod tests {
     }
 
     fn has(listing: &str, path: &Path) -> bool {
-        let wanted = path.strip_prefix("/").unwrap_or(path).display().to_string();
+        let wanted = path.strip_prefix("/").unwrap_or(path).to_string_lossy().into_owned();
         listing.lines().any(|line| line == wanted)
     }
 

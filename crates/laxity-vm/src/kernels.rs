@@ -5,7 +5,7 @@ use crate::cache::{Cache, Kernel};
 use crate::preflight::{KNOWN_GOOD, Preflight, preflight, worth_fetching};
 use crate::version::{KernelVersion, Line};
 use crate::{Audience, Flavour};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -138,7 +138,7 @@ impl Search<'_> {
     fn nothing_cached(&self) -> Diagnostic {
         Diagnostic::environment(format!(
             "{} has no good kernel of line {} ({})",
-            self.cache.root().display(),
+            self.cache.root().shown(),
             self.line,
             self.flavour
         ))

@@ -11,6 +11,8 @@
 //! Limits: x86-64 only; the kernel needs its virtio console (or a UART) built in, as Debian's are. An emulated machine
 //! (no KVM) has no timing: order and invariants can be judged in it, times cannot.
 
+#![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
+
 mod accelerator;
 mod agent;
 mod archive;

@@ -4,7 +4,7 @@ use crate::accelerator::Accelerator;
 use crate::agent::{AGENT_COMMAND, AGENT_FILE, PORT_NAME};
 use crate::archive::find_program;
 use crate::process::Tied;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -93,7 +93,7 @@ fn emulation(version: &str) -> &'static str {
 /// QEMU cannot be started.
 pub fn start(qemu: &Path, hardware: &Hardware) -> Result<(Tied, Lines)> {
     let cannot =
-        |error: std::io::Error| Diagnostic::environment(format!("cannot start {}: {error}", qemu.display()));
+        |error: std::io::Error| Diagnostic::environment(format!("cannot start {}: {error}", qemu.shown()));
     let pair = || {
         let flags = SocketFlags::CLOEXEC;
         socketpair(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(|error| cannot(error.into()))
@@ -161,7 +161,7 @@ fn arguments(hardware: &Hardware, emulation: &str, port: RawFd, uart: RawFd) -> 
         (false, Accelerator::Kvm) => add(&["-accel", "kvm", "-cpu", "host"]),
         (false, Accelerator::Tcg) => add(&["-accel", emulation, "-cpu", "max"]),
     }
-    add(&["-kernel", &hardware.kernel.display().to_string()]);
+    add(&["-kernel", &hardware.kernel.to_string_lossy().into_owned()]);
     add(&["-initrd", &format!("/proc/self/fd/{}", hardware.initramfs.as_raw_fd())]);
     add(&["-append", &kernel_command_line(hardware)]);
     words

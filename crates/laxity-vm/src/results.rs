@@ -2,7 +2,7 @@
 
 use crate::files::Travel;
 use crate::protocol::Frame;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -69,7 +69,7 @@ impl<'a> Results<'a> {
             true => Ok(()),
             false => Err(Diagnostic::environment(format!(
                 "the machine sends {}, where no results were to be expected",
-                path.display()
+                path.shown()
             ))),
         }
     }
@@ -143,7 +143,7 @@ fn settle_file(kept: &Path, path: &Path) -> Result<()> {
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::environment(format!("cannot write {}, which the machine has made: {error}", path.display()))
+    Diagnostic::environment(format!("cannot write {}, which the machine has made: {error}", path.shown()))
         .hint("choose a path that you may write to, on a disk with room")
 }
 

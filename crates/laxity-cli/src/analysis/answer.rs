@@ -371,7 +371,8 @@ impl OverheadsAnswer {
     pub fn of(placed: &PlacedSet, names: &[&str], guarantee: Guarantee) -> Option<Self> {
         let charge = placed.charge.as_ref().filter(|_| !placed.is_served())?;
         let eaten = placed.scheduler.eaten(&placed.as_placed(&placed.tasks), guarantee);
-        let file = |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let file =
+            |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned());
         let task = |(&name, eaten): (&&str, &Eaten)| TaskEaten {
             task: name.to_owned(),
             wcet_ns: eaten.wcet,

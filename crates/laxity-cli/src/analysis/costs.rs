@@ -4,7 +4,9 @@ use super::placed::running;
 use crate::shipped;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{CacheKind, CpuList, Diagnostic, Duration, Platform, Policy, Result, read_file};
+use laxity_model::{
+    CacheKind, CpuList, Diagnostic, Duration, Platform, Policy, Result, ShownPath as _, read_file,
+};
 use laxity_study::read_overheads;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -82,7 +84,7 @@ impl Charges {
             if file.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
                 return Err(Diagnostic::usage(format!(
                     "{}: overheads for an analysis come from CSV",
-                    file.path.display()
+                    file.path.shown()
                 ))
                 .hint(
                     "`laxity run --overheads` writes such files (overheads/*-max.csv); TOML is for simulations",
@@ -163,11 +165,11 @@ impl Charge {
         let beyond = columns(self.overheads.extrapolated(tasks_most).filter(counts).collect());
         let mut notes = Vec::new();
         if !absent.is_empty() {
-            notes.push(format!("{} has no {absent}: it costs nothing", file.display()));
+            notes.push(format!("{} has no {absent}: it costs nothing", file.shown()));
         }
         if !beyond.is_empty() {
             let what = format!("{tasks_most} tasks are outside of what was measured of {beyond}");
-            notes.push(format!("{}: {what}: extrapolated", file.display()));
+            notes.push(format!("{}: {what}: extrapolated", file.shown()));
         }
         notes
     }

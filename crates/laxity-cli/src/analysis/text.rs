@@ -5,7 +5,7 @@ use super::answer::{
     SchedulerAnswer, VerdictAnswer, VerdictName,
 };
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
-use laxity_model::{Duration, TaskSet, plural};
+use laxity_model::{Duration, TaskSet, plural, shown};
 
 /// Width of tables where there is no terminal.
 const WIDTH: u16 = 100;
@@ -225,7 +225,7 @@ fn servers(cells: &[CellAnswer]) -> Option<String> {
 fn overheads(answer: &OverheadsAnswer, quantum_ns: Option<u64>) -> String {
     let files: Vec<&str> = answer.file.iter().chain(&answer.cache_delays).map(String::as_str).collect();
     let quanta = quantum_ns.map(|ns| format!("quanta of {} (--tick)", Duration::from_ns(ns)));
-    let costs = (!files.is_empty()).then(|| format!("overheads ({})", files.join(", ")));
+    let costs = (!files.is_empty()).then(|| format!("overheads ({})", shown(&files.join(", "))));
     let from = quanta.into_iter().chain(costs).collect::<Vec<_>>().join(" and ");
     match (answer.utilization_inflated, &answer.no_room) {
         (Some(inflated), _) => {

@@ -6,7 +6,8 @@ use crate::output;
 use clap::Args;
 use laxity_analysis::overheads::CacheDelays;
 use laxity_model::{
-    Diagnostic, Platform, Result, STANDARD, TaskSet, closest, plural, read_file, read_platform,
+    Diagnostic, Platform, Result, STANDARD, ShownPath as _, TaskSet, closest, plural, read_file,
+    read_platform, shown,
 };
 use laxity_sim::costs::read_costs;
 use laxity_study::{Changes, Described, read_overheads};
@@ -129,15 +130,15 @@ pub fn check(arguments: &CheckArguments) -> Result<ExitCode> {
 /// What is right to standard output, what is wrong to standard error.
 fn tell(found: &Found) -> Result<()> {
     if let (Some(kind), Some(description)) = (found.kind, &found.description) {
-        return output::print(&format!("{}: {kind}, valid: {description}\n", found.file));
+        return output::print(&format!("{}: {kind}, valid: {}\n", shown(&found.file), shown(description)));
     }
     let error = Diagnostic::usage(found.error.clone().unwrap_or_default());
-    output::say(Diagnostic { hint: found.hint.clone(), ..error });
+    output::say_error(&Diagnostic { hint: found.hint.clone(), ..error });
     Ok(())
 }
 
 fn look(path: &Path, import: ImportArguments) -> Found {
-    let file = path.display().to_string();
+    let file = path.to_string_lossy().into_owned();
     let kind = kind_of(path);
     let described = kind.clone().and_then(|kind| described(path, kind, import));
     let kind = kind.ok().map(Kind::name);
@@ -163,7 +164,7 @@ fn kind_of(path: &Path) -> Result<Kind> {
     if path.is_dir() {
         return match path.join(MANIFEST_FILE).exists() {
             true => Ok(Kind::Results),
-            false => Err(Diagnostic::usage(format!("{}: no {MANIFEST_FILE} is in it", path.display()))
+            false => Err(Diagnostic::usage(format!("{}: no {MANIFEST_FILE} is in it", path.shown()))
                 .hint("name a directory that `laxity run`, `compare` or `simulate --out` made, or a file")),
         };
     }
@@ -172,7 +173,7 @@ fn kind_of(path: &Path) -> Result<Kind> {
         Some("xml") => Ok(Kind::TaskSet),
         Some("csv") => read_file(path, |text| Ok(kind_of_csv(text))),
         Some("parquet") => {
-            Err(Diagnostic::usage(format!("{}: a table, not something laxity is given", path.display()))
+            Err(Diagnostic::usage(format!("{}: a table, not something laxity is given", path.shown()))
                 .hint("name the results directory that it is in; pandas, polars and DuckDB read the table"))
         }
         _ => read_file(path, kind_of_document),

@@ -1,7 +1,7 @@
 //! `laxity exec`: a program that was written for SCHED_DEADLINE, under the attached policy.
 
 use clap::Args;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::os::unix::process::CommandExt as _;
@@ -45,7 +45,7 @@ pub fn check_program(program: &OsStr) -> Result<()> {
 }
 
 pub fn cannot_be_started(program: &OsStr, error: &io::Error) -> Diagnostic {
-    let what = format!("{} cannot be started: {error}", program.display());
+    let what = format!("{} cannot be started: {error}", program.shown());
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => {
             Diagnostic::usage(what).hint("name a program in PATH, or give its path")

@@ -7,7 +7,8 @@ use laxity_generate::{
     COMMON_PARAMETERS, Description, Fallback, GENERATORS, Parameter, Parameters, Request, lelli2012,
 };
 use laxity_model::{
-    ByteSize, Diagnostic, Existing, Result, STANDARD, TaskSet, check_writable, plural, write_file,
+    ByteSize, Diagnostic, Existing, Result, STANDARD, ShownPath as _, TaskSet, check_writable, plural,
+    write_file,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -213,7 +214,7 @@ pub fn generate(arguments: &GenerateArguments) -> Result<ExitCode> {
         output::print_json(&array)?;
     }
     if let Some(path) = out {
-        output::note(format_args!("wrote {} to {}", plural(written, "task set"), path.display()));
+        output::note(format_args!("wrote {} to {}", plural(written, "task set"), path.shown()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -248,11 +249,11 @@ fn check_folder(out: Option<&Path>, asked: Option<&str>) -> Result<()> {
     let stem = path.with_extension("");
     Err(Diagnostic::usage(format!(
         "-o {}: several sets do not go into one file, and a directory of this name looks like one",
-        path.display()
+        path.shown()
     ))
     .hint(format!(
         "name a directory, as in -o {} --format {}",
-        stem.display(),
+        stem.shown(),
         asked.unwrap_or(extension)
     )))
 }
@@ -264,19 +265,19 @@ fn format_of<'a>(path: &'a Path, asked: Option<&'a str>) -> Result<&'a str> {
     match asked {
         Some(asked) if known && asked != extension => Err(Diagnostic::usage(format!(
             "--format {asked} contradicts the name {}, which readers take for {extension}",
-            path.display()
+            path.shown()
         ))
         .hint(format!("name the file *.{asked}, or leave --format out"))),
         _ if extension == "xml" => Err(Diagnostic::usage(format!(
             "cannot write {}: laxity reads XML (of SimSo) but does not write it",
-            path.display()
+            path.shown()
         ))
         .hint(format!("name the file *.{}", FORMATS.join(", *.")))),
         Some(asked) => Ok(asked),
         None if known => Ok(extension),
         None if extension.is_empty() => Ok(DEFAULT_FORMAT),
         None => {
-            Err(Diagnostic::usage(format!("cannot write {}: laxity writes no .{extension}", path.display()))
+            Err(Diagnostic::usage(format!("cannot write {}: laxity writes no .{extension}", path.shown()))
                 .hint(format!("name the file *.{}, or say --format {DEFAULT_FORMAT}", FORMATS.join(", *."))))
         }
     }

@@ -26,7 +26,9 @@ use crate::arguments::{Command, ImportArguments, RunningArguments};
 use crate::experiment::{Below, Finished, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output, shipped};
-use laxity_model::{Diagnostic, Duration, Platform, Result, Sharing, TaskSet, read_task_set_as};
+use laxity_model::{
+    Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, read_task_set_as,
+};
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
 use laxity_trace::{Existing, RunStatus};
@@ -69,7 +71,7 @@ fn read_sets(paths: &[PathBuf], import: ImportArguments) -> Result<Vec<TaskSet>>
         let set = read_set(path, import)?;
         let same = sets.iter().filter(|other| other.name() == set.name()).count();
         sets.push(if same > 0 {
-            let name = format!("{} ({})", set.name(), path.display());
+            let name = format!("{} ({})", set.name(), path.shown());
             set.renamed(name)
         } else {
             set
@@ -81,10 +83,10 @@ fn read_sets(paths: &[PathBuf], import: ImportArguments) -> Result<Vec<TaskSet>>
 fn read_set(path: &Path, import: ImportArguments) -> Result<TaskSet> {
     let imported = read_task_set_as(&shipped::located(path), import.incomplete())?;
     for warning in &imported.warnings {
-        output::say(format_args!("warning: {}: {warning}", path.display()));
+        output::say(format_args!("warning: {}: {warning}", path.shown()));
     }
     // Also for those that do not go by what tasks share: a slip in it is no less one.
-    Sharing::of(&imported.set).map_err(|error| error.context(path.display().to_string()))?;
+    Sharing::of(&imported.set).map_err(|error| error.context(path.shown().to_string()))?;
     Ok(imported.set)
 }
 
@@ -198,7 +200,7 @@ fn conclude(
     if finished.interrupted {
         output::say(format_args!(
             "interrupted: what was measured until then is in {}",
-            finished.directory.path().display()
+            finished.directory.path().shown()
         ));
         return Ok(ExitCode::from(output::INTERRUPTED));
     }

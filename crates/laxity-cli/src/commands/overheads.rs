@@ -4,7 +4,7 @@ use crate::arguments::{count, value};
 use crate::overheads::{Probes, record_during, write_costs};
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_model::{Diagnostic, Duration, OutputDirectory, Result};
+use laxity_model::{Diagnostic, Duration, OutputDirectory, Result, ShownPath as _};
 use laxity_overheads::{Class, Options, Recorded, SamplesFile, terminal};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
@@ -112,7 +112,7 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
 /// Refuses what would be overwritten, before anything is measured.
 fn make_room(directory: &Path, force: bool) -> Result<OutputDirectory> {
     if directory.join(SUMMARY_FILE).exists() && !force {
-        return Err(Diagnostic::usage(format!("{} has a recording already", directory.display()))
+        return Err(Diagnostic::usage(format!("{} has a recording already", directory.shown()))
             .hint("choose another --out, or replace it with --force"));
     }
     let output = OutputDirectory::create(directory)?;
@@ -180,7 +180,7 @@ fn keep(
         let tasks = arguments.tasks.unwrap_or_else(|| u32::try_from(seen.len()).expect("few threads"));
         write_costs(output, class.name(), class, &[(tasks, &recorded.groups)], &recorded.summary)?;
     }
-    output::say(format_args!("recording: {}", output.path().display()));
+    output::say(format_args!("recording: {}", output.path().shown()));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::overheads::{self, RunOverheads};
 use crate::progress::Phase;
 use crate::simulation::views::{Shown, Views};
 use crate::{output, simulation};
-use laxity_model::{Diagnostic, OutputDirectory, Result};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown_json};
 use laxity_oracle::Verdict;
 use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
 use laxity_trace::{AnalysisRecord, Host, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
@@ -89,14 +89,14 @@ impl<'a> Answer<'a> {
             analysis: report.analysis(),
             schedules: report.runs().iter().filter_map(schedule).collect(),
             overheads,
-            results: results.map(|directory| directory.display().to_string()),
+            results: results.map(|directory| directory.to_string_lossy().into_owned()),
         }
     }
 
     fn text(&self) -> Result<String> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Diagnostic::environment(format!("cannot write JSON: {error}")))?;
-        Ok(text + "\n")
+        Ok(shown_json(&text).into_owned() + "\n")
     }
 }
 
@@ -128,7 +128,7 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
         }
     }
     if shown.is_empty() {
-        return Err(Diagnostic::environment(format!("{} has no events", arguments.directory.display()))
+        return Err(Diagnostic::environment(format!("{} has no events", arguments.directory.shown()))
             .hint("simulate with `laxity simulate SET --events --out DIR`, or run with --record on"));
     }
     views.check(shown.len())?;
@@ -146,7 +146,7 @@ pub fn print(report: &Report<'_>, verdicts: &[(u32, Verdict)], json: bool, table
     if json {
         output::print_data(&Answer::of(report, verdicts, &[], None).text()?)
     } else if tables {
-        output::print(&report.text(style()))
+        print_text(report)
     } else {
         Ok(())
     }
@@ -191,15 +191,15 @@ pub fn publish(
     if json {
         output::print_data(&text)?;
     } else if tables {
-        output::print(&report.text(style()))?;
+        print_text(&report)?;
         output::print(&overheads::text(&overheads))?;
     }
     written.map_err(|error| error.context("the answer is above, and the report is not written"))?;
     for costs in overheads::costs_files(directory) {
-        output::note(format_args!("costs of scheduling, for `laxity simulate --costs`: {}", costs.display()));
+        output::note(format_args!("costs of scheduling, for `laxity simulate --costs`: {}", costs.shown()));
     }
     let page = directory.join(laxity_report::HTML_FILE);
-    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).shown()));
     let real_runs = || report.summary().runs.iter().filter(|run| run.host != Host::Simulator);
     Ok(Found {
         recommended_is_clean: report.recommendation().misses_nothing,
@@ -225,12 +225,19 @@ fn is_clean(scheduler: &SchedulerSummary) -> bool {
     scheduler.counts.misses == 0 && scheduler.runs_not_made == 0 && scheduler.runs_interrupted == 0
 }
 
+/// The tables, in colours where the terminal wants them.
+fn print_text(report: &Report<'_>) -> Result<()> {
+    let style = style();
+    let text = report.text(style);
+    if style.color { output::print_coloured(&text) } else { output::print(&text) }
+}
+
 fn style() -> TextStyle {
     let terminal = std::io::stdout().is_terminal();
     TextStyle {
         width: output::columns(),
         borders: terminal,
-        color: terminal && std::env::var_os("NO_COLOR").is_none(),
+        color: output::colors(&std::io::stdout()),
         ascii: !output::utf8(),
         verbose: output::verbose(),
     }

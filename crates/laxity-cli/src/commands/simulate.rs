@@ -5,7 +5,7 @@ use crate::arguments::SimulateArguments;
 use crate::simulation::views::{Shown, Views, open};
 use crate::simulation::{self, Finished, Mechanics, Settings};
 use crate::{interrupt, output, shipped};
-use laxity_model::{CpuList, Diagnostic, Result, TaskSet};
+use laxity_model::{CpuList, Diagnostic, Result, TaskSet, shown};
 use laxity_oracle::Verdict;
 use laxity_report::Report;
 use laxity_sim::TICK;
@@ -135,7 +135,7 @@ pub fn rows(cpus: &CpuList) -> u32 {
 pub fn heading(run: &Run, set: &TaskSet) -> String {
     let repetition =
         if run.repetition > 0 { format!(", repetition {}", run.repetition) } else { String::new() };
-    format!("# run {}: {} under {}{repetition}", run.id, set.name(), run.scheduler)
+    format!("# run {}: {} under {}{repetition}", run.id, set.name(), shown(&run.scheduler))
 }
 
 /// Writes the report if it is wanted and the answer to standard output. Whether nothing was missed.
@@ -182,7 +182,7 @@ fn below_servers(finished: &Finished, sets: &[TaskSet], tables: bool) -> Result<
         (true, _) => Ok(()),
         (false, true) => output::print(&text),
         (false, false) => {
-            output::say(text.trim_end());
+            output::say_lines(text.trim_end());
             Ok(())
         }
     }
@@ -199,7 +199,7 @@ fn verdicts(finished: &Finished, sets: &[TaskSet], tables: bool) -> Result<()> {
     if tables {
         output::print(&text)
     } else {
-        output::say(text.trim_end());
+        output::say_lines(text.trim_end());
         Ok(())
     }
 }

@@ -5,7 +5,7 @@ use crate::arguments::VerifyArguments;
 use crate::experiment::verify_again;
 use crate::output;
 use crate::simulation::{set_of, verifiable};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use laxity_oracle::{Verdict, Verification};
 use laxity_trace::{Manifest, Run};
 use schemars::JsonSchema;
@@ -103,8 +103,8 @@ pub fn chosen(manifest: &Manifest, wanted: Option<u32>) -> Result<Vec<&Run>> {
 
 fn nothing_to_verify(arguments: &VerifyArguments) -> Diagnostic {
     let which = match arguments.run {
-        Some(run) => format!("run {run} of {}", arguments.directory.display()),
-        None => arguments.directory.display().to_string(),
+        Some(run) => format!("run {run} of {}", arguments.directory.shown()),
+        None => arguments.directory.shown().to_string(),
     };
     Diagnostic::environment(format!("{which} has no events to verify"))
         .hint("simulate with `laxity simulate SET --events --out DIR`, or run with --record on")

@@ -1,6 +1,8 @@
 //! How fast working sets are walked alone: measured, or read from a file, so that several calls give jobs the same work.
 
-use laxity_model::{Diagnostic, Existing, Result, Task, TaskSet, WalkKind, WalkRates, write_file};
+use laxity_model::{
+    Diagnostic, Existing, Result, ShownPath as _, Task, TaskSet, WalkKind, WalkRates, write_file,
+};
 use laxity_run::{AccessRate, access_rate};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +42,7 @@ impl Calibration {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Calibration::default()),
             Err(error) => return Err(cannot("read", file, &error)),
         };
-        let rates = WalkRates::from_json(&text, &file.display().to_string())?;
+        let rates = WalkRates::from_json(&text, &file.shown().to_string())?;
         let rate = |accesses, span| AccessRate::of(accesses, span).expect("read: both are above 0");
         Ok(Calibration {
             rates: rates.iter().map(|(kind, accesses, span)| (kind, rate(accesses, span))).collect(),
@@ -85,7 +87,7 @@ impl Calibration {
 }
 
 fn cannot(what: &str, file: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::usage(format!("cannot {what} {}: {error}", file.display()))
+    Diagnostic::usage(format!("cannot {what} {}: {error}", file.shown()))
         .hint("name a file with --calibration that can be read and written")
 }
 

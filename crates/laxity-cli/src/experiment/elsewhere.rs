@@ -2,7 +2,7 @@
 
 use crate::output;
 use crate::simulation::NamedScheduler;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, shell_word};
 use laxity_run::{Capabilities, Refusal};
 
 /// How `laxity-kernel` abbreviates the command.
@@ -25,28 +25,20 @@ pub fn check(schedulers: &[NamedScheduler], capabilities: &Capabilities) -> Resu
     if own.len() == schedulers.len() {
         return Err(Diagnostic::environment(what).hint(hint));
     }
-    output::say(format_args!("note: {what}\nhint: {hint}"));
+    output::say(format_args!("note: {what}"));
+    output::say(format_args!("hint: {hint}"));
     Ok(())
 }
 
 /// What helps, with the command line in full.
 pub fn hint(refusal: &Refusal, arguments: impl Iterator<Item = String>) -> String {
-    let words: Vec<String> = arguments.map(|word| quoted(&word)).collect();
+    let words: Vec<String> = arguments.map(|word| shell_word(&word).into_owned()).collect();
     let command = format!("laxity vm -- {}", words.join(" "));
     if refusal.hint.contains(SHORT) {
         refusal.hint.replace(SHORT, &command)
     } else {
         format!("{}, or: {command}", refusal.hint)
     }
-}
-
-/// As a shell reads it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]
@@ -64,6 +56,5 @@ mod tests {
             format!("boot another, or: {command}")
         );
         assert_eq!(hint(&refusal("run as root"), call()), format!("run as root, or: {command}"));
-        assert_eq!(quoted(""), "''");
     }
 }

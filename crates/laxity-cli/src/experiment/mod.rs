@@ -29,8 +29,8 @@ use crate::progress::{Phase, Steps};
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{
-    Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, ServerSizes, Speed, TaskSet, Utilization,
-    plural,
+    Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, ServerSizes, ShownPath as _, Speed,
+    TaskSet, Utilization, plural,
 };
 use laxity_place::{Fit, Method, Overload};
 use laxity_run::{
@@ -213,7 +213,7 @@ impl Bench {
         // Before anything real-time is tried: another run's measurements must not be disturbed.
         let lock = MachineLock::acquire()?;
         for path in lock.restored() {
-            output::say(format_args!("note: an earlier run was killed; restored {}", path.display()));
+            output::say(format_args!("note: an earlier run was killed; restored {}", path.shown()));
         }
         let capabilities = Capabilities::probe();
         Ok(Bench { lock, capabilities, measuring: probes.map(Measuring::begin).transpose()? })

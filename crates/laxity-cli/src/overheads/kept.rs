@@ -1,7 +1,7 @@
 //! Overheads in a results directory.
 
 use crate::output;
-use laxity_model::{Diagnostic, OutputDirectory, Result};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown};
 use laxity_overheads::{Class, Groups, Row, SamplesFile, Summary, Which, overheads_csv, terminal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub fn read(directory: &Path) -> Result<Vec<RunOverheads>> {
             continue;
         }
         let unreadable = |error: &dyn std::fmt::Display| {
-            Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+            Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
                 .hint("is it a file that laxity has written?")
         };
         let text = fs::read_to_string(&path).map_err(|error| unreadable(&error))?;
@@ -120,12 +120,12 @@ pub fn text(all: &[RunOverheads]) -> String {
         format!(
             "\nOverheads of {} with {} ({} tasks, {} CPUs; run {}; kernel {}). Samples that an interrupt disturbed are \
              counted only.\n\n{}",
-            overheads.scheduler,
-            overheads.set,
+            shown(&overheads.scheduler),
+            shown(&overheads.set),
             overheads.tasks,
             overheads.cpus,
             overheads.run,
-            overheads.recorded.kernel,
+            shown(&overheads.recorded.kernel),
             terminal(&overheads.recorded, class)
         )
     };

@@ -9,7 +9,9 @@ use crate::output;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_analysis::{DoubleHit, SporadicTask};
 use laxity_kernel::{Capability, Core, Enrolled, Privileges, Scheduler, monotonic_ns};
-use laxity_model::{CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, Speed};
+use laxity_model::{
+    CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, ShownPath as _, Speed,
+};
 use laxity_run::{Channel, Keeper, Policy, Standing};
 use refusals::{Bound, beside_guests, check_times, no_thread, not_capable, share_of, words};
 use std::collections::BTreeMap;
@@ -78,7 +80,7 @@ impl Authority {
         let keeper = Keeper::start()?;
         let path = super::socket()?;
         let listener = listen(&path).map_err(|error| {
-            Diagnostic::environment(format!("{} cannot be listened at: {error}", path.display()))
+            Diagnostic::environment(format!("{} cannot be listened at: {error}", path.shown()))
                 .hint("promote, demote and resize need it: make the directory writable")
         })?;
         // The kernel's side orders them by the numbers that were free, and anew when it starts anew.

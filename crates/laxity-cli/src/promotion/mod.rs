@@ -7,7 +7,7 @@ mod messages;
 pub use authority::{Authority, Reserved};
 pub use messages::{Order, Outcome, Proven, lateness};
 
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use laxity_run::{Channel, state_directory};
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
@@ -28,14 +28,14 @@ pub fn ask(order: &Order) -> Result<Outcome> {
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
         ErrorKind::PermissionDenied => Diagnostic::environment(format!(
             "only the user who has loaded amp-rm may change its tasks: {}: {error}",
-            path.display()
+            path.shown()
         ))
         .hint("run this as that user: sudo laxity ..."),
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
-            Diagnostic::environment(format!("no amp-rm is loaded: {}: {error}", path.display()))
+            Diagnostic::environment(format!("no amp-rm is loaded: {}: {error}", path.shown()))
                 .hint("load it first, as the same user: sudo laxity load amp-rm --server 25%/4ms")
         }
-        _ => Diagnostic::environment(format!("{}: {error}", path.display())),
+        _ => Diagnostic::environment(format!("{}: {error}", path.shown())),
     })?;
     let mut loader = Channel::over(stream);
     let ended = |why: String| {

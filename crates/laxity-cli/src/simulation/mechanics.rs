@@ -3,7 +3,7 @@
 use super::definition::{AT, AT_TICKS, COSTS_TOML, ON_MISS};
 use crate::arguments::ChangeAt;
 use crate::experiment::Below;
-use laxity_model::{Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes};
+use laxity_model::{Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _};
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};
 use laxity_trace::CacheSummary;
@@ -77,7 +77,7 @@ impl Mechanics {
             (true, _) => "simulated without costs: scheduling, context switches and cold caches take no time"
                 .to_owned(),
             (false, file) => {
-                let file = file.map_or_else(String::new, |file| format!(" of {}", file.display()));
+                let file = file.map_or_else(String::new, |file| format!(" of {}", file.shown()));
                 format!("simulated with the costs{file}: {}", self.modelled().join(", "))
             }
         };
@@ -111,8 +111,10 @@ impl Mechanics {
 
     /// The costs file, what it gives a cost to, and what a real system pays for that costs nothing all the same.
     pub fn cost_options(&self, platform: &Platform) -> BTreeMap<String, String> {
-        let costs =
-            self.costs_file.as_ref().map_or_else(|| "none".to_owned(), |file| file.display().to_string());
+        let costs = self
+            .costs_file
+            .as_ref()
+            .map_or_else(|| "none".to_owned(), |file| file.to_string_lossy().into_owned());
         let mut options = BTreeMap::from([("costs".to_owned(), costs)]);
         if self.costs_file.is_some() {
             options.insert(COSTS_TOML.to_owned(), self.costs.to_toml());

@@ -1,7 +1,7 @@
 //! The schedule of a run to look at: as text, as a Gantt chart, in Perfetto.
 
 use crate::output;
-use laxity_model::{Diagnostic, Duration, Existing, Result, TaskSet, check_writable};
+use laxity_model::{Diagnostic, Duration, Existing, Result, ShownPath as _, TaskSet, check_writable};
 use laxity_report::timeline::{FirstMiss, default_window, gantt, perfetto, text};
 use laxity_trace::EventsReader;
 use std::fs::File;
@@ -68,7 +68,7 @@ impl Views {
         {
             return Err(Diagnostic::usage(format!(
                 "--perfetto {}: a trace has one run, but there are {runs}",
-                file.display()
+                file.shown()
             ))
             .hint("choose one set, one scheduler and no --repeat; or keep them all (--events --out DIR), then `laxity report DIR --run N --perfetto FILE`"));
         }
@@ -81,7 +81,7 @@ impl Views {
             output::print(&format!("{heading}\n"))?;
         }
         if self.gantt {
-            output::print(&self.chart(shown)?)?;
+            output::print_coloured(&self.chart(shown)?)?;
         }
         if self.text {
             self.lines(shown)?;
@@ -94,7 +94,7 @@ impl Views {
                 path,
                 Existing::forced(self.replace),
             )?;
-            output::note(format_args!("perfetto: {} (open it in https://ui.perfetto.dev)", path.display()));
+            output::note(format_args!("perfetto: {} (open it in https://ui.perfetto.dev)", path.shown()));
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl Views {
             width: output::columns().unwrap_or(WIDTH_DEFAULT),
             tasks: true,
             unicode: terminal,
-            color: terminal && std::env::var_os("NO_COLOR").is_none(),
+            color: output::colors(&std::io::stdout()),
         };
         gantt::draw(shown.set, shown.events.events(), &options)
     }
@@ -145,8 +145,8 @@ impl Views {
 /// Opens an events file by its path.
 pub fn open(path: &Path) -> Result<EventsReader> {
     let file = File::open(path).map_err(|error| {
-        Diagnostic::environment(format!("cannot read {}: {error}", path.display()))
+        Diagnostic::environment(format!("cannot read {}: {error}", path.shown()))
             .hint("the file was there a moment ago: did something remove it?")
     })?;
-    EventsReader::new(file, path.display().to_string())
+    EventsReader::new(file, path.shown().to_string())
 }

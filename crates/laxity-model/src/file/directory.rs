@@ -5,7 +5,7 @@
 //! names one by one is written by [`crate::write_file`], which follows the user's own links.
 
 use super::draft::{self, Draft, is_draft};
-use crate::{Diagnostic, Result, cannot_write};
+use crate::{Diagnostic, Result, ShownPath as _, cannot_write};
 use rustix::fd::OwnedFd;
 use rustix::fs::{self, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -140,7 +140,7 @@ impl OutputDirectory {
         let path = self.path.join(name);
         match fs::openat(&*self.descriptor, name, flags, FILE_MODE) {
             Err(Errno::LOOP) => {
-                Err(Diagnostic::usage(format!("cannot write to {}: it is a link", path.display())).hint(
+                Err(Diagnostic::usage(format!("cannot write to {}: it is a link", path.shown())).hint(
                     "laxity follows no links in a directory that it fills; remove it, and it is made anew",
                 ))
             }
@@ -211,7 +211,7 @@ impl OutputDirectory {
             .map_err(|error| cannot_write(&self.path, &error.into()))?;
         fs::flock(&held, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
             Errno::WOULDBLOCK => {
-                Diagnostic::environment(format!("another laxity is writing to {}", self.path.display()))
+                Diagnostic::environment(format!("another laxity is writing to {}", self.path.shown()))
                     .hint("wait until it has ended, or choose another directory")
             }
             _ => cannot_write(&self.path, &error.into()),
@@ -221,7 +221,7 @@ impl OutputDirectory {
 }
 
 fn no_directory(path: &Path) -> Diagnostic {
-    Diagnostic::usage(format!("cannot write to {}: it is a link or a file, not a directory", path.display()))
+    Diagnostic::usage(format!("cannot write to {}: it is a link or a file, not a directory", path.shown()))
         .hint("laxity follows no links in a directory that it fills; remove it, and it is made anew")
 }
 

@@ -1,6 +1,6 @@
 //! From text to wire structs, with errors that say where and what to write instead.
 
-use crate::{Diagnostic, Result, closest};
+use crate::{Diagnostic, Result, closest, shown};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -114,11 +114,16 @@ fn explain(
         Some(entry) => format!("{entry}: {short}"),
         None => short.to_owned(),
     };
-    let diagnostic = Diagnostic::usage(printable(&named)).hint(printable(&hint(message, kind)));
+    let diagnostic = Diagnostic::usage(in_a_line(&named)).hint(in_a_line(&hint(message, kind)));
     match place {
         Some((line, column)) => diagnostic.context(format!("line {line}, column {column}")),
         None => diagnostic,
     }
+}
+
+/// Readers' messages have several lines.
+fn in_a_line(message: &str) -> String {
+    printable(&message.replace('\n', " "))
 }
 
 /// The first entry that does not read by itself, by name or position.
@@ -194,17 +199,12 @@ pub(super) fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// The text without control characters and not longer than a message should be.
+/// The text as it is shown, and of it no more than a message should have.
 pub(super) fn printable(text: &str) -> String {
-    let mut shown: String = text
-        .chars()
-        .take(MESSAGE_CHARS_MAX)
-        .map(|c| if c.is_control() { if c == '\n' { ' ' } else { '\u{fffd}' } } else { c })
-        .collect();
-    if text.chars().nth(MESSAGE_CHARS_MAX).is_some() {
-        shown.push_str(" ...");
+    match text.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((end, _)) => format!("{} ...", shown(&text[..end])),
+        None => shown(text).into_owned(),
     }
-    shown
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub use text_file::{STANDARD, read_file};
 pub use walk_rates::{WalkKind, WalkRates};
 pub use written::{Existing, OutputFile, cannot_write, check_writable, write_file};
 
-use crate::{Diagnostic, Platform, Result, TaskSet};
+use crate::{Diagnostic, Platform, Result, ShownPath as _, TaskSet};
 use document::printable;
 use std::path::Path;
 
@@ -117,7 +117,7 @@ fn read<T>(path: &Path, parse: impl FnOnce(&str, &str) -> Result<T>) -> Result<T
 pub fn name_of(path: &Path) -> String {
     match path == Path::new(STANDARD) {
         true => "stdin".to_owned(),
-        false => printable(&path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy()),
+        false => printable(&path.file_stem().unwrap_or(path.as_os_str()).shown().to_string()),
     }
 }
 

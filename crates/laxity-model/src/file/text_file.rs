@@ -1,7 +1,7 @@
 //! Text files: what is wrong with one is said with its name.
 
 use super::document::printable;
-use crate::{Diagnostic, Failure, Result};
+use crate::{Diagnostic, Failure, Result, ShownPath as _};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -23,7 +23,7 @@ static STANDARD_IS_READ: AtomicBool = AtomicBool::new(false);
 /// it than a terminal can bear.
 pub fn read_file<T>(path: &Path, parse: impl FnOnce(&str) -> Result<T>) -> Result<T> {
     let standard = path == Path::new(STANDARD);
-    let shown = if standard { "standard input".into() } else { printable(&path.display().to_string()) };
+    let shown = if standard { "standard input".into() } else { printable(&path.shown().to_string()) };
     let text = if standard { text_of_standard_input() } else { text_of(path) };
     let text = text.map_err(|e| e.context(&shown))?;
     parse(&text).map_err(|e| Diagnostic { message: printable(&e.message), ..e }.context(&shown))

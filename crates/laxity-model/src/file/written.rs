@@ -1,6 +1,6 @@
 //! Files that a user names to be written: whole or not at all, and nothing that was there is lost unasked.
 
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, ShownPath as _};
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt as _;
@@ -134,7 +134,7 @@ pub fn check_writable(path: &Path, existing: Existing) -> Result<()> {
 
 /// Why a path cannot be written: a wrong path is the user's to mend, a full disk the machine's.
 pub fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
-    let path = path.display();
+    let path = path.shown();
     let wrong = |why: &str, fix: &str| Diagnostic::usage(format!("cannot write {path}: {why}")).hint(fix);
     match error.kind() {
         ErrorKind::IsADirectory => wrong("it is a directory", "name a file in it"),
@@ -154,7 +154,7 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
 }
 
 fn exists(path: &Path) -> Diagnostic {
-    Diagnostic::usage(format!("{} is there already", path.display()))
+    Diagnostic::usage(format!("{} is there already", path.shown()))
         .hint("choose another name, or replace it with --force")
 }
 

@@ -4,6 +4,7 @@ use super::Fact;
 use crate::cells::Layout;
 use crate::number;
 use crate::study::{Study, shown};
+use laxity_model::shell_word;
 use laxity_trace::{Host, RunStatus, RunSummary};
 use std::collections::BTreeMap;
 
@@ -44,15 +45,7 @@ pub(super) fn subtitle(study: &Study<'_>) -> String {
 
 /// The command as it can be pasted into a shell.
 pub(super) fn shell_command(words: &[String]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
-    let quoted = |word: &String| {
-        if !word.is_empty() && word.chars().all(plain) {
-            word.clone()
-        } else {
-            format!("'{}'", word.replace('\'', r"'\''"))
-        }
-    };
-    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+    words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }
 
 pub(super) fn table_4_words(layout: &Layout) -> &'static str {

@@ -10,7 +10,7 @@ use crate::number;
 use crate::plot::Plot;
 use crate::table::Table;
 use crate::{DeployText, Report, evidence_tables};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, shown_lines};
 use minijinja::Environment;
 use sections::{SetPage, set_pages};
 use serde::Serialize;
@@ -202,6 +202,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
     environment
         .get_template("page.html")
         .and_then(|template| template.render(minijinja::value::Serde(&page)))
+        .map(|page| shown_lines(&page).into_owned())
         .map_err(defect)
 }
 

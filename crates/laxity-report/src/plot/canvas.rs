@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use super::style::{GREY, GRID, INK, Marker, SeriesStyle};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, shown_lines};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -235,18 +235,20 @@ impl Panel<'_> {
     }
 }
 
-/// Gives the SVG its size on the page, a name for screen readers, and drops what is the default anyway.
+/// Gives the SVG its size on the page, a name for screen readers, and drops what is the default anyway. Texts in it are as
+/// they are shown: XML has no control characters.
 fn finished(svg: &str, width: u32, height: u32, title: &str) -> String {
     // Quotes in text and attributes are escaped by the backend: the pattern matches attributes only.
     let body = joined_strokes(&svg.replace(" opacity=\"1\"", "").replace(" \"/>", "\"/>"));
     let opening_end = body.find('>').map_or(0, |end| end + 1);
     let (units_wide, units_high) = (upx(width), upx(height));
-    format!(
+    let svg = format!(
         "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {units_wide} {units_high}\" \
          xmlns=\"http://www.w3.org/2000/svg\" role=\"img\">\n<title>{}</title>{}",
         escaped(title),
         &body[opening_end..]
-    )
+    );
+    shown_lines(&svg).into_owned()
 }
 
 /// Plotters draws every dash as an element of its own. Neighbours that look alike become one path.

@@ -1,6 +1,6 @@
 //! A schedule by hand for the tests of this module: two CPUs, four tasks, one of each thing that can happen.
 
-use laxity_model::{Duration, Task, TaskSet};
+use laxity_model::{Duration, ShownPath as _, Task, TaskSet};
 use laxity_trace::{Event, EventKind};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -130,5 +130,5 @@ pub(crate) fn golden(file: &str, found: &str) {
         std::fs::write(&path, found).expect("golden file written");
     }
     let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "{} differs; found:\n{found}", path.display());
+    assert!(found == expected, "{} differs; found:\n{found}", path.shown());
 }

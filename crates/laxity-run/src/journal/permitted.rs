@@ -2,6 +2,7 @@
 //! names anything else is refused, also if it is in the right directory.
 
 use super::Undo;
+use laxity_model::ShownPath as _;
 use rustix::fs::{Mode, OFlags, fstatfs, open};
 use std::path::{Component, Path};
 
@@ -39,7 +40,7 @@ pub(super) fn check(step: &Undo) -> Result<(), String> {
 fn allow(path: &Path, is_allowed: bool) -> Result<(), String> {
     match is_allowed {
         true => Ok(()),
-        false => Err(format!("it names {}, which laxity does not change so", path.display())),
+        false => Err(format!("it names {}, which laxity does not change so", path.shown())),
     }
 }
 

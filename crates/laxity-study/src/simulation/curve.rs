@@ -1,6 +1,7 @@
 //! Curves of a study by simulation: how sets are placed, what schedules them, and what that costs.
 
 use super::file::{AdmissionWord, SimulatedCurveFile};
+use crate::study::check_curve;
 use laxity_model::{Diagnostic, Duration, PolicyScheduler, Result, Scope};
 use laxity_place::{Fit, Method, Overload};
 use laxity_sim::costs::{Costs, read_costs};
@@ -102,6 +103,7 @@ pub(crate) fn curves(
 
 fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Result<SimulatedCurve> {
     let shown = file.name.as_ref().or(file.placement.as_ref()).unwrap_or(&file.scheduler);
+    check_curve(shown, file.note.as_deref())?;
     let here = |error: Diagnostic| error.context(format!("curve `{shown}`"));
     let scheduler: PolicyScheduler = file.scheduler.parse().map_err(here)?;
     let placement: Method = file.placement.as_deref().unwrap_or("ffd").parse().map_err(here)?;

@@ -8,7 +8,7 @@ use super::sampler::SimulationSampler;
 use super::tally::SimulationTally;
 use crate::axis::{Axis, Variable};
 use crate::family::{Family, families};
-use crate::study::{Changes, SETS_MOST, axis_of, check_name, within};
+use crate::study::{Changes, SETS_MOST, axis_of, check_name, check_words, within};
 use crate::{Planned, Point};
 use laxity_generate::Request;
 use laxity_model::{
@@ -90,6 +90,7 @@ impl SimulationStudy {
     ) -> Result<SimulationStudy> {
         let name = file.name.clone().unwrap_or_else(|| stem.to_owned());
         check_name(&name)?;
+        check_words(&file.title, file.source.as_deref(), &file.notes)?;
         let platform = platform(&file.platform, file.axis.of, beside)?;
         let processors = platform.as_ref().map(cores);
         let axis = axis_of(&file.axis, processors)?;

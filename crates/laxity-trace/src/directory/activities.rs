@@ -2,7 +2,7 @@
 
 use super::atomic_file::{diagnostic, io_error, sync_directory, write_atomically};
 use crate::activities_file::{self, KernelActivity};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub fn read_activities(results: impl AsRef<Path>, run: u32) -> Result<Option<Vec
         Err(error) => return Err(diagnostic("read", &path, &error, "")),
     };
     activities_file::read(file).map(Some).map_err(|error| {
-        Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+        Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
             .hint("the file is damaged or was not written by this version of laxity; make the run again")
     })
 }

@@ -1,6 +1,6 @@
 //! Files that are there whole or not at all.
 
-use laxity_model::Diagnostic;
+use laxity_model::{Diagnostic, ShownPath as _};
 use rustix::io::Errno;
 use std::error::Error;
 use std::fs::{self, File};
@@ -90,7 +90,7 @@ pub(super) fn diagnostic(doing: &str, path: &Path, error: &io::Error, kept: &str
         _ => error.to_string(),
     };
     let kept = if kept.is_empty() { String::new() } else { format!("; {kept}") };
-    Diagnostic::environment(format!("cannot {doing} {}: {why}{kept}", path.display()))
+    Diagnostic::environment(format!("cannot {doing} {}: {why}{kept}", path.shown()))
 }
 
 #[cfg(test)]

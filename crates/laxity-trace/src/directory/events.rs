@@ -6,7 +6,7 @@
 use super::atomic_file::{diagnostic, io_error, publish, sync_directory, temporary_name};
 use super::{ResultsDirectory, part_number};
 use crate::{Event, EventsReader, EventsWriter};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ pub fn open_events(directory: impl AsRef<Path>, run: u32) -> Result<Option<Event
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(diagnostic("read", &path, &error, "")),
     };
-    let name = path.display().to_string();
+    let name = path.shown().to_string();
     let reader = EventsReader::new(file, name.clone())?;
     if reader.run() != run {
         return Err(Diagnostic::usage(format!("{name} has the events of run {}", reader.run()))

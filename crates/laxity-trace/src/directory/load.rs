@@ -3,7 +3,7 @@
 use super::atomic_file::diagnostic;
 use super::{BACKGROUND_KEY, JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY, part_number};
 use crate::{BackgroundRecord, Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunStatus};
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use parquet::errors::ParquetError;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ impl Part {
 }
 
 fn lost(path: &Path, error: &ParquetError) -> String {
-    format!("its jobs are lost: {} is damaged ({error})", path.display())
+    format!("its jobs are lost: {} is damaged ({error})", path.shown())
 }
 
 /// Puts a run into the manifest, in the place of its plan or at the end, with how its background tasks fared.
@@ -107,7 +107,7 @@ pub(super) fn read_manifest(directory: &Path) -> Result<Manifest> {
     let text = fs::read(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Diagnostic::usage(format!(
             "{} is not a results directory: it has no {MANIFEST_FILE}",
-            directory.display()
+            directory.shown()
         ))
         .hint(
             "name a directory that `laxity run`, `laxity compare` or `laxity simulate --out DIR` wrote; schedules to \
@@ -116,7 +116,7 @@ pub(super) fn read_manifest(directory: &Path) -> Result<Manifest> {
         _ => diagnostic("read", &path, &error, ""),
     })?;
     let bad = |why: String| {
-        Diagnostic::usage(format!("{} {why}", path.display()))
+        Diagnostic::usage(format!("{} {why}", path.shown()))
             .hint("use a manifest as laxity wrote it; run the command again if there is none")
     };
     let document: Value =
@@ -154,7 +154,7 @@ pub fn load(path: impl AsRef<Path>) -> Result<Results> {
         None => Ok(results),
         Some(run) => Err(Diagnostic::usage(format!(
             "{} has jobs of run {run}, which {MANIFEST_FILE} does not list",
-            directory.join(JOBS_FILE).display()
+            directory.join(JOBS_FILE).shown()
         ))
         .hint("the two files do not belong together; use the ones written together")),
     }
@@ -179,14 +179,14 @@ fn merged_jobs(directory: &Path, manifest: &Manifest) -> Result<BTreeMap<u32, Ve
             let made = manifest.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. }));
             return match made {
                 false => Ok(BTreeMap::new()),
-                true => Err(Diagnostic::usage(format!("{} is missing", path.display()))
+                true => Err(Diagnostic::usage(format!("{} is missing", path.shown()))
                     .hint(format!("put it back next to {MANIFEST_FILE}, or make the runs again"))),
             };
         }
         Err(error) => return Err(diagnostic("read", &path, &error, "")),
     };
     JobsReader::new(file).and_then(|reader| reader.read_all()).map_err(|error| {
-        Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+        Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
             .hint("the file is damaged or was not written by this version of laxity; make the runs again")
     })
 }

@@ -26,7 +26,7 @@ use crate::{
     BackgroundRecord, JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus,
 };
 use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
-use laxity_model::{Diagnostic, DirectoryLock, Existing, OutputDirectory, Result};
+use laxity_model::{Diagnostic, DirectoryLock, Existing, OutputDirectory, Result, ShownPath as _};
 use load::{Part, parts_of, place};
 use parquet::errors::ParquetError;
 use replacement::Replacement;
@@ -87,7 +87,7 @@ impl ResultsDirectory {
                 .hint("choose a directory that you may write to, on a disk with space, with `--out DIR`")
         };
         if path.exists() && !path.is_dir() {
-            return Err(Diagnostic::usage(format!("{} is a file, not a directory", path.display()))
+            return Err(Diagnostic::usage(format!("{} is a file, not a directory", path.shown()))
                 .hint("choose another directory with `--out DIR`"));
         }
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
@@ -119,7 +119,7 @@ impl ResultsDirectory {
         let mut manifest = load::read_manifest(&path)?;
         let lock = OutputDirectory::open(&path)?.lock()?;
         if !path.join(PARTS).is_dir() {
-            return Err(Diagnostic::usage(format!("the results in {} are finished", path.display()))
+            return Err(Diagnostic::usage(format!("the results in {} are finished", path.shown()))
                 .hint("give new runs a directory of their own with `--out DIR`"));
         }
         remove_half_written(&path, |name| [MANIFEST_FILE, JOBS_FILE].contains(&name))
@@ -256,13 +256,13 @@ impl ResultsDirectory {
     fn cannot_write(&self, path: &Path, error: &io::Error) -> Diagnostic {
         let kept = match self.written {
             0 => "no run was finished before".to_owned(),
-            1 => format!("the run finished before is kept in {}", self.path.display()),
-            n => format!("the {n} runs finished before are kept in {}", self.path.display()),
+            1 => format!("the run finished before is kept in {}", self.path.shown()),
+            n => format!("the {n} runs finished before are kept in {}", self.path.shown()),
         };
         let remedy = if error.raw_os_error().is_some() { "make room or give the permission; " } else { "" };
         let otherwise = match self.written {
             0 => "`--out DIR` chooses another place".to_owned(),
-            _ => format!("`laxity report {}` shows what was kept", self.path.display()),
+            _ => format!("`laxity report {}` shows what was kept", self.path.shown()),
         };
         diagnostic("write", path, error, &kept).hint(format!("{remedy}{otherwise}"))
     }
@@ -303,5 +303,5 @@ fn has_results(path: &Path, existing: Existing) -> Result<bool> {
     } else {
         ("is not empty and holds no results of laxity", "choose another directory with `--out DIR`")
     };
-    Err(Diagnostic::usage(format!("the directory {} {holds}", path.display())).hint(hint))
+    Err(Diagnostic::usage(format!("the directory {} {holds}", path.shown())).hint(hint))
 }

@@ -3,6 +3,7 @@
 use super::Port;
 use crate::files::is_of_the_system;
 use crate::protocol::{Frame, PAYLOAD_BYTES_MAX};
+use laxity_model::ShownPath as _;
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io::Read;
@@ -82,20 +83,20 @@ fn send_one(path: &Path, found: &Metadata, port: &Port) -> Result<(), String> {
         return port.send(&Frame::Directory(path.to_owned(), permissions));
     }
     if kind.is_symlink() {
-        let target = fs::read_link(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let target = fs::read_link(path).map_err(|error| format!("{}: {error}", path.shown()))?;
         return port.send(&Frame::Link(path.to_owned(), target));
     }
     if kind.is_socket() || kind.is_fifo() || kind.is_char_device() || kind.is_block_device() {
-        let words = format!("{} is neither a file nor a directory and stays in the machine", path.display());
+        let words = format!("{} is neither a file nor a directory and stays in the machine", path.shown());
         return port.send(&Frame::Remark(words.into_bytes()));
     }
-    let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let file = File::open(path).map_err(|error| format!("{}: {error}", path.shown()))?;
     port.send(&Frame::File(path.to_owned(), permissions))?;
     // Not more than it had: something may still be writing.
     let mut content = file.take(found.len());
     let mut bytes = vec![0; PAYLOAD_BYTES_MAX];
     loop {
-        let length = content.read(&mut bytes).map_err(|error| format!("{}: {error}", path.display()))?;
+        let length = content.read(&mut bytes).map_err(|error| format!("{}: {error}", path.shown()))?;
         if length == 0 {
             return Ok(());
         }

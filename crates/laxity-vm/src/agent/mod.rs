@@ -14,6 +14,7 @@ use command::Command;
 pub use port::PORT_NAME;
 use port::{Port, Receiver};
 use serde::{Deserialize, Serialize};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -56,15 +57,20 @@ pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
         return None;
     }
     if !is_first {
-        eprintln!("error: {AGENT_COMMAND} is for the first process of a virtual machine");
+        say(&format!("error: {AGENT_COMMAND} is for the first process of a virtual machine"));
         return Some(ExitCode::from(2));
     }
     if let Err(words) = serve() {
         // On the console, whose end the host shows.
-        eprintln!("laxity: the machine's first process fails: {words}");
+        say(&format!("laxity: the machine's first process fails: {words}"));
     }
     system::power_off();
     Some(ExitCode::FAILURE)
+}
+
+/// A line on standard error.
+fn say(words: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", laxity_model::shown_message(words));
 }
 
 /// Does the errand.

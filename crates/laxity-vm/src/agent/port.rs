@@ -1,6 +1,7 @@
 //! The way to the host: the virtio serial port `laxity`, or the second UART of a kernel without virtio.
 
 use crate::protocol::Frame;
+use laxity_model::ShownPath as _;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,7 +45,7 @@ impl Receiver {
 pub fn open() -> Result<(Port, Receiver), String> {
     let path = if Path::new(DRIVER).exists() { virtio_port()? } else { UART.into() };
     let file = File::options().read(true).write(true).open(&path);
-    let file = file.map_err(|error| format!("cannot open {}: {error}", path.display()))?;
+    let file = file.map_err(|error| format!("cannot open {}: {error}", path.shown()))?;
     if path == Path::new(UART) {
         make_raw(&file).map_err(|error| format!("{UART}: {error}"))?;
     }

@@ -2,7 +2,7 @@
 
 use crate::output;
 use clap::Args;
-use laxity_model::{Diagnostic, Existing, Result, STANDARD, write_file};
+use laxity_model::{Diagnostic, Existing, Result, STANDARD, ShownPath as _, write_file};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -38,11 +38,11 @@ pub fn init(arguments: &InitArguments) -> Result<ExitCode> {
     };
     let extension = file.extension().and_then(|extension| extension.to_str()).unwrap_or("toml");
     if ["json", "csv", "xml", "yaml", "yml"].contains(&extension) {
-        return Err(Diagnostic::usage(format!("cannot write {}: what init writes is TOML", file.display()))
-            .hint(format!("name the file {}", file.with_extension("toml").display())));
+        return Err(Diagnostic::usage(format!("cannot write {}: what init writes is TOML", file.shown()))
+            .hint(format!("name the file {}", file.with_extension("toml").shown())));
     }
     write_file(file, TASK_SET.as_bytes(), Existing::forced(arguments.force))?;
-    let shown = file.display();
+    let shown = file.shown();
     output::note(format_args!("wrote {shown}; `laxity check {shown}` and `laxity analyze {shown}` read it"));
     Ok(ExitCode::SUCCESS)
 }

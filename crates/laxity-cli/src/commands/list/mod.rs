@@ -7,7 +7,7 @@ use crate::output;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
     Diagnostic, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
-    ShippedPlatform,
+    ShippedPlatform, ShownPath as _,
 };
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
@@ -207,8 +207,8 @@ fn answer(platform: &Platform) -> Answer {
         Err(why) => format!("no: {why}"),
     };
     let cpusets = match &capabilities.cpusets {
-        Ok(Hierarchy::V1(path)) => format!("yes: cgroup v1 at {}", path.display()),
-        Ok(Hierarchy::V2(path)) => format!("yes: cgroup v2 at {}", path.display()),
+        Ok(Hierarchy::V1(path)) => format!("yes: cgroup v1 at {}", path.shown()),
+        Ok(Hierarchy::V2(path)) => format!("yes: cgroup v2 at {}", path.shown()),
         Err(why) => format!("no: {why}"),
     };
     let limit = match KernelLimits::read().share() {

@@ -5,7 +5,7 @@ use crate::arguments::whole;
 use crate::study::{schedulability, simulated, watching};
 use crate::{interrupt, output, shipped};
 use clap::Args;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use laxity_study::{
     Answer, Changes, Conducted, Described, METRICS, METRICS_OF_RUNS, Planned, Progress, SimulationAnswer,
     conduct,
@@ -130,7 +130,7 @@ fn carried_out<P: Planned>(
 /// Says where the page is, and whether the study is whole.
 pub fn ended<T>(conducted: &Conducted<T>, directory: &Path) -> ExitCode {
     let page = directory.join(crate::study::PAGE_FILE);
-    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+    output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).shown()));
     if conducted.complete {
         return ExitCode::SUCCESS;
     }
@@ -157,7 +157,7 @@ pub fn shown<A: Serialize>(
 fn read(file: &Path, changes: Changes) -> Result<Described> {
     let is_word = file.extension().is_none() && file.components().count() == 1;
     if is_word && !file.exists() {
-        return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.display()))
+        return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.shown()))
             .hint("name a study's file, `overheads` or `schedules`"));
     }
     Described::read(&shipped::located(file), changes)

@@ -9,7 +9,7 @@ use crate::study::overheads::{Evaluation, FUNCTIONS_METHOD, TABLE_FILE, Told, Un
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::process::ExitCode;
 
 /// `laxity study overheads`.
@@ -105,7 +105,7 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
     };
     told.write(&sweep.directory())?;
     sweep.conclude(&evaluation.refused);
-    output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).display()))?;
+    output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).shown()))?;
     Ok(ended(all, evaluation.open))
 }
 

@@ -8,7 +8,7 @@ use crate::study::schedules::{Answer, Evaluation, TABLE_FILE, Told};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_model::{Result, plural};
+use laxity_model::{Result, ShownPath as _, plural};
 use std::process::ExitCode;
 
 /// `laxity study schedules`.
@@ -77,7 +77,7 @@ pub fn schedules(arguments: &SchedulesArguments) -> Result<ExitCode> {
     sweep.conclude(&refused);
     match arguments.json {
         true => output::print_json(&Answer::of(&evaluation, batching))?,
-        false => output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).display()))?,
+        false => output::print(&format!("{}\n", sweep.directory().join(TABLE_FILE).shown()))?,
     }
     if !all {
         return Ok(ended(all, evaluation.open()));

@@ -12,7 +12,7 @@ use crate::study::{
 };
 use clap::Args;
 use laxity_generate::Decimal;
-use laxity_model::{ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result};
+use laxity_model::{ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result, ShownPath as _};
 use laxity_vm::{Flavour, KernelChoice, Line};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -143,7 +143,7 @@ impl<'a> Sweep<'a> {
         if let (Some(file), Where::Here) = (&arguments.kernel, place) {
             return Err(Diagnostic::usage(format!(
                 "--kernel {} is for virtual machines, and this study is measured on this machine",
-                file.display()
+                file.shown()
             ))
             .hint("add --vm, or leave out --kernel"));
         }
@@ -352,7 +352,7 @@ impl<'a> Sweep<'a> {
             }
         }
         let page = self.directory().join(PAGE_FILE);
-        output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).display()));
+        output::note(format_args!("report: {}", page.canonicalize().unwrap_or(page).shown()));
     }
 }
 
@@ -372,13 +372,13 @@ fn check_description(directory: &Path, description: &Description) -> Result<()> 
     let path = directory.join(DESCRIPTION_FILE);
     if let Ok(text) = std::fs::read_to_string(&path) {
         let known: Description = serde_json::from_str(&text).map_err(|error| {
-            Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+            Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
                 .hint("choose another directory")
         })?;
         if known != *description {
             return Err(Diagnostic::usage(format!(
                 "{} has cells of another study: {}",
-                directory.display(),
+                directory.shown(),
                 differences(&known, description)
             ))
             .hint("choose another directory, or the same options"));

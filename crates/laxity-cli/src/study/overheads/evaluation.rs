@@ -7,7 +7,7 @@
 
 use crate::overheads::{RunOverheads, class_of, read, samples_path};
 use crate::study::{Cell, Place, State};
-use laxity_model::{Diagnostic, Duration, Result};
+use laxity_model::{Diagnostic, Duration, Result, ShownPath as _};
 use laxity_overheads::{
     Class, Group, Groups, SampleKind, Statistics, Summary, read_samples, statistics_of_some,
 };
@@ -126,7 +126,7 @@ impl Evaluation {
 fn samples_of(folder: &Path, run: &RunOverheads, class: Class, seed: u64) -> Result<Groups> {
     let path = samples_path(folder, run.run);
     let unreadable = |error: &dyn std::fmt::Display| {
-        Diagnostic::usage(format!("{} cannot be read: {error}", path.display()))
+        Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
             .hint("remove the directory of this cell: it is then measured again")
     };
     let file = File::open(&path).map_err(|error| unreadable(&error))?;

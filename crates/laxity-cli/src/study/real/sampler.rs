@@ -5,7 +5,7 @@ use super::is_whole;
 use super::ready::Ready;
 use crate::experiment::conduct_on;
 use crate::study::State;
-use laxity_model::{Diagnostic, Duration, Result, TaskSet};
+use laxity_model::{Diagnostic, Duration, Result, ShownPath as _, TaskSet};
 use laxity_study::{Planned, Point, RunSets, RunTally, Sampler, SimulationSampler, SimulationStudy};
 use laxity_trace::{Results, Run};
 use serde_json::Value;
@@ -109,7 +109,7 @@ impl RealSampler<'_> {
                 conduct_on(&ready.bench(), std::slice::from_ref(set), &settings, interrupt)?.results
             }
         };
-        only_run(results, set).map_err(|error| error.context(settings.out.display().to_string()))
+        only_run(results, set).map_err(|error| error.context(settings.out.shown().to_string()))
     }
 }
 

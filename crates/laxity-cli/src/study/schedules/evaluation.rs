@@ -1,7 +1,7 @@
 //! What the cells of a study of schedules have given, and their sums.
 
 use crate::study::{Cell, Place, State};
-use laxity_model::{Diagnostic, Result, TaskSet};
+use laxity_model::{Diagnostic, Result, ShownPath as _, TaskSet};
 use laxity_report::Verified;
 use laxity_trace::{Counts, Results, RunSummary, Sample, ScheduleRecord, SpanRecord, Tardiness};
 use schemars::JsonSchema;
@@ -128,7 +128,7 @@ impl Evaluation {
                 State::Measured => {
                     let directory = cell.folder(folder);
                     let measured = laxity_trace::load(&directory).and_then(Measured::of);
-                    let context = |error: Diagnostic| error.context(directory.display().to_string());
+                    let context = |error: Diagnostic| error.context(directory.shown().to_string());
                     Outcome::Measured(Box::new(measured.map_err(context)?))
                 }
             };

@@ -12,7 +12,7 @@
 use super::super::task_name;
 use super::super::window::{JobSpan, Window};
 use super::TASK_ROWS_MOST;
-use laxity_model::{Duration, TaskSet};
+use laxity_model::{Duration, TaskSet, shown_json};
 use laxity_trace::{Activity, EventKind, Segment};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +77,8 @@ impl Data {
 
     /// As JSON that can stand inside a script element.
     pub(super) fn json(&self) -> String {
-        serde_json::to_string(self).expect("strings and numbers").replace('<', "\\u003c")
+        let text = serde_json::to_string(self).expect("strings and numbers");
+        shown_json(&text).replace('<', "\\u003c")
     }
 }
 

@@ -14,7 +14,7 @@ use super::exact;
 use super::window::Window;
 use crate::number;
 use data::Data;
-use laxity_model::{Result, TaskSet};
+use laxity_model::{Result, TaskSet, shown};
 use laxity_trace::Event;
 
 /// More rows are not for reading.
@@ -145,7 +145,7 @@ pub(super) fn contradictions(events: u64) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    minijinja::HtmlEscape(text).to_string()
+    minijinja::HtmlEscape(&shown(text)).to_string()
 }
 
 #[cfg(test)]

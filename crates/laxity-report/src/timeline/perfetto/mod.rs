@@ -20,7 +20,7 @@ mod messages;
 mod packets;
 mod tracks;
 
-use laxity_model::{Diagnostic, Existing, OutputFile, Result, TaskSet, cannot_write};
+use laxity_model::{Diagnostic, Existing, OutputFile, Result, ShownPath as _, TaskSet, cannot_write};
 use laxity_trace::{Activity, Event, EventKind, Segment, SegmentBuilder};
 use messages::{TYPE_COUNTER, TYPE_INSTANT, TYPE_SLICE_BEGIN, TYPE_SLICE_END, TrackEvent};
 use packets::{Note, Packets};
@@ -60,7 +60,7 @@ pub fn write_file(
     path: &Path,
     existing: Existing,
 ) -> Result<()> {
-    let name = path.display().to_string();
+    let name = path.shown().to_string();
     let file = BufWriter::new(OutputFile::create(path, existing)?);
     let written = write(set, cpus, events, file, &name)?;
     written.into_inner().map_err(|error| cannot_write(path, error.error()))?.finish()
