@@ -11,6 +11,7 @@ mod commands;
 mod deploy;
 mod experiment;
 mod interrupt;
+mod memory;
 mod output;
 mod overheads;
 mod progress;

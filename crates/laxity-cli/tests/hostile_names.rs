@@ -280,6 +280,8 @@ fn results(place: &Place, files: &Files, names: &mut Names) -> Call {
         let mut document: Value = serde_json::from_slice(&fs::read(&manifest).expect("there")).expect("JSON");
         change(&mut document, copy == "renamed", names);
         fs::write(manifest, document.to_string()).expect("written");
+        // Nothing says what it was.
+        fs::remove_file(within.join("SHA256SUMS")).expect("there");
     }
     made
 }

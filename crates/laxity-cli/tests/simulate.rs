@@ -214,6 +214,7 @@ fn late_jobs_abort_or_have_releases_skipped_and_are_counted_apart() {
         let other_rule = manifest.replace(&format!("\"on-miss\": \"{rule}\""), "\"on-miss\": \"continue\"");
         assert_ne!(manifest, other_rule);
         fs::write(out.join("manifest.json"), other_rule).expect("writes");
+        fs::remove_file(out.join("SHA256SUMS")).expect("it is changed on purpose");
         assert_eq!(output(laxity().args(["verify", utf8(&out)])).status.code(), Some(1), "{rule}");
     }
     let refused = simulate(&[&overloaded[..], &["--on-miss", "abort", "--at-ticks"]].concat());
@@ -282,6 +283,10 @@ fn kept_events_verify_and_tampered_ones_do_not() {
     let mut file = EventsFile::create(events_path(&out, 0), 0).expect("created");
     events.iter().for_each(|event| file.write(event).expect("written"));
     file.finish().expect("finished");
+    let changed = verify(&[]);
+    assert_eq!(changed.status.code(), Some(2), "{}", words(&changed));
+    assert!(words(&changed).contains("run-0.parquet differs from its sum"), "{}", words(&changed));
+    fs::remove_file(out.join("SHA256SUMS")).expect("it is changed on purpose");
     let violated = verify(&["--json"]);
     assert_eq!(violated.status.code(), Some(1), "{}", words(&violated));
     let answer = json(&String::from_utf8_lossy(&violated.stdout));
@@ -327,6 +332,7 @@ fn costs_are_read_from_the_results() {
     options.insert("costs".to_owned(), "other.toml".into());
     assert!(options.remove("costs-toml").is_some());
     fs::write(&manifest, document.to_string()).expect("written");
+    fs::remove_file(out.join("SHA256SUMS")).expect("it is changed on purpose");
     let refused = verify();
     let said = words(&refused);
     assert_eq!(refused.status.code(), Some(2), "{said}");

@@ -8,6 +8,7 @@
 //! detaches the policy by itself.
 
 mod crews;
+mod ended;
 mod policy;
 mod recorder;
 
@@ -31,7 +32,7 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Between admission and the synchronous release, for all threads to fall asleep until it. It is longer where a
@@ -284,11 +285,14 @@ impl Guardian {
                 match self.workers[number].channel.receive::<FromWorker>() {
                     Ok(Some(FromWorker::Ready(ready))) => threads.extend(ready),
                     Ok(Some(FromWorker::Failed(refusal))) => return Err(refusal.into()),
-                    Ok(None) | Err(_) => {
-                        return Err(Diagnostic::environment(
-                            "a worker process died while preparing its tasks",
-                        )
-                        .hint("is there enough memory for all working sets? see the kernel log"));
+                    Ok(None) => {
+                        self.workers[number].gone = true;
+                        return Err(ended::while_preparing(self.workers[number].child.wait()));
+                    }
+                    Err(error) => {
+                        return Err(Diagnostic::environment(format!(
+                            "a worker process cannot be understood while it prepares its tasks: {error}"
+                        )));
                     }
                 }
             }
@@ -357,8 +361,8 @@ impl Guardian {
             for number in self.poll(((end_ns - now) / 1_000_000).clamp(1, 1000)) {
                 self.workers[number].gone = true;
                 let status = self.workers[number].child.wait();
-                if !status.is_ok_and(|status| status.success()) && self.cut_short.is_none() {
-                    self.cut_short = Some("a worker process was killed".into());
+                if !status.as_ref().is_ok_and(ExitStatus::success) && self.cut_short.is_none() {
+                    self.cut_short = Some(ended::why(status));
                 }
             }
         }

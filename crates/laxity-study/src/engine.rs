@@ -3,7 +3,7 @@
 //! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time, the
 //! points one after the other, so that points are finished about in their order and the last ones keep all cores busy.
 
-use laxity_model::Result;
+use laxity_model::{Result, start_thread};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
@@ -114,10 +114,15 @@ pub fn judge_points<S: Sampler>(
         }
     };
     let ended = std::thread::scope(|scope| {
-        for _ in 0..control.threads.max(1) {
+        for started in 0..control.threads.max(1) {
             let sender = sender.clone();
             let work = &work;
-            scope.spawn(move || work(sender));
+            match start_thread(scope, move || work(sender)) {
+                Err(error) if started == 0 => return Err(error),
+                // Fewer take longer and come to the same.
+                Err(_) => break,
+                Ok(_) => {}
+            }
         }
         drop(sender);
         let mut done = 0;

@@ -99,6 +99,7 @@ fn run(tasks: usize, canned: Canned) -> Run {
         not_measured,
         notes: Vec::new(),
         kernel_counters: BTreeMap::new(),
+        job_count: None,
         schedule: None,
         jobs: (0..tasks).flat_map(|task| (0..4).map(move |index| job(task, index))).collect(),
     }

@@ -12,6 +12,7 @@ use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::record::{Field, Row};
 use parquet::schema::types::Type;
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -100,19 +101,22 @@ pub(crate) fn write<W: Write + Send>(sink: W, run: u32, activities: &[KernelActi
     file.into_inner()
 }
 
-/// Reads a file of activities.
-pub(crate) fn read(source: impl ChunkReader + 'static) -> Result<Vec<KernelActivity>> {
+/// Reads a file of activities: the runs that it is of, and the activities.
+pub(crate) fn read(source: impl ChunkReader + 'static) -> Result<(BTreeSet<u32>, Vec<KernelActivity>)> {
     without_panic(|| {
         let file = SerializedFileReader::new(WholeFile(source))?;
-        let mut activities = Vec::new();
+        let (mut runs, mut activities) = (BTreeSet::new(), Vec::new());
         for row in file.get_row_iter(None)? {
-            activities.push(activity(&row?)?);
+            let (run, activity) = activity(&row?)?;
+            runs.insert(run);
+            activities.push(activity);
         }
-        Ok(activities)
+        Ok((runs, activities))
     })
 }
 
-fn activity(row: &Row) -> Result<KernelActivity> {
+/// The activity of a row, with the number of its run.
+fn activity(row: &Row) -> Result<(u32, KernelActivity)> {
     let field =
         |name: &str| row.get_column_iter().find(|(column, _)| *column == name).map(|(_, field)| field);
     let missing = |name: &str| ParquetError::General(format!("a row has no `{name}`"));
@@ -125,10 +129,13 @@ fn activity(row: &Row) -> Result<KernelActivity> {
         Some(Field::Str(cause)) => cause.clone(),
         _ => return Err(missing("cause")),
     };
-    let cpu = u32::try_from(number("cpu")?).map_err(|_| missing("cpu"))?;
+    let small = |name: &str| number(name).and_then(|value| u32::try_from(value).map_err(|_| missing(name)));
+    let (run, cpu) = (small("run")?, small("cpu")?);
     let released = number("released_from_ns").ok().zip(number("released_to_ns").ok());
     let task = number("task").ok().and_then(|task| u32::try_from(task).ok());
-    Ok(KernelActivity { from_ns: number("from_ns")?, to_ns: number("to_ns")?, cpu, cause, released, task })
+    let activity =
+        KernelActivity { from_ns: number("from_ns")?, to_ns: number("to_ns")?, cpu, cause, released, task };
+    Ok((run, activity))
 }
 
 #[cfg(test)]
@@ -148,7 +155,8 @@ mod tests {
         };
         for activities in [vec![], vec![one(1, None), one(5, Some((1, 9))), one(1 << 40, None)]] {
             let bytes = write(Vec::new(), 12, &activities).expect("written");
-            assert_eq!(read(Bytes::from(bytes.clone())).expect("read"), activities);
+            let runs = activities.iter().map(|_| 12).collect();
+            assert_eq!(read(Bytes::from(bytes.clone())).expect("read"), (runs, activities));
             assert!(read(Bytes::from(bytes[..bytes.len() - 9].to_vec())).is_err(), "the end is missing");
         }
         assert!(write(Vec::new(), 0, &[one(u64::MAX - 7, None)]).is_err(), "it does not fit");

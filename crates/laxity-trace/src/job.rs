@@ -90,6 +90,23 @@ impl Job {
         self.warm_ns.or(self.demand_ns)
     }
 
+    /// What its times say against each other, if they do; no producer makes such jobs.
+    pub(crate) fn contradiction(&self) -> Option<String> {
+        let Job { release_ns, deadline_ns, .. } = *self;
+        if deadline_ns < release_ns {
+            return Some(format!("its deadline, {deadline_ns} ns, is before its release, {release_ns} ns"));
+        }
+        match (self.outcome, self.start_ns, self.finish_ns) {
+            (_, Some(start), Some(finish)) if finish < start => {
+                Some(format!("its finish, {finish} ns, is before its start, {start} ns"))
+            }
+            (Outcome::Completed | Outcome::Aborted, _, None) => {
+                Some(format!("it is {} but has no finish", self.outcome.name()))
+            }
+            _ => None,
+        }
+    }
+
     /// When it completed. Nothing for a job that ended otherwise, or not at all.
     pub fn completed_ns(&self) -> Option<u64> {
         self.finish_ns.filter(|_| self.outcome == Outcome::Completed)

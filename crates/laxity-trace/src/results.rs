@@ -122,6 +122,9 @@ pub struct Run {
     /// Of a recorded run of a real kernel: its schedule, and what the oracles said of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<ScheduleRecord>,
+    /// How many jobs it has, in the manifest, where the jobs are not. Absent in results of before this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job_count: Option<u64>,
     /// Its jobs, ordered by task, then index. Kept in `jobs.parquet`, not in the manifest.
     #[serde(skip)]
     pub jobs: Vec<Job>,

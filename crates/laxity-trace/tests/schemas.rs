@@ -38,6 +38,7 @@ fn what_is_written_is_valid() {
         Run {
             status: interrupted,
             placement: Some(placement()),
+            job_count: Some(1),
             ..run(1, "p-rm", 20, vec![job(0, 0, 0, 10, Some(12))])
         },
         Run { status: RunStatus::NotRun { reason: "no time".to_owned() }, ..run(2, "c-rm", 20, vec![]) },

@@ -161,7 +161,7 @@ fn arguments(hardware: &Hardware, emulation: &str, port: RawFd, uart: RawFd) -> 
         (false, Accelerator::Kvm) => add(&["-accel", "kvm", "-cpu", "host"]),
         (false, Accelerator::Tcg) => add(&["-accel", emulation, "-cpu", "max"]),
     }
-    add(&["-kernel", &hardware.kernel.to_string_lossy().into_owned()]);
+    add(&["-kernel", &hardware.kernel.to_string_lossy()]);
     add(&["-initrd", &format!("/proc/self/fd/{}", hardware.initramfs.as_raw_fd())]);
     add(&["-append", &kernel_command_line(hardware)]);
     words

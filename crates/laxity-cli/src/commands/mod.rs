@@ -224,6 +224,11 @@ fn nothing_ran(finished: &Finished) -> Diagnostic {
             reasons.push(reason);
         }
     }
+    // What was tried says itself why it failed; what was refused before lacks something here.
+    let way_out = match finished.deployment.could_run() {
+        true => "the reasons say what to change",
+        false => output::what_runs_here(),
+    };
     Diagnostic::environment(format!("nothing could be run on this machine: {}", reasons.join("; ")))
-        .hint(format!("{}. All else is in the results directory", output::what_runs_here()))
+        .hint(format!("{way_out}. All else is in the results directory"))
 }

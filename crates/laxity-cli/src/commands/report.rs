@@ -10,7 +10,7 @@ use crate::{output, simulation};
 use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown_json};
 use laxity_oracle::Verdict;
 use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
-use laxity_trace::{AnalysisRecord, Host, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
+use laxity_trace::{AnalysisRecord, Host, Kept, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::IsTerminal;
@@ -121,9 +121,10 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
             .hint("add --text, --gantt or --perfetto FILE"));
     }
     let manifest = laxity_trace::load_manifest(&arguments.directory)?;
+    let kept = Kept::of(&arguments.directory)?;
     let mut shown = Vec::new();
     for run in chosen(&manifest, arguments.run)? {
-        if let Some(events) = laxity_trace::open_events(&arguments.directory, run.id)? {
+        if let Some(events) = kept.open_events(run.id)? {
             shown.push((run, events));
         }
     }

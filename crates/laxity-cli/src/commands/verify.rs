@@ -7,7 +7,7 @@ use crate::output;
 use crate::simulation::{set_of, verifiable};
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use laxity_oracle::{Verdict, Verification};
-use laxity_trace::{Manifest, Run};
+use laxity_trace::{Kept, Manifest, Run};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -43,13 +43,14 @@ struct RunAnswer {
 
 pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
     let manifest = laxity_trace::load_manifest(&arguments.directory)?;
+    let kept = Kept::of(&arguments.directory)?;
     let wanted = chosen(&manifest, arguments.run)?;
     let mut runs = Vec::new();
     let mut text = String::new();
     for run in wanted {
-        let verdict = match verify_again(&arguments.directory, &manifest, run)? {
+        let verdict = match verify_again(&kept, &manifest, run)? {
             Some(verdict) => verdict,
-            None => match simulated(arguments, &manifest, run)? {
+            None => match simulated(&kept, arguments, &manifest, run)? {
                 Some(verdict) => verdict,
                 None => continue,
             },
@@ -76,8 +77,13 @@ pub fn verify(arguments: &VerifyArguments) -> Result<ExitCode> {
 }
 
 /// The verdict on a simulation; nothing if the run is none, or has no events.
-fn simulated(arguments: &VerifyArguments, manifest: &Manifest, run: &Run) -> Result<Option<Verdict>> {
-    let Some(verifiable) = verifiable(&arguments.directory, manifest, run, arguments.tolerate)? else {
+fn simulated(
+    kept: &Kept,
+    arguments: &VerifyArguments,
+    manifest: &Manifest,
+    run: &Run,
+) -> Result<Option<Verdict>> {
+    let Some(verifiable) = verifiable(kept, manifest, run, arguments.tolerate)? else {
         return Ok(None);
     };
     let mut verification = Verification::new(&verifiable.definition);

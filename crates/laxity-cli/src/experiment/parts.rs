@@ -233,6 +233,11 @@ pub struct Deployment {
 }
 
 impl Deployment {
+    /// Whether any of the parts could be tried on this machine.
+    pub fn could_run(&self) -> bool {
+        self.parts.iter().any(|part| part.plan.is_ok())
+    }
+
     /// Writes into the results directory `path` what it takes to deploy each set under the scheduler of this name.
     pub fn write(&self, path: &Path, sets: &[TaskSet], scheduler: &str) -> Result<()> {
         let machine = laxity_run::online_cpus()?;

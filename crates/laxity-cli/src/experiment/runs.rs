@@ -71,6 +71,7 @@ pub fn planned_runs(
             not_measured: BTreeMap::new(),
             notes: Vec::new(),
             kernel_counters: BTreeMap::new(),
+            job_count: None,
             schedule: None,
             jobs: Vec::new(),
         };

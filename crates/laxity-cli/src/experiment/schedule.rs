@@ -14,8 +14,8 @@ use laxity_model::{Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSe
 use laxity_oracle::{About, Activity, BudgetMode, Cause, Definition, Verdict};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
-    Event, Host, Job, KernelActivity, Manifest, Outcome, RuleRecord, Run, RunStatus, ScheduleRecord,
-    SpanRecord, VerificationRecord, create_events, open_events, read_activities, write_activities,
+    Event, Host, Job, Kept, KernelActivity, Manifest, Outcome, RuleRecord, Run, RunStatus, ScheduleRecord,
+    SpanRecord, VerificationRecord, create_events, write_activities,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -262,13 +262,12 @@ fn verification(verdict: &Verdict) -> VerificationRecord {
 /// # Errors
 ///
 /// A manifest that does not say enough; events or activities that cannot be read.
-pub fn verify_again(directory: &Path, manifest: &Manifest, run: &Run) -> Result<Option<Verdict>> {
+pub fn verify_again(kept: &Kept, manifest: &Manifest, run: &Run) -> Result<Option<Verdict>> {
     if matches!(run.status, RunStatus::NotRun { .. }) || run.host == Host::Simulator {
         return Ok(None);
     }
     let Some(record) = &run.schedule else { return Ok(None) };
-    let (Some(reader), Some(rows)) = (open_events(directory, run.id)?, read_activities(directory, run.id)?)
-    else {
+    let (Some(reader), Some(rows)) = (kept.open_events(run.id)?, kept.read_activities(run.id)?) else {
         return Ok(None);
     };
     let platform = manifest.platform.as_ref().ok_or_else(|| {

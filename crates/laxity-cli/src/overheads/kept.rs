@@ -3,8 +3,10 @@
 use crate::output;
 use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown};
 use laxity_overheads::{Class, Groups, Row, SamplesFile, Summary, Which, overheads_csv, terminal};
+use laxity_trace::Kept;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -58,17 +60,19 @@ pub fn keep(directory: &Path, overheads: &RunOverheads) -> Result<()> {
 
 /// Overheads of all runs in a results directory, by number of the run.
 pub fn read(directory: &Path) -> Result<Vec<RunOverheads>> {
+    let kept = Kept::of(directory)?;
     let mut all = Vec::new();
     for path in files(&directory.join(OVERHEADS_DIRECTORY))? {
         if path.extension().is_none_or(|ending| ending != "json") {
             continue;
         }
+        let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
+        let Some(text) = kept.read(&format!("{OVERHEADS_DIRECTORY}/{name}"))? else { continue };
         let unreadable = |error: &dyn std::fmt::Display| {
             Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
                 .hint("is it a file that laxity has written?")
         };
-        let text = fs::read_to_string(&path).map_err(|error| unreadable(&error))?;
-        let overheads: RunOverheads = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+        let overheads: RunOverheads = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;
         all.push(overheads);
     }
     all.sort_by_key(|overheads| overheads.run);

@@ -8,7 +8,7 @@ use laxity_model::{
 use laxity_oracle::{Definition, KernelWindows, Structure, Transitions};
 use laxity_sim::costs::{Cost, Costs};
 use laxity_sim::{BudgetMode, Servers};
-use laxity_trace::{EventsReader, Host, Manifest, Run, RunStatus, open_events};
+use laxity_trace::{EventsReader, Host, Kept, Manifest, Run, RunStatus};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -83,7 +83,7 @@ pub struct Verifiable {
 ///
 /// Errors: a manifest that does not say what was simulated; events that cannot be read.
 pub fn verifiable(
-    directory: &Path,
+    kept: &Kept,
     manifest: &Manifest,
     run: &Run,
     tolerate: Option<Duration>,
@@ -91,7 +91,7 @@ pub fn verifiable(
     if matches!(run.status, RunStatus::NotRun { .. }) || run.host != Host::Simulator {
         return Ok(None);
     }
-    let Some(events) = open_events(directory, run.id)? else { return Ok(None) };
+    let Some(events) = kept.open_events(run.id)? else { return Ok(None) };
     if manifest.options.contains_key(AT_TICKS) {
         return Err(Diagnostic::usage(format!(
             "run {}: simulated with --at-ticks, whose schedules no oracle knows: jobs keep their cores until a tick",

@@ -1,6 +1,6 @@
 //! Work on several threads whose results come in order, so that the number of threads shows nowhere.
 
-use laxity_model::Result;
+use laxity_model::{Result, start_thread};
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -20,7 +20,7 @@ struct Desk<T> {
 /// Does `work(0)`, ..., `work(count - 1)` on `threads` threads, and hands the results to `take` in this order, on the
 /// thread that calls.
 ///
-/// Errors: the first of `take`, which ends everything that has not begun.
+/// Errors: the first of `take`, which ends everything that has not begun; no thread can be started.
 pub fn in_order<T: Send>(
     count: usize,
     threads: usize,
@@ -51,8 +51,13 @@ pub fn in_order<T: Send>(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(worker);
+        for started in 0..threads {
+            match start_thread(scope, worker) {
+                Err(error) if started == 0 => return Err(error),
+                // Fewer take longer and come to the same.
+                Err(_) => break,
+                Ok(_) => {}
+            }
         }
         let mut outcome = Ok(());
         for index in 0..count {

@@ -3,7 +3,7 @@
 use super::Control;
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use laxity_model::Result;
+use laxity_model::{Result, start_thread};
 use std::io::IsTerminal;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -26,7 +26,7 @@ pub fn watching(
 ) -> Result<()> {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch(control, interrupt, expected, quiet, &over));
+        let watcher = start_thread(scope, || watch(control, interrupt, expected, quiet, &over))?;
         let done = End { over: &over, watcher: watcher.thread() };
         let result = work();
         drop(done);

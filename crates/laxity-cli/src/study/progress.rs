@@ -2,7 +2,7 @@
 
 use crate::output;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use laxity_model::Result;
+use laxity_model::{Result, start_thread};
 use laxity_study::Progress;
 use std::io::IsTerminal;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,7 @@ pub fn watching<T>(progress: &Progress, quiet: bool, work: impl FnOnce() -> Resu
     }
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| watch(progress, &over));
+        let watcher = start_thread(scope, || watch(progress, &over))?;
         let ending = End { over: &over, watcher: watcher.thread() };
         let result = work();
         drop(ending);

@@ -33,6 +33,7 @@ fn run(scheduler: &str, bins: &[(&str, &[&str])]) -> Run {
         placement: Some(record).filter(|record| !record.bins.is_empty()),
         not_measured: Default::default(),
         kernel_counters: Default::default(),
+        job_count: None,
         schedule: None,
         notes: vec![],
         jobs: vec![],

@@ -3,7 +3,7 @@
 use crate::study::Study;
 use crate::timeline::html::{HtmlOptions, fragment};
 use laxity_model::Result;
-use laxity_trace::{Run, open_events, runs_with_events};
+use laxity_trace::{Kept, Run, runs_with_events};
 use std::path::Path;
 
 /// Schedules of more runs than this are left to Perfetto and `events/`.
@@ -26,13 +26,14 @@ impl Schedules {
     ///
     /// Errors: an events file that cannot be read or is damaged.
     pub(crate) fn of(study: &Study<'_>, directory: &Path) -> Result<Schedules> {
+        let kept = Kept::of(directory)?;
         let with_events = runs_with_events(directory)?;
         let runs: Vec<&Run> = study.results.runs.iter().filter(|run| with_events.contains(&run.id)).collect();
         let shown = runs.len().min(SCHEDULES_MOST);
         let mut html = String::new();
         for run in &runs[..shown] {
             let set = usize::try_from(run.set).ok().and_then(|set| study.sets.get(set));
-            let (Some(set), Some(reader)) = (set, open_events(directory, run.id)?) else { continue };
+            let (Some(set), Some(reader)) = (set, kept.open_events(run.id)?) else { continue };
             let several = if study.sets.len() > 1 { format!(" on {}", set.name()) } else { String::new() };
             let title = format!("{}{several}, repetition {}:", run.scheduler, run.repetition + 1);
             let options = HtmlOptions {

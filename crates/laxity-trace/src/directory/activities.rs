@@ -1,9 +1,12 @@
 //! What the kernel was at in each recorded run, `activities/run-N.parquet`: beside the events, and read only to verify them.
 
 use super::atomic_file::{diagnostic, io_error, sync_directory, write_atomically};
+use super::events::of_another_run;
+use super::kept::Kept;
+use super::part_name;
 use crate::activities_file::{self, KernelActivity};
 use laxity_model::{Diagnostic, Result, ShownPath as _};
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +14,7 @@ use std::path::{Path, PathBuf};
 pub const ACTIVITIES_DIRECTORY: &str = "activities";
 
 fn path_of(directory: &Path, run: u32) -> PathBuf {
-    directory.join(ACTIVITIES_DIRECTORY).join(format!("run-{run}.parquet"))
+    directory.join(ACTIVITIES_DIRECTORY).join(part_name(run))
 }
 
 /// Writes the activities of a run of a results directory, in the order of their beginnings.
@@ -31,18 +34,22 @@ pub fn write_activities(results: impl AsRef<Path>, run: u32, activities: &[Kerne
         .map_err(|error| diagnostic("write", &path, &error, "").hint("choose another place with `--out DIR`"))
 }
 
-/// Reads the activities of a run of a results directory; nothing if it has none.
-///
-/// Errors: a file that cannot be read or is damaged.
-pub fn read_activities(results: impl AsRef<Path>, run: u32) -> Result<Option<Vec<KernelActivity>>> {
-    let path = path_of(results.as_ref(), run);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(diagnostic("read", &path, &error, "")),
-    };
-    activities_file::read(file).map(Some).map_err(|error| {
-        Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
-            .hint("the file is damaged or was not written by this version of laxity; make the run again")
-    })
+impl Kept {
+    /// Reads the activities of a run; nothing if it has none.
+    ///
+    /// Errors: a file that differs from its sum, cannot be read, is damaged or is of another run.
+    pub fn read_activities(&self, run: u32) -> Result<Option<Vec<KernelActivity>>> {
+        let Some(file) = self.open(&format!("{ACTIVITIES_DIRECTORY}/{}", part_name(run)))? else {
+            return Ok(None);
+        };
+        let name = path_of(self.directory(), run).shown().to_string();
+        let (runs, activities) = activities_file::read(file).map_err(|error| {
+            Diagnostic::usage(format!("{name} cannot be read: {error}"))
+                .hint("the file is damaged or was not written by this version of laxity; make the run again")
+        })?;
+        match runs.into_iter().find(|of| *of != run) {
+            Some(other) => Err(of_another_run(&name, "activities", other)),
+            None => Ok(Some(activities)),
+        }
+    }
 }

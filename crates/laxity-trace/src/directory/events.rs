@@ -4,7 +4,8 @@
 //! a run that did not end; the same run made again replaces it.
 
 use super::atomic_file::{diagnostic, io_error, publish, sync_directory, temporary_name};
-use super::{ResultsDirectory, part_number};
+use super::kept::Kept;
+use super::{ResultsDirectory, part_name, part_number};
 use crate::{Event, EventsReader, EventsWriter};
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::fs::{self, File};
@@ -16,7 +17,7 @@ pub const EVENTS_DIRECTORY: &str = "events";
 
 /// Where the events of a run are.
 pub fn events_path(directory: impl AsRef<Path>, run: u32) -> PathBuf {
-    directory.as_ref().join(EVENTS_DIRECTORY).join(format!("run-{run}.parquet"))
+    directory.as_ref().join(EVENTS_DIRECTORY).join(part_name(run))
 }
 
 impl ResultsDirectory {
@@ -110,23 +111,34 @@ fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
     })
 }
 
-/// Opens the events of a run of a results directory; nothing if it has none.
-///
-/// Errors: a file that cannot be read or is damaged.
-pub fn open_events(directory: impl AsRef<Path>, run: u32) -> Result<Option<EventsReader>> {
-    let path = events_path(directory.as_ref(), run);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(diagnostic("read", &path, &error, "")),
-    };
-    let name = path.shown().to_string();
-    let reader = EventsReader::new(file, name.clone())?;
-    if reader.run() != run {
-        return Err(Diagnostic::usage(format!("{name} has the events of run {}", reader.run()))
-            .hint("put the file back under the name that laxity gave it"));
+impl Kept {
+    /// Opens the events of a run; nothing if it has none.
+    ///
+    /// Errors: a file that differs from its sum, cannot be read or is damaged.
+    pub fn open_events(&self, run: u32) -> Result<Option<EventsReader>> {
+        let Some(file) = self.open(&format!("{EVENTS_DIRECTORY}/{}", part_name(run)))? else {
+            return Ok(None);
+        };
+        let name = events_path(self.directory(), run).shown().to_string();
+        let reader = EventsReader::new(file, name.clone())?;
+        match reader.run() {
+            of if of == run => Ok(Some(reader)),
+            other => Err(of_another_run(&name, "events", other)),
+        }
     }
-    Ok(Some(reader))
+}
+
+/// The events of one run of a results directory; [`Kept::open_events`] is for several.
+///
+/// Errors: those of [`Kept::of`] and [`Kept::open_events`].
+pub fn open_events(directory: impl AsRef<Path>, run: u32) -> Result<Option<EventsReader>> {
+    Kept::of(directory.as_ref())?.open_events(run)
+}
+
+/// A file has what it should not have: the `what` of another run.
+pub(super) fn of_another_run(name: &str, what: &str, run: u32) -> Diagnostic {
+    Diagnostic::usage(format!("{name} has the {what} of run {run}"))
+        .hint("put the file back under the name that laxity gave it")
 }
 
 /// The runs of a results directory that have events, in order.

@@ -1,7 +1,11 @@
 //! Reads a results directory, finished or not.
 
 use super::atomic_file::diagnostic;
-use super::{BACKGROUND_KEY, JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY, part_number};
+use super::kept::Kept;
+use super::part_sums::PartSums;
+use super::rows;
+use super::{BACKGROUND_KEY, JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY, part_name, part_number};
+use crate::damage::damaged;
 use crate::{BackgroundRecord, Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunStatus};
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use parquet::errors::ParquetError;
@@ -25,9 +29,9 @@ pub(super) struct Part {
 }
 
 impl Part {
-    fn open(id: u32, path: PathBuf) -> Part {
+    fn open(id: u32, path: PathBuf, sums: &PartSums) -> Part {
         let record = || -> parquet::errors::Result<Record> {
-            let reader = JobsReader::new(File::open(&path)?)?;
+            let reader = JobsReader::new(sums.open(&path, &part_name(id))?)?;
             let missing = || ParquetError::General(format!("no `{RUN_KEY}` in its metadata"));
             let record = reader.metadata(RUN_KEY).ok_or_else(missing)?;
             let external = |error: serde_json::Error| ParquetError::External(error.into());
@@ -45,11 +49,17 @@ impl Part {
 
     /// The jobs of the run. If they cannot be read, the part counts as damaged from now on.
     fn read_jobs(&mut self) -> Vec<Job> {
-        let jobs = File::open(&self.path)
-            .map_err(ParquetError::from)
-            .and_then(|file| JobsReader::new(file)?.read_all())
-            .map(|mut runs| runs.remove(&self.id).unwrap_or_default());
-        jobs.unwrap_or_else(|error| {
+        let Ok(Record { run, .. }) = &self.run else { return Vec::new() };
+        let read = || -> parquet::errors::Result<Vec<Job>> {
+            let mut runs = JobsReader::new(File::open(&self.path)?)?.read_all()?;
+            let jobs = runs.remove(&self.id).unwrap_or_default();
+            if let Some(other) = runs.keys().next() {
+                return Err(damaged(format!("it has jobs of run {other}")));
+            }
+            rows::check(run, &jobs).map_err(damaged)?;
+            Ok(jobs)
+        };
+        read().unwrap_or_else(|error| {
             self.run = Err(lost(&self.path, &error));
             Vec::new()
         })
@@ -98,29 +108,35 @@ pub(super) fn parts_of(directory: &Path) -> Result<Vec<Part>> {
         let number = path.file_name().and_then(|name| part_number(name.to_str()?));
         found.extend(number.map(|id| (id, path.clone())));
     }
-    Ok(found.into_iter().map(|(id, path)| Part::open(id, path)).collect())
+    let sums = PartSums::of(directory).map_err(unreadable)?;
+    Ok(found.into_iter().map(|(id, path)| Part::open(id, path, &sums)).collect())
 }
 
 /// Reads the manifest and checks its version.
-pub(super) fn read_manifest(directory: &Path) -> Result<Manifest> {
-    let path = directory.join(MANIFEST_FILE);
-    let text = fs::read(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Diagnostic::usage(format!(
+pub(super) fn read_manifest(kept: &Kept) -> Result<Manifest> {
+    let directory = kept.directory();
+    let path = kept.path(MANIFEST_FILE);
+    let none = || {
+        Diagnostic::usage(format!(
             "{} is not a results directory: it has no {MANIFEST_FILE}",
             directory.shown()
         ))
         .hint(
             "name a directory that `laxity run`, `laxity compare` or `laxity simulate --out DIR` wrote; schedules to \
              verify or to look at are kept by `laxity simulate SET --events --out DIR`",
-        ),
-        _ => diagnostic("read", &path, &error, ""),
-    })?;
+        )
+    };
+    let text = if directory.is_file() { None } else { kept.read(MANIFEST_FILE)? };
+    let text = text.ok_or_else(none)?;
     let bad = |why: String| {
         Diagnostic::usage(format!("{} {why}", path.shown()))
             .hint("use a manifest as laxity wrote it; run the command again if there is none")
     };
     let document: Value =
         serde_json::from_slice(&text).map_err(|error| bad(format!("is not JSON: {error}")))?;
+    if let Some(kind) = document.get("kind").and_then(Value::as_str) {
+        return Err(of_a_study(directory, kind));
+    }
     match document.get("version").and_then(Value::as_u64) {
         Some(version) if version == u64::from(RESULTS_VERSION) => {}
         Some(version) => {
@@ -131,15 +147,26 @@ pub(super) fn read_manifest(directory: &Path) -> Result<Manifest> {
     serde_json::from_value(document).map_err(|error| bad(format!("is not a manifest of results: {error}")))
 }
 
+/// Studies have manifests of their own, which say what kind of study it is.
+fn of_a_study(directory: &Path, kind: &str) -> Diagnostic {
+    let shown = directory.shown();
+    Diagnostic::usage(format!("{shown} is the directory of a study ({kind}), not of results")).hint(format!(
+        "`laxity study FILE --out {shown}` with the study's file makes its tables and its page again, from the points that it \
+         keeps; `laxity report` takes the directory of one experiment",
+    ))
+}
+
 /// Reads a results directory, whether its writer finished it or was stopped at any point.
 ///
 /// Runs that were not made, or whose part is damaged, come back as [`RunStatus::NotRun`] with the reason.
 ///
-/// Errors: no manifest, or one of another version; a damaged `jobs.parquet`.
+/// Errors: no manifest, or one of another version; a file that differs from its sum or is damaged otherwise; jobs that
+/// contradict themselves or the manifest.
 pub fn load(path: impl AsRef<Path>) -> Result<Results> {
     let directory = path.as_ref();
-    let mut results = read_manifest(directory)?;
-    let mut jobs = merged_jobs(directory, &results)?;
+    let kept = Kept::of(directory)?;
+    let mut results = read_manifest(&kept)?;
+    let mut jobs = merged_jobs(&kept, &results)?;
     for mut part in parts_of(directory)? {
         let of_part = part.read_jobs();
         if part.run.is_ok() {
@@ -150,40 +177,44 @@ pub fn load(path: impl AsRef<Path>) -> Result<Results> {
     for run in &mut results.runs {
         run.jobs = jobs.remove(&run.id).unwrap_or_default();
     }
-    match jobs.keys().next() {
-        None => Ok(results),
-        Some(run) => Err(Diagnostic::usage(format!(
+    if let Some(run) = jobs.keys().next() {
+        return Err(Diagnostic::usage(format!(
             "{} has jobs of run {run}, which {MANIFEST_FILE} does not list",
-            directory.join(JOBS_FILE).shown()
+            kept.path(JOBS_FILE).shown()
         ))
-        .hint("the two files do not belong together; use the ones written together")),
+        .hint("the two files do not belong together; use the ones written together"));
     }
+    for run in &mut results.runs {
+        rows::check(run, &run.jobs).map_err(|why| {
+            Diagnostic::usage(format!("{} is damaged: {why}", kept.path(JOBS_FILE).shown()))
+                .hint("use the file that was written together with the manifest, or make the runs again")
+        })?;
+        // From here on the jobs say it.
+        run.job_count = None;
+    }
+    Ok(results)
 }
 
 /// Reads the manifest of a results directory with the state of its runs, without their jobs.
 ///
-/// Errors: no manifest, or one of another version.
+/// Errors: no manifest, one of another version, or one that differs from its sum.
 pub fn load_manifest(path: impl AsRef<Path>) -> Result<Manifest> {
     let directory = path.as_ref();
-    let mut manifest = read_manifest(directory)?;
+    let mut manifest = read_manifest(&Kept::of(directory)?)?;
     parts_of(directory)?.iter().for_each(|part| part.place(&mut manifest));
     Ok(manifest)
 }
 
 /// The jobs in `jobs.parquet` by run. The file may be missing only while there are parts.
-fn merged_jobs(directory: &Path, manifest: &Manifest) -> Result<BTreeMap<u32, Vec<Job>>> {
-    let path = directory.join(JOBS_FILE);
-    let file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let made = manifest.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. }));
-            return match made {
-                false => Ok(BTreeMap::new()),
-                true => Err(Diagnostic::usage(format!("{} is missing", path.shown()))
-                    .hint(format!("put it back next to {MANIFEST_FILE}, or make the runs again"))),
-            };
-        }
-        Err(error) => return Err(diagnostic("read", &path, &error, "")),
+fn merged_jobs(kept: &Kept, manifest: &Manifest) -> Result<BTreeMap<u32, Vec<Job>>> {
+    let path = kept.path(JOBS_FILE);
+    let Some(file) = kept.open(JOBS_FILE)? else {
+        let made = manifest.runs.iter().any(|run| !matches!(run.status, RunStatus::NotRun { .. }));
+        return match made {
+            false => Ok(BTreeMap::new()),
+            true => Err(Diagnostic::usage(format!("{} is missing", path.shown()))
+                .hint(format!("put it back next to {MANIFEST_FILE}, or make the runs again"))),
+        };
     };
     JobsReader::new(file).and_then(|reader| reader.read_all()).map_err(|error| {
         Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))

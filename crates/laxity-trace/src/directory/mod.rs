@@ -10,16 +10,22 @@
 //! 2. Every file appears whole or not at all. [`load`] reads the directory in every state that a crash can
 //!    leave: a part, where there is one, has the last word over `jobs.parquet` and the manifest.
 //! 3. Nothing but laxity's own files is ever removed.
-//! 4. One process at a time writes to a directory. Results that replace others do so as a whole (`replacement.rs`).
+//! 4. What is finished has a sum (`kept.rs`), and so has each part (`part_sums.rs`): what is not as it was written is refused.
+//! 5. One process at a time writes to a directory. Results that replace others do so as a whole (`replacement.rs`).
 
 mod activities;
 mod atomic_file;
 mod events;
+mod kept;
 mod load;
+mod part_sums;
 mod replacement;
+mod rows;
+mod sums;
 
-pub use activities::{ACTIVITIES_DIRECTORY, read_activities, write_activities};
+pub use activities::{ACTIVITIES_DIRECTORY, write_activities};
 pub use events::{EVENTS_DIRECTORY, EventsFile, create_events, events_path, open_events, runs_with_events};
+pub use kept::{Kept, SUMS_FILE};
 pub use load::{load, load_manifest};
 
 use crate::{
@@ -29,12 +35,14 @@ use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, wri
 use laxity_model::{Diagnostic, DirectoryLock, Existing, OutputDirectory, Result, ShownPath as _};
 use load::{Part, parts_of, place};
 use parquet::errors::ParquetError;
+use part_sums::PartSums;
 use replacement::Replacement;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use sums::{Sum, Summing};
 
 /// Name of the manifest.
 pub const MANIFEST_FILE: &str = "manifest.json";
@@ -100,6 +108,7 @@ impl ResultsDirectory {
         for run in &mut manifest.runs {
             run.status = RunStatus::NotRun { reason: PENDING.to_owned() };
             run.jobs = Vec::new();
+            run.job_count = None;
         }
         manifest.background.clear();
         manifest.version = RESULTS_VERSION;
@@ -116,20 +125,25 @@ impl ResultsDirectory {
     /// Errors: a directory without results, or one that is already finished.
     pub fn reopen(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
-        let mut manifest = load::read_manifest(&path)?;
+        let kept = Kept::of(&path)?;
+        let mut manifest = load::read_manifest(&kept)?;
         let lock = OutputDirectory::open(&path)?.lock()?;
         if !path.join(PARTS).is_dir() {
             return Err(Diagnostic::usage(format!("the results in {} are finished", path.shown()))
                 .hint("give new runs a directory of their own with `--out DIR`"));
         }
-        remove_half_written(&path, |name| [MANIFEST_FILE, JOBS_FILE].contains(&name))
+        // What was merged is merged again: it must be what it was. From here on the sums are of files that change.
+        drop(kept.open(JOBS_FILE)?);
+        remove_half_written(&path, |name| [MANIFEST_FILE, JOBS_FILE, SUMS_FILE].contains(&name))
             .and_then(|()| remove_half_written(&path.join(PARTS), |name| part_number(name).is_some()))
             .and_then(|()| match path.join(EVENTS_DIRECTORY) {
                 events if events.is_dir() => remove_half_written(&events, |name| part_number(name).is_some()),
                 _ => Ok(()),
             })
+            .and_then(|()| remove_sums(&path))
             .map_err(|error| diagnostic("write", &path, &error, ""))?;
         let parts = parts_of(&path)?;
+        add_missing_sums(&path, &parts).map_err(|error| diagnostic("write", &path, &error, ""))?;
         let written = parts.len();
         parts.iter().for_each(|part| part.place(&mut manifest));
         Ok(ResultsDirectory { path, replacement: None, lock, manifest, written })
@@ -161,8 +175,9 @@ impl ResultsDirectory {
 
     fn append(&mut self, run: &Run, background: Option<&BackgroundRecord>) -> Result<()> {
         let path = part_path(&self.path, run.id);
+        let record = Run { jobs: Vec::new(), job_count: Some(run.jobs.len() as u64), ..run.clone() };
         let records = || -> serde_json::Result<Vec<(&str, String)>> {
-            let mut records = vec![(RUN_KEY, serde_json::to_string(run)?)];
+            let mut records = vec![(RUN_KEY, serde_json::to_string(&record)?)];
             if let Some(background) = background {
                 records.push((BACKGROUND_KEY, serde_json::to_string(background)?));
             }
@@ -172,21 +187,23 @@ impl ResultsDirectory {
         let columns = RunColumns::new(run, &task_names(&self.manifest, run.set));
         let written = records.and_then(|records| {
             write_atomically(&path, |file| {
-                let write = || -> parquet::errors::Result<BufWriter<&mut File>> {
-                    let mut writer = JobsWriter::new(BufWriter::new(file), &records)?;
+                let write = || -> parquet::errors::Result<Summing<BufWriter<&mut File>>> {
+                    let mut writer = JobsWriter::new(Summing::new(BufWriter::new(file)), &records)?;
                     run.jobs.iter().try_for_each(|job| writer.write(&columns, job))?;
                     writer.finish()
                 };
-                write().map_err(io_error)?.flush()
+                // The sum comes before the name: a part is never without.
+                let sum = write().map_err(io_error)?.finish()?;
+                part_sums::append(&self.path, &part_name(run.id), sum)
             })
         });
         written.map_err(|error| self.cannot_write(&path, &error))?;
-        place(&mut self.manifest, Run { jobs: Vec::new(), ..run.clone() }, background.copied());
+        place(&mut self.manifest, record, background.copied());
         self.written += 1;
         Ok(())
     }
 
-    /// Merges the runs into `jobs.parquet`, writes the final manifest, and puts the directory into the place of earlier
+    /// Merges the runs into `jobs.parquet`, writes the final manifest and the sums of what is kept, and puts the directory into the place of earlier
     /// results. Memory does not grow with the jobs. Gives where the results are, which are this process's to write to
     /// as long as it keeps that.
     ///
@@ -198,11 +215,17 @@ impl ResultsDirectory {
         write_atomically(&jobs, |file| self.merge(&parts, file).map_err(io_error)?.flush())
             .map_err(|error| self.cannot_write(&jobs, &error))?;
         self.write_manifest().map_err(|error| self.cannot_write(&self.path.join(MANIFEST_FILE), &error))?;
-        let mut merged = parts.iter().filter(|part| part.run.is_ok());
+        kept::write(&self.path).map_err(|error| self.cannot_write(&self.path.join(SUMS_FILE), &error))?;
+        let (merged, damaged): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.run.is_ok());
         merged
+            .iter()
             .try_for_each(|part| fs::remove_file(&part.path))
+            .and_then(|()| match damaged.is_empty() {
+                true => part_sums::remove(&self.path),
+                // A damaged part stays to be looked at, and its sum says that it is damaged.
+                false => Ok(()),
+            })
             .and_then(|()| match fs::remove_dir(self.path.join(PARTS)) {
-                // A damaged part stays: someone may want to look at it.
                 Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
                 other => other,
             })
@@ -269,12 +292,39 @@ impl ResultsDirectory {
 }
 
 fn part_path(directory: &Path, run: u32) -> PathBuf {
-    directory.join(PARTS).join(format!("run-{run}.parquet"))
+    directory.join(PARTS).join(part_name(run))
+}
+
+/// The name of a run's file among those of other runs.
+fn part_name(run: u32) -> String {
+    format!("run-{run}.parquet")
+}
+
+/// Removes the sums of results that are to change.
+fn remove_sums(directory: &Path) -> io::Result<()> {
+    match fs::remove_file(directory.join(SUMS_FILE)) {
+        Ok(()) => sync_directory(directory),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Parts of an earlier version have no sums; they get some before others are written beside them.
+fn add_missing_sums(directory: &Path, parts: &[Part]) -> io::Result<()> {
+    if !PartSums::of(directory)?.are_missing() {
+        return Ok(());
+    }
+    parts.iter().try_for_each(|part| {
+        let sum = Sum::of(&mut File::open(&part.path)?)?;
+        part_sums::append(directory, &part_name(part.id), sum)
+    })
 }
 
 /// The run whose part has this file name.
 fn part_number(name: &str) -> Option<u32> {
-    name.strip_prefix("run-")?.strip_suffix(".parquet")?.parse().ok()
+    let run = name.strip_prefix("run-")?.strip_suffix(".parquet")?.parse().ok()?;
+    // One name for each run: not `run-007`.
+    (part_name(run) == name).then_some(run)
 }
 
 /// The names of the tasks of a set, read from its JSON.

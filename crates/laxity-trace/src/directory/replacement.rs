@@ -19,13 +19,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// The files that laxity puts into a results directory. All others are the user's and stay.
-const FILES: [&str; 5] = ["jobs.parquet", "manifest.json", "report.html", "summary.json", "summary.md"];
+const FILES: [&str; 6] =
+    ["SHA256SUMS", "jobs.parquet", "manifest.json", "report.html", "summary.json", "summary.md"];
 /// Its directories in there, and the endings of its files in them.
 const DIRECTORIES: [(&str, &[&str]); 6] = [
     ("activities", &[".parquet", ".tmp"]),
     ("deploy", &[".sh", ".txt", ".draft"]),
     ("events", &[".parquet", ".tmp"]),
-    ("jobs.parts", &[".parquet", ".tmp"]),
+    ("jobs.parts", &[".parquet", ".tmp", "SHA256SUMS"]),
     ("overheads", &[".csv", ".json", ".parquet", ".draft"]),
     ("plots", &[".svg", ".draft"]),
 ];

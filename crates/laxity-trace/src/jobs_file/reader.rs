@@ -8,6 +8,7 @@ use crate::{Counters, Job, Outcome};
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 /// Reads the jobs of a file and the runs that they belong to. Columns that it does not know are left alone.
 pub struct JobsReader {
@@ -93,6 +94,10 @@ impl JobsReader {
             l1d_misses: large("l1d_misses")?,
             l2_misses: large("l2_misses")?,
             llc_misses: large("llc_misses")?,
+            // Files of others may lack what follows from the rest.
+            response_ns: group.integers_if_there("response_ns")?,
+            laxity_ns: group.integers_if_there("laxity_ns")?,
+            tardiness_ns: group.integers_if_there("tardiness_ns")?,
         })
     }
 
@@ -131,6 +136,9 @@ struct JobColumns {
     l1d_misses: Column<u64>,
     l2_misses: Column<u64>,
     llc_misses: Column<u64>,
+    response_ns: Option<Column<u64>>,
+    laxity_ns: Option<Column<i64>>,
+    tardiness_ns: Option<Column<u64>>,
 }
 
 impl JobColumns {
@@ -160,6 +168,126 @@ impl JobColumns {
                 llc_misses: self.llc_misses[row],
             },
         };
-        Ok((self.run[row].ok_or_else(null)?, job))
+        let run = self.run[row].ok_or_else(null)?;
+        match job.contradiction().or_else(|| self.contradiction(row, &job)) {
+            None => Ok((run, job)),
+            Some(why) => Err(damaged(format!("job {} of task {} of run {run}: {why}", job.index, job.task))),
+        }
+    }
+
+    /// What the columns that follow from others say against those.
+    fn contradiction(&self, row: usize, job: &Job) -> Option<String> {
+        follows("response_ns", &self.response_ns, row, job.response_ns())
+            .or_else(|| follows("laxity_ns", &self.laxity_ns, row, job.laxity_ns()))
+            .or_else(|| follows("tardiness_ns", &self.tardiness_ns, row, job.tardiness_ns()))
+    }
+}
+
+/// What is wrong with a value of a column, if it is there and is not what follows from the others.
+fn follows<T: PartialEq + Copy + Display>(
+    name: &str,
+    column: &Option<Column<T>>,
+    row: usize,
+    expected: Option<T>,
+) -> Option<String> {
+    let there = column.as_ref()?[row];
+    let word = |value: Option<T>| value.map_or_else(|| "empty".to_owned(), |value| value.to_string());
+    (there != expected)
+        .then(|| format!("its {name} is {}, and {} by its other columns", word(there), word(expected)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jobs_file::{JobsWriter, RunColumns};
+    use crate::{Host, Run, RunStatus};
+    use bytes::Bytes;
+    use laxity_model::Duration;
+
+    fn job(outcome: Outcome, start_ns: Option<u64>, finish_ns: Option<u64>) -> Job {
+        Job {
+            task: 1,
+            index: 2,
+            release_ns: 10,
+            deadline_ns: 20,
+            demand_ns: None,
+            warm_ns: None,
+            outcome,
+            start_ns,
+            finish_ns,
+            cpu_time_ns: None,
+            first_cpu: None,
+            last_cpu: None,
+            migrations: None,
+            context_switches: None,
+            counters: Counters::default(),
+        }
+    }
+
+    fn file_of(job: &Job) -> JobsReader {
+        let run = Run {
+            id: 3,
+            set: 0,
+            scheduler: "g-edf".to_owned(),
+            host: Host::Simulator,
+            repetition: 0,
+            duration: Duration::from_ms(1),
+            grace: Duration::ZERO,
+            status: RunStatus::Completed,
+            placement: None,
+            not_measured: BTreeMap::new(),
+            notes: Vec::new(),
+            kernel_counters: BTreeMap::new(),
+            schedule: None,
+            job_count: None,
+            jobs: Vec::new(),
+        };
+        let mut writer = JobsWriter::new(Vec::new(), &[]).expect("starts");
+        writer.write(&RunColumns::new(&run, &[]), job).expect("fits");
+        JobsReader::new(Bytes::from(writer.finish().expect("finishes"))).expect("opens")
+    }
+
+    #[test]
+    fn times_that_contradict_each_other_are_refused_with_the_job() {
+        let read = |job: &Job| file_of(job).read_all();
+        for good in [
+            job(Outcome::Completed, Some(12), Some(12)),
+            job(Outcome::Completed, None, Some(25)),
+            job(Outcome::Ordinary, Some(12), None),
+            job(Outcome::Unfinished, Some(12), None),
+            job(Outcome::Aborted, Some(12), Some(21)),
+            job(Outcome::Skipped, None, None),
+        ] {
+            assert_eq!(read(&good).expect("no contradiction")[&3], [good]);
+        }
+        for (wrong, why) in [
+            (job(Outcome::Completed, Some(13), Some(12)), "finish, 12 ns, is before its start, 13 ns"),
+            (job(Outcome::Completed, Some(13), None), "it is completed but has no finish"),
+            (job(Outcome::Aborted, None, None), "it is aborted but has no finish"),
+            (
+                Job { release_ns: 21, ..job(Outcome::Unfinished, None, None) },
+                "deadline, 20 ns, is before its release",
+            ),
+        ] {
+            let error = read(&wrong).expect_err("a contradiction").to_string();
+            assert!(error.contains(why) && error.contains("job 2 of task 1 of run 3"), "{error}");
+        }
+    }
+
+    #[test]
+    fn columns_that_do_not_follow_from_the_others_are_refused() {
+        let reader = file_of(&job(Outcome::Completed, Some(12), Some(25)));
+        let columns = || reader.read_columns(0).expect("reads");
+        let refused = |columns: JobColumns| columns.job(0).expect_err("a contradiction").to_string();
+        assert!(columns().job(0).is_ok());
+        let late = refused(JobColumns { response_ns: Some(vec![Some(16)]), ..columns() });
+        assert!(late.contains("response_ns is 16, and 15 by its other columns"), "{late}");
+        let early = refused(JobColumns { laxity_ns: Some(vec![Some(5)]), ..columns() });
+        assert!(early.contains("laxity_ns is 5, and -5"), "{early}");
+        let none = refused(JobColumns { tardiness_ns: Some(vec![None]), ..columns() });
+        assert!(none.contains("tardiness_ns is empty, and 5"), "{none}");
+        // A file without these columns has nothing to contradict.
+        let fewer = JobColumns { response_ns: None, laxity_ns: None, tardiness_ns: None, ..columns() };
+        assert!(fewer.job(0).is_ok());
     }
 }

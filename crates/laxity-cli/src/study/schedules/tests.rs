@@ -93,6 +93,7 @@ fn measured(cells: &Path, cell: &Cell, status: RunStatus, schedule: Option<Sched
         not_measured,
         notes: vec![],
         kernel_counters: BTreeMap::new(),
+        job_count: None,
         schedule,
         jobs: vec![job(0, Some(2 * MS)), job(1, Some(4 * MS)), job(2, Some(15 * MS)), job(3, None)],
     };
