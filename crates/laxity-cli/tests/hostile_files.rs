@@ -8,15 +8,12 @@ use serde_json::json;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A path out of the directory, commands for a shell, and an element for a page; all of it printable.
 const HOSTILE: &str =
     r#"../../../out"; touch PWNED; $(touch PWNED) `touch PWNED` ' \ <script>alert(1)</script> & | % #"#;
-/// What takes the title of a terminal, clears it, and goes back to the beginning of the line.
-const ESCAPES: &[u8] = b"a\x1b]0;owned\x07\x1b[2J\rb\xc2\x9b31m";
 
 /// A directory with a directory in it for what is written, and one beside that.
 struct Place {
@@ -75,12 +72,6 @@ fn set_of(set: &str, task: &str) -> String {
         json!({"name": task, "wcet": "1ms", "period": "10ms", "working_set": {"size": "4KiB"}, "group": task}),
     ];
     json!({"version": 1, "name": set, "tasks": tasks}).to_string()
-}
-
-/// Control characters that are neither line ends nor tabs.
-fn controls(bytes: &[u8]) -> Vec<char> {
-    let text = String::from_utf8_lossy(bytes);
-    text.chars().filter(|&c| c.is_control() && c != '\n' && c != '\t').collect()
 }
 
 #[test]
