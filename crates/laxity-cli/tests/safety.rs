@@ -7,7 +7,7 @@ use host::{
     real_time_threads, small_set, wait_until, words, workers,
 };
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// A run of a minute under partitioned EDF, which changes cpusets and uses SCHED_DEADLINE.
 fn long_run(set: &Path, out: &Path) -> Command {
@@ -96,11 +96,11 @@ fn sigterm_of_the_guardian_ends_the_run() {
     assert_eq!(manifest["runs"][0]["status"]["reason"], "the guardian was asked to terminate");
 }
 
-/// A run whose program brings itself down once the tasks run.
-fn faulty(fault: &str) {
+/// A run whose program brings itself down once the tasks run; how it ended, if it could be made.
+fn faulty(fault: &str) -> Option<Output> {
     let _machine = machine();
     if !can_run(&["p-edf"]) {
-        return;
+        return None;
     }
     let before = HostState::now();
     let (directory, set) = small_set();
@@ -109,6 +109,7 @@ fn faulty(fault: &str) {
     assert!(!ended.status.success(), "{}", words(&ended));
     wait_until("all processes are gone", || laxity_processes(|_| true).is_empty());
     assert_eq!(HostState::now(), before);
+    Some(ended)
 }
 
 #[test]
@@ -119,6 +120,13 @@ fn a_panic_leaves_nothing_behind() {
 #[test]
 fn an_abort_leaves_nothing_behind() {
     faulty("abort@released");
+}
+
+#[test]
+fn memory_that_cannot_be_had_leaves_nothing_behind() {
+    let Some(ended) = faulty("memory@released") else { return };
+    assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
+    assert!(words(&ended).contains("error: out of memory"), "{}", words(&ended));
 }
 
 #[test]
