@@ -1,10 +1,10 @@
 //! Faults on request, for the tests that prove that a dying program leaves the machine as it was.
 //!
 //! `LAXITY_FAULT=panic@released` makes the program panic once the tasks run; `abort` and `kill` end it as the
-//! kernel would, `memory` has it ask for more memory than there is. For the tests that prove that a wrong schedule is seen, `inverted@priorities` turns the order of SCHED_FIFO
-//! priorities round; `forget@kicks` (laxity-kernel) lets policies forget to ask CPUs to reschedule, `late@budgets` sets their
-//! budget timers a millisecond too late. `refuse@threads` has the kernel refuse threaded cgroups. Without the variable nothing
-//! here does anything.
+//! kernel would, `memory` has it ask for more memory than there is. For the tests that prove that a wrong schedule is
+//! seen, `inverted@priorities` turns the order of SCHED_FIFO priorities round; `forget@kicks` (laxity-kernel) lets
+//! policies forget to ask CPUs to reschedule, `late@budgets` sets their budget timers a millisecond too late.
+//! `refuse@threads` has the kernel refuse threaded cgroups. Without the variable nothing here does anything.
 
 /// Whether a test asks for this fault.
 pub fn wanted(what: &str, place: &str) -> bool {
