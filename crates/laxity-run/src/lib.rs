@@ -49,7 +49,7 @@ pub use plan::{
     AttachedCell, Attachment, BudgetMode, Cell, Confinement, KernelLimits, Pacing, Plan, PlanOptions,
     PlannedTask, PolicyOptions, plan, plan_policy,
 };
-pub use runtime_dir::{MachineLock, state_directory};
+pub use runtime_dir::{MachineLock, existing_state_directory, state_directory};
 pub use sched::{Policy, set_affinity, set_policy};
 pub use sharing::SharedPart;
 pub use standing::{Standing, is_kernel_thread};

@@ -35,27 +35,36 @@ impl PrivateDirectory {
     ///
     /// It is a link, another user's, or others may write to it; or an error of the file system.
     pub fn open(path: &Path) -> Result<Self> {
-        let cannot = |error: Errno| {
-            Diagnostic::environment(format!("cannot use {} for run-time state: {error}", path.shown()))
-                .hint("make it writable, or run as root")
-        };
         match fs::mkdir(path, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(cannot(error)),
+            Err(error) => return Err(cannot(path, error)),
         }
+        Self::existing(path)?.ok_or_else(|| cannot(path, Errno::NOENT))
+    }
+
+    /// Opens a directory if it is there.
+    ///
+    /// # Errors
+    ///
+    /// As of [`PrivateDirectory::open`].
+    pub fn existing(path: &Path) -> Result<Option<Self>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let descriptor = fs::open(path, flags, Mode::empty()).map_err(|error| match error {
-            Errno::LOOP | Errno::NOTDIR => refused(path, "it is no directory, or a link to one"),
-            _ => cannot(error),
-        })?;
-        let stat = fs::fstat(&descriptor).map_err(cannot)?;
+        let descriptor = match fs::open(path, flags, Mode::empty()) {
+            Ok(descriptor) => descriptor,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(Errno::LOOP | Errno::NOTDIR) => {
+                return Err(refused(path, "it is no directory, or a link to one"));
+            }
+            Err(error) => return Err(cannot(path, error)),
+        };
+        let stat = fs::fstat(&descriptor).map_err(|error| cannot(path, error))?;
         if let Some(why) = foreign(&stat) {
             return Err(refused(path, &why));
         }
         if stat.st_mode & OF_OTHERS != 0 {
-            fs::fchmod(&descriptor, Mode::RWXU).map_err(cannot)?;
+            fs::fchmod(&descriptor, Mode::RWXU).map_err(|error| cannot(path, error))?;
         }
-        Ok(PrivateDirectory { descriptor: Arc::new(descriptor), path: path.to_owned() })
+        Ok(Some(PrivateDirectory { descriptor: Arc::new(descriptor), path: path.to_owned() }))
     }
 
     /// Where it is, for messages and for processes that open it themselves.
@@ -148,6 +157,11 @@ fn foreign(stat: &Stat) -> Option<String> {
     (mode & WRITABLE_BY_OTHERS != 0).then(|| format!("others may write to it (its mode is {mode:04o})"))
 }
 
+fn cannot(path: &Path, error: Errno) -> Diagnostic {
+    Diagnostic::environment(format!("cannot use {} for run-time state: {error}", path.shown()))
+        .hint("make it writable, or run as root")
+}
+
 fn refused(path: &Path, why: &str) -> Diagnostic {
     Diagnostic::environment(format!("cannot trust {} with run-time state: {why}", path.shown())).hint(
         "laxity restores the host by what it finds there; remove it if nothing in it is yours, and it is made anew with mode 0700",
@@ -179,6 +193,7 @@ mod tests {
     fn it_is_private_whatever_it_was() {
         let parent = tempfile::tempdir().expect("directory");
         let path = parent.path().join("state");
+        assert!(PrivateDirectory::existing(&path).expect("nothing is no error").is_none() && !path.exists());
         PrivateDirectory::open(&path).expect("made");
         assert_eq!(mode(&path), 0o700);
         set_mode(&path, 0o755);

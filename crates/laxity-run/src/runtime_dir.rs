@@ -72,17 +72,30 @@ impl MachineLock {
 ///
 /// There is none that is private, or it cannot be used.
 pub fn state_directory() -> Result<PrivateDirectory> {
-    if rustix::process::geteuid().is_root() {
-        return PrivateDirectory::open(Path::new("/run/laxity"));
-    }
-    let path = users_directory(|name| std::env::var_os(name), Path::is_dir).ok_or_else(|| {
-        Diagnostic::environment("there is no private directory for run-time state")
-            .hint("set XDG_RUNTIME_DIR to a directory of yours with mode 0700 (`loginctl enable-linger` makes one), or HOME")
-    })?;
+    let path = state_path()?;
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(|error| laxity_model::cannot_write(parent, &error))?;
     }
     PrivateDirectory::open(&path)
+}
+
+/// The same if it is there, for processes that only ask what others have left in it.
+///
+/// # Errors
+///
+/// As of [`state_directory`].
+pub fn existing_state_directory() -> Result<Option<PrivateDirectory>> {
+    PrivateDirectory::existing(&state_path()?)
+}
+
+fn state_path() -> Result<PathBuf> {
+    if rustix::process::geteuid().is_root() {
+        return Ok("/run/laxity".into());
+    }
+    users_directory(|name| std::env::var_os(name), Path::is_dir).ok_or_else(|| {
+        Diagnostic::environment("there is no private directory for run-time state")
+            .hint("set XDG_RUNTIME_DIR to a directory of yours with mode 0700 (`loginctl enable-linger` makes one), or HOME")
+    })
 }
 
 /// Where a user's run-time state goes: what the session has for that, else in the user's home.

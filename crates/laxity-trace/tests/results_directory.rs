@@ -265,13 +265,13 @@ impl TinyDisk {
             .args(["-t", "tmpfs", "-o", &format!("size={size}"), "none"])
             .arg(home.path())
             .output();
-        match mount {
-            Ok(output) if output.status.success() => Some(TinyDisk { home }),
-            other => {
-                eprintln!("SKIPPED: a full disk needs root and mount: {other:?}");
-                None
-            }
-        }
+        let why = match mount {
+            Ok(output) if output.status.success() => return Some(TinyDisk { home }),
+            Ok(output) => String::from_utf8_lossy(&output.stderr).trim_end().to_owned(),
+            Err(error) => error.to_string(),
+        };
+        eprintln!("SKIPPED: a full disk needs root and mount: {why}");
+        None
     }
 }
 

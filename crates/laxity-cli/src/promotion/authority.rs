@@ -12,7 +12,7 @@ use laxity_kernel::{Capability, Core, Enrolled, Privileges, Scheduler, monotonic
 use laxity_model::{
     CpuList, DeferrableServer, Diagnostic, Duration, Platform, Result, ServerSize, ShownPath as _, Speed,
 };
-use laxity_run::{Channel, Keeper, Policy, Standing};
+use laxity_run::{Channel, Keeper, Policy, Standing, state_directory};
 use refusals::{Bound, beside_guests, check_times, no_thread, not_capable, share_of, words};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -78,7 +78,7 @@ impl Authority {
         double_hit: DoubleHit,
     ) -> Result<Self> {
         let keeper = Keeper::start()?;
-        let path = super::socket()?;
+        let path = state_directory()?.path().join(super::SOCKET);
         let listener = listen(&path).map_err(|error| {
             Diagnostic::environment(format!("{} cannot be listened at: {error}", path.shown()))
                 .hint("promote, demote and resize need it: make the directory writable")

@@ -8,15 +8,12 @@ pub use authority::{Authority, Reserved};
 pub use messages::{Order, Outcome, Proven, lateness};
 
 use laxity_model::{Diagnostic, Result, ShownPath as _};
-use laxity_run::{Channel, state_directory};
+use laxity_run::{Channel, existing_state_directory};
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 
-/// Where the loader listens. Only its user may write there.
-fn socket() -> Result<PathBuf> {
-    Ok(state_directory()?.path().join("amp-rm.socket"))
-}
+/// Where the loader listens, in the directory for run-time state: only the loader's user may write there.
+const SOCKET: &str = "amp-rm.socket";
 
 /// Has the loader carry out an order.
 ///
@@ -24,7 +21,13 @@ fn socket() -> Result<PathBuf> {
 ///
 /// No loader listens, or it does not listen to this user; what the loader has against the order.
 pub fn ask(order: &Order) -> Result<Outcome> {
-    let path = socket()?;
+    let none_loaded = |why: String| {
+        Diagnostic::environment(format!("no amp-rm is loaded: {why}"))
+            .hint("load it first, as the same user: sudo laxity load amp-rm --server 25%/4ms")
+    };
+    let directory = existing_state_directory()?
+        .ok_or_else(|| none_loaded("this user has no run-time state of laxity".into()))?;
+    let path = directory.path().join(SOCKET);
     let stream = UnixStream::connect(&path).map_err(|error| match error.kind() {
         ErrorKind::PermissionDenied => Diagnostic::environment(format!(
             "only the user who has loaded amp-rm may change its tasks: {}: {error}",
@@ -32,8 +35,7 @@ pub fn ask(order: &Order) -> Result<Outcome> {
         ))
         .hint("run this as that user: sudo laxity ..."),
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => {
-            Diagnostic::environment(format!("no amp-rm is loaded: {}: {error}", path.shown()))
-                .hint("load it first, as the same user: sudo laxity load amp-rm --server 25%/4ms")
+            none_loaded(format!("{}: {error}", path.shown()))
         }
         _ => Diagnostic::environment(format!("{}: {error}", path.shown())),
     })?;
