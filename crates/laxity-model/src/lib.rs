@@ -61,4 +61,4 @@ pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use thread::start_thread;
 pub use time::Duration;
 pub use utilization::{LoadSum, Utilization};
-pub use words::{plural, with_commas};
+pub use words::{listed, plural, with_commas};

@@ -8,6 +8,21 @@ pub fn plural(number: impl TryInto<u64>, word: &str) -> String {
     format!("{} {}", with_commas(number), if number == 1 { word.to_owned() } else { plural_of(word) })
 }
 
+/// Parts of a sentence as a list: `a`, `a and b`, `a, b and c`.
+pub fn listed<T: AsRef<str>>(parts: impl IntoIterator<Item = T>) -> String {
+    let parts: Vec<T> = parts.into_iter().collect();
+    let mut text = String::new();
+    for (place, part) in parts.iter().enumerate() {
+        text += match place {
+            0 => "",
+            last if last + 1 == parts.len() => " and ",
+            _ => ", ",
+        };
+        text += part.as_ref();
+    }
+    text
+}
+
 /// A number with commas between thousands: `1,200`.
 pub fn with_commas(number: u64) -> String {
     let digits = number.to_string();
@@ -37,6 +52,15 @@ fn plural_of(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_of_a_list_follows_an_and() {
+        for (parts, text) in
+            [(&[][..], ""), (&["a"], "a"), (&["a", "b"], "a and b"), (&["a", "b", "c"], "a, b and c")]
+        {
+            assert_eq!(listed(parts), text);
+        }
+    }
 
     #[test]
     fn one_thing_stands_in_the_singular_and_others_in_the_plural() {

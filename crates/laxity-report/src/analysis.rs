@@ -9,7 +9,7 @@ pub(crate) const COLUMN: &str = "Analysis";
 
 /// What the column means.
 pub(crate) const NOTE: &str = "Analysis: what tests prove for any arrivals: hard, no deadline is missed; soft, tardiness is \
-     bounded (the test).";
+     bounded (the test); not hard, for some arrivals the task named misses a deadline.";
 
 /// Whether anything was analysed.
 pub(crate) fn present(study: &Study<'_>) -> bool {
@@ -33,6 +33,13 @@ pub(crate) fn is_proven_hard(study: &Study<'_>, sets: &[usize], scheduler: &str)
     (records.len() == sets.len()).then_some(all)
 }
 
+/// Of some sets, those that are shown to miss deadlines for some arrivals under a scheduler.
+pub(crate) fn refuted<'a>(study: &'a Study<'_>, sets: &[usize], scheduler: &str) -> Vec<&'a AnalysisRecord> {
+    let mut records = records(study, sets, scheduler);
+    records.retain(|record| record.hard.refuted);
+    records
+}
+
 fn records<'a>(study: &'a Study<'_>, sets: &[usize], scheduler: &str) -> Vec<&'a AnalysisRecord> {
     let of_sets = |record: &&AnalysisRecord| {
         record.scheduler == scheduler && usize::try_from(record.set).is_ok_and(|set| sets.contains(&set))
@@ -43,16 +50,11 @@ fn records<'a>(study: &'a Study<'_>, sets: &[usize], scheduler: &str) -> Vec<&'a
 fn words(records: &[&AnalysisRecord]) -> Field {
     match records {
         [] => Field::toned("–", Tone::Faint),
-        [one] => match one.proven() {
-            Some((guarantee, proof)) => {
-                let tone = if guarantee == "hard" { Tone::Good } else { Tone::Plain };
-                Field::toned(format!("{guarantee} ({})", proof.test.as_deref().unwrap_or("–")), tone)
-            }
-            None if one.hard.verdict == ProofVerdict::NotApplicable => {
-                Field::toned("not applicable", Tone::Faint)
-            }
-            None => "not proven".into(),
-        },
+        [one] => of_set(one),
+        several if several.iter().any(|record| record.hard.refuted) => {
+            let count = several.iter().filter(|record| record.hard.refuted).count();
+            Field::toned(format!("not hard: {count} of {}", several.len()), Tone::Bad)
+        }
         several => {
             let count = |wanted: &str| {
                 several.iter().filter(|it| it.proven().is_some_and(|(name, _)| name == wanted)).count()
@@ -69,6 +71,26 @@ fn words(records: &[&AnalysisRecord]) -> Field {
     }
 }
 
+/// What is proven of one set. A weaker guarantee does not hide that the stronger one is refuted.
+fn of_set(record: &AnalysisRecord) -> Field {
+    let proven = record.proven().map(|(guarantee, proof)| {
+        (guarantee, format!("{guarantee} ({})", proof.test.as_deref().unwrap_or("–")))
+    });
+    if record.hard.refuted {
+        let task = record.hard.task.as_ref().map_or(String::new(), |task| format!(": {task}"));
+        let soft = if proven.is_some() { "; soft" } else { "" };
+        return Field::toned(format!("not hard{task}{soft}"), Tone::Bad);
+    }
+    match proven {
+        Some(("hard", words)) => Field::toned(words, Tone::Good),
+        Some((_, words)) => words.into(),
+        None if record.hard.verdict == ProofVerdict::NotApplicable => {
+            Field::toned("not applicable", Tone::Faint)
+        }
+        None => "not proven".into(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,7 +98,7 @@ mod tests {
 
     fn proof(verdict: ProofVerdict) -> ProofRecord {
         let test = (verdict == ProofVerdict::Schedulable).then(|| "qpa".to_owned());
-        ProofRecord { verdict, test, reason: None }
+        ProofRecord { verdict, test, task: None, refuted: false, reason: None }
     }
 
     fn record(hard: ProofVerdict, soft: ProofVerdict) -> AnalysisRecord {
@@ -100,5 +122,14 @@ mod tests {
         assert_eq!(said(&[&soft, &none, &soft]), "soft 2 of 3");
         assert_eq!(said(&[&hard, &soft, &none]), "hard 1, soft 1 of 3");
         assert_eq!(said(&[&none, &foreign]), "not proven");
+        let refuted = |soft| {
+            let mut record = record(NotProven, soft);
+            (record.hard.refuted, record.hard.task) = (true, Some("stop".into()));
+            record
+        };
+        let (soft, none) = (refuted(Schedulable), refuted(NotProven));
+        assert_eq!(words(&[&soft]), Field::toned("not hard: stop; soft", Tone::Bad));
+        assert_eq!(said(&[&none]), "not hard: stop");
+        assert_eq!(said(&[&hard, &soft, &none]), "not hard: 2 of 3");
     }
 }

@@ -41,7 +41,7 @@ pub use beside::{Beside, Later, Pair, TaskCount};
 pub use number::{count, percent, significant, span_ns};
 pub use pages::{PageSection, PlainTable, StudyPage};
 pub use plot::{BarsFigure, LinesFigure, LinesPanel, LinesScale, Plot};
-pub use recommend::Recommendation;
+pub use recommend::{Objection, Recommendation};
 pub use study::Configuration;
 pub use symbols::{ascii, locale_is_utf8};
 pub use terminal::TextStyle;
@@ -168,6 +168,15 @@ impl<'a> Report<'a> {
     /// What to deploy, over all sets.
     pub fn recommendation(&self) -> &Recommendation {
         &self.recommendation
+    }
+
+    /// The scheduler whose settings are worth writing down: the recommended one, or the only one there is.
+    pub fn deployable(&self) -> Option<&str> {
+        let sole = || match &self.study.configurations[..] {
+            [one] if !self.recommendation.ranking.is_empty() => Some(one.scheduler.as_str()),
+            _ => None,
+        };
+        self.recommendation.scheduler.as_deref().or_else(sole)
     }
 
     /// What to deploy for each set alone, in the order of the manifest.

@@ -35,14 +35,7 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
 }
 
 fn answer(recommendation: &Recommendation) -> String {
-    let simulated = recommendation.host == Some(laxity_trace::Host::Simulator);
-    let label = recommendation.label.as_deref().map(inline);
-    let headline = match (label, recommendation.misses_nothing) {
-        (Some(label), true) if simulated => format!("**Best in simulation: {label}.**"),
-        (Some(label), true) => format!("**Deploy {label}.**"),
-        (Some(label), false) => format!("**{label} is the least bad, but it misses.**"),
-        (None, _) => "**No recommendation.**".to_owned(),
-    };
+    let headline = format!("**{}.**", recommendation.headline(inline));
     let items = |items: &[String]| items.iter().map(|item| format!("- {}\n", line(item))).collect::<String>();
     let mut out = format!("{headline}\n\n{}", items(&recommendation.reasons));
     if !recommendation.caveats.is_empty() {

@@ -171,13 +171,7 @@ fn set_line(report: &Report<'_>, index: usize) -> String {
 
 /// The answer in words.
 pub(crate) fn recommendation(recommendation: &Recommendation, style: TextStyle) -> String {
-    let simulated = recommendation.host == Some(laxity_trace::Host::Simulator);
-    let headline = match (&recommendation.label, recommendation.misses_nothing) {
-        (Some(label), true) if simulated => format!("Best in simulation: {label}."),
-        (Some(label), true) => format!("Deploy {label}."),
-        (Some(label), false) => format!("{label} is the least bad, but it misses."),
-        (None, _) => "No recommendation.".to_owned(),
-    };
+    let headline = format!("{}.", recommendation.headline(str::to_owned));
     let mut out = format!("{}\n", bold(&headline, style));
     let items = |items: &[String]| items.iter().map(|item| wrapped(item, "  - ", style)).collect::<String>();
     out += &items(&recommendation.reasons);

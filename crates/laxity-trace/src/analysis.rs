@@ -26,6 +26,12 @@ pub struct ProofRecord {
     pub verdict: ProofVerdict,
     /// The tests that prove it; nothing if it is not proven.
     pub test: Option<String>,
+    /// The task for which it is not proven, where tests name one.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// Whether not-proven means that it is not so for some arrivals: the tests are exact.
+    #[serde(default)]
+    pub refuted: bool,
     /// Why it is not proven, or not applicable, where that can be said.
     pub reason: Option<String>,
 }

@@ -45,7 +45,13 @@ fn what_is_written_is_valid() {
     ];
     let background =
         BackgroundRecord { run: 0, entered: 3, exited: 1, run_ns: 7, ready_ns: 0, capacity_ns: 40 };
-    let proof = |verdict| ProofRecord { verdict, test: Some("qpa".to_owned()), reason: None };
+    let proof = |verdict| ProofRecord {
+        verdict,
+        test: Some("qpa".to_owned()),
+        task: None,
+        refuted: false,
+        reason: None,
+    };
     let analysis = AnalysisRecord {
         set: 0,
         scheduler: "p-rm".to_owned(),

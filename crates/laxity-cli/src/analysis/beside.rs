@@ -51,11 +51,13 @@ fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> 
         ProofRecord {
             verdict: answer.verdict,
             reason: (!proven).then(|| text::verdict(&answer)),
+            refuted: answer.verdict == ProofVerdict::NotProven && answer.exact,
+            task: answer.task,
             test: answer.test,
         }
     })
 }
 
 fn without_test(verdict: ProofVerdict, reason: &str) -> ProofRecord {
-    ProofRecord { verdict, test: None, reason: Some(reason.to_owned()) }
+    ProofRecord { verdict, test: None, task: None, refuted: false, reason: Some(reason.to_owned()) }
 }

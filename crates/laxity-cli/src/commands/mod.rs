@@ -193,7 +193,7 @@ fn conclude(
     clean: impl Fn(&report::Found) -> bool,
 ) -> Result<ExitCode> {
     let evaluated = Report::of(&finished.results)?;
-    if let Some(best) = &evaluated.recommendation().scheduler {
+    if let Some(best) = evaluated.deployable() {
         finished.deployment.write(finished.directory.path(), sets, best)?;
     }
     let verdict = report::publish(finished.directory.path(), evaluated, &[], arguments.json, true)?;

@@ -8,6 +8,7 @@ pub(crate) use schedules::Schedules;
 
 use crate::number;
 use crate::plot::Plot;
+use crate::recommend::Strength;
 use crate::table::Table;
 use crate::{DeployText, Report, evidence_tables};
 use laxity_model::{Diagnostic, Result, shown_lines};
@@ -243,20 +244,16 @@ fn answer(report: &Report<'_>) -> Answer {
         0 | 1 => String::new(),
         sets => format!(" (over all {sets} task sets)"),
     };
-    let simulated = recommendation.host == Some(laxity_trace::Host::Simulator);
-    let (kind, eyebrow, headline) = match &recommendation.label {
-        Some(label) if recommendation.misses_nothing && simulated => {
-            ("clean", "Simulated, not measured", format!("Best in simulation: {label}{over_all}"))
-        }
-        Some(label) if recommendation.misses_nothing => {
-            ("clean", "Recommendation", format!("Deploy {label}{over_all}"))
-        }
-        Some(label) => (
-            "least-bad",
-            "Recommendation, with misses",
-            format!("{label} is the least bad, but it misses{over_all}"),
-        ),
-        None => ("none", "No recommendation", "No configuration ran to its end".to_owned()),
+    let (kind, eyebrow) = match recommendation.strength() {
+        Strength::Clean => ("clean", "Recommendation"),
+        Strength::CleanSimulated => ("clean", "Simulated, not measured"),
+        Strength::LeastBad => ("least-bad", "Recommendation, with misses"),
+        Strength::NothingCompared => ("none", "One configuration"),
+        Strength::Nothing => ("none", "No recommendation"),
+    };
+    let headline = match recommendation.strength() {
+        Strength::Nothing => "No configuration ran to its end".to_owned(),
+        _ => format!("{}{over_all}", recommendation.headline(str::to_owned)),
     };
     let runner_up =
         recommendation.runner_up.as_ref().map(|_| format!("Ranking: {}", recommendation.ranking.join(", ")));

@@ -1,6 +1,7 @@
 //! What should temper the trust in a recommendation.
 
-use super::{Candidate, percent_of_period};
+use super::candidate::Candidate;
+use super::words::percent_of_period;
 use crate::analysis;
 use crate::number;
 use crate::study::Study;
@@ -13,30 +14,19 @@ const LAXITY_CLOSE: f64 = 0.05;
 /// Notes of the winner's runs that are repeated among the caveats.
 const NOTES_MOST: usize = 4;
 
-pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> Vec<String> {
+/// Of the best of `all`.
+pub(super) fn caveats(
+    study: &Study<'_>,
+    sets: &[usize],
+    winner: &Candidate<'_>,
+    all: &[Candidate<'_>],
+) -> Vec<String> {
     let mut caveats = Vec::new();
     let counts = winner.evidence.counts;
-    if counts.misses > 0 {
-        caveats.push(
-            "No configuration that ran to its end met every deadline of every task: this is the least bad one, not a safe one."
-                .to_owned(),
-        );
-    } else if winner.configuration.host == Host::Simulator {
-        caveats.push(format!(
-            "A simulation is no proof: no miss in {} shows one course of events; {}.",
-            number::counted(counts.jobs, "job"),
-            proof(study, sets, winner)
-        ));
-    } else if counts.jobs > 0 {
-        // With no miss in n independent jobs, miss probabilities above 3/n are refuted at 95 % ("rule of three").
-        caveats.push(format!(
-            "A measurement is no proof. No miss in {} bounds the miss rate at {} % with 95 % confidence, if jobs \
-             were independent; {}.",
-            number::counted(counts.jobs, "job"),
-            number::significant(300.0 / number::ratio(counts.jobs, 1)),
-            proof(study, sets, winner)
-        ));
+    if let Some(objection) = &winner.objection {
+        caveats.push(format!("It misses deadlines by itself ({}).", objection.shown.join("; ")));
     }
+    caveats.extend(missed_or_not(study, sets, winner, all));
     if counts.ordinary > 0 {
         caveats.push(format!(
             "{} of tasks that were refused or demoted ran in the background, without any guarantee; no other count has them.",
@@ -62,6 +52,39 @@ pub(super) fn caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>)
     caveats
 }
 
+/// What its misses, or that it has none, do not show.
+fn missed_or_not(
+    study: &Study<'_>,
+    sets: &[usize],
+    winner: &Candidate<'_>,
+    all: &[Candidate<'_>],
+) -> Option<String> {
+    let counts = winner.evidence.counts;
+    if counts.misses > 0 {
+        let others = match all.iter().any(Candidate::served_all) {
+            true => "Those that met every deadline here miss some by themselves",
+            false => "No configuration that ran to its end met every deadline of every task",
+        };
+        return (all.len() > 1).then(|| format!("{others}: this is the least bad one, not a safe one."));
+    }
+    if counts.jobs == 0 {
+        return None;
+    }
+    let jobs = number::counted(counts.jobs, "job");
+    let proof = proof(study, sets, winner);
+    Some(match winner.configuration.host {
+        Host::Simulator => {
+            format!("A simulation is no proof: no miss in {jobs} shows one course of events; {proof}.")
+        }
+        // With no miss in n independent jobs, miss probabilities above 3/n are refuted at 95 % ("rule of three").
+        _ => format!(
+            "A measurement is no proof. No miss in {jobs} bounds the miss rate at {} % with 95 % confidence, if jobs \
+             were independent; {proof}.",
+            number::significant(300.0 / number::ratio(counts.jobs, 1)),
+        ),
+    })
+}
+
 /// What analysis says of the winner.
 fn proof(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> &'static str {
     match analysis::is_proven_hard(study, sets, &winner.configuration.scheduler) {
@@ -73,6 +96,7 @@ fn proof(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> &'static 
             "the analysis proves that none can occur, as long as jobs keep to their WCETs and scheduling costs what was assumed \
              (`laxity analyze --overheads`)"
         }
+        Some(false) if winner.objection.is_some() => "for other arrivals, some occur",
         Some(false) => "no test could prove that none can occur (`laxity analyze` says where they fail)",
     }
 }
@@ -110,7 +134,7 @@ fn measurement_caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>
     let mut notes: Vec<String> = Vec::new();
     for run in study.runs(sets, winner.configuration) {
         for note in &run.summary.notes {
-            let note = format!("{}: {note}", winner.configuration.label);
+            let note = format!("{}: {}.", winner.configuration.label, note.trim_end_matches('.'));
             if !notes.contains(&note) {
                 notes.push(note);
             }

@@ -5,7 +5,7 @@ use laxity_report::{Report, TextStyle};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 
 fn proof(verdict: ProofVerdict, test: &str) -> ProofRecord {
-    ProofRecord { verdict, test: Some(test.to_owned()), reason: None }
+    ProofRecord { verdict, test: Some(test.to_owned()), task: None, refuted: false, reason: None }
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::synthetic::{results, run};
 use laxity_model::{Duration, Task, TaskSet};
-use laxity_report::{Recommendation, Report};
-use laxity_trace::{Counters, Host, Job, Outcome, Run, RunStatus};
+use laxity_report::{Recommendation, Report, TextStyle};
+use laxity_trace::{AnalysisRecord, Counters, Host, Job, Outcome, ProofRecord, ProofVerdict, Run, RunStatus};
 use proptest::prelude::*;
 
 const PERIOD_NS: u64 = 10_000_000;
@@ -231,10 +231,10 @@ fn a_simulation_is_not_preferred_to_a_measurement() {
     simulated.host = Host::Simulator;
     let measured = run_of(Shape { scheduler: "p-edf", response_us: 5_000, ..FINE }, 0);
     let answer = recommend(vec![simulated.clone(), measured]);
-    assert_eq!((answer.label.as_deref(), answer.host), (Some("p-edf"), Some(Host::Linux)));
-    assert_eq!(answer.ranking.len(), 1, "a simulation beside it is no competitor");
+    assert_eq!(answer.host, Some(Host::Linux));
+    assert_eq!(answer.ranking, ["p-edf"], "a simulation beside it is no competitor");
     let answer = recommend(vec![simulated]);
-    assert_eq!((answer.label.as_deref(), answer.host), (Some("p-edf"), Some(Host::Simulator)));
+    assert_eq!(answer.host, Some(Host::Simulator));
     assert!(says(&answer.caveats, "Simulated"), "{answer:?}");
 }
 
@@ -255,7 +255,136 @@ fn several_sets_are_answered_together_and_one_by_one() {
     assert!(says(&report.recommendation().reasons, by_set), "{:?}", report.recommendation());
 }
 
+/// An exact test shows that task `a` misses its deadline for some arrivals under this scheduler.
+fn refuted(scheduler: &str) -> AnalysisRecord {
+    let proof = |verdict, refuted| ProofRecord {
+        verdict,
+        test: Some("qpa".into()),
+        task: Some("a".into()),
+        refuted,
+        reason: None,
+    };
+    AnalysisRecord {
+        set: 0,
+        scheduler: scheduler.into(),
+        hard: proof(ProofVerdict::NotProven, true),
+        soft: proof(ProofVerdict::Schedulable, false),
+    }
+}
+
+fn recommend_analysed(runs: Vec<Run>, analysis: Vec<AnalysisRecord>) -> Recommendation {
+    let mut results = results(&[set()], runs, 2);
+    results.analysis = analysis;
+    Report::of(&results).expect("valid results").recommendation().clone()
+}
+
+#[test]
+fn a_refuted_configuration_comes_after_one_that_missed_only_when_measured() {
+    let clean = run_of(Shape { scheduler: "p-rm", response_us: 1_000, ..FINE }, 0);
+    let late = run_of(Shape { scheduler: "g-edf", late: 40, late_by_us: 9_000, ..FINE }, 0);
+    let answer = recommend_analysed(vec![clean.clone(), late], vec![refuted("p-rm")]);
+    assert_eq!(answer.ranking, ["g-edf", "p-rm"]);
+    let why = "Others miss deadlines whatever the machine does: p-rm (analysis: for some arrivals, `a` misses its deadline).";
+    assert!(says(&answer.reasons, why), "{answer:?}");
+    let needed = "p-rm would win only if neither the analysis nor the simulation showed misses.";
+    assert!(says(&answer.reasons, needed), "{answer:?}");
+    assert!(
+        says(&answer.caveats, "Those that met every deadline here miss some by themselves"),
+        "{answer:?}"
+    );
+    assert_eq!(answer.objections.iter().map(|one| one.label.as_str()).collect::<Vec<_>>(), ["p-rm"]);
+    // Where it is the only one left, it is not called safe.
+    let other = run_of(Shape { scheduler: "p-edf", late: 3, late_by_us: 10, ..FINE }, 0);
+    let answer = recommend_analysed(vec![clean, other], vec![refuted("p-rm"), refuted("p-edf")]);
+    assert_eq!(answer.label.as_deref(), Some("p-rm"));
+    assert!(
+        says(&answer.caveats, "It misses deadlines by itself (analysis: for some arrivals"),
+        "{answer:?}"
+    );
+    assert!(says(&answer.caveats, "for other arrivals, some occur"), "{answer:?}");
+}
+
+#[test]
+fn a_configuration_that_misses_in_the_simulation_comes_after_one_that_does_not() {
+    let measured = |scheduler, late| run_of(Shape { scheduler, late, late_by_us: 500, ..FINE }, 0);
+    let simulated = |scheduler, late| Run { host: Host::Simulator, ..measured(scheduler, late) };
+    let answer = recommend(vec![
+        measured("p-rm", 8),
+        measured("g-edf", 90),
+        simulated("p-rm", 8),
+        simulated("g-edf", 0),
+    ]);
+    assert_eq!(answer.ranking, ["g-edf", "p-rm"]);
+    assert!(says(&answer.reasons, "p-rm (simulation: 8 of 400 jobs miss, of `a`)"), "{answer:?}");
+    // The measurement decides where the simulation has something against both.
+    let answer = recommend(vec![
+        measured("p-rm", 8),
+        measured("g-edf", 90),
+        simulated("p-rm", 8),
+        simulated("g-edf", 1),
+    ]);
+    assert_eq!(answer.ranking, ["p-rm", "g-edf"]);
+}
+
+#[test]
+fn nothing_is_recommended_of_one_configuration() {
+    let answer = recommend_shapes(&[FINE]);
+    assert_eq!((answer.scheduler, answer.label, answer.misses_nothing), (None, None, true));
+    assert_eq!((answer.ranking, answer.runner_up), (vec!["g-edf".to_owned()], None));
+    assert!(says(&answer.reasons, "g-edf met every deadline: 400 jobs"), "{:?}", answer.reasons);
+    let one = results(&[set()], vec![run_of(Shape { late: 3, late_by_us: 10, ..FINE }, 0)], 2);
+    let report = Report::of(&one).expect("valid results");
+    let told = "g-edf missed deadlines; nothing was compared with it";
+    for form in [report.text(TextStyle::default()), report.markdown(), report.html().expect("a page")] {
+        assert!(
+            form.contains(told) && !form.contains("least bad") && !form.contains("Deploy g-edf"),
+            "{form}"
+        );
+    }
+}
+
+#[test]
+fn what_would_make_the_runner_up_win_is_said() {
+    let missed = Shape { scheduler: "p-edf", late: 2, late_by_us: 10, ..FINE };
+    let answer = recommend_shapes(&[FINE, missed]);
+    assert!(
+        says(&answer.reasons, "p-edf would win if it met every deadline: it missed 2 of 400 jobs."),
+        "{answer:?}"
+    );
+    let slow = Shape { scheduler: "p-rm", response_us: 5_000, ..FINE };
+    let answer = recommend_shapes(&[FINE, slow]);
+    let laxity = "p-rm would win with a better mean normalized laxity: it has 0.500, g-edf has 0.800.";
+    assert!(says(&answer.reasons, laxity), "{answer:?}");
+    let answer = recommend_shapes(&[FINE, Shape { scheduler: "p-rm", ..FINE }]);
+    assert!(says(&answer.reasons, "g-edf is equal to p-rm within the noise"), "{answer:?}");
+}
+
 proptest! {
+    /// What misses deadlines by itself comes after all else, whatever was measured.
+    #[test]
+    fn objections_go_before_measurements(
+        shapes in proptest::collection::vec((0u32..30, 0u64..9, any::<bool>(), any::<bool>()), 6),
+    ) {
+        let names = ["g-edf", "g-rm", "c-edf", "c-rm", "p-edf", "p-rm"];
+        let (mut runs, mut analysis) = (Vec::new(), Vec::new());
+        for (scheduler, &(late, response, shown, simulated)) in names.into_iter().zip(&shapes) {
+            let shape = Shape { scheduler, late, late_by_us: 7, response_us: 1_000 + response * 500, ..FINE };
+            runs.push(run_of(shape, 0));
+            let twin = Shape { late: u32::from(simulated), ..shape };
+            runs.push(Run { host: Host::Simulator, ..run_of(twin, 0) });
+            analysis.extend(shown.then(|| refuted(scheduler)));
+        }
+        let answer = recommend_analysed(runs, analysis);
+        prop_assert_eq!(answer.ranking.len(), 6);
+        let sound = |label: &String| {
+            let place = names.iter().position(|name| name == label).expect("one of them");
+            !shapes[place].2 && !shapes[place].3
+        };
+        let count = answer.ranking.iter().filter(|label| sound(label)).count();
+        prop_assert!(answer.ranking[..count].iter().all(sound), "{:?}", answer);
+        prop_assert_eq!(answer.objections.len(), 6 - count);
+    }
+
     /// The order in which runs were made decides nothing, and a scheduler with misses never wins over one
     /// without.
     #[test]
