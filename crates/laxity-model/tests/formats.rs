@@ -417,23 +417,26 @@ fn task() -> impl Strategy<Value = Task> {
     })
 }
 
+/// A name that is shown as it is: one with separators of lines is refused.
+fn name() -> impl Strategy<Value = String> {
+    any::<String>().prop_filter("shown as it is", |name| shown(name) == *name)
+}
+
 fn task_set() -> impl Strategy<Value = TaskSet> {
     let parameters = proptest::collection::btree_map(text(), text(), 0..3);
     let provenance = proptest::option::of((text(), text(), any::<u64>(), any::<u64>(), parameters));
-    (any::<String>(), proptest::collection::vec(task(), 1..8), provenance).prop_map(
-        |(name, mut tasks, provenance)| {
-            for (id, task) in tasks.iter_mut().enumerate() {
-                task.name = format!("{}{id}", task.name);
+    (name(), proptest::collection::vec(task(), 1..8), provenance).prop_map(|(name, mut tasks, provenance)| {
+        for (id, task) in tasks.iter_mut().enumerate() {
+            task.name = format!("{}{id}", task.name);
+        }
+        let set = TaskSet::new(name, tasks).expect("valid");
+        match provenance {
+            Some((generator, rng, seed, index, parameters)) => {
+                set.with_provenance(Provenance { generator, rng, seed, index, parameters })
             }
-            let set = TaskSet::new(name, tasks).expect("valid");
-            match provenance {
-                Some((generator, rng, seed, index, parameters)) => {
-                    set.with_provenance(Provenance { generator, rng, seed, index, parameters })
-                }
-                None => set,
-            }
-        },
-    )
+            None => set,
+        }
+    })
 }
 
 fn platform() -> impl Strategy<Value = Platform> {
@@ -450,7 +453,7 @@ fn platform() -> impl Strategy<Value = Platform> {
     let node = (proptest::option::of(any::<u64>()), any::<u64>());
     let numbers = proptest::collection::btree_map(0u32..64, core, 1..10);
     (
-        any::<String>(),
+        name(),
         numbers,
         proptest::collection::vec(cache, 0..5),
         proptest::collection::vec(node, 0..3),
