@@ -167,8 +167,17 @@ fn rcu_callbacks(host: &Host) -> Judged {
     }
 }
 
-/// The directory of the cpuset of this process, as that machine names it, and whether it is the root.
-fn own_cpuset(host: &Host) -> Result<Option<(String, bool, bool)>, Unseen> {
+/// The cpuset of this process.
+struct OwnCpuset {
+    /// Its directory, as that machine names it, without a slash at the end.
+    directory: String,
+    /// That of the root cpuset.
+    root: String,
+    /// Whether it is one of cgroup v1.
+    is_v1: bool,
+}
+
+fn own_cpuset(host: &Host) -> Result<Option<OwnCpuset>, Unseen> {
     let own = host.text("/proc/self/cgroup")?;
     host.text("/proc/self/mounts")?;
     let Ok(found) = Hierarchy::find_under(host.root()) else { return Ok(None) };
@@ -176,29 +185,34 @@ fn own_cpuset(host: &Host) -> Result<Option<(String, bool, bool)>, Unseen> {
     let (Hierarchy::V1(path) | Hierarchy::V2(path)) = found;
     let directory = path.shown().to_string();
     let directory = directory.trim_end_matches('/').to_owned();
-    if is_v1 {
-        let root = own.text.lines().any(|line| {
-            let mut fields = line.splitn(3, ':').skip(1);
-            fields.next().is_some_and(|names| names.split(',').any(|name| name == "cpuset"))
-                && fields.next() == Some("/")
-        });
-        return Ok(Some((directory, root, true)));
-    }
-    let group = own.text.lines().find_map(|line| line.strip_prefix("0::")).unwrap_or("/");
-    Ok(Some((format!("{directory}{}", group.trim_end_matches('/')), group == "/", false)))
+    // `3:cpuset:/box`, and `0::/box` under v2.
+    let group = own.text.lines().find_map(|line| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let controllers = fields.next()?;
+        let is_it = if is_v1 { controllers.split(',').any(|name| name == "cpuset") } else { controllers.is_empty() };
+        is_it.then(|| fields.next()).flatten()
+    });
+    let group = group.unwrap_or("/").trim_end_matches('/');
+    Ok(Some(match is_v1 {
+        // What is found is the process's own.
+        true => {
+            let root = directory.strip_suffix(group).unwrap_or(&directory).to_owned();
+            OwnCpuset { directory, root, is_v1 }
+        }
+        false => OwnCpuset { directory: format!("{directory}{group}"), root: directory, is_v1 },
+    }))
 }
 
 fn cpuset_cpus(host: &Host) -> Judged {
-    let Some((mut directory, _, is_v1)) = own_cpuset(host)? else {
+    let Some(OwnCpuset { mut directory, root, is_v1 }) = own_cpuset(host)? else {
         return Verdict::not_here("no cpuset controller is mounted");
     };
     let name = if is_v1 { "cpuset.effective_cpus" } else { "cpuset.cpus.effective" };
     // Under v2 a group without the controller has the CPUs of the nearest one above that has it.
-    while !is_v1 && !host.exists(&format!("{directory}/{name}")) {
-        match directory.rsplit_once('/') {
-            Some((above, _)) if !above.is_empty() => directory = above.to_owned(),
-            _ => break,
-        }
+    let own = directory.clone();
+    while !is_v1 && directory != root && !host.exists(&format!("{directory}/{name}")) {
+        let Some((above, _)) = directory.rsplit_once('/') else { break };
+        directory = above.to_owned();
     }
     let read = host.text(&format!("{directory}/{name}"))?;
     let cpus: CpuList = read.parsed()?;
@@ -209,17 +223,16 @@ fn cpuset_cpus(host: &Host) -> Judged {
     if lacking.is_empty() {
         return Verdict::fine(vec![read.evidence()]);
     }
-    let root = directory.split('/').take(if is_v1 { 5 } else { 4 }).collect::<Vec<_>>().join("/");
     let enter = |group: &str| format!("echo $$ | sudo tee {group}/cgroup.procs");
     let what = format!("threads started from here cannot run on {}", cpus_text(&lacking));
-    Verdict::found(what, vec![read.evidence()], Remedy::command(enter(&root), enter(&directory)))
+    Verdict::found(what, vec![read.evidence()], Remedy::command(enter(&root), enter(&own)))
 }
 
 fn cpuset_load_balance(host: &Host) -> Judged {
-    let Some((directory, is_root, true)) = own_cpuset(host)? else {
+    let Some(OwnCpuset { directory, root, is_v1: true }) = own_cpuset(host)? else {
         return Verdict::not_here("cpusets are not those of cgroup v1");
     };
-    if !is_root {
+    if directory != root {
         return Verdict::not_here("laxity was not started in the root cpuset");
     }
     let file = format!("{directory}/cpuset.sched_load_balance");

@@ -30,16 +30,16 @@ pub const CHECKS: &[Check] = &[
         name: "fair-server",
         severity: Severity::Severe,
         rule: "the fair server of a real-time CPU has a runtime above 0 (since Linux 6.12)",
-        why: "where ordinary threads wait for their turn on a CPU, the server runs them before SCHED_FIFO tasks, for its \
-              runtime in each of its periods; SCHED_DEADLINE tasks can have that much less",
+        why: "ordinary threads that have not had the runtime in a period, because SCHED_FIFO tasks leave too little of the CPU, \
+              run before these tasks for the rest of it; SCHED_DEADLINE tasks can have that much less of the CPU",
         judge: fair_server,
     },
     Check {
         name: "ext-server",
         severity: Severity::Severe,
         rule: "a sched_ext scheduler is attached, and the ext server of a real-time CPU has a runtime above 0 (since Linux 7.0)",
-        why: "where threads of sched_ext wait for their turn on a CPU, the server runs them before SCHED_FIFO tasks, for its \
-              runtime in each of its periods",
+        why: "threads of sched_ext that have not had the runtime in a period, because SCHED_FIFO tasks leave too little of the \
+              CPU, run before these tasks for the rest of it",
         judge: ext_server,
     },
     Check {
@@ -109,7 +109,7 @@ fn fair_server(host: &Host) -> Judged {
 }
 
 fn ext_server(host: &Host) -> Judged {
-    if laxity_kernel::attached_under(host.root()).is_none() {
+    if super::schedulers::attached(host)?.is_none() {
         return Verdict::not_here("no sched_ext scheduler is attached");
     }
     match host.version()? {
@@ -139,7 +139,7 @@ fn server(host: &Host, name: &str, of: &str) -> Judged {
         .collect();
     evidence.extend(super::of_each(&file.replace("runtime", "period"), &periods));
     let what = format!(
-        "on {} a server runs {of} before SCHED_FIFO tasks, for up to {} us of its period",
+        "on {} a server runs {of} before SCHED_FIFO tasks that leave them too little, for up to {} us of its period",
         cpus_of(&on),
         longest / 1000
     );

@@ -170,16 +170,19 @@ fn idle_states(host: &Host) -> Judged {
         }
     }
     let Some(worst) = kept.iter().max_by_key(|state| state.latency_us) else {
-        return Verdict::fine(vec![Evidence::new("/dev/cpu_dma_latency", format!("{global} us"))]);
+        let limit = "/dev/cpu_dma_latency or pm_qos_resume_latency_us";
+        return Verdict::fine(vec![Evidence::new(limit, "forbids the states above 10 us")]);
     };
     let file = |state: &State, what: &str| {
         format!("/sys/devices/system/cpu/cpu{}/cpuidle/state{}/{what}", state.cpu, state.number)
     };
-    let evidence = vec![
+    let mut evidence = vec![
         Evidence::new(file(worst, "name"), worst.name.clone()),
         Evidence::new(file(worst, "latency"), worst.latency_us.to_string()),
-        Evidence::new("/dev/cpu_dma_latency", format!("{global} us")),
     ];
+    if global < u64::MAX {
+        evidence.push(Evidence::new("/dev/cpu_dma_latency", format!("{global} us")));
+    }
     let cpus: CpuList = kept.iter().map(|state| state.cpu).collect();
     let what = format!("{} may enter idle state {}, which takes {} us to leave", cpus_text(&cpus), worst.name, worst.latency_us);
     Verdict::found(what, evidence, disable(&kept))
@@ -277,7 +280,9 @@ fn smt(host: &Host) -> Judged {
         let siblings = siblings.intersection(host.online());
         if siblings.len() > 1 {
             shared.push((*cpu, read.value().to_owned()));
-            others.extend(siblings.iter().skip(1));
+            // The other one goes; of two real-time CPUs the higher.
+            let goes = |&one: &u32| one != *cpu && (one > *cpu || !host.cpus().contains(one));
+            others.extend(siblings.iter().filter(goes));
         }
     }
     if shared.is_empty() {

@@ -3,7 +3,7 @@
 use super::number;
 use crate::host::Host;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Judged, Severity, Verdict};
+use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
 
 const STATE: &str = "/sys/kernel/sched_ext/state";
 
@@ -54,21 +54,28 @@ pub const CHECKS: &[Check] = &[
     },
 ];
 
-/// What is attached, with the evidence.
-fn attached(host: &Host) -> Option<(String, Vec<Evidence>)> {
-    let name = laxity_kernel::attached_under(host.root())?;
-    Some((name.clone(), vec![Evidence::new("/sys/kernel/sched_ext/root/ops", name)]))
+/// What is attached, with the evidence; none where the kernel has no sched_ext.
+pub fn attached(host: &Host) -> Result<Option<(String, Vec<Evidence>)>, Unseen> {
+    if !host.exists("/sys/kernel/sched_ext") {
+        return Ok(None);
+    }
+    let state = host.text(STATE)?;
+    if !matches!(state.value(), "enabling" | "enabled" | "disabling" | "disabled") {
+        return Err(state.not_understood());
+    }
+    Ok(laxity_kernel::attached_under(host.root()).map(|name| {
+        let evidence = vec![state.evidence(), Evidence::new("/sys/kernel/sched_ext/root/ops", name.clone())];
+        (name, evidence)
+    }))
 }
 
 fn sched_ext_attached(host: &Host) -> Judged {
     if !host.exists("/sys/kernel/sched_ext") {
         return Verdict::not_here("the kernel has no sched_ext");
     }
-    let state = host.text(STATE)?;
-    match attached(host) {
-        None => Verdict::fine(vec![state.evidence()]),
-        Some((name, mut evidence)) => {
-            evidence.insert(0, state.evidence());
+    match attached(host)? {
+        None => Verdict::fine(vec![host.text(STATE)?.evidence()]),
+        Some((name, evidence)) => {
             let remedy = Remedy::other("end the program that has attached it", "start that program again");
             Verdict::found(format!("the sched_ext scheduler {name} is attached"), evidence, remedy)
         }
@@ -86,7 +93,7 @@ fn sched_ext_clocks(host: &Host) -> Judged {
 
 /// A defect of some kernels that only matters while a sched_ext scheduler is attached.
 fn defect(host: &Host, affected: impl Fn((u32, u32)) -> bool, what: &str, other: &str) -> Judged {
-    let Some((_, mut evidence)) = attached(host) else {
+    let Some((_, mut evidence)) = attached(host)? else {
         return Verdict::not_here("no sched_ext scheduler is attached");
     };
     evidence.push(host.release_evidence());
@@ -101,7 +108,7 @@ fn sched_ext_build(host: &Host) -> Judged {
         return Verdict::not_here("the kernel has no sched_ext");
     }
     match &host.probes.policies {
-        None => crate::verdict::unseen("laxity was not asked what the kernel takes"),
+        None => unseen("laxity was not asked what the kernel takes"),
         Some(None) => Verdict::fine(vec![Evidence::new("/sys/kernel/btf/vmlinux", "has what laxity's policies need")]),
         Some(Some((reason, hint))) => {
             let evidence = vec![host.release_evidence(), Evidence::new("/sys/kernel/btf/vmlinux", reason.clone())];
