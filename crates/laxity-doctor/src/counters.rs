@@ -68,7 +68,9 @@ fn device_line(line: &str, cpus: &[u32]) -> Option<(u32, Line)> {
 /// GIC's private peripheral interrupts are 16 to 31 (software's are below); RISC-V's own controller has only such.
 fn is_per_cpu(described: &[&str]) -> bool {
     match described {
-        [chip, number, ..] if chip.starts_with("GIC") => number.parse::<u32>().is_ok_and(|number| number < 32),
+        [chip, number, ..] if chip.starts_with("GIC") => {
+            number.parse::<u32>().is_ok_and(|number| number < 32)
+        }
         [chip, controller, ..] => *chip == "RISC-V" && *controller == "INTC",
         _ => false,
     }
@@ -102,11 +104,7 @@ pub(crate) fn cpu_time(stat: &str, cpus: &CpuList) -> Result<CpuTime, Unseen> {
             sum.all = ticks.iter().fold(sum.all, |all, &one| all.saturating_add(one));
         }
     }
-    if seen == cpus.len() {
-        Ok(sum)
-    } else {
-        unseen("/proc/stat does not have the steal time of every CPU")
-    }
+    if seen == cpus.len() { Ok(sum) } else { unseen("/proc/stat does not have the steal time of every CPU") }
 }
 
 /// A mask such as `ff,00000003`, the highest group of 32 first.
@@ -124,7 +122,8 @@ pub(crate) fn mask(text: &str) -> Option<CpuList> {
 /// The mask of these CPUs, as the kernel writes it.
 pub(crate) fn written_mask(cpus: &CpuList) -> String {
     let highest = cpus.iter().last().unwrap_or(0) / 32;
-    let group = |at: u32| (0..32).filter(|bit| cpus.contains(at * 32 + bit)).fold(0_u32, |sum, bit| sum | 1 << bit);
+    let group =
+        |at: u32| (0..32).filter(|bit| cpus.contains(at * 32 + bit)).fold(0_u32, |sum, bit| sum | 1 << bit);
     let mut text = format!("{:x}", group(highest));
     (0..highest).rev().for_each(|at| text += &format!(",{:08x}", group(at)));
     text
@@ -154,7 +153,8 @@ mod tests {
 
     #[test]
     fn cpu_time_is_that_of_these_cpus() {
-        let stat = "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 10 0 0 80 0 0 0 10 5 0\ncpu1 0 0 0 99 0 0 0 1 0 0\nintr 1\n";
+        let stat =
+            "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 10 0 0 80 0 0 0 10 5 0\ncpu1 0 0 0 99 0 0 0 1 0 0\nintr 1\n";
         let both = CpuList::first(2);
         assert_eq!(cpu_time(stat, &both), Ok(CpuTime { stolen: 11, all: 200 }));
         assert_eq!(cpu_time(stat, &[1].into_iter().collect()), Ok(CpuTime { stolen: 1, all: 100 }));
@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn masks_are_read_and_written() {
-        for (text, cpus) in [("3", "0-1"), ("ff,00000001", "0,32-39"), ("0", ""), ("80000000,00000000", "63")] {
+        for (text, cpus) in [("3", "0-1"), ("ff,00000001", "0,32-39"), ("0", ""), ("80000000,00000000", "63")]
+        {
             let read = mask(text).expect("a mask");
             assert_eq!(read.to_string(), cpus);
             assert_eq!(mask(&written_mask(&read)), Some(read));

@@ -69,7 +69,8 @@ mod tests {
 
     #[test]
     fn options_are_told_from_those_whose_names_begin_alike() {
-        let text = "CONFIG_KASAN_INLINE=y\n# CONFIG_KASAN is not set\nCONFIG_HZ=250\nCONFIG_HZ_250=y\n".to_owned();
+        let text =
+            "CONFIG_KASAN_INLINE=y\n# CONFIG_KASAN is not set\nCONFIG_HZ=250\nCONFIG_HZ_250=y\n".to_owned();
         let config = KernelConfig { file: String::new(), text };
         assert!(!config.has("KASAN") && config.has("KASAN_INLINE"));
         assert_eq!((config.value("HZ"), config.value("NOTHING")), ("250", "n"));

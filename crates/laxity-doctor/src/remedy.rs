@@ -113,10 +113,7 @@ mod tests {
         assert_eq!(remedy.undo, ["sudo sysctl -w vm.swappiness=60"]);
         let now = [(0, "powersave".to_owned()), (1, "schedutil".to_owned()), (3, "powersave".to_owned())];
         let remedy = Remedy::write_each("/sys/cpu{cpu}/governor", "performance", &now);
-        assert_eq!(
-            remedy.fix,
-            ["for n in 0 1 3; do echo performance | sudo tee /sys/cpu$n/governor; done"]
-        );
+        assert_eq!(remedy.fix, ["for n in 0 1 3; do echo performance | sudo tee /sys/cpu$n/governor; done"]);
         assert_eq!(
             remedy.undo,
             [

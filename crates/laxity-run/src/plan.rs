@@ -249,8 +249,16 @@ impl KernelLimits {
         KernelLimits {
             rt_runtime_us: sysctl(root, "sched_rt_runtime_us", default.rt_runtime_us),
             rt_period_us: sysctl(root, "sched_rt_period_us", default.rt_period_us),
-            deadline_period_min_us: sysctl(root, "sched_deadline_period_min_us", default.deadline_period_min_us),
-            deadline_period_max_us: sysctl(root, "sched_deadline_period_max_us", default.deadline_period_max_us),
+            deadline_period_min_us: sysctl(
+                root,
+                "sched_deadline_period_min_us",
+                default.deadline_period_min_us,
+            ),
+            deadline_period_max_us: sysctl(
+                root,
+                "sched_deadline_period_max_us",
+                default.deadline_period_max_us,
+            ),
         }
     }
 

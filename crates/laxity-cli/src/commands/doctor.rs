@@ -117,10 +117,14 @@ fn text(diagnosis: &Diagnosis, verbose: bool, width: usize) -> String {
         all.iter().map(|one| (one.check.clone(), one.reason.clone())).collect::<Vec<_>>()
     };
     let unseen = unmade(&diagnosis.unseen);
-    section("UNSEEN (neither passed nor a finding)", unseen.iter().map(|(a, b)| (a.as_str(), b.clone())).collect());
+    section(
+        "UNSEEN (neither passed nor a finding)",
+        unseen.iter().map(|(a, b)| (a.as_str(), b.clone())).collect(),
+    );
     if verbose {
         let said = |one: &laxity_doctor::Passed| {
-            let all: Vec<String> = one.evidence.iter().map(|it| format!("{} = {}", it.file, it.value)).collect();
+            let all: Vec<String> =
+                one.evidence.iter().map(|it| format!("{} = {}", it.file, it.value)).collect();
             all.join("; ")
         };
         let passed = diagnosis.passed.iter().map(|one| (one.check.as_str(), said(one)));
@@ -155,7 +159,12 @@ fn show(text: &mut String, finding: &Finding, width: usize) {
     let _ = writeln!(text, "\n{} {}", finding.severity.name().to_uppercase(), finding.check);
     row(text, "found", &format!("{}.", finding.what), width);
     for (at, evidence) in finding.evidence.iter().enumerate() {
-        row(text, if at == 0 { "evidence" } else { "" }, &format!("{} = {}", evidence.file, evidence.value), width);
+        row(
+            text,
+            if at == 0 { "evidence" } else { "" },
+            &format!("{} = {}", evidence.file, evidence.value),
+            width,
+        );
     }
     row(text, "why", &format!("{}.", finding.why), width);
     let cost = finding.measured.as_ref().map_or("not measured".to_owned(), |measured| format!("{measured}."));

@@ -62,9 +62,13 @@ pub const CHECKS: &[Check] = &[
         why: "timers of idle CPUs expire on busy ones, also on real-time CPUs, and interrupt the tasks there",
         judge: |host| match host.rest() {
             None => Verdict::not_here(NO_OTHER_CPU),
-            Some(_) => number(host, "/proc/sys/kernel/timer_migration", |on| on == 0, "0", |_| {
-                "timers of idle CPUs can expire on real-time CPUs".to_owned()
-            }),
+            Some(_) => number(
+                host,
+                "/proc/sys/kernel/timer_migration",
+                |on| on == 0,
+                "0",
+                |_| "timers of idle CPUs can expire on real-time CPUs".to_owned(),
+            ),
         },
     },
 ];
@@ -155,5 +159,9 @@ fn deadline_hrtick(host: &Host) -> Judged {
         return Verdict::not_here("the kernel cannot enforce budgets between ticks (no feature HRTICK_DL)");
     }
     let remedy = Remedy::write(FEATURES, "HRTICK_DL", "NO_HRTICK_DL");
-    Verdict::found("SCHED_DEADLINE's budgets are enforced at ticks", vec![features.says("NO_HRTICK_DL")], remedy)
+    Verdict::found(
+        "SCHED_DEADLINE's budgets are enforced at ticks",
+        vec![features.says("NO_HRTICK_DL")],
+        remedy,
+    )
 }

@@ -68,7 +68,13 @@ pub const CHECKS: &[Check] = &[
         rule: "nmi_watchdog is 1",
         why: "an interrupt that cannot be masked comes every ten seconds of work, and a performance counter is taken",
         judge: |host| {
-            number(host, "/proc/sys/kernel/nmi_watchdog", |on| on == 0, "0", |_| "the NMI watchdog is on".to_owned())
+            number(
+                host,
+                "/proc/sys/kernel/nmi_watchdog",
+                |on| on == 0,
+                "0",
+                |_| "the NMI watchdog is on".to_owned(),
+            )
         },
     },
 ];
@@ -89,7 +95,10 @@ fn interrupts(host: &Host) -> Judged {
         }
         cpus.push(cpu);
         let line = |(number, device, count): &(u32, &str, u64)| {
-            Evidence::new("/proc/interrupts", format!("{number} ({device}) came to CPU {cpu} {count} times in 1 s"))
+            Evidence::new(
+                "/proc/interrupts",
+                format!("{number} ({device}) came to CPU {cpu} {count} times in 1 s"),
+            )
         };
         evidence.extend(came.iter().map(line));
     }
@@ -118,7 +127,8 @@ fn directed(host: &Host) -> Result<Vec<(u32, String, CpuList)>, Unseen> {
         // A directory for each handler: without one, nothing can come.
         let handled = host.names(&folder).iter().any(|name| host.path(&format!("{folder}/{name}")).is_dir());
         let effective = host.optional(&format!("{folder}/effective_affinity_list"))?;
-        let read = match effective.filter(|read| !read.value().is_empty()) {
+        // Empty: it was never switched on.
+        let read = match effective {
             Some(read) => read,
             None => host.text(&format!("{folder}/smp_affinity_list"))?,
         };
@@ -139,7 +149,8 @@ fn affinity(host: &Host) -> Judged {
     let Some((first, ..)) = directed.first() else {
         return Verdict::fine(vec![Evidence::new("/proc/irq/*/smp_affinity_list", "no real-time CPU")]);
     };
-    let evidence = directed.iter().take(SHOWN_MAX).map(|(_, file, cpus)| Evidence::new(file.clone(), cpus.to_string()));
+    let evidence =
+        directed.iter().take(SHOWN_MAX).map(|(_, file, cpus)| Evidence::new(file.clone(), cpus.to_string()));
     let (mut fix, mut undo) = (Vec::new(), Vec::new());
     for (irq, ..) in &directed {
         let file = format!("/proc/irq/{irq}/smp_affinity_list");
@@ -149,8 +160,8 @@ fn affinity(host: &Host) -> Judged {
         undo.extend(remedy.undo);
     }
     let what = match directed.len() {
-        1 => format!("interrupt {first} goes to a real-time CPU"),
-        many => format!("{many} interrupts go to real-time CPUs"),
+        1 => format!("interrupt {first} may go to a real-time CPU"),
+        many => format!("{many} interrupts may go to real-time CPUs"),
     };
     Verdict::found(what, evidence.collect(), Remedy::commands(fix, undo))
 }
@@ -178,7 +189,8 @@ fn irqbalance(host: &Host) -> Judged {
     if processes.is_empty() {
         return unseen("/proc has no processes");
     }
-    let is_it = |pid: &&u32| host.text(&format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.value() == "irqbalance");
+    let is_it =
+        |pid: &&u32| host.text(&format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.value() == "irqbalance");
     let Some(pid) = processes.iter().find(is_it) else {
         return Verdict::fine(vec![Evidence::new("/proc/*/comm", "no irqbalance")]);
     };
@@ -194,7 +206,8 @@ fn irqbalance(host: &Host) -> Judged {
         None => {
             let (isolated, mut seen) = host.isolated()?;
             let tickless = host.optional("/sys/devices/system/cpu/nohz_full")?;
-            let more: CpuList = tickless.as_ref().map(|read| read.parsed().unwrap_or_default()).unwrap_or_default();
+            let more: CpuList =
+                tickless.as_ref().map(|read| read.parsed().unwrap_or_default()).unwrap_or_default();
             seen.insert(0, comm);
             seen.extend(tickless.map(|read| read.evidence()));
             (isolated.iter().chain(more.iter()).collect(), seen)
@@ -219,7 +232,8 @@ fn threads(host: &Host) -> Judged {
     let (mut count, mut high) = (0, Vec::new());
     for pid in processes {
         let Ok(stat) = host.text(&format!("/proc/{pid}/stat")) else { continue };
-        let Some((name, priority)) = fifo_thread(&stat.text).filter(|(name, _)| name.starts_with("irq/")) else {
+        let Some((name, priority)) = fifo_thread(&stat.text).filter(|(name, _)| name.starts_with("irq/"))
+        else {
             continue;
         };
         count += 1;
@@ -230,7 +244,10 @@ fn threads(host: &Host) -> Judged {
     let Some((_, name, priority)) = high.iter().max_by_key(|(_, _, priority)| *priority) else {
         return match count {
             0 => Verdict::not_here("no interrupt has a thread"),
-            _ => Verdict::fine(vec![Evidence::new("/proc/*/stat", format!("{count} interrupt threads, none above 50"))]),
+            _ => Verdict::fine(vec![Evidence::new(
+                "/proc/*/stat",
+                format!("{count} interrupt threads, none above 50"),
+            )]),
         };
     };
     let what = format!("interrupt thread {name} has SCHED_FIFO priority {priority}");

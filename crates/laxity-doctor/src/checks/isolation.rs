@@ -60,7 +60,9 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Minor,
         rule: "some CPUs are not real-time CPUs, and the mask of the workqueue writeback has a real-time CPU",
         why: "writing dirty pages to disks, which takes CPU time in bursts, is done on real-time CPUs, too",
-        judge: |host| work(host, "/sys/devices/virtual/workqueue/writeback/cpumask", "the writing of dirty pages"),
+        judge: |host| {
+            work(host, "/sys/devices/virtual/workqueue/writeback/cpumask", "the writing of dirty pages")
+        },
     },
 ];
 
@@ -189,7 +191,8 @@ fn own_cpuset(host: &Host) -> Result<Option<OwnCpuset>, Unseen> {
     let group = own.text.lines().find_map(|line| {
         let mut fields = line.splitn(3, ':').skip(1);
         let controllers = fields.next()?;
-        let is_it = if is_v1 { controllers.split(',').any(|name| name == "cpuset") } else { controllers.is_empty() };
+        let is_it =
+            if is_v1 { controllers.split(',').any(|name| name == "cpuset") } else { controllers.is_empty() };
         is_it.then(|| fields.next()).flatten()
     });
     let group = group.unwrap_or("/").trim_end_matches('/');

@@ -87,9 +87,13 @@ pub const CHECKS: &[Check] = &[
         rule: "rcu_expedited is not 0",
         why: "each grace period of RCU interrupts all CPUs to be shorter",
         judge: |host| {
-            number(host, "/sys/kernel/rcu_expedited", |on| on == 0, "0", |_| {
-                "grace periods of RCU interrupt all CPUs".to_owned()
-            })
+            number(
+                host,
+                "/sys/kernel/rcu_expedited",
+                |on| on == 0,
+                "0",
+                |_| "grace periods of RCU interrupt all CPUs".to_owned(),
+            )
         },
     },
     Check {
@@ -145,7 +149,9 @@ fn preemption(host: &Host) -> Judged {
         || host.text("/proc/sys/kernel/version").is_ok_and(|read| read.text.contains("PREEMPT_DYNAMIC"));
     let remedy = match switchable {
         true => Remedy::parameter("preempt=full"),
-        false => Remedy::kernel("that was built with CONFIG_PREEMPT, CONFIG_PREEMPT_DYNAMIC or CONFIG_PREEMPT_RT"),
+        false => {
+            Remedy::kernel("that was built with CONFIG_PREEMPT, CONFIG_PREEMPT_DYNAMIC or CONFIG_PREEMPT_RT")
+        }
     };
     Verdict::found(format!("the kernel's preemption model is {model}"), evidence, remedy)
 }
@@ -155,11 +161,13 @@ fn preempt_rt(host: &Host) -> Judged {
     let version = host.text("/proc/sys/kernel/version")?;
     match fact {
         "PREEMPT_RT" => Verdict::fine(vec![version.evidence()]),
-        _ if version.text.split_whitespace().any(|word| word == "SMP" || word.starts_with("PREEMPT")) => Verdict::found(
-            "the kernel is not PREEMPT_RT",
-            vec![version.evidence()],
-            Remedy::kernel("that was built with CONFIG_PREEMPT_RT (Debian: linux-image-rt-amd64)"),
-        ),
+        _ if version.text.split_whitespace().any(|word| word == "SMP" || word.starts_with("PREEMPT")) => {
+            Verdict::found(
+                "the kernel is not PREEMPT_RT",
+                vec![version.evidence()],
+                Remedy::kernel("that was built with CONFIG_PREEMPT_RT (Debian: linux-image-rt-amd64)"),
+            )
+        }
         _ => Err(version.not_understood()),
     }
 }
@@ -182,11 +190,13 @@ fn tracer(host: &Host) -> Judged {
     let read = host.text(TRACER)?;
     match read.value() {
         "nop" => Verdict::fine(vec![read.evidence()]),
-        name if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => Verdict::found(
-            format!("the kernel is traced ({name})"),
-            vec![read.evidence()],
-            Remedy::write(TRACER, "nop", name),
-        ),
+        name if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
+            Verdict::found(
+                format!("the kernel is traced ({name})"),
+                vec![read.evidence()],
+                Remedy::write(TRACER, "nop", name),
+            )
+        }
         _ => Err(read.not_understood()),
     }
 }
@@ -194,7 +204,8 @@ fn tracer(host: &Host) -> Judged {
 fn broken(host: &Host) -> Judged {
     let read = host.text(TAINTED)?;
     let bits: u64 = read.parsed()?;
-    let met: Vec<&str> = BROKEN.iter().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, what)| *what).collect();
+    let met: Vec<&str> =
+        BROKEN.iter().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, what)| *what).collect();
     if met.is_empty() {
         return Verdict::fine(vec![read.evidence()]);
     }
@@ -211,11 +222,17 @@ fn accounting(host: &Host) -> Judged {
     if !config.has("IRQ_TIME_ACCOUNTING") && !config.has("VIRT_CPU_ACCOUNTING_NATIVE") {
         lacking.push("IRQ_TIME_ACCOUNTING");
     }
-    if config.has("PARAVIRT") && host.fact("virtualization")? != "none" && !config.has("PARAVIRT_TIME_ACCOUNTING") {
+    if config.has("PARAVIRT")
+        && host.fact("virtualization")? != "none"
+        && !config.has("PARAVIRT_TIME_ACCOUNTING")
+    {
         lacking.push("PARAVIRT_TIME_ACCOUNTING");
     }
     if lacking.is_empty() {
-        return Verdict::fine(vec![config.evidence("IRQ_TIME_ACCOUNTING"), config.evidence("PARAVIRT_TIME_ACCOUNTING")]);
+        return Verdict::fine(vec![
+            config.evidence("IRQ_TIME_ACCOUNTING"),
+            config.evidence("PARAVIRT_TIME_ACCOUNTING"),
+        ]);
     }
     let named: Vec<String> = lacking.iter().map(|option| format!("CONFIG_{option}")).collect();
     let what = match lacking.len() {

@@ -128,7 +128,10 @@ fn server(host: &Host, name: &str, of: &str) -> Judged {
         }
     }
     if on.is_empty() {
-        return Verdict::fine(vec![Evidence::new(file.replace("{cpu}", &format!("{{{}}}", host.cpus())), "0")]);
+        return Verdict::fine(vec![Evidence::new(
+            file.replace("{cpu}", &format!("{{{}}}", host.cpus())),
+            "0",
+        )]);
     }
     let longest = on.iter().filter_map(|(_, ns)| ns.parse::<u64>().ok()).max().unwrap_or(0);
     let mut evidence = super::of_each(&file, &on);
@@ -202,7 +205,8 @@ fn rt_group_sched(host: &Host) -> Judged {
         (false, evidence) => Verdict::fine(evidence),
         (true, evidence) => {
             // The parameter is there since 6.15, with the option for its default.
-            let known = host.config()?.value("RT_GROUP_SCHED_DEFAULT_DISABLED") != "n" || host.version()? >= (6, 15);
+            let known =
+                host.config()?.value("RT_GROUP_SCHED_DEFAULT_DISABLED") != "n" || host.version()? >= (6, 15);
             let remedy = match known {
                 true => Remedy::parameter("rt_group_sched=0"),
                 false => Remedy::kernel("that was built without CONFIG_RT_GROUP_SCHED"),

@@ -28,9 +28,13 @@ pub const CHECKS: &[Check] = &[
             if areas.text.lines().nth(1).is_none_or(|line| line.trim().is_empty()) {
                 return swapless(&areas);
             }
-            number(host, "/proc/sys/vm/swappiness", |value| value <= SWAPPINESS_MAX, "10", |value| {
-                format!("memory is swapped out early (swappiness {value})")
-            })
+            number(
+                host,
+                "/proc/sys/vm/swappiness",
+                |value| value <= SWAPPINESS_MAX,
+                "10",
+                |value| format!("memory is swapped out early (swappiness {value})"),
+            )
         },
     },
     Check {
@@ -54,7 +58,13 @@ pub const CHECKS: &[Check] = &[
         rule: "ksm/run is 1",
         why: "equal pages are merged: a write to one is a page fault that copies it; the scanning takes CPU time in bursts",
         judge: |host| {
-            number(host, "/sys/kernel/mm/ksm/run", |run| run != 1, "0", |_| "equal pages are merged".to_owned())
+            number(
+                host,
+                "/sys/kernel/mm/ksm/run",
+                |run| run != 1,
+                "0",
+                |_| "equal pages are merged".to_owned(),
+            )
         },
     },
     Check {
@@ -71,9 +81,13 @@ pub const CHECKS: &[Check] = &[
         why: "locked pages are moved when memory is compacted; a task that touches one meanwhile waits (Linux's default is 0 only \
               under PREEMPT_RT)",
         judge: |host| {
-            number(host, "/proc/sys/vm/compact_unevictable_allowed", |allowed| allowed == 0, "0", |_| {
-                "locked pages are moved when memory is compacted".to_owned()
-            })
+            number(
+                host,
+                "/proc/sys/vm/compact_unevictable_allowed",
+                |allowed| allowed == 0,
+                "0",
+                |_| "locked pages are moved when memory is compacted".to_owned(),
+            )
         },
     },
     Check {
@@ -82,9 +96,13 @@ pub const CHECKS: &[Check] = &[
         rule: "compaction_proactiveness is above 0",
         why: "kcompactd moves pages in the background before memory is asked for; a task that touches one meanwhile waits",
         judge: |host| {
-            number(host, "/proc/sys/vm/compaction_proactiveness", |value| value == 0, "0", |value| {
-                format!("memory is compacted in the background (proactiveness {value})")
-            })
+            number(
+                host,
+                "/proc/sys/vm/compaction_proactiveness",
+                |value| value == 0,
+                "0",
+                |value| format!("memory is compacted in the background (proactiveness {value})"),
+            )
         },
     },
     Check {
@@ -93,9 +111,13 @@ pub const CHECKS: &[Check] = &[
         rule: "zone_reclaim_mode is not 0",
         why: "an allocation frees memory of its own node first, while the task waits, although other nodes have some",
         judge: |host| {
-            number(host, "/proc/sys/vm/zone_reclaim_mode", |mode| mode == 0, "0", |_| {
-                "allocations wait for memory of their own node".to_owned()
-            })
+            number(
+                host,
+                "/proc/sys/vm/zone_reclaim_mode",
+                |mode| mode == 0,
+                "0",
+                |_| "allocations wait for memory of their own node".to_owned(),
+            )
         },
     },
 ];
@@ -148,7 +170,11 @@ fn defrag(host: &Host) -> Judged {
         ("never", _) => Verdict::not_here("there are no transparent huge pages"),
         (_, "always") => {
             let remedy = Remedy::write(DEFRAG, "madvise", "always");
-            Verdict::found("first accesses wait for huge pages", vec![enabled.evidence(), read.evidence()], remedy)
+            Verdict::found(
+                "first accesses wait for huge pages",
+                vec![enabled.evidence(), read.evidence()],
+                remedy,
+            )
         }
         _ => Verdict::fine(vec![read.evidence()]),
     }
@@ -160,9 +186,13 @@ fn numa_balancing(host: &Host) -> Judged {
     match count {
         0 => Err(nodes.not_understood()),
         1 => Verdict::not_here("the machine has one memory node"),
-        _ => number(host, "/proc/sys/kernel/numa_balancing", |on| on == 0, "0", |_| {
-            "pages are unmapped to see which node uses them".to_owned()
-        })
+        _ => number(
+            host,
+            "/proc/sys/kernel/numa_balancing",
+            |on| on == 0,
+            "0",
+            |_| "pages are unmapped to see which node uses them".to_owned(),
+        )
         .map(|verdict| with(verdict, nodes.evidence())),
     }
 }

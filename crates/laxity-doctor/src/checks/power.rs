@@ -71,20 +71,30 @@ fn governor(host: &Host) -> Judged {
     if !host.cpus().iter().any(|cpu| host.exists(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq"))) {
         return unseen("Linux does not control the frequency (no cpufreq): firmware, or a hypervisor, may");
     }
-    each_is(host, &file, |value| value == "performance", "performance", |cpus, other| {
-        format!("the frequency of {cpus} follows the load ({other})")
-    })
+    each_is(
+        host,
+        &file,
+        |value| value == "performance",
+        "performance",
+        |cpus, other| format!("the frequency of {cpus} follows the load ({other})"),
+    )
 }
 
 fn energy_preference(host: &Host) -> Judged {
     let file = format!("{CPU}/cpufreq/energy_performance_preference");
     let first = host.cpus().lowest().unwrap_or(0).to_string();
     if !host.exists(&file.replace("{cpu}", &first)) {
-        return Verdict::not_here("the processor has no energy performance preference, or its driver does not use it");
+        return Verdict::not_here(
+            "the processor has no energy performance preference, or its driver does not use it",
+        );
     }
-    each_is(host, &file, |value| matches!(value, "performance" | "0"), "performance", |cpus, other| {
-        format!("{cpus} may save energy ({other})")
-    })
+    each_is(
+        host,
+        &file,
+        |value| matches!(value, "performance" | "0"),
+        "performance",
+        |cpus, other| format!("{cpus} may save energy ({other})"),
+    )
 }
 
 /// A file of each CPU that has to have one of some values.
@@ -143,7 +153,9 @@ fn idle_states(host: &Host) -> Judged {
     if !host.exists(&format!("/sys/devices/system/cpu/cpu{first}/cpuidle/state0")) {
         return match host.booted_with("idle")? {
             Some((value, word)) if value == "poll" => Verdict::fine(vec![word]),
-            _ => unseen("Linux has no idle states to choose from (no cpuidle): firmware, or a hypervisor, may"),
+            _ => {
+                unseen("Linux has no idle states to choose from (no cpuidle): firmware, or a hypervisor, may")
+            }
         };
     }
     let mut slow: Vec<State> = Vec::new();
@@ -155,7 +167,10 @@ fn idle_states(host: &Host) -> Judged {
         slow.extend(states.into_iter().filter(|state| state.latency_us > WAKE_MAX_US));
     }
     if slow.is_empty() {
-        return Verdict::fine(super::of_each(&format!("{CPU}/cpuidle/state*/latency (the deepest enabled), us"), &deepest));
+        return Verdict::fine(super::of_each(
+            &format!("{CPU}/cpuidle/state*/latency (the deepest enabled), us"),
+            &deepest,
+        ));
     }
     let Some(global) = global_limit(host)? else {
         return unseen(
@@ -184,7 +199,12 @@ fn idle_states(host: &Host) -> Judged {
         evidence.push(Evidence::new("/dev/cpu_dma_latency", format!("{global} us")));
     }
     let cpus: CpuList = kept.iter().map(|state| state.cpu).collect();
-    let what = format!("{} may enter idle state {}, which takes {} us to leave", cpus_text(&cpus), worst.name, worst.latency_us);
+    let what = format!(
+        "{} may enter idle state {}, which takes {} us to leave",
+        cpus_text(&cpus),
+        worst.name,
+        worst.latency_us
+    );
     Verdict::found(what, evidence, disable(&kept))
 }
 
@@ -194,8 +214,11 @@ fn disable(states: &[State]) -> Remedy {
     numbers.sort_unstable();
     numbers.dedup();
     let remedies = numbers.into_iter().map(|number| {
-        let now: Vec<(u32, String)> =
-            states.iter().filter(|state| state.number == number).map(|state| (state.cpu, "0".to_owned())).collect();
+        let now: Vec<(u32, String)> = states
+            .iter()
+            .filter(|state| state.number == number)
+            .map(|state| (state.cpu, "0".to_owned()))
+            .collect();
         Remedy::write_each(&format!("{CPU}/cpuidle/state{number}/disable"), "1", &now)
     });
     let (fix, undo): (Vec<_>, Vec<_>) = remedies.map(|one| (one.fix, one.undo)).unzip();
@@ -236,7 +259,9 @@ fn global_limit(host: &Host) -> Result<Option<u64>, Unseen> {
 
 /// The longest latency that is allowed one CPU, us; `None`: any. The file says 0 for that, and `n/a` for none at all.
 fn cpu_limit(host: &Host, cpu: u32) -> Result<Option<u64>, Unseen> {
-    let Some(read) = host.optional(&format!("/sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us"))? else {
+    let Some(read) =
+        host.optional(&format!("/sys/devices/system/cpu/cpu{cpu}/power/pm_qos_resume_latency_us"))?
+    else {
         return Ok(None);
     };
     match read.value() {
@@ -263,7 +288,10 @@ fn thermal(host: &Host) -> Judged {
         format!("{} was slowed down for its heat", cpus_of(&hot)),
         super::of_each(&file, &hot),
         Some(format!("up to {most} times since the machine was booted")),
-        Remedy::other("cool the machine better, or limit its frequency (scaling_max_freq)", "lift the limit again"),
+        Remedy::other(
+            "cool the machine better, or limit its frequency (scaling_max_freq)",
+            "lift the limit again",
+        ),
     )
 }
 
@@ -311,10 +339,8 @@ fn offline(host: &Host) -> Judged {
         return Err(present.not_understood());
     }
     let offline = cpus.difference(host.online());
-    let evidence = vec![
-        present.evidence(),
-        Evidence::new("/sys/devices/system/cpu/online", host.online().to_string()),
-    ];
+    let evidence =
+        vec![present.evidence(), Evidence::new("/sys/devices/system/cpu/online", host.online().to_string())];
     if offline.is_empty() {
         return Verdict::fine(evidence);
     }

@@ -47,9 +47,13 @@ pub const CHECKS: &[Check] = &[
         why: "nice values of ordinary threads count only within their session: a nice value chosen to keep background work away \
               does not do so against another session",
         judge: |host| {
-            number(host, "/proc/sys/kernel/sched_autogroup_enabled", |on| on == 0, "0", |_| {
-                "nice values of ordinary threads count only within their session".to_owned()
-            })
+            number(
+                host,
+                "/proc/sys/kernel/sched_autogroup_enabled",
+                |on| on == 0,
+                "0",
+                |_| "nice values of ordinary threads count only within their session".to_owned(),
+            )
         },
     },
 ];
@@ -83,12 +87,22 @@ fn sched_ext_attached(host: &Host) -> Judged {
 }
 
 fn sched_ext_fifo(host: &Host) -> Judged {
-    defect(host, |version| version < (7, 0), "a SCHED_FIFO thread can end the attached scheduler", "of Linux 7.0 or later")
+    defect(
+        host,
+        |version| version < (7, 0),
+        "a SCHED_FIFO thread can end the attached scheduler",
+        "of Linux 7.0 or later",
+    )
 }
 
 fn sched_ext_clocks(host: &Host) -> Judged {
     let affected = |version| (7, 2) <= version && version <= (7, 3);
-    defect(host, affected, "CPU clocks of the attached scheduler's threads are inexact", "other than Linux 7.2 and 7.3")
+    defect(
+        host,
+        affected,
+        "CPU clocks of the attached scheduler's threads are inexact",
+        "other than Linux 7.2 and 7.3",
+    )
 }
 
 /// A defect of some kernels that only matters while a sched_ext scheduler is attached.
@@ -109,9 +123,12 @@ fn sched_ext_build(host: &Host) -> Judged {
     }
     match &host.probes.policies {
         None => unseen("laxity was not asked what the kernel takes"),
-        Some(None) => Verdict::fine(vec![Evidence::new("/sys/kernel/btf/vmlinux", "has what laxity's policies need")]),
+        Some(None) => {
+            Verdict::fine(vec![Evidence::new("/sys/kernel/btf/vmlinux", "has what laxity's policies need")])
+        }
         Some(Some((reason, hint))) => {
-            let evidence = vec![host.release_evidence(), Evidence::new("/sys/kernel/btf/vmlinux", reason.clone())];
+            let evidence =
+                vec![host.release_evidence(), Evidence::new("/sys/kernel/btf/vmlinux", reason.clone())];
             let remedy = Remedy::other(hint.clone(), "boot the present kernel again");
             Verdict::found("laxity's own policies cannot be loaded", evidence, remedy)
         }

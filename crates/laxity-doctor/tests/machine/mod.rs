@@ -112,8 +112,7 @@ pub const LIMITS: &str = "Limit                     Soft Limit           Hard Li
     Max realtime priority     98                   98                   \n\
     Max realtime timeout      unlimited            unlimited            us        \n";
 
-pub const IRQ_THREAD: &str =
-    "7 (irq/24-nvme) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 -51 0 1 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 50 1 0 0 0\n";
+pub const IRQ_THREAD: &str = "7 (irq/24-nvme) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 -51 0 1 0 100 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 50 1 0 0 0\n";
 
 pub const INTERRUPTS: &str = "      CPU0   CPU1   CPU2   CPU3\n 24:    10     20     0     7   IO-APIC   5-edge   nvme\n \
     25:    10     20     0     7   IO-APIC   6-edge   none\nLOC:   1000   1000   1000   1000   Local timer interrupts\n";
@@ -153,7 +152,7 @@ pub struct Made {
 }
 
 /// The tuned machine's files, with those of each CPU.
-fn tuned() -> Vec<(String, String)> {
+pub fn tuned() -> Vec<(String, String)> {
     let once = MACHINE.iter().map(|(file, text)| ((*file).to_owned(), (*text).to_owned()));
     let of_cpus = (0..4).flat_map(|cpu| {
         OF_CPU.iter().map(move |(file, text)| {
@@ -223,11 +222,15 @@ impl Made {
         }
     }
 
+    pub fn remove(&self, file: &str) {
+        fs::remove_file(self.place(file)).expect("it was there");
+    }
+
     fn place(&self, file: &str) -> std::path::PathBuf {
         self.root.path().join(file.trim_start_matches('/'))
     }
 
-    fn write(&self, file: &str, text: &[u8]) {
+    pub fn write(&self, file: &str, text: &[u8]) {
         let place = self.place(file);
         fs::create_dir_all(place.parent().expect("in a directory")).expect("a directory");
         fs::write(place, text).expect("written");

@@ -21,10 +21,7 @@ fn limits(from: &str, to: &str) -> Change {
 
 /// The same machine with another kernel.
 fn kernel(release: &str) -> Vec<Change> {
-    vec![
-        says("/proc/sys/kernel/osrelease", release),
-        says(&format!("/boot/config-{release}"), CONFIG),
-    ]
+    vec![says("/proc/sys/kernel/osrelease", release), says(&format!("/boot/config-{release}"), CONFIG)]
 }
 
 fn attached() -> Vec<Change> {
@@ -59,31 +56,57 @@ fn not_rt(model: &str) -> Vec<Change> {
 
 /// All of them.
 pub fn provocations() -> Vec<Provocation> {
-    [limit(), scheduler(), permission(), kernels(), clock(), power(), isolation(), interrupt(), memory(), virtual_machine()]
-        .into_iter()
-        .flatten()
-        .collect()
+    [
+        limit(),
+        scheduler(),
+        permission(),
+        kernels(),
+        clock(),
+        power(),
+        isolation(),
+        interrupt(),
+        memory(),
+        virtual_machine(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn limit() -> Vec<Provocation> {
     vec![
         (&["rt-throttling"], kernel("6.11.2")),
-        (&["rt-throttling", "rt-group-sched"], vec![config("# CONFIG_RT_GROUP_SCHED is not set", "CONFIG_RT_GROUP_SCHED=y")]),
-        (&["rt-group-sched"], vec![
-            config("# CONFIG_RT_GROUP_SCHED is not set", "CONFIG_RT_GROUP_SCHED=y"),
-            says("/proc/sys/kernel/sched_rt_runtime_us", "1000000\n"),
-        ]),
+        (
+            &["rt-throttling", "rt-group-sched"],
+            vec![config("# CONFIG_RT_GROUP_SCHED is not set", "CONFIG_RT_GROUP_SCHED=y")],
+        ),
+        (
+            &["rt-group-sched"],
+            vec![
+                config("# CONFIG_RT_GROUP_SCHED is not set", "CONFIG_RT_GROUP_SCHED=y"),
+                says("/proc/sys/kernel/sched_rt_runtime_us", "1000000\n"),
+            ],
+        ),
         (&["fair-server"], vec![says("/sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n")]),
-        (&["ext-server", "sched-ext-attached"], both(both(kernel("7.1.0"), attached()), vec![
-            says("/sys/kernel/debug/sched/ext_server/cpu2/runtime", "50000000\n"),
-            says("/sys/kernel/debug/sched/ext_server/cpu2/period", "1000000000\n"),
-            says("/sys/kernel/debug/sched/ext_server/cpu3/runtime", "0\n"),
-            says("/sys/kernel/debug/sched/ext_server/cpu3/period", "1000000000\n"),
-        ])),
+        (
+            &["ext-server", "sched-ext-attached"],
+            both(
+                both(kernel("7.1.0"), attached()),
+                vec![
+                    says("/sys/kernel/debug/sched/ext_server/cpu2/runtime", "50000000\n"),
+                    says("/sys/kernel/debug/sched/ext_server/cpu2/period", "1000000000\n"),
+                    says("/sys/kernel/debug/sched/ext_server/cpu3/runtime", "0\n"),
+                    says("/sys/kernel/debug/sched/ext_server/cpu3/period", "1000000000\n"),
+                ],
+            ),
+        ),
         (&["deadline-admission"], vec![says("/proc/sys/kernel/sched_rt_runtime_us", "-1\n")]),
         (&["deadline-periods"], vec![says("/proc/sys/kernel/sched_deadline_period_min_us", "1000\n")]),
         (&["deadline-periods"], vec![says("/proc/sys/kernel/sched_deadline_period_max_us", "1000000\n")]),
-        (&["cgroup-rt-budget"], both(v1("/a/b"), vec![says("/sys/fs/cgroup/cpu/a/b/cpu.rt_runtime_us", "0\n")])),
+        (
+            &["cgroup-rt-budget"],
+            both(v1("/a/b"), vec![says("/sys/fs/cgroup/cpu/a/b/cpu.rt_runtime_us", "0\n")]),
+        ),
     ]
 }
 
@@ -91,15 +114,24 @@ fn scheduler() -> Vec<Provocation> {
     vec![
         (&["sched-ext-attached", "sched-ext-fifo"], attached()),
         (&["sched-ext-fifo", "sched-ext-attached"], attached()),
-        (&["sched-ext-clocks", "sched-ext-attached"], both(both(kernel("7.2.5"), attached()), vec![
-            says("/sys/kernel/debug/sched/ext_server/cpu2/runtime", "0\n"),
-            says("/sys/kernel/debug/sched/ext_server/cpu2/period", "1000000000\n"),
-            says("/sys/kernel/debug/sched/ext_server/cpu3/runtime", "0\n"),
-            says("/sys/kernel/debug/sched/ext_server/cpu3/period", "1000000000\n"),
-        ])),
-        (&["sched-ext-build"], vec![Change::Probed(|probes| {
-            probes.policies = Some(Some(("the BTF marks nothing".into(), "boot another kernel".into())));
-        })]),
+        (
+            &["sched-ext-clocks", "sched-ext-attached"],
+            both(
+                both(kernel("7.2.5"), attached()),
+                vec![
+                    says("/sys/kernel/debug/sched/ext_server/cpu2/runtime", "0\n"),
+                    says("/sys/kernel/debug/sched/ext_server/cpu2/period", "1000000000\n"),
+                    says("/sys/kernel/debug/sched/ext_server/cpu3/runtime", "0\n"),
+                    says("/sys/kernel/debug/sched/ext_server/cpu3/period", "1000000000\n"),
+                ],
+            ),
+        ),
+        (
+            &["sched-ext-build"],
+            vec![Change::Probed(|probes| {
+                probes.policies = Some(Some(("the BTF marks nothing".into(), "boot another kernel".into())));
+            })],
+        ),
         (&["autogroup"], vec![says("/proc/sys/kernel/sched_autogroup_enabled", "1\n")]),
     ]
 }
@@ -117,9 +149,15 @@ fn kernels() -> Vec<Provocation> {
     vec![
         (&["preemption", "preempt-rt"], not_rt("none (voluntary) full lazy\n")),
         (&["preempt-rt"], not_rt("none voluntary (full) lazy\n")),
-        (&["preemption", "preempt-rt"], both(not_rt("(none)"), vec![says("/proc/cmdline", "preempt=none rcu_nocbs=2-3")])),
+        (
+            &["preemption", "preempt-rt"],
+            both(not_rt("(none)"), vec![says("/proc/cmdline", "preempt=none rcu_nocbs=2-3")]),
+        ),
         (&["lock-debugging"], vec![config("# CONFIG_PROVE_LOCKING is not set", "CONFIG_PROVE_LOCKING=y")]),
-        (&["memory-debugging"], vec![config("# CONFIG_KASAN is not set", "CONFIG_KASAN=y\nCONFIG_KASAN_GENERIC=y")]),
+        (
+            &["memory-debugging"],
+            vec![config("# CONFIG_KASAN is not set", "CONFIG_KASAN=y\nCONFIG_KASAN_GENERIC=y")],
+        ),
         (&["tracer"], vec![says("/sys/kernel/tracing/current_tracer", "function\n")]),
         (&["kernel-broken"], vec![says("/proc/sys/kernel/tainted", "128\n")]),
         (&["rcu-expedited"], vec![says("/sys/kernel/rcu_expedited", "1\n")]),
@@ -130,11 +168,17 @@ fn kernels() -> Vec<Provocation> {
 fn clock() -> Vec<Provocation> {
     let source = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     vec![
-        (&["high-resolution-timers"], vec![Change::Probed(|probes| probes.timer_resolution_ns = Some(4_000_000))]),
+        (
+            &["high-resolution-timers"],
+            vec![Change::Probed(|probes| probes.timer_resolution_ns = Some(4_000_000))],
+        ),
         (&["clocksource"], vec![says(source, "hpet\n")]),
         (&["clock-unstable"], vec![says("/sys/kernel/debug/sched/debug", "sched_clock_stable()  : 0\n")]),
         (&["tick-rate"], vec![config("CONFIG_HZ=1000", "CONFIG_HZ=100")]),
-        (&["deadline-hrtick"], vec![says("/sys/kernel/debug/sched/features", "PLACE_LAG NO_HRTICK NO_HRTICK_DL\n")]),
+        (
+            &["deadline-hrtick"],
+            vec![says("/sys/kernel/debug/sched/features", "PLACE_LAG NO_HRTICK NO_HRTICK_DL\n")],
+        ),
         (&["timer-migration"], vec![says("/proc/sys/kernel/timer_migration", "1\n")]),
     ]
 }
@@ -150,10 +194,13 @@ fn power() -> Vec<Provocation> {
         (&["idle-states"], vec![cpu("cpuidle/state2/disable", "0\n"), latency(2_000_000_000)]),
         (&["thermal-throttling"], vec![cpu("thermal_throttle/core_throttle_count", "12\n")]),
         (&["smt-siblings"], vec![cpu("topology/thread_siblings_list", "1,3\n")]),
-        (&["cpus-offline"], vec![
-            says("/sys/devices/system/cpu/present", "0-5\n"),
-            says("/sys/devices/system/cpu/smt/control", "notsupported\n"),
-        ]),
+        (
+            &["cpus-offline"],
+            vec![
+                says("/sys/devices/system/cpu/present", "0-5\n"),
+                says("/sys/devices/system/cpu/smt/control", "notsupported\n"),
+            ],
+        ),
     ]
 }
 
@@ -162,12 +209,16 @@ fn isolation() -> Vec<Provocation> {
     vec![
         (&["isolated-cpus"], vec![says(&cpu_file("isolated"), "2\n"), Change::Cpus("2-3")]),
         (&["nohz-full"], vec![says(&cpu_file("nohz_full"), "(null)\n")]),
-        (&["rcu-callbacks", "nohz-full"], vec![says(&cpu_file("nohz_full"), "(null)\n"), says("/proc/cmdline", "quiet")]),
+        (
+            &["rcu-callbacks", "nohz-full"],
+            vec![says(&cpu_file("nohz_full"), "(null)\n"), says("/proc/cmdline", "quiet")],
+        ),
         (&["cpuset-cpus"], vec![says("/sys/fs/cgroup/work/cpuset.cpus.effective", "0-1\n")]),
         (&["cpuset-cpus"], both(v1("/"), vec![says("/sys/fs/cgroup/cpuset/cpuset.effective_cpus", "0-2\n")])),
-        (&["cpuset-load-balance"], both(v1("/"), vec![
-            says("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "0\n"),
-        ])),
+        (
+            &["cpuset-load-balance"],
+            both(v1("/"), vec![says("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "0\n")]),
+        ),
         (&["workqueues"], vec![says("/sys/devices/virtual/workqueue/cpumask", "f\n")]),
         (&["writeback"], vec![says("/sys/devices/virtual/workqueue/writeback/cpumask", "f\n")]),
     ]
@@ -177,18 +228,27 @@ fn interrupt() -> Vec<Provocation> {
     let balances = || vec![says("/proc/9/comm", "irqbalance\n")];
     let environment = |text: &str| says("/proc/9/environ", text);
     vec![
-        (&["interrupts"], vec![Change::Later("/proc/interrupts".to_owned(), INTERRUPTS.replace("0     7", "0     9"))]),
+        (
+            &["interrupts"],
+            vec![Change::Later("/proc/interrupts".to_owned(), INTERRUPTS.replace("0     7", "0     9"))],
+        ),
         (&["interrupt-affinity"], vec![says("/proc/irq/24/effective_affinity_list", "3\n")]),
         (&["interrupt-affinity"], vec![gone("/proc/irq/24/effective_affinity_list")]),
         (&["interrupt-default"], vec![says("/proc/irq/default_smp_affinity", "f\n")]),
         (&["irqbalance"], both(balances(), vec![environment("IRQBALANCE_BANNED_CPULIST=3\0HOME=/\0")])),
-        (&["irqbalance", "isolated-cpus", "nohz-full"], both(balances(), vec![
-            environment("HOME=/\0"),
-            says("/sys/devices/system/cpu/isolated", "\n"),
-            says("/sys/devices/system/cpu/nohz_full", "2\n"),
-            says("/proc/cmdline", "rcu_nocbs=all"),
-            Change::Cpus("2-3"),
-        ])),
+        (
+            &["irqbalance", "isolated-cpus", "nohz-full"],
+            both(
+                balances(),
+                vec![
+                    environment("HOME=/\0"),
+                    says("/sys/devices/system/cpu/isolated", "\n"),
+                    says("/sys/devices/system/cpu/nohz_full", "2\n"),
+                    says("/proc/cmdline", "rcu_nocbs=all"),
+                    Change::Cpus("2-3"),
+                ],
+            ),
+        ),
         (&["interrupt-threads"], vec![says("/proc/7/stat", &IRQ_THREAD.replace(" 1 50 1 ", " 1 90 1 "))]),
         (&["soft-watchdog"], vec![says("/proc/sys/kernel/watchdog_cpumask", "0-3\n")]),
         (&["nmi-watchdog"], vec![says("/proc/sys/kernel/nmi_watchdog", "1\n")]),
@@ -197,17 +257,22 @@ fn interrupt() -> Vec<Provocation> {
 
 fn memory() -> Vec<Provocation> {
     let huge = |file: &str, text: &str| says(&format!("/sys/kernel/mm/transparent_hugepage/{file}"), text);
-    let swap = |name: &str| says("/proc/swaps", &format!("Filename\tType\tSize\tUsed\tPriority\n{name} partition 8 0 -2\n"));
+    let swap = |name: &str| {
+        says("/proc/swaps", &format!("Filename\tType\tSize\tUsed\tPriority\n{name} partition 8 0 -2\n"))
+    };
     vec![
         (&["swap"], vec![swap("/dev/sda2"), says("/proc/sys/vm/swappiness", "10\n")]),
         (&["swappiness"], vec![swap("/dev/zram0")]),
         (&["huge-pages"], vec![huge("enabled", "[always] madvise never\n")]),
         (&["huge-page-defrag"], vec![huge("defrag", "[always] defer defer+madvise madvise never\n")]),
         (&["ksm"], vec![says("/sys/kernel/mm/ksm/run", "1\n")]),
-        (&["numa-balancing"], vec![
-            says("/sys/devices/system/node/online", "0-1\n"),
-            says("/proc/sys/kernel/numa_balancing", "1\n"),
-        ]),
+        (
+            &["numa-balancing"],
+            vec![
+                says("/sys/devices/system/node/online", "0-1\n"),
+                says("/proc/sys/kernel/numa_balancing", "1\n"),
+            ],
+        ),
         (&["locked-compaction"], vec![says("/proc/sys/vm/compact_unevictable_allowed", "1\n")]),
         (&["proactive-compaction"], vec![says("/proc/sys/vm/compaction_proactiveness", "20\n")]),
         (&["zone-reclaim"], vec![says("/proc/sys/vm/zone_reclaim_mode", "1\n")]),
@@ -215,14 +280,24 @@ fn memory() -> Vec<Provocation> {
 }
 
 fn virtual_machine() -> Vec<Provocation> {
-    let cpuinfo = |model: &str| says("/proc/cpuinfo", &format!("model name\t: {model}\nflags\t\t: fpu hypervisor\n"));
+    let cpuinfo =
+        |model: &str| says("/proc/cpuinfo", &format!("model name\t: {model}\nflags\t\t: fpu hypervisor\n"));
     vec![
-        (&["hypervisor-steal"], vec![Change::Later(
-            "/proc/stat".to_owned(),
-            STAT.replace("cpu3 100 0 0 1000 0 0 0 0", "cpu3 100 0 0 1000 0 0 0 3"),
-        )]),
-        (&["hypervisor-steal"], vec![says("/proc/stat", &STAT.replace("cpu3 100 0 0 1000 0 0 0 0", "cpu3 100 0 0 1000 0 0 0 9"))]),
+        (
+            &["hypervisor-steal"],
+            vec![Change::Later(
+                "/proc/stat".to_owned(),
+                STAT.replace("cpu3 100 0 0 1000 0 0 0 0", "cpu3 100 0 0 1000 0 0 0 3"),
+            )],
+        ),
+        (
+            &["hypervisor-steal"],
+            vec![says("/proc/stat", &STAT.replace("cpu3 100 0 0 1000 0 0 0 0", "cpu3 100 0 0 1000 0 0 0 9"))],
+        ),
         (&["emulation"], vec![cpuinfo("QEMU TCG CPU version 2.5+")]),
-        (&["budget-accounting"], vec![cpuinfo("A Processor"), config("CONFIG_PARAVIRT_TIME_ACCOUNTING=y\n", "")]),
+        (
+            &["budget-accounting"],
+            vec![cpuinfo("A Processor"), config("CONFIG_PARAVIRT_TIME_ACCOUNTING=y\n", "")],
+        ),
     ]
 }
