@@ -99,6 +99,7 @@ fn nonsense_in_a_file_is_no_finding() {
     let may: fn(&str) -> &'static [&'static str] = |file| match file {
         "/sys/devices/system/cpu/isolated" => &["isolated-cpus"],
         "/sys/devices/system/cpu/nohz_full" => &["nohz-full"],
+        "/sys/kernel/tracing/current_tracer" => &["tracer"],
         _ if file.ends_with("scaling_governor") => &["cpufreq-governor"],
         _ if file.ends_with("energy_performance_preference") => &["energy-preference"],
         _ => &[],
