@@ -153,6 +153,8 @@ pub enum Command {
     Init(crate::commands::init::InitArguments),
     /// Say what a file is, and what is wrong with it.
     Check(crate::commands::check::CheckArguments),
+    /// Say whether this machine is fit for real-time work, with evidence, fixes and their undo.
+    Doctor(crate::commands::doctor::DoctorArguments),
     /// Print the JSON Schema of what laxity reads or writes.
     Schema(crate::commands::schema::SchemaArguments),
     /// Attach a policy to this kernel until stopped.

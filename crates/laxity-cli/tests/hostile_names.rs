@@ -228,6 +228,7 @@ fn calls_of(command: &str, files: &Files, names: &mut Names) -> Option<Vec<Call>
         ],
         "load" => vec![call(&[&"g-edf", &"--cpus", &name]), call(&[&"g-edf", &"--speeds", &name])],
         "exec" => vec![call(&[missing])],
+        "doctor" => vec![call(&[&name]), call(&[&"--cpus", &name])],
         "promote" | "demote" | "resize" => vec![call(&[&name, &name])],
         // They take words of lists only: what every command is called with.
         "list" | "schema" | "completions" | "overheads" => Vec::new(),

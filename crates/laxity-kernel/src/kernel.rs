@@ -75,9 +75,15 @@ fn lacking() -> Result<Vec<&'static str>, String> {
 
 /// The name of the scheduler that is attached by sched_ext; none if there is none.
 pub fn attached() -> Option<String> {
-    let read = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
-    let state = read("/sys/kernel/sched_ext/state")?;
-    (state != "disabled").then(|| read("/sys/kernel/sched_ext/root/ops").unwrap_or(state))
+    attached_under(Path::new("/"))
+}
+
+/// The same for the machine whose `/sys` is under `root`.
+pub fn attached_under(root: &Path) -> Option<String> {
+    let folder = root.join("sys/kernel/sched_ext");
+    let read = |file: &str| fs::read_to_string(folder.join(file)).ok().map(|text| text.trim().to_owned());
+    let state = read("state")?;
+    (state != "disabled").then(|| read("root/ops").unwrap_or(state))
 }
 
 /// Waits for one that is on its way out.

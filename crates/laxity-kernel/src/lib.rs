@@ -25,7 +25,7 @@ mod scheduler;
 pub use clock::monotonic_ns;
 pub use cores::{Core, OrdinaryTimes, RunningServer, checked_server, share_beside};
 pub use counters::Counters;
-pub use kernel::{KERNEL_LEAST, Support, attached, is_preempt_rt, support};
+pub use kernel::{KERNEL_LEAST, Support, attached, attached_under, is_preempt_rt, support};
 pub use object::object;
 pub use privilege::{Capability, Privileges};
 pub use redirect::{internal_role, redirect};

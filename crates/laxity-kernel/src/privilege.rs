@@ -25,6 +25,8 @@ const INITIAL_NAMESPACE: u64 = 0xEFFF_FFFD;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Capability {
+    /// What locks memory beyond RLIMIT_MEMLOCK.
+    IpcLock = 14,
     /// What loads BPF programs and more.
     SysAdmin = 21,
     /// What makes threads real-time, under SCHED_DEADLINE and laxity's policies.

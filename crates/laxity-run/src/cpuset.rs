@@ -28,10 +28,16 @@ pub enum Hierarchy {
 impl Hierarchy {
     /// Finds the cpuset controller, or says why there is none to use.
     pub fn find() -> Result<Self> {
-        let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Self::find_under(Path::new("/"))
+    }
+
+    /// The same for the machine whose `/proc` and `/sys` are under `machine`. The directory is as that machine names it.
+    pub fn find_under(machine: &Path) -> Result<Self> {
+        let mounts = fs::read_to_string(machine.join("proc/self/mounts")).unwrap_or_default();
+        let own = fs::read_to_string(machine.join("proc/self/cgroup")).unwrap_or_default();
         Self::find_in(&mounts, &own, |root| {
-            fs::read_to_string(root.join("cgroup.controllers")).unwrap_or_default()
+            let controllers = machine.join(root.strip_prefix("/").unwrap_or(root)).join("cgroup.controllers");
+            fs::read_to_string(controllers).unwrap_or_default()
         })
     }
 

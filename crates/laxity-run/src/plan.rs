@@ -24,6 +24,7 @@ use laxity_model::{
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
+use std::path::Path;
 use std::str::FromStr;
 
 /// Highest SCHED_FIFO priority a task gets; the guardian runs above it.
@@ -235,16 +236,29 @@ impl Default for KernelLimits {
 impl KernelLimits {
     /// The limits in force; defaults where they cannot be read.
     pub fn read() -> Self {
-        fn sysctl<T: FromStr>(name: &str, default: T) -> T {
-            let text = std::fs::read_to_string(format!("/proc/sys/kernel/{name}"));
+        Self::read_under(Path::new("/"))
+    }
+
+    /// The limits of the machine whose `/proc` is under `root`; defaults where they cannot be read.
+    pub fn read_under(root: &Path) -> Self {
+        fn sysctl<T: FromStr>(root: &Path, name: &str, default: T) -> T {
+            let text = std::fs::read_to_string(root.join("proc/sys/kernel").join(name));
             text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(default)
         }
         let default = Self::default();
         KernelLimits {
-            rt_runtime_us: sysctl("sched_rt_runtime_us", default.rt_runtime_us),
-            rt_period_us: sysctl("sched_rt_period_us", default.rt_period_us),
-            deadline_period_min_us: sysctl("sched_deadline_period_min_us", default.deadline_period_min_us),
-            deadline_period_max_us: sysctl("sched_deadline_period_max_us", default.deadline_period_max_us),
+            rt_runtime_us: sysctl(root, "sched_rt_runtime_us", default.rt_runtime_us),
+            rt_period_us: sysctl(root, "sched_rt_period_us", default.rt_period_us),
+            deadline_period_min_us: sysctl(
+                root,
+                "sched_deadline_period_min_us",
+                default.deadline_period_min_us,
+            ),
+            deadline_period_max_us: sysctl(
+                root,
+                "sched_deadline_period_max_us",
+                default.deadline_period_max_us,
+            ),
         }
     }
 

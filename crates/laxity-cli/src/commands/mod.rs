@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod check;
 mod compare;
+pub mod doctor;
 pub mod exec;
 pub mod generate;
 pub mod init;
@@ -50,6 +51,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::List(arguments) => list::list(&arguments),
         Command::Init(arguments) => init::init(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Schema(arguments) => schema::schema(&arguments),
         Command::Load(arguments) => load::load(&arguments),
         Command::Exec(arguments) => exec::exec(&arguments),

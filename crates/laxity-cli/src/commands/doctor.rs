@@ -1,0 +1,245 @@
+//! `laxity doctor`: whether this machine is fit for real-time work.
+
+use crate::output;
+use clap::Args;
+use laxity_doctor::{ALL, Check, Diagnosis, Finding, Host, Kind, Probes, SAMPLE, Severity, examine, named};
+use laxity_model::{CpuList, Result};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Columns before the text of a row.
+const INDENT: usize = 12;
+/// Where there is no terminal, lines are this wide.
+const WIDTH: usize = 110;
+
+/// `laxity doctor`.
+#[derive(Args)]
+#[command(after_long_help = "\
+It reads files of /proc and /sys, watches interrupts and steal for a second, and changes nothing. Each finding has its evidence, \
+the reason why it matters, a fix and what takes the fix back. What only root can see is listed as unseen: a check that cannot be \
+made is neither passed nor a finding.
+
+Examples:
+  # is this machine fit?
+  sudo laxity doctor
+  # CPUs 2 and 3 are for real-time tasks, the others for all else
+  sudo laxity doctor --cpus 2-3
+  # all checks with their rules
+  laxity doctor --list
+  # some checks only, with what passed
+  laxity doctor -v fair-server idle-states
+
+Exit codes: 0 no finding; 1 findings; 2 usage; 3 the machine does not say which CPUs it has.")]
+pub struct DoctorArguments {
+    /// The checks to make; without any, all
+    #[arg(value_name = "CHECK")]
+    pub checks: Vec<String>,
+    /// The CPUs for real-time tasks, as in 2-3; without it the isolated CPUs, or else all that are online
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<CpuList>,
+    /// List the checks with their rules instead
+    #[arg(long)]
+    pub list: bool,
+    /// Print JSON instead
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What `laxity doctor --list --json` prints of a check.
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    severity: Severity,
+    rule: &'static str,
+    why: &'static str,
+}
+
+pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
+    let wanted: Vec<&'static Check> =
+        super::unique(&arguments.checks).into_iter().map(|name| named(name)).collect::<Result<_>>()?;
+    if arguments.list {
+        list(&wanted, arguments.json)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut host = Host::look(Path::new("/"), arguments.cpus.clone(), Probes::here())?;
+    host.watch(|| std::thread::sleep(SAMPLE));
+    let diagnosis = examine(&host, &wanted);
+    match arguments.json {
+        true => output::print_json(&diagnosis)?,
+        false => output::print(&text(&diagnosis, output::verbose(), width()))?,
+    }
+    Ok(output::verdict(diagnosis.findings.is_empty()))
+}
+
+fn width() -> usize {
+    output::columns().map_or(WIDTH, |columns| usize::from(columns).clamp(60, WIDTH))
+}
+
+fn list(wanted: &[&'static Check], json: bool) -> Result<()> {
+    let all = || ALL.iter().flat_map(|group| group.iter());
+    let checks: Vec<&Check> = if wanted.is_empty() { all().collect() } else { wanted.to_vec() };
+    if json {
+        let listed = |check: &&Check| Listed {
+            name: check.name,
+            severity: check.severity,
+            rule: check.rule,
+            why: check.why,
+        };
+        return output::print_json(&checks.iter().map(listed).collect::<Vec<_>>());
+    }
+    let mut text = format!("CHECKS ({}): what is a finding, and why\n", checks.len());
+    for check in checks {
+        let _ = writeln!(text, "\n{} ({})", check.name, check.severity.name());
+        row(&mut text, "", &format!("{}.", check.rule), width());
+        row(&mut text, "", &format!("{}.", check.why), width());
+    }
+    output::print(&text)
+}
+
+/// The answer first, then each finding, then what was not seen; with `verbose` all else.
+fn text(diagnosis: &Diagnosis, verbose: bool, width: usize) -> String {
+    let mut text = headline(diagnosis);
+    for finding in &diagnosis.findings {
+        show(&mut text, finding, width);
+    }
+    let mut section = |title: &str, rows: Vec<(&str, String)>| {
+        if !rows.is_empty() {
+            let _ = writeln!(text, "\n{title}");
+            for (name, words) in rows {
+                let _ = writeln!(text, "  {name}");
+                row(&mut text, "", &words, width);
+            }
+        }
+    };
+    let unmade = |all: &'_ [laxity_doctor::Unmade]| {
+        all.iter().map(|one| (one.check.clone(), one.reason.clone())).collect::<Vec<_>>()
+    };
+    let unseen = unmade(&diagnosis.unseen);
+    section(
+        "UNSEEN (neither passed nor a finding)",
+        unseen.iter().map(|(a, b)| (a.as_str(), b.clone())).collect(),
+    );
+    if verbose {
+        let said = |one: &laxity_doctor::Passed| {
+            let all: Vec<String> =
+                one.evidence.iter().map(|it| format!("{} = {}", it.file, it.value)).collect();
+            all.join("; ")
+        };
+        let passed = diagnosis.passed.iter().map(|one| (one.check.as_str(), said(one)));
+        section("PASSED", passed.collect());
+        let elsewhere = unmade(&diagnosis.not_applicable);
+        section("DOES NOT APPLY", elsewhere.iter().map(|(a, b)| (a.as_str(), b.clone())).collect());
+    }
+    text
+}
+
+fn headline(diagnosis: &Diagnosis) -> String {
+    let findings = match diagnosis.findings.len() {
+        0 => "No finding".to_owned(),
+        1 => "1 finding".to_owned(),
+        many => format!("{many} findings"),
+    };
+    let grave = Severity::ALL.map(|severity| (diagnosis.count(severity), severity.name()));
+    let grave: Vec<String> =
+        grave.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    let grave = if grave.is_empty() { String::new() } else { format!(" ({})", grave.join(", ")) };
+    let all = if diagnosis.cpus == diagnosis.online { " (all that are online)" } else { "" };
+    format!(
+        "{findings}{grave}; {} passed, {} unseen, {} do not apply. Real-time CPUs: {}{all}\n",
+        diagnosis.passed.len(),
+        diagnosis.unseen.len(),
+        diagnosis.not_applicable.len(),
+        diagnosis.cpus
+    )
+}
+
+fn show(text: &mut String, finding: &Finding, width: usize) {
+    let _ = writeln!(text, "\n{} {}", finding.severity.name().to_uppercase(), finding.check);
+    row(text, "found", &format!("{}.", finding.what), width);
+    for (at, evidence) in finding.evidence.iter().enumerate() {
+        row(
+            text,
+            if at == 0 { "evidence" } else { "" },
+            &format!("{} = {}", evidence.file, evidence.value),
+            width,
+        );
+    }
+    row(text, "why", &format!("{}.", finding.why), width);
+    let cost = finding.measured.as_ref().map_or("not measured".to_owned(), |measured| format!("{measured}."));
+    row(text, "cost", &cost, width);
+    let (fix, undo) = match finding.remedy.kind {
+        Kind::KernelParameter => ("boot with: ", "boot without: "),
+        Kind::Command | Kind::Other => ("", ""),
+    };
+    for (name, before, lines) in [("fix", fix, &finding.remedy.fix), ("undo", undo, &finding.remedy.undo)] {
+        for (at, line) in lines.iter().enumerate() {
+            // Commands are copied: they stay on one line.
+            let _ = writeln!(text, "  {:<9} {before}{line}", if at == 0 { name } else { "" });
+        }
+    }
+}
+
+/// A row: its name, and words that are wrapped.
+fn row(text: &mut String, name: &str, words: &str, width: usize) {
+    let mut line = format!("  {name:<9}");
+    let mut empty = true;
+    for word in words.split_whitespace() {
+        if !empty && line.chars().count() + 1 + word.chars().count() > width {
+            text.push_str(&line);
+            text.push('\n');
+            line = " ".repeat(INDENT - 1);
+        }
+        line.push(' ');
+        line.push_str(word);
+        empty = false;
+    }
+    text.push_str(line.trim_end());
+    text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use laxity_doctor::{Evidence, Remedy, Unmade};
+
+    fn diagnosis() -> Diagnosis {
+        Diagnosis {
+            version: 1,
+            cpus: "2-3".into(),
+            online: "0-3".into(),
+            findings: vec![Finding {
+                check: "swap".into(),
+                severity: Severity::Moderate,
+                what: "memory can be swapped out".into(),
+                evidence: vec![Evidence::new("/proc/swaps", "/dev/sda2")],
+                why: "a page fault takes milliseconds, and there are many more words here than one line of this width takes".into(),
+                measured: None,
+                remedy: Remedy::command("sudo swapoff --all", "sudo swapon --all"),
+            }],
+            unseen: vec![Unmade { check: "fair-server".into(), reason: "it is for root only".into() }],
+            not_applicable: Vec::new(),
+            passed: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_answer_comes_first_and_what_passed_only_when_asked() {
+        let told = text(&diagnosis(), false, 80);
+        let first = "1 finding (1 moderate); 0 passed, 1 unseen, 0 do not apply. Real-time CPUs: 2-3\n";
+        assert!(told.starts_with(first), "{told}");
+        for line in [
+            "MODERATE swap",
+            "  found     memory can be swapped out.",
+            "  evidence  /proc/swaps = /dev/sda2",
+            "  cost      not measured",
+            "  fix       sudo swapoff --all",
+            "  undo      sudo swapon --all",
+            "UNSEEN (neither passed nor a finding)",
+        ] {
+            assert!(told.lines().any(|one| one == line), "`{line}` is not in:\n{told}");
+        }
+        assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+    }
+}

@@ -1,0 +1,136 @@
+//! What else takes part in scheduling.
+
+use super::number;
+use crate::host::Host;
+use crate::remedy::Remedy;
+use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
+
+const STATE: &str = "/sys/kernel/sched_ext/state";
+
+pub const CHECKS: &[Check] = &[
+    Check {
+        name: "sched-ext-attached",
+        severity: Severity::Moderate,
+        rule: "a sched_ext scheduler is attached",
+        why: "it decides when ordinary threads run, among them those that real-time tasks wait for; laxity's own policies cannot \
+              be attached beside it",
+        judge: sched_ext_attached,
+    },
+    Check {
+        name: "sched-ext-fifo",
+        severity: Severity::Minor,
+        rule: "a sched_ext scheduler is attached, in a Linux before 7.0",
+        why: "a SCHED_FIFO thread that keeps a CPU for half a minute starves all threads of the sched_ext scheduler there, and \
+              the kernel then ends it",
+        judge: sched_ext_fifo,
+    },
+    Check {
+        name: "sched-ext-clocks",
+        severity: Severity::Minor,
+        rule: "a sched_ext scheduler is attached, in Linux 7.2 or 7.3",
+        why: "these kernels credit what a thread of sched_ext has used since the last tick to the next thread: measured \
+              execution times may be off by up to a tick",
+        judge: sched_ext_clocks,
+    },
+    Check {
+        name: "sched-ext-build",
+        severity: Severity::Minor,
+        rule: "the kernel has sched_ext but laxity's own policies cannot be loaded into it: it is too old, lacks BTF, or is one \
+               of the builds with broken BTF (Debian's 7.1.7, 7.1.8, 7.1.13, 7.2.9 and 7.2.12)",
+        why: "`laxity load`, and `laxity run` under laxity's own policies, do not work; Linux's own schedulers do",
+        judge: sched_ext_build,
+    },
+    Check {
+        name: "autogroup",
+        severity: Severity::Minor,
+        rule: "sched_autogroup_enabled is 1",
+        why: "nice values of ordinary threads count only within their session: a nice value chosen to keep background work away \
+              does not do so against another session",
+        judge: |host| {
+            number(
+                host,
+                "/proc/sys/kernel/sched_autogroup_enabled",
+                |on| on == 0,
+                "0",
+                |_| "nice values of ordinary threads count only within their session".to_owned(),
+            )
+        },
+    },
+];
+
+/// What is attached, with the evidence; none where the kernel has no sched_ext.
+pub fn attached(host: &Host) -> Result<Option<(String, Vec<Evidence>)>, Unseen> {
+    if !host.exists("/sys/kernel/sched_ext") {
+        return Ok(None);
+    }
+    let state = host.text(STATE)?;
+    if !matches!(state.value(), "enabling" | "enabled" | "disabling" | "disabled") {
+        return Err(state.not_understood());
+    }
+    Ok(laxity_kernel::attached_under(host.root()).map(|name| {
+        let evidence = vec![state.evidence(), Evidence::new("/sys/kernel/sched_ext/root/ops", name.clone())];
+        (name, evidence)
+    }))
+}
+
+fn sched_ext_attached(host: &Host) -> Judged {
+    if !host.exists("/sys/kernel/sched_ext") {
+        return Verdict::not_here("the kernel has no sched_ext");
+    }
+    match attached(host)? {
+        None => Verdict::fine(vec![host.text(STATE)?.evidence()]),
+        Some((name, evidence)) => {
+            let remedy = Remedy::other("end the program that has attached it", "start that program again");
+            Verdict::found(format!("the sched_ext scheduler {name} is attached"), evidence, remedy)
+        }
+    }
+}
+
+fn sched_ext_fifo(host: &Host) -> Judged {
+    defect(
+        host,
+        |version| version < (7, 0),
+        "a SCHED_FIFO thread can end the attached scheduler",
+        "of Linux 7.0 or later",
+    )
+}
+
+fn sched_ext_clocks(host: &Host) -> Judged {
+    let affected = |version| (7, 2) <= version && version <= (7, 3);
+    defect(
+        host,
+        affected,
+        "CPU clocks of the attached scheduler's threads are inexact",
+        "other than Linux 7.2 and 7.3",
+    )
+}
+
+/// A defect of some kernels that only matters while a sched_ext scheduler is attached.
+fn defect(host: &Host, affected: impl Fn((u32, u32)) -> bool, what: &str, other: &str) -> Judged {
+    let Some((_, mut evidence)) = attached(host)? else {
+        return Verdict::not_here("no sched_ext scheduler is attached");
+    };
+    evidence.push(host.release_evidence());
+    match affected(host.version()?) {
+        true => Verdict::found(what, evidence, Remedy::kernel(other)),
+        false => Verdict::fine(evidence),
+    }
+}
+
+fn sched_ext_build(host: &Host) -> Judged {
+    if !host.exists("/sys/kernel/sched_ext") {
+        return Verdict::not_here("the kernel has no sched_ext");
+    }
+    match &host.probes.policies {
+        None => unseen("laxity was not asked what the kernel takes"),
+        Some(None) => {
+            Verdict::fine(vec![Evidence::new("/sys/kernel/btf/vmlinux", "has what laxity's policies need")])
+        }
+        Some(Some((reason, hint))) => {
+            let evidence =
+                vec![host.release_evidence(), Evidence::new("/sys/kernel/btf/vmlinux", reason.clone())];
+            let remedy = Remedy::other(hint.clone(), "boot the present kernel again");
+            Verdict::found("laxity's own policies cannot be loaded", evidence, remedy)
+        }
+    }
+}

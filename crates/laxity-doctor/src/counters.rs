@@ -1,0 +1,175 @@
+//! What the kernel counts per CPU: interrupts and CPU time.
+
+use crate::verdict::{Unseen, unseen};
+use laxity_model::CpuList;
+use std::collections::BTreeMap;
+
+/// Interrupts of devices by number: how often each came to each CPU. Interrupts that every CPU has for itself (timers,
+/// performance counters) are left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Interrupts {
+    lines: BTreeMap<u32, Line>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Line {
+    counts: BTreeMap<u32, u64>,
+    device: String,
+}
+
+impl Interrupts {
+    /// Reads /proc/interrupts.
+    pub fn parse(text: &str) -> Result<Self, Unseen> {
+        let mut lines = text.lines();
+        let cpus: Vec<u32> = lines
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .filter_map(|word| word.strip_prefix("CPU")?.parse().ok())
+            .collect();
+        if cpus.is_empty() {
+            return unseen("/proc/interrupts names no CPU");
+        }
+        Ok(Interrupts { lines: lines.filter_map(|line| device_line(line, &cpus)).collect() })
+    }
+
+    /// Whether this is the number of a device's interrupt.
+    pub fn is_device(&self, number: u32) -> bool {
+        self.lines.contains_key(&number)
+    }
+
+    /// What came to a CPU since `before`, by device; only what did come.
+    pub fn since(&self, before: &Interrupts, cpu: u32) -> Vec<(u32, &str, u64)> {
+        let came = |(&number, line): (&u32, &Line)| {
+            let now = line.counts.get(&cpu).copied().unwrap_or(0);
+            let then = before.lines.get(&number).and_then(|line| line.counts.get(&cpu)).copied().unwrap_or(0);
+            now.saturating_sub(then)
+        };
+        let each = self.lines.iter().map(|entry| (*entry.0, entry.1.device.as_str(), came(entry)));
+        each.filter(|(_, _, count)| *count > 0).collect()
+    }
+}
+
+/// `24: 1 0 IO-APIC 5-edge ACPI:Ged`
+fn device_line(line: &str, cpus: &[u32]) -> Option<(u32, Line)> {
+    let (number, rest) = line.split_once(':')?;
+    let number: u32 = number.trim().parse().ok()?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    let counts: Option<BTreeMap<u32, u64>> =
+        cpus.iter().zip(&words).map(|(&cpu, word)| Some((cpu, word.parse().ok()?))).collect();
+    let described = words.get(cpus.len()..)?;
+    if is_per_cpu(described) {
+        return None;
+    }
+    let device = described.last().copied().unwrap_or_default().to_owned();
+    Some((number, Line { counts: counts?, device }))
+}
+
+/// GIC's private peripheral interrupts are 16 to 31 (software's are below); RISC-V's own controller has only such.
+fn is_per_cpu(described: &[&str]) -> bool {
+    match described {
+        [chip, number, ..] if chip.starts_with("GIC") => {
+            number.parse::<u32>().is_ok_and(|number| number < 32)
+        }
+        [chip, controller, ..] => *chip == "RISC-V" && *controller == "INTC",
+        _ => false,
+    }
+}
+
+/// CPU time in clock ticks (10 ms): what a hypervisor gave to others, and all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct CpuTime {
+    /// Of these, what the hypervisor gave to others.
+    pub stolen: u64,
+    /// All of it.
+    pub all: u64,
+}
+
+/// Reads the lines `cpu0 ...` of /proc/stat, and adds up those of these CPUs.
+pub(crate) fn cpu_time(stat: &str, cpus: &CpuList) -> Result<CpuTime, Unseen> {
+    let mut sum = CpuTime::default();
+    let mut seen = 0;
+    for line in stat.lines() {
+        let mut words = line.split_whitespace();
+        let number = words.next().and_then(|name| name.strip_prefix("cpu")?.parse::<u32>().ok());
+        if !number.is_some_and(|number| cpus.contains(number)) {
+            continue;
+        }
+        // user nice system idle iowait irq softirq steal; guests' time is in user and nice already.
+        let ticks: Vec<u64> = words.take(8).map_while(|word| word.parse().ok()).collect();
+        let [.., stolen] = ticks[..] else { continue };
+        if ticks.len() == 8 {
+            seen += 1;
+            sum.stolen = sum.stolen.saturating_add(stolen);
+            sum.all = ticks.iter().fold(sum.all, |all, &one| all.saturating_add(one));
+        }
+    }
+    if seen == cpus.len() { Ok(sum) } else { unseen("/proc/stat does not have the steal time of every CPU") }
+}
+
+/// A mask such as `ff,00000003`, the highest group of 32 first.
+pub(crate) fn mask(text: &str) -> Option<CpuList> {
+    let groups: Option<Vec<u32>> =
+        text.trim().split(',').map(|group| u32::from_str_radix(group, 16).ok()).collect();
+    let groups = groups.filter(|groups| groups.len() <= 256)?;
+    let of_group = |(at, group): (usize, &u32)| {
+        let (first, group) = (u32::try_from(at).unwrap_or(0) * 32, *group);
+        (0..32).filter(move |bit| group >> bit & 1 == 1).map(move |bit| first + bit)
+    };
+    Some(groups.iter().rev().enumerate().flat_map(of_group).collect())
+}
+
+/// The mask of these CPUs, as the kernel writes it.
+pub(crate) fn written_mask(cpus: &CpuList) -> String {
+    let highest = cpus.iter().last().unwrap_or(0) / 32;
+    let group =
+        |at: u32| (0..32).filter(|bit| cpus.contains(at * 32 + bit)).fold(0_u32, |sum, bit| sum | 1 << bit);
+    let mut text = format!("{:x}", group(highest));
+    (0..highest).rev().for_each(|at| text += &format!(",{:08x}", group(at)));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interrupts_of_devices_are_told_from_those_of_every_cpu() {
+        let x86 = "           CPU0       CPU2\n 24:          1          5  IO-APIC   5-edge      ACPI:Ged\nLOC: 9 9 Local\nERR: 0\n";
+        let arm = "     CPU0  CPU1\n 11:  500  600  GICv3  30 Level     arch_timer\n 40:  3  0  GICv3  67 Level  eth0\n";
+        let riscv = "     CPU0\n  5:  500  RISC-V INTC   5 Edge      riscv-timer\n";
+        let before = Interrupts::default();
+        let seen = |text: &str, cpu| {
+            let all = Interrupts::parse(text).expect("interrupts");
+            let came = all.since(&before, cpu);
+            came.into_iter().map(|(number, name, count)| (number, name.to_owned(), count)).collect::<Vec<_>>()
+        };
+        assert_eq!(seen(x86, 2), [(24, "ACPI:Ged".to_owned(), 5)]);
+        assert_eq!(seen(arm, 0), [(40, "eth0".to_owned(), 3)]);
+        assert_eq!(seen(arm, 1), []);
+        assert_eq!(seen(riscv, 0), []);
+        assert!(Interrupts::parse("nonsense").is_err());
+    }
+
+    #[test]
+    fn cpu_time_is_that_of_these_cpus() {
+        let stat =
+            "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 10 0 0 80 0 0 0 10 5 0\ncpu1 0 0 0 99 0 0 0 1 0 0\nintr 1\n";
+        let both = CpuList::first(2);
+        assert_eq!(cpu_time(stat, &both), Ok(CpuTime { stolen: 11, all: 200 }));
+        assert_eq!(cpu_time(stat, &[1].into_iter().collect()), Ok(CpuTime { stolen: 1, all: 100 }));
+        assert!(cpu_time(stat, &CpuList::first(3)).is_err(), "CPU 2 is not there");
+        assert!(cpu_time("cpu0 1 2 3\n", &CpuList::first(1)).is_err());
+    }
+
+    #[test]
+    fn masks_are_read_and_written() {
+        for (text, cpus) in [("3", "0-1"), ("ff,00000001", "0,32-39"), ("0", ""), ("80000000,00000000", "63")]
+        {
+            let read = mask(text).expect("a mask");
+            assert_eq!(read.to_string(), cpus);
+            assert_eq!(mask(&written_mask(&read)), Some(read));
+        }
+        assert_eq!(mask("x"), None);
+    }
+}

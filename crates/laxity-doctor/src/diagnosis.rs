@@ -1,0 +1,124 @@
+//! All checks together.
+
+use crate::checks::ALL;
+use crate::host::Host;
+use crate::remedy::Remedy;
+use crate::verdict::{Check, Evidence, Severity, Unseen, Verdict};
+use laxity_model::CpuList;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// The version of what `--json` prints (`schemas/doctor.schema.json`).
+pub const DIAGNOSIS_VERSION: u32 = 1;
+
+/// What the checks came to.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Diagnosis {
+    /// Version of this format.
+    pub version: u32,
+    /// The CPUs that were judged as real-time CPUs, as a list such as `2-3`.
+    pub cpus: String,
+    /// The CPUs that are online.
+    pub online: String,
+    /// What is wrong, the gravest first.
+    pub findings: Vec<Finding>,
+    /// Checks that could not be made: neither passed nor findings.
+    pub unseen: Vec<Unmade>,
+    /// Checks that have no sense on this machine.
+    pub not_applicable: Vec<Unmade>,
+    /// Checks that found nothing wrong.
+    pub passed: Vec<Passed>,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Finding {
+    /// The check that found it.
+    pub check: String,
+    /// How grave it is.
+    pub severity: Severity,
+    /// What was found.
+    pub what: String,
+    /// Where it is seen.
+    pub evidence: Vec<Evidence>,
+    /// Why it matters to real-time work.
+    pub why: String,
+    /// What it cost while laxity looked; null: it cannot be measured without disturbing the machine.
+    pub measured: Option<String>,
+    /// What ends it, and takes that back.
+    pub remedy: Remedy,
+}
+
+/// A check that was not made.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Unmade {
+    /// The check.
+    pub check: String,
+    /// Why not.
+    pub reason: String,
+}
+
+/// A check that found nothing wrong.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Passed {
+    /// The check.
+    pub check: String,
+    /// Where it is seen.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Diagnosis {
+    /// How many findings are that grave.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == severity).count()
+    }
+}
+
+/// Makes these checks, or all where none is named.
+pub fn examine(host: &Host, wanted: &[&'static Check]) -> Diagnosis {
+    let all: Vec<&Check> = match wanted {
+        [] => ALL.iter().flat_map(|group| group.iter()).collect(),
+        some => some.to_vec(),
+    };
+    let list = |cpus: &CpuList| cpus.to_string();
+    let mut diagnosis = Diagnosis {
+        version: DIAGNOSIS_VERSION,
+        cpus: list(host.cpus()),
+        online: list(host.online()),
+        findings: Vec::new(),
+        unseen: Vec::new(),
+        not_applicable: Vec::new(),
+        passed: Vec::new(),
+    };
+    for check in all {
+        let name = check.name.to_owned();
+        match (check.judge)(host) {
+            Ok(Verdict::Fine(evidence)) => diagnosis.passed.push(Passed { check: name, evidence }),
+            Ok(Verdict::NotHere(reason)) => diagnosis.not_applicable.push(Unmade { check: name, reason }),
+            Err(Unseen(reason)) => diagnosis.unseen.push(Unmade { check: name, reason }),
+            Ok(Verdict::Found(found)) => diagnosis.findings.push(Finding {
+                check: name,
+                severity: check.severity,
+                what: found.what,
+                evidence: found.evidence,
+                why: check.why.to_owned(),
+                measured: found.measured,
+                remedy: found.remedy,
+            }),
+        }
+    }
+    diagnosis.findings.sort_by_key(|finding| finding.severity);
+    diagnosis
+}
+
+/// The JSON Schema of a diagnosis.
+pub fn doctor_schema() -> Value {
+    let mut schema = schemars::schema_for!(Diagnosis);
+    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/doctor.schema.json".into());
+    schema.insert("title".into(), "laxity doctor".into());
+    let mut schema = schema.to_value();
+    schema["properties"]["version"] =
+        json!({ "description": "Version of this format.", "const": DIAGNOSIS_VERSION });
+    schema
+}
