@@ -21,6 +21,7 @@
 
 pub mod admission;
 pub mod catalogue;
+mod equals;
 mod global_edf;
 mod global_fixed_priority;
 mod global_soft;
@@ -35,6 +36,7 @@ mod test;
 mod uniprocessor;
 mod verdict;
 
+pub use equals::Levels;
 pub use global_edf::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
 pub use global_fixed_priority::{GlobalFixedPriorityGuan, GlobalFixedPriorityRta};
 pub use global_soft::{CompliantVector, DeviAnderson, PriorityPoints};

@@ -1,6 +1,6 @@
 //! What every test is.
 
-use crate::{SporadicTask, Verdict};
+use crate::{Levels, SporadicTask, Verdict, equals};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -22,6 +22,35 @@ pub trait Test: Sync {
             return verdict;
         }
         self.verdict(tasks, processors, work).unwrap_or(Verdict::OUT_OF_WORK)
+    }
+
+    /// The same where tasks share priorities, by a test for fixed priorities, and whatever decides among equals. A failure proves
+    /// nothing, however exact the test is.
+    fn verdict_among_equals(
+        &self,
+        tasks: &[SporadicTask],
+        levels: Levels<'_>,
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
+        equals::by_orders(self, tasks, levels, processors, work)
+    }
+
+    /// Judges `tasks`, which are at such levels of priority, on `processors`.
+    fn judge_among_equals(
+        &self,
+        tasks: &[SporadicTask],
+        levels: Levels<'_>,
+        processors: u32,
+        work: &mut Work,
+    ) -> Verdict {
+        if levels.are_distinct() {
+            return self.judge(tasks, processors, work);
+        }
+        if let Some(verdict) = crate::sporadic::settled(tasks, processors, self.info().guarantee) {
+            return verdict;
+        }
+        self.verdict_among_equals(tasks, levels, processors, work).unwrap_or(Verdict::OUT_OF_WORK)
     }
 }
 

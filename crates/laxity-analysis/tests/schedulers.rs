@@ -52,9 +52,14 @@ fn names_that_are_none_are_refused_with_all_that_are() {
 
 /// What a scheduler's tests say of a whole placement, without the module that is tested.
 fn raw(scheduler: Analysed, case: &Case) -> Verdict {
-    let order = PriorityOrder::RateMonotonic.of(&case.tasks);
-    let fixed = scheduler.to_string().ends_with("rm");
-    let tasks = if fixed { PriorityOrder::RateMonotonic.sorted(&case.tasks) } else { case.tasks.clone() };
+    let (name, count) = (scheduler.to_string(), case.tasks.len());
+    let order: Vec<usize> = match name.split_once('-').expect("a scope").1 {
+        "rm" => PriorityOrder::RateMonotonic.of(&case.tasks),
+        "dm" => PriorityOrder::DeadlineMonotonic.of(&case.tasks),
+        _ => (0..count).collect(),
+    };
+    let fixed = !name.ends_with("edf");
+    let tasks: Vec<_> = order.iter().map(|&at| case.tasks[at]).collect();
     let renamed = |cell: &Cell| Cell {
         processors: cell.processors,
         tasks: match fixed {
@@ -82,10 +87,13 @@ fn without_overheads_it_is_the_raw_test() {
         for (name, scope) in [
             ("p-edf", Scope::Partitioned),
             ("p-rm", Scope::Partitioned),
+            ("p-dm", Scope::Partitioned),
             ("c-edf", Scope::Clustered),
             ("c-rm", Scope::Clustered),
+            ("c-dm", Scope::Clustered),
             ("g-edf", Scope::Global),
             ("g-rm", Scope::Global),
+            ("g-dm", Scope::Global),
         ] {
             let case = Case::of(seed, scope, false);
             let scheduler: Analysed = name.parse().expect("a scheduler");

@@ -207,6 +207,40 @@ mod tests {
         String::from_utf8(ended.stdout).expect("UTF-8") + &String::from_utf8(ended.stderr).expect("UTF-8")
     }
 
+    /// What is deployed of given priorities is the plan: equal ones are equal, in the script and in the units.
+    #[test]
+    fn given_priorities_are_deployed_in_their_order() {
+        use laxity_model::{Duration, OnMiss, Task};
+        use laxity_run::{BudgetMargin, KernelLimits, PlanOptions};
+        let task = |name: &str, priority| Task {
+            priority: Some(priority),
+            ..Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10))
+        };
+        let set = TaskSet::new("arm", vec![task("a", 7), task("b", 3), task("c", 7)]).expect("valid");
+        let scheduler: Scheduler = "g-fp".parse().expect("a scheduler");
+        let machine = CpuList::first(2);
+        let cell = Cell { cpus: machine.clone(), tasks: vec![0, 1, 2], memory_nodes: CpuList::default() };
+        let options = PlanOptions {
+            duration: Duration::from_ms(100),
+            grace: None,
+            on_miss: OnMiss::Continue,
+            busy: 0,
+            budget_margin: BudgetMargin::default(),
+            seed: 0,
+        };
+        let plan = laxity_run::plan(&set, scheduler, &[cell], &machine, KernelLimits::default(), options);
+        let plan = plan.expect("fits");
+        let files = files(&set, scheduler, &plan, &Host { hierarchy: None, machine: &machine });
+        let [script, units] = &files[..] else { panic!("{files:?}") };
+        assert_eq!((script.name.as_str(), units.name.as_str()), ("arm-g-fp.sh", "arm-g-fp.service.txt"));
+        assert!(script.text.contains("given priorities"), "{}", script.text);
+        for (priority, count) in [(98, 1), (97, 2), (96, 0)] {
+            let of = |text: &str, setting: &str| text.matches(&format!("{setting}{priority}")).count();
+            assert_eq!(of(&script.text, "chrt --reset-on-fork --fifo "), count, "{}", script.text);
+            assert_eq!(of(&units.text, "CPUSchedulingPriority="), count, "{}", units.text);
+        }
+    }
+
     /// Where names of sets and tasks are in a script, a shell does nothing with them.
     #[test]
     fn names_are_no_commands() {

@@ -130,6 +130,30 @@ fn words_name_the_task_and_the_bound() {
     assert!(narrow, "{told}");
 }
 
+/// Of two tasks with one priority either can go first: `b` may wait for all of `a`, and then misses. It does not if it goes first.
+#[test]
+fn equal_priorities_are_proven_in_any_order_and_refuted_in_none() {
+    let task = |number: u32, deadline: u32| format!("priority = {number}\ndeadline = \"{deadline}us\"");
+    let file = |a: u32, b: u32| {
+        set("s", &[("a", 4, 20, &task(a, 20)), ("b", 3, 20, &task(b, 5)), ("c", 1, 40, &task(9, 40))])
+    };
+    let desk = Desk::with(&[("equal.toml", &file(5, 5)), ("first.toml", &file(5, 4)), ("last.toml", &file(4, 5))]);
+    let hard = |name: &str, scheduler: &str| {
+        let one = desk.first(&[name, "--cpus", "1", "--schedulers", scheduler]);
+        (one["hard"]["verdict"].clone(), one["hard"]["task"].clone(), one["hard"]["exact"].clone())
+    };
+    let proven = (json!("schedulable"), Value::Null, json!(false));
+    assert_eq!(hard("equal.toml", "p-fp"), (json!("not-proven"), json!("b"), json!(false)));
+    assert_eq!(hard("first.toml", "p-fp"), proven);
+    assert_eq!(hard("last.toml", "p-fp"), (json!("not-proven"), json!("b"), json!(true)));
+    assert_eq!(hard("equal.toml", "p-dm"), proven);
+    // laxity's own policy puts the first of two equals first, and it is known that `b` misses.
+    assert_eq!(hard("equal.toml", "p-push-pull:fp"), (json!("not-proven"), json!("b"), json!(true)));
+    // On two cores neither of two equals waits for the other.
+    let two = desk.first(&["equal.toml", "--cpus", "2", "--schedulers", "g-fp"]);
+    assert_eq!((&two["hard"]["verdict"], &two["hard"]["test"]), (&json!("schedulable"), &json!("gfp-guan")));
+}
+
 /// A test in floating point rejects this set.
 #[test]
 fn exact_arithmetic_decides() {
@@ -394,8 +418,12 @@ fn assumptions_that_fail_are_named() {
     assert_eq!(hard(&[&pinned[..], &["p-edf"]].concat()).0, "schedulable");
     let late = ["late.toml", "--cpus", "2", "--schedulers", "g-rm"];
     assert_eq!(hard(&late), not(json!("a"), "D <= T"));
-    let given = ["plain.toml", "--cpus", "1", "--schedulers", "p-fpp:fp"];
-    assert_eq!(hard(&given), not(json!("b"), "every task has a priority"));
+    for scheduler in ["p-fpp:fp", "p-fp"] {
+        let given = ["plain.toml", "--cpus", "1", "--schedulers", scheduler];
+        assert_eq!(hard(&given), not(json!("b"), "every task has a priority"));
+        let notes = desk.first(&given)["notes"].to_string();
+        assert!(notes.contains("priority = NUMBER") && notes.contains("-dm"), "{notes}");
+    }
     // Slow cores: C is longer there. 446/1024 of speed: 2 us take 4.59..., rounded up 4592 ns.
     let uneven = examples().join("platforms/big-little.toml");
     let uneven = ["plain.toml", "--platform", utf8(&uneven), "--schedulers"];

@@ -44,7 +44,7 @@ fn list_says_what_there_is_and_what_this_machine_can_run() {
     let answer = json(&prints(&["list", "--json"]));
     assert_eq!(answer["version"], 1);
     for (kind, part, least) in [
-        ("schedulers", "schedulers", 6),
+        ("schedulers", "schedulers", 12),
         ("policies", "schedulers", 7),
         ("analysed", "schedulers", 2),
         ("tests", "tests", 20),
@@ -413,7 +413,7 @@ fn a_name_that_is_not_known_is_guessed() {
     for (call, meant) in [
         (&["simulate", set, "--scheduler", "gedf"][..], "did you mean `g-edf`?"),
         (&["simulate", set, "--scheduler", "G_EDF"], "did you mean `g-edf`?"),
-        (&["analyze", set, "--scheduler", "fifo"], "did you mean `p-rm`, `c-rm` or `g-rm`"),
+        (&["analyze", set, "--scheduler", "fifo"], "did you mean `p-rm`, `p-dm` or `p-fp`"),
         (&["simulate", set, "--scheduler", "edf"], "did you mean `p-edf`, `c-edf` or `g-edf`"),
         (&["simulate", set, "--scheduler", "eevdf"], "background"),
         (&["place", set, "--placement", "first-fit"], "did you mean `ff`"),

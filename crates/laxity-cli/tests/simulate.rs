@@ -228,7 +228,7 @@ fn late_jobs_abort_or_have_releases_skipped_and_are_counted_apart() {
 #[test]
 fn every_policy_verifies() {
     let (_directory, set) = small_set();
-    let names = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,push-pull,g-edf-mp,c-edf-bh:rm,p-fpp:dm,c-gsn-edf-di,g-edf,p-rm";
+    let names = "edf-bh,edf-rbt,fpp,gsn-edf,gsn-edf-di,push-pull,g-edf-mp,c-edf-bh:rm,p-fpp:dm,c-gsn-edf-di,g-edf,p-rm,c-dm";
     let call =
         [utf8(&set), "--schedulers", names, "--cpus", "4", "--clusters", "0-1;2-3", "--duration", "1s"];
     let verified = simulate(&[&call[..], &["--verify", "--json"]].concat());

@@ -11,6 +11,7 @@ mod cache;
 mod cpu_list;
 mod demand;
 mod diagnostic;
+mod fifo;
 mod file;
 mod line_number;
 mod names;
@@ -39,6 +40,7 @@ pub use cache::{Cache, CacheKind};
 pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};
+pub use fifo::FIFO_LEVELS;
 pub use file::{
     DirectoryLock, DocumentEntries, DocumentKind, Draft, Existing, Exported, Imported, Incomplete,
     OutputDirectory, OutputFile, STANDARD, WalkKind, WalkRates, cannot_write, check_writable, name_of,

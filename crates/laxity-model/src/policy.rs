@@ -212,24 +212,25 @@ pub(crate) fn scheduler_names<'a>(known: &'a [&'a str]) -> Names<'a> {
 }
 
 /// Names from papers, the kernel and other tools.
-const OTHER_NAMES: [(&str, &str); 23] = [
+const OTHER_NAMES: [(&str, &str); 18] = [
     ("edf", "`p-edf`, `c-edf` or `g-edf` (each core, each cluster, or all cores)"),
     ("deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
     ("sched_deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
     ("rm", "`p-rm`, `c-rm` or `g-rm` (each core, each cluster, or all cores)"),
     ("rms", "`p-rm`, `c-rm` or `g-rm`"),
-    ("fifo", "`p-rm`, `c-rm` or `g-rm` (SCHED_FIFO with rate-monotonic priorities)"),
-    ("sched_fifo", "`p-rm`, `c-rm` or `g-rm` (SCHED_FIFO with rate-monotonic priorities)"),
-    ("rt", "`p-rm`, `c-rm` or `g-rm` (SCHED_FIFO with rate-monotonic priorities)"),
+    ("fifo", FIFO),
+    ("sched_fifo", FIFO),
+    ("rt", FIFO),
     ("rr", "`p-rm` or `g-rm` (SCHED_FIFO; nothing here shares a priority by time slices)"),
     ("sched_rr", "`p-rm` or `g-rm` (SCHED_FIFO; nothing here shares a priority by time slices)"),
-    ("dm", "`p-fpp:dm` or `fpp:dm` (deadline-monotonic priorities)"),
-    ("p-dm", "`p-push-pull:dm` or `p-fpp:dm` (deadline-monotonic priorities)"),
-    ("c-dm", "`c-push-pull:dm` or `c-fpp:dm` (deadline-monotonic priorities)"),
-    ("g-dm", "`push-pull:dm` or `fpp:dm` (deadline-monotonic priorities)"),
-    ("fp", "`p-fpp:fp` or `fpp:fp` (the `priority` of each task)"),
-    ("p-fp", "`p-push-pull:fp` or `p-fpp:fp` (the `priority` of each task)"),
-    ("g-fp", "`push-pull:fp` or `fpp:fp` (the `priority` of each task)"),
+    (
+        "dm",
+        "`p-dm`, `c-dm` or `g-dm` (deadline-monotonic priorities on each core, each cluster, or all cores)",
+    ),
+    (
+        "fp",
+        "`p-fp`, `c-fp` or `g-fp` (the `priority` of each task, on each core, each cluster, or all cores)",
+    ),
     ("amp", "`amp-rm`"),
     ("pd2", "`pfair` (laxity analyze)"),
     ("cfs", "`g-rm` or `g-edf` (CFS and EEVDF schedule background work; they promise no deadline)"),
@@ -237,6 +238,9 @@ const OTHER_NAMES: [(&str, &str); 23] = [
     ("sched_other", "`g-rm` or `g-edf` (SCHED_OTHER is for background work; it promises no deadline)"),
     ("ext", "`edf-bh` or another of laxity's own policies (sched_ext)"),
 ];
+
+const FIFO: &str = "`p-rm`, `p-dm` or `p-fp` (SCHED_FIFO with rate-monotonic, deadline-monotonic or given priorities), `c-` or \
+    `g-` before it for each cluster or all cores";
 
 #[cfg(test)]
 mod tests {
@@ -261,6 +265,8 @@ mod tests {
         let linux =
             PolicyScheduler { policy: Policy::PushPull, scope: Scope::Clustered, rule: RateMonotonic };
         assert_eq!("c-rm".parse(), Ok(linux));
+        let given = PolicyScheduler { policy: Policy::PushPull, scope: Scope::Partitioned, rule: Given };
+        assert_eq!("p-fp".parse(), Ok(given));
         assert_eq!("g-edf-mp".parse::<PolicyScheduler>().map(|s| s.policy), Ok(Policy::GEdfMp));
     }
 

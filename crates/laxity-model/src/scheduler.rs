@@ -1,6 +1,6 @@
 //! The names of schedulers and what each name means.
 
-use crate::{Diagnostic, Result, Task};
+use crate::{Diagnostic, Result, Task, TaskSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -37,6 +37,27 @@ impl PriorityRule {
             PriorityRule::RateMonotonic => Some(task.period().as_ns()),
             PriorityRule::DeadlineMonotonic => Some(task.deadline_rel.as_ns()),
             PriorityRule::Given => task.priority.map(u64::from),
+        }
+    }
+
+    /// Refuses a set in which a real-time task has no priority, under given priorities. `scheduler` is its name in the
+    /// message.
+    ///
+    /// # Errors
+    ///
+    /// A usage error that names the first such task, the scheduler and what to do.
+    pub fn check(self, set: &TaskSet, scheduler: &dyn fmt::Display) -> Result<()> {
+        let without = set.real_time().find(|(_, task)| task.priority.is_none());
+        match (self, without) {
+            (PriorityRule::Given, Some((_, task))) => Err(Diagnostic::usage(format!(
+                "task `{}` has no priority; `{scheduler}` schedules by given priorities",
+                task.name
+            ))
+            .hint(
+                "give every task `priority = NUMBER` (1 before 2), or use `:rm` or `:dm` behind a policy's name, or p-rm, \
+                 p-dm and the like of Linux",
+            )),
+            _ => Ok(()),
         }
     }
 
@@ -81,7 +102,7 @@ impl Scope {
     }
 }
 
-/// A scheduler that a task set can be run under: the six configurations of lelli2012, Table 1.
+/// A scheduler of Linux that a task set can be run under: SCHED_DEADLINE, or SCHED_FIFO with priorities by a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scheduler {
     /// How far jobs migrate.
@@ -91,18 +112,33 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// All schedulers, in the order of lelli2012's tables (global, clustered, partitioned; EDF before RM).
-    pub const ALL: [Scheduler; 6] = {
-        use PriorityRule::{EarliestDeadlineFirst as Edf, RateMonotonic as Rm};
+    /// All schedulers: global, clustered, partitioned; in each scope EDF, RM, DM and the priorities of the task set.
+    pub const ALL: [Scheduler; 12] = {
+        use PriorityRule::{
+            DeadlineMonotonic as Dm, EarliestDeadlineFirst as Edf, Given as Fp, RateMonotonic as Rm,
+        };
         use Scope::{Clustered, Global, Partitioned};
         [
             Scheduler { scope: Global, rule: Edf },
             Scheduler { scope: Global, rule: Rm },
+            Scheduler { scope: Global, rule: Dm },
+            Scheduler { scope: Global, rule: Fp },
             Scheduler { scope: Clustered, rule: Edf },
             Scheduler { scope: Clustered, rule: Rm },
+            Scheduler { scope: Clustered, rule: Dm },
+            Scheduler { scope: Clustered, rule: Fp },
             Scheduler { scope: Partitioned, rule: Edf },
             Scheduler { scope: Partitioned, rule: Rm },
+            Scheduler { scope: Partitioned, rule: Dm },
+            Scheduler { scope: Partitioned, rule: Fp },
         ]
+    };
+
+    /// The six configurations of lelli2012, Table 1, in the order of its tables: what is compared and analysed where no
+    /// scheduler is asked for.
+    pub const LELLI2012: [Scheduler; 6] = {
+        let [g_edf, g_rm, _, _, c_edf, c_rm, _, _, p_edf, p_rm, _, _] = Self::ALL;
+        [g_edf, g_rm, c_edf, c_rm, p_edf, p_rm]
     };
 
     /// The name on the command line and in results.
@@ -158,5 +194,37 @@ impl FromStr for Scheduler {
             let known: Vec<&str> = Self::ALL.iter().map(|s| s.name()).collect();
             crate::policy::scheduler_names(&known).unknown(text)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Duration;
+
+    #[test]
+    fn each_name_is_read_as_what_it_names() {
+        for (at, scheduler) in Scheduler::ALL.into_iter().enumerate() {
+            assert_eq!(scheduler.name().parse(), Ok(scheduler));
+            assert_eq!(scheduler.name(), format!("{}{}", scheduler.scope.prefix(), scheduler.rule.name()));
+            assert!(!Scheduler::ALL[..at].contains(&scheduler));
+        }
+        assert_eq!(
+            Scheduler::LELLI2012.map(Scheduler::name),
+            ["g-edf", "g-rm", "c-edf", "c-rm", "p-edf", "p-rm"]
+        );
+    }
+
+    #[test]
+    fn a_missing_priority_is_refused_by_name_under_given_priorities_only() {
+        let task = |name: &str| Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10));
+        let set = |tasks| TaskSet::new("set", tasks).expect("valid");
+        let half = set(vec![Task { priority: Some(3), ..task("a") }, task("b")]);
+        let refused = PriorityRule::Given.check(&half, &"p-fp").expect_err("b has none");
+        assert!(refused.message.contains("task `b`") && refused.message.contains("`p-fp`"), "{refused}");
+        assert!(refused.hint.is_some_and(|hint| hint.contains("priority = NUMBER")));
+        assert!(PriorityRule::DeadlineMonotonic.check(&half, &"p-dm").is_ok());
+        let all = set(vec![Task { priority: Some(3), ..task("a") }, Task { priority: Some(3), ..task("b") }]);
+        assert!(PriorityRule::Given.check(&all, &"p-fp").is_ok());
     }
 }

@@ -4,15 +4,17 @@
 //!    scheduling clusters of one CPU. A dedicated CPU belongs to its cluster and runs no task.
 //! 2. The order of jobs is total: the smaller key goes first, among equal keys the smaller task id. The key is the job's
 //!    absolute deadline under EDF and the task's number under fixed priorities.
+//!    Where tasks of a cluster share priorities of SCHED_FIFO ([`Definition::with_fifo_levels`]), either of two equals may go
+//!    first; both go before whatever has a larger key.
 //! 3. A task's jobs run one after the other, in the order of their releases.
 
 use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
     CpuList, DeferrableServer, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, PriorityRule,
-    Result, Scope, Speed, Task, TaskKind, TaskSet,
+    FIFO_LEVELS, Result, Scheduler, Scope, Speed, Task, TaskKind, TaskSet,
 };
-use laxity_trace::{PlacementRecord, Run};
+use laxity_trace::{Host, PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What happens to a job that has done as much work as its budget allows. The budget is the WCET, per period.
@@ -71,6 +73,7 @@ pub struct Definition {
     cluster_of: Vec<Option<usize>>,
     rule: PriorityRule,
     priorities: Vec<u64>,
+    free_ties: Vec<bool>,
     speeds: BTreeMap<u32, Speed>,
     duration: Duration,
     budget_mode: BudgetMode,
@@ -107,12 +110,14 @@ impl Definition {
         let cluster_of = membership(&set, &clusters)?;
         let priorities = set.tasks().iter().map(|task| priority(rule, task)).collect::<Result<_>>()?;
         let speeds = platform.cores().iter().map(|core| (core.cpu, core.speed)).collect();
+        let free_ties = vec![false; clusters.len()];
         Ok(Definition {
             set,
             clusters,
             cluster_of,
             rule,
             priorities,
+            free_ties,
             speeds,
             duration,
             budget_mode: BudgetMode::Off,
@@ -153,7 +158,37 @@ impl Definition {
                 cluster.dedicated = cluster.cpus.iter().last().into_iter().collect();
             }
         }
-        Self::clustered(set, platform, scheduler.rule, clusters, run.duration)
+        let definition = Self::clustered(set, platform, scheduler.rule, clusters, run.duration)?;
+        let by_the_kernel = run.host == Host::Linux && run.scheduler.parse::<Scheduler>().is_ok();
+        Ok(if by_the_kernel { definition.with_fifo_levels() } else { definition })
+    }
+
+    /// Says that the kernel's SCHED_FIFO schedules under fixed priorities, as a run's plan has it: tasks that share a level
+    /// ([`PriorityRule::fifo_levels`]) are equals. Where a cluster has more tasks than there are levels, its keys are levels.
+    /// Changes nothing under EDF.
+    #[must_use]
+    pub fn with_fifo_levels(mut self) -> Self {
+        if self.rule == PriorityRule::EarliestDeadlineFirst {
+            return self;
+        }
+        for (cluster, free_ties) in self.clusters.iter().zip(&mut self.free_ties) {
+            let numbered = |&task: &u32| (self.priorities[task as usize], task as usize);
+            let numbers: Vec<(u64, usize)> = cluster.tasks.iter().map(numbered).collect();
+            let levels = self.rule.fifo_levels(&numbers);
+            let distinct: BTreeSet<usize> = levels.iter().copied().collect();
+            *free_ties = distinct.len() < levels.len();
+            if levels.len() > FIFO_LEVELS {
+                for (&task, level) in cluster.tasks.iter().zip(levels) {
+                    self.priorities[task as usize] = level as u64;
+                }
+            }
+        }
+        self
+    }
+
+    /// Whether either of two jobs with equal keys may go first in a cluster.
+    pub fn has_free_ties(&self, cluster: usize) -> bool {
+        self.free_ties[cluster]
     }
 
     /// Says on which CPUs other work goes before real-time jobs, and for how long (nowhere without this). By CPU number; each CPU

@@ -84,7 +84,7 @@ pub struct JobName {
     pub job: u32,
     /// The absolute deadline it is scheduled by, in ns, under EDF.
     pub deadline_ns: Option<u64>,
-    /// Its task's number under fixed priorities; the smallest goes first.
+    /// Its task's number under fixed priorities, or its level where tasks share them; the smallest goes first.
     pub priority: Option<u64>,
 }
 

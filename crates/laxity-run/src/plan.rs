@@ -1,19 +1,24 @@
 //! What a run will do, decided and checked before anything starts.
 //!
-//! A plan maps one scheduler of lelli2012's Table 1 onto Linux: cells (disjoint sets of CPUs between which no
-//! task migrates), and for each task its cell, its policy and its CPUs.
+//! A plan maps one of Linux's schedulers onto a machine: cells (disjoint sets of CPUs between which no task migrates), and
+//! for each task its cell, its policy and its CPUs.
 //!
 //! 1. EDF is SCHED_DEADLINE with budget C plus a margin ([`crate::BudgetMargin`]), deadline D and period T (a little
 //!    less where D < T).
-//! 2. RM is SCHED_FIFO. Priorities are ranks by (period, task id) within a cell, from 98 down to 2; a cell with
-//!    more than 97 tasks shares levels evenly between neighbouring ranks, and the plan says so.
+//! 2. RM, DM and FP are SCHED_FIFO. Priorities are levels within a cell, from 98 down to 2 ([`PriorityRule::fifo_levels`]):
+//!    ranks by (period or deadline, task id), or by the given priorities, of which equal ones share a level. A cell with more
+//!    than 97 ranks shares levels evenly between neighbouring ones. The plan says so where tasks share a level.
 //! 3. Cells that do not cover the machine are exclusive cpusets.
 //!
 //! A policy of laxity's own in the kernel is planned in `plan/policy.rs`.
 
+mod fifo;
 mod policy;
 
+pub use fifo::{GUARDIAN_PRIORITY, TASK_PRIORITY_MAX};
 pub use policy::{AttachedCell, Attachment, BudgetMode, PolicyOptions, plan_policy};
+
+use fifo::{note_throttling, priorities};
 
 use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
@@ -26,13 +31,6 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::path::Path;
 use std::str::FromStr;
-
-/// Highest SCHED_FIFO priority a task gets; the guardian runs above it.
-pub const TASK_PRIORITY_MAX: u32 = 98;
-/// Lowest SCHED_FIFO priority a task gets.
-const TASK_PRIORITY_MIN: u32 = 2;
-/// SCHED_FIFO priority of the guardian.
-pub const GUARDIAN_PRIORITY: u32 = 99;
 
 /// A set of CPUs between which its tasks migrate, and out of which they do not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -312,6 +310,7 @@ pub fn plan(
     limits: KernelLimits,
     options: PlanOptions,
 ) -> Result<Plan> {
+    scheduler.rule.check(set, &scheduler)?;
     let whole = cells.len() == 1 && cells[0].cpus == *machine;
     let regions = Regions::of(set, options.seed)?;
     let mut plan = Plan {
@@ -386,7 +385,7 @@ fn check_affinities(
                 "task `{}`: its affinity {own} is narrower than {}; {class} refuses that",
                 task.name, cell.cpus
             ))
-            .hint("use a partitioned or clustered scheduler whose cells fit the affinity, or a rate-monotonic one"));
+            .hint("use a partitioned or clustered scheduler whose cells fit the affinity, or one of SCHED_FIFO (-rm, -dm, -fp)"));
         }
     }
     Ok(())
@@ -408,7 +407,7 @@ fn reservations(
                 "task `{}`: deadline {} exceeds its period {period}; SCHED_DEADLINE needs D <= T",
                 task.name, task.deadline_rel
             ))
-            .hint("shorten the deadline, or use a rate-monotonic scheduler (SCHED_FIFO)"));
+            .hint("shorten the deadline, or use a scheduler of SCHED_FIFO (-rm, -dm, -fp)"));
         }
         let range = limits.deadline_period_min_us * 1_000..=limits.deadline_period_max_us * 1_000;
         if !range.contains(&period.as_ns()) {
@@ -458,49 +457,6 @@ fn check_total(total: &LoadSum, cell: &Cell, cpus: u64, limits: KernelLimits) ->
         total.exact()
     ))
     .hint("lower the load, use a smaller --budget-margin, more CPUs or another placement"))
-}
-
-/// Says so where the kernel may stop SCHED_FIFO tasks, whose misses would look like rate-monotonic scheduling's.
-fn note_throttling(set: &TaskSet, cell: &Cell, limits: KernelLimits, notes: &mut Vec<String>) {
-    let Some((runtime, period)) = limits.share() else { return };
-    let mut load = LoadSum::new();
-    cell.tasks.iter().for_each(|&id| load.add(set.tasks()[id].wcet, set.tasks()[id].period()));
-    if load.cmp_ratio(runtime * cell.cpus.len() as u64, period) == Ordering::Greater {
-        notes.push(format!(
-            "CPUs {}: their load exceeds sched_rt_runtime_us; kernels before 6.12, or with CONFIG_RT_GROUP_SCHED, \
-             stop SCHED_FIFO for the rest of each second",
-            cell.cpus
-        ));
-    }
-}
-
-fn priorities(set: &TaskSet, rule: PriorityRule, cell: &Cell, notes: &mut Vec<String>) -> Vec<Policy> {
-    let levels = (TASK_PRIORITY_MAX - TASK_PRIORITY_MIN + 1) as usize;
-    let mut by_rank: Vec<usize> = (0..cell.tasks.len()).collect();
-    by_rank.sort_by_key(|&at| (rule.fixed_priority(&set.tasks()[cell.tasks[at]]), cell.tasks[at]));
-    let mut policies = vec![Policy::Other; cell.tasks.len()];
-    for (rank, &at) in by_rank.iter().enumerate() {
-        let level = if by_rank.len() <= levels { rank } else { rank * levels / by_rank.len() };
-        let level = u32::try_from(level).expect("below the number of levels");
-        policies[at] = Policy::Fifo { priority: TASK_PRIORITY_MAX - level };
-    }
-    if by_rank.len() > levels {
-        notes.push(format!(
-            "CPUs {}: {} tasks share {levels} SCHED_FIFO priorities; tasks with neighbouring periods run in arrival order",
-            cell.cpus,
-            by_rank.len()
-        ));
-    }
-    if crate::fault::wanted("inverted", "priorities") {
-        let turned = |policy: &Policy| match *policy {
-            Policy::Fifo { priority } => {
-                Policy::Fifo { priority: TASK_PRIORITY_MAX + TASK_PRIORITY_MIN - priority }
-            }
-            other => other,
-        };
-        return policies.iter().map(turned).collect();
-    }
-    policies
 }
 
 #[cfg(test)]

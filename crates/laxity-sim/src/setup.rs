@@ -5,8 +5,7 @@ use crate::changes::Changes;
 use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
-    CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scope,
-    Task, TaskSet,
+    CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Result, Scope, Task, TaskSet,
 };
 use laxity_policy::{BudgetMode, Table};
 use std::sync::LazyLock;
@@ -140,15 +139,7 @@ impl<'a> Setup<'a> {
             ))
             .hint("check the unit: ns, us, ms, s, m (minutes) or h"));
         }
-        if self.scheduler.rule == PriorityRule::Given
-            && let Some((_, task)) = self.set.real_time().find(|(_, task)| task.priority.is_none())
-        {
-            return Err(Diagnostic::usage(format!(
-                "task `{}` has no priority; `{}` schedules by given priorities",
-                task.name, self.scheduler
-            ))
-            .hint("give every task `priority = NUMBER` (1 before 2), or use `:rm` or `:dm`"));
-        }
+        self.scheduler.rule.check(self.set, &self.scheduler)?;
         if self.at_ticks && self.on_miss != OnMiss::Continue {
             return Err(Diagnostic::usage(format!(
                 "a scheduler that looks at ticks only does not say when a job is done, which `{}` at its deadline depends on",

@@ -26,12 +26,16 @@
 //! from arrivals T_i apart and from completions at most R_i after them, whenever releases are. NC_i can then exceed CI_i by 1, and is
 //! taken instead.
 //!
+//! Tasks that share a priority count as above each other, with R_i = D_i, which is no assumption: up to the first deadline that one
+//! of them misses all others have met theirs, and so there is none. The window begins as before, as no processor executes
+//! anything below while one of them waits.
+//!
 //! Sufficient. No bound exceeds that of the analysis of Bertogna and Cirinei, which this dominates: each W_i of theirs is at
 //! least both.
 
 use super::interference::{Periods, Runs, Term, least_window, not_constrained};
 use crate::{
-    Bounds, Exactness, Guarantee, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
+    Bounds, Exactness, Guarantee, Levels, OutOfWork, Priorities, SporadicTask, Test, TestInfo, Verdict, Work,
 };
 
 /// The response-time bounds of Guan, Stigge, Yi and Yu for D <= T.
@@ -60,22 +64,41 @@ impl Test for GlobalFixedPriorityGuan {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
+        let sizes = vec![1; tasks.len()];
+        self.verdict_among_equals(tasks, Levels::new(&sizes), processors, work)
+    }
+
+    fn verdict_among_equals(
+        &self,
+        tasks: &[SporadicTask],
+        levels: Levels<'_>,
+        processors: u32,
+        work: &mut Work,
+    ) -> Result<Verdict, OutOfWork> {
         if let Some(verdict) = not_constrained(tasks) {
             return Ok(verdict);
         }
         let mut higher = Higher { tasks: Vec::with_capacity(tasks.len()), carrying: Vec::new() };
         let mut bounds = Vec::with_capacity(tasks.len());
-        for (at, task) in tasks.iter().enumerate() {
-            higher.tasks.iter_mut().for_each(Interfering::restart);
-            let carriers = processors as usize - 1;
-            let interference =
-                |window, most, runs: &mut Runs| higher.interference(window, most, carriers, runs);
-            let Some(window) = least_window(task, at, processors, work, interference)? else {
-                return Ok(Verdict::fails_at(at));
-            };
-            let response_time = window + task.jitter;
-            higher.tasks.push(Interfering::new(task, response_time));
-            bounds.push(response_time);
+        let carriers = processors as usize - 1;
+        for (begin, size) in levels.iter() {
+            let level = begin..begin + size;
+            for at in level.clone() {
+                let (task, equals) = (&tasks[at], level.clone().filter(|&other| other != at));
+                higher
+                    .tasks
+                    .extend(equals.map(|other| Interfering::new(&tasks[other], tasks[other].deadline)));
+                higher.tasks.iter_mut().for_each(Interfering::restart);
+                let interference =
+                    |window, most, runs: &mut Runs| higher.interference(window, most, carriers, runs);
+                let Some(window) = least_window(task, begin + size - 1, processors, work, interference)?
+                else {
+                    return Ok(Verdict::fails_at(at));
+                };
+                higher.tasks.truncate(begin);
+                bounds.push(window + task.jitter);
+            }
+            higher.tasks.extend(level.map(|at| Interfering::new(&tasks[at], bounds[at])));
         }
         Ok(Verdict::Schedulable(Bounds::ResponseTimes(bounds)))
     }

@@ -6,7 +6,7 @@ use super::tests::{Answer, Proven, ask, tests_for};
 use crate::overheads::{Eaten, Inflated, Overheads, Rejected, RejectedWhy};
 use crate::partitioned::each_in_one_cell;
 use crate::uniprocessor::deferrable::{as_task, takes_server};
-use crate::{Bounds, Cell, DoubleHit, Guarantee, Priorities, SporadicTask, Test, Verdict, Work};
+use crate::{Bounds, Cell, DoubleHit, Guarantee, Levels, Priorities, SporadicTask, Test, Verdict, Work};
 use laxity_model::{DeferrableServer, PriorityRule};
 
 /// What is judged. Everything is by the task's number in `tasks`.
@@ -154,6 +154,33 @@ impl Analysed {
             Some(PriorityRule::EarliestDeadlineFirst) | None => Some(0),
         }
     }
+
+    /// How many of a cell's tasks, which are in the order of priorities, are at each level of SCHED_FIFO. Nothing if no two share
+    /// one: under EDF, and under laxity's own policies, where the first of two equals goes first.
+    fn shared_levels(self, ranked: &[(u64, usize)]) -> Vec<usize> {
+        let rule = match self {
+            Analysed::Linux(scheduler) if scheduler.rule != PriorityRule::EarliestDeadlineFirst => {
+                scheduler.rule
+            }
+            _ => return Vec::new(),
+        };
+        let levels = rule.fifo_levels(ranked);
+        let sizes: Vec<usize> = levels.chunk_by(|one, other| one == other).map(<[usize]>::len).collect();
+        if sizes.len() == ranked.len() { Vec::new() } else { sizes }
+    }
+
+    /// Whether tasks of a cell share a priority, and which of them goes first is not known: a failure then proves nothing. False if
+    /// a task has no priority.
+    pub fn shares_levels(self, set: &Placed<'_>) -> bool {
+        set.cells.iter().any(|cell| {
+            let ranked = cell.tasks.iter().map(|&number| Some((self.rank(set, number)?, number)));
+            let ranked: Option<Vec<(u64, usize)>> = ranked.collect();
+            ranked.is_some_and(|mut ranked| {
+                ranked.sort_unstable();
+                !self.shared_levels(&ranked).is_empty()
+            })
+        })
+    }
 }
 
 /// A cell's tasks, in the order of priorities where they are fixed, else in that of the set.
@@ -164,6 +191,8 @@ struct Inside {
     /// What goes before the tasks.
     server: DeferrableServer,
     numbers: Vec<usize>,
+    /// How many tasks each level of priority has, where some share one; else nothing.
+    levels: Vec<usize>,
     tasks: Vec<SporadicTask>,
     working_sets: Vec<u64>,
 }
@@ -176,8 +205,9 @@ impl Inside {
             ranked.push((scheduler.rank(set, number)?, number));
         }
         ranked.sort_unstable();
+        let levels = scheduler.shared_levels(&ranked);
         let numbers = ranked.into_iter().map(|(_, number)| number).collect();
-        Some(Inside::by_number(scheduler, set, cell, server, numbers))
+        Some(Inside { levels, ..Inside::by_number(scheduler, set, cell, server, numbers) })
     }
 
     fn by_number(
@@ -195,6 +225,7 @@ impl Inside {
             working_sets: numbers.iter().map(bytes).collect(),
             server,
             numbers,
+            levels: Vec::new(),
         }
     }
 
@@ -232,7 +263,10 @@ impl Inside {
         let mut tasks = inflated.tasks;
         tasks.splice(..0, self.server_for(tests));
         let others = tasks.len() - self.tasks.len();
-        match ask(tests, asked.guarantee, &tasks, self.processors, asked.work) {
+        // Interrupts and a server are above all, each at a level of its own.
+        let sizes = [vec![1; others], self.levels.clone()].concat();
+        let levels = (!self.levels.is_empty()).then(|| Levels::new(&sizes));
+        match ask(tests, asked.guarantee, &tasks, levels, self.processors, asked.work) {
             Answer::Proven(mut proven) => {
                 proven.completions.drain(..others);
                 Ok((proven, inflated.eaten))

@@ -24,7 +24,8 @@
 //! 5. A cell of one processor may have a deferrable server, which goes before its tasks whatever its period. Scheduling costs nothing
 //!    there: a background task can preempt at any time, any number of times, and no accounting has a term for that.
 //! 6. Priorities are those of the tasks as given: overheads change no T and no D by which a scheduler orders tasks. Ties: the task
-//!    that comes first.
+//!    that comes first. Only under SCHED_FIFO tasks can share a priority: those with equal given ones, or where a cell has more than
+//!    there are ([`laxity_model::FIFO_LEVELS`]). Each then waits for all its equals ([`crate::Levels`]).
 
 mod accounting;
 mod bounds;

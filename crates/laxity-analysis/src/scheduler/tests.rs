@@ -18,12 +18,13 @@
 //! 5. Below a server background work arrives at any time and without bound, and the answer is that of
 //!    [`crate::admission`] for the same core: hard with the double hit counted, soft what the plain test accepts, late by
 //!    at most what Theorem 1 says. Another test that was named sees a task that asks for as much as the server can.
-//! 6. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
+//! 6. Tasks that share a priority (`crate::equals`) wait for each other, whatever the test is.
+//! 7. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
 
 use super::bounds::completions;
 use crate::{
     AnyGlobalEdf, Bounds, CompliantVector, DeferrableRta, DeferrableTardiness, DeviAnderson,
-    FixedPriorityRta, FixedPriorityTardiness, GlobalFixedPriorityGuan, Guarantee, NotProven, Pfair,
+    FixedPriorityRta, FixedPriorityTardiness, GlobalFixedPriorityGuan, Guarantee, Levels, NotProven, Pfair,
     Priorities, PriorityPoints, Qpa, SporadicTask, Test, TestInfo, Verdict, Work,
 };
 use laxity_model::DeferrableServer;
@@ -71,18 +72,20 @@ pub(super) struct Proven {
     pub(super) by: Vec<&'static str>,
 }
 
-/// Asks tests as the rules above have it; each may take as many steps as `work` has.
+/// Asks tests as the rules above have it; each may take as many steps as `work` has. Levels are those of fixed priorities, nothing
+/// if no two tasks share one.
 pub(super) fn ask(
     tests: &[&'static dyn Test],
     guarantee: Guarantee,
     tasks: &[SporadicTask],
+    levels: Option<Levels<'_>>,
     processors: u32,
     work: Work,
 ) -> Answer {
     let mut proven: Option<Proven> = None;
     let (mut last, mut out_of_work) = (Verdict::FAILS, false);
     for test in tests {
-        let (verdict, name) = judged_by(*test, tasks, processors, work);
+        let (verdict, name) = judged_by(*test, tasks, levels, processors, work);
         let bounds = match verdict {
             Verdict::Schedulable(bounds) => bounds,
             other => {
@@ -117,6 +120,7 @@ pub(super) fn ask(
 fn judged_by(
     test: &'static dyn Test,
     tasks: &[SporadicTask],
+    levels: Option<Levels<'_>>,
     processors: u32,
     mut work: Work,
 ) -> (Verdict, &'static str) {
@@ -125,7 +129,11 @@ fn judged_by(
         let (verdict, accepted) = AnyGlobalEdf.first_to_accept(tasks, processors, work);
         return (verdict, accepted.unwrap_or(info).name);
     }
-    (test.judge(tasks, processors, &mut work), info.name)
+    let verdict = match levels {
+        None => test.judge(tasks, processors, &mut work),
+        Some(levels) => test.judge_among_equals(tasks, levels, processors, &mut work),
+    };
+    (verdict, info.name)
 }
 
 impl Proven {

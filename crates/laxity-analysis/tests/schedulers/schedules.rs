@@ -1,7 +1,7 @@
 //! What is accepted, in schedules time unit by time unit, where the scheduler learns of a job up to ev after its arrival.
 
 use super::cases::{Case, GIVEN, Random, all, seeds};
-use super::simulation::{Job, Rule, Seen, simulate};
+use super::simulation::{Job, Levels, Rule, Seen, simulate};
 use laxity_analysis::overheads::{Monotone, Overhead, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
 use laxity_analysis::{Bounds, Guarantee, Priorities, SporadicTask, Verdict};
@@ -52,13 +52,26 @@ fn in_order(scheduler: Analysed, case: &Case, cell: usize) -> Vec<usize> {
         let task = &case.tasks[number];
         let rank = match rule.as_str() {
             rule if rule.ends_with("rm") => task.period,
-            rule if rule.ends_with(":dm") => task.deadline,
-            rule if rule.ends_with(":fp") => u64::from(GIVEN[number]),
+            rule if rule.ends_with("dm") => task.deadline,
+            rule if rule.ends_with("fp") => u64::from(GIVEN[number]),
             _ => 0,
         };
         (rank, number)
     });
     numbers
+}
+
+/// What the kernel may do among tasks of equal given priority, which share one of SCHED_FIFO.
+fn among_equals(scheduler: Analysed, numbers: &[usize]) -> Vec<Rule> {
+    if !matches!(scheduler, Analysed::Linux(_)) || !scheduler.goes_by_given_priorities() {
+        return Vec::new();
+    }
+    let mut of = [0; 16];
+    of.iter_mut()
+        .zip(numbers)
+        .for_each(|(level, &number)| *level = u8::try_from(GIVEN[number]).expect("small"));
+    let ways = [(false, false), (false, true), (true, false), (true, true)];
+    ways.map(|(keeps_place, last_first)| Rule::Levels(Levels { of, keeps_place, last_first })).into()
 }
 
 /// The worst that is seen of each task.
@@ -68,15 +81,15 @@ fn seen(scheduler: Analysed, case: &Case, latency: u64, random: &mut Random) -> 
         let processors = scheduler.running(cell.processors);
         let numbers = in_order(scheduler, case, at);
         let tasks: Vec<_> = numbers.iter().map(|&number| case.tasks[number]).collect();
-        let rules: &[Rule] = match scheduler.priorities(processors) {
+        let rules = match scheduler.priorities(processors) {
             Priorities::EarliestDeadlineFirst => {
-                &[Rule::EarliestDeadlineFirst, Rule::EarliestDeadlineLastTask]
+                vec![Rule::EarliestDeadlineFirst, Rule::EarliestDeadlineLastTask]
             }
-            Priorities::FairLateness => &[Rule::FairLateness],
-            Priorities::Fixed => &[Rule::Fixed],
-            Priorities::Pfair => &[],
+            Priorities::FairLateness => vec![Rule::FairLateness],
+            Priorities::Fixed => [vec![Rule::Fixed], among_equals(scheduler, &numbers)].concat(),
+            Priorities::Pfair => Vec::new(),
         };
-        for &rule in rules {
+        for rule in rules {
             for arrivals in [Arrivals::Synchronous, Arrivals::Sporadic] {
                 let jobs = jobs(arrivals, &tasks, latency, random);
                 let found = simulate(&tasks, &jobs, processors, rule, 2 * END);
@@ -100,6 +113,27 @@ fn broken(judgement: &Judgement, guarantee: Guarantee, seen: &[Seen]) -> Option<
         Bounds::Tardiness(bounds) => seen.tardiness_max > bounds[at],
     };
     seen.iter().position(late).or_else(|| seen.iter().enumerate().position(exceeds))
+}
+
+/// The test above would see it: without regard to equals, the first of them goes first, and that is broken.
+#[test]
+fn a_proof_that_puts_the_first_of_equals_first_is_broken_under_sched_fifo() {
+    for (linux, own) in [("p-fp", "p-push-pull:fp"), ("c-fp", "c-push-pull:fp"), ("g-fp", "push-pull:fp")] {
+        let [linux, own]: [Analysed; 2] = [linux, own].map(|name| name.parse().expect("a scheduler"));
+        let (mut broken_by, mut proven) = (0, 0);
+        for seed in seeds(4_000) {
+            let case = Case::of(seed, linux.scope(), false);
+            let hard = |scheduler: Analysed| scheduler.judge(&case.placed(None), Asked::of(Guarantee::Hard));
+            let (of_linux, of_own) = (hard(linux), hard(own));
+            assert!(of_own.verdict.is_schedulable() || !of_linux.verdict.is_schedulable(), "{case:?}");
+            proven += u32::from(of_linux.verdict.is_schedulable());
+            if of_own.verdict.is_schedulable() {
+                let seen = seen(linux, &case, 0, &mut Random(seed ^ 0x5bd1_e995));
+                broken_by += u32::from(broken(&of_own, Guarantee::Hard, &seen).is_some());
+            }
+        }
+        assert!(broken_by > 5 && proven > 100, "{linux}: {broken_by} {proven}");
+    }
 }
 
 #[test]

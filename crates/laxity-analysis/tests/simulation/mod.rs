@@ -13,6 +13,18 @@ pub enum Rule {
     FairLateness,
     /// The task that comes first.
     Fixed,
+    /// The task of the smallest level; of equal ones what became ready first, and then the task that comes first, or last.
+    Levels(Levels),
+}
+
+/// Levels of up to 16 tasks, and how equals are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Levels {
+    pub of: [u8; 16],
+    /// A task whose next job has been released when it completes one keeps its place before its equals, as a thread under
+    /// SCHED_FIFO does that does not sleep in between. Else each job takes its place when it is released.
+    pub keeps_place: bool,
+    pub last_first: bool,
 }
 
 /// A job: when it arrives, and when the scheduler learns of it.
@@ -35,9 +47,15 @@ struct Queue<'a> {
     /// The job in progress, or the next.
     at: usize,
     left: u64,
+    /// When it took its place among equals.
+    ready: u64,
 }
 
-impl Queue<'_> {
+impl<'a> Queue<'a> {
+    fn of(task: &'a SporadicTask, jobs: &'a [Job]) -> Self {
+        Queue { task, jobs, at: 0, left: task.wcet, ready: jobs.first().map_or(0, |first| first.release) }
+    }
+
     fn pending(&self, now: u64) -> bool {
         self.jobs.get(self.at).is_some_and(|job| job.release <= now)
     }
@@ -49,6 +67,20 @@ impl Queue<'_> {
             Rule::EarliestDeadlineLastTask => (deadline, usize::MAX - index),
             Rule::FairLateness => (deadline * processors - self.task.wcet * (processors - 1), index),
             Rule::Fixed => (0, index),
+            Rule::Levels(levels) => {
+                let ready = if levels.keeps_place { self.ready } else { self.jobs[self.at].release };
+                let tie = if levels.last_first { usize::MAX - index } else { index };
+                ((u64::from(levels.of[index]) << 32) + ready, tie)
+            }
+        }
+    }
+
+    /// The job in progress is done.
+    fn advance(&mut self, now: u64) {
+        self.at += 1;
+        self.left = self.task.wcet;
+        if let Some(next) = self.jobs.get(self.at).filter(|next| next.release >= now) {
+            self.ready = next.release;
         }
     }
 }
@@ -62,8 +94,7 @@ pub fn simulate(
     rule: Rule,
     horizon: u64,
 ) -> Vec<Seen> {
-    let mut queues: Vec<Queue> =
-        tasks.iter().zip(jobs).map(|(task, jobs)| Queue { task, jobs, at: 0, left: task.wcet }).collect();
+    let mut queues: Vec<Queue> = tasks.iter().zip(jobs).map(|(task, jobs)| Queue::of(task, jobs)).collect();
     let mut seen = vec![Seen::default(); tasks.len()];
     for now in 0..horizon {
         let mut pending: Vec<usize> = (0..tasks.len()).filter(|&i| queues[i].pending(now)).collect();
@@ -72,8 +103,7 @@ pub fn simulate(
             queues[i].left -= 1;
             if queues[i].left == 0 {
                 record(&mut seen[i], &queues[i], now + 1);
-                queues[i].at += 1;
-                queues[i].left = queues[i].task.wcet;
+                queues[i].advance(now + 1);
             }
         }
     }

@@ -307,6 +307,7 @@ impl SchedulerAnswer {
             verdict.task = failed.task.map(|id| set.tasks()[id].name.clone());
             verdict.reason = Some(failed.assumption.to_owned());
         }
+        self.notes.extend(failed.fix.map(str::to_owned));
     }
 }
 

@@ -35,11 +35,15 @@ pub struct Failed {
     pub assumption: &'static str,
     /// The number of the task in the set because of which it does not.
     pub task: Option<usize>,
+    /// What can be done about it, if that is not plain.
+    pub fix: Option<&'static str>,
 }
 
 const ONE_SPEED: &str = "the processors of a cell that run tasks have the same speed";
 const NO_AFFINITY: &str = "each task may run on every processor of its cell";
 const PRIORITIES: &str = "every task has a priority";
+const GIVE_PRIORITIES: &str =
+    "give every task `priority = NUMBER` (1 before 2), or ask for rate- or deadline-monotonic ones: -rm, -dm";
 
 /// What is assumed of servers.
 const SERVED: &str = "ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the \
@@ -59,12 +63,13 @@ impl PlacedSet {
         let (mut cells, mut servers) = (Vec::with_capacity(placed.cells.len()), Vec::new());
         for cell in &placed.cells {
             let running = running(scheduler, &cell.cpus);
-            let speed = speed(platform, &running).ok_or(Failed { assumption: ONE_SPEED, task: None })?;
+            let speed =
+                speed(platform, &running).ok_or(Failed { assumption: ONE_SPEED, task: None, fix: None })?;
             let mut numbers = Vec::with_capacity(cell.tasks.len());
             for &id in &cell.tasks {
                 let affinity = set.tasks()[id].affinity.as_ref();
                 if affinity.is_some_and(|allowed| !running.is_subset(allowed)) {
-                    return Err(Failed { assumption: NO_AFFINITY, task: Some(id) });
+                    return Err(Failed { assumption: NO_AFFINITY, task: Some(id), fix: None });
                 }
                 let number = set.real_time().take_while(|&(other, _)| other < id).count();
                 tasks[number].wcet = speed.time_for(tasks[number].wcet);
@@ -158,7 +163,7 @@ pub fn given_priorities(set: &TaskSet, scheduler: Analysed) -> Result<Vec<u32>, 
         return Ok(Vec::new());
     }
     let given = |(id, task): (usize, &laxity_model::Task)| {
-        task.priority.ok_or(Failed { assumption: PRIORITIES, task: Some(id) })
+        task.priority.ok_or(Failed { assumption: PRIORITIES, task: Some(id), fix: Some(GIVE_PRIORITIES) })
     };
     set.real_time().map(given).collect()
 }

@@ -35,7 +35,7 @@ fn with_response_times(hard: Judgement, placed: &PlacedSet, asked: Asked) -> Jud
 }
 
 /// Whether what the tests do not accept cannot be guaranteed: what they say in the end is exact, and nothing was added for overheads.
-/// Whole quanta add nothing where jobs arrive with them, as that is how long processors are given away for.
+/// Where tasks share a priority, tests are not exact. Whole quanta add nothing where jobs arrive with them, as that is how long processors are given away for.
 pub fn is_exact(placed: &PlacedSet, asked: Asked) -> bool {
     let guarantee = asked.guarantee;
     let conclusive = |test: &dyn Test| {
@@ -46,6 +46,7 @@ pub fn is_exact(placed: &PlacedSet, asked: Asked) -> bool {
     let with_quanta =
         matches!(placed.scheduler, Analysed::Pfair(quanta) if quanta.aligned && !quanta.staggered);
     placed.charge.as_ref().is_none_or(|charge| charge.is_free() && with_quanta)
+        && !placed.scheduler.shares_levels(&placed.as_placed(&placed.tasks))
         && judging(placed, asked, |tests| tests.last().is_some_and(|&test| conclusive(test)))
 }
 

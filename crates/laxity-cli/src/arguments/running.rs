@@ -99,8 +99,10 @@ DuckDB read it as it is), summary.json, plots, what it takes to deploy the recom
 Examples:
   # a task set to start from
   laxity init set.toml
-  # Linux's six schedulers
+  # Linux's schedulers as in lelli2012: EDF and rate-monotonic, by core, cluster, machine
   sudo laxity compare set.toml
+  # the priorities that the tasks have (`priority` in the set) against others
+  sudo laxity compare set.toml --schedulers p-fp,p-dm,p-edf
   # two of them, several sets, three runs each
   sudo laxity compare sets/*.toml --schedulers p-edf,g-edf --duration 1m \\
       --repeat 3 --out results
@@ -113,7 +115,8 @@ pub struct CompareArguments {
     /// How to run
     #[command(flatten)]
     pub running: RunningArguments,
-    /// Only these schedulers, separated by commas or given several times; default: all of Linux's
+    /// Only these schedulers, separated by commas or given several times; default: g-edf, g-rm, c-edf,
+    /// c-rm, p-edf and p-rm
     ///
     /// Laxity's own (edf-bh, gsn-edf ...) need a kernel with sched_ext; where it has none they are simulated, not run.
     /// `laxity list schedulers` has all names.

@@ -53,6 +53,8 @@ Examples:
   # with what scheduling costs: overheads that laxity comes with (laxity list overheads)
   laxity analyze set.toml --schedulers g-edf-mp \\
       --overheads cerqueira2014-text/g-edf-mp-max
+  # the priorities that the tasks have, and deadline-monotonic ones
+  laxity analyze set.toml --schedulers p-fp,p-dm
   laxity analyze set.toml --schedulers p-edf,g-edf \\
       --overheads g-edf=cerqueira2014-text/sched-deadline-m8-max
   laxity analyze set.toml --schedulers pfair,pfair:staggered:dedicated
@@ -67,7 +69,8 @@ pub struct AnalyzeArguments {
     /// How files of other tools are read
     #[command(flatten)]
     pub import: ImportArguments,
-    /// The schedulers, separated by commas or given several times; default: all of Linux's
+    /// The schedulers, separated by commas or given several times; default: g-edf, g-rm, c-edf, c-rm,
+    /// p-edf and p-rm
     ///
     /// `laxity list schedulers` has all names.
     #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Analysed>)]
@@ -179,7 +182,7 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
     let schedulers = match arguments.schedulers.is_empty() {
-        true => Scheduler::ALL.map(Analysed::from).to_vec(),
+        true => Scheduler::LELLI2012.map(Analysed::from).to_vec(),
         false => unique(arguments.schedulers.iter().copied()),
     };
     let platform = arguments.platform.resolve_simulated()?;

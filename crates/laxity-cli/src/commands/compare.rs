@@ -23,10 +23,10 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     conclude(&sets, &finished, running, |verdict| verdict.recommended_is_clean)
 }
 
-/// Those asked for, or all of Linux's.
+/// Those asked for, or the six of lelli2012.
 fn schedulers(arguments: &CompareArguments) -> Vec<NamedScheduler> {
     if arguments.schedulers.is_empty() {
-        return Scheduler::ALL.into_iter().map(NamedScheduler::from).collect();
+        return Scheduler::LELLI2012.into_iter().map(NamedScheduler::from).collect();
     }
     arguments.schedulers.clone()
 }

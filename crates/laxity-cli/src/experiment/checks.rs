@@ -2,6 +2,7 @@
 
 use super::Settings;
 use super::work::{check_jobs, expected_jobs};
+use crate::simulation::NamedScheduler;
 use laxity_model::{ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet, plural};
 use laxity_place::Overload;
 use std::collections::BTreeMap;
@@ -36,6 +37,12 @@ pub fn alone_duration(set: &TaskSet, span: Duration) -> Result<Duration> {
     laxity_run::alone(set, 0, span, 0, order).map(|(plan, _)| plan.duration)
 }
 
+/// Refuses a set without the priorities by which one of the schedulers goes.
+pub fn check_priorities(set: &TaskSet, schedulers: &[NamedScheduler]) -> Result<()> {
+    let check = |scheduler: &NamedScheduler| scheduler.scheduler.rule.check(set, scheduler);
+    schedulers.iter().try_for_each(check)
+}
+
 /// Refuses sets that no scheduler could keep up with on this platform, unless overload is asked for.
 pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     let cores = settings.platform.core_count();
@@ -51,6 +58,7 @@ pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
             .hint("use more cores or less load, or run it overloaded with --overload least-loaded"));
         }
         check_real_time(set)?;
+        check_priorities(set, &settings.schedulers)?;
         check_jobs(set, settings.duration)?;
         check_alone(set, settings)?;
         working_sets(set)

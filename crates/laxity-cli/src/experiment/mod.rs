@@ -12,7 +12,7 @@ mod served;
 mod work;
 
 pub use calibration::Calibration;
-pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_real_time};
+pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_priorities, check_real_time};
 pub use manifest::{Common, placement_of_all};
 pub use parts::{Deployment, check_prospects};
 pub use placing::{Placed, Placements, Placing};

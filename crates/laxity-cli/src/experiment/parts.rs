@@ -120,9 +120,7 @@ impl Planner<'_> {
             )
             && let Ok(plan) = self.plan(set, scheduler, &own)
         {
-            own.record
-                .notes
-                .push("placed below the kernel's limit, other than for rate-monotonic scheduling".into());
+            own.record.notes.push("placed below the kernel's limit, other than for SCHED_FIFO".into());
             return (Some(own), Ok(plan));
         }
         (Some(shared), plan)
@@ -171,7 +169,7 @@ impl Planner<'_> {
         let whole_machine = plan.confinement == Confinement::WholeMachine;
         self.capabilities.scheduler(scheduler, whole_machine).map_err(Diagnostic::environment)?;
         if plan.confinement == Confinement::Cpusets
-            && scheduler.rule == PriorityRule::RateMonotonic
+            && scheduler.rule != PriorityRule::EarliestDeadlineFirst
             && let Err(why) = &self.capabilities.cpusets
         {
             plan.confinement = Confinement::AffinityMasks;

@@ -1,7 +1,7 @@
 //! What is wrong with a simulation before anything is simulated.
 
 use super::{NamedScheduler, Settings};
-use crate::experiment::{self, BYTES_PER_JOB, Placing, check_real_time};
+use crate::experiment::{self, BYTES_PER_JOB, Placing, check_priorities, check_real_time};
 use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, Result, TaskSet};
 use laxity_place::Overload;
 
@@ -12,6 +12,7 @@ const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
 pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     for set in sets {
         check_real_time(set)?;
+        check_priorities(set, &settings.schedulers)?;
         check_ticks(set, settings)?;
         for (_, task) in set.real_time() {
             let jobs = settings.duration.as_ns().div_ceil(task.period().as_ns());

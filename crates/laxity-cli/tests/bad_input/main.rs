@@ -233,6 +233,7 @@ fn wrong_options_of_simulations_are_refused() {
         ("--scheduler", "", &["scheduler ``"]),
         ("--scheduler", "edf-bh:xx", &["`edf-bh:xx`", "`xx`", "`:rm`"]),
         ("--scheduler", "fpp:fp", &["task `a` has no priority", "fpp:fp", "`:rm`"]),
+        ("--scheduler", "g-rm,c-fp", &["task `a` has no priority", "`c-fp`", "priority = NUMBER"]),
         ("--scheduler", "p-gsn-edf-di", &["dedicates", "two cores", "--clusters"]),
         ("--cpus", "0", &["--cpus `0`", "1 to 1024"]),
         ("--cpus", "1025", &["--cpus `1025`", "1 to 1024"]),

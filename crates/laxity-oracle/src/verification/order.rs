@@ -14,6 +14,9 @@
 //! 5. Where a task may not run on all task CPUs of its cluster, the top m are not defined. There the oracle checks that
 //!    no job waits while a CPU on which it may run is idle or runs a job of lower priority (weak invariant).
 //!
+//! 6. Where ties are free ([`Definition::has_free_ties`]), a job that runs stands for one of equal key that should. The sets of
+//!    those that should run and of those that wait are then ordered by key only.
+//!
 //! Complexity: O(log n) per event by two ordered sets per cluster, O(m) when a deviation begins; O(n m) per instant in
 //! clusters of assumption 5.
 //! Source: ackelman2018, 6.1 (its script checks that whatever runs is among the m earliest deadlines, and not that all m
@@ -41,6 +44,7 @@ struct ClusterOrder {
     /// Its tasks whose jobs deviate, where kernel work explains deviations.
     deviating: Vec<u32>,
     restricted: bool,
+    free_ties: bool,
     touched: bool,
 }
 
@@ -96,7 +100,8 @@ impl Order {
             let restricted = cluster.tasks.iter().any(|&task| {
                 trace.tasks[task as usize].affinity.as_ref().is_some_and(|affinity| !cpus.is_subset(affinity))
             });
-            ClusterOrder { cpus: trace.task_cpus[index].len(), restricted, ..ClusterOrder::default() }
+            let (cpus, free_ties) = (trace.task_cpus[index].len(), definition.has_free_ties(index));
+            ClusterOrder { cpus, restricted, free_ties, ..ClusterOrder::default() }
         });
         Order {
             clusters: clusters.collect(),
@@ -232,6 +237,11 @@ impl Order {
         }
         report.checks(Oracle::GlobalInvariant);
         report.checks(Oracle::WorkConservation);
+        for cluster in 0..self.clusters.len() {
+            if self.clusters[cluster].touched && self.clusters[cluster].free_ties {
+                self.let_equals_stand_in(trace, cluster);
+            }
+        }
         let mut touched = std::mem::take(&mut self.touched);
         for &task in &touched {
             let cluster = trace.tasks[task as usize].cluster;
@@ -254,6 +264,29 @@ impl Order {
         }
     }
 
+    /// Of jobs with equal keys those that run are the ones that should, as far as there are any (assumption 6).
+    fn let_equals_stand_in(&mut self, trace: &TraceState, cluster: usize) {
+        let of = &self.clusters[cluster];
+        let (Some(&(key, _)), Some(&(next, _))) = (of.entitled.last(), of.waiting.first()) else { return };
+        if key != next {
+            return;
+        }
+        let (equals, runs) = ((key, 0)..=(key, u32::MAX), |rank: &&Rank| trace.tasks[rank.1 as usize].running > 0);
+        let idle: Vec<Rank> = of.entitled.range(equals.clone()).filter(|rank| !runs(rank)).copied().collect();
+        let running: Vec<Rank> = of.waiting.range(equals).filter(runs).copied().collect();
+        for (waits, stands_in) in idle.into_iter().zip(running) {
+            let of = &mut self.clusters[cluster];
+            of.entitled.remove(&waits);
+            of.waiting.remove(&stands_in);
+            of.entitled.insert(stands_in);
+            of.waiting.insert(waits);
+            for ((_, task), entitled) in [(waits, false), (stands_in, true)] {
+                self.tasks[task as usize].entitled = entitled;
+                self.touch(task);
+            }
+        }
+    }
+
     fn close_restricted(&mut self, trace: &TraceState, cluster: u32, now: u64, report: &mut Report) {
         for &task in &trace.definition.clusters()[cluster as usize].tasks {
             let order = &self.tasks[task as usize];
@@ -267,7 +300,9 @@ impl Order {
     /// that runs the job of lowest priority.
     fn yielding_cpu(&self, trace: &TraceState, cluster: u32, task: u32) -> Option<usize> {
         let affinity = trace.tasks[task as usize].affinity.as_ref();
-        let rank = (false, self.tasks[task as usize].key, task);
+        // An equal that runs yields to none where ties are free.
+        let own = if self.clusters[cluster as usize].free_ties { NONE } else { task };
+        let rank = (false, self.tasks[task as usize].key, own);
         let candidates = trace.task_cpus[cluster as usize].iter().filter_map(|&index| {
             let cpu = &trace.cpus[index as usize];
             let rank = match cpu.occupant {
@@ -316,7 +351,9 @@ impl Order {
     }
 
     fn end(&mut self, task: u32, cluster: u32, now: u64, report: &mut Report) {
-        let rank = self.rank(task);
+        let (key, own) = self.rank(task);
+        let free_ties = self.clusters.get(cluster as usize).is_some_and(|of| of.free_ties);
+        let rank = (key, if free_ties { 0 } else { own });
         let order = &mut self.tasks[task as usize];
         let Some(deviation) = order.deviation.take() else { return };
         let abandoned = self.transitions.abandoned_pushes && order.abandoned;

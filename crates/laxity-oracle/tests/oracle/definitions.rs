@@ -51,6 +51,26 @@ fn a_run_says_what_it_claims_to_be() {
     assert_eq!(clustered.rule(), PriorityRule::DeadlineMonotonic);
     assert_eq!((clustered.cluster_of(0), clustered.cluster_of(2)), (Some(1), Some(0)));
     assert_eq!(clustered.duration(), Duration::from_secs(1));
+    // Equal given priorities are one of SCHED_FIFO's, in a run of Linux's scheduler and nowhere else.
+    let equal = TaskSet::new(
+        "equal",
+        [2, 1, 2].into_iter().zip(["a", "b", "c"]).map(|(number, name)| Task {
+            priority: Some(number),
+            ..Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10))
+        }).collect(),
+    )
+    .expect("valid");
+    for (scheduler, host, free) in [
+        ("g-fp", Host::Linux, true),
+        ("g-fp", Host::Simulator, false),
+        ("push-pull:fp", Host::KernelPolicy, false),
+        ("g-rm", Host::Linux, false),
+        ("g-edf", Host::Linux, false),
+    ] {
+        let run = Run { host, ..run(scheduler, &[]) };
+        let definition = Definition::of_run(equal.clone(), &platform, &run).expect("valid");
+        assert_eq!(definition.has_free_ties(0), free, "{scheduler}");
+    }
     for (run, why) in [
         (run("p-edf-bh", &[]), "has no placement"),
         (run("nonsense", &[]), "not known"),

@@ -6,6 +6,7 @@ mod clean;
 mod cost_windows;
 mod defects;
 mod definitions;
+mod equals;
 mod exhaustive;
 mod late_written;
 mod random;

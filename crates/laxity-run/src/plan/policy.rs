@@ -337,14 +337,7 @@ fn asked_deadlines(set: &TaskSet, scheduler: PolicyScheduler, cell: &Cell) -> Re
     if scheduler.rule == PriorityRule::EarliestDeadlineFirst {
         return Ok(relative);
     }
-    let lacking = cell.tasks.iter().map(|&id| &set.tasks()[id]);
-    if let Some(task) = { lacking }.find(|task| scheduler.rule.fixed_priority(task).is_none()) {
-        return Err(Diagnostic::usage(format!(
-            "task `{}` has no priority, which {scheduler} needs",
-            task.name
-        ))
-        .hint("give every task a priority, or use `:rm` or `:dm`"));
-    }
+    scheduler.rule.check(set, &scheduler)?;
     let order = |key: &dyn Fn(&Task) -> u64| {
         let mut order = cell.tasks.clone();
         order.sort_by_key(|&id| (key(&set.tasks()[id]), id));

@@ -1,3 +1,4 @@
+use super::fifo::TASK_PRIORITY_MIN;
 use super::*;
 use laxity_model::{Scope, Task};
 
@@ -53,6 +54,81 @@ fn more_tasks_than_priorities_share_levels_in_order() {
     assert_eq!((level(299), level(0)), (TASK_PRIORITY_MAX, TASK_PRIORITY_MIN));
     assert!((1..300).all(|id| level(id) >= level(id - 1)), "a shorter period never has a lower priority");
     assert!(plan.notes[0].contains("300 tasks share 97"));
+}
+
+fn fifo(plan: &Plan) -> Vec<u32> {
+    let priority = |task: &PlannedTask| match task.policy {
+        Policy::Fifo { priority } => priority,
+        _ => panic!("fixed priorities run on SCHED_FIFO"),
+    };
+    plan.tasks.iter().map(priority).collect()
+}
+
+#[test]
+fn deadline_monotonic_priorities_follow_deadline_then_id() {
+    let task = |name: &str, deadline, period| Task {
+        deadline_rel: ms(deadline),
+        ..Task::periodic(name, ms(1), ms(period))
+    };
+    // The shorter the period, the longer the deadline.
+    let tasks = vec![task("a", 20, 20), task("b", 10, 30), task("c", 20, 25), task("d", 5, 40)];
+    let set = TaskSet::new("set", tasks).expect("valid");
+    let in_order = make(&set, PriorityRule::DeadlineMonotonic, &[cell("0-1", &[0, 1, 2, 3])]).expect("fits");
+    assert_eq!(fifo(&in_order), [96, 97, 95, 98]);
+    assert!(in_order.notes.is_empty(), "{:?}", in_order.notes);
+    let turned = make(&set, PriorityRule::DeadlineMonotonic, &[cell("0-1", &[3, 2, 1, 0])]).expect("fits");
+    assert_eq!(fifo(&turned), [98, 95, 97, 96], "ties go by id, whatever the order in the cell");
+    let apart = make(&set, PriorityRule::DeadlineMonotonic, &[cell("0", &[0, 2]), cell("1", &[1, 3])]);
+    assert_eq!(fifo(&apart.expect("fits")), [98, 97, 97, 98], "each cell has its own");
+}
+
+/// Tasks with these priorities.
+fn given(priorities: impl IntoIterator<Item = u32>) -> TaskSet {
+    let task = |(id, priority)| Task {
+        priority: Some(priority),
+        ..Task::periodic(format!("t{id}"), Duration::from_us(10), ms(100))
+    };
+    TaskSet::new("set", (0..).zip(priorities).map(task).collect::<Vec<Task>>()).expect("valid")
+}
+
+#[test]
+fn given_priorities_keep_their_order_and_equal_ones_are_equal() {
+    let set = given([50, 1, 50, 7]);
+    let plan = make(&set, PriorityRule::Given, &[cell("0-1", &[0, 1, 2, 3])]).expect("fits");
+    assert_eq!(fifo(&plan), [96, 98, 96, 97]);
+    assert!(plan.notes[0].contains("`t0` and `t2`"), "{:?}", plan.notes);
+    let distinct = given([4, 3, 2, 1]);
+    let plan = make(&distinct, PriorityRule::Given, &[cell("0-1", &[0, 1, 2, 3])]).expect("fits");
+    assert_eq!((fifo(&plan), plan.notes.len()), (vec![95, 96, 97, 98], 0));
+}
+
+#[test]
+fn more_given_priorities_than_levels_share_them_in_order() {
+    let set = given((0..300).map(|id| 1000 - id / 2));
+    let all: Vec<usize> = (0..300).collect();
+    let plan = make(&set, PriorityRule::Given, &[cell("0-1", &all)]).expect("fits");
+    let levels = fifo(&plan);
+    assert!(levels.windows(2).all(|pair| pair[0] <= pair[1]), "a smaller number never has a lower priority");
+    assert!((0..150).all(|pair| levels[2 * pair] == levels[2 * pair + 1]), "equal ones stay equal");
+    assert_eq!((levels[299], levels[0]), (TASK_PRIORITY_MAX, TASK_PRIORITY_MIN));
+    // 97 distinct ones have a level each.
+    let just = given(0..97);
+    let all: Vec<usize> = (0..97).collect();
+    let plan = make(&just, PriorityRule::Given, &[cell("0-1", &all)]).expect("fits");
+    assert_eq!((fifo(&plan), plan.notes.len()), ((2..=98).rev().collect(), 0));
+}
+
+#[test]
+fn a_task_without_a_priority_is_refused_under_given_priorities() {
+    let half = vec![
+        Task { priority: Some(1), ..Task::periodic("a", ms(1), ms(10)) },
+        Task::periodic("b", ms(1), ms(10)),
+    ];
+    let half = TaskSet::new("set", half).expect("valid");
+    let refused = make(&half, PriorityRule::Given, &[cell("0-1", &[0, 1])]).expect_err("b has none");
+    assert!(refused.message.contains("task `b`") && refused.message.contains("p-fp"), "{refused}");
+    assert!(refused.hint.is_some_and(|hint| hint.contains("priority = NUMBER")));
+    assert!(make(&half, PriorityRule::DeadlineMonotonic, &[cell("0-1", &[0, 1])]).is_ok());
 }
 
 #[test]
