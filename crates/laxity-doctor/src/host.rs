@@ -203,14 +203,13 @@ impl Host {
         }
     }
 
-    /// Why a file is absent that the kernel may have all the same.
-    fn hidden(&self, file: &str) -> &'static str {
-        let debug = "/sys/kernel/debug";
-        match file.starts_with(debug)
-            && fs::read_dir(self.path(debug)).is_ok_and(|mut all| all.next().is_none())
-        {
-            true => " (mount -t debugfs none /sys/kernel/debug shows it)",
-            false => "",
+    /// Why a file is absent that the kernel may have all the same: its file system is not mounted.
+    fn hidden(&self, file: &str) -> String {
+        let places = [("debugfs", "/sys/kernel/debug"), ("tracefs", "/sys/kernel/tracing")];
+        let empty = |place: &str| fs::read_dir(self.path(place)).is_ok_and(|mut all| all.next().is_none());
+        match places.into_iter().find(|(_, place)| file.starts_with(place) && empty(place)) {
+            Some((kind, place)) => format!(" (`sudo mount -t {kind} none {place}` shows it)"),
+            None => String::new(),
         }
     }
 

@@ -200,7 +200,7 @@ fn irqbalance(host: &Host) -> Judged {
     let banned = environment.text.split('\0').find_map(|one| one.strip_prefix("IRQBALANCE_BANNED_CPULIST="));
     let (spared, evidence) = match banned.filter(|list| !list.is_empty()) {
         Some(list) => {
-            let cpus: CpuList = list.parse().or_else(|_| Err(environment.not_understood()))?;
+            let cpus: CpuList = list.parse().map_err(|_| environment.not_understood())?;
             (cpus, vec![comm, environment.says(format!("IRQBALANCE_BANNED_CPULIST={list}"))])
         }
         None => {

@@ -101,8 +101,8 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Moderate,
         rule: "the kernel was built without CONFIG_IRQ_TIME_ACCOUNTING; in a virtual machine: or without \
                CONFIG_PARAVIRT_TIME_ACCOUNTING (where the architecture has it)",
-        why: "interrupts, and time that the hypervisor gave to others, are charged to the budgets of SCHED_DEADLINE tasks, which \
-              are then throttled before their jobs end",
+        why: "what is not told apart (interrupts, or time that the hypervisor gave to others) is charged to the budgets of \
+              SCHED_DEADLINE tasks, which are then throttled before their jobs end",
         judge: accounting,
     },
 ];

@@ -96,7 +96,7 @@ fn sched_ext_fifo(host: &Host) -> Judged {
 }
 
 fn sched_ext_clocks(host: &Host) -> Judged {
-    let affected = |version| (7, 2) <= version && version <= (7, 3);
+    let affected = |version| ((7, 2)..=(7, 3)).contains(&version);
     defect(
         host,
         affected,
