@@ -137,7 +137,8 @@ fn equal_priorities_are_proven_in_any_order_and_refuted_in_none() {
     let file = |a: u32, b: u32| {
         set("s", &[("a", 4, 20, &task(a, 20)), ("b", 3, 20, &task(b, 5)), ("c", 1, 40, &task(9, 40))])
     };
-    let desk = Desk::with(&[("equal.toml", &file(5, 5)), ("first.toml", &file(5, 4)), ("last.toml", &file(4, 5))]);
+    let desk =
+        Desk::with(&[("equal.toml", &file(5, 5)), ("first.toml", &file(5, 4)), ("last.toml", &file(4, 5))]);
     let hard = |name: &str, scheduler: &str| {
         let one = desk.first(&[name, "--cpus", "1", "--schedulers", scheduler]);
         (one["hard"]["verdict"].clone(), one["hard"]["task"].clone(), one["hard"]["exact"].clone())

@@ -242,6 +242,36 @@ fn every_policy_verifies() {
     }
 }
 
+/// By the given priorities `b` goes first, then `a` and `c` in the order of the set; by deadlines `c` does. Names stay those of Linux.
+#[test]
+fn given_and_deadline_monotonic_priorities_decide_the_schedule() {
+    let task = |name: &str, deadline: &str, priority: u32| {
+        format!(
+            "[[tasks]]\nname = \"{name}\"\nwcet = \"1ms\"\nperiod = \"10ms\"\ndeadline = \"{deadline}\"\n\
+             priority = {priority}\n"
+        )
+    };
+    let tasks = [task("a", "9ms", 7), task("b", "8ms", 3), task("c", "3ms", 7)].concat();
+    let directory = tempfile::tempdir().expect("directory");
+    let set = write(directory.path(), "three.toml", &format!("version = 1\n{tasks}"));
+    let names = "p-fp,c-fp,g-fp,p-dm,c-dm,g-dm";
+    let call = [utf8(&set), "--cpus", "1", "--schedulers", names, "--duration", "10ms", "--verify", "--json"];
+    let answer = json(&prints(&call));
+    let schedulers = answer["schedulers"].as_array().expect("a list");
+    let found: Vec<&str> = schedulers.iter().map(|one| one["scheduler"].as_str().expect("a name")).collect();
+    assert_eq!(found.join(","), names);
+    for verdict in answer["verdicts"].as_array().expect("a list") {
+        assert_eq!(verdict["verdict"]["clean"], true, "{verdict}");
+    }
+    let order = |scheduler: &str| {
+        let call = [utf8(&set), "--cpus", "1", "--schedulers", scheduler, "--duration", "10ms", "--text"];
+        let text = prints(&call);
+        let ended = text.lines().filter(|line| line.contains(" completes,"));
+        ended.filter_map(|line| line.split_once(".0 ")?.0.chars().last()).collect::<String>()
+    };
+    assert_eq!((order("p-fp").as_str(), order("p-dm").as_str()), ("bac", "cba"));
+}
+
 /// A results directory with the events of two runs.
 fn with_events(directory: &Path) -> PathBuf {
     let set = write(directory, "pair.toml", PAIR);

@@ -11,8 +11,8 @@
 use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
-    CpuList, DeferrableServer, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, PriorityRule,
-    FIFO_LEVELS, Result, Scheduler, Scope, Speed, Task, TaskKind, TaskSet,
+    CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, OnMiss, Platform, PolicyScheduler,
+    PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind, TaskSet,
 };
 use laxity_trace::{Host, PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,7 +7,7 @@
 mod periodic;
 
 use laxity_analysis::{
-    Bounds, Exactness, Guarantee, Priorities, SporadicTask, Test, Verdict, Work, catalogue,
+    Bounds, Exactness, Guarantee, Levels, Priorities, SporadicTask, Test, Verdict, Work, catalogue,
 };
 use periodic::{Order, TASKS_MAX, longest_responses};
 
@@ -75,12 +75,21 @@ fn all_offsets(tasks: &[SporadicTask]) -> Vec<[u64; TASKS_MAX]> {
     all
 }
 
-fn worst(tasks: &[SporadicTask], processors: u64, priorities: Priorities) -> Option<[u64; TASKS_MAX]> {
-    let orders: &[bool] = if priorities == Priorities::Fixed { &[false] } else { &[false, true] };
+/// Each task at a level of its own.
+const DISTINCT: [u64; TASKS_MAX] = [0, 1, 2];
+
+fn worst(
+    tasks: &[SporadicTask],
+    processors: u64,
+    priorities: Priorities,
+    levels: [u64; TASKS_MAX],
+) -> Option<[u64; TASKS_MAX]> {
+    let no_equals = priorities == Priorities::Fixed && levels == DISTINCT;
+    let orders: &[bool] = if no_equals { &[false] } else { &[false, true] };
     let mut worst = [0; TASKS_MAX];
     for offsets in all_offsets(tasks) {
         for &last_first in orders {
-            let order = Order { priorities, last_first };
+            let order = Order { priorities, last_first, levels };
             let seen = longest_responses(tasks, offsets, processors, order)?;
             worst.iter_mut().zip(seen).for_each(|(worst, seen)| *worst = seen.max(*worst));
         }
@@ -98,7 +107,10 @@ fn known(processors: u64, priorities: Priorities) -> Vec<Known> {
         let late = all_sets(&all_tasks(true), true).into_iter().filter(is_late);
         sets.extend(late.filter(|set| set.len() < TASKS_MAX));
     }
-    let of = |tasks: Vec<SporadicTask>| Known { responses: worst(&tasks, processors, priorities), tasks };
+    let of = |tasks: Vec<SporadicTask>| Known {
+        responses: worst(&tasks, processors, priorities, DISTINCT),
+        tasks,
+    };
     sets.into_iter().filter(|tasks| fits(tasks, processors)).map(of).collect()
 }
 
@@ -164,11 +176,49 @@ fn no_test_promises_what_does_not_happen() {
     }
 }
 
+/// Tasks that share priorities of SCHED_FIFO: where equals run in the order in which they arrive, no test promises more than happens.
+#[test]
+fn no_test_promises_equals_what_does_not_happen() {
+    for processors in [1, 2] {
+        for (sizes, levels) in
+            [(&[2][..], [0, 0, 0]), (&[3], [0, 0, 0]), (&[1, 2], [0, 1, 1]), (&[2, 1], [0, 0, 1])]
+        {
+            let count = sizes.iter().sum::<usize>();
+            let sets = all_sets(&all_tasks(false), true).into_iter().filter(|set| set.len() == count);
+            let of = |tasks: Vec<SporadicTask>| {
+                let responses = worst(&tasks, processors.into(), Priorities::Fixed, levels);
+                Known { responses, tasks }
+            };
+            let all: Vec<Known> = sets.filter(|tasks| fits(tasks, processors.into())).map(of).collect();
+            let fixed = |test: &&&dyn Test| test.info().priorities == Priorities::Fixed;
+            let mut accepted_by = 0;
+            for test in catalogue::tests().iter().filter(fixed) {
+                let mut accepted = 0;
+                for known in &all {
+                    let levels = Levels::new(sizes);
+                    let verdict =
+                        test.judge_among_equals(&known.tasks, levels, processors, &mut Work::default());
+                    let Known { tasks, responses } = known;
+                    let name = test.info().name;
+                    assert!(
+                        !broken(*test, &verdict, known),
+                        "{name} on {processors}, levels of {sizes:?}: {tasks:?}: {verdict:?}, but {responses:?}"
+                    );
+                    accepted += usize::from(verdict.is_schedulable());
+                }
+                accepted_by += usize::from(accepted > 0);
+                println!("{} on {processors}, {sizes:?}: {accepted} of {}", test.info().name, all.len());
+            }
+            assert!(accepted_by > 0);
+        }
+    }
+}
+
 /// By hand: the third task misses if it comes with the others, whose deadlines are as early, and does not if it comes when they end.
 #[test]
 fn offsets_matter() {
     let tasks = [2, 2, 1].map(|wcet| SporadicTask::constrained(wcet, 2, 3));
-    let order = Order { priorities: Priorities::EarliestDeadlineFirst, last_first: false };
+    let order = Order { priorities: Priorities::EarliestDeadlineFirst, last_first: false, levels: DISTINCT };
     assert_eq!(longest_responses(&tasks, [0, 0, 0], 2, order), Some([2, 2, 3]));
     assert_eq!(longest_responses(&tasks, [0, 0, 2], 2, order), Some([2, 2, 1]));
     // The other order of equals: the second waits for the third, and the first is alone from 1 on.
@@ -176,6 +226,6 @@ fn offsets_matter() {
     assert_eq!(longest_responses(&tasks, [0, 0, 0], 2, last), Some([3, 2, 1]));
     // More work than there is time for grows for ever.
     let full = [SporadicTask::constrained(1, 1, 1); 3];
-    let fixed = Order { priorities: Priorities::Fixed, last_first: false };
+    let fixed = Order { priorities: Priorities::Fixed, last_first: false, levels: DISTINCT };
     assert_eq!(longest_responses(&full, [0; 3], 2, fixed), None);
 }

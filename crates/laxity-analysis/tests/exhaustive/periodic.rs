@@ -11,6 +11,8 @@ pub struct Order {
     pub priorities: Priorities,
     /// Of equals the task that comes last, not first.
     pub last_first: bool,
+    /// Under fixed priorities: the level of each task, of which equals run in the order in which they arrive.
+    pub levels: [u64; TASKS_MAX],
 }
 
 /// A backlog that no set with bounded responses has here.
@@ -41,7 +43,7 @@ impl Schedule<'_> {
             Priorities::FairLateness => {
                 (arrival + parameters.deadline) * self.processors - parameters.wcet * (self.processors - 1)
             }
-            Priorities::Fixed => 0,
+            Priorities::Fixed => (self.order.levels[task] << 32) + arrival,
             Priorities::Pfair => unreachable!("subtasks have priorities, not jobs"),
         };
         (value, if self.order.last_first { TASKS_MAX - task } else { task })

@@ -271,7 +271,8 @@ impl Order {
         if key != next {
             return;
         }
-        let (equals, runs) = ((key, 0)..=(key, u32::MAX), |rank: &&Rank| trace.tasks[rank.1 as usize].running > 0);
+        let (equals, runs) =
+            ((key, 0)..=(key, u32::MAX), |rank: &&Rank| trace.tasks[rank.1 as usize].running > 0);
         let idle: Vec<Rank> = of.entitled.range(equals.clone()).filter(|rank| !runs(rank)).copied().collect();
         let running: Vec<Rank> = of.waiting.range(equals).filter(runs).copied().collect();
         for (waits, stands_in) in idle.into_iter().zip(running) {

@@ -54,10 +54,14 @@ fn a_run_says_what_it_claims_to_be() {
     // Equal given priorities are one of SCHED_FIFO's, in a run of Linux's scheduler and nowhere else.
     let equal = TaskSet::new(
         "equal",
-        [2, 1, 2].into_iter().zip(["a", "b", "c"]).map(|(number, name)| Task {
-            priority: Some(number),
-            ..Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10))
-        }).collect(),
+        [2, 1, 2]
+            .into_iter()
+            .zip(["a", "b", "c"])
+            .map(|(number, name)| Task {
+                priority: Some(number),
+                ..Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10))
+            })
+            .collect(),
     )
     .expect("valid");
     for (scheduler, host, free) in [
