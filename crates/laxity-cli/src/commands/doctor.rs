@@ -89,11 +89,11 @@ fn list(wanted: &[&'static Check], json: bool) -> Result<()> {
         };
         return output::print_json(&checks.iter().map(listed).collect::<Vec<_>>());
     }
-    let mut text = format!("CHECKS ({}): what is a finding, and why\n", checks.len());
+    let mut text = format!("CHECKS ({}): the rules say what is a finding\n", checks.len());
     for check in checks {
         let _ = writeln!(text, "\n{} ({})", check.name, check.severity.name());
-        row(&mut text, "", &format!("{}.", check.rule), width());
-        row(&mut text, "", &format!("{}.", check.why), width());
+        row(&mut text, "rule", &format!("{}.", check.rule), width());
+        row(&mut text, "why", &format!("{}.", check.why), width());
     }
     output::print(&text)
 }
