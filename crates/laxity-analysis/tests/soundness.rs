@@ -9,7 +9,7 @@ mod arrivals;
 mod simulation;
 
 use laxity_analysis::{
-    Bounds, Exactness, Guarantee, Priorities, SporadicTask, Test, TestInfo, Verdict, Work, catalogue,
+    Bounds, Exactness, Guarantee, Levels, Priorities, SporadicTask, Test, TestInfo, Verdict, Work, catalogue,
 };
 use simulation::{Rule, Seen, simulate};
 use std::ops::Range;
@@ -164,6 +164,44 @@ fn no_accepted_set_misses() {
         println!("{}: {accepted} accepted", info.name);
         assert!(accepted > 0, "{} accepts nothing", info.name);
     }
+}
+
+/// The tasks of a case at levels of one to three each, and what the kernel may do among equals.
+fn shared_levels(case: &Case) -> (Vec<usize>, Vec<Rule>) {
+    let mut random = Random(case.seed ^ 0x2545_f491);
+    let (mut sizes, mut of, mut placed) = (Vec::new(), [0; 16], 0);
+    while placed < case.tasks.len() {
+        let size = usize::try_from(random.between(1, 3)).expect("small").min(case.tasks.len() - placed);
+        of[placed..placed + size].fill(u8::try_from(sizes.len()).expect("few"));
+        sizes.push(size);
+        placed += size;
+    }
+    let ways = [(false, false), (false, true), (true, false), (true, true)];
+    let rule = |(keeps_place, last_first)| Rule::Levels(simulation::Levels { of, keeps_place, last_first });
+    (sizes, ways.map(rule).into())
+}
+
+#[test]
+fn no_accepted_set_misses_where_tasks_share_priorities() {
+    let mut accepted_by = 0;
+    for test in catalogue::tests().iter().filter(|test| test.info().priorities == Priorities::Fixed) {
+        let info = test.info();
+        let mut accepted = 0;
+        for case in seeds().map(Case::of) {
+            let (sizes, rules) = shared_levels(&case);
+            let levels = Levels::new(&sizes);
+            let verdict = test.judge_among_equals(&case.tasks, levels, case.processors, &mut Work::default());
+            if verdict.is_schedulable() {
+                accepted += 1;
+                if let Some(broken) = broken_promise(&case, info, &verdict, &case.seen(&rules)) {
+                    panic!("levels of {sizes:?}: {broken}");
+                }
+            }
+        }
+        println!("{}: {accepted} accepted", info.name);
+        accepted_by += u32::from(accepted > 0);
+    }
+    assert!(accepted_by > 2, "{accepted_by}");
 }
 
 /// Accepts whatever fits: wrong for both rules.
