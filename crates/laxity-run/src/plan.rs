@@ -29,7 +29,7 @@ use std::str::FromStr;
 /// Highest SCHED_FIFO priority a task gets; the guardian runs above it.
 pub const TASK_PRIORITY_MAX: u32 = 98;
 /// Lowest SCHED_FIFO priority a task gets.
-const TASK_PRIORITY_MIN: u32 = 2;
+pub const TASK_PRIORITY_MIN: u32 = 2;
 /// SCHED_FIFO priority of the guardian.
 pub const GUARDIAN_PRIORITY: u32 = 99;
 

@@ -52,7 +52,11 @@ pub fn levels(
         let (lowest, higher): (Vec<usize>, Vec<usize>) = (0..left.len())
             .map(|at| (left[at], can_be_lowest(left[at], &without(&left, at))))
             .fold((Vec::new(), Vec::new()), |(mut low, mut high), (task, can)| {
-                if can { low.push(task) } else { high.push(task) }
+                if can {
+                    low.push(task)
+                } else {
+                    high.push(task)
+                }
                 (low, high)
             });
         if lowest.is_empty() {

@@ -60,9 +60,11 @@ mod tests {
             .collect();
         let sum = |of: &[u64; 3]| of.iter().map(|period| 1_000_000_000 / period).sum::<u64>();
         for limit in 0..200 {
-            let fits = |of: &[u64]| of.iter().sum::<u64>() % 17 == limit % 17 && of.iter().sum::<u64>() > limit / 17;
+            let fits =
+                |of: &[u64]| of.iter().sum::<u64>() % 17 == limit % 17 && of.iter().sum::<u64>() > limit / 17;
             let best = all.iter().filter(|&of| fits(of)).map(sum).min();
-            let found = choose(&lists, 1_000, |of| fits(&of.iter().map(|one| one.period).collect::<Vec<_>>()));
+            let found =
+                choose(&lists, 1_000, |of| fits(&of.iter().map(|one| one.period).collect::<Vec<_>>()));
             let found = found.map(|of| sum(&[of[0].period, of[1].period, of[2].period]));
             assert_eq!(found, best, "{limit}");
         }

@@ -24,7 +24,8 @@ pub fn partition(
     mut cost: impl FnMut(usize, &[usize]) -> Option<u128>,
 ) -> Partition {
     let bins = vec![(Vec::new(), 0); alike.len()];
-    let mut search = Search { tasks, alike, trials, enough, bins, places: Vec::new(), best: None, cost: &mut cost };
+    let mut search =
+        Search { tasks, alike, trials, enough, bins, places: Vec::new(), best: None, cost: &mut cost };
     let all = search.go_on().is_some();
     match search.best {
         Some((_, places)) => Partition::Found(places),
@@ -105,7 +106,9 @@ mod tests {
     #[test]
     fn the_least_cost_of_all() {
         // Squares of loads: the most even one, 9 and 9.
-        let even = |_: usize, tasks: &[usize]| Some(u128::from(tasks.iter().map(|&at| SIZES[at]).sum::<u64>().pow(2)));
+        let even = |_: usize, tasks: &[usize]| {
+            Some(u128::from(tasks.iter().map(|&at| SIZES[at]).sum::<u64>().pow(2)))
+        };
         assert_eq!(partition(&TASKS, &[0, 0], 1_000, 0, even), Partition::Found(vec![0, 0, 1, 1, 1]));
     }
 }

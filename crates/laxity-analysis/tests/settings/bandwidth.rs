@@ -27,7 +27,8 @@ fn granted(all: &[Reservation]) -> bool {
         };
         all.iter().map(of).sum()
     };
-    all.iter().map(bandwidth).sum::<u64>() <= HYPERPERIOD && (1..=HYPERPERIOD + PERIOD_MAX).all(|time| demand(time) <= time)
+    all.iter().map(bandwidth).sum::<u64>() <= HYPERPERIOD
+        && (1..=HYPERPERIOD + PERIOD_MAX).all(|time| demand(time) <= time)
 }
 
 /// Tasks by their parameters, with all reservations that serve them.
@@ -52,7 +53,10 @@ fn all_that_serve(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
         }
     }
     for one in &found {
-        assert!(one.runtime * task.period >= task.wcet * one.period, "{one:?} serves {task:?} with less than C/T");
+        assert!(
+            one.runtime * task.period >= task.wcet * one.period,
+            "{one:?} serves {task:?} with less than C/T"
+        );
     }
     found.sort_by_key(bandwidth);
     found
@@ -121,7 +125,8 @@ fn chosen(tasks: &[SporadicTask], cores: usize, rules: KernelRules) -> Option<u6
 
 /// Small times make every rule of the kernel bite in some sets.
 fn rules(random: &mut Random) -> KernelRules {
-    let (period_min, period_max) = [(1, PERIOD_MAX), (1, PERIOD_MAX), (3, PERIOD_MAX)][random.below(3) as usize];
+    let (period_min, period_max) =
+        [(1, PERIOD_MAX), (1, PERIOD_MAX), (3, PERIOD_MAX)][random.below(3) as usize];
     KernelRules { runtime_min: 1, period_min, period_max }
 }
 
@@ -150,13 +155,19 @@ fn at_most_1_percent_above_the_least_of_all() {
         }
     }
     assert!(found > 400, "{found} of 1000 sets have parameters");
-    assert!(missed.is_empty(), "{found} have parameters, {more} with more than the least, {} fail: {missed:#?}", missed.len());
+    assert!(
+        missed.is_empty(),
+        "{found} have parameters, {more} with more than the least, {} fail: {missed:#?}",
+        missed.len()
+    );
 }
 
 #[test]
 fn what_is_said_to_serve_a_task_serves_it() {
     for period in 1..=5 {
-        for (wcet, deadline) in (1..=period.min(3)).flat_map(|wcet| (wcet..=8).map(move |deadline| (wcet, deadline))) {
+        for (wcet, deadline) in
+            (1..=period.min(3)).flat_map(|wcet| (wcet..=8).map(move |deadline| (wcet, deadline)))
+        {
             let task = SporadicTask::constrained(wcet, deadline, period);
             let mut said = 0;
             for (p, d) in (1..=PERIOD_MAX).flat_map(|p| (1..=p).map(move |d| (p, d))) {

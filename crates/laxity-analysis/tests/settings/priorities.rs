@@ -14,7 +14,10 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     for _ in 0..count {
         let longer = |order: &Vec<usize>| {
             let order = order.clone();
-            (0..count).filter(|at| !order.contains(at)).map(|at| [&order[..], &[at]].concat()).collect::<Vec<_>>()
+            (0..count)
+                .filter(|at| !order.contains(at))
+                .map(|at| [&order[..], &[at]].concat())
+                .collect::<Vec<_>>()
         };
         all = all.iter().flat_map(longer).collect();
     }
@@ -36,7 +39,8 @@ fn audsleys_assignment_is_optimal_on_one_processor() {
         let tasks = if seed % 2 == 0 { small_set(&mut random, 1) } else { larger_set(&mut random) };
         let all = orders(tasks.len());
         let any = all.iter().any(|order| accepted(&FixedPriorityRta, &tasks, order, 1));
-        let found = audsley(tasks.len(), |at| tasks[at].deadline, |lowest, higher| is_lowest(&tasks, lowest, higher));
+        let found =
+            audsley(tasks.len(), |at| tasks[at].deadline, |lowest, higher| is_lowest(&tasks, lowest, higher));
         assert_eq!(found.is_ok(), any, "seed {seed}: {tasks:?}");
         let shared = levels(tasks.len(), |lowest, higher| is_lowest(&tasks, lowest, higher));
         assert_eq!(shared.is_ok(), any, "seed {seed}: {tasks:?}");
@@ -61,19 +65,28 @@ fn the_search_finds_an_order_for_the_global_test_whenever_there_is_one() {
         tasks.extend(small_set(&mut random, 1));
         tasks.truncate(5);
         tasks.iter_mut().for_each(|task| task.deadline = task.deadline.min(task.period));
-        let any = orders(tasks.len()).iter().any(|order| accepted(&GlobalFixedPriorityGuan, &tasks, order, 2));
+        let any =
+            orders(tasks.len()).iter().any(|order| accepted(&GlobalFixedPriorityGuan, &tasks, order, 2));
         let all: Vec<usize> = (0..tasks.len()).collect();
-        let found = search_orders(&all, 100_000, |order| accepted(&GlobalFixedPriorityGuan, &tasks, order, 2));
+        let found =
+            search_orders(&all, 100_000, |order| accepted(&GlobalFixedPriorityGuan, &tasks, order, 2));
         assert_eq!(matches!(found, Searched::Found(_)), any, "seed {seed}: {tasks:?}");
         assert_ne!(found, Searched::OutOfTrials);
         some += u64::from(any);
-        let order = audsley(tasks.len(), |at| tasks[at].deadline, |lowest, higher| {
-            let higher: Vec<_> = higher.iter().map(|&at| tasks[at]).collect();
-            da_lc_accepts(&tasks[lowest], &higher, 2)
-        });
+        let order = audsley(
+            tasks.len(),
+            |at| tasks[at].deadline,
+            |lowest, higher| {
+                let higher: Vec<_> = higher.iter().map(|&at| tasks[at]).collect();
+                da_lc_accepts(&tasks[lowest], &higher, 2)
+            },
+        );
         let Ok(order) = order else { continue };
         by_da_lc += 1;
-        assert!(accepted(&GlobalFixedPriorityGuan, &tasks, &order, 2), "seed {seed}: DA-LC accepts more: {tasks:?}");
+        assert!(
+            accepted(&GlobalFixedPriorityGuan, &tasks, &order, 2),
+            "seed {seed}: DA-LC accepts more: {tasks:?}"
+        );
     }
     assert!(some > 300 && by_da_lc > 200, "{some} sets, {by_da_lc} by DA-LC");
 }

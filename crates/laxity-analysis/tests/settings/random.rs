@@ -24,8 +24,8 @@ pub fn small_set(random: &mut Random, cores: u64) -> Vec<SporadicTask> {
     let count = 1 + random.below(3) + (cores - 1);
     let task = |random: &mut Random| {
         let period = 2 + random.below(5);
-        let wcet = 1 + random.below(2.min(period - 1) + u64::from(random.below(4) == 0));
-        let wcet = wcet.min(period);
+        let longer = u64::from(random.below(4) == 0);
+        let wcet = (1 + random.below(2.min(period - 1) + longer)).min(period);
         let deadline = match random.below(3) {
             0 => period,
             1 => wcet + random.below(period - wcet + 1),

@@ -71,9 +71,15 @@ fn reservations_miss_nothing() {
                 if stream.arrive(now, &mut random, &mut jobs) {
                     server.wake_up();
                 }
-                assert!(!stream.is_late(now), "seed {seed}, at {now}: {:?} by {:?}", stream.task, server.reservation);
+                assert!(
+                    !stream.is_late(now),
+                    "seed {seed}, at {now}: {:?} by {:?}",
+                    stream.task,
+                    server.reservation
+                );
             }
-            let ready = (0..servers.len()).filter(|&at| !streams[at].jobs.is_empty() && servers[at].has_budget());
+            let ready =
+                (0..servers.len()).filter(|&at| !streams[at].jobs.is_empty() && servers[at].has_budget());
             if let Some(first) = ready.min_by_key(|&at| servers[at].deadline) {
                 servers[first].run();
                 streams[first].run();
@@ -91,11 +97,16 @@ fn priorities_miss_nothing() {
         seed += 1;
         let mut random = Random::new(seed);
         let tasks = larger_set(&mut random);
-        let order = audsley(tasks.len(), |at| tasks[at].deadline, |lowest, higher| {
-            let mut all: Vec<_> = higher.iter().map(|&at| SporadicTask { deadline: 1 << 40, ..tasks[at] }).collect();
-            all.push(tasks[lowest]);
-            FixedPriorityRta.judge(&all, 1, &mut Work::default()).is_schedulable()
-        });
+        let order = audsley(
+            tasks.len(),
+            |at| tasks[at].deadline,
+            |lowest, higher| {
+                let mut all: Vec<_> =
+                    higher.iter().map(|&at| SporadicTask { deadline: 1 << 40, ..tasks[at] }).collect();
+                all.push(tasks[lowest]);
+                FixedPriorityRta.judge(&all, 1, &mut Work::default()).is_schedulable()
+            },
+        );
         let Ok(order) = order else { continue };
         let mut streams: Vec<_> = order.iter().map(|&at| Stream::new(tasks[at])).collect();
         for now in 0..STEPS {
