@@ -13,7 +13,7 @@ use laxity_place::Acceptance;
 use std::collections::BTreeMap;
 
 /// Choices of reservations that are tried for a cell.
-const CHOICES: u64 = 2_000;
+const CHOICES: u64 = 512;
 
 /// The cells of a scheduler, and the tasks that go there.
 pub struct Cells<'a> {
@@ -71,6 +71,9 @@ impl<'a> Cells<'a> {
         let inside =
             Inside { cells: self, processors: u32::try_from(cpus.len()).ok()?, speed: (*speed)?, numbers };
         if self.scheduler.rule == PriorityRule::EarliestDeadlineFirst {
+            if !inside.may_be_granted() {
+                return None;
+            }
             let lists: Vec<_> =
                 inside.numbers.iter().map(|&number| self.candidates[number].clone()).collect();
             return choose(&lists, CHOICES, |of| inside.grants(of)).map(Chosen::Reservations);
@@ -162,6 +165,13 @@ impl Inside<'_> {
             servers: &[],
             overheads: self.cells.overheads,
         }
+    }
+
+    /// Whether EDF would meet the deadlines of the tasks as they are: on one core no reservations do what that cannot.
+    fn may_be_granted(&self) -> bool {
+        let tasks: Vec<_> = (0..self.numbers.len()).map(|at| (at, self.task(at))).collect();
+        let late = tasks.iter().any(|(_, task)| task.deadline > task.period);
+        self.processors > 1 || !late || self.judge(&tasks)
     }
 
     /// Whether EDF grants these reservations, and the kernel admits them with what overheads add.
