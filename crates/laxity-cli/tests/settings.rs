@@ -54,7 +54,7 @@ fn a_constrained_task_gets_its_own_parameters() {
     let (answer, code) = desk.answer(&["--cpus", "1", "--scheduler", "p-edf"]);
     assert_eq!(code, 0);
     let settings = &answer["settings"];
-    assert_eq!(parameters(&settings["tasks"][0]), [500_000, 1_000_000, 5_000_000]);
+    assert_eq!(parameters(&settings["tasks"][0]), [500_001, 1_000_000, 5_000_000], "1 ns beyond C");
     assert_eq!(parameters(&settings["tasks"][1]), [4_000_000, 10_000_000, 10_000_000]);
     assert_eq!(settings["hard"]["test"], "qpa, rta");
     let cell = &settings["cells"][0];
@@ -99,7 +99,10 @@ fn what_is_not_proven_is_said_with_the_reason() {
     let desk = Desk::with(&[("half", 500, 1_000, 1_000), ("rest", 840, 2_000, 2_000)]);
     let (answer, code) = desk.answer(&["--cpus", "1", "--scheduler", "p-edf"]);
     assert_eq!(code, 1);
-    assert!(answer["not_proven"][0]["reason"].as_str().expect("words").contains("0.900"), "{answer:#}");
+    assert!(
+        answer["not_proven"][0]["reason"].as_str().expect("words").contains("0.9200 is needed, of 0.9000"),
+        "{answer:#}"
+    );
     let (answer, code) = desk.answer(&["--cpus", "1"]);
     assert_eq!((code, answer["settings"]["scheduler"].as_str()), (0, Some("p-fp")), "{answer:#}");
     let (answer, code) = desk.answer(&["--cpus", "2", "--scheduler", "p-edf"]);

@@ -1,8 +1,8 @@
 //! Reservations that serve a task, the least bandwidth first.
 //!
-//! 1. D <= T, and the kernel takes T: (C, D, T). Its demand is the task's own and its bandwidth C/T, which every reservation needs:
-//!    so there is no better one, and no other is looked for. (C is the kernel's least budget where it is shorter; no period beyond
-//!    T serves the task.)
+//! 1. D <= T, and the kernel takes T: (C, T, T), or (C + 1 ns, D, T) where D < T ([`Reservation`] says why). The demand is the task's
+//!    own, but for the 1 ns, and so is the bandwidth, C/T, which every reservation needs: no other is looked for. (The kernel's least
+//!    budget stands for a C that is shorter; no period beyond T serves the task.)
 //! 2. T is longer than the kernel's longest period: a job in several pieces of ceil(C/k).
 //! 3. D > T, which the kernel does not take as it is: d = P = p with the least Q that serves it. p = T and multiples of it have the
 //!    bandwidth C/T; others can have a demand that goes better with other tasks'.
@@ -14,6 +14,8 @@ use crate::SporadicTask;
 const JOBS_MAX: u64 = 16;
 /// Parts of T and of D that are looked at.
 const PARTS_MAX: u64 = 6;
+/// Shorter times are tried one by one.
+const SHORT: u64 = 32;
 /// Pieces beyond the fewest.
 const PIECES_MORE: u64 = 4;
 /// Pieces of a job.
@@ -23,12 +25,13 @@ const PIECES_MAX: u64 = 4_096;
 /// listed. Empty if there is nothing. The task has no jitter.
 pub fn candidates(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
     let own = Reservation {
-        runtime: task.wcet.max(rules.runtime_min),
+        runtime: (task.wcet + u64::from(task.deadline < task.period)).max(rules.runtime_min),
         deadline: task.deadline,
         period: task.period,
     };
     let mut found = vec![own];
-    if task.deadline > task.period || task.period > rules.period_max {
+    // Of times so short that 1 ns matters, all are looked at.
+    if task.deadline > task.period || task.period > rules.period_max || task.wcet < SHORT {
         found.extend(in_pieces(task, rules));
         found.extend(periods(task, rules).into_iter().filter_map(|period| implicit(task, period, rules)));
     }
@@ -55,12 +58,14 @@ fn in_pieces(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
     let fewest = task.period.div_ceil(rules.period_max);
     let mut found = Vec::new();
     for pieces in 1..=(fewest + PIECES_MORE).min(PIECES_MAX) {
-        let runtime = task.wcet.div_ceil(pieces).max(rules.runtime_min);
         let longest = (task.period / pieces).min(rules.period_max);
         let shortest = (window / pieces).min(rules.period_max);
         for period in [longest, longest.midpoint(shortest), shortest] {
             let Some(left) = window.checked_sub((pieces - 1) * period) else { continue };
-            found.push(Reservation { runtime, deadline: left.min(period), period });
+            let deadline = left.min(period);
+            let all = task.wcet + u64::from(deadline < period);
+            let runtime = all.div_ceil(pieces).max(rules.runtime_min);
+            found.push(Reservation { runtime, deadline, period });
         }
     }
     found
@@ -80,7 +85,7 @@ fn periods(task: &SporadicTask, rules: KernelRules) -> Vec<u64> {
     let fewest = period.div_ceil(rules.period_max);
     all.extend((fewest..=fewest + PIECES_MORE).map(|pieces| period / pieces));
     // Short times have few whole ns to choose from.
-    all.extend(1..=deadline.min(32));
+    all.extend(1..=deadline.min(SHORT));
     let range = rules.period_min.max(1)..=rules.period_max.min(deadline);
     all.retain(|period| range.contains(period));
     all
@@ -118,10 +123,10 @@ mod tests {
 
     #[test]
     fn a_constrained_task_is_its_own_reservation() {
-        let own = Reservation { runtime: MS, deadline: 3 * MS, period: 10 * MS };
+        let own = Reservation { runtime: MS + 1, deadline: 3 * MS, period: 10 * MS };
         assert_eq!(of(MS, 3 * MS, 10 * MS), [own]);
-        assert_eq!(of(10, 3 * MS, 10 * MS)[0].runtime, 1_024);
-        assert_eq!(of(10, 1_000, 10 * MS), [], "no budget of 1024 ns fits into a deadline of 1000 ns");
+        assert_eq!(of(100, 3 * MS, 10 * MS)[0].runtime, 1_024);
+        assert_eq!(of(100, 1_000, 10 * MS), [], "no budget of 1024 ns fits into a deadline of 1000 ns");
         assert_eq!(of(10_000, 50_000, 50_000), [], "the kernel takes no period of 50 us");
     }
 

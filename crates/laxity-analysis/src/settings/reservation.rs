@@ -8,6 +8,13 @@
 //! 2. One that wakes up before its deadline e with a budget q keeps both if q/(e - t) <= Q/P; else, where d = P, it gets t + P and Q.
 //! 3. One that has used up its budget waits for the next period, P after the last; it then has the budget Q and a deadline P later.
 //!
+//! 4. A thread that uses up its budget and sleeps has the next one at its next period, and a deadline d after that (`dl_task_timer`).
+//! 5. One that wakes up before its deadline e with q/(e - t) > Q/d keeps e where d < P, with a budget of no more than (e - t) Q/d
+//!    (Abeni, Lipari, Lelli: Constant bandwidth server revisited, SIGBED Review 11(4), 2015).
+//!
+//! 4 and 5 together: a job with d < P that used up its budget of exactly C shortens the budget of a job that comes a little later than
+//! P after it. So with d < P a budget is to be longer than what a job needs, by 1 ns.
+//!
 //! A reservation is granted if all of them are schedulable under EDF as sporadic tasks (Q, d, P): each has its budget by its deadline.
 
 use crate::SporadicTask;
@@ -73,8 +80,9 @@ impl Reservation {
     /// Whether every job of the task completes by its deadline if the reservation is granted. The task has no jitter, and its jobs do
     /// not suspend themselves. Sufficient.
     ///
-    /// With d < P: a job takes k = ceil(C/Q) periods, and has completed (k - 1) P + d after its arrival; the next arrives after
-    /// the k-th period, where it finds a server as the first did.
+    /// With d < P: a job takes k periods, where (k - 1) Q <= C < k Q, and has completed (k - 1) P + d after its arrival. The k-th budget
+    /// is not used up, so that the server is not set for the next period (4); the next job arrives after the k-th, where it finds a
+    /// server as the first did.
     ///
     /// With d = P: see [`Reservation::response_bound`].
     pub fn serves(&self, task: &SporadicTask) -> bool {
@@ -83,7 +91,7 @@ impl Reservation {
         }
         let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
         if self.deadline < self.period {
-            let pieces = task.wcet.div_ceil(self.runtime);
+            let pieces = task.wcet / self.runtime + 1;
             return product(pieces - 1, self.period) + u128::from(self.deadline) <= u128::from(task.deadline)
                 && product(pieces, self.period) <= u128::from(task.period);
         }
@@ -149,13 +157,12 @@ mod tests {
 
     #[test]
     fn a_task_is_served_by_its_own_parameters() {
-        for (wcet, deadline, period) in [(1, 1, 9), (2, 5, 9), (3, 9, 9)] {
+        for (wcet, deadline, period) in [(1, 2, 9), (2, 5, 9), (3, 9, 9)] {
             let task = SporadicTask::constrained(wcet, deadline, period);
-            assert!(reservation(wcet, deadline, period).serves(&task));
-            if wcet > 1 {
-                assert!(!reservation(wcet - 1, deadline, period).serves(&task));
-            }
-            assert!(!reservation(wcet, deadline, period + 1).serves(&task));
+            let least = if deadline < period { wcet + 1 } else { wcet };
+            assert!(reservation(least, deadline, period).serves(&task));
+            assert!(!reservation(least - 1, deadline, period).serves(&task));
+            assert!(!reservation(least, deadline, period + 1).serves(&task));
         }
     }
 
@@ -170,7 +177,8 @@ mod tests {
         let long = SporadicTask::constrained(4, 12, 12);
         assert!(reservation(2, 6, 6).serves(&long));
         assert!(!reservation(2, 6, 7).serves(&long), "the second piece comes by 13");
-        assert!(reservation(2, 5, 6).serves(&SporadicTask::constrained(4, 11, 12)));
-        assert!(!reservation(2, 5, 6).serves(&SporadicTask::constrained(4, 10, 12)));
+        assert!(reservation(3, 5, 6).serves(&SporadicTask::constrained(4, 11, 12)));
+        assert!(!reservation(3, 5, 6).serves(&SporadicTask::constrained(4, 10, 12)));
+        assert!(!reservation(2, 5, 6).serves(&SporadicTask::constrained(4, 11, 12)), "used up to the last");
     }
 }

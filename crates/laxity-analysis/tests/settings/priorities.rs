@@ -1,6 +1,6 @@
 //! Priorities are found whenever any of the n! orders is proven.
 
-use crate::random::{Random, larger_set, small_set};
+use crate::random::{Random, small_set, tight_set};
 use laxity_analysis::settings::{Searched, audsley, da_lc_accepts, levels, search_orders};
 use laxity_analysis::{FixedPriorityRta, GlobalFixedPriorityGuan, SporadicTask, Test, Work};
 
@@ -36,7 +36,7 @@ fn audsleys_assignment_is_optimal_on_one_processor() {
     let (mut some, mut not_by_deadline) = (0, 0);
     for seed in 0..1_000 {
         let mut random = Random::new(seed);
-        let tasks = if seed % 2 == 0 { small_set(&mut random, 1) } else { larger_set(&mut random) };
+        let tasks = if seed % 2 == 0 { small_set(&mut random, 1) } else { tight_set(&mut random) };
         let all = orders(tasks.len());
         let any = all.iter().any(|order| accepted(&FixedPriorityRta, &tasks, order, 1));
         let found =

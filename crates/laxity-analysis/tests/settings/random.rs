@@ -51,3 +51,15 @@ pub fn larger_set(random: &mut Random) -> Vec<SporadicTask> {
     };
     (0..count).map(|_| task(random)).collect()
 }
+
+/// Nearly as much as a core can do, with deadlines about T and far beyond.
+pub fn tight_set(random: &mut Random) -> Vec<SporadicTask> {
+    let count = 2 + random.below(3);
+    let task = |random: &mut Random| {
+        let period = 10 + random.below(40);
+        let wcet = (period * (70 + random.below(50)) / 100 / count).max(1);
+        let deadline = (period * (70 + random.below(130)) / 100).max(wcet);
+        SporadicTask::constrained(wcet, deadline, period)
+    };
+    (0..count).map(|_| task(random)).collect()
+}

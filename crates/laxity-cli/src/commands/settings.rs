@@ -9,7 +9,8 @@ use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
 use laxity_model::{
-    Diagnostic, Existing, Names, PriorityRule, Result, Scheduler, Scope, ShownPath as _, TaskSet, write_file,
+    Diagnostic, Existing, Names, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _, TaskSet,
+    write_file,
 };
 use laxity_place::Method;
 use std::path::{Path, PathBuf};
@@ -107,15 +108,16 @@ impl FromStr for Asked {
     }
 }
 
-/// What `auto` asks for.
-fn schedulers(asked: Asked) -> Vec<Scheduler> {
-    match asked {
-        Asked::One(scheduler) => vec![scheduler],
-        Asked::Auto => {
-            let rules = [PriorityRule::Given, PriorityRule::EarliestDeadlineFirst];
-            SCOPES.into_iter().flat_map(|scope| rules.map(|rule| Scheduler { scope, rule })).collect()
-        }
-    }
+/// What `auto` asks for: scopes with the same cells once.
+fn schedulers(asked: Asked, platform: &Platform) -> Vec<Scheduler> {
+    let Asked::One(scheduler) = asked else {
+        let cells = |scope: &Scope| platform.cells(*scope);
+        let is_first = |&at: &usize| !SCOPES[..at].iter().any(|other| cells(other) == cells(&SCOPES[at]));
+        let rules = [PriorityRule::Given, PriorityRule::EarliestDeadlineFirst];
+        let of = |at: usize| rules.map(|rule| Scheduler { scope: SCOPES[at], rule });
+        return (0..SCOPES.len()).filter(is_first).flat_map(of).collect();
+    };
+    vec![scheduler]
 }
 
 pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
@@ -136,7 +138,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         interrupt,
     };
     let (mut found, mut not) = (None, Vec::new());
-    for scheduler in schedulers(arguments.scheduler) {
+    for scheduler in schedulers(arguments.scheduler, &platform) {
         match question.answer(scheduler)? {
             Ok(one) => {
                 found = Some(one);

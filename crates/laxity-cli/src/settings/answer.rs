@@ -178,12 +178,9 @@ impl SettingsAnswer {
 
 /// What there is of each CPU, in units of 2^-20.
 fn limit(limits: Limits, rule: PriorityRule) -> u64 {
-    match (rule, limits.share) {
-        (PriorityRule::EarliestDeadlineFirst, _) => limits.deadline_q20(),
-        (_, Some((runtime, period))) => {
-            u64::try_from((u128::from(runtime) << 20) / u128::from(period)).unwrap_or(u64::MAX)
-        }
-        (_, None) => 1 << 20,
+    match rule {
+        PriorityRule::EarliestDeadlineFirst => limits.deadline_q20(),
+        _ => limits.share_q20(),
     }
 }
 

@@ -209,6 +209,12 @@ impl Inside<'_> {
         Some(served.iter().map(asked).collect())
     }
 
+    /// What a task needs of a core at the least, in units of 2^-20, rounded down.
+    pub fn least_bandwidth_q20(&self, at: usize) -> u64 {
+        let task = self.task(at);
+        Reservation { runtime: task.wcet, deadline: task.period, period: task.period }.bandwidth_q20()
+    }
+
     /// Whether there is room for the tasks in what the kernel leaves to real-time threads.
     fn is_within_share(&self) -> bool {
         let Some((runtime, period)) = self.cells.limits.share else { return true };

@@ -44,11 +44,15 @@ impl Limits {
         Limits { rules, share: limits.share(), servers_q20, whose }
     }
 
-    /// What SCHED_DEADLINE admits of each CPU, in units of 2^-20: the limit as the kernel rounds it, less its servers.
-    pub fn deadline_q20(&self) -> u64 {
+    /// What the kernel leaves of each CPU to real-time threads, in units of 2^-20, as it rounds it.
+    pub fn share_q20(&self) -> u64 {
         let (runtime, period) = self.share.unwrap_or((1, 1));
-        let limit = (u128::from(runtime) << 20) / u128::from(period);
-        u64::try_from(limit).unwrap_or(u64::MAX).saturating_sub(self.servers_q20)
+        ratio(runtime, period)
+    }
+
+    /// What SCHED_DEADLINE admits of each CPU, in units of 2^-20: the same less the kernel's servers.
+    pub fn deadline_q20(&self) -> u64 {
+        self.share_q20().saturating_sub(self.servers_q20)
     }
 }
 

@@ -117,7 +117,7 @@ impl Question<'_> {
         }
         let placed = match places::find(self, &cells, scope)? {
             Ok(placed) => placed,
-            Err(reason) => return Ok(Err(not(None, reason))),
+            Err((task, reason)) => return Ok(Err(not(task, reason))),
         };
         Ok(self.proven(&cells, &placed).map_err(|(task, reason)| not(task, reason)))
     }
@@ -181,7 +181,7 @@ impl Question<'_> {
             found.push(FoundCell { cpus: cpus.clone(), tasks: ids.clone(), order, bandwidth_q20 });
         }
         let mut settings: Vec<Setting> = settings.into_iter().flatten().collect();
-        let (verdict, notes) = self.judged(cells, tasks, &found)?;
+        let (verdict, notes) = self.judged(cells, judged_as(cells.scheduler), tasks, &found)?;
         self.bound(&verdict, &mut settings);
         Ok(Found {
             scheduler: cells.scheduler,
@@ -193,10 +193,11 @@ impl Question<'_> {
         })
     }
 
-    /// The verdict of `analyze` on what is set.
+    /// The verdict of `analyze` on tasks in cells, under a scheduler.
     fn judged(
         &self,
         cells: &Cells<'_>,
+        judge: Scheduler,
         tasks: Vec<laxity_model::Task>,
         found: &[FoundCell],
     ) -> std::result::Result<(VerdictAnswer, Vec<String>), (Option<String>, String)> {
@@ -209,7 +210,7 @@ impl Question<'_> {
         };
         let record = PlacementRecord { method: String::new(), bins: vec![], ordinary: vec![], notes: vec![] };
         let placed = Placed { cells: found.iter().map(cell).collect(), record, ordinary: Vec::new() };
-        let judge = Analysed::Linux(judged_as(cells.scheduler));
+        let judge = Analysed::Linux(judge);
         let charge = self.charges.of(Analysed::Linux(cells.scheduler), self.platform);
         let placed = PlacedSet::of(&set, judge, self.platform, &placed, charge, &ServerSizes::NONE).map_err(
             |Failed { assumption, task }| {
@@ -240,29 +241,45 @@ impl Question<'_> {
         }
     }
 
-    /// Why nothing can be set for these tasks together.
+    /// Why nothing can be set for these tasks together: what there is of the cores, or what the tests say of the tasks as they are, by
+    /// EDF or with deadline-monotonic priorities.
     fn refused(&self, cells: &Cells<'_>, cell: usize, ids: &[usize]) -> (Option<String>, String) {
-        let (cpus, speed) = &cells.cells[cell];
-        if speed.is_none() {
+        let (cpus, Some(speed)) = &cells.cells[cell] else {
+            let cpus = &cells.cells[cell].0;
             return (None, format!("CPUs {cpus} differ in speed: no test says anything of them together"));
-        }
-        let names: Vec<_> = ids.iter().map(|&id| format!("`{}`", self.set.tasks()[id].name)).collect();
-        let limit = match cells.scheduler.rule {
-            PriorityRule::EarliestDeadlineFirst => format!(
-                "admission has {:.3} of each CPU",
-                laxity_model::Utilization::ratio(self.limits.deadline_q20(), 1 << 20)
-            ),
-            _ => match self.limits.share {
-                Some((runtime, period)) => {
-                    format!(
-                        "the kernel leaves {:.3} of each CPU",
-                        laxity_model::Utilization::ratio(runtime, period)
-                    )
-                }
-                None => "all of each CPU is theirs".to_owned(),
-            },
         };
-        (None, format!("CPUs {cpus}: nothing is proven of {} together ({limit})", names.join(", ")))
+        let processors = u32::try_from(cpus.len()).unwrap_or(u32::MAX);
+        let inside = Inside {
+            cells,
+            processors,
+            speed: *speed,
+            numbers: ids.iter().map(|id| cells.numbers[id]).collect(),
+        };
+        let edf = cells.scheduler.rule == PriorityRule::EarliestDeadlineFirst;
+        let limit = if edf { self.limits.deadline_q20() } else { self.limits.share_q20() };
+        let limit = limit.saturating_mul(processors.into());
+        let needed: u64 = (0..ids.len()).map(|at| inside.least_bandwidth_q20(at)).sum();
+        if needed > limit {
+            let whose =
+                if edf { "that the kernel admits" } else { "that the kernel leaves to real-time threads" };
+            let share = |q20| laxity_model::Utilization::ratio(q20, 1 << 20);
+            return (
+                None,
+                format!("CPUs {cpus}: {:.4} is needed, of {:.4} {whose}", share(needed), share(limit)),
+            );
+        }
+        let rule = if edf { PriorityRule::EarliestDeadlineFirst } else { PriorityRule::DeadlineMonotonic };
+        let as_they_are = Scheduler { rule, ..cells.scheduler };
+        let one = FoundCell { cpus: cpus.clone(), tasks: ids.to_vec(), order: None, bandwidth_q20: 0 };
+        match self.judged(cells, as_they_are, self.set.tasks().to_vec(), &[one]) {
+            Err(why) => why,
+            Ok(_) => (
+                None,
+                format!(
+                    "CPUs {cpus}: nothing that can be set is proven, though the tasks as they are would be under {as_they_are}"
+                ),
+            ),
+        }
     }
 }
 
@@ -287,10 +304,7 @@ fn parameters(inside: &Inside<'_>, chosen: &Chosen) -> (Option<Order>, Vec<Param
 fn bandwidth(inside: &Inside<'_>, parameters: &[Parameters]) -> u64 {
     let of = |(at, parameters): (usize, &Parameters)| match parameters {
         Parameters::Reservation(one) => one.bandwidth_q20(),
-        Parameters::Level(_) => {
-            let task = inside.task(at);
-            Reservation { runtime: task.wcet, deadline: task.period, period: task.period }.bandwidth_q20()
-        }
+        Parameters::Level(_) => inside.least_bandwidth_q20(at),
     };
     parameters.iter().enumerate().map(of).sum()
 }

@@ -20,12 +20,15 @@ pub struct Places {
     pub method: String,
 }
 
+/// The task because of which there are none, and why.
+pub type Why = (Option<String>, String);
+
 /// Places in which something can be set for all tasks; in words, why there are none.
 pub fn find(
     question: &Question<'_>,
     cells: &Cells<'_>,
     scope: Scope,
-) -> Result<std::result::Result<Places, String>> {
+) -> Result<std::result::Result<Places, Why>> {
     let ids: Vec<usize> = question.set.real_time().map(|(id, _)| id).collect();
     if scope == Scope::Global {
         return Ok(Ok(Places { tasks: vec![ids], method: "one queue for all cores".into() }));
@@ -78,7 +81,7 @@ fn by_method(
     cells: &Cells<'_>,
     scope: Scope,
     method: Method,
-) -> Result<std::result::Result<Places, String>> {
+) -> Result<std::result::Result<Places, Why>> {
     let placing = Placing {
         platform: question.platform,
         method,
@@ -96,7 +99,7 @@ fn by_method(
     };
     let placement = match request.place(method) {
         Ok(placement) => placement,
-        Err(error) => return Ok(Err(reason(&error))),
+        Err(error) => return Ok(Err((None, reason(&error)))),
     };
     let places = Places { tasks: placement.tasks_by_bin(), method: method.to_string() };
     let refused = places
@@ -106,7 +109,7 @@ fn by_method(
         .find(|(cell, ids)| !ids.is_empty() && cells.choose(*cell, ids).is_none());
     Ok(match refused {
         None => Ok(places),
-        Some((cell, ids)) => Err(question.refused(cells, cell, ids).1),
+        Some((cell, ids)) => Err(question.refused(cells, cell, ids)),
     })
 }
 
@@ -114,7 +117,7 @@ fn exhaustive(
     question: &Question<'_>,
     cells: &Cells<'_>,
     mut ids: Vec<usize>,
-) -> std::result::Result<Places, String> {
+) -> std::result::Result<Places, Why> {
     let tasks = question.set.tasks();
     // The densest first: what cannot be is found early.
     ids.sort_by(|&one, &other| tasks[other].density().cmp(&tasks[one].density()).then(one.cmp(&other)));
@@ -143,10 +146,11 @@ fn exhaustive(
             of_cells.iter_mut().for_each(|of| of.sort_unstable());
             Ok(Places { tasks: of_cells, method: "a search of all partitions".into() })
         }
-        Partition::None => {
-            Err("in no partition of the tasks onto the cores is all proven and admitted (all were looked at)"
-                .into())
-        }
-        Partition::OutOfTrials => Err("no partition was found in which all is proven and admitted".into()),
+        Partition::None => Err((None, NOWHERE.into())),
+        Partition::OutOfTrials => Err((None, NOT_FOUND.into())),
     }
 }
+
+const NOWHERE: &str =
+    "in no partition of the tasks onto the cores is all proven and admitted (all were looked at)";
+const NOT_FOUND: &str = "no partition was found in which all is proven and admitted";
