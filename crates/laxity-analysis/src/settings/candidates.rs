@@ -1,11 +1,11 @@
 //! Reservations that serve a task, the least bandwidth first.
 //!
-//! 1. D <= T, and the kernel takes T: (C, T, T), or (C + 1 ns, D, T) where D < T ([`Reservation`] says why). The demand is the task's
-//!    own, but for the 1 ns, and so is the bandwidth, C/T, which every reservation needs: no other is looked for. (The kernel's least
-//!    budget stands for a C that is shorter; no period beyond T serves the task.)
-//! 2. T is longer than the kernel's longest period: a job in several pieces of ceil(C/k).
-//! 3. D > T, which the kernel does not take as it is: d = P = p with the least Q that serves it. p = T and multiples of it have the
-//!    bandwidth C/T; others can have a demand that goes better with other tasks'.
+//! 1. D <= T, and the kernel takes T: (C, T, T), or (C + 1 ns, D + 1 ns, T) where D < T ([`Reservation`] says why). The demand is the
+//!    task's own, but for the 1 ns, and so is the bandwidth, C/T, which every reservation needs: no other is looked for. Where C is
+//!    shorter than the kernel's least budget, the budget is that, and the deadline as much later.
+//! 2. T is longer than the kernel's longest period: a job in several pieces.
+//! 3. D > T, which the kernel does not take as it is, or T shorter than its shortest period: d = P = p with the least Q that serves it.
+//!    p = T and multiples of it have the bandwidth C/T; others can have a demand that goes better with other tasks'.
 
 use super::{KernelRules, Reservation};
 use crate::SporadicTask;
@@ -24,14 +24,13 @@ const PIECES_MAX: u64 = 4_096;
 /// What serves the task and is taken by the kernel: none better in bandwidth, deadline and period at once than another that is
 /// listed. Empty if there is nothing. The task has no jitter.
 pub fn candidates(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
-    let own = Reservation {
-        runtime: (task.wcet + u64::from(task.deadline < task.period)).max(rules.runtime_min),
-        deadline: task.deadline,
-        period: task.period,
-    };
+    let runtime = (task.wcet + u64::from(task.deadline < task.period)).max(rules.runtime_min);
+    let deadline = (task.deadline + (runtime - task.wcet)).min(task.period);
+    let own = Reservation { runtime, deadline, period: task.period };
     let mut found = vec![own];
     // Of times so short that 1 ns matters, all are looked at.
-    if task.deadline > task.period || task.period > rules.period_max || task.wcet < SHORT {
+    let taken = (rules.period_min..=rules.period_max).contains(&task.period);
+    if task.deadline > task.period || !taken || task.wcet < SHORT {
         found.extend(in_pieces(task, rules));
         found.extend(periods(task, rules).into_iter().filter_map(|period| implicit(task, period, rules)));
     }
@@ -62,16 +61,17 @@ fn in_pieces(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
         let shortest = (window / pieces).min(rules.period_max);
         for period in [longest, longest.midpoint(shortest), shortest] {
             let Some(left) = window.checked_sub((pieces - 1) * period) else { continue };
-            let deadline = left.min(period);
-            let all = task.wcet + u64::from(deadline < period);
+            let all = task.wcet + u64::from(left < period);
             let runtime = all.div_ceil(pieces).max(rules.runtime_min);
+            let unused = (pieces * runtime).saturating_sub(task.wcet);
+            let deadline = (left + unused).min(period);
             found.push(Reservation { runtime, deadline, period });
         }
     }
     found
 }
 
-/// Periods for reservations with d = P, up to D: multiples of T first.
+/// Periods for reservations with d = P: multiples of T first.
 fn periods(task: &SporadicTask, rules: KernelRules) -> Vec<u64> {
     let [deadline, period] = [task.deadline, task.period];
     let mut all: Vec<u64> = (1..=(deadline / period).min(JOBS_MAX)).map(|jobs| jobs * period).collect();
@@ -85,8 +85,10 @@ fn periods(task: &SporadicTask, rules: KernelRules) -> Vec<u64> {
     let fewest = period.div_ceil(rules.period_max);
     all.extend((fewest..=fewest + PIECES_MORE).map(|pieces| period / pieces));
     // Short times have few whole ns to choose from.
-    all.extend(1..=deadline.min(SHORT));
-    let range = rules.period_min.max(1)..=rules.period_max.min(deadline);
+    if task.wcet < SHORT {
+        all.extend(1..=SHORT);
+    }
+    let range = rules.period_min.max(1)..=rules.period_max;
     all.retain(|period| range.contains(period));
     all
 }
@@ -123,11 +125,13 @@ mod tests {
 
     #[test]
     fn a_constrained_task_is_its_own_reservation() {
-        let own = Reservation { runtime: MS + 1, deadline: 3 * MS, period: 10 * MS };
+        let own = Reservation { runtime: MS + 1, deadline: 3 * MS + 1, period: 10 * MS };
         assert_eq!(of(MS, 3 * MS, 10 * MS), [own]);
         assert_eq!(of(100, 3 * MS, 10 * MS)[0].runtime, 1_024);
-        assert_eq!(of(100, 1_000, 10 * MS), [], "no budget of 1024 ns fits into a deadline of 1000 ns");
-        assert_eq!(of(10_000, 50_000, 50_000), [], "the kernel takes no period of 50 us");
+        let short = Reservation { runtime: 1_024, deadline: 1_924, period: 10 * MS };
+        assert_eq!(of(100, 1_000, 10 * MS), [short], "1024 ns by 1924 ns are 100 ns by 1000 ns");
+        let often = Reservation { runtime: 60_000, deadline: 100_000, period: 100_000 };
+        assert_eq!(of(10_000, 50_000, 50_000)[0], often, "the kernel takes no period of 50 us");
     }
 
     #[test]

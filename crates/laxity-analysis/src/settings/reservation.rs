@@ -13,7 +13,7 @@
 //!    (Abeni, Lipari, Lelli: Constant bandwidth server revisited, SIGBED Review 11(4), 2015).
 //!
 //! 4 and 5 together: a job with d < P that used up its budget of exactly C shortens the budget of a job that comes a little later than
-//! P after it. So with d < P a budget is to be longer than what a job needs, by 1 ns.
+//! P after it. So with d < P a budget is to be longer than what a job needs, by 1 ns, and a deadline may be as much later.
 //!
 //! A reservation is granted if all of them are schedulable under EDF as sporadic tasks (Q, d, P): each has its budget by its deadline.
 
@@ -80,33 +80,44 @@ impl Reservation {
     /// Whether every job of the task completes by its deadline if the reservation is granted. The task has no jitter, and its jobs do
     /// not suspend themselves. Sufficient.
     ///
-    /// With d < P: a job takes k periods, where (k - 1) Q <= C < k Q, and has completed (k - 1) P + d after its arrival. The k-th budget
-    /// is not used up, so that the server is not set for the next period (4); the next job arrives after the k-th, where it finds a
-    /// server as the first did.
+    /// What a job does not use of its budget comes off the time by which it has completed: at no time is more of a budget left than
+    /// there is time to its deadline, for the scheduler does not know that the job ends.
+    ///
+    /// With d < P: a job takes k = ceil(C/Q) budgets, and has completed (k - 1) P + d - (k Q - C) after its arrival. The next arrives
+    /// (floor(C/Q) + 1) P later or more. If the last budget was not used up, its deadline and its period are over by then; if it was, so
+    /// is the period after it, for which the server was set (4). So the next finds a server as the first did.
     ///
     /// With d = P: see [`Reservation::response_bound`].
     pub fn serves(&self, task: &SporadicTask) -> bool {
         if self.runtime == 0 || self.runtime > self.deadline || self.deadline > self.period {
             return false;
         }
-        let product = |one: u64, other: u64| u128::from(one) * u128::from(other);
-        if self.deadline < self.period {
-            let pieces = task.wcet / self.runtime + 1;
-            return product(pieces - 1, self.period) + u128::from(self.deadline) <= u128::from(task.deadline)
-                && product(pieces, self.period) <= u128::from(task.period);
-        }
-        product(self.runtime, task.period) >= product(task.wcet, self.period)
-            && self.response_bound(task) <= u128::from(task.deadline)
+        let [q, d, p] = [self.runtime, self.deadline, self.period].map(u128::from);
+        let [c, t] = [task.wcet, task.period].map(u128::from);
+        let completed = if self.deadline < self.period {
+            if (c / q + 1) * p > t {
+                return false;
+            }
+            let budgets = c.div_ceil(q);
+            (budgets - 1) * p + d - (budgets * q - c)
+        } else {
+            if q * t < c * p {
+                return false;
+            }
+            self.response_bound(task)
+        };
+        completed <= u128::from(task.deadline)
     }
 
     /// The longest response time of the task with d = P and Q/P >= C/T.
     ///
     /// Let s be when the server last had its deadline and its budget anew (rule 1 or 2). The n-th job since s arrives at
     /// s + (n - 1) T or later, and by its completion at most n C has been used since s, of budgets of Q that are given by s + P,
-    /// s + 2P ...: it has completed by s + ceil(n C/Q) P. So the response time is at most
+    /// s + 2P ...: with b = ceil(n C/Q) it has completed by s + b P, less what it leaves of the last budget. So the response time is at
+    /// most
     ///
     /// ```text
-    /// max over n >= 1 of ceil(n C / Q) P - (n - 1) T.
+    /// max over n >= 1 of b P - (b Q - n C) - (n - 1) T.
     /// ```
     ///
     /// The budgets follow each other without a gap: a job that arrives where no other is pending finds the virtual time
@@ -118,13 +129,11 @@ impl Reservation {
         let mut longest = 0;
         for job in 1..=u128::from(JOBS_MAX) {
             let before = (job - 1) * t;
-            longest = longest.max(((job * c).div_ceil(q) * p).saturating_sub(before));
-            // ceil(x) <= x + (Q - 1)/Q, and C P/Q <= T: no later job exceeds this.
+            let budgets = (job * c).div_ceil(q);
+            longest = longest.max((budgets * p - (budgets * q - job * c)).saturating_sub(before));
+            // b <= (n C + Q - 1)/Q, and C P/Q <= T: no later job exceeds this.
             let later = (((job + 1) * c * p + (q - 1) * p) / q).saturating_sub(before + t);
-            if later <= longest {
-                return longest;
-            }
-            if (job * c).is_multiple_of(q) && job * c / q * p == job * t {
+            if later <= longest || ((job * c).is_multiple_of(q) && job * c / q * p == job * t) {
                 return longest;
             }
         }
@@ -157,28 +166,30 @@ mod tests {
 
     #[test]
     fn a_task_is_served_by_its_own_parameters() {
-        for (wcet, deadline, period) in [(1, 2, 9), (2, 5, 9), (3, 9, 9)] {
+        for (wcet, deadline, period) in [(1, 1, 9), (2, 5, 9), (3, 9, 9)] {
             let task = SporadicTask::constrained(wcet, deadline, period);
-            let least = if deadline < period { wcet + 1 } else { wcet };
-            assert!(reservation(least, deadline, period).serves(&task));
-            assert!(!reservation(least - 1, deadline, period).serves(&task));
-            assert!(!reservation(least, deadline, period + 1).serves(&task));
+            let more = u64::from(deadline < period);
+            assert!(reservation(wcet + more, deadline + more, period).serves(&task));
+            assert!(!reservation(wcet + more, deadline + more + 1, period + 1).serves(&task));
+            assert!(!reservation(wcet, deadline, period).serves(&task) || more == 0, "used up to the last");
         }
     }
 
     #[test]
     fn jobs_share_a_budget_where_deadlines_are_late() {
-        // T = 4: three halves of C in 6. The second job of a period waits for the next: 12 - 4.
+        // T = 4: three halves of C in 6. The second job of a period waits for the next: 12 - 4, less the 2 that it leaves.
         let late = |deadline| SporadicTask::constrained(2, deadline, 4);
-        assert!(reservation(3, 6, 6).serves(&late(8)));
-        assert!(!reservation(3, 6, 6).serves(&late(7)));
+        assert!(reservation(3, 6, 6).serves(&late(6)));
+        assert!(!reservation(3, 6, 6).serves(&late(5)));
         assert!(reservation(4, 8, 8).serves(&late(8)));
         // Pieces: 3 by 6, so that 4 take 12.
         let long = SporadicTask::constrained(4, 12, 12);
         assert!(reservation(2, 6, 6).serves(&long));
         assert!(!reservation(2, 6, 7).serves(&long), "the second piece comes by 13");
-        assert!(reservation(3, 5, 6).serves(&SporadicTask::constrained(4, 11, 12)));
-        assert!(!reservation(3, 5, 6).serves(&SporadicTask::constrained(4, 10, 12)));
-        assert!(!reservation(2, 5, 6).serves(&SporadicTask::constrained(4, 11, 12)), "used up to the last");
+        assert!(
+            reservation(3, 5, 6).serves(&SporadicTask::constrained(4, 9, 12)),
+            "6 + 5, less 2 of the second"
+        );
+        assert!(!reservation(3, 5, 6).serves(&SporadicTask::constrained(4, 8, 12)));
     }
 }
