@@ -2,9 +2,11 @@
 
 mod calls;
 mod host;
+mod patience;
 
 use calls::{json, prints, text, utf8};
 use host::{laxity, words};
+use patience::patiently;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +34,11 @@ impl Desk {
     }
 
     fn call(&self, command: &str, call: &[&str]) -> Output {
-        laxity().current_dir(self.0.path()).arg(command).args(call).output().expect("laxity runs")
+        patiently(|| {
+            let mut program = laxity();
+            program.current_dir(self.0.path()).arg(command).args(call);
+            program
+        })
     }
 
     /// The answer, and the exit code.
