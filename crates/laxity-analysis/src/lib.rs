@@ -31,6 +31,7 @@ mod pfair;
 mod priority_order;
 mod remaining;
 pub mod scheduler;
+pub mod settings;
 mod sporadic;
 mod test;
 mod uniprocessor;

@@ -137,6 +137,8 @@ pub enum Command {
     Run(RunArguments),
     /// Say what is proven of a task set under given schedulers, with overheads.
     Analyze(Box<crate::commands::analyze::AnalyzeArguments>),
+    /// Say what to set for each thread, so that all is proven: priorities or budgets, and CPUs.
+    Settings(Box<crate::commands::settings::SettingsArguments>),
     /// Simulate a task set under given schedulers on any number of cores.
     Simulate(SimulateArguments),
     /// Check that simulated schedules are what their schedulers' definitions say.

@@ -16,6 +16,7 @@ mod output;
 mod overheads;
 mod progress;
 mod promotion;
+mod settings;
 mod shipped;
 mod simulation;
 mod study;

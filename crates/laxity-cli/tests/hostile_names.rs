@@ -175,6 +175,13 @@ fn calls_of(command: &str, files: &Files, names: &mut Names) -> Option<Vec<Call>
             call(&[good, &"--cpus", &"2", &"--costs", &files.bad[10]]),
             call(&[good, &"--cpus", &"2", &"--json"]),
         ],
+        "settings" => vec![
+            on_two(good),
+            on_two(&files.bad[0]),
+            call(&[good, &"--platform", platform]),
+            call(&[good, &"--cpus", &"2", &"--json"]),
+            call(&[good, &"--cpus", &"2", &"--scheduler", &name]),
+        ],
         "simulate" => vec![
             two(good, &simulated),
             two(&files.bad[2], &simulated),

@@ -123,7 +123,7 @@ pub struct CellAnswer {
 }
 
 /// A verdict.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VerdictAnswer {
     /// What is known.
     pub verdict: VerdictName,
@@ -144,7 +144,7 @@ pub struct VerdictAnswer {
 }
 
 /// What is proven of each task.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BoundsAnswer {
     /// What the times are.
     pub kind: BoundsKind,
@@ -165,7 +165,7 @@ pub enum BoundsKind {
 }
 
 /// A bound.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TaskBound {
     /// Name of the task.
     pub task: String,

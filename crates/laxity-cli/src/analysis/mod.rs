@@ -19,6 +19,8 @@ mod verdicts;
 use admission::Wanted;
 pub use beside::analyse_beside;
 pub use costs::{ChargedFile, Charges};
+pub use placed::{Failed, PlacedSet, speed};
+pub use verdicts::both as both_verdicts;
 
 use crate::experiment::{Below, Placing};
 use crate::simulation::in_order;
@@ -27,7 +29,6 @@ use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
 use laxity_model::{Duration, Names, Platform, Result, TaskSet};
 use laxity_place::{Fit, Fitting, Method, Overload};
-use placed::PlacedSet;
 use places::{Places, places};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;

@@ -64,7 +64,8 @@ fn notes(schedulers: &[SchedulerAnswer]) -> String {
     notes.iter().map(|(note, whose)| format!("note ({}): {note}\n", whose.join(", "))).collect()
 }
 
-fn table(width: u16) -> Table {
+/// A table of this width at the most.
+pub fn table(width: u16) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_HORIZONTAL_ONLY);
     table.set_content_arrangement(ContentArrangement::Dynamic);

@@ -15,6 +15,7 @@ pub mod promote;
 mod report;
 mod run;
 pub mod schema;
+pub mod settings;
 pub mod shell;
 mod simulate;
 pub mod study;
@@ -53,6 +54,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Check(arguments) => check::check(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Schema(arguments) => schema::schema(&arguments),
+        Command::Settings(arguments) => settings::settings(&arguments),
         Command::Load(arguments) => load::load(&arguments),
         Command::Exec(arguments) => exec::exec(&arguments),
         Command::Promote(arguments) => promote::promote(&arguments),

@@ -43,7 +43,7 @@ const fn published(name: &'static str, description: &'static str, schema: fn() -
 }
 
 /// All of them: first what laxity reads, then what it writes.
-pub const ALL: [Published; 16] = [
+pub const ALL: [Published; 17] = [
     published("task-set", "task sets (TOML, JSON)", laxity_model::task_set_schema),
     published("platform", "platforms (TOML, JSON)", laxity_model::platform_schema),
     published("costs", "what a simulated kernel costs (TOML)", laxity_sim::costs::costs_schema),
@@ -57,6 +57,7 @@ pub const ALL: [Published; 16] = [
     published("answer", "run, compare, simulate and report --json; summary.json", super::report::schema),
     published("summary", "the metrics in an answer", laxity_trace::summary_schema),
     published("analysis", "analyze --json", crate::analysis::answer::schema),
+    published("settings", "settings --json", crate::settings::answer::schema),
     published("verification", "verify --json", super::verify::schema),
     published("verdict", "the verdict on a run, in a verification", laxity_oracle::verdict_schema),
     published("doctor", "doctor --json", laxity_doctor::doctor_schema),

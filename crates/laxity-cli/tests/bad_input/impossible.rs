@@ -147,10 +147,7 @@ fn where_no_scheduler_can_run_a_set_every_reason_is_given() {
     bench.refuses(&["place", "stray.toml"], &names);
     bench.refuses(&["compare", "stray.toml", "--out", "out"], &names);
     let edf = |set| ["run", set, "--scheduler", "g-edf", "--out", "out"];
-    bench.refuses(
-        &edf("late.toml"),
-        &["task `a`", "deadline 20ms", "period 10ms", "D <= T", "SCHED_FIFO"],
-    );
+    bench.refuses(&edf("late.toml"), &["task `a`", "deadline 20ms", "period 10ms", "D <= T", "SCHED_FIFO"]);
     bench.refuses(&edf("rare.toml"), &["task `a`", "period 5s", "4194.304ms", "sched_deadline_period"]);
     bench.refuses(&edf("often.toml"), &["task `a`", "period 50us", "100us"]);
 }

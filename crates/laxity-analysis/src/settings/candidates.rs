@@ -1,0 +1,151 @@
+//! Reservations that serve a task, the least bandwidth first.
+//!
+//! 1. D <= T, and the kernel takes T: (C, T, T), or (C + 1 ns, D + 1 ns, T) where D < T ([`Reservation`] says why). The demand is the
+//!    task's own, but for the 1 ns, and so is the bandwidth, C/T, which every reservation needs: no other is looked for. Where C is
+//!    shorter than the kernel's least budget, the budget is that, and the deadline as much later.
+//! 2. T is longer than the kernel's longest period: a job in several pieces.
+//! 3. D > T, which the kernel does not take as it is, or T shorter than its shortest period: d = P = p with the least Q that serves it.
+//!    p = T and multiples of it have the bandwidth C/T; others can have a demand that goes better with other tasks'.
+
+use super::{KernelRules, Reservation};
+use crate::SporadicTask;
+
+/// Multiples of T that are looked at.
+const JOBS_MAX: u64 = 16;
+/// Parts of T and of D that are looked at.
+const PARTS_MAX: u64 = 6;
+/// Shorter times are tried one by one.
+const SHORT: u64 = 32;
+/// Pieces beyond the fewest.
+const PIECES_MORE: u64 = 4;
+/// Pieces of a job.
+const PIECES_MAX: u64 = 4_096;
+
+/// What serves the task and is taken by the kernel: none better in bandwidth, deadline and period at once than another that is
+/// listed. Empty if there is nothing. The task has no jitter.
+pub fn candidates(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
+    let runtime = (task.wcet + u64::from(task.deadline < task.period)).max(rules.runtime_min);
+    let deadline = (task.deadline + (runtime - task.wcet)).min(task.period);
+    let own = Reservation { runtime, deadline, period: task.period };
+    let mut found = vec![own];
+    // Of times so short that 1 ns matters, all are looked at.
+    let taken = (rules.period_min..=rules.period_max).contains(&task.period);
+    if task.deadline > task.period || !taken || task.wcet < SHORT {
+        found.extend(in_pieces(task, rules));
+        found.extend(periods(task, rules).into_iter().filter_map(|period| implicit(task, period, rules)));
+    }
+    found.retain(|one| one.is_accepted(rules) && one.serves(task));
+    // Stable: of equal bandwidths, the more natural first.
+    found.sort_by(Reservation::cmp_bandwidth);
+    let mut kept: Vec<Reservation> = Vec::new();
+    for one in found {
+        if !kept.iter().any(|better| is_no_worse(better, &one)) {
+            kept.push(one);
+        }
+    }
+    kept
+}
+
+/// Whether the demand of one never exceeds that of the other.
+fn is_no_worse(one: &Reservation, other: &Reservation) -> bool {
+    one.runtime <= other.runtime && one.deadline >= other.deadline && one.period >= other.period
+}
+
+/// Long periods: k budgets for a job.
+fn in_pieces(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
+    let window = task.density_window();
+    let fewest = task.period.div_ceil(rules.period_max);
+    let mut found = Vec::new();
+    for pieces in 1..=(fewest + PIECES_MORE).min(PIECES_MAX) {
+        let longest = (task.period / pieces).min(rules.period_max);
+        let shortest = (window / pieces).min(rules.period_max);
+        for period in [longest, longest.midpoint(shortest), shortest] {
+            let Some(left) = window.checked_sub((pieces - 1) * period) else { continue };
+            let all = task.wcet + u64::from(left < period);
+            let runtime = all.div_ceil(pieces).max(rules.runtime_min);
+            let unused = (pieces * runtime).saturating_sub(task.wcet);
+            let deadline = (left + unused).min(period);
+            found.push(Reservation { runtime, deadline, period });
+        }
+    }
+    found
+}
+
+/// Periods for reservations with d = P: multiples of T first.
+fn periods(task: &SporadicTask, rules: KernelRules) -> Vec<u64> {
+    let [deadline, period] = [task.deadline, task.period];
+    let mut all: Vec<u64> = (1..=(deadline / period).min(JOBS_MAX)).map(|jobs| jobs * period).collect();
+    all.push(deadline);
+    all.push(deadline.saturating_sub(period));
+    for parts in 2..=PARTS_MAX {
+        all.push(deadline / parts);
+        all.extend((1..=parts * 3).map(|times| period * times / parts));
+    }
+    all.extend([rules.period_min, rules.period_max]);
+    let fewest = period.div_ceil(rules.period_max);
+    all.extend((fewest..=fewest + PIECES_MORE).map(|pieces| period / pieces));
+    // Short times have few whole ns to choose from.
+    if task.wcet < SHORT {
+        all.extend(1..=SHORT);
+    }
+    let range = rules.period_min.max(1)..=rules.period_max;
+    all.retain(|period| range.contains(period));
+    all
+}
+
+/// The least budget with which d = P = `period` serves the task.
+fn implicit(task: &SporadicTask, period: u64, rules: KernelRules) -> Option<Reservation> {
+    let with = |runtime| Reservation { runtime, deadline: period, period };
+    let least = (u128::from(task.wcet) * u128::from(period)).div_ceil(u128::from(task.period));
+    let mut least = u64::try_from(least).ok()?.max(rules.runtime_min);
+    if least > period || !with(period).serves(task) {
+        return None;
+    }
+    // The bandwidth C/T itself, whose response time is exact; a little more may only have a bound.
+    if with(least).serves(task) {
+        return Some(with(least));
+    }
+    let mut most = period;
+    while least < most {
+        let middle = least.midpoint(most);
+        if with(middle).serves(task) { most = middle } else { least = middle + 1 }
+    }
+    Some(with(most))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn of(wcet: u64, deadline: u64, period: u64) -> Vec<Reservation> {
+        candidates(&SporadicTask::constrained(wcet, deadline, period), KernelRules::default())
+    }
+
+    #[test]
+    fn a_constrained_task_is_its_own_reservation() {
+        let own = Reservation { runtime: MS + 1, deadline: 3 * MS + 1, period: 10 * MS };
+        assert_eq!(of(MS, 3 * MS, 10 * MS), [own]);
+        assert_eq!(of(100, 3 * MS, 10 * MS)[0].runtime, 1_024);
+        let short = Reservation { runtime: 1_024, deadline: 1_924, period: 10 * MS };
+        assert_eq!(of(100, 1_000, 10 * MS), [short], "1024 ns by 1924 ns are 100 ns by 1000 ns");
+        let often = Reservation { runtime: 60_000, deadline: 100_000, period: 100_000 };
+        assert_eq!(of(10_000, 50_000, 50_000)[0], often, "the kernel takes no period of 50 us");
+    }
+
+    #[test]
+    fn late_deadlines_let_jobs_share_periods() {
+        let found = of(10_000, 100_000, 50_000);
+        assert_eq!(found[0], Reservation { runtime: 20_000, deadline: 100_000, period: 100_000 });
+        let found = of(MS, 30 * MS, 10 * MS);
+        assert_eq!(found[0], Reservation { runtime: MS, deadline: 10 * MS, period: 10 * MS });
+        assert!(found.contains(&Reservation { runtime: 3 * MS, deadline: 30 * MS, period: 30 * MS }));
+    }
+
+    #[test]
+    fn long_periods_are_served_in_pieces() {
+        let found = of(1_000 * MS, 10_000 * MS, 10_000 * MS);
+        assert_eq!(found[0], Reservation { runtime: 250 * MS, deadline: 2_500 * MS, period: 2_500 * MS });
+    }
+}

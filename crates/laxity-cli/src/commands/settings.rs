@@ -1,0 +1,175 @@
+//! `laxity settings`.
+
+use super::read_set;
+use crate::analysis::{ChargedFile, Charges};
+use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
+use crate::settings::answer::Answer;
+use crate::settings::{Found, Limits, Question, text};
+use crate::{experiment, interrupt, output};
+use clap::Args;
+use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
+use laxity_model::{
+    Diagnostic, Existing, Names, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _, TaskSet,
+    write_file,
+};
+use laxity_place::Method;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::atomic::Ordering::SeqCst;
+
+/// `laxity settings`.
+#[derive(Args)]
+#[command(after_long_help = "\
+Says what to set for each thread, so that no job misses its deadline whatever arrives: policy, priority or runtime, deadline and \
+period, and CPUs. What is set is proven by the tests of `laxity analyze`, and is what the kernel takes and admits.
+
+SCHED_FIFO (p-fp, c-fp, g-fp): the simplest order of priorities that is proven, rate- or deadline-monotonic, else Audsley's optimal \
+assignment. p-rm and p-dm keep their order. SCHED_DEADLINE (p-edf, c-edf, g-edf): the least bandwidth. Without --scheduler, the \
+first of p-fp, p-edf, c-fp, c-edf, g-fp and g-edf under which all is proven.
+
+Without --platform and --cpus the limits are those of the running kernel, else Linux's defaults.
+
+Exit codes: 0 proven; 1 not proven; 2 usage or input; 130 interrupted.
+
+Examples:
+  laxity settings set.toml
+  laxity settings set.toml --scheduler p-edf --cpus 2
+  # priorities and places for all other commands
+  laxity settings set.toml --scheduler p-fp -o placed.toml
+  # with what scheduling costs
+  laxity settings set.toml --scheduler p-edf \\
+      --overheads cerqueira2014-text/sched-deadline-m8-max")]
+pub struct SettingsArguments {
+    /// The task set
+    #[arg(value_name = "SET")]
+    pub set: PathBuf,
+    /// How files of other tools are read
+    #[command(flatten)]
+    pub import: ImportArguments,
+    /// auto, or p-, c- or g- with edf, rm, dm or fp, such as p-edf
+    #[arg(help_heading = "Schedulers", long, value_name = "NAME", default_value = "auto", value_parser = value::<Asked>)]
+    pub scheduler: Asked,
+    /// How tasks are placed onto cores and clusters; default: by several heuristics and a search
+    #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<Method>)]
+    pub placement: Option<Method>,
+    /// What scheduling costs: a CSV file, or a name that `laxity list overheads` has
+    #[arg(help_heading = "Machine", long, value_name = "FILE", value_parser = value::<ChargedFile>)]
+    pub overheads: Vec<ChargedFile>,
+    /// What a preemption or a migration costs by working set, a CSV file
+    #[arg(help_heading = "Machine", long, value_name = "FILE")]
+    pub cache_delays: Option<PathBuf>,
+    /// Steps that a test may take, the same on every machine
+    #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 24, value_parser = whole::<u64>(1..=u64::MAX))]
+    pub work: u64,
+    /// Write the task set with its places and priorities: a file, or - for standard output
+    #[arg(help_heading = "Output", short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(help_heading = "Output", long, requires = "out")]
+    pub force: bool,
+    /// Print JSON instead of tables
+    #[arg(help_heading = "Output", long)]
+    pub json: bool,
+    /// Which cores
+    #[command(flatten)]
+    pub platform: PlatformArguments,
+}
+
+/// The schedulers that are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// The first under which all is proven.
+    Auto,
+    /// This one.
+    One(Scheduler),
+}
+
+const SCOPES: [Scope; 3] = [Scope::Partitioned, Scope::Clustered, Scope::Global];
+const RULES: [PriorityRule; 4] = [
+    PriorityRule::EarliestDeadlineFirst,
+    PriorityRule::RateMonotonic,
+    PriorityRule::DeadlineMonotonic,
+    PriorityRule::Given,
+];
+
+impl FromStr for Asked {
+    type Err = Diagnostic;
+
+    fn from_str(name: &str) -> Result<Self> {
+        if name == "auto" {
+            return Ok(Asked::Auto);
+        }
+        let all = || SCOPES.into_iter().flat_map(|scope| RULES.map(|rule| Scheduler { scope, rule }));
+        all().find(|scheduler| scheduler.name() == name).map(Asked::One).ok_or_else(|| {
+            let names: Vec<&str> = ["auto"].into_iter().chain(all().map(Scheduler::name)).collect();
+            Names::of("scheduler", &names).unknown(name)
+        })
+    }
+}
+
+/// What `auto` asks for: scopes with the same cells once.
+fn schedulers(asked: Asked, platform: &Platform) -> Vec<Scheduler> {
+    let Asked::One(scheduler) = asked else {
+        let cells = |scope: &Scope| platform.cells(*scope);
+        let is_first = |&at: &usize| !SCOPES[..at].iter().any(|other| cells(other) == cells(&SCOPES[at]));
+        let rules = [PriorityRule::Given, PriorityRule::EarliestDeadlineFirst];
+        let of = |at: usize| rules.map(|rule| Scheduler { scope: SCOPES[at], rule });
+        return (0..SCOPES.len()).filter(is_first).flat_map(of).collect();
+    };
+    vec![scheduler]
+}
+
+pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
+    let interrupt = interrupt::flag()?;
+    let set = read_set(&arguments.set, arguments.import)?;
+    experiment::check_real_time(&set)?;
+    let platform = arguments.platform.resolve_simulated()?;
+    let here = arguments.platform.platform.is_none() && arguments.platform.cpus.is_none();
+    let charges =
+        Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), TICK_PERIOD_DEFAULT)?;
+    let question = Question {
+        set: &set,
+        platform: &platform,
+        placement: arguments.placement,
+        charges: &charges,
+        limits: if here { Limits::of_this_kernel() } else { Limits::of_linux() },
+        work: arguments.work,
+        interrupt,
+    };
+    let (mut found, mut not) = (None, Vec::new());
+    for scheduler in schedulers(arguments.scheduler, &platform) {
+        match question.answer(scheduler)? {
+            Ok(one) => {
+                found = Some(one);
+                break;
+            }
+            Err(reason) => not.push(reason),
+        }
+    }
+    if interrupt.load(SeqCst) {
+        output::say("interrupted: nothing is said of what was not looked at");
+        return Ok(ExitCode::from(output::INTERRUPTED));
+    }
+    let answer = Answer::of(&question, found.as_ref(), not);
+    if arguments.json {
+        output::print_json(&answer)?;
+    } else if arguments.out.as_deref() != Some(Path::new(laxity_model::STANDARD)) {
+        output::print(&text::text(&answer, output::columns()))?;
+    }
+    if let (Some(found), Some(path)) = (&found, &arguments.out) {
+        write(&set, found, path, arguments.force)?;
+    }
+    Ok(output::verdict(found.is_some()))
+}
+
+fn write(set: &TaskSet, found: &Found, path: &Path, force: bool) -> Result<()> {
+    let written = found.written(set)?;
+    let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let text = if json { written.to_json() } else { written.to_toml() };
+    write_file(path, text.as_bytes(), Existing::forced(force))?;
+    if path != Path::new(laxity_model::STANDARD) {
+        output::note(format_args!("wrote {}", path.shown()));
+    }
+    Ok(())
+}

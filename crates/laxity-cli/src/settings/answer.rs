@@ -1,0 +1,241 @@
+//! What `laxity settings --json` prints: `schemas/settings.schema.json`.
+
+use super::{Found, Limits, NotFound, Parameters, Question};
+use crate::analysis::answer::VerdictAnswer;
+use laxity_model::{PriorityRule, Utilization};
+use laxity_run::TASK_PRIORITY_MAX;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Version of the format.
+pub const VERSION: u32 = 1;
+
+/// The answer of `laxity settings`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Answer {
+    /// Version of this format.
+    pub version: u32,
+    /// Name of the set.
+    pub task_set: String,
+    /// The platform's name.
+    pub platform: String,
+    /// What the kernel takes and admits.
+    pub kernel: KernelAnswer,
+    /// What to set; null if nothing is proven.
+    pub settings: Option<SettingsAnswer>,
+    /// The schedulers under which nothing is proven that were asked before.
+    pub not_proven: Vec<NotProvenAnswer>,
+}
+
+/// A kernel's limits.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct KernelAnswer {
+    /// Whose they are.
+    pub whose: String,
+    /// The least budget of SCHED_DEADLINE in ns.
+    pub runtime_min_ns: u64,
+    /// Its shortest period in ns.
+    pub period_min_ns: u64,
+    /// Its longest period in ns.
+    pub period_max_ns: u64,
+    /// What admission has for SCHED_DEADLINE on each CPU: sched_rt_runtime_us less the kernel's servers, in units of 2^-20.
+    pub admission_q20: u64,
+}
+
+/// What to set.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SettingsAnswer {
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// How the tasks were placed.
+    pub placement: String,
+    /// That no deadline is missed, by which tests.
+    pub hard: VerdictAnswer,
+    /// Which tasks share which cores.
+    pub cells: Vec<CellSettings>,
+    /// What to set for each real-time task.
+    pub tasks: Vec<TaskSettings>,
+    /// What is assumed beyond what the tests assume.
+    pub assumptions: Vec<String>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// Cores, and what their tasks need.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CellSettings {
+    /// The cores.
+    pub cpus: String,
+    /// Names of the tasks.
+    pub tasks: Vec<String>,
+    /// By what priorities were assigned; null under SCHED_DEADLINE.
+    pub priorities: Option<String>,
+    /// What admission counts of SCHED_DEADLINE, the sum of C/T of SCHED_FIFO, in units of 2^-20.
+    pub bandwidth_q20: u64,
+    /// What there is of it on these cores.
+    pub limit_q20: u64,
+}
+
+/// What to set for a thread.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TaskSettings {
+    /// Name of the task.
+    pub task: String,
+    /// SCHED_FIFO or SCHED_DEADLINE.
+    pub policy: String,
+    /// The priority of SCHED_FIFO, 99 the highest.
+    pub priority: Option<u32>,
+    /// The budget of SCHED_DEADLINE in ns.
+    pub runtime_ns: Option<u64>,
+    /// Its relative deadline in ns.
+    pub deadline_ns: Option<u64>,
+    /// Its period in ns.
+    pub period_ns: Option<u64>,
+    /// The cores: its affinity, and under SCHED_DEADLINE those of an exclusive cpuset.
+    pub cpus: String,
+    /// When its jobs have completed at the latest, in ns after their arrival.
+    pub response_ns: u64,
+}
+
+/// Why nothing is set under a scheduler.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct NotProvenAnswer {
+    /// Name of the scheduler.
+    pub scheduler: String,
+    /// The task because of which it is not.
+    pub task: Option<String>,
+    /// Why.
+    pub reason: String,
+}
+
+impl Answer {
+    /// Of what was found, or not.
+    pub fn of(question: &Question<'_>, found: Option<&Found>, not: Vec<NotFound>) -> Self {
+        let rules = question.limits.rules;
+        Answer {
+            version: VERSION,
+            task_set: question.set.name().to_owned(),
+            platform: question.platform.name().to_owned(),
+            kernel: KernelAnswer {
+                whose: question.limits.whose.to_owned(),
+                runtime_min_ns: rules.runtime_min,
+                period_min_ns: rules.period_min,
+                period_max_ns: rules.period_max,
+                admission_q20: question.limits.deadline_q20(),
+            },
+            settings: found.map(|found| SettingsAnswer::of(question, found)),
+            not_proven: not
+                .into_iter()
+                .map(|NotFound { scheduler, task, reason }| NotProvenAnswer {
+                    scheduler: scheduler.to_string(),
+                    task,
+                    reason,
+                })
+                .collect(),
+        }
+    }
+}
+
+impl SettingsAnswer {
+    fn of(question: &Question<'_>, found: &Found) -> Self {
+        let name = |&id: &usize| question.set.tasks()[id].name.clone();
+        let cell = |cell: &super::FoundCell| CellSettings {
+            cpus: cell.cpus.to_string(),
+            tasks: cell.tasks.iter().map(name).collect(),
+            priorities: cell.order.map(|order| order.words().to_owned()),
+            bandwidth_q20: cell.bandwidth_q20,
+            limit_q20: limit(question.limits, found.scheduler.rule).saturating_mul(cell.cpus.len() as u64),
+        };
+        let task = |setting: &super::Setting| {
+            let (priority, reservation) = match setting.parameters {
+                Parameters::Level(level) => {
+                    (u32::try_from(level).ok().map(|level| TASK_PRIORITY_MAX - level), None)
+                }
+                Parameters::Reservation(one) => (None, Some(one)),
+            };
+            TaskSettings {
+                task: name(&setting.task),
+                policy: found.scheduler.linux_policy().to_owned(),
+                priority,
+                runtime_ns: reservation.map(|one| one.runtime),
+                deadline_ns: reservation.map(|one| one.deadline),
+                period_ns: reservation.map(|one| one.period),
+                cpus: setting.cpus.to_string(),
+                response_ns: setting.response,
+            }
+        };
+        SettingsAnswer {
+            scheduler: found.scheduler.to_string(),
+            placement: found.placement.clone(),
+            hard: found.verdict.clone(),
+            cells: found.cells.iter().map(cell).collect(),
+            tasks: found.settings.iter().map(task).collect(),
+            assumptions: assumptions(question, found),
+            notes: found.notes.clone(),
+        }
+    }
+}
+
+/// What there is of each CPU, in units of 2^-20.
+fn limit(limits: Limits, rule: PriorityRule) -> u64 {
+    match rule {
+        PriorityRule::EarliestDeadlineFirst => limits.deadline_q20(),
+        _ => limits.share_q20(),
+    }
+}
+
+fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
+    let mut all = vec![
+        "no job needs more than its WCET, and none waits for anything but the processor; the system calls with which a job begins \
+         and ends are part of it"
+            .to_owned(),
+    ];
+    let charged =
+        question.charges.of(laxity_analysis::scheduler::Analysed::Linux(found.scheduler), question.platform);
+    if charged.is_none() {
+        all.push("scheduling, interrupts and cold caches cost nothing (--overheads counts them)".into());
+    }
+    if found.scheduler.rule == PriorityRule::EarliestDeadlineFirst {
+        let own = found.scheduler.scope != laxity_model::Scope::Global;
+        if own {
+            all.push(
+                "the CPUs of each cell are an exclusive cpuset: SCHED_DEADLINE takes no narrower affinity"
+                    .into(),
+            );
+        }
+        all.push(
+            "no ordinary thread is starved on these CPUs: the kernel's server for them would run with a deadline of its own".into(),
+        );
+        let constrained = found.settings.iter().any(
+            |setting| matches!(setting.parameters, Parameters::Reservation(one) if one.deadline < one.period),
+        );
+        if constrained {
+            all.push(
+                "where d < P, a wake-up that is late once delays all later jobs of a strictly periodic task by as much".into(),
+            );
+        }
+    } else {
+        all.push(
+            "no other thread of these CPUs has as high a priority, kernel threads of interrupts among them"
+                .into(),
+        );
+        if let Some((runtime, period)) = question.limits.share {
+            all.push(format!(
+                "the kernel does not stop SCHED_FIFO: it may where it takes more than {:.3} of a second",
+                Utilization::ratio(runtime, period)
+            ));
+        }
+    }
+    all
+}
+
+/// The JSON Schema of [`Answer`]; published as `schemas/settings.schema.json`.
+pub fn schema() -> serde_json::Value {
+    let mut schema = schemars::schema_for!(Answer);
+    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/settings.schema.json".into());
+    schema.insert("title".into(), "laxity settings".into());
+    let mut schema = schema.to_value();
+    schema["properties"]["version"] =
+        serde_json::json!({ "description": "Version of this format.", "const": VERSION });
+    schema
+}

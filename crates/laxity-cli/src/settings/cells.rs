@@ -1,0 +1,240 @@
+//! What is set for the tasks of one cell: priorities or reservations with which the scheduler's own test accepts them, overheads
+//! included, and which the kernel admits. It is asked by placements, too.
+
+use super::limits::Limits;
+use super::order::{LEVELS_MAX, Order, order_of};
+use crate::analysis::speed;
+use laxity_analysis::overheads::{Overheads, working_sets_of};
+use laxity_analysis::scheduler::{Analysed, Asked, Placed};
+use laxity_analysis::settings::{Reservation, candidates, choose};
+use laxity_analysis::{Cell, SporadicTask};
+use laxity_model::{CpuList, DeferrableServer, LoadSum, Platform, PriorityRule, Scheduler, Speed, TaskSet};
+use laxity_place::Acceptance;
+use std::collections::BTreeMap;
+
+/// Choices of reservations that are tried for a cell.
+const CHOICES: u64 = 512;
+
+/// The cells of a scheduler, and the tasks that go there.
+pub struct Cells<'a> {
+    pub scheduler: Scheduler,
+    pub limits: Limits,
+    pub overheads: Option<&'a Overheads>,
+    pub asked: Asked,
+    /// The cores of each cell, and their speed; nothing if they differ.
+    pub cells: Vec<(CpuList, Option<Speed>)>,
+    /// On a core of speed 1.
+    pub tasks: Vec<SporadicTask>,
+    /// Among the real-time tasks, by id.
+    pub numbers: BTreeMap<usize, usize>,
+    pub working_sets: Vec<u64>,
+    /// Of each task, on a core of speed 1.
+    pub candidates: Vec<Vec<Reservation>>,
+}
+
+/// What is set for the tasks of a cell, in their order.
+#[derive(Debug, Clone)]
+pub enum Chosen {
+    /// On a core of speed 1.
+    Reservations(Vec<Reservation>),
+    /// The level of each, 0 the highest.
+    Levels(Order, Vec<usize>),
+}
+
+impl<'a> Cells<'a> {
+    pub fn of(
+        set: &TaskSet,
+        scheduler: Scheduler,
+        platform: &Platform,
+        cells: Vec<CpuList>,
+        (limits, overheads, asked): (Limits, Option<&'a Overheads>, Asked),
+    ) -> Self {
+        let tasks = SporadicTask::of_set(set);
+        let with_speed = |cpus: CpuList| (cpus.clone(), speed(platform, &cpus));
+        Cells {
+            scheduler,
+            limits,
+            overheads,
+            asked,
+            cells: cells.into_iter().map(with_speed).collect(),
+            candidates: tasks.iter().map(|task| candidates(task, limits.rules)).collect(),
+            tasks,
+            numbers: set.real_time().enumerate().map(|(number, (id, _))| (id, number)).collect(),
+            working_sets: working_sets_of(set),
+        }
+    }
+
+    /// What is set for these tasks, by id, on a cell; nothing if nothing is proven.
+    pub fn choose(&self, cell: usize, ids: &[usize]) -> Option<Chosen> {
+        let (cpus, speed) = &self.cells[cell];
+        let numbers: Vec<usize> = ids.iter().map(|id| self.numbers[id]).collect();
+        let inside =
+            Inside { cells: self, processors: u32::try_from(cpus.len()).ok()?, speed: (*speed)?, numbers };
+        if self.scheduler.rule == PriorityRule::EarliestDeadlineFirst {
+            if !inside.may_be_granted() {
+                return None;
+            }
+            let lists: Vec<_> =
+                inside.numbers.iter().map(|&number| self.candidates[number].clone()).collect();
+            return choose(&lists, CHOICES, |of| inside.grants(of)).map(Chosen::Reservations);
+        }
+        if !inside.is_within_share() {
+            return None;
+        }
+        order_of(&inside).map(|(order, levels)| Chosen::Levels(order, levels))
+    }
+
+    /// What a choice costs, in units of 2^-64 of a core: priorities nothing.
+    pub fn cost(&self, chosen: &Chosen) -> u128 {
+        match chosen {
+            Chosen::Reservations(of) => of.iter().map(bandwidth_q64).sum(),
+            Chosen::Levels(..) => 0,
+        }
+    }
+
+    /// What every choice costs at the least.
+    pub fn least_cost(&self) -> u128 {
+        match self.scheduler.rule {
+            PriorityRule::EarliestDeadlineFirst => {
+                self.candidates.iter().filter_map(|list| list.first()).map(bandwidth_q64).sum()
+            }
+            _ => 0,
+        }
+    }
+}
+
+fn bandwidth_q64(one: &Reservation) -> u128 {
+    (u128::from(one.runtime) << 64) / u128::from(one.period)
+}
+
+impl Acceptance for Cells<'_> {
+    fn name(&self) -> String {
+        format!("what can be set for {}", self.scheduler)
+    }
+
+    fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
+        self.choose(bin, tasks).is_some()
+    }
+}
+
+/// Some tasks on the cores of a cell.
+pub struct Inside<'a> {
+    pub cells: &'a Cells<'a>,
+    pub processors: u32,
+    pub speed: Speed,
+    /// The tasks' numbers.
+    pub numbers: Vec<usize>,
+}
+
+impl Inside<'_> {
+    /// A task as it is on these cores.
+    pub fn task(&self, at: usize) -> SporadicTask {
+        let task = self.cells.tasks[self.numbers[at]];
+        SporadicTask { wcet: self.speed.time_for(task.wcet), ..task }
+    }
+
+    /// Judges some of the tasks, by place, with these parameters and, under fixed priorities, in this order.
+    pub fn judge(&self, order: &[(usize, SporadicTask)]) -> bool {
+        let cells = self.cells;
+        let mut tasks = cells.tasks.clone();
+        let mut priorities = vec![u32::MAX; tasks.len()];
+        for (rank, &(at, task)) in order.iter().enumerate() {
+            tasks[self.numbers[at]] = task;
+            priorities[self.numbers[at]] = u32::try_from(rank).unwrap_or(u32::MAX);
+        }
+        let cell = Cell {
+            processors: self.processors,
+            tasks: order.iter().map(|&(at, _)| self.numbers[at]).collect(),
+        };
+        self.judged_as()
+            .judge_cell(&self.placed(&tasks, &priorities), &cell, DeferrableServer::NONE, cells.asked)
+            .is_schedulable()
+    }
+
+    /// Fixed priorities are given ones, whatever they are chosen by.
+    fn judged_as(&self) -> Analysed {
+        Analysed::Linux(judged_as(self.cells.scheduler))
+    }
+
+    fn placed<'b>(&'b self, tasks: &'b [SporadicTask], given_priorities: &'b [u32]) -> Placed<'b> {
+        Placed {
+            tasks,
+            working_sets: &self.cells.working_sets,
+            given_priorities,
+            cells: &[],
+            servers: &[],
+            overheads: self.cells.overheads,
+        }
+    }
+
+    /// Whether EDF would meet the deadlines of the tasks as they are: on one core no reservations do what that cannot.
+    fn may_be_granted(&self) -> bool {
+        let tasks: Vec<_> = (0..self.numbers.len()).map(|at| (at, self.task(at))).collect();
+        let late = tasks.iter().any(|(_, task)| task.deadline > task.period);
+        self.processors > 1 || !late || self.judge(&tasks)
+    }
+
+    /// Whether EDF grants these reservations, and the kernel admits them with what overheads add.
+    fn grants(&self, reservations: &[Reservation]) -> bool {
+        let served: Vec<_> = reservations
+            .iter()
+            .map(|one| SporadicTask { wcet: self.speed.time_for(one.runtime), ..one.as_task() })
+            .enumerate()
+            .collect();
+        if !self.judge(&served) {
+            return false;
+        }
+        let Some(set) = self.with_overheads(&served) else { return false };
+        let admitted: u64 = set.iter().map(Reservation::bandwidth_q20).sum();
+        let rules = self.cells.limits.rules;
+        set.iter().all(|one| one.is_accepted(rules))
+            && admitted <= self.cells.limits.deadline_q20().saturating_mul(self.processors.into())
+    }
+
+    /// Reservations as they are asked of the kernel: budgets include what overheads take, deadlines are as early as they make them.
+    pub fn with_overheads(&self, served: &[(usize, SporadicTask)]) -> Option<Vec<Reservation>> {
+        let mut tasks = self.cells.tasks.clone();
+        served.iter().for_each(|&(at, task)| tasks[self.numbers[at]] = task);
+        let cell = Cell { processors: self.processors, tasks: self.numbers.clone() };
+        let placed = Placed { cells: std::slice::from_ref(&cell), ..self.placed(&tasks, &[]) };
+        let eaten = self.judged_as().eaten(&placed, self.cells.asked.guarantee).ok()?;
+        let asked = |&(at, task): &(usize, SporadicTask)| {
+            let eaten = &eaten[self.numbers[at]];
+            Reservation {
+                runtime: (task.wcet + eaten.wcet).max(self.cells.limits.rules.runtime_min),
+                deadline: task.deadline - eaten.deadline,
+                period: task.period,
+            }
+        };
+        Some(served.iter().map(asked).collect())
+    }
+
+    /// What a task needs of a core at the least, in units of 2^-20, rounded down.
+    pub fn least_bandwidth_q20(&self, at: usize) -> u64 {
+        let task = self.task(at);
+        Reservation { runtime: task.wcet, deadline: task.period, period: task.period }.bandwidth_q20()
+    }
+
+    /// Whether there is room for the tasks in what the kernel leaves to real-time threads.
+    fn is_within_share(&self) -> bool {
+        let Some((runtime, period)) = self.cells.limits.share else { return true };
+        let mut load = LoadSum::new();
+        (0..self.numbers.len())
+            .map(|at| self.task(at))
+            .for_each(|task| load.add_ratio(task.wcet, task.period));
+        load.cmp_ratio(runtime.saturating_mul(self.processors.into()), period).is_le()
+    }
+
+    /// Whether more tasks are here than priorities.
+    pub fn shares_levels(&self) -> bool {
+        self.numbers.len() > LEVELS_MAX
+    }
+}
+
+/// The scheduler that judges what is set.
+pub fn judged_as(scheduler: Scheduler) -> Scheduler {
+    match scheduler.rule {
+        PriorityRule::EarliestDeadlineFirst => scheduler,
+        _ => Scheduler { rule: PriorityRule::Given, ..scheduler },
+    }
+}

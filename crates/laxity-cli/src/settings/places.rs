@@ -1,0 +1,156 @@
+//! Where tasks go: by the placement that was asked for, or by several, and at last by all partitions of few tasks.
+
+use super::Question;
+use super::cells::Cells;
+use crate::experiment::{Placing, reason};
+use laxity_analysis::settings::{Partition, partition};
+use laxity_model::{Result, Scope};
+use laxity_place::{Bin, Fit, Method, Overload, Request};
+
+/// Tried in this order.
+const METHODS: [&str; 3] = ["wfd", "ffd", "bf-deadline"];
+/// All partitions of so many tasks are looked at.
+const TASKS_MAX: usize = 16;
+/// Questions of that search.
+const TRIALS: u64 = 20_000;
+
+/// The tasks of each cell, by id.
+pub struct Places {
+    pub tasks: Vec<Vec<usize>>,
+    pub method: String,
+}
+
+/// The task because of which there are none, and why.
+pub type Why = (Option<String>, String);
+
+/// Places in which something can be set for all tasks; in words, why there are none.
+pub fn find(
+    question: &Question<'_>,
+    cells: &Cells<'_>,
+    scope: Scope,
+) -> Result<std::result::Result<Places, Why>> {
+    let ids: Vec<usize> = question.set.real_time().map(|(id, _)| id).collect();
+    if scope == Scope::Global {
+        return Ok(Ok(Places { tasks: vec![ids], method: "one queue for all cores".into() }));
+    }
+    if let Some(method) = question.placement {
+        return by_method(question, cells, scope, method);
+    }
+    let mut best: Option<(u128, Places)> = None;
+    let mut why = None;
+    let methods = METHODS.iter().filter_map(|name| name.parse::<Method>().ok());
+    for method in [Method::Ilp].into_iter().chain(methods) {
+        match by_method(question, cells, scope, method)? {
+            Ok(places) => {
+                let cost = cost(cells, &places);
+                if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                    best = Some((cost, places));
+                }
+                if cost <= cells.least_cost() {
+                    break;
+                }
+            }
+            Err(reason) => why = Some(reason),
+        }
+    }
+    if best.as_ref().is_none_or(|(cost, _)| *cost > cells.least_cost()) && ids.len() <= TASKS_MAX {
+        match exhaustive(question, cells, ids) {
+            Ok(places) if best.as_ref().is_none_or(|(least, _)| cost(cells, &places) < *least) => {
+                return Ok(Ok(places));
+            }
+            Ok(_) => {}
+            Err(reason) => why = Some(reason),
+        }
+    }
+    Ok(best.map(|(_, places)| places).ok_or_else(|| why.unwrap_or_default()))
+}
+
+fn cost(cells: &Cells<'_>, places: &Places) -> u128 {
+    let of = |(cell, ids): (usize, &Vec<usize>)| {
+        if ids.is_empty() {
+            0
+        } else {
+            cells.choose(cell, ids).map_or(u128::MAX >> 16, |chosen| cells.cost(&chosen))
+        }
+    };
+    places.tasks.iter().enumerate().map(of).sum()
+}
+
+fn by_method(
+    question: &Question<'_>,
+    cells: &Cells<'_>,
+    scope: Scope,
+    method: Method,
+) -> Result<std::result::Result<Places, Why>> {
+    let placing = Placing {
+        platform: question.platform,
+        method,
+        fit: None,
+        overload: Overload::Refuse,
+        ilp_time_limit: None,
+        interrupt: question.interrupt,
+    };
+    let (_, bins): (_, Vec<Bin>) = placing.bins(scope, false)?;
+    let request = Request::new(question.set, bins)?.with_interrupt(question.interrupt);
+    // The ILP knows loads only.
+    let request = match method.may_solve() {
+        true => request.with_fit(Fit::Utilization)?,
+        false => request.with_acceptance(cells),
+    };
+    let placement = match request.place(method) {
+        Ok(placement) => placement,
+        Err(error) => return Ok(Err((None, reason(&error)))),
+    };
+    let places = Places { tasks: placement.tasks_by_bin(), method: method.to_string() };
+    let refused = places
+        .tasks
+        .iter()
+        .enumerate()
+        .find(|(cell, ids)| !ids.is_empty() && cells.choose(*cell, ids).is_none());
+    Ok(match refused {
+        None => Ok(places),
+        Some((cell, ids)) => Err(question.refused(cells, cell, ids)),
+    })
+}
+
+fn exhaustive(
+    question: &Question<'_>,
+    cells: &Cells<'_>,
+    mut ids: Vec<usize>,
+) -> std::result::Result<Places, Why> {
+    let tasks = question.set.tasks();
+    // The densest first: what cannot be is found early.
+    ids.sort_by(|&one, &other| tasks[other].density().cmp(&tasks[one].density()).then(one.cmp(&other)));
+    let free = ids.iter().all(|&id| tasks[id].affinity.is_none());
+    let alike = |cell: usize| {
+        let like = |other: &usize| {
+            cells.cells[*other].1 == cells.cells[cell].1
+                && cells.cells[*other].0.len() == cells.cells[cell].0.len()
+        };
+        (0..cell).find(like).filter(|_| free).unwrap_or(cell)
+    };
+    let alike: Vec<usize> = (0..cells.cells.len()).map(alike).collect();
+    let allowed = |cell: usize, id: usize| {
+        tasks[id].affinity.as_ref().is_none_or(|own| cells.cells[cell].0.is_subset(own))
+    };
+    let cost = |cell: usize, of: &[usize]| {
+        if of.iter().any(|&id| !allowed(cell, id)) {
+            return None;
+        }
+        cells.choose(cell, of).map(|chosen| cells.cost(&chosen))
+    };
+    match partition(&ids, &alike, TRIALS, cells.least_cost(), cost) {
+        Partition::Found(places) => {
+            let mut of_cells = vec![Vec::new(); cells.cells.len()];
+            ids.iter().zip(places).for_each(|(&id, cell)| of_cells[cell].push(id));
+            of_cells.iter_mut().for_each(|of| of.sort_unstable());
+            Ok(Places { tasks: of_cells, method: "a search of all partitions".into() })
+        }
+        Partition::None => Err((None, NOWHERE.into())),
+        Partition::OutOfTrials => Err((None, NOT_FOUND.into())),
+    }
+}
+
+const NOWHERE: &str =
+    "in no partition of the tasks onto the cores is all proven and admitted (all were looked at)";
+const NOT_FOUND: &str = "no partition was found in which all is proven and admitted";
