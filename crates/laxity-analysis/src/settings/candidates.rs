@@ -51,21 +51,22 @@ fn is_no_worse(one: &Reservation, other: &Reservation) -> bool {
     one.runtime <= other.runtime && one.deadline >= other.deadline && one.period >= other.period
 }
 
-/// Long periods: k budgets for a job.
+/// Long periods: several budgets for a job. The last is used up by the longest jobs, or 1 ns of it is left.
 fn in_pieces(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
     let window = task.density_window();
     let fewest = task.period.div_ceil(rules.period_max);
     let mut found = Vec::new();
     for pieces in 1..=(fewest + PIECES_MORE).min(PIECES_MAX) {
-        let longest = (task.period / pieces).min(rules.period_max);
-        let shortest = (window / pieces).min(rules.period_max);
-        for period in [longest, longest.midpoint(shortest), shortest] {
-            let Some(left) = window.checked_sub((pieces - 1) * period) else { continue };
-            let all = task.wcet + u64::from(left < period);
-            let runtime = all.div_ceil(pieces).max(rules.runtime_min);
-            let unused = (pieces * runtime).saturating_sub(task.wcet);
-            let deadline = (left + unused).min(period);
-            found.push(Reservation { runtime, deadline, period });
+        for more in [0, 1] {
+            let runtime = (task.wcet + more).div_ceil(pieces).max(rules.runtime_min);
+            let budgets = task.wcet.div_ceil(runtime);
+            let longest = (task.period / (task.wcet / runtime + 1)).min(rules.period_max);
+            let shortest = (window / pieces).min(rules.period_max);
+            for period in [longest, longest.midpoint(shortest), shortest] {
+                let Some(left) = window.checked_sub((budgets - 1) * period) else { continue };
+                let deadline = (left + budgets * runtime - task.wcet).min(period);
+                found.push(Reservation { runtime, deadline, period });
+            }
         }
     }
     found
