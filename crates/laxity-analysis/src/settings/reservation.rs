@@ -87,7 +87,7 @@ impl Reservation {
     /// (floor(C/Q) + 1) P later or more. If the last budget was not used up, its deadline and its period are over by then; if it was, so
     /// is the period after it, for which the server was set (4). So the next finds a server as the first did.
     ///
-    /// With d = P: see [`Reservation::response_bound`].
+    /// With d = P: `response_bound` says it.
     pub fn serves(&self, task: &SporadicTask) -> bool {
         if self.runtime == 0 || self.runtime > self.deadline || self.deadline > self.period {
             return false;
