@@ -81,6 +81,11 @@ fn wrong_sets() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
             one("1ms", "9ms", "working_set = { size = \"1KiB\", reads_to_writes = \"0:0\" }"),
             vec!["0:0"],
         ),
+        (
+            "working-set-as-text.toml",
+            one("1ms", "9ms", "working_set = \"1KiB\""),
+            vec!["task `a`", "a table such as { size"],
+        ),
         ("empty-set.toml", text("version = 1\ntasks = []\n"), vec!["empty", "at least one task"]),
         ("header-only.csv", text("name,wcet_ns,period_ns\n"), vec!["empty", "at least one task"]),
         ("best-effort.toml", one("1ms", "9ms", "kind = \"best-effort\""), vec!["`s`", "no real-time task"]),

@@ -27,7 +27,7 @@ const CACHES_MAX: usize = 8 * CORES_MAX;
 
 /// A multicore machine for laxity.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `cores`")]
 #[schemars(title = "laxity platform")]
 pub(super) struct PlatformFile {
     /// The schema that an editor is to check the file against; not read.
@@ -65,7 +65,7 @@ enum CoresFile {
 
 /// One core (logical CPU).
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { cpu = 0 }")]
 #[schemars(rename = "core")]
 struct CoreFile {
     /// CPU number.
@@ -78,7 +78,7 @@ struct CoreFile {
 
 /// One cache and the cores that share it.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { level = 2, size = \"1MiB\", cpus = \"0-3\" }")]
 #[schemars(rename = "cache")]
 struct CacheFile {
     /// 1, 2, 3 ...
@@ -115,7 +115,7 @@ enum CacheKindFile {
 
 /// A memory node and the cores next to it.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(rename = "numa_node")]
 struct NumaFile {
     /// Node number.

@@ -26,7 +26,7 @@ const KIND: DocumentKind = DocumentKind {
 
 /// A set of recurring real-time tasks for laxity.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `tasks`")]
 #[schemars(title = "laxity task set")]
 pub(super) struct TaskSetFile {
     /// The schema that an editor is to check the file against; not read.
@@ -48,7 +48,7 @@ pub(super) struct TaskSetFile {
 
 /// Enough to generate the same set again.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(rename = "provenance")]
 struct ProvenanceFile {
     /// Name of the generator.
@@ -66,7 +66,7 @@ struct ProvenanceFile {
 
 /// A recurring task. Exactly one of `period` and `min_interarrival` must be given.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with `wcet` and `period`")]
 #[schemars(extend("oneOf" = one_arrival(), "dependentRequired" = { "shared": ["group"] }))]
 #[schemars(rename = "task")]
 struct TaskFile {
@@ -121,7 +121,7 @@ struct TaskFile {
 
 /// The memory a job walks.
 #[derive(Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { size = \"64KiB\" }")]
 #[schemars(rename = "working_set")]
 struct WorkingSetFile {
     /// How large it is.
