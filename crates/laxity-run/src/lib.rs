@@ -47,7 +47,7 @@ pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
 pub use keeper::{KEEPER_COMMAND, Keeper};
 pub use plan::{
     AttachedCell, Attachment, BudgetMode, Cell, Confinement, KernelLimits, Pacing, Plan, PlanOptions,
-    PlannedTask, PolicyOptions, TASK_PRIORITY_MAX, TASK_PRIORITY_MIN, plan, plan_policy,
+    PlannedTask, PolicyOptions, TASK_PRIORITY_MAX, plan, plan_policy,
 };
 pub use runtime_dir::{MachineLock, existing_state_directory, state_directory};
 pub use sched::{Policy, set_affinity, set_policy};

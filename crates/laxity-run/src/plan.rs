@@ -15,7 +15,7 @@
 mod fifo;
 mod policy;
 
-pub use fifo::{GUARDIAN_PRIORITY, TASK_PRIORITY_MAX, TASK_PRIORITY_MIN};
+pub use fifo::{GUARDIAN_PRIORITY, TASK_PRIORITY_MAX};
 pub use policy::{AttachedCell, Attachment, BudgetMode, PolicyOptions, plan_policy};
 
 use fifo::{note_throttling, priorities};

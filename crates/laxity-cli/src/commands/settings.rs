@@ -86,12 +86,6 @@ pub enum Asked {
 }
 
 const SCOPES: [Scope; 3] = [Scope::Partitioned, Scope::Clustered, Scope::Global];
-const RULES: [PriorityRule; 4] = [
-    PriorityRule::EarliestDeadlineFirst,
-    PriorityRule::RateMonotonic,
-    PriorityRule::DeadlineMonotonic,
-    PriorityRule::Given,
-];
 
 impl FromStr for Asked {
     type Err = Diagnostic;
@@ -100,9 +94,9 @@ impl FromStr for Asked {
         if name == "auto" {
             return Ok(Asked::Auto);
         }
-        let all = || SCOPES.into_iter().flat_map(|scope| RULES.map(|rule| Scheduler { scope, rule }));
-        all().find(|scheduler| scheduler.name() == name).map(Asked::One).ok_or_else(|| {
-            let names: Vec<&str> = ["auto"].into_iter().chain(all().map(Scheduler::name)).collect();
+        let known = Scheduler::ALL.into_iter().find(|scheduler| scheduler.name() == name);
+        known.map(Asked::One).ok_or_else(|| {
+            let names: Vec<&str> = ["auto"].into_iter().chain(Scheduler::ALL.map(Scheduler::name)).collect();
             Names::of("scheduler", &names).unknown(name)
         })
     }

@@ -2,13 +2,15 @@
 //! included, and which the kernel admits. It is asked by placements, too.
 
 use super::limits::Limits;
-use super::order::{LEVELS_MAX, Order, order_of};
+use super::order::{Order, order_of};
 use crate::analysis::speed;
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::settings::{Reservation, candidates, choose};
 use laxity_analysis::{Cell, SporadicTask};
-use laxity_model::{CpuList, DeferrableServer, LoadSum, Platform, PriorityRule, Scheduler, Speed, TaskSet};
+use laxity_model::{
+    CpuList, DeferrableServer, FIFO_LEVELS, LoadSum, Platform, PriorityRule, Scheduler, Speed, TaskSet,
+};
 use laxity_place::Acceptance;
 use std::collections::BTreeMap;
 
@@ -227,7 +229,7 @@ impl Inside<'_> {
 
     /// Whether more tasks are here than priorities.
     pub fn shares_levels(&self) -> bool {
-        self.numbers.len() > LEVELS_MAX
+        self.numbers.len() > FIFO_LEVELS
     }
 }
 

@@ -3,11 +3,8 @@
 use super::cells::Inside;
 use laxity_analysis::settings::{Searched, audsley, da_lc_accepts, levels, search_orders};
 use laxity_analysis::{SporadicTask, TIME_MAX};
-use laxity_model::PriorityRule;
-use laxity_run::{TASK_PRIORITY_MAX, TASK_PRIORITY_MIN};
+use laxity_model::{FIFO_LEVELS, PriorityRule};
 
-/// As many priorities are there for tasks.
-pub const LEVELS_MAX: usize = (TASK_PRIORITY_MAX - TASK_PRIORITY_MIN + 1) as usize;
 /// All orders of so many tasks are looked at where no assignment is optimal.
 const SEARCHED_MAX: usize = 8;
 /// Questions of that search.
@@ -118,7 +115,7 @@ fn shared(inside: &Inside<'_>) -> Option<(Order, Vec<usize>)> {
         return None;
     }
     let found = levels(inside.numbers.len(), |at, higher| is_lowest(inside, at, higher)).ok()?;
-    if found.len() > LEVELS_MAX {
+    if found.len() > FIFO_LEVELS {
         return None;
     }
     let mut level_of = vec![0; inside.numbers.len()];

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 /// Highest SCHED_FIFO priority a task gets; the guardian runs above it.
 pub const TASK_PRIORITY_MAX: u32 = 98;
 /// Lowest SCHED_FIFO priority a task gets.
-pub const TASK_PRIORITY_MIN: u32 = 2;
+pub(super) const TASK_PRIORITY_MIN: u32 = 2;
 const _: () = assert!((TASK_PRIORITY_MAX - TASK_PRIORITY_MIN + 1) as usize == FIFO_LEVELS);
 /// SCHED_FIFO priority of the guardian.
 pub const GUARDIAN_PRIORITY: u32 = 99;
