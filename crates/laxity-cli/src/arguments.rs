@@ -149,6 +149,8 @@ pub enum Command {
     Generate(crate::commands::generate::GenerateArguments),
     /// Make the report of a results directory again.
     Report(ReportArguments),
+    /// Say what differs between two results directories by more than noise.
+    Diff(crate::commands::diff::DiffArguments),
     /// What this machine can run, and the names of schedulers, tests, placements and the like.
     List(ListArguments),
     /// Write a commented task set to start from.

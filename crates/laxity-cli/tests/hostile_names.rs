@@ -207,6 +207,11 @@ fn calls_of(command: &str, files: &Files, names: &mut Names) -> Option<Vec<Call>
             };
             ["out", "out/changed", "out/renamed"].iter().flat_map(of).chain([call(&[missing])]).collect()
         }
+        "diff" => ["out", "out/changed", "out/renamed"]
+            .iter()
+            .flat_map(|out| [call(&[&"out", out]), call(&[out, &"out", &"--json"])])
+            .chain([call(&[&"out", missing]), call(&[&files.bad[0], &"out"])])
+            .collect(),
         "generate" => vec![
             call(&[&name]),
             call(&[&"emberson", &"-n", &name]),

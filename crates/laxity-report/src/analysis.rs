@@ -26,11 +26,26 @@ pub(crate) fn field(study: &Study<'_>, sets: &[usize], scheduler: &str) -> Field
     words(&records(study, sets, scheduler))
 }
 
-/// Whether it is proven for all of some sets that no deadline is missed; nothing if they were not analysed.
-pub(crate) fn is_proven_hard(study: &Study<'_>, sets: &[usize], scheduler: &str) -> Option<bool> {
+/// What is proven of all of some sets, the strongest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Guarantee {
+    /// Nothing.
+    Nothing,
+    /// Tardiness is bounded.
+    Soft,
+    /// No deadline is missed.
+    Hard,
+}
+
+/// What is proven for all of some sets; nothing if they were not all analysed.
+pub(crate) fn guarantee(study: &Study<'_>, sets: &[usize], scheduler: &str) -> Option<Guarantee> {
     let records = records(study, sets, scheduler);
-    let all = records.iter().all(|record| record.hard.verdict == ProofVerdict::Schedulable);
-    (records.len() == sets.len()).then_some(all)
+    let of_set = |record: &&AnalysisRecord| match record.proven() {
+        Some((name, _)) if name == "hard" => Guarantee::Hard,
+        Some(_) => Guarantee::Soft,
+        None => Guarantee::Nothing,
+    };
+    if records.len() == sets.len() { records.iter().map(of_set).min() } else { None }
 }
 
 /// Of some sets, those that are shown to miss deadlines for some arrivals under a scheduler.

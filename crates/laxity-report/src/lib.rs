@@ -21,11 +21,14 @@ mod background;
 mod beside;
 mod caches;
 mod cells;
+mod difference_text;
+mod disturbed;
 mod evidence_tables;
 mod html;
 mod inflation;
 mod markdown;
 mod markdown_text;
+mod noise;
 mod number;
 mod pages;
 mod plot;
@@ -41,7 +44,10 @@ pub use beside::{Beside, Later, Pair, TaskCount};
 pub use number::{count, percent, significant, span_ns};
 pub use pages::{PageSection, PlainTable, StudyPage};
 pub use plot::{BarsFigure, LinesFigure, LinesPanel, LinesScale, Plot};
-pub use recommend::{Objection, Recommendation};
+pub use recommend::{
+    ConfigurationDifference, Difference, DifferenceVerdict, Metric, MetricDifference, Objection,
+    Recommendation,
+};
 pub use study::Configuration;
 pub use symbols::{ascii, locale_is_utf8};
 pub use terminal::TextStyle;

@@ -16,6 +16,9 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     if let Some(worst) = evidence_tables::worst_tasks(study, &all, evidence_tables::WORST_TASKS_MOST) {
         out += &format!("## {}\n\n{}\n", inline(&worst.caption), worst.markdown());
     }
+    if let Some(noise) = crate::disturbed::table(study, &report.recommendation) {
+        out += &format!("## {}\n\n{}\n", inline(&noise.caption), noise.markdown());
+    }
     if let Some(verified) = crate::verified::table(study) {
         out += &format!("## {}\n\n{}\n", inline(&verified.caption), verified.markdown());
     }

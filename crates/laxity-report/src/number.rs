@@ -109,6 +109,17 @@ pub(crate) fn counted(number: impl TryInto<u64>, word: &str) -> String {
     laxity_model::plural(number, word)
 }
 
+/// A mean number of jobs, to a tenth where it is small.
+pub(crate) fn jobs(jobs: f64) -> String {
+    if jobs < 0.05 {
+        "0".to_owned()
+    } else if jobs < 100.0 {
+        format!("{jobs:.1}").trim_end_matches(".0").to_owned()
+    } else {
+        format!("{jobs:.0}")
+    }
+}
+
 /// Bytes in the largest binary unit that they fill.
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 pub(crate) fn bytes(size: u64) -> String {

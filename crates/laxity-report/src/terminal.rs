@@ -2,7 +2,7 @@
 
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
-use crate::{background, beside, caches, evidence_tables, inflation, symbols, verified};
+use crate::{background, beside, caches, disturbed, evidence_tables, inflation, symbols, verified};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 use laxity_model::shown;
 
@@ -106,7 +106,11 @@ fn generated(report: &Report<'_>, style: TextStyle) -> String {
 fn hidden(report: &Report<'_>) -> Vec<Table> {
     let study = &report.study;
     let inflation = study.all_sets().into_iter().filter_map(|set| inflation::table(study, set));
-    inflation.chain(verified::table(study)).chain(beside::table(study, &report.beside)).collect()
+    inflation
+        .chain(disturbed::table(study, &report.recommendation))
+        .chain(verified::table(study))
+        .chain(beside::table(study, &report.beside))
+        .collect()
 }
 
 /// All tables, set by set and together, and the answer.
@@ -144,8 +148,9 @@ fn everything(report: &Report<'_>, style: TextStyle) -> String {
             None => out += &format!("{}\n\n", evidence_tables::no_misses(study)),
         }
     }
-    for more in verified::table(study)
+    for more in disturbed::table(study, &report.recommendation)
         .into_iter()
+        .chain(verified::table(study))
         .chain(beside::table(study, &report.beside))
         .chain(caches::table(study))
         .chain(background::table(study))
@@ -185,7 +190,7 @@ pub(crate) fn recommendation(recommendation: &Recommendation, style: TextStyle) 
     out
 }
 
-fn bold(text: &str, style: TextStyle) -> String {
+pub(crate) fn bold(text: &str, style: TextStyle) -> String {
     let text = printable(text, style);
     if style.color { format!("\x1b[1m{text}\x1b[0m") } else { text }
 }
@@ -197,7 +202,7 @@ fn printable(text: &str, style: TextStyle) -> String {
 }
 
 /// Breaks at words; continuation lines are indented under the first.
-fn wrapped(text: &str, lead: &str, style: TextStyle) -> String {
+pub(crate) fn wrapped(text: &str, lead: &str, style: TextStyle) -> String {
     let width =
         style.width.map_or(WORDS_WIDTH_MOST, |columns| usize::from(columns).clamp(20, WORDS_WIDTH_MOST));
     let indent = " ".repeat(lead.chars().count());
@@ -229,7 +234,7 @@ fn alike(tables: Vec<Table>, style: TextStyle) -> Vec<Table> {
 
 /// The table. Where the width does not suffice, headings take two lines; where that does not, it is cut into several, each
 /// with the names of the rows.
-fn table(table: &Table, style: TextStyle) -> String {
+pub(crate) fn table(table: &Table, style: TextStyle) -> String {
     let compact = !Drawing { table, style, compact: false }.fits();
     let drawing = Drawing { table, style, compact };
     let caption = wrapped(&table.caption, "", style);

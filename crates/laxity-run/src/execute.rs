@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use crate::bystanders::Bystanders;
 use crate::channel::{Channel, readable};
 use crate::guardian::GUARDIAN_COMMAND;
 use crate::messages::{End, FromGuardian, RecordingEnd, ToGuardian};
@@ -15,7 +16,7 @@ use laxity_kernel::RunningServer;
 use laxity_kernel::rings::{RECORD_BYTES, Record};
 use laxity_kernel::schedule::Recorded;
 use laxity_model::{ByteSize, Diagnostic, Duration, OnMiss, Result};
-use laxity_trace::{Counters, Job, Outcome, RunStatus};
+use laxity_trace::{Counters, Disturbance, Job, Outcome, RunStatus};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -61,6 +62,8 @@ pub struct Executed {
     pub counters: BTreeMap<String, u64>,
     /// The records of the schedule, if it was to be recorded and could be.
     pub records: Option<RunRecords>,
+    /// What else its cores did meanwhile, where the kernel says it.
+    pub disturbance: Option<Disturbance>,
 }
 
 /// What was recorded of a run's schedule.
@@ -98,19 +101,14 @@ pub fn execute(
     check_memory(&plan.memory())?;
     let shared = prepare(orders, deadlines, &plan.regions)?;
     let file = plan.recorded.then(memory_for_records).transpose()?;
-    let stolen_before = stolen_ns();
+    let bystanders = Bystanders::watch(&plan.cpus());
     let end =
         Guardian::start(lock, &shared, plan, file.as_ref())?.attend(&shared, plan, interrupt, on_progress)?;
     // Does nothing unless the guardian died before it could clean up.
     recover(lock);
+    let disturbance = bystanders.and_then(Bystanders::end);
     let mut notes = plan.notes.clone();
     notes.extend(end.notes);
-    if let (Some(before), Some(after)) = (stolen_before, stolen_ns())
-        && after > before
-    {
-        let share = (after - before) / 1_000_000;
-        notes.push(format!("the hypervisor took {share} ms of CPU time from this machine during the run"));
-    }
     let ran = Duration::from_ns(end.ran_ns);
     let status = match end.cut_short {
         None => RunStatus::Completed,
@@ -136,7 +134,7 @@ pub fn execute(
     skip_behind_unfinished(&mut jobs, plan.on_miss);
     notes.extend(overruns(plan, &jobs));
     notes.extend(early(plan, &shared));
-    Ok(Executed { jobs, status, not_measured, notes, counters: end.counters, records })
+    Ok(Executed { jobs, status, not_measured, notes, counters: end.counters, records, disturbance })
 }
 
 /// Under which name a schedule is missing among what was not measured.
@@ -255,13 +253,6 @@ fn early(plan: &Plan, shared: &Shared) -> Vec<String> {
         })
     };
     plan.tasks.iter().zip(shared.tasks()).filter_map(of_task).collect()
-}
-
-/// CPU time that the hypervisor gave to others so far.
-fn stolen_ns() -> Option<u64> {
-    let stat = std::fs::read_to_string("/proc/stat").ok()?;
-    let ticks: u64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
-    Some(ticks * 10_000_000)
 }
 
 /// The guardian died: put back what it changed.

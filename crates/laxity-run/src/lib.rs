@@ -12,6 +12,7 @@ mod abort;
 mod alone;
 mod budget;
 mod busy;
+mod bystanders;
 mod calibrate;
 mod capability;
 mod channel;

@@ -157,6 +157,11 @@ impl Plan {
         own.chain(regions).collect()
     }
 
+    /// The CPUs of all cells.
+    pub fn cpus(&self) -> CpuList {
+        self.cells.iter().flat_map(|cell| cell.cpus.iter()).collect()
+    }
+
     /// True if a task runs under SCHED_DEADLINE.
     pub fn uses_deadline(&self) -> bool {
         self.tasks.iter().any(|task| task.reserved_period().is_some())

@@ -101,6 +101,7 @@ fn run(tasks: usize, canned: Canned) -> Run {
         kernel_counters: BTreeMap::new(),
         job_count: None,
         schedule: None,
+        disturbance: None,
         jobs: (0..tasks).flat_map(|task| (0..4).map(move |index| job(task, index))).collect(),
     }
 }

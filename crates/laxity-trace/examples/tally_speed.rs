@@ -102,6 +102,7 @@ fn run_of(jobs: Vec<Job>) -> Run {
         kernel_counters: BTreeMap::new(),
         job_count: None,
         schedule: None,
+        disturbance: None,
         jobs,
     }
 }

@@ -10,6 +10,7 @@ mod analysis;
 mod column_writer;
 mod damage;
 mod directory;
+mod disturbance;
 mod event;
 mod events_file;
 mod job;
@@ -32,6 +33,7 @@ pub use directory::{
     ResultsDirectory, SUMS_FILE, create_events, events_path, load, load_manifest, open_events,
     runs_with_events, write_activities,
 };
+pub use disturbance::Disturbance;
 pub use event::{Event, EventKind};
 pub use events_file::{EVENTS_VERSION, Events, EventsReader, EventsWriter};
 pub use job::{Counters, Job, Outcome};

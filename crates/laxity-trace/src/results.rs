@@ -1,6 +1,6 @@
 //! What a run leaves behind: the manifest (what ran, where and how) and the jobs.
 
-use crate::{AnalysisRecord, Job, ScheduleRecord};
+use crate::{AnalysisRecord, Disturbance, Job, ScheduleRecord};
 use laxity_model::{CpuList, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,6 +122,9 @@ pub struct Run {
     /// Of a recorded run of a real kernel: its schedule, and what the oracles said of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<ScheduleRecord>,
+    /// What else its cores did while it was made; nothing where that is not known, or it was simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Disturbance>,
     /// How many jobs it has, in the manifest, where the jobs are not. Absent in results of before this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job_count: Option<u64>,

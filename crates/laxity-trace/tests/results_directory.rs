@@ -23,6 +23,7 @@ fn made(id: u32) -> Run {
         notes: vec!["shared levels".to_owned()],
         kernel_counters: [("decisions".to_owned(), 7)].into(),
         schedule: None,
+        disturbance: None,
         ..run(id, "g-edf", 40, jobs)
     }
 }

@@ -21,9 +21,18 @@ pub struct RunningArguments {
     /// How long each run releases jobs
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
     pub duration: Duration,
-    /// Runs per set and scheduler
-    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=10_000))]
-    pub repeat: u32,
+    /// Runs per set and scheduler; default: 3 (compare), 1 (run)
+    ///
+    /// Schedulers take turns: every one has its first run before any has its second. What repetitions of the same jobs
+    /// differ by is noise.
+    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
+    pub repeat: Option<u32>,
+    /// Make a run again where others had more than 5 % of its cores, at most so often
+    ///
+    /// Others are threads that do not belong to the run, interrupts and a hypervisor. The quietest run is kept. Where
+    /// three in a row were made again in vain, no more are.
+    #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", default_value_t = 2, value_parser = whole::<u32>(0..=100))]
+    pub repeat_disturbed: u32,
     /// How much of its WCET a job asks for
     ///
     /// `wcet`, a fraction such as 0.8, or a distribution such as uniform:0.5,1, normal:0.8,0.1 or bimodal:0.5,1.2,0.05.
@@ -103,9 +112,9 @@ Examples:
   sudo laxity compare set.toml
   # the priorities that the tasks have (`priority` in the set) against others
   sudo laxity compare set.toml --schedulers p-fp,p-dm,p-edf
-  # two of them, several sets, three runs each
+  # two of them, several sets, five runs each
   sudo laxity compare sets/*.toml --schedulers p-edf,g-edf --duration 1m \\
-      --repeat 3 --out results
+      --repeat 5 --out results
   # jobs that make accesses instead of using up time
   sudo laxity compare set.toml --demand uniform:0.5,1 --demand-model work
   # laxity's own policies beside Linux's, with measured costs in the simulations

@@ -15,7 +15,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let running = &arguments.running;
     let sets = read_sets(&running.sets, running.import)?;
-    let mut settings = settings(running, schedulers(arguments), "compare")?;
+    let mut settings = settings(running, schedulers(arguments), ("compare", 3))?;
     settings.simulate = mechanics(arguments, &sets)?;
     settings.analyse = Some(charges(arguments)?);
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));

@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod check;
 mod compare;
+pub mod diff;
 pub mod doctor;
 pub mod exec;
 pub mod generate;
@@ -49,6 +50,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Place(arguments) => place::place(&arguments),
         Command::Generate(arguments) => generate::generate(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Diff(arguments) => diff::diff(&arguments),
         Command::List(arguments) => list::list(&arguments),
         Command::Init(arguments) => init::init(&arguments),
         Command::Check(arguments) => check::check(&arguments),
@@ -123,8 +125,12 @@ fn unique<T: PartialEq>(asked: impl IntoIterator<Item = T>) -> Vec<T> {
     unique
 }
 
-/// The settings that `run` and `compare` share.
-fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name: &str) -> Result<Settings> {
+/// The settings that `run` and `compare` share; each of the two has a name and a number of repetitions of its own.
+fn settings(
+    arguments: &RunningArguments,
+    schedulers: Vec<NamedScheduler>,
+    (name, repeat): (&str, u32),
+) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
     let platform = arguments.platform.resolve()?;
     if arguments.platform.platform.is_some() {
@@ -144,7 +150,8 @@ fn settings(arguments: &RunningArguments, schedulers: Vec<NamedScheduler>, name:
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| Path::new("laxity-results").join(format!("{name}-{stamp}")));
     Ok(Settings {
-        repeat: arguments.repeat,
+        repeat: arguments.repeat.unwrap_or(repeat),
+        repeat_disturbed: arguments.repeat_disturbed,
         demand_model: arguments.demand_model,
         calibration: arguments.calibration.clone(),
         demand: arguments.demand,

@@ -228,9 +228,13 @@ fn is_clean(scheduler: &SchedulerSummary) -> bool {
 
 /// The tables, in colours where the terminal wants them.
 fn print_text(report: &Report<'_>) -> Result<()> {
+    print_styled(|style| report.text(style))
+}
+
+/// Text for standard output, whatever that is.
+pub fn print_styled(text: impl Fn(TextStyle) -> String) -> Result<()> {
     let style = style();
-    let text = report.text(style);
-    if style.color { output::print_coloured(&text) } else { output::print(&text) }
+    if style.color { output::print_coloured(&text(style)) } else { output::print(&text(style)) }
 }
 
 fn style() -> TextStyle {

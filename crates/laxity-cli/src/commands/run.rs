@@ -9,7 +9,7 @@ use std::process::ExitCode;
 pub fn run(arguments: &RunArguments) -> Result<ExitCode> {
     let running = &arguments.running;
     let sets = read_sets(&running.sets, running.import)?;
-    let mut settings = settings(running, arguments.scheduler.clone(), "run")?;
+    let mut settings = settings(running, arguments.scheduler.clone(), ("run", 1))?;
     settings.overheads = arguments.overheads;
     let interrupt = interrupt::flag()?;
     let finished = experiment::conduct(&sets, &settings, interrupt)?;

@@ -43,7 +43,7 @@ const fn published(name: &'static str, description: &'static str, schema: fn() -
 }
 
 /// All of them: first what laxity reads, then what it writes.
-pub const ALL: [Published; 17] = [
+pub const ALL: [Published; 18] = [
     published("task-set", "task sets (TOML, JSON)", laxity_model::task_set_schema),
     published("platform", "platforms (TOML, JSON)", laxity_model::platform_schema),
     published("costs", "what a simulated kernel costs (TOML)", laxity_sim::costs::costs_schema),
@@ -55,6 +55,7 @@ pub const ALL: [Published; 17] = [
     ),
     published("manifest", "manifest.json of a results directory", laxity_trace::manifest_schema),
     published("answer", "run, compare, simulate and report --json; summary.json", super::report::schema),
+    published("difference", "diff --json", super::diff::schema),
     published("summary", "the metrics in an answer", laxity_trace::summary_schema),
     published("analysis", "analyze --json", crate::analysis::answer::schema),
     published("settings", "settings --json", crate::settings::answer::schema),

@@ -6,6 +6,7 @@ pub mod elsewhere;
 mod manifest;
 mod parts;
 mod placing;
+mod repeating;
 mod runs;
 mod schedule;
 mod served;
@@ -41,6 +42,7 @@ use laxity_trace::{
     RunSummary,
 };
 use parts::{NOTHING, Part, parts};
+use repeating::Repeating;
 use runs::{Work, manifest, planned_runs};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -59,6 +61,8 @@ pub struct Settings {
     pub simulate: Option<Mechanics>,
     /// What is proven is said beside what is measured, with these overheads.
     pub analyse: Option<Charges>,
+    /// How often a run that was disturbed is made again, at the most.
+    pub repeat_disturbed: u32,
     /// Which overheads are recorded during the runs.
     pub overheads: Option<Probes>,
     /// Whether and how long each task runs alone first.
@@ -119,6 +123,7 @@ impl Settings {
             schedulers,
             duration,
             repeat: 1,
+            repeat_disturbed: 0,
             simulate: None,
             analyse: None,
             overheads: None,
@@ -253,7 +258,9 @@ pub fn conduct_on(
         parts.iter().map(|part| (part.scheduler.name.as_str(), &sets[part.set], part.plan.as_ref().err())),
     )?;
     let workload = Workload::new(settings, sets)?;
-    let laboratory = Laboratory { sets, settings, parts: &parts, workload: &workload, bench, interrupt };
+    let repeating = Repeating::new(settings);
+    let laboratory =
+        Laboratory { sets, settings, parts: &parts, workload: &workload, bench, interrupt, repeating };
     let runs = planned_runs(sets, &parts, settings, capabilities);
     let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
     manifest.analysis = analysis(sets, &parts, settings, interrupt)?;
@@ -320,6 +327,7 @@ struct Laboratory<'a> {
     workload: &'a Workload,
     bench: &'a Bench,
     interrupt: &'a AtomicBool,
+    repeating: Repeating,
 }
 
 impl Laboratory<'_> {
@@ -394,10 +402,15 @@ impl Laboratory<'_> {
             (Some(measuring), Some(part)) => {
                 measuring.during(directory, &self.subject(run, part, set), execute)
             }
-            _ => (execute(), Ok(())),
+            _ => {
+                let again =
+                    |share: &str| step.phase(&format!("again, because others had {share} of the cores"));
+                (self.repeating.least_disturbed(&mut execute, again), Ok(()))
+            }
         };
         match executed {
             Ok(executed) => {
+                run.disturbance = executed.disturbance;
                 run.status = executed.status;
                 run.not_measured = executed.not_measured;
                 run.notes = executed.notes;

@@ -73,6 +73,7 @@ pub fn planned_runs(
             kernel_counters: BTreeMap::new(),
             job_count: None,
             schedule: None,
+            disturbance: None,
             jobs: Vec::new(),
         };
         runs.push((run, work));

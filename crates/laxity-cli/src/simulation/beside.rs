@@ -130,6 +130,7 @@ fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -
         kernel_counters: BTreeMap::new(),
         job_count: None,
         schedule: None,
+        disturbance: None,
         ..beside.run.clone()
     };
     match case.simulate(Wanted { jobs: true, ..Wanted::default() }, control) {

@@ -41,6 +41,7 @@ pub fn run(
         kernel_counters: BTreeMap::new(),
         job_count: None,
         schedule: None,
+        disturbance: None,
         jobs: Vec::new(),
     }
 }

@@ -35,6 +35,7 @@ fn run(scheduler: &str, bins: &[(&str, &[&str])]) -> Run {
         kernel_counters: Default::default(),
         job_count: None,
         schedule: None,
+        disturbance: None,
         notes: vec![],
         jobs: vec![],
     }

@@ -116,6 +116,7 @@ struct Page<'r> {
     beside: Option<TableView>,
     caches: Option<TableView>,
     background: Option<TableView>,
+    noise: Option<TableView>,
     verified: Option<TableView>,
     per_cell: Option<TableView>,
     deploy: &'r [DeployText],
@@ -172,6 +173,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         beside: crate::beside::table(study, &report.beside).map(TableView::of),
         caches: crate::caches::table(study).map(TableView::of),
         background: crate::background::table(study).map(TableView::of),
+        noise: crate::disturbed::table(study, &report.recommendation).map(TableView::of),
         verified: crate::verified::table(study).map(TableView::of),
         per_cell: several.then(|| TableView::of(sections::per_cell_table(report))),
         deploy: &report.deploy,
@@ -222,6 +224,7 @@ fn nav(report: &Report<'_>) -> Vec<Anchor> {
     let entries = [
         ("reading", "Reading", report.reading.is_some()),
         ("evidence", "Evidence", true),
+        ("noise", "Noise", report.study.results.runs.iter().any(|run| run.disturbance.is_some())),
         ("verified", "Verification", report.study.results.runs.iter().any(|run| run.schedule.is_some())),
         ("beside", "Simulated", !report.beside.is_empty()),
         ("caches", "Caches", !report.study.summary.caches.is_empty()),
@@ -247,6 +250,7 @@ fn answer(report: &Report<'_>) -> Answer {
     let (kind, eyebrow) = match recommendation.strength() {
         Strength::Clean => ("clean", "Recommendation"),
         Strength::CleanSimulated => ("clean", "Simulated, not measured"),
+        Strength::WithinNoise => ("clean", "Recommendation"),
         Strength::LeastBad => ("least-bad", "Recommendation, with misses"),
         Strength::NothingCompared => ("none", "One configuration"),
         Strength::Nothing => ("none", "No recommendation"),

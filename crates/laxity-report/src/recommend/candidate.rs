@@ -1,46 +1,59 @@
 //! What is known of a configuration that could be recommended.
 
-use super::objections::Objection;
-use crate::number;
-use crate::study::{Configuration, Evidence, Measured};
+use super::criteria::MISS_RATIO_FLOOR;
+use super::objections::{self, Objection};
+use crate::analysis::{self, Guarantee};
+use crate::study::{Configuration, Evidence, Measured, Study};
 use laxity_model::{PolicyScheduler, Scope};
-use laxity_trace::{RunSummary, Sample};
+use laxity_trace::{Host, RunSummary};
+use std::collections::BTreeMap;
 
 /// One eligible configuration.
 pub(super) struct Candidate<'s> {
     pub(super) configuration: &'s Configuration,
     pub(super) scope: Option<Scope>,
     pub(super) evidence: Evidence,
-    pub(super) laxity_noise: f64,
-    pub(super) miss_noise: f64,
-    pub(super) tardiness_noise: f64,
-    pub(super) migration_noise: f64,
-    pub(super) repetitions_least: usize,
+    /// Its runs, by set and repetition.
+    pub(super) runs: BTreeMap<(u32, u32), &'s RunSummary>,
     pub(super) tasks_jobs_least: Option<(String, u64)>,
     pub(super) objection: Option<Objection>,
+    /// What is proven of it on all sets; nothing where it was not analysed.
+    pub(super) guarantee: Option<Guarantee>,
+    /// The same jobs were simulated, and met every deadline.
+    clean_when_simulated: bool,
 }
 
 impl<'s> Candidate<'s> {
     pub(super) fn of(
-        configuration: &'s Configuration,
-        runs: &[Measured<'_>],
-        evidence: Evidence,
+        study: &Study<'_>,
         sets: &[usize],
+        configuration: &'s Configuration,
+        runs: &[Measured<'s>],
+        evidence: Evidence,
     ) -> Self {
-        let noise = |metric: fn(&RunSummary) -> Option<f64>| repetition_noise(runs, sets, metric);
-        let repetitions = |&set: &usize| runs_of(runs, set).count();
+        let summaries = runs.iter().map(|measured| measured.summary);
         Candidate {
             configuration,
-            scope: None,
-            laxity_noise: noise(|s| s.normalized_laxity.map(|laxity| laxity.mean)),
-            miss_noise: noise(|s| s.miss_ratio),
-            tardiness_noise: noise(|s| s.tardiness_ns.map(|t| number::ratio(t.max, 1))),
-            migration_noise: noise(|s| s.rates.migration_rate),
-            repetitions_least: sets.iter().map(repetitions).filter(|&n| n > 0).min().unwrap_or(0),
+            scope: scope_of(configuration, study.one_cluster()),
+            runs: summaries.map(|summary| ((summary.set, summary.repetition), summary)).collect(),
             tasks_jobs_least: rarest_task(runs, sets),
-            objection: None,
+            objection: Objection::to(study, sets, configuration),
+            clean_when_simulated: objections::is_clean_when_simulated(study, sets, configuration),
+            guarantee: analysis::guarantee(study, sets, &configuration.scheduler),
             evidence,
         }
+    }
+
+    /// The fewest repetitions of a set.
+    pub(super) fn repetitions_least(&self) -> usize {
+        let mut of_sets: BTreeMap<u32, usize> = BTreeMap::new();
+        self.runs.keys().for_each(|(set, _)| *of_sets.entry(*set).or_default() += 1);
+        of_sets.into_values().min().unwrap_or(0)
+    }
+
+    /// It was simulated: what it shows is no sample, and has no noise.
+    pub(super) fn is_exact(&self) -> bool {
+        self.configuration.host == Host::Simulator
     }
 
     /// It missed nothing, and all tasks had that guarantee.
@@ -48,16 +61,12 @@ impl<'s> Candidate<'s> {
         self.evidence.counts.misses == 0 && self.evidence.counts.ordinary == 0
     }
 
-    pub(super) fn miss_ratio(&self) -> f64 {
-        self.evidence.counts.miss_ratio().unwrap_or(1.0)
-    }
-
-    pub(super) fn tardiness(&self) -> f64 {
-        self.evidence.tardiness_ns_max.map_or(f64::INFINITY, |ns| number::ratio(ns, 1))
-    }
-
-    pub(super) fn laxity(&self) -> f64 {
-        self.evidence.laxity.map_or(f64::NEG_INFINITY, |laxity| laxity.mean)
+    /// It missed, but few, and it is proven or simulated that its schedule has no misses.
+    pub(super) fn missed_within_noise(&self) -> bool {
+        let counts = self.evidence.counts;
+        let few = counts.miss_ratio().is_some_and(|ratio| ratio <= MISS_RATIO_FLOOR);
+        let shown = self.guarantee == Some(Guarantee::Hard) || self.clean_when_simulated;
+        counts.misses > 0 && few && shown && self.objection.is_none()
     }
 
     /// Smaller is simpler.
@@ -72,7 +81,7 @@ impl<'s> Candidate<'s> {
 }
 
 /// How far the jobs of a configuration migrate. One cluster of all cores is global scheduling by another name.
-pub(super) fn scope_of(configuration: &Configuration, one_cluster: bool) -> Option<Scope> {
+fn scope_of(configuration: &Configuration, one_cluster: bool) -> Option<Scope> {
     match configuration.scheduler.parse::<PolicyScheduler>().ok()?.scope {
         Scope::Clustered if one_cluster => Some(Scope::Global),
         scope => Some(scope),
@@ -81,22 +90,6 @@ pub(super) fn scope_of(configuration: &Configuration, one_cluster: bool) -> Opti
 
 fn runs_of<'r, 'a>(runs: &'r [Measured<'a>], set: usize) -> impl Iterator<Item = &'r Measured<'a>> {
     runs.iter().filter(move |m| usize::try_from(m.summary.set).is_ok_and(|of| of == set))
-}
-
-/// The standard deviation over the repetitions of one set, averaged (as variance) over the sets that were
-/// repeated; 0 if none was.
-fn repetition_noise(
-    runs: &[Measured<'_>],
-    sets: &[usize],
-    metric: impl Fn(&RunSummary) -> Option<f64>,
-) -> f64 {
-    let of_set = |&set: &usize| {
-        let values: Vec<f64> = runs_of(runs, set).filter_map(|m| metric(m.summary)).collect();
-        let sd = Sample::of(&values)?.sd?;
-        Some(sd * sd)
-    };
-    let variances: Vec<f64> = sets.iter().filter_map(of_set).collect();
-    Sample::of(&variances).map_or(0.0, |sample| sample.mean.sqrt())
 }
 
 /// The task with the fewest jobs, and how many.

@@ -1,8 +1,9 @@
 //! What should temper the trust in a recommendation.
 
 use super::candidate::Candidate;
-use super::words::percent_of_period;
-use crate::analysis;
+use super::words::{percent_of_period, same_thing};
+use crate::analysis::{self, Guarantee};
+use crate::disturbed;
 use crate::number;
 use crate::study::Study;
 use laxity_trace::{EMULATED, Host};
@@ -26,7 +27,7 @@ pub(super) fn caveats(
     if let Some(objection) = &winner.objection {
         caveats.push(format!("It misses deadlines by itself ({}).", objection.shown.join("; ")));
     }
-    caveats.extend(missed_or_not(study, sets, winner, all));
+    caveats.extend(missed_or_not(study, winner, all));
     if counts.ordinary > 0 {
         caveats.push(format!(
             "{} of tasks that were refused or demoted ran in the background, without any guarantee; no other count has them.",
@@ -42,36 +43,27 @@ pub(super) fn caveats(
     if let Some((task, jobs)) = winner.tasks_jobs_least.as_ref().filter(|(_, jobs)| *jobs < TASK_JOBS_FEW) {
         caveats.push(format!("Few jobs: task `{task}` ran only {}.", number::counted(*jobs, "job")));
     }
-    if winner.repetitions_least < 2 {
+    if winner.repetitions_least() < 2 {
         caveats.push("One repetition: how much results vary from run to run is not known.".to_owned());
     }
     if winner.configuration.host == Host::Simulator {
         caveats.push("Simulated: costs that the model leaves out are not in these numbers.".to_owned());
     }
-    caveats.extend(measurement_caveats(study, sets, winner));
+    caveats.extend(measurement_caveats(study, sets, winner, all));
     caveats
 }
 
 /// What its misses, or that it has none, do not show.
-fn missed_or_not(
-    study: &Study<'_>,
-    sets: &[usize],
-    winner: &Candidate<'_>,
-    all: &[Candidate<'_>],
-) -> Option<String> {
+fn missed_or_not(study: &Study<'_>, winner: &Candidate<'_>, all: &[Candidate<'_>]) -> Option<String> {
     let counts = winner.evidence.counts;
     if counts.misses > 0 {
-        let others = match all.iter().any(Candidate::served_all) {
-            true => "Those that met every deadline here miss some by themselves",
-            false => "No configuration that ran to its end met every deadline of every task",
-        };
-        return (all.len() > 1).then(|| format!("{others}: this is the least bad one, not a safe one."));
+        return (all.len() > 1).then(|| misses_of_best(winner, all));
     }
     if counts.jobs == 0 {
         return None;
     }
     let jobs = number::counted(counts.jobs, "job");
-    let proof = proof(study, sets, winner);
+    let proof = proof(study, winner);
     Some(match winner.configuration.host {
         Host::Simulator => {
             format!("A simulation is no proof: no miss in {jobs} shows one course of events; {proof}.")
@@ -85,36 +77,50 @@ fn missed_or_not(
     })
 }
 
+/// Why the best of several is one that missed deadlines.
+fn misses_of_best(winner: &Candidate<'_>, all: &[Candidate<'_>]) -> String {
+    let clean = |candidate: &&Candidate<'_>| candidate.served_all();
+    let others: Vec<&Candidate<'_>> = all.iter().filter(clean).collect();
+    if winner.missed_within_noise() {
+        return "Its misses are no more than this machine's noise: a schedule without them is shown for the same jobs. \
+                Longer runs on the target say how often its noise makes jobs late."
+            .to_owned();
+    }
+    let others = match &others[..] {
+        [] => "No configuration that ran to its end met every deadline of every task",
+        clean if clean.iter().all(|candidate| candidate.objection.is_some()) => {
+            "Those that met every deadline here miss some by themselves"
+        }
+        _ => "That others met every deadline here can be chance",
+    };
+    format!("{others}: this is the least bad one, not a safe one.")
+}
+
 /// What analysis says of the winner.
-fn proof(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> &'static str {
-    match analysis::is_proven_hard(study, sets, &winner.configuration.scheduler) {
+fn proof(study: &Study<'_>, winner: &Candidate<'_>) -> &'static str {
+    match winner.guarantee {
         None if analysis::left_out(study).is_some() => {
             "no analysis can show that none can occur, because jobs may ask for more than their WCETs"
         }
         None => "only a schedulability analysis can show that none can occur",
-        Some(true) => {
+        Some(Guarantee::Hard) => {
             "the analysis proves that none can occur, as long as jobs keep to their WCETs and scheduling costs what was assumed \
              (`laxity analyze --overheads`)"
         }
-        Some(false) if winner.objection.is_some() => "for other arrivals, some occur",
-        Some(false) => "no test could prove that none can occur (`laxity analyze` says where they fail)",
+        Some(_) if winner.objection.is_some() => "for other arrivals, some occur",
+        Some(_) => "no test could prove that none can occur (`laxity analyze` says where they fail)",
     }
 }
 
 /// What the machine and the runs themselves say.
-fn measurement_caveats(study: &Study<'_>, sets: &[usize], winner: &Candidate<'_>) -> Vec<String> {
-    let mut caveats = Vec::new();
-    if winner.evidence.migration_rate.is_none() {
-        caveats.push("Migrations were not measured, so ties were decided without them.".to_owned());
-    }
-    let of_scope = |name: &str| study.configurations.iter().any(|c| c.scheduler.starts_with(name));
-    if study.one_cluster() && of_scope("c-") && of_scope("g-") {
-        caveats.push(
-            "This machine has one cluster: clustered and global scheduling are the same here, and differences \
-             between them are noise."
-                .to_owned(),
-        );
-    }
+fn measurement_caveats(
+    study: &Study<'_>,
+    sets: &[usize],
+    winner: &Candidate<'_>,
+    all: &[Candidate<'_>],
+) -> Vec<String> {
+    let mut caveats = same_thing(all);
+    caveats.extend(disturbed::caveat(study, winner.configuration));
     if let Some(kind) = study.results.machine.facts.get("virtualization")
         && !matches!(kind.as_str(), "none" | "unknown" | "")
     {

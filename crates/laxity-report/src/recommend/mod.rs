@@ -3,32 +3,34 @@
 //! 1. Eligible is what ran to its end in every run that was asked for.
 //! 2. Where an exact test or the simulation of the same jobs shows that a configuration misses deadlines by itself
 //!    ([`Objection`]), it comes after all against which nothing is shown, whatever was measured of the two.
-//! 3. Then configurations are compared on one criterion after the other; those that are worse than the best on it
-//!    *by more than the noise* drop out:
-//!    no missed deadline and no task refused; share of jobs missed, or of tasks that were refused; maximum tardiness; mean normalized laxity.
-//! 4. What remains is a tie, and goes to the cheaper and simpler: fewer migrations, then partitioned before
-//!    clustered before global, then fewer context switches, then the order of the tables. On a machine of one
-//!    cluster, clustered scheduling is global scheduling, and the tie between the two goes to the order of the
-//!    tables.
-//! 5. Noise of a metric is its standard deviation over the repetitions of one set (the mean of the variances
-//!    over sets, so that differences between sets do not count as noise), and at least the floor given at the
-//!    criterion. "Misses nothing" is exact: one miss is one miss.
+//! 3. Then the share of jobs missed (or of tasks that were refused), and where all that are left miss, the maximum
+//!    tardiness: configurations that are worse than the best by more than noise drop out. What remains is a *tie*.
+//! 4. A tie goes to that of which the most is proven (hard before soft before nothing), then to a mean normalized laxity
+//!    that is better by more than noise, then to the simpler: partitioned before clustered before global, Linux's own
+//!    classes before a loaded policy, then the order of the tables.
 //!
-//! The criteria are applied to the best of those left, not to pairs, because "within noise" is not transitive
-//! and a sort by it would depend on the order of its input. Measurements are evidence, not proof; the caveats
-//! say how strong. Where there is one configuration, nothing is recommended.
+//! Noise is what repetitions of the same jobs differ by (`noise.rs`); the floors at the criteria say which differences
+//! are too small to matter. A single miss decides nothing in a measurement. Simulations have no noise, so there it does.
+//! Configurations that are the same thing (clustered and global on one cluster) are taken together, and what differs
+//! between them is noise. The criteria are applied to the best of those left, not to pairs, because "within noise" is
+//! not transitive and a sort by it would depend on the order of its input. Measurements are evidence, not proof; the
+//! caveats say how strong. Where there is one configuration, nothing is recommended.
 
 mod candidate;
 mod caveats;
+mod criteria;
 mod decision;
+mod difference;
 mod objections;
 mod words;
 
+pub use difference::{ConfigurationDifference, Difference, DifferenceVerdict, Metric, MetricDifference};
 pub use objections::Objection;
 
 use crate::study::{Configuration, Evidence, Measured, Study, by_reason};
-use candidate::{Candidate, scope_of};
-use decision::{Decision, ranking, tardiness_floor};
+use candidate::Candidate;
+use criteria::{FAILED_RATIO, tardiness_floor};
+use decision::{Decision, groups, ranking};
 use laxity_trace::Host;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,6 +47,15 @@ pub struct Recommendation {
     pub host: Option<Host>,
     /// It missed no deadline.
     pub misses_nothing: bool,
+    /// It missed few, and a proof or the simulation of the same jobs shows a schedule without misses.
+    #[serde(default)]
+    pub misses_within_noise: bool,
+    /// The configurations whose misses do not differ from its own by more than noise, it included, by label, best first.
+    #[serde(default)]
+    pub tied: Vec<String>,
+    /// What each configuration missed in a run.
+    #[serde(default)]
+    pub misses_per_run: Vec<MissesPerRun>,
     /// Why, with numbers.
     pub reasons: Vec<String>,
     /// The next best, if there is one.
@@ -58,11 +69,24 @@ pub struct Recommendation {
     pub caveats: Vec<String>,
 }
 
+/// What a configuration missed in a run on average, and how sure that is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct MissesPerRun {
+    /// The configuration by label; several that are the same thing on this machine.
+    pub labels: Vec<String>,
+    /// Jobs missed, and jobs of tasks that were refused.
+    pub mean: f64,
+    /// Ends of the 95 % confidence interval; nothing where noise was not measured or there is none.
+    pub interval: Option<[f64; 2]>,
+}
+
 /// How strong an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strength {
     /// It met every deadline.
     Clean,
+    /// It missed no more than noise makes.
+    WithinNoise,
     /// It met every deadline, in a simulation.
     CleanSimulated,
     /// Deadlines were missed under all, or are for some arrivals.
@@ -77,6 +101,7 @@ impl Recommendation {
     pub(crate) fn strength(&self) -> Strength {
         let objected = |label: &String| self.objections.iter().any(|objection| objection.label == *label);
         match &self.label {
+            Some(_) if self.misses_within_noise => Strength::WithinNoise,
             Some(label) if !self.misses_nothing || objected(label) => Strength::LeastBad,
             Some(_) if self.host == Some(Host::Simulator) => Strength::CleanSimulated,
             Some(_) => Strength::Clean,
@@ -89,19 +114,29 @@ impl Recommendation {
     pub(crate) fn headline(&self, shown: impl Fn(&str) -> String) -> String {
         let label = self.ranking.first().map(|label| shown(label)).unwrap_or_default();
         match self.strength() {
-            Strength::Clean => format!("Deploy {label}"),
-            Strength::CleanSimulated => format!("Best in simulation: {label}"),
+            Strength::Clean => format!("Deploy {label}{}", self.tie()),
+            Strength::WithinNoise => format!("Deploy {label}{}: its few misses are noise", self.tie()),
+            Strength::CleanSimulated => format!("Best in simulation: {label}{}", self.tie()),
             Strength::LeastBad if self.misses_nothing => {
                 format!(
                     "{label} is the least bad: it met every deadline here, and misses some for other arrivals"
                 )
             }
-            Strength::LeastBad => format!("{label} is the least bad, but it misses"),
+            Strength::LeastBad => format!("{label} is the least bad{}, but it misses", self.tie()),
             Strength::NothingCompared if self.misses_nothing => {
                 format!("{label} met every deadline; nothing was compared with it")
             }
             Strength::NothingCompared => format!("{label} missed deadlines; nothing was compared with it"),
             Strength::Nothing => "No recommendation".to_owned(),
+        }
+    }
+
+    /// That others are as good, in brackets.
+    fn tie(&self) -> String {
+        match self.tied.len() {
+            0 | 1 => String::new(),
+            2 => " (a tie with another)".to_owned(),
+            more => format!(" (a tie with {} others)", more - 1),
         }
     }
 
@@ -150,11 +185,7 @@ pub(crate) fn recommend(study: &Study<'_>, sets: &[usize]) -> Recommendation {
     let candidates: Vec<Candidate<'_>> = all
         .into_iter()
         .filter(|(configuration, _, evidence)| evidence.complete() && (real(configuration) || !any_real))
-        .map(|(configuration, runs, evidence)| Candidate {
-            scope: scope_of(configuration, study.one_cluster()),
-            objection: Objection::to(study, sets, configuration),
-            ..Candidate::of(configuration, &runs, evidence, sets)
-        })
+        .map(|(configuration, runs, evidence)| Candidate::of(study, sets, configuration, &runs, evidence))
         .collect();
     if candidates.is_empty() {
         return nothing_ran(left_out);
@@ -179,7 +210,10 @@ fn compared(candidates: &[Candidate<'_>], tardiness_floor: f64) -> Recommendatio
     let winner = &candidates[order[0]];
     let all: Vec<usize> = (0..candidates.len()).collect();
     let mut reasons = vec![what_it_missed(winner)];
-    reasons.extend(Decision::among(candidates, &all, tardiness_floor).reasons);
+    let decision = Decision::among(candidates, &all, tardiness_floor);
+    reasons.extend(decision.reasons);
+    let label = |index: usize| candidates[index].configuration.label.clone();
+    let tied = order.iter().copied().filter(|index| decision.tied.contains(index)).map(label);
     reasons.extend(margins(winner));
     reasons.extend(order.get(1).map(|&second| needed(candidates, order[0], second, tardiness_floor)));
     Recommendation {
@@ -187,6 +221,9 @@ fn compared(candidates: &[Candidate<'_>], tardiness_floor: f64) -> Recommendatio
         label: Some(winner.configuration.label.clone()),
         host: Some(winner.configuration.host),
         misses_nothing: missed_nothing(winner),
+        misses_within_noise: winner.missed_within_noise(),
+        tied: tied.collect(),
+        misses_per_run: misses_per_run(candidates),
         reasons,
         runner_up: order.get(1).map(|&second| candidates[second].configuration.label.clone()),
         ranking: order.iter().map(|&index| candidates[index].configuration.label.clone()).collect(),
@@ -203,12 +240,29 @@ fn nothing_compared(sole: &Candidate<'_>) -> Recommendation {
         label: None,
         host: Some(sole.configuration.host),
         misses_nothing: missed_nothing(sole),
+        misses_within_noise: sole.missed_within_noise(),
+        tied: vec![],
+        misses_per_run: misses_per_run(std::slice::from_ref(sole)),
         reasons: reasons.collect(),
         runner_up: None,
         ranking: vec![sole.configuration.label.clone()],
         objections: sole.objection.iter().cloned().collect(),
         caveats: vec![],
     }
+}
+
+/// In the order of the tables.
+fn misses_per_run(candidates: &[Candidate<'_>]) -> Vec<MissesPerRun> {
+    let all: Vec<usize> = (0..candidates.len()).collect();
+    let groups = groups(candidates, &all);
+    let members: Vec<Vec<&Candidate<'_>>> =
+        groups.iter().map(|group| group.iter().map(|&index| &candidates[index]).collect()).collect();
+    let of_group = |(group, of): (&Vec<&Candidate<'_>>, (f64, Option<[f64; 2]>))| MissesPerRun {
+        labels: group.iter().map(|candidate| candidate.configuration.label.clone()).collect(),
+        mean: of.0,
+        interval: of.1,
+    };
+    members.iter().zip(FAILED_RATIO.failures_per_run(&members)).map(of_group).collect()
 }
 
 fn missed_nothing(candidate: &Candidate<'_>) -> bool {
@@ -229,6 +283,9 @@ fn nothing_ran(left_out: Vec<String>) -> Recommendation {
         label: None,
         host: None,
         misses_nothing: false,
+        misses_within_noise: false,
+        tied: vec![],
+        misses_per_run: vec![],
         reasons,
         runner_up: None,
         ranking: vec![],

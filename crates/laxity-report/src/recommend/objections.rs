@@ -58,11 +58,7 @@ fn refuted(study: &Study<'_>, sets: &[usize], configuration: &Configuration) -> 
 
 /// Jobs miss in the simulation of what was measured.
 fn simulated(study: &Study<'_>, sets: &[usize], configuration: &Configuration) -> Option<String> {
-    if configuration.host == Host::Simulator {
-        return None;
-    }
-    let twin = study.simulated.iter().find(|one| one.scheduler == configuration.scheduler)?;
-    let runs = study.runs(sets, twin);
+    let runs = simulated_runs(study, sets, configuration)?;
     let counts = Evidence::of(&runs).counts;
     (counts.misses > 0).then(|| {
         format!(
@@ -72,6 +68,28 @@ fn simulated(study: &Study<'_>, sets: &[usize], configuration: &Configuration) -
             tasks(&runs)
         )
     })
+}
+
+/// The simulation of what was measured met every deadline.
+pub(super) fn is_clean_when_simulated(
+    study: &Study<'_>,
+    sets: &[usize],
+    configuration: &Configuration,
+) -> bool {
+    simulated_runs(study, sets, configuration).is_some_and(|runs| {
+        let evidence = Evidence::of(&runs);
+        evidence.complete() && evidence.counts.misses == 0 && evidence.counts.ordinary == 0
+    })
+}
+
+/// The simulation of what was measured.
+fn simulated_runs<'a>(
+    study: &'a Study<'_>,
+    sets: &[usize],
+    configuration: &Configuration,
+) -> Option<Vec<Measured<'a>>> {
+    let twin = study.simulated.iter().find(|one| one.scheduler == configuration.scheduler)?;
+    (configuration.host != Host::Simulator).then(|| study.runs(sets, twin))
 }
 
 /// The tasks of these runs that miss most, with their names.

@@ -1,8 +1,10 @@
 //! Sentences on a configuration.
 
 use super::candidate::Candidate;
-use super::decision::{Decision, Step};
+use super::criteria::{FAILED_RATIO, twins};
+use super::decision::{Decision, Step, groups};
 use crate::number;
+use laxity_model::listed;
 
 pub(super) fn missed(candidate: &Candidate<'_>) -> String {
     let counts = candidate.evidence.counts;
@@ -78,7 +80,7 @@ pub(super) fn needed(
             format!("{other} would win if it met every deadline: it missed {}.", &missed[other.len() + 1..])
         }
         Some(Step::Worse(criterion)) => {
-            let show = |index: usize| (criterion.show)((criterion.value)(&candidates[index]));
+            let show = |index: usize| (criterion.show)((criterion.value)(&[&candidates[index]]));
             format!(
                 "{other} would win with a better {}: it has {}, {first} has {}.",
                 criterion.name,
@@ -86,9 +88,42 @@ pub(super) fn needed(
                 show(winner)
             )
         }
-        None => format!(
-            "{other} is equal to {first} within the noise of these runs: one miss of {first} that {other} does not have \
-             would make it win."
+        Some(Step::Proven) => format!(
+            "{other} would win if as much were proven of it (`laxity analyze` says where the tests fail), {}.",
+            or_more_misses(candidates, winner, second)
         ),
+        None => format!("{other} would win {}.", or_more_misses(candidates, winner, second)),
     }
+}
+
+/// By how much the winner would have to miss more than the runner-up.
+fn or_more_misses(candidates: &[Candidate<'_>], winner: usize, second: usize) -> String {
+    let (first, other) = (&candidates[winner], &candidates[second]);
+    let name = &first.configuration.label;
+    if first.is_exact() {
+        return format!("if {name} missed deadlines that it meets");
+    }
+    if twins(first, other) {
+        return format!("under no circumstances: it is {name} by another name");
+    }
+    let more = FAILED_RATIO.failures_told_apart(&[vec![other], vec![first]], 0, 1);
+    format!("if {name} missed {:.0} jobs more in each run than it: fewer are noise", more.ceil())
+}
+
+/// That configurations which are the same thing differ as little as noise does.
+pub(super) fn same_thing(candidates: &[Candidate<'_>]) -> Vec<String> {
+    let all: Vec<usize> = (0..candidates.len()).collect();
+    let several = groups(candidates, &all).into_iter().filter(|group| group.len() > 1);
+    several
+        .map(|group| {
+            let labels = listed(group.iter().map(|&index| candidates[index].configuration.label.clone()));
+            let counts: Vec<String> =
+                group.iter().map(|&index| number::count(candidates[index].evidence.counts.misses)).collect();
+            format!(
+                "This machine has one cluster: {labels} are the same thing here, and count as one. They missed {} jobs: what \
+                 differs between them is noise.",
+                listed(counts)
+            )
+        })
+        .collect()
 }

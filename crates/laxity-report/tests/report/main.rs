@@ -2,6 +2,7 @@
 
 mod analysis;
 mod beside;
+mod difference;
 mod page;
 mod recommendation;
 mod schedules;

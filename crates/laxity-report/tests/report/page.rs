@@ -73,7 +73,7 @@ fn the_page_has_the_answer_the_evidence_and_the_method() {
     assert_self_contained(&page);
     assert_no_nonsense(&page);
     for wanted in [
-        "Deploy g-edf",
+        "Deploy p-edf",
         "Before you rely on it",
         "this machine has one cluster: c-rm would be the same as g-rm",
         "interrupted after 4.20 s of 10.0 s: interrupted by the user (SIGINT)",
@@ -144,7 +144,7 @@ fn text_for_a_file_has_no_escape_sequences_and_text_for_a_terminal_fits_it() {
     let report = Report::of(&results).expect("valid results");
     let plain = report.text(TextStyle { verbose: true, ..TextStyle::default() });
     assert!(!plain.contains('\u{1b}'));
-    assert!(plain.contains("Deploy g-edf."));
+    assert!(plain.contains("Deploy p-edf (a tie with 2 others)."));
     assert_no_nonsense(&plain);
     for width in [60, 80, 120, 200] {
         let text = report.text(TextStyle {

@@ -150,6 +150,7 @@ pub fn run(set: u32, scheduler: &str, repetition: u32, duration: Duration, jobs:
         kernel_counters: BTreeMap::new(),
         job_count: None,
         schedule: None,
+        disturbance: None,
         jobs,
     }
 }

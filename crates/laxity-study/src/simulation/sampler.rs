@@ -224,6 +224,7 @@ impl Watcher {
             kernel_counters: BTreeMap::new(),
             job_count: None,
             schedule: None,
+            disturbance: None,
             jobs: Vec::new(),
         };
         let cores = setup.platform.core_count();

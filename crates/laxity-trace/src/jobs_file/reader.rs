@@ -239,6 +239,7 @@ mod tests {
             notes: Vec::new(),
             kernel_counters: BTreeMap::new(),
             schedule: None,
+            disturbance: None,
             job_count: None,
             jobs: Vec::new(),
         };

@@ -95,6 +95,7 @@ fn measured(cells: &Path, cell: &Cell, status: RunStatus, schedule: Option<Sched
         kernel_counters: BTreeMap::new(),
         job_count: None,
         schedule,
+        disturbance: None,
         jobs: vec![job(0, Some(2 * MS)), job(1, Some(4 * MS)), job(2, Some(15 * MS)), job(3, None)],
     };
     let cpus: CpuList = "0-1".parse().expect("CPUs");

@@ -1,0 +1,104 @@
+//! What else the cores of the runs did, and what each configuration missed in a run: how much of it is noise.
+
+use crate::number::{self, NOT_AVAILABLE};
+use crate::recommend::Recommendation;
+use crate::study::{Configuration, Study};
+use crate::table::{Column, Field, Table, Tone};
+use laxity_trace::Disturbance;
+
+/// Marks what was disturbed in spite of repetitions.
+const MARK: &str = "‡";
+
+/// One row per measured configuration; nothing where nothing is known of any run.
+pub(crate) fn table(study: &Study<'_>, recommendation: &Recommendation) -> Option<Table> {
+    let of = |one: &Configuration| -> Vec<Disturbance> { of_runs(study, one) };
+    let measured: Vec<(&Configuration, Vec<Disturbance>)> =
+        study.configurations.iter().map(|one| (one, of(one))).filter(|(_, of)| !of.is_empty()).collect();
+    if measured.is_empty() {
+        return None;
+    }
+    let mut notes = vec![
+        "Missed per run: the mean, and its 95 % confidence interval where repetitions tell how much runs differ. Others: \
+         CPU time of threads that are not the run's and of interrupts, as a share of the cores' time; hypervisor: what \
+         it gave to others; of all runs, and in the worst. Load: the load average before a run, the highest. Again: how \
+         many runs were made again, because others had more than 5 %."
+            .to_owned(),
+    ];
+    if measured.iter().flat_map(|(_, of)| of).any(Disturbance::is_disturbed) {
+        notes
+            .push(format!("{MARK} The worst run is a disturbed one: others had more than 5 % of its cores."));
+    }
+    Some(Table {
+        caption: "Noise: misses per run, and what else the cores did".to_owned(),
+        columns: vec![
+            Column::text("Scheduler"),
+            Column::number("Runs"),
+            Column::number("Missed per run"),
+            Column::number("Others"),
+            Column::number("Worst"),
+            Column::number("Hypervisor"),
+            Column::number("Load"),
+            Column::number("Again"),
+        ],
+        rows: measured.iter().map(|(one, of)| row(one, of, recommendation)).collect(),
+        notes,
+    })
+}
+
+/// That runs were disturbed, in a sentence, if any of a configuration's was.
+pub(crate) fn caveat(study: &Study<'_>, configuration: &Configuration) -> Option<String> {
+    let all = of_runs(study, configuration);
+    let disturbed = all.iter().filter(|of| of.is_disturbed());
+    let worst = disturbed.clone().map(share).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(format!(
+        "{} of its {} disturbed: other threads, interrupts and the hypervisor had up to {} of the cores. Runs on a quieter \
+         machine say more.",
+        disturbed.count(),
+        if all.len() == 1 { "1 run was".to_owned() } else { format!("{} runs were", all.len()) },
+        worst.1
+    ))
+}
+
+fn of_runs(study: &Study<'_>, configuration: &Configuration) -> Vec<Disturbance> {
+    study
+        .runs(&study.all_sets(), configuration)
+        .iter()
+        .filter_map(|measured| measured.run.disturbance)
+        .collect()
+}
+
+fn share(of: &Disturbance) -> (f64, String) {
+    (of.share(), number::percent(of.taken_ns(), of.capacity_ns))
+}
+
+fn row(one: &Configuration, of: &[Disturbance], recommendation: &Recommendation) -> Vec<Field> {
+    let sum = |what: fn(&Disturbance) -> u64| of.iter().map(what).fold(0, u64::saturating_add);
+    let capacity = sum(|of| of.capacity_ns);
+    let missed = recommendation.misses_per_run.iter().find(|group| group.labels.contains(&one.label));
+    let worst = of.iter().map(|of| (of.is_disturbed(), share(of))).max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    let worst = worst.map_or_else(Field::default, |(disturbed, (_, share))| match disturbed {
+        true => Field::toned(format!("{share} {MARK}"), Tone::Bad),
+        false => share.into(),
+    });
+    let load = of.iter().map(|of| of.load_average).fold(0.0, f64::max);
+    let again = of.iter().filter(|of| of.attempts > 1).count();
+    vec![
+        one.label.clone().into(),
+        of.len().to_string().into(),
+        missed.map_or_else(
+            || Field::toned(NOT_AVAILABLE, Tone::Faint),
+            |missed| match missed.interval {
+                Some([low, high]) => {
+                    format!("{} ({} to {})", number::jobs(missed.mean), number::jobs(low), number::jobs(high))
+                        .into()
+                }
+                None => number::jobs(missed.mean).into(),
+            },
+        ),
+        number::percent(sum(|of| of.others_ns), capacity).into(),
+        worst,
+        number::percent(sum(|of| of.stolen_ns), capacity).into(),
+        format!("{load:.2}").into(),
+        again.to_string().into(),
+    ]
+}
