@@ -119,7 +119,7 @@ fn measurement_caveats(
     winner: &Candidate<'_>,
     all: &[Candidate<'_>],
 ) -> Vec<String> {
-    let mut caveats = same_thing(all);
+    let mut caveats: Vec<String> = same_thing(all).into_iter().collect();
     caveats.extend(disturbed::caveat(study, winner.configuration));
     if let Some(kind) = study.results.machine.facts.get("virtualization")
         && !matches!(kind.as_str(), "none" | "unknown" | "")

@@ -106,24 +106,29 @@ fn or_more_misses(candidates: &[Candidate<'_>], winner: usize, second: usize) ->
     if twins(first, other) {
         return format!("under no circumstances: it is {name} by another name");
     }
-    let more = FAILED_RATIO.failures_told_apart(&[vec![other], vec![first]], 0, 1);
+    let all: Vec<usize> = (0..candidates.len()).collect();
+    let groups = groups(candidates, &all);
+    let members: Vec<Vec<&Candidate<'_>>> =
+        groups.iter().map(|group| group.iter().map(|&index| &candidates[index]).collect()).collect();
+    let of = |index: usize| groups.iter().position(|group| group.contains(&index)).unwrap_or(0);
+    let more = FAILED_RATIO.failures_told_apart(&members, of(second), of(winner));
     format!("if {name} missed {:.0} jobs more in each run than it: fewer are noise", more.ceil())
 }
 
 /// That configurations which are the same thing differ as little as noise does.
-pub(super) fn same_thing(candidates: &[Candidate<'_>]) -> Vec<String> {
+pub(super) fn same_thing(candidates: &[Candidate<'_>]) -> Option<String> {
     let all: Vec<usize> = (0..candidates.len()).collect();
     let several = groups(candidates, &all).into_iter().filter(|group| group.len() > 1);
-    several
-        .map(|group| {
-            let labels = listed(group.iter().map(|&index| candidates[index].configuration.label.clone()));
-            let counts: Vec<String> =
-                group.iter().map(|&index| number::count(candidates[index].evidence.counts.misses)).collect();
-            format!(
-                "This machine has one cluster: {labels} are the same thing here, and count as one. They missed {} jobs: what \
-                 differs between them is noise.",
-                listed(counts)
-            )
-        })
-        .collect()
+    let words = several.map(|group| {
+        let labels = listed(group.iter().map(|&index| candidates[index].configuration.label.clone()));
+        let missed = group.iter().map(|&index| number::count(candidates[index].evidence.counts.misses));
+        format!("{labels} ({} jobs missed)", listed(missed))
+    });
+    let words = listed(words);
+    (!words.is_empty()).then(|| {
+        format!(
+            "This machine has one cluster, on which these are the same thing and count as one: {words}. What differs between \
+             them is noise."
+        )
+    })
 }
