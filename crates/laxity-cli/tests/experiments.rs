@@ -183,7 +183,7 @@ fn costs_and_schedulers_that_cannot_run_are_simulated_beside() {
     }
     let demand = ["--demand", "1.1"];
     let call = ["--schedulers", "edf-bh,p-rm,g-edf-mp", "--costs", utf8(&costs)];
-    let call = [&call[..], &["--budget", "off"], &demand].concat();
+    let call = [&call[..], &["--budget", "off", "--repeat", "1"], &demand].concat();
     let Some((_directory, out, _)) = small_comparison(&call) else { return };
     let manifest = json_file(&out.join("manifest.json"));
     check_against("manifest.schema.json", &manifest);

@@ -525,3 +525,44 @@ fn background_tasks_take_what_is_left_and_change_nothing_else() {
     let told = prints(&[utf8(&set), "--cpus", "1", "--duration", "1s", "--background", "5"]);
     assert!(told.contains("Tasks in the background") && !told.contains("background:"), "{told}");
 }
+
+#[test]
+fn two_results_are_compared_and_the_exit_code_says_whether_the_second_is_worse() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let set = write(folder.path(), "pair.toml", PAIR);
+    let simulated = |name: &str, demand: &str| {
+        let out = folder.path().join(name);
+        let call = ["--schedulers", "p-edf,p-rm", "--cpus", "1", "--duration", "1s", "--demand", demand];
+        prints(&[&[utf8(&set)], &call[..], &["--out", utf8(&out)]].concat());
+        out
+    };
+    let (light, again, full) =
+        (simulated("light", "0.5"), simulated("again", "0.5"), simulated("full", "wcet"));
+    let diff = |call: &[&Path]| output(laxity().arg("diff").args(call));
+    let said = |ended: &Output| String::from_utf8(ended.stdout.clone()).expect("UTF-8");
+
+    let same = diff(&[&light, &again]);
+    assert_eq!(
+        (same.status.code(), said(&same).lines().next()),
+        (Some(0), Some("No difference beyond noise."))
+    );
+    let worse = diff(&[&light, &full]);
+    assert_eq!(worse.status.code(), Some(1), "{}", words(&worse));
+    let text = said(&worse);
+    assert!(
+        text.starts_with("Worse: p-edf (mean normalized laxity ") && text.contains("demand, 0.5 and wcet"),
+        "{text}"
+    );
+    assert_eq!(diff(&[&full, &light]).status.code(), Some(0), "better is not worse");
+
+    let json = diff(&[&light, &full, Path::new("--json")]);
+    let difference: Value = serde_json::from_slice(&json.stdout).expect("JSON");
+    assert_eq!((json.status.code(), &difference["worse"]), (Some(1), &Value::Bool(true)));
+    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/difference.schema.json");
+    let schema: Value = serde_json::from_str(&fs::read_to_string(schema).expect("published")).expect("JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("a valid schema");
+    assert!(validator.is_valid(&difference), "{difference:#}");
+
+    let nothing = diff(&[&light, &folder.path().join("nothing")]);
+    assert_eq!((nothing.status.code(), nothing.stdout.len()), (Some(2), 0), "{}", words(&nothing));
+}
