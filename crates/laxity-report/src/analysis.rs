@@ -41,7 +41,7 @@ pub(crate) enum Guarantee {
 pub(crate) fn guarantee(study: &Study<'_>, sets: &[usize], scheduler: &str) -> Option<Guarantee> {
     let records = records(study, sets, scheduler);
     let of_set = |record: &&AnalysisRecord| match record.proven() {
-        Some((name, _)) if name == "hard" => Guarantee::Hard,
+        Some(("hard", _)) => Guarantee::Hard,
         Some(_) => Guarantee::Soft,
         None => Guarantee::Nothing,
     };

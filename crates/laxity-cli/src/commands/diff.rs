@@ -38,8 +38,7 @@ pub struct DiffArguments {
 }
 
 pub fn diff(arguments: &DiffArguments) -> Result<ExitCode> {
-    let [before, after] =
-        [&arguments.before, &arguments.after].map(|directory| laxity_trace::load(directory));
+    let [before, after] = [&arguments.before, &arguments.after].map(laxity_trace::load);
     let difference = Difference::of(&before?, &after?)?;
     if arguments.json {
         output::print_json(&difference)?;
