@@ -37,8 +37,8 @@ pub(super) struct Decision {
     pub(super) winner: usize,
     /// In sentences.
     pub(super) reasons: Vec<String>,
-    /// What has set some apart from the winner, in this order; nothing where all are equal within noise.
-    pub(super) steps: Vec<Step>,
+    /// Those that something sets apart from the winner, and what; the others are equal to it within noise.
+    pub(super) dropped: Vec<(usize, Step)>,
     /// Those that no measured miss tells apart from the winner, it included, in the order of the tables.
     pub(super) tied: Vec<usize>,
 }
@@ -46,7 +46,7 @@ pub(super) struct Decision {
 impl Decision {
     /// `among` is not empty.
     pub(super) fn among(candidates: &[Candidate<'_>], among: &[usize], tardiness_floor: f64) -> Decision {
-        let mut field = Field { candidates, left: among.to_vec(), reasons: Vec::new(), steps: Vec::new() };
+        let mut field = Field { candidates, left: among.to_vec(), reasons: Vec::new(), dropped: Vec::new() };
         field.keep_sound();
         if !field.keep_clean() {
             let refused = field.left.iter().any(|&i| candidates[i].evidence.counts.ordinary > 0);
@@ -60,7 +60,7 @@ impl Decision {
         field.keep_proven();
         field.keep_best(&LAXITY);
         let winner = field.simplest();
-        Decision { winner, reasons: field.reasons, steps: field.steps, tied }
+        Decision { winner, reasons: field.reasons, dropped: field.dropped, tied }
     }
 }
 
@@ -69,7 +69,7 @@ struct Field<'c, 's> {
     candidates: &'c [Candidate<'s>],
     left: Vec<usize>,
     reasons: Vec<String>,
-    steps: Vec<Step>,
+    dropped: Vec<(usize, Step)>,
 }
 
 impl Field<'_, '_> {
@@ -82,8 +82,8 @@ impl Field<'_, '_> {
             return;
         }
         self.reasons.push(format!("Others miss deadlines whatever the machine does: {}.", listed(against)));
-        self.left.retain(|&index| self.candidates[index].objection.is_none());
-        self.steps.push(Step::Objections);
+        let candidates = self.candidates;
+        self.narrowed_by(Step::Objections, |index| candidates[index].objection.is_none());
     }
 
     /// Of simulations, which have no noise: drops those that missed deadlines or refused tasks, unless all did. True if
@@ -97,8 +97,7 @@ impl Field<'_, '_> {
         if !clean.is_empty() && !others.is_empty() {
             let others = others.iter().map(|&index| missed(&self.candidates[index]));
             self.reasons.push(format!("Others missed deadlines: {}.", listed(others)));
-            self.steps.push(Step::Misses);
-            self.left.clone_from(&clean);
+            self.narrowed_by(Step::Misses, |index| clean.contains(&index));
         }
         !clean.is_empty()
     }
@@ -128,9 +127,8 @@ impl Field<'_, '_> {
                 listed(kept.iter().map(show)),
                 listed(dropped.iter().map(show))
             ));
-            self.steps.push(Step::Worse(*criterion));
         }
-        self.left = kept;
+        self.narrowed_by(Step::Worse(*criterion), |index| kept.contains(&index));
     }
 
     fn say_tie(&mut self) {
@@ -154,13 +152,12 @@ impl Field<'_, '_> {
         let candidates = self.candidates;
         let proven = |index: usize| candidates[index].guarantee.unwrap_or(Guarantee::Nothing);
         let strongest = self.left.iter().map(|&index| proven(index)).max().unwrap_or(Guarantee::Nothing);
-        if self.narrowed_to(|index| proven(index) == strongest) {
+        if self.narrowed_by(Step::Proven, |index| proven(index) == strongest) {
             let labels = listed(self.labels());
             self.reasons.push(match strongest {
                 Guarantee::Hard => format!("Proven to meet every deadline, of these: {labels}."),
                 _ => format!("Tardiness proven to be bounded, of these: {labels}."),
             });
-            self.steps.push(Step::Proven);
         }
     }
 
@@ -222,6 +219,12 @@ impl Field<'_, '_> {
         let before = self.left.len();
         self.left.retain(|&index| kept(index));
         self.left.len() < before
+    }
+
+    /// The same, and it is kept what set them apart.
+    fn narrowed_by(&mut self, step: Step, kept: impl Fn(usize) -> bool) -> bool {
+        self.dropped.extend(self.left.iter().filter(|&&index| !kept(index)).map(|&index| (index, step)));
+        self.narrowed_to(kept)
     }
 }
 

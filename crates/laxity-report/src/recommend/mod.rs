@@ -211,11 +211,11 @@ fn compared(candidates: &[Candidate<'_>], tardiness_floor: f64) -> Recommendatio
     let all: Vec<usize> = (0..candidates.len()).collect();
     let mut reasons = vec![what_it_missed(winner)];
     let decision = Decision::among(candidates, &all, tardiness_floor);
-    reasons.extend(decision.reasons);
+    reasons.extend(decision.reasons.iter().cloned());
     let label = |index: usize| candidates[index].configuration.label.clone();
     let tied = order.iter().copied().filter(|index| decision.tied.contains(index)).map(label);
     reasons.extend(margins(winner));
-    reasons.extend(order.get(1).map(|&second| needed(candidates, order[0], second, tardiness_floor)));
+    reasons.extend(order.get(1).map(|&second| needed(candidates, &decision, second)));
     Recommendation {
         scheduler: Some(winner.configuration.scheduler.clone()),
         label: Some(winner.configuration.label.clone()),

@@ -62,16 +62,12 @@ pub(super) fn percent_of_period(laxity: f64) -> String {
     format!("{} %", number::significant(laxity * 100.0))
 }
 
-/// What would make the runner-up win.
-pub(super) fn needed(
-    candidates: &[Candidate<'_>],
-    winner: usize,
-    second: usize,
-    tardiness_floor: f64,
-) -> String {
+/// What would make the runner-up win, by what set it apart from the winner.
+pub(super) fn needed(candidates: &[Candidate<'_>], decision: &Decision, second: usize) -> String {
+    let winner = decision.winner;
     let label = |index: usize| &candidates[index].configuration.label;
     let (first, other) = (label(winner), label(second));
-    match Decision::among(candidates, &[winner, second], tardiness_floor).steps.first() {
+    match decision.dropped.iter().find(|(index, _)| *index == second).map(|(_, step)| step) {
         Some(Step::Objections) => {
             format!("{other} would win only if neither the analysis nor the simulation showed misses.")
         }
