@@ -40,10 +40,10 @@ pub(crate) enum Guarantee {
 /// What is proven for all of some sets; nothing if they were not all analysed.
 pub(crate) fn guarantee(study: &Study<'_>, sets: &[usize], scheduler: &str) -> Option<Guarantee> {
     let records = records(study, sets, scheduler);
-    let of_set = |record: &&AnalysisRecord| match record.proven() {
-        Some(("hard", _)) => Guarantee::Hard,
-        Some(_) => Guarantee::Soft,
-        None => Guarantee::Nothing,
+    let of_set = |record: &&AnalysisRecord| match (record.hard.verdict, record.soft.verdict) {
+        (ProofVerdict::Schedulable, _) => Guarantee::Hard,
+        (_, ProofVerdict::Schedulable) => Guarantee::Soft,
+        _ => Guarantee::Nothing,
     };
     if records.len() == sets.len() { records.iter().map(of_set).min() } else { None }
 }

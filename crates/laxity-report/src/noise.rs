@@ -7,8 +7,8 @@
 //! The model is, within each task set, the two-way layout without interaction: an observation is the mean, the effect
 //! of its group, the effect of its block, and noise of one variance, the same for all sets (Scheffé, The Analysis of
 //! Variance, 1959, chapter 4). The sets are given, not drawn: that groups differ on one set and not on another is no
-//! noise. Two groups differ where Student's t of their means says so at [`LEVEL`] for *all* pairs of groups together (Bonferroni), and
-//! where the difference is larger than any within a group.
+//! noise. Two groups differ where Student's t of their means says so at [`LEVEL`] for *all* pairs of groups together
+//! (Bonferroni), and where the difference is larger than any within a group.
 
 use statrs::distribution::{ContinuousCDF as _, Normal, StudentsT};
 use std::collections::BTreeSet;
@@ -162,6 +162,7 @@ fn spread(group: &[Vec<f64>]) -> f64 {
     most - least
 }
 
+/// Of one value or more.
 pub(crate) fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (count, sum) = values.fold((0, 0.0), |(count, sum), value| (count + 1, sum + value));
     sum / real(count)
@@ -225,7 +226,7 @@ mod tests {
         let layout = Layout::of(&noisy, &[0; 4], PRIOR);
         assert_eq!(layout.mean(2), 9.0);
         assert!((layout.sd - (4.0f64 / 6.0).sqrt()).abs() < 1e-12, "{layout:?}");
-        // t(6) at 1 - .01/3/2, from tables: 4.8447 (Bonferroni, three pairs); times sd, times the root of 2/4.
+        // t(6) at 1 - .01/3/2 (Bonferroni, three pairs), times sd, times the root of 2/4.
         let wanted = 4.698 * (4.0f64 / 6.0).sqrt() * 0.5f64.sqrt();
         assert!(
             (layout.least_difference(0, 1) / wanted - 1.0).abs() < 0.04,

@@ -51,6 +51,11 @@ impl<'s> Candidate<'s> {
         of_sets.into_values().min().unwrap_or(0)
     }
 
+    /// They are the same configuration.
+    pub(super) fn is(&self, other: &Candidate<'_>) -> bool {
+        self.configuration == other.configuration
+    }
+
     /// It was simulated: what it shows is no sample, and has no noise.
     pub(super) fn is_exact(&self) -> bool {
         self.configuration.host == Host::Simulator
@@ -58,7 +63,7 @@ impl<'s> Candidate<'s> {
 
     /// It missed nothing, and all tasks had that guarantee.
     pub(super) fn served_all(&self) -> bool {
-        self.evidence.counts.misses == 0 && self.evidence.counts.ordinary == 0
+        self.evidence.counts.failed() == 0
     }
 
     /// It missed, but few, and it is proven or simulated that its schedule has no misses.

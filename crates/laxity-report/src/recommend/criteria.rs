@@ -1,11 +1,11 @@
 //! What is measured of configurations to tell them apart, and how close is a tie.
 
 use super::candidate::Candidate;
-use crate::noise::{Layout, Prior, of_count, to_count};
+use crate::noise::{Layout, Prior, mean, of_count, to_count};
 use crate::number;
 use crate::study::Study;
 use laxity_model::PolicyScheduler;
-use laxity_trace::RunSummary;
+use laxity_trace::{Counts, RunSummary};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
@@ -34,6 +34,8 @@ pub(super) struct Criterion {
     prior: Prior,
     /// Differences of `value` up to this are a tie, whatever the noise.
     pub(super) floor: f64,
+    /// The same between two simulations, which have no noise.
+    floor_exact: f64,
     pub(super) show: fn(f64) -> String,
 }
 
@@ -44,16 +46,14 @@ pub(super) const FAILED_RATIO: Criterion =
 pub(super) const MISS_RATIO: Criterion = Criterion {
     name: "share of jobs missed",
     value: |members| {
-        let counts = members.iter().map(|candidate| candidate.evidence.counts);
-        let (failed, all) = counts.fold((0, 0), |(failed, all), of| {
-            (failed + of.misses + of.ordinary, all + of.jobs + of.ordinary)
-        });
-        if all == 0 { 1.0 } else { number::ratio(failed, all) }
+        let counts = counts(members);
+        if counts.known() == 0 { 1.0 } else { number::ratio(counts.failed(), counts.known()) }
     },
-    observed: |run, _| of_count(number::ratio(run.counts.misses + run.counts.ordinary, 1)),
+    observed: |run, _| of_count(number::ratio(run.counts.failed(), 1)),
     // At least Poisson's; where noise is not measured, a variance of four times that.
     prior: Prior { sd_least: 1.0, sd_assumed: 2.0 },
     floor: MISS_RATIO_FLOOR,
+    floor_exact: 0.0,
     show: |share| {
         if share == 0.0 { "0 %".to_owned() } else { format!("{} %", number::significant(share * 100.0)) }
     },
@@ -72,6 +72,7 @@ const TARDINESS: Criterion = Criterion {
     },
     prior: Prior { sd_least: 0.1, sd_assumed: 0.7 },
     floor: 0.0,
+    floor_exact: 0.0,
     show: |ns| number::span(ns),
 };
 
@@ -84,13 +85,14 @@ pub(super) const LAXITY: Criterion = Criterion {
     observed: |run, _| run.normalized_laxity.map_or(f64::MAX, |laxity| -laxity.mean),
     prior: Prior { sd_least: 0.005, sd_assumed: 0.02 },
     floor: LAXITY_FLOOR,
+    floor_exact: LAXITY_FLOOR,
     show: |negative| number::significant(-negative),
 };
 
 impl Criterion {
     /// Maximum tardiness, of which differences up to `floor_ns` are a tie.
     pub(super) fn tardiness(floor_ns: f64) -> Self {
-        Criterion { floor: floor_ns, ..TARDINESS }
+        Criterion { floor: floor_ns, floor_exact: floor_ns, ..TARDINESS }
     }
 
     /// How noise lies in these groups of configurations.
@@ -100,10 +102,7 @@ impl Criterion {
             let of_run = |run: &RunSummary| (self.observed)(run, self.floor);
             match blocks.is_empty() {
                 // They have no jobs in common: each is one observation, whose noise is not known.
-                true => {
-                    let all: Vec<f64> = candidate.runs.values().map(|run| of_run(run)).collect();
-                    vec![laxity_trace::Sample::of(&all).map_or(0.0, |sample| sample.mean)]
-                }
+                true => vec![mean(candidate.runs.values().map(|run| of_run(run)))],
                 false => blocks.iter().map(|block| of_run(candidate.runs[block])).collect(),
             }
         };
@@ -145,26 +144,30 @@ impl Criterion {
         let mean = layout.mean(first);
         let noise = to_count(mean + layout.least_difference(first, other)) - to_count(mean);
         let jobs = groups[first].iter().flat_map(|candidate| candidate.runs.values());
-        let jobs: Vec<f64> =
-            jobs.map(|run| number::ratio(run.counts.jobs + run.counts.ordinary, 1)).collect();
-        noise.max(self.floor * laxity_trace::Sample::of(&jobs).map_or(0.0, |sample| sample.mean))
+        noise.max(self.floor * mean(jobs.map(|run| number::ratio(run.counts.known(), 1))))
     }
 
     /// Failures per run of each group, with the confidence interval of their mean where noise was measured.
     pub(super) fn failures_per_run(&self, groups: &[Vec<&Candidate<'_>>]) -> Vec<(f64, Option<[f64; 2]>)> {
         let layout = self.layout(groups);
         let exact = groups.iter().flatten().any(|candidate| candidate.is_exact());
-        let mean = |group: &[&Candidate<'_>]| {
-            let counts: laxity_trace::Counts = group.iter().map(|candidate| candidate.evidence.counts).sum();
-            let runs = group.iter().map(|candidate| candidate.runs.len()).sum::<usize>();
-            number::ratio(counts.misses + counts.ordinary, runs.try_into().unwrap_or(1).max(1))
-        };
         let interval = |group| {
             let ends = layout.interval(group).map(to_count);
             (layout.is_measured() && !exact).then_some(ends)
         };
-        groups.iter().enumerate().map(|(index, group)| (mean(group), interval(index))).collect()
+        groups.iter().enumerate().map(|(index, group)| (failed_per_run(group), interval(index))).collect()
     }
+}
+
+/// Of configurations taken together.
+fn counts(members: &[&Candidate<'_>]) -> Counts {
+    members.iter().map(|candidate| candidate.evidence.counts).sum()
+}
+
+/// Jobs that failed in a run of these configurations, on average.
+pub(super) fn failed_per_run(members: &[&Candidate<'_>]) -> f64 {
+    let runs: usize = members.iter().map(|candidate| candidate.runs.len()).sum();
+    number::ratio(counts(members).failed(), runs.try_into().unwrap_or(1).max(1))
 }
 
 /// Configurations, each in two results.
@@ -187,11 +190,10 @@ impl<'p, 'c> Pairs<'p, 'c> {
         let Some(noise) = self.noise() else { return vec![] };
         let observed = self.pairs.iter().zip(&self.blocks).map(|(pair, blocks)| {
             let least = noise.least_difference_of([blocks.len(); 2], comparisons);
-            let mean = |side: usize| crate::noise::mean(self.observed(pair[side], blocks).into_iter());
+            let mean = |side: usize| mean(self.observed(pair[side], blocks).into_iter());
             let [before, after] = [0, 1].map(|side| (self.criterion.value)(&[pair[side]]));
             let exact = pair.iter().all(|candidate| candidate.is_exact());
-            let floor =
-                if exact && self.criterion.floor == MISS_RATIO_FLOOR { 0.0 } else { self.criterion.floor };
+            let floor = if exact { self.criterion.floor_exact } else { self.criterion.floor };
             let told_apart = exact || (mean(1) - mean(0)).abs() >= least;
             match (after - before).abs() > floor && told_apart {
                 true => after.total_cmp(&before),

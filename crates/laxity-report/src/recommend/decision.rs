@@ -106,9 +106,7 @@ impl Field<'_, '_> {
     fn keep_best(&mut self, criterion: &Criterion) {
         let candidates = self.candidates;
         let groups = groups(candidates, &self.left);
-        let members: Vec<Vec<&Candidate<'_>>> =
-            groups.iter().map(|group| group.iter().map(|&index| &candidates[index]).collect()).collect();
-        let ties = criterion.ties(&members);
+        let ties = criterion.ties(&members(candidates, &groups));
         let of = |tied: bool| -> Vec<usize> {
             let groups = groups.iter().zip(&ties).filter(|(_, of_group)| **of_group == tied);
             let mut indices: Vec<usize> = groups.flat_map(|(group, _)| group.iter().copied()).collect();
@@ -228,8 +226,18 @@ impl Field<'_, '_> {
     }
 }
 
+/// All configurations, those that are the same thing together.
+pub(super) fn all_groups<'c, 's>(candidates: &'c [Candidate<'s>]) -> Vec<Vec<&'c Candidate<'s>>> {
+    let all: Vec<usize> = (0..candidates.len()).collect();
+    members(candidates, &groups(candidates, &all))
+}
+
+fn members<'c, 's>(candidates: &'c [Candidate<'s>], groups: &[Vec<usize>]) -> Vec<Vec<&'c Candidate<'s>>> {
+    groups.iter().map(|group| group.iter().map(|&index| &candidates[index]).collect()).collect()
+}
+
 /// These configurations, those that are the same thing together.
-pub(super) fn groups(candidates: &[Candidate<'_>], of: &[usize]) -> Vec<Vec<usize>> {
+fn groups(candidates: &[Candidate<'_>], of: &[usize]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for &index in of {
         match groups.iter_mut().find(|group| twins(&candidates[group[0]], &candidates[index])) {

@@ -6,10 +6,10 @@
 //! [`LEVEL`](crate::noise::LEVEL), as far as two directories differ by no more than their repetitions do.
 
 use super::candidate::Candidate;
-use super::criteria::{Criterion, Pairs};
+use super::criteria::{Criterion, Pairs, failed_per_run};
 use crate::study::{Configuration, Evidence, Study};
 use laxity_model::{Diagnostic, Result};
-use laxity_trace::{Results, RunStatus};
+use laxity_trace::Results;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -84,7 +84,8 @@ impl Difference {
     pub fn of(before: &Results, after: &Results) -> Result<Difference> {
         let studies = [Study::of(before, None)?, Study::of(after, None)?];
         let common = Common::of(&studies)?;
-        let pairs: Vec<Pair<'_>> = common.configurations.iter().filter_map(|one| common.pair(one)).collect();
+        let pairs: Vec<Pair<'_>> =
+            studies[0].configurations.iter().filter_map(|one| common.pair(one)).collect();
         if pairs.is_empty() {
             return Err(nothing_in_common("no configuration ran to its end in both"));
         }
@@ -107,7 +108,6 @@ struct Common<'s, 'a> {
     studies: &'s [Study<'a>; 2],
     /// Indices of the same task set in both.
     sets: Vec<(usize, usize)>,
-    configurations: Vec<&'s Configuration>,
 }
 
 /// A configuration that ran to its end in both; runs of the second have the numbers that its sets have in the first.
@@ -134,17 +134,10 @@ impl<'s, 'a> Common<'s, 'a> {
                 names(1)
             )));
         }
-        let key = |one: &Configuration| (one.scheduler.clone(), one.host);
-        let in_second =
-            |one: &&Configuration| studies[1].configurations.iter().any(|other| key(other) == key(one));
-        Ok(Common {
-            studies,
-            sets,
-            configurations: studies[0].configurations.iter().filter(in_second).collect(),
-        })
+        Ok(Common { studies, sets })
     }
 
-    /// Nothing unless all of its runs on the common sets ended in both, and released jobs for the same time.
+    /// Nothing unless both have it, all of its runs on the common sets ended in both, and released jobs for the same time.
     fn pair(&self, configuration: &'s Configuration) -> Option<Pair<'s>> {
         let of = |side: usize| {
             let sets: Vec<usize> =
@@ -247,7 +240,7 @@ impl Pair<'_> {
     /// Every run of both has misses: only then does the latest job say anything.
     fn always_late(&self) -> bool {
         let runs = self.sides.iter().flat_map(|side| side.runs.values());
-        { runs }.all(|run| run.counts.misses > 0 && matches!(run.status, RunStatus::Completed))
+        { runs }.all(|run| run.counts.misses > 0)
     }
 }
 
@@ -291,10 +284,7 @@ impl Metric {
     fn value(self, candidate: &Candidate<'_>) -> Option<f64> {
         let evidence = &candidate.evidence;
         match self {
-            Metric::MissesPerRun => {
-                let failed = evidence.counts.misses + evidence.counts.ordinary;
-                Some(crate::number::ratio(failed, u64::try_from(evidence.runs).ok()?))
-            }
+            Metric::MissesPerRun => Some(failed_per_run(&[candidate])),
             Metric::TardinessNs => Some(crate::number::ratio(evidence.tardiness_ns_max?, 1)),
             Metric::NormalizedLaxity => Some(evidence.laxity?.mean),
         }

@@ -30,7 +30,7 @@ pub use objections::Objection;
 use crate::study::{Configuration, Evidence, Measured, Study, by_reason};
 use candidate::Candidate;
 use criteria::{FAILED_RATIO, tardiness_floor};
-use decision::{Decision, groups, ranking};
+use decision::{Decision, all_groups, ranking};
 use laxity_trace::Host;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -253,16 +253,13 @@ fn nothing_compared(sole: &Candidate<'_>) -> Recommendation {
 
 /// In the order of the tables.
 fn misses_per_run(candidates: &[Candidate<'_>]) -> Vec<MissesPerRun> {
-    let all: Vec<usize> = (0..candidates.len()).collect();
-    let groups = groups(candidates, &all);
-    let members: Vec<Vec<&Candidate<'_>>> =
-        groups.iter().map(|group| group.iter().map(|&index| &candidates[index]).collect()).collect();
+    let groups = all_groups(candidates);
     let of_group = |(group, of): (&Vec<&Candidate<'_>>, (f64, Option<[f64; 2]>))| MissesPerRun {
         labels: group.iter().map(|candidate| candidate.configuration.label.clone()).collect(),
         mean: of.0,
         interval: of.1,
     };
-    members.iter().zip(FAILED_RATIO.failures_per_run(&members)).map(of_group).collect()
+    groups.iter().zip(FAILED_RATIO.failures_per_run(&groups)).map(of_group).collect()
 }
 
 fn missed_nothing(candidate: &Candidate<'_>) -> bool {

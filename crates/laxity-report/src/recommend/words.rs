@@ -2,7 +2,7 @@
 
 use super::candidate::Candidate;
 use super::criteria::{FAILED_RATIO, twins};
-use super::decision::{Decision, Step, groups};
+use super::decision::{Decision, Step, all_groups};
 use crate::number;
 use laxity_model::listed;
 
@@ -102,22 +102,20 @@ fn or_more_misses(candidates: &[Candidate<'_>], winner: usize, second: usize) ->
     if twins(first, other) {
         return format!("under no circumstances: it is {name} by another name");
     }
-    let all: Vec<usize> = (0..candidates.len()).collect();
-    let groups = groups(candidates, &all);
-    let members: Vec<Vec<&Candidate<'_>>> =
-        groups.iter().map(|group| group.iter().map(|&index| &candidates[index]).collect()).collect();
-    let of = |index: usize| groups.iter().position(|group| group.contains(&index)).unwrap_or(0);
-    let more = FAILED_RATIO.failures_told_apart(&members, of(second), of(winner));
+    let groups = all_groups(candidates);
+    let of = |wanted: &Candidate<'_>| {
+        groups.iter().position(|group| group.iter().any(|one| one.is(wanted))).unwrap_or(0)
+    };
+    let more = FAILED_RATIO.failures_told_apart(&groups, of(other), of(first));
     format!("if {name} missed {:.0} jobs more in each run than it: fewer are noise", more.ceil())
 }
 
 /// That configurations which are the same thing differ as little as noise does.
 pub(super) fn same_thing(candidates: &[Candidate<'_>]) -> Option<String> {
-    let all: Vec<usize> = (0..candidates.len()).collect();
-    let several = groups(candidates, &all).into_iter().filter(|group| group.len() > 1);
+    let several = all_groups(candidates).into_iter().filter(|group| group.len() > 1);
     let words = several.map(|group| {
-        let labels = listed(group.iter().map(|&index| candidates[index].configuration.label.clone()));
-        let missed = group.iter().map(|&index| number::count(candidates[index].evidence.counts.misses));
+        let labels = listed(group.iter().map(|one| one.configuration.label.clone()));
+        let missed = group.iter().map(|one| number::count(one.evidence.counts.misses));
         format!("{labels} ({} jobs missed)", listed(missed))
     });
     let words = listed(words);

@@ -50,6 +50,16 @@ impl Counts {
         self.ordinary > 0 && self.jobs + self.undecided == 0
     }
 
+    /// Jobs that missed their deadlines, and those to which nothing was promised any more.
+    pub fn failed(&self) -> u64 {
+        self.misses + self.ordinary
+    }
+
+    /// Jobs whose fate is known, and those to which nothing was promised any more.
+    pub fn known(&self) -> u64 {
+        self.jobs + self.ordinary
+    }
+
     /// misses / jobs. Nothing if there are no jobs.
     pub fn miss_ratio(&self) -> Option<f64> {
         ratio(self.misses.into(), self.jobs.into())
