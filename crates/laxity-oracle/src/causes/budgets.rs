@@ -5,7 +5,7 @@
 //! one of these jobs: with another one, jobs may find other disturbances.
 
 use super::Evidence;
-use super::history::{Histories, History};
+use super::history::{Histories, History, Piece};
 use laxity_trace::{BudgetRecord, EventKind};
 use std::collections::BTreeMap;
 
@@ -14,8 +14,10 @@ const STEP_NS: u64 = 1_000;
 
 /// What a job was charged for, in ns.
 pub(super) fn charged(evidence: &Evidence<'_>, history: &History) -> u64 {
-    let had = || history.pieces.iter().map(|piece| piece.to - piece.from).sum();
-    (evidence.charged_ns)(history.task, history.number).unwrap_or_else(had)
+    let of = |piece: &Piece| {
+        (evidence.charged_ns)(history.task, (piece.from, piece.to)).unwrap_or(piece.to - piece.from)
+    };
+    history.pieces.iter().map(of).sum()
 }
 
 /// The tasks that were throttled.

@@ -28,8 +28,6 @@ pub(super) struct History {
     /// Its place among the jobs of the run; nothing for one that they lack.
     pub job: Option<usize>,
     pub task: u32,
-    /// Number in the events.
-    pub number: u32,
     pub release: u64,
     /// From when on it is scheduled by which deadline, ascending; the first from its release on.
     pub scheduled_by: Vec<(u64, u64)>,
@@ -69,7 +67,7 @@ impl Histories {
         for event in evidence.events {
             let Some(key) = event.task.zip(event.job) else { continue };
             if evidence.definition.cluster_of(key.0).is_some() {
-                open.entry(key).or_insert_with(|| Growing::new(key)).add(event);
+                open.entry(key).or_insert_with(|| Growing::new(key.0)).add(event);
             }
         }
         let all: Vec<History> = open
@@ -134,8 +132,8 @@ struct Growing {
 }
 
 impl Growing {
-    fn new((task, number): (u32, u32)) -> Self {
-        let history = History { task, number, ..History::default() };
+    fn new(task: u32) -> Self {
+        let history = History { task, ..History::default() };
         Growing { history, released: None, on: None, throttled: None, asleep: None }
     }
 

@@ -67,8 +67,9 @@ pub struct Evidence<'a> {
     pub wcets_ns: &'a [u64],
     /// The tasks' budgets by id, in ns, where the kernel keeps accounts.
     pub budgets_ns: &'a [Option<u64>],
-    /// What jobs were charged for by the kernel's accounts, by task and number, in ns; else it is their time on CPUs.
-    pub charged_ns: &'a dyn Fn(u32, u32) -> Option<u64>,
+    /// What a task was charged for by the kernel's accounts between two instants, during which it had a CPU, in ns; nothing
+    /// where that is not known: then it is the time between them.
+    pub charged_ns: &'a dyn Fn(u32, (u64, u64)) -> Option<u64>,
     /// Releases that were skipped have no number in the events.
     pub skipped_without_number: bool,
     /// A job's demand is work, so that it may take longer than its demand by itself; else it is CPU time.
@@ -164,8 +165,7 @@ impl<'a> Judgement<'a> {
         let finish = |of: &[u64]| of[place].saturating_add(unexplained);
         let best = self.without.iter().min_by_key(|(cause, of)| (finish(of), *cause));
         match best {
-            Some((cause, of)) if finish(of) <= deadline => self.whose(*cause, place, job, unexplained),
-            Some((cause, of)) if finish(&self.without_known) <= deadline && of[place] < self.with_all[place] => {
+            Some((cause, of)) if finish(of) <= deadline || finish(&self.without_known) <= deadline => {
                 self.whose(*cause, place, job, unexplained)
             }
             _ => MissCause::Unknown,
