@@ -20,6 +20,7 @@ mod analysis;
 mod background;
 mod beside;
 mod caches;
+mod causes;
 mod cells;
 mod difference_text;
 mod disturbed;
@@ -41,6 +42,7 @@ pub mod timeline;
 mod verified;
 
 pub use beside::{Beside, Later, Pair, TaskCount};
+pub use causes::{CauseCount, MissCauses, TaskCauses};
 pub use number::{count, percent, significant, span_ns};
 pub use pages::{PageSection, PlainTable, StudyPage};
 pub use plot::{BarsFigure, LinesFigure, LinesPanel, LinesScale, Plot};
@@ -87,6 +89,7 @@ pub struct Report<'a> {
     set_recommendations: Vec<Recommendation>,
     cell_recommendations: Vec<Recommendation>,
     beside: Vec<Beside>,
+    causes: Vec<MissCauses>,
     deploy: Vec<DeployText>,
     reading: Option<String>,
     schedules: Schedules,
@@ -117,6 +120,7 @@ impl<'a> Report<'a> {
             layout.cells.iter().map(|cell| recommend::recommend(&study, &cell.sets)).collect();
         Ok(Report {
             beside: beside::beside(&study),
+            causes: causes::causes(&study, &study.all_sets()),
             study,
             layout,
             recommendation,
@@ -193,6 +197,11 @@ impl<'a> Report<'a> {
     /// What was simulated beside what was measured, scheduler by scheduler.
     pub fn beside(&self) -> &[Beside] {
         &self.beside
+    }
+
+    /// Why deadlines were missed, configuration by configuration of those that were measured and missed.
+    pub fn causes(&self) -> &[MissCauses] {
+        &self.causes
     }
 
     /// The report as text: tables and the recommendation.

@@ -33,7 +33,7 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
         None => Ok(()),
         Some(path) => {
             let heading = (runs > 1).then(|| heading(run, set));
-            views.show(&Shown { heading, set, cpus, events: &open(path)? })?;
+            views.show(&Shown { heading, set, cpus, events: &open(path)?, fates: None })?;
             match settings.scratch.is_some() {
                 // Of thousands of runs, one after the other is on the disk.
                 true => std::fs::remove_file(path).map_err(|error| output::cannot_write(path, &error)),

@@ -2,8 +2,8 @@
 
 use crate::output;
 use laxity_model::{Diagnostic, Duration, Existing, Result, ShownPath as _, TaskSet, check_writable};
-use laxity_report::timeline::{FirstMiss, default_window, gantt, perfetto, text};
-use laxity_trace::EventsReader;
+use laxity_report::timeline::{Fates, FirstMiss, default_window, gantt, perfetto, text};
+use laxity_trace::{Event, EventsReader};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -40,6 +40,14 @@ pub struct Shown<'a> {
     pub cpus: u32,
     /// Its events.
     pub events: &'a EventsReader,
+    /// Which of its jobs missed, where its table of jobs says so.
+    pub fates: Option<Fates>,
+}
+
+impl Shown<'_> {
+    fn all_events(&self) -> impl Iterator<Item = Result<Event>> {
+        Fates::agree(self.fates.as_ref(), self.events.events())
+    }
 }
 
 impl Views {
@@ -90,7 +98,7 @@ impl Views {
             perfetto::write_file(
                 shown.set,
                 shown.cpus,
-                shown.events.events(),
+                shown.all_events(),
                 path,
                 Existing::forced(self.replace),
             )?;
@@ -103,7 +111,7 @@ impl Views {
         let (from, to) = match (self.from, self.to) {
             (Some(from), Some(to)) => (from.as_ns(), to.as_ns()),
             (from, to) => {
-                let (begin, end) = default_window(shown.set, FirstMiss::find(shown.events.events())?);
+                let (begin, end) = default_window(shown.set, FirstMiss::find(shown.all_events())?);
                 let from_ns = from.map_or(begin, Duration::as_ns);
                 let length = end.saturating_sub(begin);
                 match to.map(Duration::as_ns) {
@@ -122,7 +130,7 @@ impl Views {
             unicode: terminal,
             color: output::colors(&std::io::stdout()),
         };
-        gantt::draw(shown.set, shown.events.events(), &options)
+        gantt::draw(shown.set, shown.all_events(), &options)
     }
 
     fn lines(&self, shown: &Shown<'_>) -> Result<()> {
@@ -130,7 +138,8 @@ impl Views {
         let options =
             text::TextOptions { from_ns: window.0, to_ns: window.1, ..text::TextOptions::default() };
         let mut piece = String::new();
-        for line in text::lines(shown.set, shown.events.between(window.0, window.1), options) {
+        let events = Fates::agree(shown.fates.as_ref(), shown.events.between(window.0, window.1));
+        for line in text::lines(shown.set, events, options) {
             piece += &line?;
             piece.push('\n');
             if piece.len() > PIECE {
