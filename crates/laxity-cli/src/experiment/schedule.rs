@@ -10,7 +10,7 @@ use super::of_equal_speed;
 use laxity_kernel::schedule::{
     JobTimes, Member, Origin, Schedule, ThreadJobs, convert, verify, verify_kept, with_jobs,
 };
-use laxity_model::{Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet};
+use laxity_model::{AnyScheduler, Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet};
 use laxity_oracle::{About, Activity, BudgetMode, Cause, Definition, Verdict};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
@@ -27,11 +27,11 @@ const WORDS_MOST: usize = 20;
 const FIRST_JOB: u32 = 1;
 
 /// Makes the schedule of a run from its records, has it verified, and writes events and activities into the results
-/// directory; what goes into the manifest, and the verdict.
+/// directory; what goes into the manifest with the verdict, or why there is no verdict: laxity has no definition of the scheduler.
 ///
 /// # Errors
 ///
-/// What the file system refuses; a run that has no definition.
+/// What the file system refuses; a run that does not say enough for a definition.
 pub fn keep(
     directory: &Path,
     run: &Run,
@@ -39,7 +39,7 @@ pub fn keep(
     plan: &Plan,
     platform: &Platform,
     records: &RunRecords,
-) -> Result<ScheduleRecord> {
+) -> Result<std::result::Result<ScheduleRecord, String>> {
     let told = told(set, plan)?;
     let origin = origin(run, set, plan, platform, records);
     let schedule = match plan.attachment {
@@ -52,10 +52,21 @@ pub fn keep(
         budgets: budgets(plan),
         batching: batches(plan),
     };
+    write(directory, run.id, &schedule)?;
+    if let Some(why) = undefined(run) {
+        return Ok(Err(why.to_owned()));
+    }
     let definition = terms.definition(run, platform, schedule.end_ns)?;
     let verdict = verify(&definition, &schedule);
-    write(directory, run.id, &schedule)?;
-    Ok(record(&terms, &schedule, &verdict, records))
+    Ok(Ok(record(&terms, &schedule, &verdict, records)))
+}
+
+/// Why nothing can be said of a run's schedule; nothing where its scheduler has a definition.
+fn undefined(run: &Run) -> Option<&'static str> {
+    match run.scheduler.parse() {
+        Ok(AnyScheduler::Linux(linux)) => linux.undefined(),
+        _ => None,
+    }
 }
 
 /// The tasks whose jobs a policy sees when their threads wake up, whatever it was before: later than they were due, and so
@@ -84,10 +95,8 @@ fn thread_jobs(run: &Run, plan: &Plan, records: &RunRecords) -> Vec<ThreadJobs> 
         let task = plan.tasks.get(position).and_then(|planned| u32::try_from(planned.id).ok());
         // A release that was skipped is none: the events number the jobs that there were.
         let own = run.jobs.iter().filter(|job| Some(job.task) == task && job.outcome != Outcome::Skipped);
-        let deadline_rel_ns = plan.tasks.get(position).and_then(|planned| match planned.policy {
-            Policy::Deadline { deadline, .. } => Some(deadline.as_ns()),
-            _ => None,
-        });
+        let reservation = plan.tasks.get(position).and_then(|planned| planned.policy.reservation());
+        let deadline_rel_ns = reservation.map(|reservation| reservation.deadline.as_ns());
         ThreadJobs { tid, deadline_rel_ns, jobs: own.map(times).collect() }
     };
     records.threads.iter().map(of_thread).collect()
