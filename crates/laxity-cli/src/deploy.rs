@@ -4,7 +4,7 @@
 //! The parameters come from the plan that was run, so that what is deployed is what was measured. Where a
 //! task's program goes there is a shell variable for it; everything else runs as it is.
 
-use laxity_model::{CpuList, Scheduler, TaskSet, shell_word, shown};
+use laxity_model::{CpuList, Duration, LinuxScheduler, TaskSet, shell_word, shown};
 use laxity_run::{Cell, Confinement, Hierarchy, Plan, PlannedTask, Policy};
 use std::fmt::Write;
 
@@ -27,10 +27,10 @@ pub struct Host<'a> {
 }
 
 /// The files that deploy `plan`.
-pub fn files(set: &TaskSet, scheduler: Scheduler, plan: &Plan, host: &Host<'_>) -> Vec<DeployFile> {
+pub fn files(set: &TaskSet, scheduler: &LinuxScheduler, plan: &Plan, host: &Host<'_>) -> Vec<DeployFile> {
     let stem = format!("{}-{scheduler}", file_name(set.name()));
     let mut files = vec![DeployFile { name: format!("{stem}.sh"), text: script(set, scheduler, plan, host) }];
-    if plan.tasks.iter().all(|task| matches!(task.policy, Policy::Fifo { .. })) {
+    if plan.tasks.iter().all(|task| real_time_priority(task.policy).is_some()) {
         let units: Vec<String> = plan.tasks.iter().map(|task| unit(set, scheduler, task)).collect();
         files.push(DeployFile { name: format!("{stem}.service.txt"), text: units.join("\n") });
     }
@@ -47,7 +47,7 @@ fn variable(task: &PlannedTask) -> String {
     format!("TASK_{}_{}", task.id + 1, task.name.chars().map(plain).collect::<String>())
 }
 
-fn script(set: &TaskSet, scheduler: Scheduler, plan: &Plan, host: &Host<'_>) -> String {
+fn script(set: &TaskSet, scheduler: &LinuxScheduler, plan: &Plan, host: &Host<'_>) -> String {
     let mut text = format!(
         "#!/bin/sh\n\
          # shellcheck disable=SC2086 # a TASK_* may be a program with its arguments\n\
@@ -150,7 +150,7 @@ fn start(task: &PlannedTask, cell: &Cell, home: Option<&str>) -> String {
         .unwrap_or_default();
     // SCHED_DEADLINE refuses a mask narrower than the cell; others need one where no cpuset confines them so.
     let pinned = home.is_none() || task.affinity != cell.cpus;
-    let pin = if pinned && !matches!(task.policy, Policy::Deadline { .. }) {
+    let pin = if pinned && task.policy.reservation().is_none() {
         format!("taskset -c {} ", task.affinity)
     } else {
         String::new()
@@ -161,6 +161,14 @@ fn start(task: &PlannedTask, cell: &Cell, home: Option<&str>) -> String {
 fn chrt(policy: Policy) -> String {
     let class = if matches!(policy, Policy::Ext { .. }) { "ext" } else { "deadline" };
     match policy {
+        // chrt knows no reclaiming, and slices of SCHED_OTHER in its newest versions only.
+        Policy::Reclaiming { runtime, deadline, period } => {
+            set_attributes(6, RESET_ON_FORK | RECLAIM, 0, [runtime, deadline, period])
+        }
+        Policy::Fair { nice, slice } if !slice.is_zero() => {
+            set_attributes(0, RESET_ON_FORK, nice, [slice, Duration::ZERO, Duration::ZERO])
+        }
+        Policy::Fair { nice, .. } => format!("nice -n {nice} chrt --other 0"),
         Policy::Deadline { runtime, deadline, period } | Policy::Ext { runtime, deadline, period } => {
             format!(
                 "chrt --reset-on-fork --{class} --sched-runtime {} --sched-deadline {} --sched-period {} 0",
@@ -170,12 +178,40 @@ fn chrt(policy: Policy) -> String {
             )
         }
         Policy::Fifo { priority } => format!("chrt --reset-on-fork --fifo {priority}"),
+        Policy::RoundRobin { priority } => format!("chrt --reset-on-fork --rr {priority}"),
         Policy::Other => "chrt --other 0".into(),
+        Policy::Foreign => "chrt --ext 0".into(),
     }
 }
 
-fn unit(set: &TaskSet, scheduler: Scheduler, task: &PlannedTask) -> String {
-    let Policy::Fifo { priority } = task.policy else { return String::new() };
+/// SCHED_FLAG_RESET_ON_FORK and SCHED_FLAG_RECLAIM.
+const RESET_ON_FORK: u64 = 1;
+const RECLAIM: u64 = 2;
+
+/// A program before another, which it gives these attributes (`sched_setattr(2)`; times are budget or slice, deadline, period).
+fn set_attributes(policy: u32, flags: u64, nice: i8, times: [Duration; 3]) -> String {
+    let [runtime, deadline, period] = times.map(Duration::as_ns);
+    format!(
+        "python3 -c 'import ctypes, os, struct, sys\n\
+         call = {{\"x86_64\": 314, \"aarch64\": 274}}[os.uname().machine]\n\
+         attributes = struct.pack(\"=IIQiIQQQ\", 48, {policy}, {flags}, {nice}, 0, {runtime}, {deadline}, {period})\n\
+         if ctypes.CDLL(None, use_errno=True).syscall(call, 0, attributes, 0) != 0:\n    \
+         sys.exit(\"sched_setattr: \" + os.strerror(ctypes.get_errno()))\n\
+         os.execvp(sys.argv[1], sys.argv[1:])'"
+    )
+}
+
+/// The class as systemd calls it, and the priority in it.
+fn real_time_priority(policy: Policy) -> Option<(&'static str, u32)> {
+    match policy {
+        Policy::Fifo { priority } => Some(("fifo", priority)),
+        Policy::RoundRobin { priority } => Some(("rr", priority)),
+        _ => None,
+    }
+}
+
+fn unit(set: &TaskSet, scheduler: &LinuxScheduler, task: &PlannedTask) -> String {
+    let Some((class, priority)) = real_time_priority(task.policy) else { return String::new() };
     let name = file_name(&task.name);
     format!(
         "# /etc/systemd/system/{name}.service\n\
@@ -183,7 +219,7 @@ fn unit(set: &TaskSet, scheduler: Scheduler, task: &PlannedTask) -> String {
          Description=Task {} of {} under {scheduler}\n\n\
          [Service]\n\
          ExecStart=/path/to/{name}\n\
-         CPUSchedulingPolicy=fifo\n\
+         CPUSchedulingPolicy={class}\n\
          CPUSchedulingPriority={priority}\n\
          CPUSchedulingResetOnFork=true\n\
          CPUAffinity={}\n\
@@ -210,14 +246,15 @@ mod tests {
     /// What is deployed of given priorities is the plan: equal ones are equal, in the script and in the units.
     #[test]
     fn given_priorities_are_deployed_in_their_order() {
-        use laxity_model::{Duration, OnMiss, Task};
+        use laxity_model::{OnMiss, Task};
         use laxity_run::{BudgetMargin, KernelLimits, PlanOptions};
         let task = |name: &str, priority| Task {
             priority: Some(priority),
             ..Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10))
         };
         let set = TaskSet::new("arm", vec![task("a", 7), task("b", 3), task("c", 7)]).expect("valid");
-        let scheduler: Scheduler = "g-fp".parse().expect("a scheduler");
+        let fp: laxity_model::Scheduler = "g-fp".parse().expect("a scheduler");
+        let scheduler = &LinuxScheduler::from(fp);
         let machine = CpuList::first(2);
         let cell = Cell { cpus: machine.clone(), tasks: vec![0, 1, 2], memory_nodes: CpuList::default() };
         let options = PlanOptions {
@@ -228,7 +265,7 @@ mod tests {
             budget_margin: BudgetMargin::default(),
             seed: 0,
         };
-        let plan = laxity_run::plan(&set, scheduler, &[cell], &machine, KernelLimits::default(), options);
+        let plan = laxity_run::plan(&set, fp, &[cell], &machine, KernelLimits::default(), options);
         let plan = plan.expect("fits");
         let files = files(&set, scheduler, &plan, &Host { hierarchy: None, machine: &machine });
         let [script, units] = &files[..] else { panic!("{files:?}") };

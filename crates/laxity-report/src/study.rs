@@ -225,6 +225,18 @@ pub(crate) fn by_reason(reasons: impl IntoIterator<Item = (String, String)>) -> 
     together
 }
 
+/// Why something is missing of measured runs (`Run::not_measured`), with the schedulers whose it is.
+pub(crate) fn reasons_of_runs(study: &Study<'_>, what: &str) -> Vec<(String, String)> {
+    let reason = |run: &laxity_trace::Run| Some((run.scheduler.clone(), run.not_measured.get(what)?.clone()));
+    let mut reasons: Vec<(String, String)> = Vec::new();
+    for one in study.results.runs.iter().filter_map(reason) {
+        if !reasons.contains(&one) {
+            reasons.push(one);
+        }
+    }
+    by_reason(reasons)
+}
+
 /// A duration to three digits.
 pub(crate) fn shown(duration: Duration) -> String {
     number::span_ns(duration.as_ns())

@@ -8,24 +8,30 @@
 //! 2. RM, DM and FP are SCHED_FIFO. Priorities are levels within a cell, from 98 down to 2 ([`PriorityRule::fifo_levels`]):
 //!    ranks by (period or deadline, task id), or by the given priorities, of which equal ones share a level. A cell with more
 //!    than 97 ranks shares levels evenly between neighbouring ones. The plan says so where tasks share a level.
-//! 3. Cells that do not cover the machine are exclusive cpusets.
+//! 3. SCHED_RR has all tasks at the highest of these priorities: that is what takes turns. (With priorities by a rule it would be
+//!    SCHED_FIFO, but among equals.)
+//! 4. SCHED_DEADLINE with reclaiming is as 1., of tasks that need no more of a CPU than the kernel grants real-time tasks: it would
+//!    count time of others double (`grub_reclaim` in Linux's kernel/sched/deadline.c).
+//! 5. SCHED_OTHER and foreign schedulers have all CPUs; if these are not all of the machine, affinity masks.
+//! 6. Cells that do not cover the machine are exclusive cpusets.
 //!
 //! A policy of laxity's own in the kernel is planned in `plan/policy.rs`.
 
+mod classes;
 mod fifo;
 mod policy;
 
 pub use fifo::{GUARDIAN_PRIORITY, TASK_PRIORITY_MAX};
 pub use policy::{AttachedCell, Attachment, BudgetMode, PolicyOptions, plan_policy};
 
-use fifo::{note_throttling, priorities};
+use classes::policies;
 
 use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
 use crate::sharing::{Regions, SharedPart};
 use laxity_model::{
-    AccessPattern, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, OnMiss, PriorityRule, Result,
-    Scheduler, TaskSet, Utilization, WorkingSet,
+    AccessPattern, CpuList, DeferrableServer, Diagnostic, Duration, LinuxScheduler, LoadSum, OnMiss, Result,
+    TaskSet, Utilization, WorkingSet,
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -135,10 +141,7 @@ impl PlannedTask {
 impl PlannedTask {
     /// The period of its SCHED_DEADLINE reservation.
     fn reserved_period(&self) -> Option<Duration> {
-        match self.policy {
-            Policy::Deadline { period, .. } => Some(period),
-            _ => None,
-        }
+        self.policy.reservation().map(|reservation| reservation.period)
     }
 }
 
@@ -171,7 +174,9 @@ impl Plan {
     pub fn constrained_period_max(&self) -> Duration {
         let sleeping = self.tasks.iter().filter(|task| task.pacing == Pacing::Sleep);
         let constrained = sleeping.filter_map(|task| match task.policy {
-            Policy::Deadline { deadline, period, .. } | Policy::Ext { deadline, period, .. }
+            Policy::Deadline { deadline, period, .. }
+            | Policy::Reclaiming { deadline, period, .. }
+            | Policy::Ext { deadline, period, .. }
                 if deadline < period =>
             {
                 Some(period)
@@ -205,6 +210,8 @@ pub struct Plan {
     pub bandwidth_linger: Duration,
     /// The policy that is to be the kernel's scheduler during the run, if it is one of laxity's own.
     pub attachment: Option<Attachment>,
+    /// The program whose scheduler is to be the kernel's during the run, if it is a foreign one.
+    pub foreign: Option<String>,
     /// Whether the schedule is recorded.
     pub recorded: bool,
     /// What a reader of the results should know.
@@ -309,18 +316,23 @@ pub struct PlanOptions {
 /// tasks by their ids in the set; background tasks are in none.
 pub fn plan(
     set: &TaskSet,
-    scheduler: Scheduler,
+    scheduler: impl Into<LinuxScheduler>,
     cells: &[Cell],
     machine: &CpuList,
     limits: KernelLimits,
     options: PlanOptions,
 ) -> Result<Plan> {
-    scheduler.rule.check(set, &scheduler)?;
+    let scheduler = scheduler.into();
+    scheduler.rule().map_or(Ok(()), |rule| rule.check(set, &scheduler))?;
     let whole = cells.len() == 1 && cells[0].cpus == *machine;
     let regions = Regions::of(set, options.seed)?;
     let mut plan = Plan {
         cells: Vec::new(),
-        confinement: if whole { Confinement::WholeMachine } else { Confinement::Cpusets },
+        confinement: match &scheduler {
+            _ if whole => Confinement::WholeMachine,
+            LinuxScheduler::Fair(_) | LinuxScheduler::Foreign(_) => Confinement::AffinityMasks,
+            _ => Confinement::Cpusets,
+        },
         tasks: Vec::new(),
         regions: regions.bytes.clone(),
         duration: options.duration,
@@ -329,26 +341,24 @@ pub fn plan(
         busy: options.busy,
         bandwidth_linger: Duration::ZERO,
         attachment: None,
+        foreign: match &scheduler {
+            LinuxScheduler::Foreign(program) => Some(program.as_str().to_owned()),
+            _ => None,
+        },
         recorded: false,
         notes: Vec::new(),
     };
     for cell in cells.iter().filter(|cell| !cell.tasks.is_empty()) {
-        let whole = scheduler.rule == PriorityRule::EarliestDeadlineFirst;
+        let whole = scheduler.has_reservations();
         check_affinities(set, &scheduler, whole.then_some("SCHED_DEADLINE"), cell)?;
-        let policies = match scheduler.rule {
-            PriorityRule::EarliestDeadlineFirst => reservations(set, cell, limits, options.budget_margin)?,
-            _ => {
-                note_throttling(set, cell, limits, &mut plan.notes);
-                priorities(set, scheduler.rule, cell, &mut plan.notes)
-            }
-        };
+        let policies = policies(set, &scheduler, cell, limits, options.budget_margin, &mut plan.notes)?;
         let first = plan.tasks.len();
         for (&id, policy) in cell.tasks.iter().zip(policies) {
             plan.tasks.push(PlannedTask::of(set, id, cell, policy, &regions, options.seed));
         }
         plan.cells.push(Cell { tasks: (first..plan.tasks.len()).collect(), ..cell.clone() });
     }
-    if scheduler.rule == PriorityRule::EarliestDeadlineFirst {
+    if scheduler.has_reservations() {
         plan.bandwidth_linger =
             plan.tasks.iter().filter_map(PlannedTask::reserved_period).max().unwrap_or_default();
         plan.notes.push(format!("SCHED_DEADLINE budgets: WCET + margin `{}`", options.budget_margin));

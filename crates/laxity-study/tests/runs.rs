@@ -100,6 +100,7 @@ fn run(tasks: usize, canned: Canned) -> Run {
         not_measured,
         notes: Vec::new(),
         kernel_counters: BTreeMap::new(),
+        overruns: None,
         job_count: None,
         schedule: None,
         disturbance: None,

@@ -101,6 +101,7 @@ fn run_of(jobs: Vec<Job>) -> Run {
         not_measured: BTreeMap::new(),
         notes: vec![],
         kernel_counters: BTreeMap::new(),
+        overruns: None,
         job_count: None,
         schedule: None,
         disturbance: None,

@@ -50,8 +50,8 @@ pub use metrics::{
 };
 pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{
-    ALONE, BackgroundRecord, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results,
-    Run, RunStatus,
+    ALONE, BackgroundRecord, Host, Machine, Manifest, NOT_SIMULATED, NOT_VERIFIED, OverrunRecord, PlacedBin,
+    PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,
 };
 pub use schedule::{RuleRecord, ScheduleRecord, SpanRecord, VerificationRecord};
 pub use schema::{manifest_schema, summary_schema};

@@ -6,14 +6,14 @@ use super::{Charges, text, verdicts};
 use crate::experiment::Placed;
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
-use laxity_model::{Platform, ServerSizes, TaskSet};
+use laxity_model::{AnyScheduler, Platform, ServerSizes, TaskSet};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 use std::sync::atomic::AtomicBool;
 
 /// Steps for each test on each cell: an answer beside measurements is not worth waiting for long.
 const WORK: u64 = 1 << 26;
 
-/// What is proven of a set under a scheduler. Nothing if no analysis knows the name.
+/// What is proven of a set under a scheduler, or why nothing is. Nothing if no analysis knows the name.
 pub fn analyse_beside(
     (index, set): (usize, &TaskSet),
     scheduler: &str,
@@ -23,8 +23,20 @@ pub fn analyse_beside(
     servers: &ServerSizes,
     interrupt: &'static AtomicBool,
 ) -> Option<AnalysisRecord> {
+    let set_index = u32::try_from(index).ok()?;
+    let record = |[hard, soft]: [ProofRecord; 2]| AnalysisRecord {
+        set: set_index,
+        scheduler: scheduler.to_owned(),
+        hard,
+        soft,
+    };
+    if let Ok(AnyScheduler::Linux(linux)) = scheduler.parse()
+        && let Some(why) = linux.nothing_proven()
+    {
+        return Some(record([ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, why))));
+    }
     let analysed: Analysed = scheduler.parse().ok()?;
-    let [hard, soft] = match placed {
+    Some(record(match placed {
         None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Some(placed) => {
             let charge = charges.of(analysed, platform);
@@ -36,9 +48,7 @@ pub fn analyse_beside(
                 }
             }
         }
-    };
-    let set = u32::try_from(index).ok()?;
-    Some(AnalysisRecord { set, scheduler: scheduler.to_owned(), hard, soft })
+    }))
 }
 
 fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> [ProofRecord; 2] {

@@ -3,7 +3,8 @@
 use super::{conclude, read_sets, settings};
 use crate::analysis::{ChargedFile, Charges};
 use crate::arguments::CompareArguments;
-use crate::simulation::{Mechanics, NamedScheduler};
+use crate::experiment::TriedScheduler;
+use crate::simulation::Mechanics;
 use crate::{experiment, interrupt, shipped};
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
 use laxity_model::{Duration, Result, Scheduler, TaskSet};
@@ -24,9 +25,9 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
 }
 
 /// Those asked for, or the six of lelli2012.
-fn schedulers(arguments: &CompareArguments) -> Vec<NamedScheduler> {
+fn schedulers(arguments: &CompareArguments) -> Vec<TriedScheduler> {
     if arguments.schedulers.is_empty() {
-        return Scheduler::LELLI2012.into_iter().map(NamedScheduler::from).collect();
+        return Scheduler::LELLI2012.into_iter().map(TriedScheduler::from).collect();
     }
     arguments.schedulers.clone()
 }

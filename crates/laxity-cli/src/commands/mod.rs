@@ -26,8 +26,7 @@ pub mod vm;
 pub use report::DEPLOY_DIRECTORY;
 
 use crate::arguments::{Command, ImportArguments, RunningArguments};
-use crate::experiment::{Below, Finished, Settings};
-use crate::simulation::NamedScheduler;
+use crate::experiment::{Below, Finished, Settings, TriedScheduler};
 use crate::{experiment, output, shipped};
 use laxity_model::{
     Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, read_task_set_as,
@@ -128,7 +127,7 @@ fn unique<T: PartialEq>(asked: impl IntoIterator<Item = T>) -> Vec<T> {
 /// The settings that `run` and `compare` share; each of the two has a name and a number of repetitions of its own.
 fn settings(
     arguments: &RunningArguments,
-    schedulers: Vec<NamedScheduler>,
+    schedulers: Vec<TriedScheduler>,
     (name, repeat): (&str, u32),
 ) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
@@ -181,10 +180,10 @@ fn settings(
 }
 
 /// The servers for ordinary threads and what is promised below them, which one of the schedulers has to know.
-fn below(arguments: &RunningArguments, schedulers: &[NamedScheduler], platform: &Platform) -> Result<Below> {
+fn below(arguments: &RunningArguments, schedulers: &[TriedScheduler], platform: &Platform) -> Result<Below> {
     let below = arguments.policy.below.below();
     below.servers.check(platform)?;
-    if !below.any() || schedulers.iter().any(|scheduler| scheduler.scheduler.policy.has_servers()) {
+    if !below.any() || schedulers.iter().any(TriedScheduler::has_servers) {
         return Ok(below);
     }
     let names: Vec<&str> = schedulers.iter().map(|scheduler| scheduler.name.as_str()).collect();

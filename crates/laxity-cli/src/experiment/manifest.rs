@@ -1,6 +1,6 @@
 //! The manifest of whatever makes runs: `run`, `compare` and `simulate` fill it in one way.
 
-use crate::simulation::NamedScheduler;
+use super::TriedScheduler;
 use laxity_model::{Demand, Duration, Platform, TaskSet};
 use laxity_place::{Method, Overload};
 use laxity_trace::{Machine, Manifest, RESULTS_VERSION, Run};
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::time::SystemTime;
 
 /// The placement that a manifest names for all runs, each of which says its own: amp-rm's where there are no others.
-pub fn placement_of_all(schedulers: &[NamedScheduler], (others, amp_rm): (Method, Method)) -> Method {
-    if schedulers.iter().all(|one| one.scheduler.policy.has_servers()) { amp_rm } else { others }
+pub fn placement_of_all(schedulers: &[TriedScheduler], (others, amp_rm): (Method, Method)) -> Method {
+    if schedulers.iter().all(TriedScheduler::has_servers) { amp_rm } else { others }
 }
 
 /// What measured and simulated experiments are both told.

@@ -4,12 +4,14 @@ mod calibration;
 mod checks;
 pub mod elsewhere;
 mod manifest;
+mod overruns;
 mod parts;
 mod placing;
 mod repeating;
 mod runs;
 mod schedule;
 mod served;
+mod tried;
 mod work;
 
 pub use calibration::Calibration;
@@ -20,6 +22,7 @@ pub use placing::{Placed, Placements, Placing};
 pub use runs::reason;
 pub use schedule::verify_again;
 pub use served::{Below, SLOWEST_FIT, Served};
+pub use tried::TriedScheduler;
 pub use work::{DemandModel, expected_jobs};
 
 use crate::analysis::{Charges, analyse_beside};
@@ -27,19 +30,19 @@ use crate::interrupt;
 use crate::output;
 use crate::overheads::{Measuring, Probes, Subject};
 use crate::progress::{Phase, Steps};
-use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
+use crate::simulation::{Beside, Budgets, Conditions, Mechanics, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{
-    Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, ServerSizes, ShownPath as _, Speed,
-    TaskSet, Utilization, plural,
+    Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
+    Utilization, plural,
 };
 use laxity_place::{Fit, Method, Overload};
 use laxity_run::{
     BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
 use laxity_trace::{
-    AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, Results, ResultsDirectory, Run, RunStatus,
-    RunSummary,
+    AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, NOT_SIMULATED, NOT_VERIFIED, Results,
+    ResultsDirectory, Run, RunStatus, RunSummary,
 };
 use parts::{NOTHING, Part, parts};
 use repeating::Repeating;
@@ -52,7 +55,7 @@ use work::Workload;
 /// Everything the user chose.
 pub struct Settings {
     /// Under which schedulers.
-    pub schedulers: Vec<NamedScheduler>,
+    pub schedulers: Vec<TriedScheduler>,
     /// Releases happen in `[0, duration)`.
     pub duration: Duration,
     /// Runs per set and scheduler.
@@ -113,7 +116,7 @@ impl Settings {
     /// One run under each of these schedulers, and nothing beside it: jobs that take their WCETs and run on when they are late,
     /// on this platform, with results that replace others.
     pub fn plain(
-        schedulers: Vec<NamedScheduler>,
+        schedulers: Vec<TriedScheduler>,
         duration: Duration,
         placement: Method,
         platform: Platform,
@@ -377,13 +380,15 @@ impl Laboratory<'_> {
                 grace => grace,
             };
             let seed = self.settings.seed.wrapping_add(u64::from(run.repetition));
-            let budgets = match scheduler.linux().map(|linux| linux.rule) {
+            // The others say themselves why they are not simulated.
+            let Ok(model) = scheduler.model() else { continue };
+            let budgets = match scheduler.linux() {
                 _ if !work::may_exceed_wcet(set, self.settings.demand) => Budgets::None,
-                Some(PriorityRule::EarliestDeadlineFirst) => Budgets::Throttled,
+                Some(linux) if linux.has_reservations() => Budgets::Throttled,
                 Some(_) => Budgets::None,
                 None => Budgets::OfPolicy,
             };
-            cases.push(Beside { run, set, scheduler: scheduler.scheduler, placed, grace, budgets, seed });
+            cases.push(Beside { run, set, scheduler: model, placed, grace, budgets, seed });
         }
         let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");
         let platform = self.settings.platform_of_demand()?;
@@ -423,13 +428,17 @@ impl Laboratory<'_> {
                 run.disturbance = executed.disturbance;
                 run.status = executed.status;
                 run.not_measured = executed.not_measured;
+                run.not_measured
+                    .extend(self.not_simulated(work).map(|why| (NOT_SIMULATED.into(), why.into())));
                 run.notes = executed.notes;
                 run.kernel_counters = executed.counters;
+                run.overruns = executed.overruns.map(overruns::records);
                 run.jobs = executed.jobs;
                 if let Some(records) = executed.records {
                     step.phase("verifying the schedule");
                     self.keep_schedule(run, &plan, (&records, work.part()), directory);
                 }
+                run.notes.extend(overruns::note(run, set));
             }
             // The others may run all the same.
             Err(error) => run.status = RunStatus::NotRun { reason: reason(&error) },
@@ -441,6 +450,12 @@ impl Laboratory<'_> {
         Ok(())
     }
 
+    /// Why a run is not simulated, too, although that is wanted.
+    fn not_simulated(&self, work: Work) -> Option<&'static str> {
+        self.settings.simulate.as_ref()?;
+        self.parts[work.part()?].scheduler.model().err()
+    }
+
     /// Makes a schedule of the records, and keeps it with what the oracles say of it and why jobs missed.
     fn keep_schedule(
         &self,
@@ -450,21 +465,34 @@ impl Laboratory<'_> {
         directory: &Path,
     ) {
         let set = &self.sets[run.set as usize];
+        if let Some(overruns) = &mut run.overruns {
+            overruns::count_throttled(overruns, plan, records);
+        }
         let machine = schedule::Taken {
             platform: &self.settings.platform,
             is_virtual: self.is_virtual,
             demand_is_work: self.settings.demand_model == DemandModel::Work,
         };
         match schedule::keep(directory, run, set, plan, &machine, records) {
-            Ok(mut record) => {
+            Ok(Ok(mut record)) => {
                 for budget in &mut record.budgets_used_up {
                     let margin = Duration::from_ns(budget.margin_ns);
                     budget.refused = part.and_then(|part| {
                         let part = &self.parts[part];
-                        parts::refused(self.settings, &self.bench.capabilities, set, part, margin, self.interrupt)
+                        parts::refused(
+                            self.settings,
+                            &self.bench.capabilities,
+                            set,
+                            part,
+                            margin,
+                            self.interrupt,
+                        )
                     });
                 }
                 run.schedule = Some(record);
+            }
+            Ok(Err(why)) => {
+                run.not_measured.insert(NOT_VERIFIED.into(), why);
             }
             Err(error) => {
                 run.not_measured.insert(laxity_run::SCHEDULE.into(), reason(&error));

@@ -1,15 +1,15 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
-use super::Settings;
 use super::placing::{Placed, Placements, Placing};
+use super::{Settings, TriedScheduler};
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::deploy;
 use crate::interrupt;
 use crate::progress::Steps;
-use crate::simulation::{NamedScheduler, check_capacity};
+use crate::simulation::check_capacity;
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Failure, OutputDirectory, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
-    TaskKind, TaskSet, Utilization,
+    AnyScheduler, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, OutputDirectory, PolicyScheduler,
+    Result, Scope, TaskKind, TaskSet, Utilization,
 };
 use laxity_run::{BudgetMargin, Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
@@ -20,7 +20,7 @@ pub struct Part {
     /// Index of the set.
     pub set: usize,
     /// The scheduler.
-    pub scheduler: NamedScheduler,
+    pub scheduler: TriedScheduler,
     /// Where its tasks go.
     pub placed: Option<Placed>,
     /// What is run, or why nothing is.
@@ -63,14 +63,12 @@ impl Planner<'_> {
     fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
         let placing = self.settings.placing(self.interrupt);
         let mut placements = Placements::new(set, placing).within(self.settings.limit.clone());
-        let part = |scheduler: &NamedScheduler| {
-            let policy = scheduler.scheduler;
-            let dedicated = policy.policy.dedicates_a_core();
-            let placed = match scheduler.linux() {
-                Some(linux) => placements.of(linux.scope, false).clone(),
-                None if policy.policy.has_servers() => self.placed_below_servers(set),
-                None => check_capacity(set, scheduler, &placing)
-                    .and_then(|()| placements.of(policy.scope, dedicated).clone()),
+        let part = |scheduler: &TriedScheduler| {
+            let placed = match scheduler.policy() {
+                None => placements.of(scheduler.scope(), false).clone(),
+                Some(own) if own.policy.has_servers() => self.placed_below_servers(set),
+                Some(own) => check_capacity(set, own, &placing)
+                    .and_then(|()| placements.of(own.scope, own.policy.dedicates_a_core()).clone()),
             };
             let (placed, plan) = match placed {
                 Err(error) => (None, Err(error)),
@@ -97,13 +95,12 @@ impl Planner<'_> {
     fn plan_or_retry(
         &self,
         set: &TaskSet,
-        scheduler: &NamedScheduler,
+        scheduler: &TriedScheduler,
         shared: Placed,
     ) -> (Option<Placed>, Result<Plan>) {
-        let (scope, policy) = (scheduler.scheduler.scope, scheduler.scheduler.policy);
-        let dedicated = scheduler.linux().is_none() && policy.dedicates_a_core();
+        let (scope, dedicated) = (scheduler.scope(), scheduler.dedicates_a_core());
         let is_admitted = match scheduler.linux() {
-            Some(linux) => linux.rule == PriorityRule::EarliestDeadlineFirst,
+            Some(linux) => linux.has_reservations(),
             None => self.capabilities.sched_ext.is_ok(),
         };
         let plan = self.plan(set, scheduler, &shared);
@@ -127,9 +124,9 @@ impl Planner<'_> {
     }
 
     /// What real-time tasks may have of every core under the scheduler.
-    fn limits_of(&self, scheduler: &NamedScheduler) -> KernelLimits {
+    fn limits_of(&self, scheduler: &TriedScheduler) -> KernelLimits {
         let platform = &self.settings.platform;
-        if !scheduler.scheduler.policy.has_servers() {
+        if !scheduler.has_servers() {
             return self.limits;
         }
         let servers = &self.settings.policy.servers;
@@ -138,14 +135,14 @@ impl Planner<'_> {
         beside.min_by_key(|limits| limits.rt_runtime_us).unwrap_or(self.limits)
     }
 
-    fn plan(&self, set: &TaskSet, scheduler: &NamedScheduler, placed: &Placed) -> Result<Plan> {
+    fn plan(&self, set: &TaskSet, scheduler: &TriedScheduler, placed: &Placed) -> Result<Plan> {
         self.plan_with(set, scheduler, placed, self.settings.budget_margin)
     }
 
     fn plan_with(
         &self,
         set: &TaskSet,
-        scheduler: &NamedScheduler,
+        scheduler: &TriedScheduler,
         placed: &Placed,
         budget_margin: BudgetMargin,
     ) -> Result<Plan> {
@@ -158,9 +155,9 @@ impl Planner<'_> {
             budget_margin,
             seed: settings.seed,
         };
-        let mut plan = match scheduler.linux() {
-            Some(linux) => self.plan_of_linux(set, linux, placed, options)?,
-            None => self.plan_of_policy(set, scheduler.scheduler, placed, options)?,
+        let mut plan = match &scheduler.scheduler {
+            AnyScheduler::Linux(linux) => self.plan_of_linux(set, linux, placed, options)?,
+            AnyScheduler::Policy(own) => self.plan_of_policy(set, *own, placed, options)?,
         };
         if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
             plan.notes.push("best-effort tasks are not run".into());
@@ -171,15 +168,16 @@ impl Planner<'_> {
     fn plan_of_linux(
         &self,
         set: &TaskSet,
-        scheduler: Scheduler,
+        scheduler: &LinuxScheduler,
         placed: &Placed,
         options: PlanOptions,
     ) -> Result<Plan> {
-        let mut plan = laxity_run::plan(set, scheduler, &placed.cells, &self.machine, self.limits, options)?;
+        let mut plan =
+            laxity_run::plan(set, scheduler.clone(), &placed.cells, &self.machine, self.limits, options)?;
         let whole_machine = plan.confinement == Confinement::WholeMachine;
-        self.capabilities.scheduler(scheduler, whole_machine).map_err(Diagnostic::environment)?;
+        self.capabilities.scheduler(scheduler.clone(), whole_machine).map_err(Diagnostic::environment)?;
         if plan.confinement == Confinement::Cpusets
-            && scheduler.rule != PriorityRule::EarliestDeadlineFirst
+            && !scheduler.has_reservations()
             && let Err(why) = &self.capabilities.cpusets
         {
             plan.confinement = Confinement::AffinityMasks;

@@ -10,12 +10,12 @@ use super::of_equal_speed;
 use laxity_kernel::schedule::{
     Charges, JobTimes, Member, Origin, Schedule, ThreadJobs, convert, verify, verify_kept, with_jobs,
 };
-use laxity_model::{Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet};
+use laxity_model::{AnyScheduler, Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet};
 use laxity_oracle::{About, Activity, BudgetMode, Cause, Causes, Definition, Evidence, Verdict, causes};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
-    Event, Host, Job, Kept, KernelActivity, Manifest, MissCause, Outcome, RuleRecord, Run, RunStatus, ScheduleRecord,
-    SpanRecord, VerificationRecord, create_events, write_activities,
+    Event, Host, Job, Kept, KernelActivity, Manifest, MissCause, Outcome, RuleRecord, Run, RunStatus,
+    ScheduleRecord, SpanRecord, VerificationRecord, create_events, write_activities,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -27,11 +27,12 @@ const WORDS_MOST: usize = 20;
 const FIRST_JOB: u32 = 1;
 
 /// Makes the schedule of a run from its records, has it verified, finds out why jobs of the run missed, and writes events and
-/// activities into the results directory; what goes into the manifest.
+/// activities into the results directory; what goes into the manifest with the verdict, or why there is no verdict: laxity has
+/// no definition of the scheduler.
 ///
 /// # Errors
 ///
-/// What the file system refuses; a run that has no definition.
+/// What the file system refuses; a run that does not say enough for a definition.
 pub fn keep(
     directory: &Path,
     run: &mut Run,
@@ -39,7 +40,7 @@ pub fn keep(
     plan: &Plan,
     machine: &Taken<'_>,
     records: &RunRecords,
-) -> Result<ScheduleRecord> {
+) -> Result<std::result::Result<ScheduleRecord, String>> {
     let platform = machine.platform;
     let told = told(set, plan)?;
     let origin = origin(run, set, plan, platform, records);
@@ -53,14 +54,18 @@ pub fn keep(
         budgets: budgets(plan),
         batching: batches(plan),
     };
+    write(directory, run.id, &schedule)?;
+    if let Some(why) = undefined(run) {
+        return Ok(Err(why.to_owned()));
+    }
     let definition = terms.definition(run, platform, schedule.end_ns)?;
     let verdict = verify(&definition, &schedule);
-    let why = why_missed(run, set, plan, &definition.with_on_miss(plan.on_miss), &schedule, (records, machine));
-    write(directory, run.id, &schedule)?;
+    let why =
+        why_missed(run, set, plan, &definition.with_on_miss(plan.on_miss), &schedule, (records, machine));
     let mut record = record(&terms, &schedule, &verdict, records);
     run.jobs.iter_mut().zip(why.of_jobs).for_each(|(job, cause)| job.cause = cause);
     (record.causes, record.budgets_used_up) = (true, why.budgets);
-    Ok(record)
+    Ok(Ok(record))
 }
 
 /// The machine of a run, as far as the causes of misses depend on it.
@@ -90,7 +95,8 @@ fn why_missed(
         records.threads.iter().find(of).map(|&(_, tid)| tid)
     };
     let absolute = |ns: u64| records.t0_ns.saturating_add(ns);
-    let charged = |task: u32, (from, to): (u64, u64)| charges.within(tid(task)?, (absolute(from), absolute(to)));
+    let charged =
+        |task: u32, (from, to): (u64, u64)| charges.within(tid(task)?, (absolute(from), absolute(to)));
     let wcets: Vec<u64> = set.tasks().iter().map(|task| task.wcet.as_ns()).collect();
     let mut budgets = vec![None; wcets.len()];
     for planned in &plan.tasks {
@@ -113,6 +119,14 @@ fn why_missed(
         demand_is_work: machine.demand_is_work,
         taken: if machine.is_virtual { MissCause::Steal } else { MissCause::Interrupt },
     })
+}
+
+/// Why nothing can be said of a run's schedule; nothing where its scheduler has a definition.
+fn undefined(run: &Run) -> Option<&'static str> {
+    match run.scheduler.parse() {
+        Ok(AnyScheduler::Linux(linux)) => linux.undefined(),
+        _ => None,
+    }
 }
 
 /// The tasks whose jobs a policy sees when their threads wake up, whatever it was before: later than they were due, and so
@@ -141,10 +155,8 @@ fn thread_jobs(run: &Run, plan: &Plan, records: &RunRecords) -> Vec<ThreadJobs> 
         let task = plan.tasks.get(position).and_then(|planned| u32::try_from(planned.id).ok());
         // A release that was skipped is none: the events number the jobs that there were.
         let own = run.jobs.iter().filter(|job| Some(job.task) == task && job.outcome != Outcome::Skipped);
-        let deadline_rel_ns = plan.tasks.get(position).and_then(|planned| match planned.policy {
-            Policy::Deadline { deadline, .. } => Some(deadline.as_ns()),
-            _ => None,
-        });
+        let reservation = plan.tasks.get(position).and_then(|planned| planned.policy.reservation());
+        let deadline_rel_ns = reservation.map(|reservation| reservation.deadline.as_ns());
         ThreadJobs { tid, deadline_rel_ns, jobs: own.map(times).collect() }
     };
     records.threads.iter().map(of_thread).collect()

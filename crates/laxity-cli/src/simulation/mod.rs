@@ -25,7 +25,7 @@ pub use named::NamedScheduler;
 
 use crate::arguments::changes;
 use crate::experiment::{
-    Below, Common, Placed, Placements, Placing, check_prospects, placement_of_all, reason,
+    Below, Common, Placed, Placements, Placing, TriedScheduler, check_prospects, placement_of_all, reason,
 };
 use crate::interrupt;
 use checks::check_sets;
@@ -93,7 +93,7 @@ impl Settings {
             repeat: self.repeat,
             seed: self.seed,
             demand: self.demand,
-            placement: placement_of_all(&self.schedulers, (self.placement, self.amp_rm)),
+            placement: placement_of_all(&self.tried(), (self.placement, self.amp_rm)),
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
         }
@@ -103,6 +103,11 @@ impl Settings {
 impl Settings {
     /// How the scheduler's tasks are placed and what is promised to them, if that goes by its servers: amp-rm's, unless they are to be
     /// placed by load.
+    /// The schedulers, as if they were run.
+    fn tried(&self) -> Vec<TriedScheduler> {
+        self.schedulers.iter().cloned().map(TriedScheduler::from).collect()
+    }
+
     fn below(&self, scheduler: &NamedScheduler) -> Option<(Method, Below)> {
         let goes_by_servers = scheduler.scheduler.policy.has_servers() && !self.amp_rm.may_solve();
         goes_by_servers.then(|| (self.amp_rm, self.mechanics.below.clone()))
@@ -220,7 +225,7 @@ fn plan<'a>(
             let dedicated = scheduler.scheduler.policy.dedicates_a_core();
             let placed = match settings.below(scheduler) {
                 Some((method, below)) => settings.place_below(set, (Placing { method, ..placing }, &below)),
-                None => check_capacity(set, scheduler, &placing)
+                None => check_capacity(set, scheduler.scheduler, &placing)
                     .and_then(|()| placements.of(scheduler.scheduler.scope, dedicated).clone()),
             };
             interrupt::check(interrupt, "nothing was simulated")?;

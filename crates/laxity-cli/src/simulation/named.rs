@@ -1,6 +1,6 @@
 //! A scheduler under the name by which the user asked for it.
 
-use laxity_model::{Diagnostic, PolicyScheduler, Result, Scheduler};
+use laxity_model::{AnyScheduler, Diagnostic, PolicyScheduler, Result, Scheduler};
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,6 +18,11 @@ impl NamedScheduler {
     /// Linux's own scheduler of this name, if it is one: what can run for real.
     pub fn linux(&self) -> Option<Scheduler> {
         self.name.parse().ok()
+    }
+
+    /// What it is, whether or not it is simulated.
+    pub fn any(&self) -> AnyScheduler {
+        self.linux().map_or(AnyScheduler::Policy(self.scheduler), |linux| AnyScheduler::Linux(linux.into()))
     }
 }
 

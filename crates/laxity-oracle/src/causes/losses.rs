@@ -1,7 +1,7 @@
 //! What each job and each CPU lost, and why (`mod.rs`, 1).
 
-use super::history::{Histories, History, Piece, rank};
 use super::Evidence;
+use super::history::{Histories, History, Piece, rank};
 use crate::{About, Activity, Cause};
 use laxity_trace::{Job, MissCause, Outcome};
 use std::collections::BTreeMap;
@@ -118,7 +118,13 @@ impl Losses {
     }
 
     /// The known causes that have a loss in a busy period of a cluster.
-    pub fn causes_in(&self, cpus: &[u32], period: &[usize], histories: &Histories, end_ns: u64) -> Vec<MissCause> {
+    pub fn causes_in(
+        &self,
+        cpus: &[u32],
+        period: &[usize],
+        histories: &Histories,
+        end_ns: u64,
+    ) -> Vec<MissCause> {
         let mut present = [false; MissCause::ALL.len()];
         let mut note = |cause: MissCause, there: bool| present[cause as usize] |= there;
         for losses in period.iter().map(|&id| &self.of[id]) {
@@ -237,7 +243,8 @@ impl<'a> Waits<'a> {
         for block in &blocks {
             waited = without_all(waited, (block.from, block.to));
         }
-        let lost = waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
+        let lost =
+            waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
         let explained: Vec<Block> = lost.flat_map(|lost| self.explained(history, lost)).collect();
         blocks.extend(explained);
         blocks.sort_by_key(|block| (block.from, block.to));
@@ -252,7 +259,8 @@ impl<'a> Waits<'a> {
         let begin = self.explains.partition_point(|one| one.from_ns < release.saturating_sub(self.longest));
         let near = self.explains[begin..].iter().take_while(|one| one.from_ns <= release);
         let own = |one: &&&Activity| {
-            let about = matches!(one.about, About::Released(first, last) if first <= release && release <= last);
+            let about =
+                matches!(one.about, About::Released(first, last) if first <= release && release <= last);
             about && one.cause == Cause::ReleaseLatency && release < one.to_ns && one.to_ns <= first_ran
         };
         let to = near.filter(own).map(|one| one.to_ns).min()?;
@@ -275,7 +283,12 @@ impl<'a> Waits<'a> {
                 false if losses.excess > 0 => MissCause::EarlierOverrun,
                 false => MissCause::Throttled,
             };
-            Block { from: throttle.from, to: throttle.to, cause, then: Some(history.deadline_at(throttle.to)) }
+            Block {
+                from: throttle.from,
+                to: throttle.to,
+                cause,
+                then: Some(history.deadline_at(throttle.to)),
+            }
         };
         history.throttles.iter().map(one).collect()
     }

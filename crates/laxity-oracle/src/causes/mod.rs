@@ -124,7 +124,8 @@ impl<'a> Judgement<'a> {
         losses: &'a Losses,
         (cluster, period): (usize, &'a [usize]),
     ) -> Self {
-        let finishes = |without: Without| replay(evidence.definition, histories, losses, (cluster, period), without);
+        let finishes =
+            |without: Without| replay(evidence.definition, histories, losses, (cluster, period), without);
         let cpus: Vec<u32> = evidence.definition.clusters()[cluster].task_cpus().iter().collect();
         let present = losses.causes_in(&cpus, period, histories, evidence.end_ns);
         let without = present.into_iter().map(|cause| (cause, finishes(Without::One(cause)))).collect();

@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::noise::{Layout, Prior, mean, of_count, to_count};
 use crate::number;
 use crate::study::Study;
-use laxity_model::PolicyScheduler;
+use laxity_model::AnyScheduler;
 use laxity_trace::{Counts, RunSummary};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -235,12 +235,8 @@ fn common_blocks(groups: &[Vec<&Candidate<'_>>]) -> BTreeSet<(u32, u32)> {
 
 /// The same rule in the same scope: one would be the other under another name.
 pub(super) fn twins(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    let rule = |one: &Candidate<'_>| {
-        let scheduler = one.configuration.scheduler.parse::<PolicyScheduler>().ok();
-        scheduler.map(|s| (s.rule, s.policy))
-    };
-    rule(a).is_some()
-        && rule(a) == rule(b)
+    let scheduler = |one: &Candidate<'_>| one.configuration.scheduler.parse::<AnyScheduler>().ok();
+    scheduler(a).zip(scheduler(b)).is_some_and(|(a, b)| a.is_twin_of(&b))
         && a.scope == b.scope
         && a.configuration.host == b.configuration.host
 }

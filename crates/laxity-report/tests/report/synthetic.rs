@@ -149,6 +149,7 @@ pub fn run(set: u32, scheduler: &str, repetition: u32, duration: Duration, jobs:
         not_measured: counters_missing(),
         notes: vec![],
         kernel_counters: BTreeMap::new(),
+        overruns: None,
         job_count: None,
         schedule: None,
         disturbance: None,

@@ -243,6 +243,7 @@ mod tests {
             not_measured: BTreeMap::new(),
             notes: Vec::new(),
             kernel_counters: BTreeMap::new(),
+            overruns: None,
             schedule: None,
             disturbance: None,
             job_count: None,

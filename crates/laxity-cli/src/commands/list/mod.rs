@@ -6,8 +6,8 @@ use crate::arguments::ListArguments;
 use crate::output;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    Diagnostic, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
-    ShippedPlatform, ShownPath as _,
+    Diagnostic, FOREIGN_LISTED, LinuxScheduler, Names, Platform, Policy, PolicyScheduler, PriorityRule,
+    Result, Scope, ShippedPlatform, ShownPath as _,
 };
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
@@ -117,7 +117,7 @@ struct Answer {
 
 #[derive(Serialize)]
 struct SchedulerAnswer {
-    name: &'static str,
+    name: String,
     description: String,
     runs_here: bool,
     why_not: Option<String>,
@@ -190,18 +190,17 @@ fn chosen(answer: &Answer, part: Option<Part>) -> Result<serde_json::Value> {
 fn answer(platform: &Platform) -> Answer {
     let capabilities = Capabilities::probe();
     let whole_machine = laxity_run::online_cpus().is_ok_and(|online| online == platform.cpus());
-    let scheduler = |scheduler: Scheduler| {
-        let one_cell = scheduler.scope == Scope::Global
-            || scheduler.scope == Scope::Clustered && platform.clusters().len() == 1
-            || platform.core_count() == 1;
-        let verdict = capabilities.scheduler(scheduler, whole_machine && one_cell);
-        SchedulerAnswer {
-            name: scheduler.name(),
-            description: scheduler.description(),
-            runs_here: verdict.is_ok(),
-            why_not: verdict.err(),
-        }
+    let answer = |name: String, description: String, verdict: std::result::Result<(), String>| {
+        SchedulerAnswer { name, description, runs_here: verdict.is_ok(), why_not: verdict.err() }
     };
+    let scheduler = |scheduler: LinuxScheduler| {
+        let one_cell = scheduler.scope() == Scope::Global
+            || scheduler.scope() == Scope::Clustered && platform.clusters().len() == 1
+            || platform.core_count() == 1;
+        let verdict = capabilities.scheduler(scheduler.clone(), whole_machine && one_cell);
+        answer(scheduler.to_string(), scheduler.description(), verdict)
+    };
+    let foreign = || answer(FOREIGN_LISTED.0.into(), FOREIGN_LISTED.1.into(), capabilities.foreign());
     let verdict = |result: &std::result::Result<(), String>| match result {
         Ok(()) => "yes".to_owned(),
         Err(why) => format!("no: {why}"),
@@ -219,7 +218,7 @@ fn answer(platform: &Platform) -> Answer {
     };
     Answer {
         version: 1,
-        schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
+        schedulers: LinuxScheduler::all().map(scheduler).chain([foreign()]).collect(),
         policies: Policy::all().map(|one| policy(one, &capabilities)).collect(),
         analysed: Analysed::WITHOUT_SCHEDULER
             .into_iter()

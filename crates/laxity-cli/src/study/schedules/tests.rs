@@ -96,6 +96,7 @@ fn measured(cells: &Path, cell: &Cell, status: RunStatus, schedule: Option<Sched
         not_measured,
         notes: vec![],
         kernel_counters: BTreeMap::new(),
+        overruns: None,
         job_count: None,
         schedule,
         disturbance: None,
