@@ -39,6 +39,7 @@ mod table;
 mod terminal;
 pub mod timeline;
 mod verified;
+mod what_to_set;
 
 pub use beside::{Beside, Later, Pair, TaskCount};
 pub use number::{count, percent, significant, span_ns};
@@ -55,6 +56,7 @@ pub use verified::Verified;
 
 use cells::{Layout, set_cell};
 use html::{PlacedPlots, Schedules};
+use laxity_deploy::DeployPlan;
 use laxity_model::{OutputDirectory, Result};
 use laxity_trace::{Results, Summary};
 use serde::Serialize;
@@ -88,6 +90,7 @@ pub struct Report<'a> {
     cell_recommendations: Vec<Recommendation>,
     beside: Vec<Beside>,
     deploy: Vec<DeployText>,
+    to_set: Vec<DeployPlan>,
     reading: Option<String>,
     schedules: Schedules,
 }
@@ -123,6 +126,7 @@ impl<'a> Report<'a> {
             set_recommendations,
             cell_recommendations,
             deploy: vec![],
+            to_set: vec![],
             reading: None,
             schedules: Schedules::default(),
         })
@@ -132,6 +136,13 @@ impl<'a> Report<'a> {
     #[must_use]
     pub fn with_deploy(mut self, deploy: Vec<DeployText>) -> Self {
         self.deploy = deploy;
+        self
+    }
+
+    /// Adds what to set for the threads of each set under what was recommended.
+    #[must_use]
+    pub fn with_plans(mut self, plans: Vec<DeployPlan>) -> Self {
+        self.to_set = plans;
         self
     }
 
@@ -183,6 +194,11 @@ impl<'a> Report<'a> {
             _ => None,
         };
         self.recommendation.scheduler.as_deref().or_else(sole)
+    }
+
+    /// What to set for the threads of each set, if that is known.
+    pub fn plans(&self) -> &[DeployPlan] {
+        &self.to_set
     }
 
     /// What to deploy for each set alone, in the order of the manifest.
