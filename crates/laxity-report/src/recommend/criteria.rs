@@ -141,8 +141,8 @@ impl Criterion {
         other: usize,
     ) -> f64 {
         let layout = self.layout(groups);
-        let mean = layout.mean(first);
-        let noise = to_count(mean + layout.least_difference(first, other)) - to_count(mean);
+        let scaled = layout.mean(first);
+        let noise = to_count(scaled + layout.least_difference(first, other)) - to_count(scaled);
         let jobs = groups[first].iter().flat_map(|candidate| candidate.runs.values());
         noise.max(self.floor * mean(jobs.map(|run| number::ratio(run.counts.known(), 1))))
     }
