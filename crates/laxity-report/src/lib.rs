@@ -40,6 +40,7 @@ mod table;
 mod terminal;
 pub mod timeline;
 mod verified;
+mod what_to_set;
 
 pub use beside::{Beside, Later, Pair, TaskCount};
 pub use causes::{CauseCount, MissCauses, TaskCauses};
@@ -57,6 +58,7 @@ pub use verified::Verified;
 
 use cells::{Layout, set_cell};
 use html::{PlacedPlots, Schedules};
+use laxity_deploy::DeployPlan;
 use laxity_model::{OutputDirectory, Result};
 use laxity_trace::{Results, Summary};
 use serde::Serialize;
@@ -91,6 +93,7 @@ pub struct Report<'a> {
     beside: Vec<Beside>,
     causes: Vec<MissCauses>,
     deploy: Vec<DeployText>,
+    to_set: Vec<DeployPlan>,
     reading: Option<String>,
     schedules: Schedules,
 }
@@ -127,6 +130,7 @@ impl<'a> Report<'a> {
             set_recommendations,
             cell_recommendations,
             deploy: vec![],
+            to_set: vec![],
             reading: None,
             schedules: Schedules::default(),
         })
@@ -136,6 +140,13 @@ impl<'a> Report<'a> {
     #[must_use]
     pub fn with_deploy(mut self, deploy: Vec<DeployText>) -> Self {
         self.deploy = deploy;
+        self
+    }
+
+    /// Adds what to set for the threads of each set under what was recommended.
+    #[must_use]
+    pub fn with_plans(mut self, plans: Vec<DeployPlan>) -> Self {
+        self.to_set = plans;
         self
     }
 
@@ -187,6 +198,11 @@ impl<'a> Report<'a> {
             _ => None,
         };
         self.recommendation.scheduler.as_deref().or_else(sole)
+    }
+
+    /// What to set for the threads of each set, if that is known.
+    pub fn plans(&self) -> &[DeployPlan] {
+        &self.to_set
     }
 
     /// What to deploy for each set alone, in the order of the manifest.

@@ -9,6 +9,9 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     let study = &report.study;
     let all = study.all_sets();
     let mut out = format!("## Answer\n\n{}\n", answer(&report.recommendation));
+    for to_set in crate::what_to_set::tables(&report.to_set) {
+        out += &format!("## {}\n\n{}\n", inline(&to_set.caption), to_set.markdown());
+    }
     out += &format!(
         "## Schedulers\n\n{}\n",
         evidence_tables::glance(study, &all, &report.recommendation).markdown()

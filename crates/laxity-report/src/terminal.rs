@@ -2,7 +2,9 @@
 
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
-use crate::{background, beside, caches, causes, disturbed, evidence_tables, inflation, symbols, verified};
+use crate::{
+    background, beside, caches, causes, disturbed, evidence_tables, inflation, symbols, verified, what_to_set,
+};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 use laxity_model::shown;
 
@@ -69,6 +71,7 @@ fn brief(report: &Report<'_>, style: TextStyle) -> String {
         out += &format!("{}\n", wrapped(&sentence, "", style));
     }
     out += &recommendation(&report.recommendation, style);
+    out += &to_set(report, style);
     if hidden > 0 {
         let more = format!(
             "{}, and more tables: -v shows them, and so does the report.",
@@ -178,7 +181,13 @@ fn everything(report: &Report<'_>, style: TextStyle) -> String {
     {
         out += &format!("{}\n", table(&more, style));
     }
-    out + &recommendation(&report.recommendation, style)
+    out + &recommendation(&report.recommendation, style) + &to_set(report, style)
+}
+
+/// What to set, after the answer.
+fn to_set(report: &Report<'_>, style: TextStyle) -> String {
+    let tables = what_to_set::tables(&report.to_set);
+    tables.iter().map(|one| format!("\n{}", table(one, style))).collect()
 }
 
 fn set_line(report: &Report<'_>, index: usize) -> String {

@@ -53,7 +53,7 @@ pub use plan::{
     PlannedTask, PolicyOptions, TASK_PRIORITY_MAX, plan, plan_policy,
 };
 pub use runtime_dir::{MachineLock, existing_state_directory, state_directory};
-pub use sched::{Policy, Reservation, set_affinity, set_policy};
+pub use sched::{Attributes, Policy, Reservation, affinity, attributes, set_affinity, set_policy};
 pub use sharing::SharedPart;
 pub use standing::{Standing, is_kernel_thread};
 

@@ -110,6 +110,7 @@ struct Page<'r> {
     nav: Vec<Anchor>,
     answer: Answer,
     reading: Vec<Block>,
+    to_set: Vec<TableView>,
     glance: TableView,
     worst: Option<TableView>,
     no_misses: &'static str,
@@ -168,6 +169,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         nav: nav(report),
         answer: answer(report),
         reading: report.reading.as_deref().map(blocks).unwrap_or_default(),
+        to_set: crate::what_to_set::tables(&report.to_set).into_iter().map(TableView::of).collect(),
         glance: TableView::of(evidence_tables::glance(study, &all, &report.recommendation)),
         worst,
         no_misses: evidence_tables::no_misses(study),
@@ -224,6 +226,7 @@ fn title(report: &Report<'_>) -> String {
 
 fn nav(report: &Report<'_>) -> Vec<Anchor> {
     let entries = [
+        ("what-to-set", "What to set", !report.to_set.is_empty()),
         ("reading", "Reading", report.reading.is_some()),
         ("evidence", "Evidence", true),
         ("noise", "Noise", report.study.results.runs.iter().any(|run| run.disturbance.is_some())),
