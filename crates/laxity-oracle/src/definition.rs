@@ -12,7 +12,7 @@ use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
     CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, OnMiss, Platform, PolicyScheduler,
-    PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind, TaskSet,
+    PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind, TaskSet, scheduler_of,
 };
 use laxity_trace::{Host, PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -139,7 +139,8 @@ impl Definition {
     /// A scheduler that is not known, a clustered or partitioned run without a placement, a placement that names unknown
     /// tasks, and what [`Definition::clustered`] refuses.
     pub fn of_run(set: TaskSet, platform: &Platform, run: &Run) -> Result<Self> {
-        let scheduler: PolicyScheduler = run.scheduler.parse()?;
+        let name = scheduler_of(&run.scheduler).0;
+        let scheduler: PolicyScheduler = name.parse()?;
         let ordinary = run.placement.as_ref().map_or(&[][..], |placement| &placement.ordinary);
         let set = with_ordinary(set, ordinary)?;
         let mut clusters = match (&run.placement, scheduler.scope) {
@@ -159,7 +160,7 @@ impl Definition {
             }
         }
         let definition = Self::clustered(set, platform, scheduler.rule, clusters, run.duration)?;
-        let by_the_kernel = run.host == Host::Linux && run.scheduler.parse::<Scheduler>().is_ok();
+        let by_the_kernel = run.host == Host::Linux && name.parse::<Scheduler>().is_ok();
         Ok(if by_the_kernel { definition.with_fifo_levels() } else { definition })
     }
 

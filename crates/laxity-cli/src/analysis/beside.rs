@@ -2,16 +2,14 @@
 
 use super::answer::VerdictAnswer;
 use super::placed::{Failed, PlacedSet};
-use super::{Charges, text, verdicts};
+use super::{Charges, TRIAL_WORK, text, verdicts};
 use crate::experiment::Placed;
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
-use laxity_model::{Platform, ServerSizes, TaskSet};
+use laxity_model::{Platform, ServerSizes, TaskSet, scheduler_of};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 use std::sync::atomic::AtomicBool;
 
-/// Steps for each test on each cell: an answer beside measurements is not worth waiting for long.
-const WORK: u64 = 1 << 26;
 
 /// What is proven of a set under a scheduler. Nothing if no analysis knows the name.
 pub fn analyse_beside(
@@ -23,7 +21,7 @@ pub fn analyse_beside(
     servers: &ServerSizes,
     interrupt: &'static AtomicBool,
 ) -> Option<AnalysisRecord> {
-    let analysed: Analysed = scheduler.parse().ok()?;
+    let analysed: Analysed = scheduler_of(scheduler).0.parse().ok()?;
     let [hard, soft] = match placed {
         None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Some(placed) => {
@@ -43,7 +41,7 @@ pub fn analyse_beside(
 
 fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> [ProofRecord; 2] {
     let names = placed.names(set);
-    let asked = |guarantee| Asked { work: Work::steps(WORK).unless(interrupt), ..Asked::of(guarantee) };
+    let asked = |guarantee| Asked { work: Work::steps(TRIAL_WORK).unless(interrupt), ..Asked::of(guarantee) };
     let [hard, soft] = verdicts::both(placed, asked);
     [(hard, Guarantee::Hard), (soft, Guarantee::Soft)].map(|(judgement, guarantee)| {
         let answer = VerdictAnswer::of(&judgement, &names, placed, asked(guarantee));

@@ -4,6 +4,7 @@ use super::answer::{
     Answer, BoundsAnswer, BoundsKind, CellAnswer, FewestProcessors, LargestScaling, OverheadsAnswer,
     SchedulerAnswer, VerdictAnswer, VerdictName,
 };
+use super::places_table::places_table;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use laxity_model::{Duration, TaskSet, plural, shown};
 
@@ -37,6 +38,9 @@ fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], widt
         answer.platform,
         verdicts(schedulers, width)
     );
+    if let Some(table) = places_table(schedulers, width) {
+        text += &table;
+    }
     if let Some(table) = bounds(set, schedulers, width) {
         text += &table;
     }

@@ -1,6 +1,6 @@
 //! `laxity settings`.
 
-use super::read_set;
+use super::{read_set, write_task_set};
 use crate::analysis::{ChargedFile, Charges};
 use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
 use crate::settings::answer::Answer;
@@ -152,18 +152,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         output::print(&text::text(&answer, output::columns()))?;
     }
     if let (Some(found), Some(path)) = (&found, &arguments.out) {
-        write(&set, found, path, arguments.force)?;
+        write_task_set(&found.written(&set)?, path, arguments.force)?;
     }
     Ok(output::verdict(found.is_some()))
-}
-
-fn write(set: &TaskSet, found: &Found, path: &Path, force: bool) -> Result<()> {
-    let written = found.written(set)?;
-    let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let text = if json { written.to_json() } else { written.to_toml() };
-    write_file(path, text.as_bytes(), Existing::forced(force))?;
-    if path != Path::new(laxity_model::STANDARD) {
-        output::note(format_args!("wrote {}", path.shown()));
-    }
-    Ok(())
 }

@@ -1,17 +1,21 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
 use super::Settings;
-use super::placing::{Placed, Placements, Placing};
+use super::placing::{Placed, Placing};
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::deploy;
+use crate::analysis::{Charges, TRIAL_WORK};
 use crate::interrupt;
+use crate::places::{self, ByLoad, Choice, Finder, GUARANTEES, Same, Wanted, drop_same};
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
+use laxity_analysis::scheduler::Asked;
+use laxity_analysis::{Guarantee, Work};
 use laxity_model::{
-    CpuList, Diagnostic, Failure, OutputDirectory, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
-    TaskKind, TaskSet, Utilization,
+    CpuList, Diagnostic, Failure, OutputDirectory, Platform, PolicyScheduler, PriorityRule, Result, Scheduler,
+    Scope, ServerSizes, TaskKind, TaskSet, Utilization, scheduler_of,
 };
-use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
+use laxity_run::{Cell, Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -33,21 +37,46 @@ struct Planner<'a> {
     capabilities: &'a Capabilities,
     machine: CpuList,
     limits: KernelLimits,
-    interrupt: &'a AtomicBool,
+    /// As tests see it.
+    seen: Platform,
+    charges: Charges,
+    interrupt: &'static AtomicBool,
 }
 
 /// What there is before a run is made.
 pub const NOTHING: &str = "nothing was run";
 
-/// Places and plans every set under every scheduler. An interruption is an error: there is nothing yet.
+impl places::Part for Part {
+    fn set(&self) -> usize {
+        self.set
+    }
+
+    fn scheduler(&self) -> &NamedScheduler {
+        &self.scheduler
+    }
+
+    fn placed(&mut self) -> Option<&mut Placed> {
+        self.placed.as_mut()
+    }
+}
+
+/// Places and plans every set under every scheduler; those that are another one are told and left out. An interruption is an error:
+/// there is nothing yet.
 pub fn parts(
     sets: &[TaskSet],
     settings: &Settings,
     capabilities: &Capabilities,
-    interrupt: &AtomicBool,
-) -> Result<Vec<Part>> {
-    let machine = laxity_run::online_cpus()?;
-    let planner = Planner { settings, capabilities, machine, limits: KernelLimits::read(), interrupt };
+    interrupt: &'static AtomicBool,
+) -> Result<(Vec<Part>, Vec<Same>)> {
+    let planner = Planner {
+        settings,
+        capabilities,
+        machine: laxity_run::online_cpus()?,
+        limits: KernelLimits::read(),
+        seen: settings.platform_of_demand()?,
+        charges: settings.analyse.clone().unwrap_or_default(),
+        interrupt,
+    };
     let mut steps = Steps::new(sets.len(), settings.quiet);
     let mut parts = Vec::new();
     for (index, set) in sets.iter().enumerate() {
@@ -56,35 +85,49 @@ pub fn parts(
         step.vanish();
         interrupt::check(interrupt, NOTHING)?;
     }
-    Ok(parts)
+    let same = drop_same(&mut parts);
+    Ok((parts, same))
 }
 
 impl Planner<'_> {
     fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
         let placing = self.settings.placing(self.interrupt);
-        let mut placements = Placements::new(set, placing).within(self.settings.limit.clone());
+        let mut by_load = ByLoad::of(set);
         let part = |scheduler: &NamedScheduler| {
-            let policy = scheduler.scheduler;
-            let dedicated = policy.policy.dedicates_a_core();
-            let placed = match scheduler.linux() {
-                Some(linux) => placements.of(linux.scope, false).clone(),
-                None if policy.policy.has_servers() => self.placed_below_servers(set),
-                None => check_capacity(set, scheduler, &placing)
-                    .and_then(|()| placements.of(policy.scope, dedicated).clone()),
-            };
-            let (placed, plan) = match placed {
-                Err(error) => (None, Err(error)),
-                Ok(placed) => self.plan_or_retry(set, scheduler, placed),
+            let (placed, plan) = if scheduler.scheduler.policy.has_servers() {
+                self.planned(set, scheduler, self.placed_below_servers(set, scheduler))
+            } else if let Err(why) =
+                scheduler.linux().map_or_else(|| check_capacity(set, scheduler, &placing), |_| Ok(()))
+            {
+                (None, Err(why))
+            } else {
+                self.placed_and_planned(set, scheduler, &mut by_load)
             };
             Part { set: index, scheduler: scheduler.clone(), placed, plan }
         };
         self.settings.schedulers.iter().map(part).collect()
     }
 
+    fn planned(
+        &self,
+        set: &TaskSet,
+        scheduler: &NamedScheduler,
+        placed: Result<Placed>,
+    ) -> (Option<Placed>, Result<Plan>) {
+        match placed {
+            Err(error) => (None, Err(error)),
+            Ok(placed) => {
+                let plan = self.plan(set, scheduler, &placed);
+                (Some(placed), plan)
+            }
+        }
+    }
+
     /// Where amp-rm's tasks go: what it would refuse is not run.
-    fn placed_below_servers(&self, set: &TaskSet) -> Result<Placed> {
+    fn placed_below_servers(&self, set: &TaskSet, scheduler: &NamedScheduler) -> Result<Placed> {
         let (method, below) = &self.settings.below;
-        let placing = Placing { method: *method, ..self.settings.placing(self.interrupt) };
+        let method = scheduler.placement.and_then(Choice::named).unwrap_or(*method);
+        let placing = Placing { method, ..self.settings.placing(self.interrupt) };
         if method.may_solve() {
             // Asked for by name: by load.
             return placing.place(set, Scope::Partitioned, false, self.settings.limit.clone());
@@ -92,38 +135,89 @@ impl Planner<'_> {
         placing.place_below(set, below, self.settings.limit.clone(), (&[], false))
     }
 
-    /// All schedulers of a scope share a placement, so that they can be compared (lelli2012, 5.4). Only if admission
-    /// to SCHED_DEADLINE or to a policy would refuse it, one that stays below the kernel's limit is looked for.
-    fn plan_or_retry(
+    fn finder(&self, scheduler: &NamedScheduler) -> Finder<'_> {
+        let settings = self.settings;
+        let choice = scheduler.placement.unwrap_or(settings.placement);
+        Finder {
+            placing: Placing { method: choice.method(), ..settings.placing(self.interrupt) },
+            choice,
+            fit: settings.fit,
+            limit: settings.limit.clone(),
+            seen: &self.seen,
+            charges: (&self.charges, &self.seen),
+            servers: &ServerSizes::NONE,
+            asked: Asked {
+                work: Work::steps(TRIAL_WORK).unless(self.interrupt),
+                ..Asked::of(Guarantee::Hard)
+            },
+            guarantees: &GUARANTEES,
+            takes: None,
+        }
+    }
+
+    /// In the places that are proven and that the kernel takes; where there are none, in such as the kernel takes; else where they
+    /// would be best if it did.
+    ///
+    /// By load, all schedulers of a scope share a placement (lelli2012, 5.4). Only if admission to SCHED_DEADLINE or to a policy would
+    /// refuse it, one that stays below the kernel's limit is looked for.
+    fn placed_and_planned(
         &self,
         set: &TaskSet,
         scheduler: &NamedScheduler,
-        shared: Placed,
+        by_load: &mut ByLoad<'_>,
     ) -> (Option<Placed>, Result<Plan>) {
-        let (scope, policy) = (scheduler.scheduler.scope, scheduler.scheduler.policy);
-        let dedicated = scheduler.linux().is_none() && policy.dedicates_a_core();
+        let finder = self.finder(scheduler);
+        let wanted = Wanted {
+            set,
+            name: scheduler_of(&scheduler.name).0,
+            scheduler: scheduler.analysed(),
+            scope: scheduler.scheduler.scope,
+            dedicated: scheduler.linux().is_none() && scheduler.scheduler.policy.dedicates_a_core(),
+        };
+        let own = by_load.places(&finder, wanted.scope, wanted.dedicated);
+        let takes = |cpus: &CpuList, tasks: &[usize]| self.takes(set, scheduler, cpus, tasks);
+        let taken = Finder { takes: Some(&takes), ..finder.clone() }.find(wanted, own.clone());
+        let (placed, plan) = self.planned(set, scheduler, taken);
+        if plan.is_ok() || placed.is_none() {
+            return (placed, plan);
+        }
+        if let Some((within, plan)) = self.within_limit(&finder, wanted, scheduler) {
+            return (Some(within), Ok(plan));
+        }
+        match finder.find(wanted, own) {
+            Ok(best) => (Some(best), plan),
+            Err(_) => (placed, plan),
+        }
+    }
+
+    /// Whether these tasks can be planned in a cell. What the machine lacks is no matter of places.
+    fn takes(&self, set: &TaskSet, scheduler: &NamedScheduler, cpus: &CpuList, tasks: &[usize]) -> bool {
+        let cell = Cell { cpus: cpus.clone(), tasks: tasks.to_vec(), memory_nodes: CpuList::default() };
+        let plan = self.plan_cells(set, scheduler, &[cell]);
+        !plan.is_err_and(|why| why.failure == Failure::Usage)
+    }
+
+    /// Places by load in which every cell stays below the kernel's limit, where admission is by loads.
+    fn within_limit(
+        &self,
+        finder: &Finder<'_>,
+        wanted: Wanted<'_>,
+        scheduler: &NamedScheduler,
+    ) -> Option<(Placed, Plan)> {
         let is_admitted = match scheduler.linux() {
             Some(linux) => linux.rule == PriorityRule::EarliestDeadlineFirst,
             None => self.capabilities.sched_ext.is_ok(),
         };
-        let plan = self.plan(set, scheduler, &shared);
-        if plan.is_err()
-            && is_admitted
-            && scope != Scope::Global
-            && self.settings.limit.is_none()
-            && let Some((runtime, period)) = self.limits_of(scheduler).share()
-            && let Ok(mut own) = self.settings.placing(self.interrupt).place(
-                set,
-                scope,
-                dedicated,
-                Some(Utilization::ratio(runtime, period)),
-            )
-            && let Ok(plan) = self.plan(set, scheduler, &own)
-        {
-            own.record.notes.push("placed below the kernel's limit, other than for SCHED_FIFO".into());
-            return (Some(own), Ok(plan));
+        if !is_admitted || wanted.scope == Scope::Global || self.settings.limit.is_some() {
+            return None;
         }
-        (Some(shared), plan)
+        let (runtime, period) = self.limits_of(scheduler).share()?;
+        let limit = Some(Utilization::ratio(runtime, period));
+        let finder = Finder { limit, ..finder.clone() };
+        let mut own = finder.by_load(wanted.set, wanted.scope, wanted.dedicated).ok()?;
+        let plan = self.plan(wanted.set, scheduler, &own).ok()?;
+        own.record.notes.push("placed below the kernel's limit, other than for SCHED_FIFO".into());
+        Some((own, plan))
     }
 
     /// What real-time tasks may have of every core under the scheduler.
@@ -139,6 +233,10 @@ impl Planner<'_> {
     }
 
     fn plan(&self, set: &TaskSet, scheduler: &NamedScheduler, placed: &Placed) -> Result<Plan> {
+        self.plan_cells(set, scheduler, &placed.cells)
+    }
+
+    fn plan_cells(&self, set: &TaskSet, scheduler: &NamedScheduler, cells: &[Cell]) -> Result<Plan> {
         let settings = self.settings;
         let options = PlanOptions {
             duration: settings.duration,
@@ -149,8 +247,8 @@ impl Planner<'_> {
             seed: settings.seed,
         };
         let mut plan = match scheduler.linux() {
-            Some(linux) => self.plan_of_linux(set, linux, placed, options)?,
-            None => self.plan_of_policy(set, scheduler.scheduler, placed, options)?,
+            Some(linux) => self.plan_of_linux(set, linux, cells, options)?,
+            None => self.plan_of_policy(set, scheduler.scheduler, cells, options)?,
         };
         if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
             plan.notes.push("best-effort tasks are not run".into());
@@ -162,10 +260,10 @@ impl Planner<'_> {
         &self,
         set: &TaskSet,
         scheduler: Scheduler,
-        placed: &Placed,
+        cells: &[Cell],
         options: PlanOptions,
     ) -> Result<Plan> {
-        let mut plan = laxity_run::plan(set, scheduler, &placed.cells, &self.machine, self.limits, options)?;
+        let mut plan = laxity_run::plan(set, scheduler, cells, &self.machine, self.limits, options)?;
         let whole_machine = plan.confinement == Confinement::WholeMachine;
         self.capabilities.scheduler(scheduler, whole_machine).map_err(Diagnostic::environment)?;
         if plan.confinement == Confinement::Cpusets
@@ -183,7 +281,7 @@ impl Planner<'_> {
         &self,
         set: &TaskSet,
         scheduler: PolicyScheduler,
-        placed: &Placed,
+        cells: &[Cell],
         options: PlanOptions,
     ) -> Result<Plan> {
         self.capabilities.policy(scheduler.policy).map_err(Diagnostic::environment)?;
@@ -191,7 +289,7 @@ impl Planner<'_> {
         laxity_run::plan_policy(
             set,
             scheduler,
-            &placed.cells,
+            cells,
             &settings.platform,
             self.limits,
             options,

@@ -1,6 +1,10 @@
 //! A scheduler under the name by which the user asked for it.
 
-use laxity_model::{Diagnostic, PolicyScheduler, Result, Scheduler};
+use crate::places::Choice;
+use laxity_analysis::scheduler::Analysed;
+use laxity_model::{
+    Diagnostic, Platform, PolicyScheduler, Result, Scheduler, Scope, configuration_of, scheduler_of,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,18 +16,45 @@ pub struct NamedScheduler {
     pub name: String,
     /// What is simulated.
     pub scheduler: PolicyScheduler,
+    /// The placement in its name, such as `p-rm@ffd`.
+    pub placement: Option<Choice>,
 }
 
 impl NamedScheduler {
     /// Linux's own scheduler of this name, if it is one: what can run for real.
     pub fn linux(&self) -> Option<Scheduler> {
-        self.name.parse().ok()
+        scheduler_of(&self.name).0.parse().ok()
+    }
+
+    /// The six of lelli2012, which `compare` runs and `simulate` simulates where none is named.
+    pub fn lelli2012() -> Vec<NamedScheduler> {
+        Scheduler::LELLI2012.into_iter().map(NamedScheduler::from).collect()
+    }
+
+    /// As analyses know it, if they do.
+    pub fn analysed(&self) -> Option<Analysed> {
+        scheduler_of(&self.name).0.parse().ok()
+    }
+
+    /// A configuration for each of these placements, where there is anything to place and it has none of its own.
+    pub fn placed_by(&self, placements: &[Choice], platform: &Platform) -> Vec<NamedScheduler> {
+        let scope = self.scheduler.scope;
+        let nothing_to_place = scope == Scope::Global || platform.cells(scope).len() == 1;
+        if nothing_to_place || self.placement.is_some() || placements.len() < 2 {
+            return vec![self.clone()];
+        }
+        let by = |&choice: &Choice| NamedScheduler {
+            name: configuration_of(&self.name, &choice.to_string()),
+            placement: Some(choice),
+            ..self.clone()
+        };
+        placements.iter().map(by).collect()
     }
 }
 
 impl From<Scheduler> for NamedScheduler {
     fn from(linux: Scheduler) -> Self {
-        NamedScheduler { name: linux.name().to_owned(), scheduler: linux.into() }
+        NamedScheduler { name: linux.name().to_owned(), scheduler: linux.into(), placement: None }
     }
 }
 
@@ -31,11 +62,20 @@ impl FromStr for NamedScheduler {
     type Err = Diagnostic;
 
     fn from_str(text: &str) -> Result<Self> {
+        if let (scheduler, Some(placement)) = scheduler_of(text.trim()) {
+            let (scheduler, choice): (NamedScheduler, Choice) = (scheduler.parse()?, placement.parse()?);
+            if scheduler.scheduler.scope == Scope::Global {
+                return Err(Diagnostic::usage(format!("`{text}`: {scheduler} is global: nothing is placed"))
+                    .hint(format!("write {scheduler}, or choose a partitioned or clustered scheduler")));
+            }
+            let name = configuration_of(&scheduler.name, &choice.to_string());
+            return Ok(NamedScheduler { name, placement: Some(choice), ..scheduler });
+        }
         if let Ok(linux) = text.parse::<Scheduler>() {
             return Ok(linux.into());
         }
         let scheduler: PolicyScheduler = text.parse()?;
-        Ok(NamedScheduler { name: scheduler.to_string(), scheduler })
+        Ok(NamedScheduler { name: scheduler.to_string(), scheduler, placement: None })
     }
 }
 
@@ -63,5 +103,29 @@ mod tests {
             assert_eq!(named.linux().is_some(), ["g-edf", "p-rm"].contains(&name), "{name}");
         }
         assert!("edf".parse::<NamedScheduler>().is_err());
+    }
+
+    #[test]
+    fn a_placement_in_the_name_is_one_of_its_own() {
+        let named: NamedScheduler = "P-RM@FFD".parse().expect("a configuration");
+        assert_eq!((named.name.as_str(), named.placement), ("p-rm@ffd", "ffd".parse().ok()));
+        assert_eq!((named.linux(), named.analysed()), ("p-rm".parse().ok(), "p-rm".parse().ok()));
+        for (wrong, why) in [("g-edf@ffd", "nothing is placed"), ("p-rm@fdf", "fdf"), ("p-mr@ffd", "p-mr")] {
+            let error = wrong.parse::<NamedScheduler>().expect_err(wrong);
+            assert!(error.message.contains(why), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn placements_multiply_what_is_placed() {
+        let choices: Vec<Choice> = ["ilp", "ffd"].map(|name| name.parse().expect("a placement")).into();
+        let two = Platform::symmetric(2).expect("two cores");
+        let names = |name: &str| {
+            let one: NamedScheduler = name.parse().expect("a scheduler");
+            one.placed_by(&choices, &two).into_iter().map(|one| one.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("p-rm"), ["p-rm@ilp", "p-rm@ffd"]);
+        assert_eq!((names("g-rm"), names("p-rm@wfd")), (vec!["g-rm".to_owned()], vec!["p-rm@wfd".to_owned()]));
+        assert_eq!(names("c-edf"), ["c-edf"], "one cluster");
     }
 }

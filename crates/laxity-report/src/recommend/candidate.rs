@@ -4,7 +4,7 @@ use super::criteria::MISS_RATIO_FLOOR;
 use super::objections::{self, Objection};
 use crate::analysis::{self, Guarantee};
 use crate::study::{Configuration, Evidence, Measured, Study};
-use laxity_model::{PolicyScheduler, Scope};
+use laxity_model::{PolicyScheduler, Scope, scheduler_of};
 use laxity_trace::{Host, RunSummary};
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ impl<'s> Candidate<'s> {
 
 /// How far the jobs of a configuration migrate. One cluster of all cores is global scheduling by another name.
 fn scope_of(configuration: &Configuration, one_cluster: bool) -> Option<Scope> {
-    match configuration.scheduler.parse::<PolicyScheduler>().ok()?.scope {
+    match scheduler_of(&configuration.scheduler).0.parse::<PolicyScheduler>().ok()?.scope {
         Scope::Clustered if one_cluster => Some(Scope::Global),
         scope => Some(scope),
     }

@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::noise::{Layout, Prior, mean, of_count, to_count};
 use crate::number;
 use crate::study::Study;
-use laxity_model::PolicyScheduler;
+use laxity_model::{PolicyScheduler, scheduler_of};
 use laxity_trace::{Counts, RunSummary};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -233,11 +233,12 @@ fn common_blocks(groups: &[Vec<&Candidate<'_>>]) -> BTreeSet<(u32, u32)> {
     })
 }
 
-/// The same rule in the same scope: one would be the other under another name.
+/// The same rule in the same scope, placed in the same way: one would be the other under another name.
 pub(super) fn twins(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
     let rule = |one: &Candidate<'_>| {
-        let scheduler = one.configuration.scheduler.parse::<PolicyScheduler>().ok();
-        scheduler.map(|s| (s.rule, s.policy))
+        let (scheduler, placement) = scheduler_of(&one.configuration.scheduler);
+        let scheduler = scheduler.parse::<PolicyScheduler>().ok()?;
+        Some((scheduler.rule, scheduler.policy, placement.map(str::to_owned)))
     };
     rule(a).is_some()
         && rule(a) == rule(b)

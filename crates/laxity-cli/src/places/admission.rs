@@ -1,17 +1,16 @@
 //! Places by the test: a task goes into a cell only if the scheduler's own test accepts the cell with it, with the overheads of as
 //! many tasks.
 //!
-//! 1. By the hard test; where no such placement is found, by the soft one; else the tasks stay where their loads have put them.
-//! 2. A cell whose processors differ in speed is judged by no test, and takes no task here.
-//! 3. An interruption ends the search, and the test that is at work.
+//! 1. A cell whose processors differ in speed is judged by no test, and takes no task here.
+//! 2. An interruption ends the search, and the test that is at work.
 
-use super::placed::{given_priorities, running, server_of, speed};
-use super::{Settings, sensitivity};
-use crate::experiment::{Placed, Placing};
+use super::{Finder, Takes, Wanted};
+use crate::analysis::{given_priorities, running, server_of, speed};
+use crate::experiment::Placed;
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{self, Analysed, Asked};
 use laxity_analysis::{Cell, Guarantee, SporadicTask};
-use laxity_model::{CpuList, DeferrableServer, Platform, Scope, ServerSizes, Speed, TaskSet};
+use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, Speed, TaskSet, Utilization};
 use laxity_place::{Acceptance, Method, Request};
 use std::collections::BTreeMap;
 
@@ -27,40 +26,32 @@ struct Admission<'a> {
     given_priorities: Vec<u32>,
     overheads: Option<&'a Overheads>,
     asked: Asked,
+    takes: Option<Takes<'a>>,
 }
 
 /// A cell.
 struct Bin {
+    cpus: CpuList,
     processors: u32,
     /// Nothing if they differ.
     speed: Option<Speed>,
     server: DeferrableServer,
 }
 
-/// A set that is to be placed for a scheduler.
-#[derive(Clone, Copy)]
-pub struct Wanted<'a> {
-    /// Its tasks.
-    pub set: &'a TaskSet,
-    /// Under which scheduler.
-    pub scheduler: Analysed,
-    /// How they migrate among its cells.
-    pub scope: Scope,
-}
-
 /// The placement by a method, in which the test accepts every cell; nothing if it finds none, or would solve an integer program.
 pub fn by_test(
+    finder: &Finder<'_>,
     wanted: Wanted<'_>,
-    method: Method,
-    placing: &Placing<'_>,
-    settings: &Settings,
-    guarantee: Guarantee,
+    scheduler: Analysed,
+    (method, guarantee): (Method, Guarantee),
 ) -> Option<Placed> {
-    let Wanted { set, scheduler, scope } = wanted;
-    let (wholes, bins) = placing.bins(scope, scheduler.dedicates_a_processor()).ok()?;
-    // The costs are those of the machine that was asked about, also where another number of its processors is tried.
-    let charge = settings.charges.of(scheduler, &settings.platform);
-    let bin = |whole| Bin::of(placing.platform, scheduler, whole, &settings.below.servers);
+    let (set, placing) = (wanted.set, &finder.placing);
+    if method.may_solve() {
+        return None;
+    }
+    let (wholes, bins) = placing.bins(wanted.scope, wanted.dedicated).ok()?;
+    let charge = finder.charges.0.of(scheduler, finder.charges.1);
+    let bin = |whole| Bin::of(finder.seen, scheduler, whole, finder.servers);
     let cells: Vec<Bin> = wholes.iter().map(bin).collect();
     let admission = Admission {
         scheduler,
@@ -70,10 +61,15 @@ pub fn by_test(
         working_sets: working_sets_of(set),
         given_priorities: given_priorities(set, scheduler).ok()?,
         overheads: charge.as_ref().map(|charge| &charge.overheads),
-        asked: Asked { work: sensitivity::trial_work(settings), ..settings.asked(guarantee) },
+        asked: Asked { guarantee, ..finder.asked },
+        takes: finder.takes,
     };
-    let request = Request::new(set, bins).ok()?.with_acceptance(&admission).with_interrupt(placing.interrupt);
-    request.find(method).map(|placement| placing.placed(set, &placement, &wholes))
+    let request = Request::new(set, bins)
+        .and_then(|request| request.with_capacity_limit(finder.limit.clone().unwrap_or_else(|| Utilization::whole(1))))
+        .ok()?
+        .with_acceptance(&admission)
+        .with_interrupt(placing.interrupt);
+    request.find(method).map(|placement| placing.placed(set, placement, &wholes))
 }
 
 fn at_speeds(set: &TaskSet, cells: &[Bin]) -> BTreeMap<Speed, Vec<SporadicTask>> {
@@ -89,6 +85,7 @@ impl Bin {
     fn of(platform: &Platform, scheduler: Analysed, whole: &CpuList, servers: &ServerSizes) -> Self {
         let running = running(scheduler, whole);
         Bin {
+            cpus: whole.clone(),
             processors: u32::try_from(whole.len()).unwrap_or(u32::MAX),
             speed: speed(platform, &running),
             server: server_of(servers, platform, &running),
@@ -102,7 +99,7 @@ impl Acceptance for Admission<'_> {
     }
 
     fn accepts(&self, bin: usize, tasks: &[usize]) -> bool {
-        let Bin { processors, speed, server } = self.cells[bin];
+        let Bin { ref cpus, processors, speed, server } = self.cells[bin];
         let Some(seen) = speed.and_then(|speed| self.at_speed.get(&speed)) else { return false };
         let cell = Cell { processors, tasks: tasks.iter().map(|id| self.numbers[id]).collect() };
         let placed = scheduler::Placed {
@@ -114,5 +111,6 @@ impl Acceptance for Admission<'_> {
             overheads: self.overheads,
         };
         self.scheduler.judge_cell(&placed, &cell, server, self.asked).is_schedulable()
+            && self.takes.is_none_or(|takes| takes(cpus, tasks))
     }
 }
