@@ -22,7 +22,10 @@ mod tests {
 
     #[test]
     fn names_are_taken_apart_as_they_were_made() {
-        assert_eq!(scheduler_of(&configuration_of("p-rm", "ff:density:down")), ("p-rm", Some("ff:density:down")));
+        assert_eq!(
+            scheduler_of(&configuration_of("p-rm", "ff:density:down")),
+            ("p-rm", Some("ff:density:down"))
+        );
         assert_eq!(scheduler_of("g-edf"), ("g-edf", None));
     }
 }

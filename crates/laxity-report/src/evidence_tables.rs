@@ -304,9 +304,8 @@ pub(crate) fn stacked(tables: Vec<Table>) -> Vec<Table> {
 }
 
 fn by_scope<'s>(study: &'s Study<'_>) -> Vec<(&'static str, Vec<&'s Configuration>)> {
-    let scope = |c: &Configuration| {
-        scheduler_of(&c.scheduler).0.parse::<PolicyScheduler>().ok().map(|s| s.scope)
-    };
+    let scope =
+        |c: &Configuration| scheduler_of(&c.scheduler).0.parse::<PolicyScheduler>().ok().map(|s| s.scope);
     let groups = [
         ("Global scheduling", Some(Scope::Global)),
         ("Clustered scheduling", Some(Scope::Clustered)),

@@ -10,7 +10,6 @@ use laxity_model::{Platform, ServerSizes, TaskSet, scheduler_of};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 use std::sync::atomic::AtomicBool;
 
-
 /// What is proven of a set under a scheduler. Nothing if no analysis knows the name.
 pub fn analyse_beside(
     (index, set): (usize, &TaskSet),

@@ -9,8 +9,8 @@ mod below_servers;
 mod beside;
 mod costs;
 mod placed;
-mod places_table;
 mod places;
+mod places_table;
 mod scaling;
 mod sensitivity;
 pub mod text;
@@ -19,13 +19,13 @@ pub mod written;
 
 pub use answer::FitAnswer;
 pub use beside::analyse_beside;
-pub use costs::{ChargedFile, Charges};
-pub use sensitivity::TRIAL_WORK;
+pub use costs::{Charge, ChargedFile, Charges};
 pub use placed::{Failed, PlacedSet, given_priorities, running, server_of, speed};
+pub use sensitivity::TRIAL_WORK;
 pub use verdicts::both as both_verdicts;
 
 use crate::experiment::{Below, Placing, named_load};
-use crate::places::{Choice, Finder, GUARANTEES};
+use crate::places::{Choice, Finder};
 use crate::simulation::in_order;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
@@ -80,24 +80,20 @@ impl Settings {
     /// What decides where tasks go on a platform. Costs are those of the machine that was asked about, also where another number of its
     /// processors is tried.
     fn finder<'a>(&'a self, platform: &'a Platform) -> Finder<'a> {
+        let placing = Placing {
+            platform,
+            method: self.placement.method(),
+            fit: named_load(self.fit),
+            overload: self.overload,
+            ilp_time_limit: self.ilp_time_limit,
+            interrupt: self.interrupt,
+        };
+        let asked = self.asked(Guarantee::Hard);
         Finder {
-            placing: Placing {
-                platform,
-                method: self.placement.method(),
-                fit: named_load(self.fit),
-                overload: self.overload,
-                ilp_time_limit: self.ilp_time_limit,
-                interrupt: self.interrupt,
-            },
-            choice: self.placement,
-            fit: self.fit,
-            limit: None,
-            seen: platform,
             charges: (&self.charges, &self.platform),
             servers: &self.below.servers,
-            asked: Asked { work: sensitivity::trial_work(self), ..self.asked(Guarantee::Hard) },
-            guarantees: &GUARANTEES,
-            takes: None,
+            asked: Asked { work: sensitivity::trial_work(self), ..asked },
+            ..Finder::new(placing, (self.placement, self.fit), &self.charges, self.interrupt)
         }
     }
 

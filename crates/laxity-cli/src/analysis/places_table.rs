@@ -37,7 +37,8 @@ pub fn places_table(schedulers: &[SchedulerAnswer], width: u16) -> Option<String
 
 fn by(one: &SchedulerAnswer) -> String {
     let method = one.placement.as_deref().unwrap_or_default();
-    format!("{method}, {}", one.fit.map_or("load", FitAnswer::word))
+    let fit = one.fit.map_or("load", FitAnswer::word);
+    format!("{method}, {}", fit.trim_start_matches("the "))
 }
 
 fn cells(one: &SchedulerAnswer) -> Vec<(&str, &[String])> {

@@ -12,9 +12,8 @@ pub fn chosen(answer: &Answer) -> Result<&SchedulerAnswer> {
     let placed: Vec<&SchedulerAnswer> = answer.schedulers.iter().filter(|one| one.fit.is_some()).collect();
     let proves = |one: &&&SchedulerAnswer| one.verdict(answer.guarantee).verdict == VerdictName::Schedulable;
     let proven: Vec<&SchedulerAnswer> = placed.iter().filter(proves).copied().collect();
-    let names = |of: &[&SchedulerAnswer]| {
-        of.iter().map(|one| one.scheduler.as_str()).collect::<Vec<_>>().join(", ")
-    };
+    let names =
+        |of: &[&SchedulerAnswer]| of.iter().map(|one| one.scheduler.as_str()).collect::<Vec<_>>().join(", ");
     let all: Vec<&SchedulerAnswer> = answer.schedulers.iter().collect();
     let differ = |of: &[&SchedulerAnswer]| of.iter().any(|one| places(one) != places(of[0]));
     match (&placed[..], &proven[..]) {

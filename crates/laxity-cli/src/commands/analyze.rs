@@ -13,7 +13,8 @@ use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    Diagnostic, Duration, Existing, Names, Platform, Result, STANDARD, Scheduler, ShownPath as _, TaskSet, check_writable,
+    Diagnostic, Duration, Existing, Names, Platform, Result, STANDARD, Scheduler, ShownPath as _, TaskSet,
+    check_writable,
 };
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -30,7 +30,8 @@ use crate::experiment::{Below, Finished, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output, shipped};
 use laxity_model::{
-    Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, read_task_set_as, write_file,
+    Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, read_task_set_as,
+    write_file,
 };
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};

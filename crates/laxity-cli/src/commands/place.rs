@@ -1,16 +1,15 @@
 //! `laxity place`.
 
 use super::read_set;
+use crate::analysis::Charges;
 use crate::arguments::PlaceArguments;
-use crate::analysis::{Charges, TRIAL_WORK};
 use crate::experiment::{Placing, SLOWEST_FIT, Served, named_load};
-use crate::places::{Finder, GUARANTEES, Wanted};
+use crate::places::{Finder, Wanted};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, interrupt, output};
-use laxity_analysis::scheduler::Asked;
-use laxity_analysis::{Bounds, Guarantee, Work};
+use laxity_analysis::Bounds;
 use laxity_model::{
-    ByteSize, Diagnostic, Duration, Platform, Result, Scope, ServerSizes, Sharing, TaskSet, Utilization, scheduler_of,
+    ByteSize, Diagnostic, Duration, Platform, Result, Scope, Sharing, TaskSet, Utilization, scheduler_of,
 };
 use laxity_place::{Bin, Fit, Fitting, Placement, Request};
 use serde::Serialize;
@@ -150,24 +149,17 @@ fn for_scheduler(
     let choice = scheduler.placement.unwrap_or(arguments.placement.only_choice("place")?);
     let (numerator, denominator) = arguments.limit;
     let free = Charges::default();
+    let placing = Placing {
+        platform,
+        method: choice.method(),
+        fit: named_load(arguments.placement.fit()),
+        overload: arguments.placement.overload,
+        ilp_time_limit: arguments.placement.ilp_time_limit,
+        interrupt,
+    };
     let finder = Finder {
-        placing: Placing {
-            platform,
-            method: choice.method(),
-            fit: None,
-            overload: arguments.placement.overload,
-            ilp_time_limit: arguments.placement.ilp_time_limit,
-            interrupt,
-        },
-        choice,
-        fit: arguments.placement.fit(),
         limit: Some(Utilization::ratio(numerator, denominator)),
-        seen: platform,
-        charges: (&free, platform),
-        servers: &ServerSizes::NONE,
-        asked: Asked { work: Work::steps(TRIAL_WORK).unless(interrupt), ..Asked::of(Guarantee::Hard) },
-        guarantees: &GUARANTEES,
-        takes: None,
+        ..Finder::new(placing, (choice, arguments.placement.fit()), &free, interrupt)
     };
     let wanted = Wanted {
         set,
@@ -181,7 +173,9 @@ fn for_scheduler(
     let own = answer(set, placement, &Sharing::of(set)?, None);
     let fit = placed.fit.map_or(own.fit, |fit| fit.name().to_owned());
     let scheduler = Some(wanted.name.to_owned());
-    Ok((Answer { scheduler, fit, notes: placed.record.notes.clone(), ..own }, placement.interrupted))
+    let record = &placed.record;
+    let (method, notes) = (record.method.clone(), record.notes.clone());
+    Ok((Answer { scheduler, method, fit, notes, ..own }, placement.interrupted))
 }
 
 fn by_load_or_servers(
@@ -316,7 +310,7 @@ fn table(answer: &Answer) -> String {
         "{table}\nmaximum load {:.4}, by {} ({}{}){}\n",
         answer.max_load,
         answer.method,
-        answer.fit,
+        answer.fit.replace("-test", " test"),
         answer.scheduler.as_ref().map_or(String::new(), |name| format!(", for {name}")),
         distance(answer)
     );

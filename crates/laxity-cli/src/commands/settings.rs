@@ -4,14 +4,11 @@ use super::{read_set, write_task_set};
 use crate::analysis::{ChargedFile, Charges};
 use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
 use crate::settings::answer::Answer;
-use crate::settings::{Found, Limits, Question, text};
+use crate::settings::{Limits, Question, text};
 use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
-use laxity_model::{
-    Diagnostic, Existing, Names, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _, TaskSet,
-    write_file,
-};
+use laxity_model::{Diagnostic, Names, Platform, PriorityRule, Result, Scheduler, Scope};
 use laxity_place::Method;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -1,9 +1,9 @@
 //! `laxity simulate`.
 
 use super::{check_length, read_sets, report, unique};
+use crate::analysis::Charges;
 use crate::arguments::SimulateArguments;
 use crate::simulation::views::{Shown, Views, open};
-use crate::analysis::Charges;
 use crate::simulation::{self, Finished, Mechanics, NamedScheduler, Settings};
 use crate::{interrupt, output, shipped};
 use laxity_model::{CpuList, Diagnostic, Result, TaskSet, shown};

@@ -2,20 +2,18 @@
 
 use super::Settings;
 use super::placing::{Placed, Placing};
+use crate::analysis::Charges;
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::deploy;
-use crate::analysis::{Charges, TRIAL_WORK};
 use crate::interrupt;
-use crate::places::{self, ByLoad, Choice, Finder, GUARANTEES, Same, Wanted, drop_same};
+use crate::places::{ByLoad, Choice, Configured, Finder, Same, Wanted, drop_same};
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
-use laxity_analysis::scheduler::Asked;
-use laxity_analysis::{Guarantee, Work};
 use laxity_model::{
-    CpuList, Diagnostic, Failure, OutputDirectory, Platform, PolicyScheduler, PriorityRule, Result, Scheduler,
-    Scope, ServerSizes, TaskKind, TaskSet, Utilization, scheduler_of,
+    CpuList, Diagnostic, Failure, OutputDirectory, Platform, PolicyScheduler, PriorityRule, Result,
+    Scheduler, Scope, TaskKind, TaskSet, Utilization, scheduler_of,
 };
-use laxity_run::{Cell, Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
+use laxity_run::{Capabilities, Cell, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -46,7 +44,7 @@ struct Planner<'a> {
 /// What there is before a run is made.
 pub const NOTHING: &str = "nothing was run";
 
-impl places::Part for Part {
+impl Configured for Part {
     fn set(&self) -> usize {
         self.set
     }
@@ -137,21 +135,12 @@ impl Planner<'_> {
 
     fn finder(&self, scheduler: &NamedScheduler) -> Finder<'_> {
         let settings = self.settings;
-        let choice = scheduler.placement.unwrap_or(settings.placement);
+        let how = (scheduler.placement.unwrap_or(settings.placement), settings.fit);
         Finder {
-            placing: Placing { method: choice.method(), ..settings.placing(self.interrupt) },
-            choice,
-            fit: settings.fit,
             limit: settings.limit.clone(),
             seen: &self.seen,
             charges: (&self.charges, &self.seen),
-            servers: &ServerSizes::NONE,
-            asked: Asked {
-                work: Work::steps(TRIAL_WORK).unless(self.interrupt),
-                ..Asked::of(Guarantee::Hard)
-            },
-            guarantees: &GUARANTEES,
-            takes: None,
+            ..Finder::new(settings.placing(self.interrupt), how, &self.charges, self.interrupt)
         }
     }
 

@@ -1,7 +1,7 @@
 //! How tasks are to be placed, as it is said on the command line.
 
 use laxity_model::{Diagnostic, Result};
-use laxity_place::Method;
+use laxity_place::{Listed, Method};
 use std::fmt;
 use std::str::FromStr;
 
@@ -19,9 +19,11 @@ impl Choice {
     /// The name of what is no method.
     pub const AUTO: &str = "auto";
 
-    /// In one line.
-    pub const DESCRIPTION: &str =
-        "ilp; where its places are not proven, the first of ffd, wfd and bf-deadline by the scheduler's test";
+    /// Its line of `laxity list`.
+    pub fn listed() -> Listed {
+        let description = "ilp; where a scheduler's test does not prove its places, a heuristic or a search by the test (default)";
+        Listed { name: Self::AUTO.into(), description: description.into() }
+    }
 
     /// Where loads decide.
     pub fn method(self) -> Method {

@@ -13,21 +13,30 @@
 mod admission;
 mod choice;
 mod same;
+mod search;
 
 pub use crate::analysis::FitAnswer;
 pub use choice::Choice;
-pub use same::{Same, drop_same, same_option};
+pub use same::{Configured, Same, drop_same, same_option};
+pub use search::{TASKS_MAX, search};
 
-use crate::analysis::{Charges, PlacedSet};
+use crate::analysis::{Charges, PlacedSet, TRIAL_WORK};
 use crate::experiment::{Placed, Placing};
-use admission::by_test;
-use laxity_analysis::Guarantee;
+use admission::{by_search, by_test};
 use laxity_analysis::scheduler::{Analysed, Asked};
+use laxity_analysis::{Guarantee, Work};
 use laxity_model::{CpuList, Failure, Platform, Result, Scope, ServerSizes, TaskSet, Utilization};
 use laxity_place::{Fitting, Method};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
 
 /// What is wanted of places: the better guarantee, if there are places with it.
-pub const GUARANTEES: [Guarantee; 2] = [Guarantee::Hard, Guarantee::Soft];
+const GUARANTEES: [Guarantee; 2] = [Guarantee::Hard, Guarantee::Soft];
+
+/// What a search is called where a method is named.
+pub const SEARCH: &str = "a search of all partitions";
+
+static NO_SERVERS: ServerSizes = ServerSizes::NONE;
 
 /// Heuristics that are tried where none was named.
 const OTHERS: [&str; 3] = ["ffd", "wfd", "bf-deadline"];
@@ -99,6 +108,29 @@ impl<'a> ByLoad<'a> {
     }
 }
 
+impl<'a> Finder<'a> {
+    /// Goes by this choice, whatever method `placing` has; on all of each core, with nothing before the tasks.
+    pub fn new(
+        placing: Placing<'a>,
+        (choice, fit): (Choice, Fitting),
+        charges: &'a Charges,
+        interrupt: &'static AtomicBool,
+    ) -> Self {
+        Finder {
+            placing: Placing { method: choice.method(), ..placing },
+            choice,
+            fit,
+            limit: None,
+            seen: placing.platform,
+            charges: (charges, placing.platform),
+            servers: &NO_SERVERS,
+            asked: Asked { work: Work::steps(TRIAL_WORK).unless(interrupt), ..Asked::of(Guarantee::Hard) },
+            guarantees: &GUARANTEES,
+            takes: None,
+        }
+    }
+}
+
 impl Finder<'_> {
     /// Places by load: the first load of those that may decide by which all tasks fit.
     ///
@@ -149,12 +181,17 @@ impl Finder<'_> {
                 let note = named.map(|method| by_load_after_all(method, wanted, placed));
                 return Ok(note.map_or(placed.clone(), |note| with(placed.clone(), note)));
             }
-            if self.choice.named().is_none_or(Method::may_solve)
-                && let Some((method, placed)) = self.another(guarantee, wanted, scheduler)
-            {
-                return match (self.choice, by_load) {
-                    (Choice::Auto, _) => Ok(with(placed, instead(method, guarantee, wanted))),
-                    (Choice::Method(_), by_load) => by_load.map(|own| with(own, advice(method, wanted))),
+            if named.is_some() {
+                continue;
+            }
+            let searched = || self.searched(guarantee, wanted, scheduler);
+            if let Some(better) = self.another(guarantee, wanted, scheduler).or_else(searched) {
+                return match self.choice {
+                    Choice::Auto => {
+                        let note = instead(&better, guarantee, wanted);
+                        Ok(with(better, note))
+                    }
+                    Choice::Method(_) => by_load.map(|own| with(own, advice(&better, wanted))),
                 };
             }
         }
@@ -168,7 +205,7 @@ impl Finder<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.placing.interrupt.load(std::sync::atomic::Ordering::SeqCst)
+        self.placing.interrupt.load(SeqCst)
     }
 
     fn by(
@@ -187,14 +224,19 @@ impl Finder<'_> {
     }
 
     /// The first of the heuristics that were not named by which all tasks pass the test.
-    fn another(
-        &self,
-        guarantee: Guarantee,
-        wanted: Wanted<'_>,
-        scheduler: Analysed,
-    ) -> Option<(Method, Placed)> {
+    fn another(&self, guarantee: Guarantee, wanted: Wanted<'_>, scheduler: Analysed) -> Option<Placed> {
         let methods = OTHERS.iter().filter_map(|name| name.parse::<Method>().ok());
-        { methods }.find_map(|method| Some((method, self.by(method, guarantee, wanted, scheduler)?)))
+        { methods }.find_map(|method| self.by(method, guarantee, wanted, scheduler))
+    }
+
+    /// By a search of all partitions of few tasks onto single cores in which no deadline is missed.
+    fn searched(&self, guarantee: Guarantee, wanted: Wanted<'_>, scheduler: Analysed) -> Option<Placed> {
+        let few = wanted.set.real_time().count() <= TASKS_MAX && wanted.scope == Scope::Partitioned;
+        if !few || guarantee != Guarantee::Hard {
+            return None;
+        }
+        let placed = by_search(self, wanted, scheduler, guarantee)?;
+        Some(Placed { fit: Some(FitAnswer::HardTest), ..placed })
     }
 
     fn all_taken(&self, placed: &Placed) -> bool {
@@ -202,18 +244,10 @@ impl Finder<'_> {
     }
 
     /// Whether the tests prove a guarantee of a set in places.
-    fn proves(
-        &self,
-        wanted: Wanted<'_>,
-        scheduler: Analysed,
-        placed: &Placed,
-        guarantee: Guarantee,
-    ) -> bool {
+    fn proves(&self, wanted: Wanted<'_>, scheduler: Analysed, placed: &Placed, guarantee: Guarantee) -> bool {
         let charge = self.charges.0.of(scheduler, self.charges.1);
         let seen = PlacedSet::of(wanted.set, scheduler, self.seen, placed, charge, self.servers);
-        seen.is_ok_and(|seen| {
-            seen.judge(Asked { guarantee, ..self.asked }).verdict.is_schedulable()
-        })
+        seen.is_ok_and(|seen| seen.judge(Asked { guarantee, ..self.asked }).verdict.is_schedulable())
     }
 }
 
@@ -226,7 +260,8 @@ fn unknown(wanted: Wanted<'_>) -> String {
     format!("placed by load: no test says anything of {}", wanted.name)
 }
 
-fn instead(method: Method, guarantee: Guarantee, wanted: Wanted<'_>) -> String {
+fn instead(placed: &Placed, guarantee: Guarantee, wanted: Wanted<'_>) -> String {
+    let method = &placed.record.method;
     let which = match guarantee {
         Guarantee::Hard => "test",
         Guarantee::Soft => "soft test",
@@ -237,10 +272,11 @@ fn instead(method: Method, guarantee: Guarantee, wanted: Wanted<'_>) -> String {
     )
 }
 
-fn advice(method: Method, wanted: Wanted<'_>) -> String {
+fn advice(placed: &Placed, wanted: Wanted<'_>) -> String {
+    let method = &placed.record.method;
     format!(
-        "these places are of the least load; --placement {method} asks the test of {} for each task and finds places in which it \
-         is proven",
+        "these places are of the least load, and not proven; --placement auto asks the test of {} for each task and finds proven ones, \
+         by {method}",
         wanted.name
     )
 }
@@ -254,7 +290,10 @@ fn soft_only(choice: Choice, wanted: Wanted<'_>) -> String {
 
 fn by_load_after_all(method: Method, wanted: Wanted<'_>, placed: &Placed) -> String {
     let load = placed.fit.map_or("load", FitAnswer::word);
-    format!("by {method} and the test of {} a task fits nowhere: these places are by {load}, and proven", wanted.name)
+    format!(
+        "by {method} and the test of {} a task fits nowhere: these places are by {load}, and proven",
+        wanted.name
+    )
 }
 
 fn not_proven(choice: Choice, wanted: Wanted<'_>, placed: &Placed) -> String {

@@ -28,7 +28,7 @@ pub fn same_option(same: &[Same]) -> Option<(String, String)> {
 }
 
 /// A set under a configuration.
-pub trait Part {
+pub trait Configured {
     /// Index of the set.
     fn set(&self) -> usize;
     /// The configuration.
@@ -39,7 +39,7 @@ pub trait Part {
 
 /// Drops the configurations whose tasks have, in every set, the places that they have under an earlier one of the same scheduler; which
 /// ones.
-pub fn drop_same(parts: &mut Vec<impl Part>) -> Vec<Same> {
+pub fn drop_same(parts: &mut Vec<impl Configured>) -> Vec<Same> {
     let mut all: Vec<(NamedScheduler, Option<Vec<(usize, Vec<Cell>)>>)> = Vec::new();
     if parts.iter().all(|part| part.scheduler().placement.is_none()) {
         return Vec::new();

@@ -23,15 +23,15 @@ pub use in_order::in_order;
 pub use mechanics::Mechanics;
 pub use named::NamedScheduler;
 
+use crate::analysis::Charges;
 use crate::arguments::changes;
-use crate::analysis::{Charges, TRIAL_WORK};
-use crate::experiment::{Below, Common, Placed, Placing, check_prospects, named_load, placement_of_all, reason};
-use crate::places::{self, ByLoad, Choice, Finder, GUARANTEES, Same, Wanted, drop_same, same_option};
+use crate::experiment::{
+    Below, Common, Placed, Placing, check_prospects, named_load, placement_of_all, reason,
+};
+use crate::places::{self, ByLoad, Choice, Configured, Finder, Same, drop_same, same_option};
 use crate::{interrupt, output};
 use checks::check_sets;
-use laxity_analysis::scheduler::Asked;
-use laxity_analysis::{Guarantee, Work};
-use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, ServerSizes, TaskSet, scheduler_of};
+use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet, scheduler_of};
 use laxity_oracle::Verdict;
 use laxity_place::{Fitting, Method, Overload};
 use laxity_trace::{
@@ -128,22 +128,8 @@ impl Settings {
     }
 
     fn finder(&self, scheduler: &NamedScheduler, interrupt: &'static AtomicBool) -> Finder<'_> {
-        let choice = scheduler.placement.unwrap_or(self.placement);
-        Finder {
-            placing: self.placing(choice.method(), interrupt),
-            choice,
-            fit: self.fit,
-            limit: None,
-            seen: &self.platform,
-            charges: (&self.charges, &self.platform),
-            servers: &ServerSizes::NONE,
-            asked: Asked {
-                work: Work::steps(TRIAL_WORK).unless(interrupt),
-                ..Asked::of(Guarantee::Hard)
-            },
-            guarantees: &GUARANTEES,
-            takes: None,
-        }
+        let how = (scheduler.placement.unwrap_or(self.placement), self.fit);
+        Finder::new(self.placing(how.0.method(), interrupt), how, &self.charges, interrupt)
     }
 
     fn places(
@@ -158,7 +144,7 @@ impl Settings {
             return self.place_below(set, (self.placing(method, interrupt), &below));
         }
         check_capacity(set, scheduler, &finder.placing)?;
-        let wanted = Wanted {
+        let wanted = places::Wanted {
             set,
             name: scheduler_of(&scheduler.name).0,
             scheduler: scheduler.analysed(),
@@ -270,7 +256,7 @@ struct Part<'a> {
     placed: Result<Placed>,
 }
 
-impl places::Part for Part<'_> {
+impl Configured for Part<'_> {
     fn set(&self) -> usize {
         self.index
     }

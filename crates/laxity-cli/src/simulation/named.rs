@@ -125,7 +125,10 @@ mod tests {
             one.placed_by(&choices, &two).into_iter().map(|one| one.name).collect::<Vec<_>>()
         };
         assert_eq!(names("p-rm"), ["p-rm@ilp", "p-rm@ffd"]);
-        assert_eq!((names("g-rm"), names("p-rm@wfd")), (vec!["g-rm".to_owned()], vec!["p-rm@wfd".to_owned()]));
+        assert_eq!(
+            (names("g-rm"), names("p-rm@wfd")),
+            (vec!["g-rm".to_owned()], vec!["p-rm@wfd".to_owned()])
+        );
         assert_eq!(names("c-edf"), ["c-edf"], "one cluster");
     }
 }
