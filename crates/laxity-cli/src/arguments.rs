@@ -37,7 +37,7 @@ A first session:
   laxity list
   laxity init set.toml
   # how it would be scheduled
-  laxity simulate set.toml --gantt
+  laxity simulate set.toml --scheduler g-edf --gantt
   # what is proven of it, for any arrivals
   laxity analyze set.toml
   # the answer, with an HTML report

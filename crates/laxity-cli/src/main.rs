@@ -14,6 +14,7 @@ mod interrupt;
 mod memory;
 mod output;
 mod overheads;
+mod places;
 mod progress;
 mod promotion;
 mod settings;

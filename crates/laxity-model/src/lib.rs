@@ -8,6 +8,7 @@
 
 mod byte_size;
 mod cache;
+mod configuration;
 mod cpu_list;
 mod demand;
 mod diagnostic;
@@ -38,6 +39,7 @@ mod words;
 
 pub use byte_size::ByteSize;
 pub use cache::{Cache, CacheKind};
+pub use configuration::{configuration_of, scheduler_of};
 pub use cpu_list::CpuList;
 pub use demand::Demand;
 pub use diagnostic::{Diagnostic, Failure, Result};

@@ -63,7 +63,7 @@ const SLICE_MOST: Duration = Duration::from_ms(100);
 const FAIR: &str = "other";
 const GRUB: &str = ":grub";
 const ROUND_ROBIN: &str = "rr";
-const FOREIGN: &str = "scx:";
+pub(crate) const FOREIGN: &str = "scx:";
 const SCOPES: [Scope; 3] = [Scope::Global, Scope::Clustered, Scope::Partitioned];
 
 impl Slice {

@@ -14,7 +14,7 @@ use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
     AnyScheduler, CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, LinuxScheduler,
     OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind,
-    TaskSet,
+    TaskSet, scheduler_of,
 };
 use laxity_trace::{Host, PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -348,7 +348,8 @@ struct Defined {
 
 impl Defined {
     fn of(run: &Run) -> Result<Self> {
-        let any: AnyScheduler = run.scheduler.parse()?;
+        let name = scheduler_of(&run.scheduler).0;
+        let any: AnyScheduler = name.parse()?;
         let linux = match &any {
             AnyScheduler::Linux(linux) => Some(linux),
             AnyScheduler::Policy(_) => None,
@@ -366,7 +367,7 @@ impl Defined {
             rule: rule.unwrap_or(PriorityRule::Given),
             dedicates_a_core: any.model().is_ok_and(|model: PolicyScheduler| model.policy.dedicates_a_core()),
             takes_turns: rule.is_none(),
-            by_the_kernel: run.host == Host::Linux && run.scheduler.parse::<Scheduler>().is_ok(),
+            by_the_kernel: run.host == Host::Linux && name.parse::<Scheduler>().is_ok(),
         })
     }
 }

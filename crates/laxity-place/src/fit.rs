@@ -24,20 +24,39 @@ pub enum Fitting {
     /// `test`: what the scheduler's own schedulability test accepts, overheads included ([`crate::Acceptance`]).
     #[default]
     Test,
-    /// By load, whatever schedules it.
-    Load(Fit),
+    /// By load, whatever schedules it. Nothing: `load`, by what the set's deadlines ask for ([`Fit::default_for`]).
+    Load(Option<Fit>),
 }
 
 impl Fitting {
     /// The name of what is no load.
     const TEST: &str = "test";
+    /// The name of the load that a set's deadlines ask for.
+    const LOAD: &str = "load";
+
+    /// Whether the scheduler's test decides.
+    pub fn is_test(self) -> bool {
+        self == Fitting::Test
+    }
+
+    /// The loads by which a set is placed, in the order in which they are tried: one that was asked for and no other. Where the test
+    /// decides, a density that is too high proves nothing, and U is tried after it.
+    pub fn loads(self, set: &TaskSet) -> Vec<Fit> {
+        let own = Fit::default_for(set);
+        match self {
+            Fitting::Load(fit) => vec![fit.unwrap_or(own)],
+            Fitting::Test if own == Fit::Utilization => vec![own],
+            Fitting::Test => vec![own, Fit::Utilization],
+        }
+    }
 }
 
 impl fmt::Display for Fitting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fitting::Test => f.pad(Self::TEST),
-            Fitting::Load(fit) => fit.fmt(f),
+            Fitting::Load(None) => f.pad(Self::LOAD),
+            Fitting::Load(Some(fit)) => fit.fmt(f),
         }
     }
 }
@@ -46,14 +65,12 @@ impl FromStr for Fitting {
     type Err = Diagnostic;
 
     fn from_str(text: &str) -> Result<Self> {
-        if text.trim().eq_ignore_ascii_case(Self::TEST) {
-            return Ok(Fitting::Test);
-        }
-        text.parse().map(Fitting::Load).map_err(|mut error: Diagnostic| {
-            if let Some(hint) = &mut error.hint {
-                hint.push_str(&format!(", or {}: what the scheduler's own test accepts", Self::TEST));
-            }
-            error
+        let wanted = text.trim().to_ascii_lowercase();
+        let loads = Fit::ALL.into_iter().map(Some).chain([None]).map(Fitting::Load);
+        let all: Vec<Fitting> = [Fitting::Test].into_iter().chain(loads).collect();
+        let names: Vec<String> = all.iter().map(Fitting::to_string).collect();
+        all.into_iter().find(|fitting| fitting.to_string() == wanted).ok_or_else(|| {
+            Names::of("admission test", &names.iter().map(String::as_str).collect::<Vec<_>>()).unknown(text)
         })
     }
 }

@@ -6,7 +6,7 @@ use crate::number::{self, NOT_AVAILABLE};
 use crate::recommend::Recommendation;
 use crate::study::{Configuration, Evidence, Study, TaskEvidence, by_reason, shown};
 use crate::table::{Column, Field, Table, Tone};
-use laxity_model::{AnyScheduler, Scope};
+use laxity_model::{AnyScheduler, Scope, scheduler_of};
 use laxity_trace::{Counts, Sample, TaskSummary};
 use std::collections::BTreeMap;
 
@@ -304,7 +304,8 @@ pub(crate) fn stacked(tables: Vec<Table>) -> Vec<Table> {
 }
 
 fn by_scope<'s>(study: &'s Study<'_>) -> Vec<(&'static str, Vec<&'s Configuration>)> {
-    let scope = |c: &Configuration| c.scheduler.parse::<AnyScheduler>().ok().map(|s| s.scope());
+    let scope =
+        |c: &Configuration| scheduler_of(&c.scheduler).0.parse::<AnyScheduler>().ok().map(|s| s.scope());
     let groups = [
         ("Global scheduling", Some(Scope::Global)),
         ("Clustered scheduling", Some(Scope::Clustered)),

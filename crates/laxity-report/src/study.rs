@@ -1,7 +1,7 @@
 //! Results, indexed: which sets, which schedulers, what each run amounts to.
 
 use crate::number;
-use laxity_model::{Duration, LoadSum, Result, Scheduler, Task, TaskSet};
+use laxity_model::{Duration, LoadSum, Result, Scheduler, Task, TaskSet, scheduler_of};
 use laxity_trace::{
     ALONE, Counts, Host, Results, Run, RunStatus, RunSummary, Sample, SchedulerSummary, Summary, TaskSummary,
 };
@@ -123,7 +123,7 @@ fn configurations(runs: &[Run]) -> (Vec<Configuration>, Vec<Configuration>) {
         }
     }
     let known = |name: &str| Scheduler::ALL.iter().position(|s| s.name() == name).unwrap_or(usize::MAX);
-    seen.sort_by_key(|(scheduler, _)| known(scheduler));
+    seen.sort_by_key(|(scheduler, _)| known(scheduler_of(scheduler).0));
     let (mut simulated, mut real): (Vec<_>, Vec<_>) =
         seen.into_iter().partition(|(_, host)| *host == Host::Simulator);
     if real.is_empty() {

@@ -75,14 +75,14 @@ impl Curve {
     fn fit_in_words(&self) -> String {
         match self.fit {
             Fitting::Test => "the test".to_owned(),
-            Fitting::Load(fit) => fit.to_string(),
+            load @ Fitting::Load(_) => load.to_string(),
         }
     }
 
     /// Refuses a scheduler that no processor is left for.
     pub(crate) fn check(&self, processors: u32, cluster: u32) -> Result<()> {
         let cell = self.cell(processors, cluster);
-        if self.fit == Fitting::Load(Fit::DemandBound)
+        if self.fit == Fitting::Load(Some(Fit::DemandBound))
             && cell != processors
             && self.scheduler.running(cell) > 1
         {

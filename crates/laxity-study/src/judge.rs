@@ -10,7 +10,7 @@ use laxity_analysis::overheads::working_sets_of;
 use laxity_analysis::{Cell, SporadicTask, Work};
 use laxity_generate::Prepared;
 use laxity_model::{CpuList, Platform, Result, Scope, Task, TaskSet};
-use laxity_place::{Bin, Fitting, Placement, Request};
+use laxity_place::{Bin, Fit, Fitting, Placement, Request};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
@@ -82,6 +82,7 @@ impl<'a> PointSampler<'a> {
                 }
                 Fitting::Test => judge.placing(&set, self.bins(curve, size)?, size, self.stop)?,
                 Fitting::Load(fit) => {
+                    let fit = fit.unwrap_or_else(|| Fit::default_for(&set));
                     let scheduler = curve.scheduler;
                     let dedicated = scheduler.dedicates_a_processor();
                     let way = (scheduler.scope(), dedicated, curve.placement.to_string(), fit.name());

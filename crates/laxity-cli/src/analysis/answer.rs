@@ -98,6 +98,30 @@ pub enum FitAnswer {
     Dbf,
 }
 
+impl FitAnswer {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            FitAnswer::Admission => "admission",
+            FitAnswer::HardTest => "hard-test",
+            FitAnswer::SoftTest => "soft-test",
+            FitAnswer::Utilization | FitAnswer::Density | FitAnswer::Dbf => self.word(),
+        }
+    }
+
+    /// In words.
+    pub fn word(self) -> &'static str {
+        match self {
+            FitAnswer::Admission => "admission",
+            FitAnswer::HardTest => "the hard test",
+            FitAnswer::SoftTest => "the soft test",
+            FitAnswer::Utilization => "utilization",
+            FitAnswer::Density => "density",
+            FitAnswer::Dbf => "dbf",
+        }
+    }
+}
+
 impl From<Fit> for FitAnswer {
     fn from(fit: Fit) -> Self {
         match fit {
@@ -254,7 +278,7 @@ impl FewestProcessors {
 
 impl SchedulerAnswer {
     /// Nothing is known yet.
-    pub fn new(set: &TaskSet, scheduler: Analysed, placed: Option<&Placed>, fit: Option<FitAnswer>) -> Self {
+    pub fn new(set: &TaskSet, scheduler: Analysed, placed: Option<&Placed>) -> Self {
         let cells = placed.map_or(&[][..], |placed| &placed.cells);
         let cell = |cell: &laxity_run::Cell| CellAnswer {
             cpus: cell.cpus.to_string(),
@@ -266,7 +290,7 @@ impl SchedulerAnswer {
             task_set: set.name().to_owned(),
             scheduler: scheduler.to_string(),
             placement: placed.map(|placed| placed.record.method.clone()),
-            fit: fit.filter(|_| placed.is_some()),
+            fit: placed.and_then(|placed| placed.fit),
             cells: cells.iter().map(cell).collect(),
             hard: VerdictAnswer::nothing(VerdictName::NotProven),
             soft: VerdictAnswer::nothing(VerdictName::NotProven),

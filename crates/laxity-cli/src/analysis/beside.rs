@@ -2,18 +2,15 @@
 
 use super::answer::VerdictAnswer;
 use super::placed::{Failed, PlacedSet};
-use super::{Charges, text, verdicts};
+use super::{Charges, TRIAL_WORK, text, verdicts};
 use crate::experiment::Placed;
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
-use laxity_model::{AnyScheduler, Platform, ServerSizes, TaskSet};
+use laxity_model::{AnyScheduler, Platform, ServerSizes, TaskSet, scheduler_of};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 use std::sync::atomic::AtomicBool;
 
-/// Steps for each test on each cell: an answer beside measurements is not worth waiting for long.
-const WORK: u64 = 1 << 26;
-
-/// What is proven of a set under a scheduler, or why nothing is. Nothing if no analysis knows the name.
+/// What is proven of a set under a configuration, or why nothing is. Nothing if no analysis knows its scheduler.
 pub fn analyse_beside(
     (index, set): (usize, &TaskSet),
     scheduler: &str,
@@ -30,12 +27,13 @@ pub fn analyse_beside(
         hard,
         soft,
     };
-    if let Ok(AnyScheduler::Linux(linux)) = scheduler.parse()
+    let name = scheduler_of(scheduler).0;
+    if let Ok(AnyScheduler::Linux(linux)) = name.parse()
         && let Some(why) = linux.nothing_proven()
     {
         return Some(record([ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, why))));
     }
-    let analysed: Analysed = scheduler.parse().ok()?;
+    let analysed: Analysed = name.parse().ok()?;
     Some(record(match placed {
         None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Some(placed) => {
@@ -53,7 +51,7 @@ pub fn analyse_beside(
 
 fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> [ProofRecord; 2] {
     let names = placed.names(set);
-    let asked = |guarantee| Asked { work: Work::steps(WORK).unless(interrupt), ..Asked::of(guarantee) };
+    let asked = |guarantee| Asked { work: Work::steps(TRIAL_WORK).unless(interrupt), ..Asked::of(guarantee) };
     let [hard, soft] = verdicts::both(placed, asked);
     [(hard, Guarantee::Hard), (soft, Guarantee::Soft)].map(|(judgement, guarantee)| {
         let answer = VerdictAnswer::of(&judgement, &names, placed, asked(guarantee));

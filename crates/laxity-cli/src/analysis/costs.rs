@@ -102,6 +102,17 @@ impl Charges {
         Ok(Charges { files: read, cache_delays, tick_period })
     }
 
+    /// Those of simulations, if their file is in the field's columns (CSV); else scheduling costs nothing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Charges::read`].
+    pub fn of_costs(file: Option<&Path>) -> Result<Self> {
+        let is_csv = |file: &&Path| file.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv"));
+        let files: Vec<_> = file.into_iter().filter(is_csv).map(ChargedFile::of_all).collect();
+        Self::read(&files, None, TICK_PERIOD_DEFAULT)
+    }
+
     /// What a scheduler costs on a platform; nothing if nothing was given for it and it has no quanta.
     pub fn of(&self, scheduler: Analysed, platform: &Platform) -> Option<Charge> {
         let of = |wanted| self.files.iter().find(|(file, _)| file.scheduler == wanted);

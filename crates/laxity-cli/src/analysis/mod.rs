@@ -3,7 +3,6 @@
 //!
 //! The answers and their order do not depend on the number of threads.
 
-mod admission;
 pub mod answer;
 #[cfg(test)]
 mod below_servers;
@@ -11,25 +10,29 @@ mod beside;
 mod costs;
 mod placed;
 mod places;
+mod places_table;
 mod scaling;
 mod sensitivity;
 pub mod text;
 mod verdicts;
+pub mod written;
 
-use admission::Wanted;
+pub use answer::FitAnswer;
 pub use beside::analyse_beside;
-pub use costs::{ChargedFile, Charges};
-pub use placed::{Failed, PlacedSet, speed};
+pub use costs::{Charge, ChargedFile, Charges};
+pub use placed::{Failed, PlacedSet, given_priorities, running, server_of, speed};
+pub use sensitivity::TRIAL_WORK;
 pub use verdicts::both as both_verdicts;
 
-use crate::experiment::{Below, Placing};
+use crate::experiment::{Below, Placing, named_load};
+use crate::places::{Choice, Finder};
 use crate::simulation::in_order;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};
 use laxity_model::{Duration, Names, Platform, Result, TaskSet};
-use laxity_place::{Fit, Fitting, Method, Overload};
-use places::{Places, places};
+use laxity_place::{Fitting, Method, Overload};
+use places::{Places, places, wanted};
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -48,7 +51,7 @@ pub struct Settings {
     /// The machine.
     pub platform: Platform,
     /// How tasks are placed.
-    pub placement: Method,
+    pub placement: Choice,
     /// What may be placed together.
     pub fit: Fitting,
     /// What to do with a task that fits nowhere.
@@ -74,15 +77,23 @@ impl Settings {
         Asked { guarantee, test, work: Work::steps(self.work).unless(self.interrupt) }
     }
 
-    /// How tasks are placed onto a platform.
-    fn placing<'a>(&self, platform: &'a Platform, fit: Option<Fit>) -> Placing<'a> {
-        Placing {
+    /// What decides where tasks go on a platform. Costs are those of the machine that was asked about, also where another number of its
+    /// processors is tried.
+    fn finder<'a>(&'a self, platform: &'a Platform) -> Finder<'a> {
+        let placing = Placing {
             platform,
-            method: self.placement,
-            fit,
+            method: self.placement.method(),
+            fit: named_load(self.fit),
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
             interrupt: self.interrupt,
+        };
+        let asked = self.asked(Guarantee::Hard);
+        Finder {
+            charges: (&self.charges, &self.platform),
+            servers: &self.below.servers,
+            asked: Asked { work: sensitivity::trial_work(self), ..asked },
+            ..Finder::new(placing, (self.placement, self.fit), &self.charges, self.interrupt)
         }
     }
 
@@ -148,10 +159,11 @@ impl Case<'_> {
         if settings.is_interrupted() {
             return None;
         }
-        let wanted = Wanted::of(self.set, self.scheduler, &settings.platform);
-        let (found, fit) = self.places.tested(wanted, settings);
+        let name = self.scheduler.to_string();
+        let wanted = wanted(self.set, self.scheduler, &name, &settings.platform);
+        let found = self.places.found(wanted, settings);
         let mut factor = None;
-        let mut answer = SchedulerAnswer::new(self.set, self.scheduler, found.as_ref().ok(), fit);
+        let mut answer = SchedulerAnswer::new(self.set, self.scheduler, found.as_ref().ok());
         match &found {
             Err(error) => {
                 answer.not_placed(error);
@@ -171,7 +183,7 @@ impl Case<'_> {
                     Err(failed) => answer.not_applicable(&failed, self.set),
                     Ok(placed) => {
                         judge(&placed, self.set, settings, &mut answer);
-                        factor = Some(if fit.is_some() {
+                        factor = Some(if answer.fit.is_some() {
                             Factor::Anew
                         } else {
                             Factor::InOneCell(Box::new(placed))
@@ -184,7 +196,7 @@ impl Case<'_> {
             return None;
         }
         answer.quantum_ns = settings.charges.quantum(self.scheduler).map(Duration::as_ns);
-        answer.notes.extend(places::notes(wanted, &answer, settings));
+        answer.notes.extend(places::note(&answer, settings));
         if settings.sensitivity {
             let fewest = sensitivity::fewest_processors(self.set, self.scheduler, settings);
             answer.fewest_processors = Some(fewest);

@@ -40,7 +40,7 @@ pub fn in_one_cell(placed: &PlacedSet, settings: &Settings) -> Option<LargestSca
 
 /// With the tasks placed anew for each factor; nothing if it was interrupted.
 pub fn placed_anew(set: &TaskSet, scheduler: Analysed, settings: &Settings) -> Option<LargestScaling> {
-    let placing = settings.placing(&settings.platform, None);
+    let placing = settings.finder(&settings.platform).placing;
     let placing = Placing { ilp_time_limit: None, ..placing };
     let found = largest(settings, true, |factor| {
         if settings.is_interrupted() {

@@ -6,18 +6,17 @@
 //! Each trial may take a number of steps, fewer than a verdict: the same on every machine.
 
 use super::Settings;
-use super::admission::{Wanted, by_test};
 use super::answer::FewestProcessors;
 use super::placed::PlacedSet;
-use super::places::{by_admission, fits};
+use super::places::{by_admission, wanted};
 use crate::experiment::{Below, Placed, Placing};
+use crate::places::Finder;
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict, Work};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
-use laxity_place::Fitting;
 
 /// Steps for each test on each cell in a trial, if a verdict may not take fewer.
-const TRIAL_WORK: u64 = 1 << 26;
+pub const TRIAL_WORK: u64 = 1 << 26;
 
 /// What a trial has shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -124,7 +123,7 @@ fn on(
     settings: &Settings,
 ) -> Result<Trial, &'static str> {
     let platform = platform(count, cell).ok_or("no such platform")?;
-    let placing = settings.placing(&platform, None);
+    let placing = settings.finder(&platform).placing;
     // As many as a hard admission needs, where that is what is to be proven.
     let double_hit = match settings.guarantee {
         Guarantee::Hard => DoubleHit::Counted,
@@ -145,26 +144,17 @@ pub fn anew(
     settings: &Settings,
     below: &Below,
 ) -> Result<Trial, &'static str> {
-    let wanted = Wanted::of(set, scheduler, placing.platform);
-    let fits = fits(set, settings);
-    let chosen = fits.first().copied().filter(|_| settings.fit != Fitting::Test);
-    if let Some(admitted) = by_admission(set, scheduler, &Placing { fit: chosen, ..placing }, settings, below)
-    {
+    let guarantees = &[settings.guarantee];
+    let finder = Finder { placing, guarantees, ..settings.finder(placing.platform) };
+    if let Some(admitted) = by_admission(set, scheduler, &placing, settings, below) {
         let Ok(placed) = admitted else { return Ok(Trial::Not) };
         return judged(set, scheduler, placing.platform, &placed, settings);
     }
-    if settings.fit == Fitting::Test
-        && !settings.placement.may_solve()
-        && wanted.scope != Scope::Global
-        && by_test(wanted, settings.placement, &placing, settings, settings.guarantee).is_some()
-    {
-        return Ok(Trial::Proven);
-    }
-    let dedicated = scheduler.dedicates_a_processor();
-    let by_load = |fit| Placing { fit: Some(fit), ..placing }.place(set, wanted.scope, dedicated, None).ok();
-    match fits.into_iter().find_map(by_load) {
-        Some(placed) => judged(set, scheduler, placing.platform, &placed, settings),
-        None => Ok(Trial::Not),
+    let name = scheduler.to_string();
+    let wanted = wanted(set, scheduler, &name, placing.platform);
+    match finder.find(wanted, finder.by_load(set, wanted.scope, wanted.dedicated)) {
+        Ok(placed) => judged(set, scheduler, placing.platform, &placed, settings),
+        Err(_) => Ok(Trial::Not),
     }
 }
 

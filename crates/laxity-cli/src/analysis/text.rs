@@ -4,6 +4,7 @@ use super::answer::{
     Answer, BoundsAnswer, BoundsKind, CellAnswer, FewestProcessors, LargestScaling, OverheadsAnswer,
     SchedulerAnswer, VerdictAnswer, VerdictName,
 };
+use super::places_table::places_table;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use laxity_model::{Duration, TaskSet, plural, shown};
 
@@ -37,6 +38,9 @@ fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], widt
         answer.platform,
         verdicts(schedulers, width)
     );
+    if let Some(table) = places_table(schedulers, width) {
+        text += &table;
+    }
     if let Some(table) = bounds(set, schedulers, width) {
         text += &table;
     }
@@ -53,8 +57,10 @@ fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], widt
 /// Each note once, with the schedulers that it is about.
 fn notes(schedulers: &[SchedulerAnswer]) -> String {
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
+    // How the integer program came to its placement is evidence, in JSON.
+    let is_shown = |note: &&String| !note.starts_with("ilp: ");
     for one in schedulers {
-        for note in &one.notes {
+        for note in one.notes.iter().filter(is_shown) {
             match notes.iter_mut().find(|(text, _)| text == note) {
                 Some((_, whose)) => whose.push(&one.scheduler),
                 None => notes.push((note, vec![&one.scheduler])),

@@ -1,6 +1,7 @@
 //! `laxity place`.
 
 use super::{ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share, value, worded};
+use crate::simulation::NamedScheduler;
 use clap::Args;
 use laxity_model::{Names, Scope};
 use std::path::PathBuf;
@@ -11,6 +12,8 @@ use std::path::PathBuf;
 Examples:
   # onto the cores of this machine, optimally
   laxity place set.toml
+  # so that rate-monotonic priorities meet all deadlines
+  laxity place set.toml --scheduler p-rm --cpus 4
   # by a heuristic, onto four identical cores
   laxity place set.toml --placement wfd --cpus 4
   # tasks that share memory (`group`) on one core; by ffd where lwfg finds none
@@ -27,12 +30,14 @@ pub struct PlaceArguments {
     /// How files of other tools are read
     #[command(flatten)]
     pub import: ImportArguments,
-    /// What tasks are placed onto: cores or clusters
-    #[arg(help_heading = "Placement", long, value_name = "BINS", default_value = "cores", value_parser = onto)]
-    pub onto: Scope,
-    /// What fits: utilization, density or dbf; default: density where a deadline is below its period
-    #[arg(help_heading = "Placement", long, value_name = "TEST", value_parser = value::<laxity_place::Fit>)]
-    pub fit: Option<laxity_place::Fit>,
+    /// What tasks are placed onto: cores or clusters; default: cores, or those of --scheduler
+    #[arg(help_heading = "Placement", long, value_name = "BINS", value_parser = onto)]
+    pub onto: Option<Scope>,
+    /// The scheduler that they are placed for: its own test says what fits
+    ///
+    /// Without it, they are placed by load (--fit load). `laxity list schedulers` has all names.
+    #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<NamedScheduler>)]
+    pub scheduler: Option<NamedScheduler>,
     /// Fill each core only up to this share, such as 0.95
     #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share)]
     pub limit: (u64, u64),

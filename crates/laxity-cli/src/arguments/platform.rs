@@ -1,11 +1,13 @@
 //! Options on cores and placements, the same for every command.
 
 use super::value;
+use crate::experiment::Below;
+use crate::places::Choice;
 use clap::Args;
 use laxity_model::{
     CpuList, Diagnostic, Duration, Platform, Result, STANDARD, ShippedPlatform, Speed, read_platform,
 };
-use laxity_place::{Method, Overload};
+use laxity_place::{Fitting, Method, Overload};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -144,12 +146,21 @@ fn restrict(platform: Platform, text: &str) -> Result<Platform> {
 /// How tasks are placed.
 #[derive(Args, Clone)]
 pub struct PlacementArguments {
-    /// How tasks are placed onto cores and clusters; default: ilp
+    /// How tasks are placed onto cores and clusters, separated by commas where several are compared; default: auto
     ///
-    /// `laxity list placements` has all names. Under amp-rm the default is slowest-fit, by what is proven below its
-    /// servers.
-    #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<Method>)]
-    pub placement: Option<Method>,
+    /// auto is ilp, the least load; where the test does not prove its places, the first of ffd, wfd and bf-deadline that
+    /// finds proven ones. `laxity list placements` has all names. Of several, each scheduler that places tasks has a
+    /// configuration for each, such as p-rm@ffd; those with the same places are one. Under amp-rm the default is
+    /// slowest-fit, by what is proven below its servers.
+    #[arg(help_heading = "Placement", long, value_name = "NAMES", value_delimiter = ',', value_parser = value::<Choice>)]
+    pub placement: Vec<Choice>,
+    /// What may be placed together: test, load, utilization, density or dbf; default: test
+    ///
+    /// `test`: what the scheduler's own schedulability test accepts, so that each has places of its own; `load`: by
+    /// density where a deadline is below its period, else by utilization. By load all schedulers of cores have the same
+    /// places, and all of clusters.
+    #[arg(help_heading = "Placement", long, value_name = "TEST", value_parser = value::<Fitting>)]
+    pub fit: Option<Fitting>,
     /// What to do with a task that fits nowhere: refuse, or least-loaded
     #[arg(help_heading = "Placement", long, value_name = "RULE", default_value = "refuse", value_parser = value::<Overload>)]
     pub overload: Overload,
@@ -163,7 +174,50 @@ pub struct PlacementArguments {
 
 impl PlacementArguments {
     /// The placement of every scheduler that has none of its own.
-    pub fn method(&self) -> Method {
-        self.placement.unwrap_or(Method::Ilp)
+    pub fn choice(&self) -> Choice {
+        self.placement.first().copied().unwrap_or_default()
+    }
+
+    /// The only one.
+    ///
+    /// # Errors
+    ///
+    /// There are several.
+    pub fn only_choice(&self, command: &str) -> Result<Choice> {
+        match &self.placement[..] {
+            [] | [_] => Ok(self.choice()),
+            several => {
+                let names: Vec<String> = several.iter().map(Choice::to_string).collect();
+                Err(Diagnostic::usage(format!(
+                    "--placement {}: {command} takes one placement",
+                    names.join(",")
+                ))
+                .hint("name one; compare, run and simulate take several"))
+            }
+        }
+    }
+
+    /// What may be placed together.
+    pub fn fit(&self) -> Fitting {
+        self.fit.unwrap_or_default()
+    }
+
+    /// How amp-rm's tasks are placed below servers.
+    ///
+    /// # Errors
+    ///
+    /// A placement by loads, which keeps no promise.
+    pub fn amp_rm(&self, below: &Below) -> Result<Method> {
+        if let Some(fit @ Fitting::Load(_)) = self.fit.filter(|_| below.promises()) {
+            return Err(Diagnostic::usage(format!(
+                "{}: --fit {fit} goes by loads, and promises nothing",
+                below.words()
+            ))
+            .hint("leave out --fit"));
+        }
+        for choice in &self.placement {
+            below.method(choice.named())?;
+        }
+        below.method(self.choice().named())
     }
 }

@@ -16,12 +16,15 @@ use std::path::PathBuf;
 #[command(after_long_help = "\
 Needs no root and no particular kernel. The schedulers are laxity's own policies (`laxity list schedulers`), global as they are, \
 clustered with c- and partitioned with p- before the name, with fixed priorities by :rm, :dm or :fp behind it. The names of \
-Linux's schedulers (g-edf, p-rm ...) are simulated as Linux's structure, push and pull.
+Linux's schedulers (g-edf, p-rm ...) are simulated as Linux's structure, push and pull. Without a name, they are the six that \
+`compare` runs.
 
 Without --out nothing is written, and memory does not grow with the length of the simulation.
 
 Examples:
-  laxity simulate set.toml --gantt
+  # what `compare` would run, side by side
+  laxity simulate set.toml --cpus 4
+  laxity simulate set.toml --scheduler p-rm --gantt
   laxity simulate set.toml --schedulers edf-bh,gsn-edf,p-fpp:rm --cpus 64
   laxity simulate sets/*.toml --scheduler g-edf --json \\
       --costs examples/costs/measured.toml
@@ -29,7 +32,7 @@ Examples:
   laxity simulate set.toml --scheduler amp-rm --server 2ms/10ms --busy 1 \\
       --at 100ms=demote:logging --at 200ms=promote:logging
   # every event is kept and checked against the scheduler's definition
-  laxity simulate set.toml --verify --events --out results
+  laxity simulate set.toml --scheduler g-edf --verify --events --out results
   laxity verify results")]
 pub struct SimulateArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
@@ -38,10 +41,11 @@ pub struct SimulateArguments {
     /// How files of other tools are read
     #[command(flatten)]
     pub import: ImportArguments,
-    /// The schedulers, separated by commas or given several times
+    /// The schedulers, separated by commas or given several times; default: those of compare: g-edf, g-rm,
+    /// c-edf, c-rm, p-edf and p-rm
     ///
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", value_delimiter = ',', default_value = "edf-bh", value_parser = value::<NamedScheduler>)]
+    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", value_delimiter = ',', value_parser = value::<NamedScheduler>)]
     pub scheduler: Vec<NamedScheduler>,
     /// How long jobs are released
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]

@@ -1,8 +1,8 @@
 //! `laxity analyze`.
 
-use super::{read_sets, unique};
+use super::{read_sets, unique, write_task_set};
 use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
-use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text};
+use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text, written};
 use crate::arguments::{
     ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded,
 };
@@ -12,9 +12,11 @@ use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{Diagnostic, Duration, Names, Platform, Result, Scheduler};
-use laxity_place::Fitting;
-use std::path::PathBuf;
+use laxity_model::{
+    Diagnostic, Duration, Existing, Names, Platform, Result, STANDARD, Scheduler, ShownPath as _, TaskSet,
+    check_writable,
+};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -41,9 +43,10 @@ of Theorem 1 (ds-tardiness). It is what place --server and the admission of a lo
 are judged where these put them, unless --placement ilp or --fit are asked for. With --overheads nothing is said: nothing bounds \
 how often background tasks preempt others.
 
-Partitioned and clustered schedulers: a heuristic such as --placement ffd puts a task onto cores only if the scheduler's own test \
-accepts what is there with it, overheads included; --fit utilization goes by load alone, as run and simulate do. The default, \
-ilp, finds the least load and is judged afterwards.
+Partitioned and clustered schedulers are judged where run, compare, simulate and place put their tasks: by the least load (ilp); \
+where that is not proven, by a heuristic that puts a task onto cores only if the scheduler's own test accepts what is there with \
+it, overheads included. --placement names one; --fit load goes by load alone. --write writes the places into a task set, which \
+every command then keeps to.
 
 Exit codes: 0 proven for every set under every scheduler asked for; 1 not proven; 2 usage or input; 130 interrupted.
 
@@ -53,6 +56,8 @@ Examples:
   # with what scheduling costs: overheads that laxity comes with (laxity list overheads)
   laxity analyze set.toml --schedulers g-edf-mp \\
       --overheads cerqueira2014-text/g-edf-mp-max
+  # a task set with the places in which it is proven
+  laxity analyze set.toml --scheduler p-rm --cpus 4 --write placed.toml
   # the priorities that the tasks have, and deadline-monotonic ones
   laxity analyze set.toml --schedulers p-fp,p-dm
   laxity analyze set.toml --schedulers p-edf,g-edf \\
@@ -108,6 +113,14 @@ pub struct AnalyzeArguments {
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
     pub json: bool,
+    /// Write the task set with the places of its tasks (affinity) to this file; -: to standard output
+    ///
+    /// Those of the scheduler that is named, or of the only one that is proven.
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
+    pub write: Option<PathBuf>,
+    /// Replace a file that is there already
+    #[arg(help_heading = "Output", long, requires = "write")]
+    pub force: bool,
     /// Threads that judge; default: one per core of this machine
     ///
     /// They do not change the answer.
@@ -119,11 +132,6 @@ pub struct AnalyzeArguments {
     /// Where tasks go
     #[command(flatten)]
     pub placement: PlacementArguments,
-    /// What may be placed together: test, utilization, density or dbf
-    ///
-    /// `test` is what the scheduler's own test accepts, with overheads. The ILP knows loads only.
-    #[arg(help_heading = "Placement", long, value_name = "TEST", default_value = "test", value_parser = value::<Fitting>)]
-    pub fit: Fitting,
 }
 
 fn guarantee(text: &str) -> std::result::Result<Guarantee, String> {
@@ -142,6 +150,7 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let sets = read_sets(&arguments.sets, arguments.import)?;
     sets.iter().try_for_each(experiment::check_real_time)?;
+    check_write(arguments, &sets)?;
     let settings = settings(arguments, interrupt)?;
     let step = Steps::new(1, output::quiet()).begin_counting("analysing", "schedulers");
     let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
@@ -157,14 +166,43 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     };
     if arguments.json {
         output::print_json(&answer)?;
-    } else {
+    } else if !to_standard_output(arguments) {
         output::print(&text::text(&answer, &sets, output::columns()))?;
     }
     if answer.interrupted {
         output::say("interrupted: what was analysed until then is in the answer");
         return Ok(ExitCode::from(output::INTERRUPTED));
     }
+    if let Some(path) = &arguments.write {
+        let chosen = written::chosen(&answer)?;
+        write_task_set(&written::placed(&sets[0], chosen)?, path, arguments.force)?;
+        let proven = chosen.verdict(answer.guarantee).verdict == VerdictName::Schedulable;
+        let not = if proven { "" } else { ", which are not proven" };
+        output::note(format_args!("these are the places of {}{not}", chosen.scheduler));
+    }
     Ok(output::verdict(all_proven(&answer, settings.guarantee.into())))
+}
+
+fn to_standard_output(arguments: &AnalyzeArguments) -> bool {
+    arguments.write.as_deref() == Some(Path::new(STANDARD))
+}
+
+/// Refuses what cannot be written before anything is judged.
+fn check_write(arguments: &AnalyzeArguments, sets: &[TaskSet]) -> Result<()> {
+    let Some(path) = &arguments.write else { return Ok(()) };
+    if sets.len() != 1 {
+        return Err(Diagnostic::usage(format!(
+            "--write {}: a file has one task set, but there are {}",
+            path.shown(),
+            sets.len()
+        ))
+        .hint("analyse one set at a time"));
+    }
+    if arguments.json && to_standard_output(arguments) {
+        return Err(Diagnostic::usage("--write - and --json both want standard output")
+            .hint("write the task set to a file"));
+    }
+    check_writable(path, Existing::forced(arguments.force))
 }
 
 fn all_proven(answer: &Answer, guarantee: GuaranteeAnswer) -> bool {
@@ -188,14 +226,6 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
     let platform = arguments.platform.resolve_simulated()?;
     let below = arguments.below.below();
     check_servers(&below, &schedulers, &platform)?;
-    if below.promises() && arguments.fit != Fitting::Test {
-        return Err(Diagnostic::usage(format!(
-            "{}: --fit {} goes by loads, and promises nothing",
-            below.words(),
-            arguments.fit
-        ))
-        .hint("leave out --fit"));
-    }
     Ok(Settings {
         schedulers,
         guarantee: arguments.guarantee,
@@ -203,12 +233,12 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
         work: arguments.work,
         sensitivity: arguments.sensitivity,
         platform,
-        placement: arguments.placement.method(),
-        fit: arguments.fit,
+        placement: arguments.placement.only_choice("analyze")?,
+        fit: arguments.placement.fit(),
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         charges,
-        amp_rm: below.method(arguments.placement.placement)?,
+        amp_rm: arguments.placement.amp_rm(&below)?,
         below,
         threads,
         interrupt,

@@ -1,15 +1,13 @@
 //! `laxity compare`.
 
 use super::{conclude, read_sets, settings};
-use crate::analysis::{ChargedFile, Charges};
+use crate::analysis::Charges;
 use crate::arguments::CompareArguments;
 use crate::experiment::TriedScheduler;
-use crate::simulation::Mechanics;
+use crate::simulation::{Mechanics, NamedScheduler};
 use crate::{experiment, interrupt, shipped};
-use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
-use laxity_model::{Duration, Result, Scheduler, TaskSet};
+use laxity_model::{Duration, Result, TaskSet};
 use laxity_sim::costs::{Costs, read_costs};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
@@ -18,7 +16,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let sets = read_sets(&running.sets, running.import)?;
     let mut settings = settings(running, schedulers(arguments), ("compare", 3))?;
     settings.simulate = mechanics(arguments, &sets)?;
-    settings.analyse = Some(charges(arguments)?);
+    settings.analyse = Some(Charges::of_costs(arguments.costs.as_deref())?);
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
     let finished = experiment::conduct(&sets, &settings, interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.recommended_is_clean)
@@ -27,16 +25,9 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
 /// Those asked for, or the six of lelli2012.
 fn schedulers(arguments: &CompareArguments) -> Vec<TriedScheduler> {
     if arguments.schedulers.is_empty() {
-        return Scheduler::LELLI2012.into_iter().map(TriedScheduler::from).collect();
+        return NamedScheduler::lelli2012().into_iter().map(TriedScheduler::from).collect();
     }
     arguments.schedulers.clone()
-}
-
-/// Overheads for the analysis: those of the simulations, if they are in the field's columns; else scheduling costs nothing.
-fn charges(arguments: &CompareArguments) -> Result<Charges> {
-    let is_csv = |file: &&PathBuf| file.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv"));
-    let files: Vec<_> = arguments.costs.iter().filter(is_csv).map(|file| ChargedFile::of_all(file)).collect();
-    Charges::read(&files, None, TICK_PERIOD_DEFAULT)
 }
 
 /// What simulations beside the measurements cost; nothing if there are to be none.

@@ -28,7 +28,8 @@ use crate::arguments::{Command, ImportArguments, RunningArguments};
 use crate::experiment::{Below, Finished, Settings, TriedScheduler};
 use crate::{experiment, output, shipped};
 use laxity_model::{
-    Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, read_task_set_as,
+    Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, read_task_set_as,
+    write_file,
 };
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
@@ -113,6 +114,17 @@ fn check_length(duration: Duration, grace: Option<Duration>) -> Result<()> {
     Ok(())
 }
 
+/// Writes a task set in the format that the file's name says.
+fn write_task_set(set: &TaskSet, path: &Path, force: bool) -> Result<()> {
+    let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let text = if json { set.to_json() } else { set.to_toml() };
+    write_file(path, text.as_bytes(), Existing::forced(force))?;
+    if path != Path::new(STANDARD) {
+        output::note(format_args!("wrote {}", path.shown()));
+    }
+    Ok(())
+}
+
 /// Each once, in the order in which they were asked for.
 fn unique<T: PartialEq>(asked: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut unique: Vec<T> = Vec::new();
@@ -143,9 +155,11 @@ fn settings(
             .hint("a real run needs real cores; leave --platform out, or place onto this platform with `laxity place`"));
         }
     }
+    let placement = &arguments.placement;
+    let by = |scheduler: &TriedScheduler| scheduler.placed_by(&placement.placement, &platform);
+    let schedulers: Vec<TriedScheduler> = unique(schedulers.iter().flat_map(by));
     let below = below(arguments, &schedulers, &platform)?;
     let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
-    let placement = &arguments.placement;
     let out = arguments.out.clone();
     let out = out.unwrap_or_else(|| Path::new("laxity-results").join(format!("{name}-{stamp}")));
     Ok(Settings {
@@ -169,13 +183,15 @@ fn settings(
         },
         busy: arguments.busy,
         record: arguments.record,
-        below: (below.method(placement.placement)?, below),
+        below: (placement.amp_rm(&below)?, below),
+        placement: placement.choice(),
+        fit: placement.fit(),
         overload: placement.overload,
         ilp_time_limit: placement.ilp_time_limit,
         seed: arguments.seed,
         existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
         quiet: output::quiet(),
-        ..Settings::plain(unique(schedulers), arguments.duration, placement.method(), platform, out)
+        ..Settings::plain(schedulers, arguments.duration, placement.choice().method(), platform, out)
     })
 }
 

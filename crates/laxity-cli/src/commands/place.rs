@@ -1,20 +1,28 @@
 //! `laxity place`.
 
 use super::read_set;
+use crate::analysis::Charges;
 use crate::arguments::PlaceArguments;
-use crate::experiment::{SLOWEST_FIT, Served};
+use crate::experiment::{Placing, SLOWEST_FIT, Served, named_load};
+use crate::places::{Finder, Wanted};
+use crate::simulation::NamedScheduler;
 use crate::{experiment, interrupt, output};
 use laxity_analysis::Bounds;
-use laxity_model::{ByteSize, Duration, Result, Sharing, TaskSet, Utilization};
-use laxity_place::{Bin, Fit, Placement, Request};
+use laxity_model::{
+    ByteSize, Diagnostic, Duration, Platform, Result, Scope, Sharing, TaskSet, Utilization, scheduler_of,
+};
+use laxity_place::{Bin, Fit, Fitting, Placement, Request};
 use serde::Serialize;
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
 #[derive(Serialize)]
 struct Answer {
     version: u32,
     task_set: String,
+    /// The scheduler that they are placed for; null where loads decide.
+    scheduler: Option<String>,
     method: String,
     fit: String,
     max_load: f64,
@@ -68,16 +76,125 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     interrupt::check(interrupt, NOTHING)?;
     experiment::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
-    let bins = Bin::of_platform(&platform, arguments.onto)?;
+    let scope = scope(arguments)?;
+    let by_test = arguments.scheduler.as_ref().filter(|one| !one.scheduler.policy.has_servers());
+    let answer = match by_test {
+        Some(scheduler) => for_scheduler(arguments, scheduler, (&set, &platform), interrupt)?,
+        None => by_load_or_servers(arguments, scope, (&set, &platform), interrupt)?,
+    };
+    let (answer, interrupted) = answer;
+    if arguments.json {
+        output::print_json(&answer)?
+    } else {
+        output::print(&table(&answer))?
+    }
+    if interrupted {
+        output::say("interrupted: this is the best placement that was found until then");
+        return Ok(ExitCode::from(output::INTERRUPTED));
+    }
+    if interrupt.load(SeqCst) {
+        output::say("interrupted: the placement was complete");
+        return Ok(ExitCode::from(output::INTERRUPTED));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What tasks are placed onto.
+fn scope(arguments: &PlaceArguments) -> Result<Scope> {
+    let Some(scheduler) = &arguments.scheduler else {
+        return match arguments.placement.fit {
+            Some(Fitting::Test) => Err(Diagnostic::usage("--fit test: the test of which scheduler?")
+                .hint("name it, such as --scheduler p-rm; or place by load: --fit load")),
+            _ => Ok(arguments.onto.unwrap_or(Scope::Partitioned)),
+        };
+    };
+    let scope = scheduler.scheduler.scope;
+    match arguments.onto {
+        _ if scope == Scope::Global => {
+            Err(Diagnostic::usage(format!("--scheduler {scheduler}: it is global: nothing is placed"))
+                .hint("name a partitioned or clustered one, such as p-rm or c-edf"))
+        }
+        Some(onto) if onto != scope => Err(Diagnostic::usage(format!(
+            "--onto {}: under {scheduler} tasks go onto {}",
+            bins(onto),
+            bins(scope)
+        ))
+        .hint("leave out --onto")),
+        _ => Ok(scope),
+    }
+}
+
+fn bins(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Partitioned => "cores",
+        Scope::Clustered => "clusters",
+        Scope::Global => "the machine",
+    }
+}
+
+/// Where `run`, `simulate` and `analyze` put them, up to the kernel's own admission.
+fn for_scheduler(
+    arguments: &PlaceArguments,
+    scheduler: &NamedScheduler,
+    (set, platform): (&TaskSet, &Platform),
+    interrupt: &'static AtomicBool,
+) -> Result<(Answer, bool)> {
+    if arguments.below.below().any() {
+        return Err(Diagnostic::usage(format!(
+            "{}: {scheduler} has no deferrable servers",
+            arguments.below.below().words()
+        ))
+        .hint("they are amp-rm's: --scheduler amp-rm"));
+    }
+    let choice = scheduler.placement.unwrap_or(arguments.placement.only_choice("place")?);
+    let (numerator, denominator) = arguments.limit;
+    let free = Charges::default();
+    let placing = Placing {
+        platform,
+        method: choice.method(),
+        fit: named_load(arguments.placement.fit()),
+        overload: arguments.placement.overload,
+        ilp_time_limit: arguments.placement.ilp_time_limit,
+        interrupt,
+    };
+    let finder = Finder {
+        limit: Some(Utilization::ratio(numerator, denominator)),
+        ..Finder::new(placing, (choice, arguments.placement.fit()), &free, interrupt)
+    };
+    let wanted = Wanted {
+        set,
+        name: scheduler_of(&scheduler.name).0,
+        scheduler: scheduler.analysed(),
+        scope: scheduler.scheduler.scope,
+        dedicated: scheduler.scheduler.policy.dedicates_a_core(),
+    };
+    let placed = finder.find(wanted, finder.by_load(set, wanted.scope, wanted.dedicated))?;
+    let placement = placed.placement.as_ref().expect("tasks of cells are placed");
+    let own = answer(set, placement, &Sharing::of(set)?, None);
+    let fit = placed.fit.map_or(own.fit, |fit| fit.name().to_owned());
+    let scheduler = Some(wanted.name.to_owned());
+    let record = &placed.record;
+    let (method, notes) = (record.method.clone(), record.notes.clone());
+    Ok((Answer { scheduler, method, fit, notes, ..own }, placement.interrupted))
+}
+
+fn by_load_or_servers(
+    arguments: &PlaceArguments,
+    scope: Scope,
+    (set, platform): (&TaskSet, &Platform),
+    interrupt: &AtomicBool,
+) -> Result<(Answer, bool)> {
+    let bins = Bin::of_platform(platform, scope)?;
     let (numerator, denominator) = arguments.limit;
     let below = arguments.below.below();
-    let method = match arguments.placement.placement {
-        None if below.any() => SLOWEST_FIT,
-        _ => arguments.placement.method(),
+    let (choice, fit) = (arguments.placement.only_choice("place")?, named_load(arguments.placement.fit()));
+    let method = match choice.named() {
+        None if below.any() || arguments.scheduler.is_some() => SLOWEST_FIT,
+        _ => choice.method(),
     };
-    let served = Served::of((method, arguments.fit, &below), &set, &platform, &bins)?;
-    let request = Request::new(&set, bins)?
-        .with_fit(arguments.fit.unwrap_or_else(|| Fit::default_for(&set)))?
+    let served = Served::of((method, fit, &below), set, platform, &bins)?;
+    let request = Request::new(set, bins)?
+        .with_fit(fit.unwrap_or_else(|| Fit::default_for(set)))?
         .with_capacity_limit(Utilization::ratio(numerator, denominator))?
         .with_overload(arguments.placement.overload)
         .with_ilp_time_limit(arguments.placement.ilp_time_limit)
@@ -87,21 +204,9 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
         None => request,
     };
     let placement = request.place(method)?;
-    let answer = answer(&set, &placement, &Sharing::of(&set)?, served.as_ref());
-    if arguments.json {
-        output::print_json(&answer)?
-    } else {
-        output::print(&table(&answer))?
-    }
-    if placement.interrupted {
-        output::say("interrupted: this is the best placement that was found until then");
-        return Ok(ExitCode::from(output::INTERRUPTED));
-    }
-    if interrupt.load(SeqCst) {
-        output::say("interrupted: the placement was complete");
-        return Ok(ExitCode::from(output::INTERRUPTED));
-    }
-    Ok(ExitCode::SUCCESS)
+    let scheduler = arguments.scheduler.as_ref().map(|one| scheduler_of(&one.name).0.to_owned());
+    let answer = answer(set, &placement, &Sharing::of(set)?, served.as_ref());
+    Ok((Answer { scheduler, ..answer }, placement.interrupted))
 }
 
 fn answer(set: &TaskSet, placement: &Placement, sharing: &Sharing, served: Option<&Served>) -> Answer {
@@ -118,6 +223,7 @@ fn answer(set: &TaskSet, placement: &Placement, sharing: &Sharing, served: Optio
     Answer {
         version: 1,
         task_set: set.name().to_owned(),
+        scheduler: None,
         method: placement.method.to_string(),
         fit: served.map_or_else(|| placement.fit.to_string(), |served| served.test().to_owned()),
         max_load: placement.max_load().to_f64(),
@@ -201,10 +307,11 @@ fn table(answer: &Answer) -> String {
         table.add_row(row);
     }
     let mut text = format!(
-        "{table}\nmaximum load {:.4}, by {} ({}){}\n",
+        "{table}\nmaximum load {:.4}, by {} ({}{}){}\n",
         answer.max_load,
         answer.method,
-        answer.fit,
+        answer.fit.replace("-test", " test"),
+        answer.scheduler.as_ref().map_or(String::new(), |name| format!(", for {name}")),
         distance(answer)
     );
     for group in answer.groups.iter().filter(|group| group.cpus.len() > 1) {

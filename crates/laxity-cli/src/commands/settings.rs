@@ -1,17 +1,14 @@
 //! `laxity settings`.
 
-use super::read_set;
+use super::{read_set, write_task_set};
 use crate::analysis::{ChargedFile, Charges};
 use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
 use crate::settings::answer::Answer;
-use crate::settings::{Found, Limits, Question, text};
+use crate::settings::{Limits, Question, text};
 use crate::{experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
-use laxity_model::{
-    Diagnostic, Existing, Names, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _, TaskSet,
-    write_file,
-};
+use laxity_model::{Diagnostic, Names, Platform, PriorityRule, Result, Scheduler, Scope};
 use laxity_place::Method;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -152,18 +149,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         output::print(&text::text(&answer, output::columns()))?;
     }
     if let (Some(found), Some(path)) = (&found, &arguments.out) {
-        write(&set, found, path, arguments.force)?;
+        write_task_set(&found.written(&set)?, path, arguments.force)?;
     }
     Ok(output::verdict(found.is_some()))
-}
-
-fn write(set: &TaskSet, found: &Found, path: &Path, force: bool) -> Result<()> {
-    let written = found.written(set)?;
-    let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let text = if json { written.to_json() } else { written.to_toml() };
-    write_file(path, text.as_bytes(), Existing::forced(force))?;
-    if path != Path::new(laxity_model::STANDARD) {
-        output::note(format_args!("wrote {}", path.shown()));
-    }
-    Ok(())
 }

@@ -1,9 +1,10 @@
 //! `laxity simulate`.
 
 use super::{check_length, read_sets, report, unique};
+use crate::analysis::Charges;
 use crate::arguments::SimulateArguments;
 use crate::simulation::views::{Shown, Views, open};
-use crate::simulation::{self, Finished, Mechanics, Settings};
+use crate::simulation::{self, Finished, Mechanics, NamedScheduler, Settings};
 use crate::{interrupt, output, shipped};
 use laxity_model::{CpuList, Diagnostic, Result, TaskSet, shown};
 use laxity_oracle::Verdict;
@@ -58,10 +59,22 @@ fn scratch() -> Result<tempfile::TempDir> {
     })
 }
 
+/// Those asked for, or the six that `compare` runs.
+fn schedulers(arguments: &SimulateArguments) -> Vec<NamedScheduler> {
+    match arguments.scheduler.is_empty() {
+        true => NamedScheduler::lelli2012(),
+        false => arguments.scheduler.clone(),
+    }
+}
+
 fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
     let others = arguments.background > 0 || arguments.busy > 0 || !arguments.changes.is_empty();
-    let refused_run = arguments.scheduler.iter().any(|scheduler| scheduler.scheduler.policy.has_servers());
+    let platform = arguments.platform.resolve_simulated()?;
+    let placements = &arguments.placement.placement;
+    let asked = schedulers(arguments);
+    let schedulers = unique(asked.iter().flat_map(|scheduler| scheduler.placed_by(placements, &platform)));
+    let refused_run = schedulers.iter().any(|scheduler| scheduler.scheduler.policy.has_servers());
     if let Some(size) = arguments.below.sizes.first().filter(|_| !others && !refused_run) {
         return Err(Diagnostic::usage(format!(
             "--server {size}: there are no background tasks for which it would be"
@@ -79,7 +92,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
     if arguments.at_ticks {
         below.tick = TICK;
     }
-    let amp_rm = below.method(arguments.placement.placement)?;
+    let amp_rm = arguments.placement.amp_rm(&below)?;
     let costs = match &arguments.costs {
         Some(file) => read_costs(&shipped::located(file))?,
         None => Costs::default(),
@@ -89,7 +102,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
     };
     Ok(Settings {
-        schedulers: unique(arguments.scheduler.iter().cloned()),
+        schedulers,
         duration: arguments.duration,
         grace: arguments.grace,
         repeat: arguments.repeat,
@@ -109,9 +122,11 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },
-        platform: arguments.platform.resolve_simulated()?,
-        placement: arguments.placement.method(),
+        platform,
+        placement: arguments.placement.choice(),
+        fit: arguments.placement.fit(),
         amp_rm,
+        charges: Charges::of_costs(arguments.costs.as_deref())?,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         out: arguments.out.clone(),

@@ -1,15 +1,29 @@
 //! The manifest of whatever makes runs: `run`, `compare` and `simulate` fill it in one way.
 
 use super::TriedScheduler;
+use crate::places::Choice;
 use laxity_model::{Demand, Duration, Platform, TaskSet};
-use laxity_place::{Method, Overload};
+use laxity_place::{Fitting, Method, Overload};
 use laxity_trace::{Machine, Manifest, RESULTS_VERSION, Run};
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-/// The placement that a manifest names for all runs, each of which says its own: amp-rm's where there are no others.
-pub fn placement_of_all(schedulers: &[TriedScheduler], (others, amp_rm): (Method, Method)) -> Method {
-    if schedulers.iter().all(TriedScheduler::has_servers) { amp_rm } else { others }
+/// The placements that a manifest names for all runs, each of which says its own: those that are compared, or amp-rm's where there are
+/// no others.
+pub fn placement_of_all(schedulers: &[TriedScheduler], (others, amp_rm): (Choice, Method)) -> String {
+    let mut compared: Vec<Choice> = Vec::new();
+    for choice in schedulers.iter().filter_map(|one| one.placement) {
+        if !compared.contains(&choice) {
+            compared.push(choice);
+        }
+    }
+    if !compared.is_empty() {
+        return compared.iter().map(Choice::to_string).collect::<Vec<_>>().join(",");
+    }
+    match schedulers.iter().all(TriedScheduler::has_servers) {
+        true => amp_rm.to_string(),
+        false => others.to_string(),
+    }
 }
 
 /// What measured and simulated experiments are both told.
@@ -23,7 +37,9 @@ pub struct Common {
     /// How much of its WCET a job asks for.
     pub demand: Demand,
     /// How tasks are placed.
-    pub placement: Method,
+    pub placement: String,
+    /// What may be placed together.
+    pub fit: Fitting,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
     /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
@@ -62,8 +78,9 @@ impl Common {
         let common = [
             ("demand".to_owned(), self.demand.to_string()),
             ("duration".to_owned(), self.duration.to_string()),
+            ("fit".to_owned(), self.fit.to_string()),
             ("overload".to_owned(), self.overload.to_string()),
-            ("placement".to_owned(), self.placement.to_string()),
+            ("placement".to_owned(), self.placement.clone()),
             ("repeat".to_owned(), self.repeat.to_string()),
         ];
         common.into_iter().chain(limit).collect()

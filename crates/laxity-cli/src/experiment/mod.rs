@@ -18,7 +18,7 @@ pub use calibration::Calibration;
 pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_priorities, check_real_time};
 pub use manifest::{Common, placement_of_all};
 pub use parts::{Deployment, check_prospects};
-pub use placing::{Placed, Placements, Placing};
+pub use placing::{Placed, Placing};
 pub use runs::reason;
 pub use schedule::verify_again;
 pub use served::{Below, SLOWEST_FIT, Served};
@@ -29,6 +29,7 @@ use crate::analysis::{Charges, analyse_beside};
 use crate::interrupt;
 use crate::output;
 use crate::overheads::{Measuring, Probes, Subject};
+use crate::places::{Choice, same_option};
 use crate::progress::{Phase, Steps};
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, simulate_beside};
 use checks::{alone_duration, check_load};
@@ -36,7 +37,7 @@ use laxity_model::{
     Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
     Utilization, plural,
 };
-use laxity_place::{Fit, Method, Overload};
+use laxity_place::{Fit, Fitting, Method, Overload};
 use laxity_run::{
     BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
@@ -88,14 +89,14 @@ pub struct Settings {
     pub record: bool,
     /// How much longer than `duration` jobs may run.
     pub grace: Option<Duration>,
-    /// How tasks are placed.
-    pub placement: Method,
+    /// How tasks are placed, unless a scheduler's name says it.
+    pub placement: Choice,
     /// How amp-rm's tasks are placed, and what is promised there.
     pub below: (Method, Below),
     /// How much of each core is filled at the most; nothing: all of it.
     pub limit: Option<Utilization>,
-    /// What may be placed together; what a set's deadlines ask for if nothing is said.
-    pub fit: Option<Fit>,
+    /// What may be placed together.
+    pub fit: Fitting,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
     /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
@@ -114,7 +115,7 @@ pub struct Settings {
 
 impl Settings {
     /// One run under each of these schedulers, and nothing beside it: jobs that take their WCETs and run on when they are late,
-    /// on this platform, with results that replace others.
+    /// on this platform, placed by load, with results that replace others.
     pub fn plain(
         schedulers: Vec<TriedScheduler>,
         duration: Duration,
@@ -145,10 +146,10 @@ impl Settings {
             },
             record: false,
             grace: None,
-            placement,
+            placement: placement.into(),
             below: (SLOWEST_FIT, Below::default()),
             limit: None,
-            fit: None,
+            fit: Fitting::Load(None),
             overload: Overload::Refuse,
             ilp_time_limit: None,
             seed: 0,
@@ -167,6 +168,7 @@ impl Settings {
             seed: self.seed,
             demand: self.demand,
             placement: placement_of_all(&self.schedulers, (self.placement, self.below.0)),
+            fit: self.fit,
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
         }
@@ -183,12 +185,20 @@ impl Settings {
     fn placing<'a>(&'a self, interrupt: &'a AtomicBool) -> Placing<'a> {
         Placing {
             platform: &self.platform,
-            method: self.placement,
-            fit: self.fit,
+            method: self.placement.method(),
+            fit: named_load(self.fit),
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
             interrupt,
         }
+    }
+}
+
+/// The load that was named.
+pub fn named_load(fit: Fitting) -> Option<Fit> {
+    match fit {
+        Fitting::Load(fit) => fit,
+        Fitting::Test => None,
     }
 }
 
@@ -243,7 +253,7 @@ pub fn check_prospect_on(
 ) -> Result<()> {
     let sets = std::slice::from_ref(set);
     check_load(sets, settings)?;
-    let parts = parts(sets, settings, &bench.capabilities, interrupt)?;
+    let (parts, _) = parts(sets, settings, &bench.capabilities, interrupt)?;
     parts.into_iter().find_map(|part| part.plan.err()).map_or(Ok(()), Err)
 }
 
@@ -256,7 +266,8 @@ pub fn conduct_on(
 ) -> Result<Finished> {
     let capabilities = &bench.capabilities;
     elsewhere::check(&settings.schedulers, capabilities)?;
-    let parts = parts(sets, settings, capabilities, interrupt)?;
+    let (parts, same) = parts(sets, settings, capabilities, interrupt)?;
+    same.iter().for_each(|same| output::note(format_args!("{}", same.words())));
     check_prospects(
         parts.iter().map(|part| (part.scheduler.name.as_str(), &sets[part.set], part.plan.as_ref().err())),
     )?;
@@ -276,6 +287,7 @@ pub fn conduct_on(
     };
     manifest.analysis = analysis(sets, &parts, settings, interrupt)?;
     interrupt::check(interrupt, NOTHING)?;
+    manifest.options.extend(same_option(&same));
     manifest.options.extend(not_analysed(sets, settings).map(|why| (NOT_ANALYSED.to_owned(), why)));
     let mut directory = ResultsDirectory::create(&settings.out, manifest, settings.existing)?;
     laboratory.make_all(&runs, &mut directory)?;
@@ -337,7 +349,7 @@ struct Laboratory<'a> {
     parts: &'a [Part],
     workload: &'a Workload,
     bench: &'a Bench,
-    interrupt: &'a AtomicBool,
+    interrupt: &'static AtomicBool,
     repeating: Repeating,
     /// This is a virtual machine.
     is_virtual: bool,

@@ -1,16 +1,18 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
-use super::placing::{Placed, Placements, Placing};
+use super::placing::{Placed, Placing};
 use super::{Settings, TriedScheduler};
+use crate::analysis::Charges;
 use crate::deploy;
 use crate::interrupt;
+use crate::places::{ByLoad, Choice, Configured, Finder, Same, Wanted, drop_same};
 use crate::progress::Steps;
 use crate::simulation::check_capacity;
 use laxity_model::{
-    AnyScheduler, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, PolicyScheduler, Result, Scope,
-    TaskKind, TaskSet, Utilization,
+    AnyScheduler, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, Platform, PolicyScheduler, Result,
+    Scope, TaskKind, TaskSet, Utilization, scheduler_of,
 };
-use laxity_run::{BudgetMargin, Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
+use laxity_run::{BudgetMargin, Capabilities, Cell, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -32,21 +34,38 @@ struct Planner<'a> {
     capabilities: &'a Capabilities,
     machine: CpuList,
     limits: KernelLimits,
-    interrupt: &'a AtomicBool,
+    /// As tests see it.
+    seen: Platform,
+    charges: Charges,
+    interrupt: &'static AtomicBool,
 }
 
 /// What there is before a run is made.
 pub const NOTHING: &str = "nothing was run";
 
-/// Places and plans every set under every scheduler. An interruption is an error: there is nothing yet.
+impl Configured for Part {
+    fn set(&self) -> usize {
+        self.set
+    }
+
+    fn configuration(&self) -> &str {
+        &self.scheduler.name
+    }
+
+    fn placed(&mut self) -> Option<&mut Placed> {
+        self.placed.as_mut()
+    }
+}
+
+/// Places and plans every set under every scheduler; those that are another one are told and left out. An interruption is an error:
+/// there is nothing yet.
 pub fn parts(
     sets: &[TaskSet],
     settings: &Settings,
     capabilities: &Capabilities,
-    interrupt: &AtomicBool,
-) -> Result<Vec<Part>> {
-    let machine = laxity_run::online_cpus()?;
-    let planner = Planner { settings, capabilities, machine, limits: KernelLimits::read(), interrupt };
+    interrupt: &'static AtomicBool,
+) -> Result<(Vec<Part>, Vec<Same>)> {
+    let planner = Planner::of(settings, capabilities, interrupt)?;
     let mut steps = Steps::new(sets.len(), settings.quiet);
     let mut parts = Vec::new();
     for (index, set) in sets.iter().enumerate() {
@@ -55,33 +74,65 @@ pub fn parts(
         step.vanish();
         interrupt::check(interrupt, NOTHING)?;
     }
-    Ok(parts)
+    let same = drop_same(&mut parts);
+    Ok((parts, same))
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    fn of(
+        settings: &'a Settings,
+        capabilities: &'a Capabilities,
+        interrupt: &'static AtomicBool,
+    ) -> Result<Self> {
+        Ok(Planner {
+            settings,
+            capabilities,
+            machine: laxity_run::online_cpus()?,
+            limits: KernelLimits::read(),
+            seen: settings.platform_of_demand()?,
+            charges: settings.analyse.clone().unwrap_or_default(),
+            interrupt,
+        })
+    }
+
     fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
         let placing = self.settings.placing(self.interrupt);
-        let mut placements = Placements::new(set, placing).within(self.settings.limit.clone());
+        let mut by_load = ByLoad::of(set);
         let part = |scheduler: &TriedScheduler| {
-            let placed = match scheduler.policy() {
-                None => placements.of(scheduler.scope(), false).clone(),
-                Some(own) if own.policy.has_servers() => self.placed_below_servers(set),
-                Some(own) => check_capacity(set, own, &placing)
-                    .and_then(|()| placements.of(own.scope, own.policy.dedicates_a_core()).clone()),
-            };
-            let (placed, plan) = match placed {
-                Err(error) => (None, Err(error)),
-                Ok(placed) => self.plan_or_retry(set, scheduler, placed),
+            let (placed, plan) = if scheduler.has_servers() {
+                self.planned(set, scheduler, self.placed_below_servers(set, scheduler))
+            } else if let Err(why) =
+                scheduler.policy().map_or(Ok(()), |own| check_capacity(set, own, &placing))
+            {
+                (None, Err(why))
+            } else {
+                self.placed_and_planned(set, scheduler, &mut by_load)
             };
             Part { set: index, scheduler: scheduler.clone(), placed, plan }
         };
         self.settings.schedulers.iter().map(part).collect()
     }
 
+    fn planned(
+        &self,
+        set: &TaskSet,
+        scheduler: &TriedScheduler,
+        placed: Result<Placed>,
+    ) -> (Option<Placed>, Result<Plan>) {
+        match placed {
+            Err(error) => (None, Err(error)),
+            Ok(placed) => {
+                let plan = self.plan(set, scheduler, &placed);
+                (Some(placed), plan)
+            }
+        }
+    }
+
     /// Where amp-rm's tasks go: what it would refuse is not run.
-    fn placed_below_servers(&self, set: &TaskSet) -> Result<Placed> {
+    fn placed_below_servers(&self, set: &TaskSet, scheduler: &TriedScheduler) -> Result<Placed> {
         let (method, below) = &self.settings.below;
-        let placing = Placing { method: *method, ..self.settings.placing(self.interrupt) };
+        let method = scheduler.placement.and_then(Choice::named).unwrap_or(*method);
+        let placing = Placing { method, ..self.settings.placing(self.interrupt) };
         if method.may_solve() {
             // Asked for by name: by load.
             return placing.place(set, Scope::Partitioned, false, self.settings.limit.clone());
@@ -89,37 +140,80 @@ impl Planner<'_> {
         placing.place_below(set, below, self.settings.limit.clone(), (&[], false))
     }
 
-    /// All schedulers of a scope share a placement, so that they can be compared (lelli2012, 5.4). Only if admission
-    /// to SCHED_DEADLINE or to a policy would refuse it, one that stays below the kernel's limit is looked for.
-    fn plan_or_retry(
+    fn finder(&self, scheduler: &TriedScheduler) -> Finder<'_> {
+        let settings = self.settings;
+        let how = (scheduler.placement.unwrap_or(settings.placement), settings.fit);
+        Finder {
+            limit: settings.limit.clone(),
+            seen: &self.seen,
+            charges: (&self.charges, &self.seen),
+            ..Finder::new(settings.placing(self.interrupt), how, &self.charges, self.interrupt)
+        }
+    }
+
+    /// In the places that are proven and that the kernel takes; where there are none, in such as the kernel takes; else where they
+    /// would be best if it did.
+    ///
+    /// By load, all schedulers of a scope share a placement (lelli2012, 5.4). Only if admission to SCHED_DEADLINE or to a policy would
+    /// refuse it, one that stays below the kernel's limit is looked for.
+    fn placed_and_planned(
         &self,
         set: &TaskSet,
         scheduler: &TriedScheduler,
-        shared: Placed,
+        by_load: &mut ByLoad<'_>,
     ) -> (Option<Placed>, Result<Plan>) {
-        let (scope, dedicated) = (scheduler.scope(), scheduler.dedicates_a_core());
+        let finder = self.finder(scheduler);
+        let wanted = Wanted {
+            set,
+            name: scheduler_of(&scheduler.name).0,
+            scheduler: scheduler.analysed(),
+            scope: scheduler.scope(),
+            dedicated: scheduler.dedicates_a_core(),
+        };
+        let own = by_load.places(&finder, wanted.scope, wanted.dedicated);
+        let takes = |cpus: &CpuList, tasks: &[usize]| self.takes(set, scheduler, cpus, tasks);
+        let taken = Finder { takes: Some(&takes), ..finder.clone() }.find(wanted, own.clone());
+        let (placed, plan) = self.planned(set, scheduler, taken);
+        if plan.is_ok() || placed.is_none() {
+            return (placed, plan);
+        }
+        if let Some((within, plan)) = self.within_limit(&finder, wanted, scheduler) {
+            return (Some(within), Ok(plan));
+        }
+        match finder.find(wanted, own) {
+            Ok(best) => (Some(best), plan),
+            Err(_) => (placed, plan),
+        }
+    }
+
+    /// Whether these tasks can be planned in a cell. What the machine lacks is no matter of places.
+    fn takes(&self, set: &TaskSet, scheduler: &TriedScheduler, cpus: &CpuList, tasks: &[usize]) -> bool {
+        let cell = Cell { cpus: cpus.clone(), tasks: tasks.to_vec(), memory_nodes: CpuList::default() };
+        let plan = self.plan_cells(set, scheduler, &[cell], self.settings.budget_margin);
+        !plan.is_err_and(|why| why.failure == Failure::Usage)
+    }
+
+    /// Places by load in which every cell stays below the kernel's limit, where admission is by loads.
+    fn within_limit(
+        &self,
+        finder: &Finder<'_>,
+        wanted: Wanted<'_>,
+        scheduler: &TriedScheduler,
+    ) -> Option<(Placed, Plan)> {
         let is_admitted = match scheduler.linux() {
             Some(linux) => linux.has_reservations(),
             None => self.capabilities.sched_ext.is_ok(),
         };
-        let plan = self.plan(set, scheduler, &shared);
-        if plan.is_err()
-            && is_admitted
-            && scope != Scope::Global
-            && self.settings.limit.is_none()
-            && let Some((runtime, period)) = self.limits_of(scheduler).share()
-            && let Ok(mut own) = self.settings.placing(self.interrupt).place(
-                set,
-                scope,
-                dedicated,
-                Some(Utilization::ratio(runtime, period)),
-            )
-            && let Ok(plan) = self.plan(set, scheduler, &own)
-        {
-            own.record.notes.push("placed below the kernel's limit, other than for SCHED_FIFO".into());
-            return (Some(own), Ok(plan));
+        if !is_admitted || wanted.scope == Scope::Global || self.settings.limit.is_some() {
+            return None;
         }
-        (Some(shared), plan)
+        let (runtime, period) = self.limits_of(scheduler).share()?;
+        let limit = Some(Utilization::ratio(runtime, period));
+        let finder = Finder { limit, ..finder.clone() };
+        let mut own = finder.by_load(wanted.set, wanted.scope, wanted.dedicated).ok()?;
+        let plan = self.plan(wanted.set, scheduler, &own).ok()?;
+        own.record.notes.push("placed below the kernel's limit, other than for SCHED_FIFO".into());
+        Some((own, plan))
     }
 
     /// What real-time tasks may have of every core under the scheduler.
@@ -135,14 +229,14 @@ impl Planner<'_> {
     }
 
     fn plan(&self, set: &TaskSet, scheduler: &TriedScheduler, placed: &Placed) -> Result<Plan> {
-        self.plan_with(set, scheduler, placed, self.settings.budget_margin)
+        self.plan_cells(set, scheduler, &placed.cells, self.settings.budget_margin)
     }
 
-    fn plan_with(
+    fn plan_cells(
         &self,
         set: &TaskSet,
         scheduler: &TriedScheduler,
-        placed: &Placed,
+        cells: &[Cell],
         budget_margin: BudgetMargin,
     ) -> Result<Plan> {
         let settings = self.settings;
@@ -155,8 +249,8 @@ impl Planner<'_> {
             seed: settings.seed,
         };
         let mut plan = match &scheduler.scheduler {
-            AnyScheduler::Linux(linux) => self.plan_of_linux(set, linux, placed, options)?,
-            AnyScheduler::Policy(own) => self.plan_of_policy(set, *own, placed, options)?,
+            AnyScheduler::Linux(linux) => self.plan_of_linux(set, linux, cells, options)?,
+            AnyScheduler::Policy(own) => self.plan_of_policy(set, *own, cells, options)?,
         };
         if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
             plan.notes.push("best-effort tasks are not run".into());
@@ -168,11 +262,10 @@ impl Planner<'_> {
         &self,
         set: &TaskSet,
         scheduler: &LinuxScheduler,
-        placed: &Placed,
+        cells: &[Cell],
         options: PlanOptions,
     ) -> Result<Plan> {
-        let mut plan =
-            laxity_run::plan(set, scheduler.clone(), &placed.cells, &self.machine, self.limits, options)?;
+        let mut plan = laxity_run::plan(set, scheduler.clone(), cells, &self.machine, self.limits, options)?;
         let whole_machine = plan.confinement == Confinement::WholeMachine;
         self.capabilities.scheduler(scheduler.clone(), whole_machine).map_err(Diagnostic::environment)?;
         if plan.confinement == Confinement::Cpusets
@@ -190,7 +283,7 @@ impl Planner<'_> {
         &self,
         set: &TaskSet,
         scheduler: PolicyScheduler,
-        placed: &Placed,
+        cells: &[Cell],
         options: PlanOptions,
     ) -> Result<Plan> {
         self.capabilities.policy(scheduler.policy).map_err(Diagnostic::environment)?;
@@ -198,7 +291,7 @@ impl Planner<'_> {
         laxity_run::plan_policy(
             set,
             scheduler,
-            &placed.cells,
+            cells,
             &settings.platform,
             self.limits,
             options,
@@ -214,12 +307,11 @@ pub fn refused(
     set: &TaskSet,
     part: &Part,
     margin: Duration,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
 ) -> Option<String> {
-    let machine = laxity_run::online_cpus().ok()?;
-    let planner = Planner { settings, capabilities, machine, limits: KernelLimits::read(), interrupt };
+    let planner = Planner::of(settings, capabilities, interrupt).ok()?;
     let margin = BudgetMargin::Fixed { share_ppm: 0, least: margin };
-    let plan = planner.plan_with(set, &part.scheduler, part.placed.as_ref()?, margin);
+    let plan = planner.plan_cells(set, &part.scheduler, &part.placed.as_ref()?.cells, margin);
     plan.err().map(|refused| refused.message)
 }
 

@@ -1,11 +1,10 @@
-//! Where a scheduler's tasks go: one placement per set and scope, the same for EDF and RM (lelli2012, 5.4), and for
-//! what runs and what is simulated.
+//! Tasks in places, as they are run and simulated. Which places, `places` decides.
 
+use crate::places::FitAnswer;
 use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, Scope, TaskSet, Utilization};
 use laxity_place::{Bin, Fit, Method, Overload, Placement, Request};
 use laxity_run::Cell;
 use laxity_trace::{PlacedBin, PlacementRecord};
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
 /// Tasks by cell, and the same for the results.
@@ -17,6 +16,10 @@ pub struct Placed {
     pub record: PlacementRecord,
     /// Tasks that were refused, and run as ordinary ones.
     pub ordinary: Vec<usize>,
+    /// What was placed together; nothing where nothing was placed.
+    pub fit: Option<FitAnswer>,
+    /// The placement behind it, if there is one.
+    pub placement: Option<Placement>,
 }
 
 /// How tasks are placed, and onto what.
@@ -34,32 +37,6 @@ pub struct Placing<'a> {
     pub ilp_time_limit: Option<Duration>,
     /// Ends the placing: the best placement of the ILP by then is the answer, if it has any, else an error.
     pub interrupt: &'a AtomicBool,
-}
-
-/// The placements of one set, each made when it is first asked for.
-pub struct Placements<'a> {
-    set: &'a TaskSet,
-    placing: Placing<'a>,
-    limit: Option<Utilization>,
-    made: BTreeMap<(Scope, bool), Result<Placed>>,
-}
-
-impl<'a> Placements<'a> {
-    /// None yet.
-    pub fn new(set: &'a TaskSet, placing: Placing<'a>) -> Self {
-        Placements { set, placing, limit: None, made: BTreeMap::new() }
-    }
-
-    /// The same with so much of each core filled at the most; nothing: all of it.
-    pub fn within(self, limit: Option<Utilization>) -> Self {
-        Placements { limit, ..self }
-    }
-
-    /// The placement for a scope. Where `dedicated`, the last core of every cell runs no task.
-    pub fn of(&mut self, scope: Scope, dedicated: bool) -> &Result<Placed> {
-        let make = || self.placing.place(self.set, scope, dedicated, self.limit.clone());
-        self.made.entry((scope, dedicated)).or_insert_with(make)
-    }
 }
 
 impl Placing<'_> {
@@ -85,14 +62,20 @@ impl Placing<'_> {
             .with_ilp_time_limit(self.ilp_time_limit)
             .with_interrupt(self.interrupt);
         let placement = request.place(self.method)?;
-        Ok(self.placed(set, &placement, &wholes))
+        Ok(self.placed(set, placement, &wholes))
     }
 
     /// The cells of a placement into bins that are parts of such wholes.
-    pub fn placed(&self, set: &TaskSet, placement: &Placement, wholes: &[CpuList]) -> Placed {
+    pub fn placed(&self, set: &TaskSet, placement: Placement, wholes: &[CpuList]) -> Placed {
         let cells = placement.tasks_by_bin().into_iter().zip(wholes).filter(|(tasks, _)| !tasks.is_empty());
         let cells = cells.map(|(tasks, cpus)| cell(tasks, cpus.clone(), self.platform)).collect();
-        Placed { cells, record: record(set, placement, wholes), ordinary: Vec::new() }
+        Placed {
+            cells,
+            record: record(set, &placement, wholes),
+            ordinary: Vec::new(),
+            fit: None,
+            placement: Some(placement),
+        }
     }
 
     /// The cores of every cell, and those of them that run tasks.
@@ -144,6 +127,8 @@ fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
         cells: vec![Cell { cpus, tasks, memory_nodes: CpuList::default() }],
         record,
         ordinary: Vec::new(),
+        fit: None,
+        placement: None,
     }
 }
 

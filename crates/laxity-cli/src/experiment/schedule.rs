@@ -10,7 +10,9 @@ use super::of_equal_speed;
 use laxity_kernel::schedule::{
     Charges, JobTimes, Member, Origin, Schedule, ThreadJobs, convert, verify, verify_kept, with_jobs,
 };
-use laxity_model::{AnyScheduler, Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet};
+use laxity_model::{
+    AnyScheduler, Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet, scheduler_of,
+};
 use laxity_oracle::{About, Activity, BudgetMode, Cause, Causes, Definition, Evidence, Verdict, causes};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
@@ -123,7 +125,7 @@ fn why_missed(
 
 /// Why nothing can be said of a run's schedule; nothing where its scheduler has a definition.
 fn undefined(run: &Run) -> Option<&'static str> {
-    match run.scheduler.parse() {
+    match scheduler_of(&run.scheduler).0.parse() {
         Ok(AnyScheduler::Linux(linux)) => linux.undefined(),
         _ => None,
     }

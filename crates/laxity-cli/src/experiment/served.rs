@@ -1,6 +1,7 @@
 //! Rate-monotonic tasks below a deferrable server on every core (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
 
 use super::placing::{Placed, Placing};
+use crate::places::FitAnswer;
 use laxity_analysis::admission::{Admission, Entrant, Why, judge_core};
 use laxity_analysis::{Bounds, DeferrableRta, DeferrableTardiness, DoubleHit, SporadicTask, Test, Work};
 use laxity_model::{
@@ -261,11 +262,12 @@ impl Placing<'_> {
             match (placement, refused) {
                 (Err(why), _) if why.failure == Failure::Interrupted => return Err(why),
                 (Ok(placement), _) => {
-                    let mut placed = self.placed(&left, &placement, &wholes);
+                    let mut placed = self.placed(&left, placement, &wholes);
                     ordinary.sort_unstable();
                     placed.record.ordinary =
                         ordinary.iter().map(|&id| set.tasks()[id].name.clone()).collect();
                     placed.record.notes.extend(notes);
+                    placed.fit = served.as_ref().map(|_| FitAnswer::Admission);
                     placed.ordinary = ordinary.into_iter().filter(|id| !absent.contains(id)).collect();
                     return Ok(placed);
                 }

@@ -1,8 +1,11 @@
 //! A scheduler that is run, or at least tried.
 
+use crate::places::{Choice, configurations, taken_apart};
 use crate::simulation::NamedScheduler;
+use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    AnyScheduler, Diagnostic, LinuxScheduler, Policy, PolicyScheduler, Result, Scheduler, Scope,
+    AnyScheduler, Diagnostic, LinuxScheduler, Platform, Policy, PolicyScheduler, Result, Scheduler, Scope,
+    scheduler_of,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -14,6 +17,8 @@ pub struct TriedScheduler {
     pub name: String,
     /// What it is.
     pub scheduler: AnyScheduler,
+    /// The placement in its name, such as `p-rm@ffd`.
+    pub placement: Option<Choice>,
 }
 
 impl TriedScheduler {
@@ -25,6 +30,17 @@ impl TriedScheduler {
     /// One of laxity's own.
     pub fn policy(&self) -> Option<PolicyScheduler> {
         self.scheduler.policy()
+    }
+
+    /// As analyses know it, if they do.
+    pub fn analysed(&self) -> Option<Analysed> {
+        scheduler_of(&self.name).0.parse().ok()
+    }
+
+    /// A configuration for each of these placements, where there is anything to place and it has none of its own.
+    pub fn placed_by(&self, placements: &[Choice], platform: &Platform) -> Vec<TriedScheduler> {
+        let of = |(name, placement)| TriedScheduler { name, placement, ..self.clone() };
+        configurations(&self.name, (self.scope(), self.placement), placements, platform).map(of).collect()
     }
 
     /// How far jobs migrate.
@@ -50,7 +66,7 @@ impl TriedScheduler {
 
 impl From<AnyScheduler> for TriedScheduler {
     fn from(scheduler: AnyScheduler) -> Self {
-        TriedScheduler { name: scheduler.to_string(), scheduler }
+        TriedScheduler { name: scheduler.to_string(), scheduler, placement: None }
     }
 }
 
@@ -62,7 +78,7 @@ impl From<Scheduler> for TriedScheduler {
 
 impl From<NamedScheduler> for TriedScheduler {
     fn from(named: NamedScheduler) -> Self {
-        TriedScheduler { scheduler: named.any(), name: named.name }
+        TriedScheduler { scheduler: named.any(), name: named.name, placement: named.placement }
     }
 }
 
@@ -70,6 +86,11 @@ impl FromStr for TriedScheduler {
     type Err = Diagnostic;
 
     fn from_str(text: &str) -> Result<Self> {
+        if let (scheduler, Some(placement)) = scheduler_of(text.trim()) {
+            let scheduler: TriedScheduler = scheduler.parse()?;
+            let (name, choice) = taken_apart((&scheduler.name, placement), scheduler.scope())?;
+            return Ok(TriedScheduler { name, placement: Some(choice), ..scheduler });
+        }
         text.parse::<AnyScheduler>().map(TriedScheduler::from)
     }
 }

@@ -209,7 +209,8 @@ impl Question<'_> {
             memory_nodes: CpuList::default(),
         };
         let record = PlacementRecord { method: String::new(), bins: vec![], ordinary: vec![], notes: vec![] };
-        let placed = Placed { cells: found.iter().map(cell).collect(), record, ordinary: Vec::new() };
+        let cells_of = found.iter().map(cell).collect();
+        let placed = Placed { cells: cells_of, record, ordinary: Vec::new(), fit: None, placement: None };
         let judge = Analysed::Linux(judge);
         let charge = self.charges.of(Analysed::Linux(cells.scheduler), self.platform);
         let placed = PlacedSet::of(&set, judge, self.platform, &placed, charge, &ServerSizes::NONE).map_err(

@@ -3,14 +3,13 @@
 use super::Question;
 use super::cells::Cells;
 use crate::experiment::{Placing, reason};
-use laxity_analysis::settings::{Partition, partition};
+use crate::places::{SEARCH, TASKS_MAX, search};
+use laxity_analysis::settings::Partition;
 use laxity_model::{Result, Scope};
 use laxity_place::{Bin, Fit, Method, Overload, Request};
 
 /// Tried in this order.
 const METHODS: [&str; 3] = ["wfd", "ffd", "bf-deadline"];
-/// All partitions of so many tasks are looked at.
-const TASKS_MAX: usize = 16;
 /// Questions of that search.
 const TRIALS: u64 = 20_000;
 
@@ -54,7 +53,7 @@ pub fn find(
         }
     }
     if best.as_ref().is_none_or(|(cost, _)| *cost > cells.least_cost()) && ids.len() <= TASKS_MAX {
-        match exhaustive(question, cells, ids) {
+        match exhaustive(question, cells) {
             Ok(places) if best.as_ref().is_none_or(|(least, _)| cost(cells, &places) < *least) => {
                 return Ok(Ok(places));
             }
@@ -113,41 +112,12 @@ fn by_method(
     })
 }
 
-fn exhaustive(
-    question: &Question<'_>,
-    cells: &Cells<'_>,
-    mut ids: Vec<usize>,
-) -> std::result::Result<Places, Why> {
-    let tasks = question.set.tasks();
-    // The densest first: what cannot be is found early.
-    ids.sort_by(|&one, &other| tasks[other].density().cmp(&tasks[one].density()).then(one.cmp(&other)));
-    let free = ids.iter().all(|&id| tasks[id].affinity.is_none());
-    let alike = |cell: usize| {
-        let like = |other: &usize| {
-            cells.cells[*other].1 == cells.cells[cell].1
-                && cells.cells[*other].0.len() == cells.cells[cell].0.len()
-        };
-        (0..cell).find(like).filter(|_| free).unwrap_or(cell)
-    };
-    let alike: Vec<usize> = (0..cells.cells.len()).map(alike).collect();
-    let allowed = |cell: usize, id: usize| {
-        tasks[id].affinity.as_ref().is_none_or(|own| cells.cells[cell].0.is_subset(own))
-    };
-    let cost = |cell: usize, of: &[usize]| {
-        if of.iter().any(|&id| !allowed(cell, id)) {
-            return None;
-        }
-        cells.choose(cell, of).map(|chosen| cells.cost(&chosen))
-    };
-    match partition(&ids, &alike, TRIALS, cells.least_cost(), cost) {
-        Partition::Found(places) => {
-            let mut of_cells = vec![Vec::new(); cells.cells.len()];
-            ids.iter().zip(places).for_each(|(&id, cell)| of_cells[cell].push(id));
-            of_cells.iter_mut().for_each(|of| of.sort_unstable());
-            Ok(Places { tasks: of_cells, method: "a search of all partitions".into() })
-        }
-        Partition::None => Err((None, NOWHERE.into())),
-        Partition::OutOfTrials => Err((None, NOT_FOUND.into())),
+fn exhaustive(question: &Question<'_>, cells: &Cells<'_>) -> std::result::Result<Places, Why> {
+    let cost = |cell: usize, of: &[usize]| cells.choose(cell, of).map(|chosen| cells.cost(&chosen));
+    match search(question.set, &cells.cells, (TRIALS, cells.least_cost()), cost) {
+        Ok(tasks) => Ok(Places { tasks, method: SEARCH.into() }),
+        Err(Partition::OutOfTrials) => Err((None, NOT_FOUND.into())),
+        Err(_) => Err((None, NOWHERE.into())),
     }
 }
 

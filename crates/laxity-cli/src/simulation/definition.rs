@@ -3,7 +3,7 @@
 use super::Case;
 use super::mechanics::servers_of;
 use laxity_model::{
-    Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet,
+    Demand, Diagnostic, Duration, OnMiss, Platform, Policy, PolicyScheduler, Result, TaskSet, scheduler_of,
 };
 use laxity_oracle::{Definition, KernelWindows, Structure, Transitions};
 use laxity_sim::costs::{Cost, Costs};
@@ -57,7 +57,7 @@ fn budget_mode(mode: BudgetMode) -> laxity_oracle::BudgetMode {
 /// The definition of a case that is about to be simulated as this run.
 pub fn of_case(run: &Run, case: &Case<'_>, tolerate: Duration) -> Result<Definition> {
     let definition = Definition::of_run(case.set.clone(), case.platform, run)?;
-    let scheduler: PolicyScheduler = run.scheduler.parse()?;
+    let scheduler: PolicyScheduler = scheduler_of(&run.scheduler).0.parse()?;
     let transitions = transitions(scheduler.policy, &case.mechanics.costs, tasks_most(&definition), tolerate);
     let definition = if case.mechanics.changes.is_empty() { definition } else { definition.with_changes() };
     Ok(definition
@@ -123,7 +123,7 @@ pub fn verifiable(
     let costs = costs_of(manifest)?;
     let demand: Demand =
         option::<String>(manifest, "demand")?.parse().map_err(|e: Diagnostic| lacks("demand", &e.message))?;
-    let scheduler: PolicyScheduler = run.scheduler.parse()?;
+    let scheduler: PolicyScheduler = scheduler_of(&run.scheduler).0.parse()?;
     let definition = Definition::of_run(set, &platform, run)?;
     let transitions = transitions(scheduler.policy, &costs, tasks_most(&definition), tolerate);
     let servers = servers_in(manifest, &platform)?;

@@ -23,15 +23,17 @@ pub use in_order::in_order;
 pub use mechanics::Mechanics;
 pub use named::NamedScheduler;
 
+use crate::analysis::Charges;
 use crate::arguments::changes;
 use crate::experiment::{
-    Below, Common, Placed, Placements, Placing, TriedScheduler, check_prospects, placement_of_all, reason,
+    Below, Common, Placed, Placing, TriedScheduler, check_prospects, named_load, placement_of_all, reason,
 };
-use crate::interrupt;
+use crate::places::{self, ByLoad, Choice, Configured, Finder, Same, drop_same, same_option};
+use crate::{interrupt, output};
 use checks::check_sets;
-use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet};
+use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet, scheduler_of};
 use laxity_oracle::Verdict;
-use laxity_place::{Method, Overload};
+use laxity_place::{Fitting, Method, Overload};
 use laxity_trace::{
     BackgroundRecord, EventsFile, Existing, FinishedResults, Manifest, ResultsDirectory, Run, RunStatus,
     RunSummary, Summary, SummaryBuilder, Tallies,
@@ -59,10 +61,14 @@ pub struct Settings {
     pub mechanics: Mechanics,
     /// The machine that is simulated.
     pub platform: Platform,
-    /// How tasks are placed.
-    pub placement: Method,
+    /// How tasks are placed, unless a scheduler's name says it.
+    pub placement: Choice,
+    /// What may be placed together.
+    pub fit: Fitting,
     /// How amp-rm's tasks are placed.
     pub amp_rm: Method,
+    /// What scheduling costs, as tests count it.
+    pub charges: Charges,
     /// What to do with a task that fits nowhere.
     pub overload: Overload,
     /// How long the ILP may look for the optimum; without a limit it answers after a fixed amount of work.
@@ -94,6 +100,7 @@ impl Settings {
             seed: self.seed,
             demand: self.demand,
             placement: placement_of_all(&self.tried(), (self.placement, self.amp_rm)),
+            fit: self.fit,
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
         }
@@ -101,16 +108,56 @@ impl Settings {
 }
 
 impl Settings {
-    /// How the scheduler's tasks are placed and what is promised to them, if that goes by its servers: amp-rm's, unless they are to be
-    /// placed by load.
     /// The schedulers, as if they were run.
     fn tried(&self) -> Vec<TriedScheduler> {
         self.schedulers.iter().cloned().map(TriedScheduler::from).collect()
     }
 
+    /// How the scheduler's tasks are placed and what is promised to them, if that goes by its servers: amp-rm's, unless they are to be
+    /// placed by load.
     fn below(&self, scheduler: &NamedScheduler) -> Option<(Method, Below)> {
-        let goes_by_servers = scheduler.scheduler.policy.has_servers() && !self.amp_rm.may_solve();
-        goes_by_servers.then(|| (self.amp_rm, self.mechanics.below.clone()))
+        let method = scheduler.placement.and_then(Choice::named).unwrap_or(self.amp_rm);
+        let goes_by_servers = scheduler.scheduler.policy.has_servers() && !method.may_solve();
+        goes_by_servers.then(|| (method, self.mechanics.below.clone()))
+    }
+
+    fn placing<'a>(&'a self, method: Method, interrupt: &'a AtomicBool) -> Placing<'a> {
+        Placing {
+            platform: &self.platform,
+            method,
+            fit: named_load(self.fit),
+            overload: self.overload,
+            ilp_time_limit: self.ilp_time_limit,
+            interrupt,
+        }
+    }
+
+    fn finder(&self, scheduler: &NamedScheduler, interrupt: &'static AtomicBool) -> Finder<'_> {
+        let how = (scheduler.placement.unwrap_or(self.placement), self.fit);
+        Finder::new(self.placing(how.0.method(), interrupt), how, &self.charges, interrupt)
+    }
+
+    fn places(
+        &self,
+        set: &TaskSet,
+        scheduler: &NamedScheduler,
+        by_load: &mut ByLoad<'_>,
+        interrupt: &'static AtomicBool,
+    ) -> Result<Placed> {
+        let finder = self.finder(scheduler, interrupt);
+        if let Some((method, below)) = self.below(scheduler) {
+            return self.place_below(set, (self.placing(method, interrupt), &below));
+        }
+        check_capacity(set, scheduler.scheduler, &finder.placing)?;
+        let wanted = places::Wanted {
+            set,
+            name: scheduler_of(&scheduler.name).0,
+            scheduler: scheduler.analysed(),
+            scope: scheduler.scheduler.scope,
+            dedicated: scheduler.scheduler.policy.dedicates_a_core(),
+        };
+        let own = by_load.places(&finder, wanted.scope, wanted.dedicated);
+        finder.find(wanted, own)
     }
 
     /// Tasks that enter later are not placed; refused tasks run in the background.
@@ -150,17 +197,19 @@ pub type Seen<'a> = &'a mut dyn FnMut(&Run, &TaskSet, Option<&Path>) -> Result<(
 pub fn conduct(
     sets: &[TaskSet],
     settings: &Settings,
-    interrupt: &AtomicBool,
+    interrupt: &'static AtomicBool,
     seen: Seen<'_>,
 ) -> Result<Finished> {
     check_sets(sets, settings)?;
     interrupt::check(interrupt, "nothing was simulated")?;
-    let planned = plan(sets, settings, interrupt)?;
+    let (planned, same) = plan(sets, settings, interrupt)?;
+    same.iter().for_each(|same| output::note(format_args!("{}", same.words())));
     let prospect = |p: &'_ Planned<'_>| p.case.as_ref().err().cloned();
     let refusals: Vec<Option<Diagnostic>> = planned.iter().map(prospect).collect();
     let prospects = planned.iter().zip(&refusals);
     check_prospects(prospects.map(|(p, refusal)| (p.run.scheduler.as_str(), p.set, refusal.as_ref())))?;
     let mut manifest = runs::manifest(sets, settings, planned.iter().map(|p| p.run.clone()).collect());
+    manifest.options.extend(same_option(&same));
     let mut directory = match &settings.out {
         Some(out) => Some(ResultsDirectory::create(out, manifest.clone(), settings.existing)?),
         None => None,
@@ -204,37 +253,47 @@ pub fn conduct(
     })
 }
 
-/// Places every set under every scheduler.
+/// A set under a scheduler, and where its tasks go.
+struct Part<'a> {
+    index: usize,
+    set: &'a TaskSet,
+    scheduler: &'a NamedScheduler,
+    placed: Result<Placed>,
+}
+
+impl Configured for Part<'_> {
+    fn set(&self) -> usize {
+        self.index
+    }
+
+    fn configuration(&self) -> &str {
+        &self.scheduler.name
+    }
+
+    fn placed(&mut self) -> Option<&mut Placed> {
+        self.placed.as_mut().ok()
+    }
+}
+
+/// Places every set under every scheduler; those that are another one are told and left out.
 fn plan<'a>(
     sets: &'a [TaskSet],
     settings: &'a Settings,
-    interrupt: &'a AtomicBool,
-) -> Result<Vec<Planned<'a>>> {
-    let placing = Placing {
-        platform: &settings.platform,
-        method: settings.placement,
-        fit: None,
-        overload: settings.overload,
-        ilp_time_limit: settings.ilp_time_limit,
-        interrupt,
-    };
+    interrupt: &'static AtomicBool,
+) -> Result<(Vec<Planned<'a>>, Vec<Same>)> {
     let mut parts = Vec::new();
     for (index, set) in sets.iter().enumerate() {
-        let mut placements = Placements::new(set, placing);
+        let mut by_load = ByLoad::of(set);
         for scheduler in &settings.schedulers {
-            let dedicated = scheduler.scheduler.policy.dedicates_a_core();
-            let placed = match settings.below(scheduler) {
-                Some((method, below)) => settings.place_below(set, (Placing { method, ..placing }, &below)),
-                None => check_capacity(set, scheduler.scheduler, &placing)
-                    .and_then(|()| placements.of(scheduler.scheduler.scope, dedicated).clone()),
-            };
+            let placed = settings.places(set, scheduler, &mut by_load, interrupt);
             interrupt::check(interrupt, "nothing was simulated")?;
-            parts.push((index, set, scheduler, placed));
+            parts.push(Part { index, set, scheduler, placed });
         }
     }
+    let same = drop_same(&mut parts);
     let mut planned: Vec<Planned<'a>> = Vec::new();
     for repetition in 0..settings.repeat {
-        for (index, set, scheduler, placed) in &parts {
+        for Part { index, set, scheduler, placed } in &parts {
             let case = placed.clone().and_then(|placed| {
                 let case = case_of(set, scheduler, &placed, repetition, settings);
                 case.check().map(|()| case)
@@ -244,7 +303,7 @@ fn plan<'a>(
             planned.push(Planned { run, set, case });
         }
     }
-    Ok(planned)
+    Ok((planned, same))
 }
 
 fn too_many_runs() -> Diagnostic {

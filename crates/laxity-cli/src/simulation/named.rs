@@ -1,6 +1,8 @@
 //! A scheduler under the name by which the user asked for it.
 
-use laxity_model::{AnyScheduler, Diagnostic, PolicyScheduler, Result, Scheduler};
+use crate::places::{Choice, configurations, taken_apart};
+use laxity_analysis::scheduler::Analysed;
+use laxity_model::{AnyScheduler, Diagnostic, Platform, PolicyScheduler, Result, Scheduler, scheduler_of};
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,12 +14,32 @@ pub struct NamedScheduler {
     pub name: String,
     /// What is simulated.
     pub scheduler: PolicyScheduler,
+    /// The placement in its name, such as `p-rm@ffd`.
+    pub placement: Option<Choice>,
 }
 
 impl NamedScheduler {
     /// Linux's own scheduler of this name, if it is one: what can run for real.
     pub fn linux(&self) -> Option<Scheduler> {
-        self.name.parse().ok()
+        scheduler_of(&self.name).0.parse().ok()
+    }
+
+    /// The six of lelli2012, which `compare` runs and `simulate` simulates where none is named.
+    pub fn lelli2012() -> Vec<NamedScheduler> {
+        Scheduler::LELLI2012.into_iter().map(NamedScheduler::from).collect()
+    }
+
+    /// As analyses know it, if they do.
+    pub fn analysed(&self) -> Option<Analysed> {
+        scheduler_of(&self.name).0.parse().ok()
+    }
+
+    /// A configuration for each of these placements, where there is anything to place and it has none of its own.
+    pub fn placed_by(&self, placements: &[Choice], platform: &Platform) -> Vec<NamedScheduler> {
+        let of = |(name, placement)| NamedScheduler { name, placement, ..self.clone() };
+        configurations(&self.name, (self.scheduler.scope, self.placement), placements, platform)
+            .map(of)
+            .collect()
     }
 
     /// What it is, whether or not it is simulated.
@@ -28,7 +50,7 @@ impl NamedScheduler {
 
 impl From<Scheduler> for NamedScheduler {
     fn from(linux: Scheduler) -> Self {
-        NamedScheduler { name: linux.name().to_owned(), scheduler: linux.into() }
+        NamedScheduler { name: linux.name().to_owned(), scheduler: linux.into(), placement: None }
     }
 }
 
@@ -36,11 +58,16 @@ impl FromStr for NamedScheduler {
     type Err = Diagnostic;
 
     fn from_str(text: &str) -> Result<Self> {
+        if let (scheduler, Some(placement)) = scheduler_of(text.trim()) {
+            let scheduler: NamedScheduler = scheduler.parse()?;
+            let (name, choice) = taken_apart((&scheduler.name, placement), scheduler.scheduler.scope)?;
+            return Ok(NamedScheduler { name, placement: Some(choice), ..scheduler });
+        }
         if let Ok(linux) = text.parse::<Scheduler>() {
             return Ok(linux.into());
         }
         let scheduler: PolicyScheduler = text.parse()?;
-        Ok(NamedScheduler { name: scheduler.to_string(), scheduler })
+        Ok(NamedScheduler { name: scheduler.to_string(), scheduler, placement: None })
     }
 }
 
@@ -68,5 +95,32 @@ mod tests {
             assert_eq!(named.linux().is_some(), ["g-edf", "p-rm"].contains(&name), "{name}");
         }
         assert!("edf".parse::<NamedScheduler>().is_err());
+    }
+
+    #[test]
+    fn a_placement_in_the_name_is_one_of_its_own() {
+        let named: NamedScheduler = "P-RM@FFD".parse().expect("a configuration");
+        assert_eq!((named.name.as_str(), named.placement), ("p-rm@ffd", "ffd".parse().ok()));
+        assert_eq!((named.linux(), named.analysed()), ("p-rm".parse().ok(), "p-rm".parse().ok()));
+        for (wrong, why) in [("g-edf@ffd", "nothing is placed"), ("p-rm@fdf", "fdf"), ("p-mr@ffd", "p-mr")] {
+            let error = wrong.parse::<NamedScheduler>().expect_err(wrong);
+            assert!(error.message.contains(why), "{}", error.message);
+        }
+    }
+
+    #[test]
+    fn placements_multiply_what_is_placed() {
+        let choices: Vec<Choice> = ["ilp", "ffd"].map(|name| name.parse().expect("a placement")).into();
+        let two = Platform::symmetric(2).expect("two cores");
+        let names = |name: &str| {
+            let one: NamedScheduler = name.parse().expect("a scheduler");
+            one.placed_by(&choices, &two).into_iter().map(|one| one.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names("p-rm"), ["p-rm@ilp", "p-rm@ffd"]);
+        assert_eq!(
+            (names("g-rm"), names("p-rm@wfd")),
+            (vec!["g-rm".to_owned()], vec!["p-rm@wfd".to_owned()])
+        );
+        assert_eq!(names("c-edf"), ["c-edf"], "one cluster");
     }
 }

@@ -129,8 +129,8 @@ fn refusals_say_whose_test_it_is() {
 fn what_fits_has_a_name() {
     assert_eq!("Test".parse(), Ok(Fitting::Test));
     for fit in Fit::ALL {
-        assert_eq!(fit.name().parse(), Ok(Fitting::Load(fit)));
-        assert_eq!(Fitting::Load(fit).to_string(), fit.name());
+        assert_eq!(fit.name().parse(), Ok(Fitting::Load(Some(fit))));
+        assert_eq!(Fitting::Load(Some(fit)).to_string(), fit.name());
     }
     assert_eq!((Fitting::default(), Fitting::Test.to_string().as_str()), (Fitting::Test, "test"));
     let refused = "tset".parse::<Fitting>().expect_err("a slip");

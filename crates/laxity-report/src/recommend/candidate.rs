@@ -5,7 +5,7 @@ use super::objections::{self, Objection};
 use crate::analysis::{self, Guarantee};
 use crate::causes::{self, MissCauses};
 use crate::study::{Configuration, Evidence, Measured, Study};
-use laxity_model::{AnyScheduler, Scope};
+use laxity_model::{AnyScheduler, Scope, scheduler_of};
 use laxity_trace::{Host, RunSummary};
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ impl<'s> Candidate<'s> {
 
 /// How far the jobs of a configuration migrate. One cluster of all cores is global scheduling by another name.
 fn scope_of(configuration: &Configuration, one_cluster: bool) -> Option<Scope> {
-    match configuration.scheduler.parse::<AnyScheduler>().ok()?.scope() {
+    match scheduler_of(&configuration.scheduler).0.parse::<AnyScheduler>().ok()?.scope() {
         Scope::Clustered if one_cluster => Some(Scope::Global),
         scope => Some(scope),
     }

@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::noise::{Layout, Prior, mean, of_count, to_count};
 use crate::number;
 use crate::study::Study;
-use laxity_model::AnyScheduler;
+use laxity_model::{AnyScheduler, scheduler_of};
 use laxity_trace::{Counts, RunSummary};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -233,10 +233,13 @@ fn common_blocks(groups: &[Vec<&Candidate<'_>>]) -> BTreeSet<(u32, u32)> {
     })
 }
 
-/// The same rule in the same scope: one would be the other under another name.
+/// The same rule in the same scope, placed in the same way: one would be the other under another name.
 pub(super) fn twins(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    let scheduler = |one: &Candidate<'_>| one.configuration.scheduler.parse::<AnyScheduler>().ok();
-    scheduler(a).zip(scheduler(b)).is_some_and(|(a, b)| a.is_twin_of(&b))
+    let apart = |one: &Candidate<'_>| {
+        let (scheduler, placement) = scheduler_of(&one.configuration.scheduler);
+        Some((scheduler.parse::<AnyScheduler>().ok()?, placement.map(str::to_owned)))
+    };
+    apart(a).zip(apart(b)).is_some_and(|((a, by), (b, other))| a.is_twin_of(&b) && by == other)
         && a.scope == b.scope
         && a.configuration.host == b.configuration.host
 }

@@ -4,6 +4,7 @@ mod text;
 
 use crate::arguments::ListArguments;
 use crate::output;
+use crate::places::Choice;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
     Diagnostic, FOREIGN_LISTED, LinuxScheduler, Names, Platform, Policy, PolicyScheduler, PriorityRule,
@@ -229,8 +230,8 @@ fn answer(platform: &Platform) -> Answer {
             .into_iter()
             .map(|(name, description)| Named { name, description })
             .collect(),
-        placements: Method::list()
-            .into_iter()
+        placements: std::iter::once(Choice::listed())
+            .chain(Method::list())
             .map(|m| Named { name: m.name, description: m.description })
             .collect(),
         platforms: ShippedPlatform::all()
