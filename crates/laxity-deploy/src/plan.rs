@@ -350,7 +350,8 @@ impl DeployPlan {
     /// The longest period of a SCHED_DEADLINE thread: for so long after its end the kernel may keep its bandwidth.
     pub fn linger(&self) -> Duration {
         let periods = self.threads.iter().filter(|thread| thread.scheduling.is_deadline());
-        let longest = periods.filter_map(|thread| thread.scheduling.reservation()).map(|of| of.period_ns).max();
+        let longest =
+            periods.filter_map(|thread| thread.scheduling.reservation()).map(|of| of.period_ns).max();
         Duration::from_ns(longest.unwrap_or_default())
     }
 }

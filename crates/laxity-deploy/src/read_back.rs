@@ -69,7 +69,11 @@ pub fn differences(plan: &DeployPlan, thread: &ThreadPlan, found: &Observed) -> 
         }
         Scheduling::Ext(_) => {}
     }
-    differ("flags", flag_names(thread.flags.iter().fold(0, |all, flag| all | flag.bit())), flag_names(found.flags));
+    differ(
+        "flags",
+        flag_names(thread.flags.iter().fold(0, |all, flag| all | flag.bit())),
+        flag_names(found.flags),
+    );
     differ("CPUs", thread.cpus.to_string(), found.cpus.to_string());
     if let Confinement::Cpusets { .. } = &plan.confinement {
         let cell = plan.cell_of(thread);

@@ -42,9 +42,17 @@ fn files_have_harmless_names_of_their_own() {
         let files = files(&plan);
         let mut seen = BTreeSet::new();
         for file in &files {
-            assert!(seen.insert((file.folder, file.name.to_ascii_lowercase())), "{which}: {} twice", file.name);
+            assert!(
+                seen.insert((file.folder, file.name.to_ascii_lowercase())),
+                "{which}: {} twice",
+                file.name
+            );
             let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-            assert!(file.name.chars().all(plain) && !file.name.starts_with(['.', '-']), "{which}: {}", file.name);
+            assert!(
+                file.name.chars().all(plain) && !file.name.starts_with(['.', '-']),
+                "{which}: {}",
+                file.name
+            );
             assert!(ENDINGS.iter().any(|ending| file.name.ends_with(ending)), "{which}: {}", file.name);
             assert!(file.folder.is_none_or(|folder| FOLDERS.contains(&folder)), "{which}: {:?}", file.folder);
             assert!(file.text.ends_with('\n') && !file.text.contains('\u{1b}'), "{which}: {}", file.name);
@@ -79,9 +87,14 @@ fn shells_read_the_script() {
         let script = directory.path().join("start.sh");
         let checked = Command::new("sh").arg("-n").arg(&script).output().expect("a shell");
         assert!(checked.status.success(), "{which}: {}", says(&checked));
-        let used = Command::new("sh").arg(&script).arg("now").current_dir(&directory).output().expect("a shell");
+        let used =
+            Command::new("sh").arg(&script).arg("now").current_dir(&directory).output().expect("a shell");
         assert_eq!(used.status.code(), Some(2), "{which}: {}", says(&used));
-        assert!(says(&used).contains("usage: ") && says(&used).lines().count() == 1, "{which}: {}", says(&used));
+        assert!(
+            says(&used).contains("usage: ") && says(&used).lines().count() == 1,
+            "{which}: {}",
+            says(&used)
+        );
         if let Some(checked) = ended(Command::new("shellcheck").arg(&script)) {
             assert!(checked.status.success(), "{which}: {}", says(&checked));
         }
@@ -101,7 +114,8 @@ fn the_script_asks_for_its_programs() {
         write(&files(&plan), directory.path());
         let mut start = Command::new("sh");
         let path = std::env::var("PATH").unwrap_or_default();
-        let ended = start.args(["start.sh", "start"]).current_dir(&directory).env_clear().env("PATH", path).output();
+        let ended =
+            start.args(["start.sh", "start"]).current_dir(&directory).env_clear().env("PATH", path).output();
         let ended = ended.expect("a shell");
         assert_eq!(ended.status.code(), Some(2), "{which}: {}", says(&ended));
         let said = says(&ended);
@@ -121,7 +135,11 @@ fn systemd_takes_every_unit() {
                 let words: Vec<&str> = line.split(' ').collect();
                 let word = |word: &&str| match *word {
                     word if line.starts_with("Exec") && word.contains("/path/to/") => {
-                        if word.contains("laxity_apply") { "/bin/true".to_owned() } else { word.split("/path/to/").next().unwrap_or("").to_owned() + "/bin/true" }
+                        if word.contains("laxity_apply") {
+                            "/bin/true".to_owned()
+                        } else {
+                            word.split("/path/to/").next().unwrap_or("").to_owned() + "/bin/true"
+                        }
                     }
                     word => word.replace("/usr/bin/laxity", "/bin/true"),
                 };
@@ -132,7 +150,8 @@ fn systemd_takes_every_unit() {
         }
         write(&files, directory.path());
         let folder = directory.path().join("systemd");
-        let mut units: Vec<_> = fs::read_dir(&folder).expect("units").map(|unit| unit.expect("a unit").path()).collect();
+        let mut units: Vec<_> =
+            fs::read_dir(&folder).expect("units").map(|unit| unit.expect("a unit").path()).collect();
         units.sort();
         assert!(units.len() > plan.threads.len(), "{which}: a target and a service each");
         let mut command = Command::new("systemd-analyze");
@@ -151,7 +170,10 @@ fn systemd_refuses_a_unit_that_is_wrong() {
     let directory = tempfile::tempdir().expect("directory");
     let unit = directory.path().join("laxity-wrong.service");
     fs::write(&unit, "[Service]\nExecStart=/bin/true\nCPUSchedulingPolicy=deadline\n").expect("written");
-    let Some(verified) = ended(Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit)) else { return };
+    let Some(verified) = ended(Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit))
+    else {
+        return;
+    };
     assert!(says(&verified).contains("laxity-wrong.service"), "{}", says(&verified));
 }
 
@@ -171,10 +193,14 @@ fn containers_get_what_the_specification_knows() {
             let scheduler = value["process"]["scheduler"].as_object().expect("an object");
             assert_eq!(scheduler["policy"], thread.scheduling.policy(), "{which}");
             assert!(scheduler["flags"].as_array().expect("a list").iter().all(|flag| {
-                ["SCHED_FLAG_RESET_ON_FORK", "SCHED_FLAG_RECLAIM", "SCHED_FLAG_DL_OVERRUN"].contains(&flag.as_str().expect("a name"))
+                ["SCHED_FLAG_RESET_ON_FORK", "SCHED_FLAG_RECLAIM", "SCHED_FLAG_DL_OVERRUN"]
+                    .contains(&flag.as_str().expect("a name"))
             }));
             // runc refuses a field that the policy does not have.
-            assert_eq!(scheduler.get("priority").and_then(|p| p.as_u64()), thread.scheduling.priority().map(u64::from));
+            assert_eq!(
+                scheduler.get("priority").and_then(|p| p.as_u64()),
+                thread.scheduling.priority().map(u64::from)
+            );
             let of = thread.scheduling.reservation();
             for (field, ns) in [
                 ("runtime", of.map(|of| of.runtime_ns)),
@@ -225,11 +251,15 @@ fn ros_2_reads_the_plan() {
         for (entry, thread) in entries.iter().zip(&plan.threads) {
             assert_eq!(entry["id"], thread.task.as_str(), "{which}");
             assert_eq!(entry["policy"], thread.scheduling.policy());
-            let cpus: Option<Vec<u64>> = entry["affinity"].as_array().map(|cpus| cpus.iter().filter_map(|cpu| cpu.as_u64()).collect());
+            let cpus: Option<Vec<u64>> =
+                entry["affinity"].as_array().map(|cpus| cpus.iter().filter_map(|cpu| cpu.as_u64()).collect());
             let all: Vec<u64> = thread.cpus.iter().map(u64::from).collect();
             assert_eq!(cpus, (thread.cpus != plan.machine_cpus).then_some(all), "{which}");
             if let Some(of) = thread.scheduling.reservation() {
-                assert_eq!((&entry["runtime"], &entry["deadline"], &entry["period"]), (&of.runtime_ns.into(), &of.deadline_ns.into(), &of.period_ns.into()));
+                assert_eq!(
+                    (&entry["runtime"], &entry["deadline"], &entry["period"]),
+                    (&of.runtime_ns.into(), &of.deadline_ns.into(), &of.period_ns.into())
+                );
             }
             if let Some(priority) = thread.scheduling.priority() {
                 assert_eq!(entry["priority"], priority);
@@ -273,7 +303,17 @@ fn c(directory: &Path) -> Option<std::path::PathBuf> {
         int main(int count, char **words)\n{\n\treturn count == 2 && laxity_apply(words[1]) != 0 && errno == ENOENT;\n}\n";
     fs::write(directory.join("c/main.c"), main).expect("written");
     let mut command = Command::new("cc");
-    command.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", "main", "main.c", "laxity_apply.c"]);
+    command.args([
+        "-std=c11",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-pthread",
+        "-o",
+        "main",
+        "main.c",
+        "laxity_apply.c",
+    ]);
     let compiled = ended(command.current_dir(directory.join("c")))?;
     assert!(compiled.status.success(), "{}", says(&compiled));
     Some(directory.join("c/main"))
@@ -298,7 +338,16 @@ fn every_plan_compiles() {
         let directory = tempfile::tempdir().expect("directory");
         write(&files(&plan), directory.path());
         let mut command = Command::new("cc");
-        command.args(["-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror", "-c", "laxity_apply.c"]);
+        command.args([
+            "-std=c11",
+            "-Wall",
+            "-Wextra",
+            "-Wconversion",
+            "-Wpedantic",
+            "-Werror",
+            "-c",
+            "laxity_apply.c",
+        ]);
         let Some(compiled) = ended(command.current_dir(directory.path().join("c"))) else { return };
         assert!(compiled.status.success(), "{which}: {}", says(&compiled));
     }
@@ -309,7 +358,9 @@ fn every_plan_compiles() {
 fn the_files_are_these() {
     let plan = plans::reserved(CgroupVersion::V2);
     let mut all = String::new();
-    for file in files(&plan).iter().filter(|file| file.name != "start.sh" && !file.name.contains("laxity_apply")) {
+    for file in
+        files(&plan).iter().filter(|file| file.name != "start.sh" && !file.name.contains("laxity_apply"))
+    {
         let folder = file.folder.map_or(String::new(), |folder| format!("{folder}/"));
         all += &format!("==> {folder}{} <==\n{}\n", file.name, file.text);
     }

@@ -44,9 +44,16 @@ fn command_line(plan: &DeployPlan, cpus: &CpuList, others: &CpuList) -> String {
     let single = plan.cells.iter().all(|cell| cell.cpus.len() == 1);
     let cpusets = matches!(plan.confinement, Confinement::Cpusets { .. });
     let (domain, why) = match (cpusets, single) {
-        (true, _) => ("", "domain is left out: the exclusive cpusets do that, and the kernel makes no partition of CPUs that isolcpus has taken."),
-        (false, true) => ("domain,", "domain: no load balancing reaches the CPUs, so that only what is pinned runs there."),
-        (false, false) => ("", "domain is left out: without it no load is balanced within a cell, and its tasks migrate."),
+        (true, _) => (
+            "",
+            "domain is left out: the exclusive cpusets do that, and the kernel makes no partition of CPUs that isolcpus has taken.",
+        ),
+        (false, true) => {
+            ("domain,", "domain: no load balancing reaches the CPUs, so that only what is pinned runs there.")
+        }
+        (false, false) => {
+            ("", "domain is left out: without it no load is balanced within a cell, and its tasks migrate.")
+        }
     };
     format!(
         "Add to the kernel's command line (Debian: GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub), and boot:\n\n  \
@@ -105,9 +112,10 @@ fn mask(cpus: &CpuList) -> String {
 }
 
 fn priorities(plan: &DeployPlan) -> String {
-    let above = plan.threads.iter().filter(|thread| {
-        thread.scheduling.priority().is_some_and(|priority| priority > INTERRUPT_PRIORITY)
-    });
+    let above = plan
+        .threads
+        .iter()
+        .filter(|thread| thread.scheduling.priority().is_some_and(|priority| priority > INTERRUPT_PRIORITY));
     let count = above.count();
     if count == 0 {
         return String::new();

@@ -20,7 +20,11 @@ pub(super) fn files(plan: &DeployPlan) -> Form {
     let names = file_names(plan.threads.iter().map(|thread| thread.task.as_str()));
     let file = |(thread, name): (&ThreadPlan, String)| {
         let text = serde_json::to_string_pretty(&settings(plan, thread)).expect("plain data");
-        DeployFile::inside(FOLDER, format!("{name}.json"), laxity_model::shown_json(&text).into_owned() + "\n")
+        DeployFile::inside(
+            FOLDER,
+            format!("{name}.json"),
+            laxity_model::shown_json(&text).into_owned() + "\n",
+        )
     };
     Ok(plan.threads.iter().zip(names).map(file).collect())
 }

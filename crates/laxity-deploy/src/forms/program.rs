@@ -109,8 +109,12 @@ fn c(plan: &DeployPlan) -> String {
         );
     }
     let process = process_home(plan).map_or("NULL".to_owned(), |file| c_string(&file));
-    let places =
-        [("HEADING", heading(plan)), ("MASKS", masks), ("THREADS", threads.trim_end().to_owned()), ("PROCESS", process)];
+    let places = [
+        ("HEADING", heading(plan)),
+        ("MASKS", masks),
+        ("THREADS", threads.trim_end().to_owned()),
+        ("PROCESS", process),
+    ];
     super::filled(include_str!("../templates/laxity_apply.c"), &places)
 }
 
@@ -126,7 +130,8 @@ fn comment(text: &str) -> String {
 }
 
 fn rust(plan: &DeployPlan) -> String {
-    let option = |file: Option<String>| file.map_or("None".to_owned(), |file| format!("Some({})", rust_string(&file)));
+    let option =
+        |file: Option<String>| file.map_or("None".to_owned(), |file| format!("Some({})", rust_string(&file)));
     let mut threads = String::new();
     for thread in &plan.threads {
         let (nice, priority, of) = numbers(thread);
@@ -179,7 +184,10 @@ fn python(plan: &DeployPlan) -> String {
             option(entrance(plan, thread)),
         );
     }
-    let places =
-        [("HEADING", heading(plan)), ("THREADS", threads.trim_end().to_owned()), ("PROCESS", option(process_home(plan)))];
+    let places = [
+        ("HEADING", heading(plan)),
+        ("THREADS", threads.trim_end().to_owned()),
+        ("PROCESS", option(process_home(plan))),
+    ];
     super::filled(include_str!("../templates/laxity_apply.py"), &places)
 }
