@@ -177,7 +177,7 @@ fn the_script_starts_reads_back_and_puts_back() {
     }
     let _machine = machine();
     let Some(_lock) = lock() else { return };
-    let fifo = |which| Scheduling::Fifo { priority: 10 + which };
+    let fifo = |which: u32| Scheduling::Fifo { priority: 10 + which };
     for (name, scheduling) in
         [("deploy-test-fifo", &fifo as &dyn Fn(u32) -> Scheduling), ("deploy-test-edf", &budgets)]
     {
@@ -318,7 +318,7 @@ fn programs(place: &Place) -> Vec<(&'static str, Command)> {
         "#include <pthread.h>\n#include <stdio.h>\n#include <unistd.h>\n#include \"laxity_apply.h\"\n\
          static const char *const names[] = {{ {list} }};\n\
          static void *thread(void *name)\n{{\n\tif (laxity_apply(name) != 0)\n\t\tprintf(\"failed: %s\\n\", laxity_apply_error());\n\
-         \telse\n\t\tputs(\"done\");\n\tfflush(stdout);\n\tfor (;;)\n\t\tpause();\n}}\n\
+         \telse\n\t\tputs(\"done\");\n\tfflush(stdout);\n\tfor (;;)\n\t\tpause();\n\treturn NULL;\n}}\n\
          int main(void)\n{{\n\tpthread_t made;\n\tfor (int at = 0; at < {count}; at++)\n\
          \t\tpthread_create(&made, NULL, thread, (void *)names[at]);\n\tfor (;;)\n\t\tpause();\n}}\n"
     );

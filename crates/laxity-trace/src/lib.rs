@@ -30,9 +30,9 @@ pub use activities_file::KernelActivity;
 pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict};
 pub use damage::without_panic;
 pub use directory::{
-    ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, FinishedResults, JOBS_FILE, Kept, MANIFEST_FILE,
-    ResultsDirectory, SUMS_FILE, create_events, events_path, load, load_manifest, open_events,
-    runs_with_events, write_activities,
+    ACTIVITIES_DIRECTORY, DEPLOY_ENDINGS, DEPLOY_FOLDERS, EVENTS_DIRECTORY, EventsFile, FinishedResults,
+    JOBS_FILE, Kept, MANIFEST_FILE, ResultsDirectory, SUMS_FILE, create_events, events_path, load,
+    load_manifest, open_events, runs_with_events, write_activities,
 };
 pub use disturbance::Disturbance;
 pub use event::{Event, EventKind};

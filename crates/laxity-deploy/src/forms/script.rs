@@ -85,8 +85,11 @@ fn settings(plan: &DeployPlan) -> String {
             let _ = writeln!(text, "# {}.", laxity_model::shown(why));
         }
         let _ = writeln!(text, "settings_{number}() {{");
-        if let Some(cgroup) = plan.cgroup_of(thread) {
-            let _ = writeln!(text, "    enter {}", shell_word(cgroup.trim_end_matches('/')));
+        match plan.cgroup_of(thread) {
+            Some(cgroup) => {
+                let _ = writeln!(text, "    enter {}", shell_word(cgroup.trim_end_matches('/')));
+            }
+            None => text += "    stay\n",
         }
         // SCHED_DEADLINE has all of its cell, which the cgroup gives it; others may be pinned to less.
         if !thread.scheduling.is_deadline() {

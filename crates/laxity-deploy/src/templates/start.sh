@@ -257,8 +257,8 @@ run() {
         }
         return 0
     fi
-    # A session of its own, so that its end reaches all that it has started.
-    setsid sh -c 'kill -s STOP "$$" && exec "$@"' sh "$@" </dev/null 9>&- &
+    # A session of its own, so that its end reaches all that it has started. It stops twice: before it enters its cell, and there.
+    setsid sh -c 'kill -s STOP "$$" && kill -s STOP "$$" && exec "$@"' sh "$@" </dev/null 9>&- &
     pid=$!
     start=$(started "$pid") || fail "$label: it ended at once"
     printf '%s %s %s\n' "$number" "$pid" "$start" >>"$state/processes" || fail "cannot write $state/processes"
@@ -280,8 +280,16 @@ wait_until_stopped() {
     done
 }
 
-# enter CELL'S DIRECTORY
-enter() { attempt "$label: cannot enter $1" into_quietly "$pid" "$1/cgroup.procs"; }
+# enter CELL'S DIRECTORY: a process that is stopped stays on its CPU. It has to run to be on one of the cell, of which
+# SCHED_DEADLINE asks for the root domain.
+enter() {
+    attempt "$label: cannot enter $1" into_quietly "$pid" "$1/cgroup.procs"
+    stay
+}
+stay() {
+    attempt "$label" kill -s CONT "$pid"
+    wait_until_stopped
+}
 pin() { attempt "$label" taskset --cpu-list --pid "$1" "$pid"; }
 policy() { attempt "$label" "$@" "$pid"; }
 # Of what chrt does not know: laxity_apply.py, beside this script.

@@ -114,6 +114,7 @@ mod tests {
             kernel_counters: BTreeMap::new(),
             schedule: None,
             disturbance: None,
+            overruns: None,
             job_count: None,
             jobs,
         }

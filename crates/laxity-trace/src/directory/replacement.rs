@@ -30,8 +30,15 @@ const DIRECTORIES: [(&str, &[&str]); 5] = [
     ("plots", &[".svg", ".draft"]),
 ];
 
-/// Its directory of trees: what to set, of one task set, or of each in a directory of its own ([`laxity_deploy::files`]).
+/// Its directory of trees: what to set, of one task set, or of each in a directory of its own (laxity-deploy).
 const DEPLOY: &str = "deploy";
+/// The file that every such tree has.
+const PLAN_FILE: &str = "plan.json";
+/// The directories in such a tree.
+pub const DEPLOY_FOLDERS: [&str; 7] = ["systemd", "c", "rust", "python", "oci", "ros2", "kernel"];
+/// The endings of the files in it.
+pub const DEPLOY_ENDINGS: [&str; 12] =
+    [".c", ".h", ".json", ".md", ".py", ".rs", ".service", ".sh", ".slice", ".target", ".txt", ".yaml"];
 
 /// A directory of results on its way into the place of another.
 #[derive(Debug)]
@@ -114,12 +121,12 @@ fn keep_foreign(earlier: &Path, now: &Path) -> io::Result<()> {
 
 /// Of a tree of what to set: directories of its forms and trees below it are laxity's, all others the user's.
 fn keep_foreign_of_tree(earlier: &Path, now: &Path) -> io::Result<()> {
-    let ours = |name: &OsStr| is_ours(name, &laxity_deploy::ENDINGS) || is_ours(name, &[".draft"]);
+    let ours = |name: &OsStr| is_ours(name, &DEPLOY_ENDINGS) || is_ours(name, &[".draft"]);
     for entry in fs::read_dir(earlier)? {
         let entry = entry?;
         let (name, path) = (entry.file_name(), entry.path());
-        let is_form = laxity_deploy::FOLDERS.iter().any(|folder| name == *folder);
-        if is_directory(&path) && (is_form || path.join(laxity_deploy::PLAN_FILE).is_file()) {
+        let is_form = DEPLOY_FOLDERS.iter().any(|folder| name == *folder);
+        if is_directory(&path) && (is_form || path.join(PLAN_FILE).is_file()) {
             keep_foreign_of_tree(&path, &now.join(&name))?;
         } else if is_directory(&path) || !ours(&name) {
             fs::create_dir_all(now)?;
