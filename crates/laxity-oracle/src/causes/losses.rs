@@ -12,8 +12,16 @@ pub(super) struct Block {
     pub from: u64,
     pub to: u64,
     pub cause: MissCause,
+    /// It begins when the job has had the CPU for so long, in ns: its budget is used up then, whenever that is.
+    pub after: Option<u64>,
     /// It is scheduled by this deadline afterwards: a budget came later.
     pub then: Option<u64>,
+}
+
+impl Block {
+    fn waiting((from, to): (u64, u64), cause: MissCause) -> Self {
+        Block { from, to, cause, after: None, then: None }
+    }
 }
 
 /// What a job has to do and what it lost.
@@ -225,9 +233,9 @@ impl<'a> Waits<'a> {
     fn blocks(&self, id: usize, losses: &JobLosses) -> Vec<Block> {
         let history = &self.histories.all[id];
         let end = history.end(self.evidence.end_ns);
-        let from = self.histories.before(id).and_then(|before| before.complete).unwrap_or(0);
+        let from = self.histories.before(id).map_or(0, |before| before.end(self.evidence.end_ns));
         let mut blocks = self.throttled(id, losses);
-        let sleep = |&(from, to): &(u64, u64)| Block { from, to, cause: MissCause::Unknown, then: None };
+        let sleep = |&span: &(u64, u64)| Block::waiting(span, MissCause::Unknown);
         blocks.extend(history.sleeps.iter().map(sleep));
         blocks.extend(self.asleep(history).filter(|_| from <= history.release));
         let mut waited = vec![(history.release.max(from), end)];
@@ -256,7 +264,7 @@ impl<'a> Waits<'a> {
             about && one.cause == Cause::ReleaseLatency && release < one.to_ns && one.to_ns <= first_ran
         };
         let to = near.filter(own).map(|one| one.to_ns).min()?;
-        Some(Block { from: release, to, cause: MissCause::LateRelease, then: None })
+        Some(Block::waiting((release, to), MissCause::LateRelease))
     }
 
     /// While it waited for a budget.
@@ -275,7 +283,12 @@ impl<'a> Waits<'a> {
                 false if losses.excess > 0 => MissCause::EarlierOverrun,
                 false => MissCause::Throttled,
             };
-            Block { from: throttle.from, to: throttle.to, cause, then: Some(history.deadline_at(throttle.to)) }
+            let had: u64 = history.pieces.iter().filter(|piece| piece.to <= throttle.from).map(|p| p.to - p.from).sum();
+            Block {
+                after: Some(had).filter(|&had| had > 0),
+                then: Some(history.deadline_at(throttle.to)),
+                ..Block::waiting((throttle.from, throttle.to), cause)
+            }
         };
         history.throttles.iter().map(one).collect()
     }
@@ -340,13 +353,12 @@ impl<'a> Waits<'a> {
             for &(start, end) in &left {
                 let (start, end) = (start.max(from), end.min(to));
                 if start < end {
-                    blocks.push(Block { from: start, to: end, cause, then: None });
+                    blocks.push(Block::waiting((start, end), cause));
                 }
             }
             left = without_all(left, (from, to));
         }
-        let unknown = |(from, to): (u64, u64)| Block { from, to, cause: MissCause::Unknown, then: None };
-        blocks.extend(left.into_iter().map(unknown));
+        blocks.extend(left.into_iter().map(|span| Block::waiting(span, MissCause::Unknown)));
         blocks
     }
 }
