@@ -124,7 +124,12 @@ fn count_run(run: &Run, twin: Option<&Run>, set: &TaskSet, tasks: &mut BTreeMap<
         let missed = twin.jobs.iter().filter(|job| job.missed(horizon_ns));
         missed.map(|job| (job.task, job.index)).collect()
     };
-    let simulated = twin.map(missed_in);
+    // Simulated budgets are the WCETs: beyond them, the simulation shows the demand.
+    let within_wcets = run.jobs.iter().all(|job| {
+        let task = usize::try_from(job.task).ok().and_then(|id| set.tasks().get(id));
+        task.zip(job.demand_ns).is_none_or(|(task, demand_ns)| demand_ns <= task.wcet.as_ns())
+    });
+    let simulated = twin.filter(|_| within_wcets).map(missed_in);
     let is_real_time = |job: &&Job| {
         let task = usize::try_from(job.task).ok().and_then(|id| set.tasks().get(id));
         task.is_some_and(|task| task.kind == TaskKind::RealTime)
@@ -142,7 +147,6 @@ fn count_run(run: &Run, twin: Option<&Run>, set: &TaskSet, tasks: &mut BTreeMap<
 /// The cause of a miss from the record and from the simulation of the same job, as far as there are any.
 fn primary(recorded: Option<MissCause>, missed_in_simulation: Option<bool>) -> Option<MissCause> {
     match (recorded, missed_in_simulation) {
-        // The simulation has the same demands.
         (Some(MissCause::DemandAboveWcet | MissCause::EarlierOverrun), _) => recorded,
         (_, Some(true)) => Some(MissCause::Scheduler),
         (Some(MissCause::Scheduler), Some(false)) => Some(MissCause::Unknown),
@@ -199,11 +203,15 @@ impl MissCauses {
         self.causes.iter().find(|count| count.cause == cause).map_or(0, |count| count.misses)
     }
 
-    /// `289 missed: 278 throttled (current-loop; a margin of 45us would have sufficed), 9 kernel threads, 2 unknown`.
+    /// `289 missed: 278 throttled (current-loop; a margin of 45us would have sufficed), 9 by kernel threads, 2 unknown`.
     pub(crate) fn words(&self) -> String {
-        let missed = number::count(self.misses);
+        format!("{} missed: {}", number::count(self.misses), self.list())
+    }
+
+    /// The causes with their numbers.
+    pub(crate) fn list(&self) -> String {
         if self.causes.is_empty() {
-            return format!("{missed} missed: causes were not recorded");
+            return "causes were not recorded".to_owned();
         }
         let one = |count: &CauseCount| {
             let more = match count.cause {
@@ -216,7 +224,7 @@ impl MissCauses {
         if self.not_recorded > 0 {
             parts.push(format!("{} not recorded", number::count(self.not_recorded)));
         }
-        format!("{missed} missed: {}", parts.join(", "))
+        parts.join(", ")
     }
 
     /// Which tasks, and what would have helped.
@@ -399,7 +407,7 @@ mod tests {
         assert_eq!(
             lines(&[of.clone()]),
             ["g-edf  289 missed: 278 throttled (`current-loop`; a margin of 45us would have sufficed), \
-              9 kernel threads, 2 unknown"]
+              9 by kernel threads, 2 unknown"]
         );
         assert_eq!(
             of.remedy().expect("one"),
@@ -415,7 +423,7 @@ mod tests {
         assert_eq!(causes(&[], 12).words(), "12 missed: causes were not recorded");
         assert_eq!(
             causes(&[(MissCause::Scheduler, 8)], 12).words(),
-            "12 missed: 8 the scheduler, 4 not recorded"
+            "12 missed: 8 by the scheduler, 4 not recorded"
         );
     }
 

@@ -69,20 +69,20 @@ impl MissCause {
         }
     }
 
-    /// In words, as a heading or after a number: `278 throttled`, `9 kernel threads`.
+    /// In words that follow a number: `278 throttled`, `9 by kernel threads`.
     pub fn words(self) -> &'static str {
         match self {
             MissCause::Throttled => "throttled",
-            MissCause::LateRelease => "late releases",
-            MissCause::KernelThread => "kernel threads",
-            MissCause::OtherThread => "other threads",
-            MissCause::Reserve => "share of other work",
-            MissCause::Interrupt => "interrupts",
-            MissCause::Steal => "steal",
-            MissCause::Scheduling => "scheduling costs",
-            MissCause::EarlierOverrun => "earlier overruns",
-            MissCause::DemandAboveWcet => "demand above WCET",
-            MissCause::Scheduler => "the scheduler",
+            MissCause::LateRelease => "by late releases",
+            MissCause::KernelThread => "by kernel threads",
+            MissCause::OtherThread => "by other threads",
+            MissCause::Reserve => "by the share of other work",
+            MissCause::Interrupt => "by interrupts",
+            MissCause::Steal => "by steal",
+            MissCause::Scheduling => "by scheduling costs",
+            MissCause::EarlierOverrun => "by earlier overruns",
+            MissCause::DemandAboveWcet => "by demand above WCET",
+            MissCause::Scheduler => "by the scheduler",
             MissCause::Unknown => "unknown",
         }
     }

@@ -1,7 +1,7 @@
 //! What each job and each CPU lost, and why (`mod.rs`, 1).
 
-use super::Evidence;
 use super::history::{Histories, History, Piece, rank};
+use super::Evidence;
 use crate::{About, Activity, Cause};
 use laxity_trace::{Job, MissCause, Outcome};
 use std::collections::BTreeMap;
@@ -12,8 +12,16 @@ pub(super) struct Block {
     pub from: u64,
     pub to: u64,
     pub cause: MissCause,
+    /// It begins when the job has had the CPU for so long, in ns: its budget is used up then, whenever that is.
+    pub after: Option<u64>,
     /// It is scheduled by this deadline afterwards: a budget came later.
     pub then: Option<u64>,
+}
+
+impl Block {
+    fn waiting((from, to): (u64, u64), cause: MissCause) -> Self {
+        Block { from, to, cause, after: None, then: None }
+    }
 }
 
 /// What a job has to do and what it lost.
@@ -118,13 +126,7 @@ impl Losses {
     }
 
     /// The known causes that have a loss in a busy period of a cluster.
-    pub fn causes_in(
-        &self,
-        cpus: &[u32],
-        period: &[usize],
-        histories: &Histories,
-        end_ns: u64,
-    ) -> Vec<MissCause> {
+    pub fn causes_in(&self, cpus: &[u32], period: &[usize], histories: &Histories, end_ns: u64) -> Vec<MissCause> {
         let mut present = [false; MissCause::ALL.len()];
         let mut note = |cause: MissCause, there: bool| present[cause as usize] |= there;
         for losses in period.iter().map(|&id| &self.of[id]) {
@@ -231,9 +233,9 @@ impl<'a> Waits<'a> {
     fn blocks(&self, id: usize, losses: &JobLosses) -> Vec<Block> {
         let history = &self.histories.all[id];
         let end = history.end(self.evidence.end_ns);
-        let from = self.histories.before(id).and_then(|before| before.complete).unwrap_or(0);
+        let from = self.histories.before(id).map_or(0, |before| before.end(self.evidence.end_ns));
         let mut blocks = self.throttled(id, losses);
-        let sleep = |&(from, to): &(u64, u64)| Block { from, to, cause: MissCause::Unknown, then: None };
+        let sleep = |&span: &(u64, u64)| Block::waiting(span, MissCause::Unknown);
         blocks.extend(history.sleeps.iter().map(sleep));
         blocks.extend(self.asleep(history).filter(|_| from <= history.release));
         let mut waited = vec![(history.release.max(from), end)];
@@ -243,8 +245,7 @@ impl<'a> Waits<'a> {
         for block in &blocks {
             waited = without_all(waited, (block.from, block.to));
         }
-        let lost =
-            waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
+        let lost = waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
         let explained: Vec<Block> = lost.flat_map(|lost| self.explained(history, lost)).collect();
         blocks.extend(explained);
         blocks.sort_by_key(|block| (block.from, block.to));
@@ -259,12 +260,11 @@ impl<'a> Waits<'a> {
         let begin = self.explains.partition_point(|one| one.from_ns < release.saturating_sub(self.longest));
         let near = self.explains[begin..].iter().take_while(|one| one.from_ns <= release);
         let own = |one: &&&Activity| {
-            let about =
-                matches!(one.about, About::Released(first, last) if first <= release && release <= last);
+            let about = matches!(one.about, About::Released(first, last) if first <= release && release <= last);
             about && one.cause == Cause::ReleaseLatency && release < one.to_ns && one.to_ns <= first_ran
         };
         let to = near.filter(own).map(|one| one.to_ns).min()?;
-        Some(Block { from: release, to, cause: MissCause::LateRelease, then: None })
+        Some(Block::waiting((release, to), MissCause::LateRelease))
     }
 
     /// While it waited for a budget.
@@ -283,11 +283,11 @@ impl<'a> Waits<'a> {
                 false if losses.excess > 0 => MissCause::EarlierOverrun,
                 false => MissCause::Throttled,
             };
+            let had: u64 = history.pieces.iter().filter(|piece| piece.to <= throttle.from).map(|p| p.to - p.from).sum();
             Block {
-                from: throttle.from,
-                to: throttle.to,
-                cause,
+                after: Some(had).filter(|&had| had > 0),
                 then: Some(history.deadline_at(throttle.to)),
+                ..Block::waiting((throttle.from, throttle.to), cause)
             }
         };
         history.throttles.iter().map(one).collect()
@@ -353,13 +353,12 @@ impl<'a> Waits<'a> {
             for &(start, end) in &left {
                 let (start, end) = (start.max(from), end.min(to));
                 if start < end {
-                    blocks.push(Block { from: start, to: end, cause, then: None });
+                    blocks.push(Block::waiting((start, end), cause));
                 }
             }
             left = without_all(left, (from, to));
         }
-        let unknown = |(from, to): (u64, u64)| Block { from, to, cause: MissCause::Unknown, then: None };
-        blocks.extend(left.into_iter().map(unknown));
+        blocks.extend(left.into_iter().map(|span| Block::waiting(span, MissCause::Unknown)));
         blocks
     }
 }

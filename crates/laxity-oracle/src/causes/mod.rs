@@ -21,6 +21,7 @@
 //!    explain, and it counts as an unknown loss in f(c), so that f(c) is later by it.
 //! 3. The cause of a miss with the deadline d is
 //!    - the *scheduler*, if f(0) > d;
+//!    - else *throttled*, if f(throttled) <= d: whatever has used the budget up, a larger one had helped;
 //!    - else the cause with the smallest f(c) among those with f(c) <= d;
 //!    - else, if the job is in time without all known causes together, the one with the smallest f(c);
 //!    - else *unknown*.
@@ -164,8 +165,11 @@ impl<'a> Judgement<'a> {
             None => 0,
         };
         let finish = |of: &[u64]| of[place].saturating_add(unexplained);
-        let best = self.without.iter().min_by_key(|(cause, of)| (finish(of), *cause));
-        match best {
+        let throttled = |(cause, of): &&(MissCause, Vec<u64>)| {
+            *cause == MissCause::Throttled && finish(of) <= deadline
+        };
+        let least = || self.without.iter().min_by_key(|(cause, of)| (finish(of), *cause));
+        match self.without.iter().find(throttled).or_else(least) {
             Some((cause, of)) if finish(of) <= deadline || finish(&self.without_known) <= deadline => {
                 self.whose(*cause, place, job, unexplained)
             }

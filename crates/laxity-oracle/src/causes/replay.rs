@@ -28,6 +28,8 @@ struct Runner {
     release: u64,
     /// Until its last instruction, and from there until it leaves its CPU, in ns.
     left: [u64; 2],
+    /// How long it has had a CPU, in ns.
+    had: u64,
     blocks: Vec<Block>,
     scheduled_by: u64,
     leaves_at: Option<u64>,
@@ -39,12 +41,21 @@ struct Runner {
 impl Runner {
     /// What keeps it from running now, if anything does.
     fn blocked(&self, now: u64) -> bool {
-        self.blocks.iter().take_while(|block| block.from <= now).any(|block| now < block.to)
+        let begun = |block: &Block| match block.after {
+            Some(after) => self.had >= after,
+            None => block.from <= now,
+        };
+        self.blocks.iter().any(|block| now < block.to && begun(block))
     }
 
     /// When that may change next.
     fn changes(&self, now: u64) -> Option<u64> {
-        let borders = self.blocks.iter().flat_map(|block| [block.from, block.to]).chain(self.leaves_at);
+        let begins = |block: &Block| match block.after {
+            Some(after) if self.runs => now.saturating_add(after.saturating_sub(self.had)),
+            Some(_) => now,
+            None => block.from,
+        };
+        let borders = self.blocks.iter().flat_map(|block| [begins(block), block.to]).chain(self.leaves_at);
         borders.filter(|&at| at > now).min()
     }
 
@@ -90,6 +101,7 @@ fn runner(
         task: history.task,
         release: history.release,
         left: [inside, unless(MissCause::Scheduling, own.way_out)],
+        had: 0,
         blocks: own.blocks.iter().filter(|block| !without.leaves_out(block.cause)).copied().collect(),
         scheduled_by: deadline_ns,
         leaves_at: definition.on_miss().abort_ns(history.scheduled_by[0].1),
@@ -130,6 +142,7 @@ impl<'a> Replay<'a> {
             let Some(next) = self.next_change() else { break };
             let passed = next - self.now;
             for runner in self.runners_now().filter(|runner| runner.runs) {
+                runner.had += passed;
                 let first = runner.left[0].min(passed);
                 runner.left[0] -= first;
                 runner.left[1] -= (passed - first).min(runner.left[1]);

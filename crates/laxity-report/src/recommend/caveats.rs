@@ -82,7 +82,7 @@ fn missed_or_not(study: &Study<'_>, winner: &Candidate<'_>, all: &[Candidate<'_>
 fn why_missed(winner: &Candidate<'_>) -> Option<String> {
     let causes = winner.causes.as_ref().filter(|causes| !causes.causes.is_empty())?;
     let remedy = causes.remedy().map(|remedy| format!(" {remedy}")).unwrap_or_default();
-    Some(format!("Why it missed: {}.{remedy}", causes.words()))
+    Some(format!("Why it missed: {}.{remedy}", causes.list()))
 }
 
 /// Why the best of several is one that missed deadlines.

@@ -119,6 +119,16 @@ fn of_two_losses_that_make_late_together_the_larger_is_the_cause() {
     assert_eq!(told(&[small, small_too]), ["0.2 steal"], "neither would do alone");
 }
 
+#[test]
+fn a_budget_that_a_loss_has_used_up_is_the_cause_whatever_the_loss() {
+    use Disturbance::*;
+    // The steal uses the budget up: without either the job is in time, and earlier without the steal.
+    let throttle = Throttle { task: 0, job: 2, after: 3, until: 28 };
+    let with = |disturbances: &[Disturbance]| told(&world(RateMonotonic, &LIGHT, 60, disturbances).judged());
+    assert_eq!(with(&[Steal { task: 0, job: 2, ticks: 2 }]), [] as [&str; 0]);
+    assert_eq!(with(&[Steal { task: 0, job: 2, ticks: 2 }, throttle]), ["0.2 throttled"]);
+}
+
 fn drawn(rng: &mut Pcg64, cpus: u32) -> World {
     let rule = if rng.random_bool(0.5) { EarliestDeadlineFirst } else { RateMonotonic };
     let tasks = (0..rng.random_range(2..=3 + 2 * cpus as usize)).map(|_| {
