@@ -1,21 +1,24 @@
-//! What it takes to deploy a configuration: a script that sets up the cells and starts every task, and for
-//! SCHED_FIFO a systemd unit per task.
+//! What to set: the one table that a plan of a run comes to, and its files in a results directory.
 //!
-//! The parameters come from the plan that was run, so that what is deployed is what was measured. Where a
-//! task's program goes there is a shell variable for it; everything else runs as it is.
+//! The parameters come from the plan that was run, so that what is deployed is what was measured. A results directory of one task
+//! set has the files in `deploy/`, one of several sets in `deploy/SET/`.
 
-use laxity_model::{CpuList, Scheduler, TaskSet, shell_word, shown};
-use laxity_run::{Cell, Confinement, Hierarchy, Plan, PlannedTask, Policy};
-use std::fmt::Write;
+pub mod interrupts;
+pub mod threads;
 
-/// A file to deploy with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeployFile {
-    /// File name.
-    pub name: String,
-    /// Content.
-    pub text: String,
-}
+use laxity_deploy::{
+    CellPlan, CgroupVersion, Confinement, DeployPlan, Flag, INTERRUPT_PRIORITY, PLAN_FILE, Reservation,
+    Scheduling, ThreadPlan, VERSION,
+};
+use laxity_model::{CpuList, Diagnostic, OutputDirectory, Result, ShownPath as _, TaskSet};
+use laxity_run::{Hierarchy, Plan, PlannedTask, Policy};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Name of the directory of files to deploy with.
+pub const DEPLOY_DIRECTORY: &str = "deploy";
+/// A plan of more bytes than this is none.
+const PLAN_BYTES_MAX: u64 = 64 << 20;
 
 /// Where it is deployed: on the machine it was measured on.
 #[derive(Debug, Clone, Copy)]
@@ -24,239 +27,215 @@ pub struct Host<'a> {
     pub hierarchy: Option<&'a Hierarchy>,
     /// Every CPU of the machine.
     pub machine: &'a CpuList,
+    /// Whether the kernel handles interrupts in threads of SCHED_FIFO 50.
+    pub interrupt_threads: bool,
 }
 
-/// The files that deploy `plan`.
-pub fn files(set: &TaskSet, scheduler: Scheduler, plan: &Plan, host: &Host<'_>) -> Vec<DeployFile> {
-    let stem = format!("{}-{scheduler}", file_name(set.name()));
-    let mut files = vec![DeployFile { name: format!("{stem}.sh"), text: script(set, scheduler, plan, host) }];
-    if plan.tasks.iter().all(|task| matches!(task.policy, Policy::Fifo { .. })) {
-        let units: Vec<String> = plan.tasks.iter().map(|task| unit(set, scheduler, task)).collect();
-        files.push(DeployFile { name: format!("{stem}.service.txt"), text: units.join("\n") });
-    }
-    files
+/// The scheduler by its name and in words; whether it is a policy that has to be attached.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a> {
+    pub name: &'a str,
+    pub description: &'a str,
 }
 
-fn file_name(text: &str) -> String {
-    text.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' }).collect()
-}
-
-/// A shell variable for a task's program.
-fn variable(task: &PlannedTask) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    format!("TASK_{}_{}", task.id + 1, task.name.chars().map(plain).collect::<String>())
-}
-
-fn script(set: &TaskSet, scheduler: Scheduler, plan: &Plan, host: &Host<'_>) -> String {
-    let mut text = format!(
-        "#!/bin/sh\n\
-         # shellcheck disable=SC2086 # a TASK_* may be a program with its arguments\n\
-         # Starts task set {} under {scheduler}: {}.\n\
-         # Run as root. Set each TASK_* to the task's program. A program ends a job by sleeping until its next\n\
-         # release (clock_nanosleep with TIMER_ABSTIME) or by sched_yield.\n\
-         set -eu\n\n",
-        comment(set.name()),
-        scheduler.description()
-    );
-    for task in &plan.tasks {
-        let name = variable(task);
-        let _ = writeln!(text, ": \"${{{name}:?set {name} to the program of task {}}}\"", quoted(&task.name));
-    }
-    let homes = if plan.confinement == Confinement::Cpusets {
-        cells(&mut text, plan, host)
-    } else {
-        vec![None; plan.cells.len()]
-    };
-    text.push_str("\n# Tasks\n");
-    for (cell, home) in plan.cells.iter().zip(homes) {
-        for task in cell.tasks.iter().map(|&at| &plan.tasks[at]) {
-            let _ = writeln!(text, "{}", start(task, cell, home.as_deref()));
-        }
-    }
-    text.push_str("wait\n");
-    text
-}
-
-fn comment(text: &str) -> String {
-    shown(text).into_owned()
-}
-
-/// A name in a setting of systemd, which reads `%` as the beginning of something else.
-fn description(text: &str) -> String {
-    comment(text).replace('%', "%%")
-}
-
-/// A name inside double quotes of an error message: harmless characters only.
-fn quoted(text: &str) -> String {
-    text.chars().map(|c| if c.is_alphanumeric() || " -_.()#".contains(c) { c } else { '_' }).collect()
-}
-
-/// Writes the commands that make the cells, as the runner made them; the cgroup of each.
-fn cells(text: &mut String, plan: &Plan, host: &Host<'_>) -> Vec<Option<String>> {
-    let _ = match host.hierarchy {
-        Some(Hierarchy::V1(base)) => {
-            writeln!(text, "\n# Exclusive cpusets (cgroup v1)\nbase={}", shell_word(&base.to_string_lossy()))
-        }
-        Some(Hierarchy::V2(base)) => {
-            writeln!(
-                text,
-                "\n# Partitions (cgroup v2)\nbase={}\necho +cpuset > $base/cgroup.subtree_control",
-                shell_word(&base.to_string_lossy())
-            )
-        }
-        None => return vec![None; plan.cells.len()],
-    };
-    if let Some(Hierarchy::V1(_)) = host.hierarchy {
-        let homes: Vec<Option<String>> = plan.cells.iter().map(|cell| Some(v1_cell(text, cell))).collect();
-        text.push_str("echo 0 > $base/cpuset.sched_load_balance\n");
-        return homes;
-    }
+/// What to set so that `set` runs as planned.
+pub fn plan_of(set: &TaskSet, scheduler: Named<'_>, plan: &Plan, host: &Host<'_>) -> DeployPlan {
+    let confinement = confinement(plan, host);
     let stays = laxity_run::remainder(&plan.cells, host.machine);
-    let home = |(number, cell): (usize, &Cell)| {
-        // The last cell is what the partitions leave to the root.
-        Some(if stays == Some(number) { "$base".to_owned() } else { v2_cell(text, cell) })
-    };
-    plan.cells.iter().enumerate().map(home).collect()
-}
-
-fn v1_cell(text: &mut String, cell: &Cell) -> String {
-    let home = format!("$base/rt-{}", cell.cpus);
-    let nodes = if cell.memory_nodes.is_empty() {
-        "cat $base/cpuset.effective_mems".to_owned()
-    } else {
-        format!("echo {}", cell.memory_nodes)
-    };
-    let _ = writeln!(
-        text,
-        "mkdir -p {home}\necho {} > {home}/cpuset.cpus\n{nodes} > {home}/cpuset.mems\necho 1 > {home}/cpuset.cpu_exclusive",
-        cell.cpus
-    );
-    home
-}
-
-fn v2_cell(text: &mut String, cell: &Cell) -> String {
-    let home = format!("$base/rt-{}", cell.cpus);
-    let _ = writeln!(text, "mkdir -p {home}\necho {} > {home}/cpuset.cpus", cell.cpus);
-    if !cell.memory_nodes.is_empty() {
-        let _ = writeln!(text, "echo {} > {home}/cpuset.mems", cell.memory_nodes);
+    let name = laxity_deploy::file_name(set.name());
+    let cells: Vec<CellPlan> = plan
+        .cells
+        .iter()
+        .enumerate()
+        .map(|(at, cell)| CellPlan {
+            cpus: cell.cpus.clone(),
+            memory_nodes: cell.memory_nodes.clone(),
+            cgroup: match &confinement {
+                Confinement::Cpusets { version: CgroupVersion::V2, base } if stays == Some(at) => {
+                    Some(base.clone())
+                }
+                Confinement::Cpusets { base, .. } => {
+                    Some(format!("{}/laxity-deploy-{name}-{at}", base.trim_end_matches('/')))
+                }
+                _ => None,
+            },
+        })
+        .collect();
+    let comms = laxity_deploy::comms(plan.tasks.iter().map(|task| task.name.as_str()));
+    let cell_of = |at: usize| plan.cells.iter().position(|cell| cell.tasks.contains(&at)).unwrap_or_default();
+    let threads: Vec<ThreadPlan> = plan
+        .tasks
+        .iter()
+        .zip(comms)
+        .enumerate()
+        .map(|(at, (task, comm))| thread(set, task, comm, cell_of(at), &plan.cells[cell_of(at)].cpus))
+        .collect();
+    DeployPlan {
+        version: VERSION,
+        task_set: set.name().to_owned(),
+        scheduler: scheduler.name.to_owned(),
+        description: scheduler.description.to_owned(),
+        machine_cpus: host.machine.clone(),
+        warnings: warnings(&threads, host.interrupt_threads),
+        confinement,
+        cells,
+        threads,
+        attached: plan.attachment.as_ref().map(|_| scheduler.name.to_owned()),
+        notes: plan.notes.clone(),
     }
-    let _ = writeln!(text, "echo root > {home}/cpuset.cpus.partition");
-    home
 }
 
-fn start(task: &PlannedTask, cell: &Cell, home: Option<&str>) -> String {
-    let enter = home
-        .map(|home| format!("sh -c 'echo $$ > \"$0\"/cgroup.procs && exec \"$@\"' {home} "))
-        .unwrap_or_default();
-    // SCHED_DEADLINE refuses a mask narrower than the cell; others need one where no cpuset confines them so.
-    let pinned = home.is_none() || task.affinity != cell.cpus;
-    let pin = if pinned && !matches!(task.policy, Policy::Deadline { .. }) {
-        format!("taskset -c {} ", task.affinity)
-    } else {
-        String::new()
+fn confinement(plan: &Plan, host: &Host<'_>) -> Confinement {
+    match (plan.confinement, host.hierarchy) {
+        (laxity_run::Confinement::WholeMachine, _) => Confinement::WholeMachine,
+        (laxity_run::Confinement::Cpusets, Some(Hierarchy::V1(base))) => {
+            Confinement::Cpusets { version: CgroupVersion::V1, base: base.to_string_lossy().into_owned() }
+        }
+        (laxity_run::Confinement::Cpusets, Some(Hierarchy::V2(base))) => {
+            Confinement::Cpusets { version: CgroupVersion::V2, base: base.to_string_lossy().into_owned() }
+        }
+        // No run was possible in cpusets where there are none.
+        _ => Confinement::AffinityMasks,
+    }
+}
+
+fn thread(set: &TaskSet, task: &PlannedTask, comm: String, cell: usize, cpus: &CpuList) -> ThreadPlan {
+    let scheduling = scheduling(task.policy);
+    ThreadPlan {
+        task: task.name.clone(),
+        comm,
+        scheduling,
+        flags: vec![Flag::ResetOnFork],
+        // SCHED_DEADLINE refuses a mask narrower than the cell.
+        cpus: if scheduling.is_deadline() { cpus.clone() } else { task.affinity.clone() },
+        cell,
+        why: set.tasks().get(task.id).map_or_else(Vec::new, |of| why(of, scheduling)),
+    }
+}
+
+fn scheduling(policy: Policy) -> Scheduling {
+    let reservation = |runtime: laxity_model::Duration, deadline: laxity_model::Duration, period: laxity_model::Duration| {
+        Reservation { runtime_ns: runtime.as_ns(), deadline_ns: deadline.as_ns(), period_ns: period.as_ns() }
     };
-    format!("{enter}{pin}{} ${} &", chrt(task.policy), variable(task))
-}
-
-fn chrt(policy: Policy) -> String {
-    let class = if matches!(policy, Policy::Ext { .. }) { "ext" } else { "deadline" };
     match policy {
-        Policy::Deadline { runtime, deadline, period } | Policy::Ext { runtime, deadline, period } => {
-            format!(
-                "chrt --reset-on-fork --{class} --sched-runtime {} --sched-deadline {} --sched-period {} 0",
-                runtime.as_ns(),
-                deadline.as_ns(),
-                period.as_ns()
-            )
+        Policy::Other => Scheduling::Other { nice: 0, slice_ns: None },
+        Policy::Fifo { priority } => Scheduling::Fifo { priority },
+        Policy::Deadline { runtime, deadline, period } => {
+            Scheduling::Deadline(reservation(runtime, deadline, period))
         }
-        Policy::Fifo { priority } => format!("chrt --reset-on-fork --fifo {priority}"),
-        Policy::Other => "chrt --other 0".into(),
+        Policy::Ext { runtime, deadline, period } => Scheduling::Ext(reservation(runtime, deadline, period)),
     }
 }
 
-fn unit(set: &TaskSet, scheduler: Scheduler, task: &PlannedTask) -> String {
-    let Policy::Fifo { priority } = task.policy else { return String::new() };
-    let name = file_name(&task.name);
-    format!(
-        "# /etc/systemd/system/{name}.service\n\
-         [Unit]\n\
-         Description=Task {} of {} under {scheduler}\n\n\
-         [Service]\n\
-         ExecStart=/path/to/{name}\n\
-         CPUSchedulingPolicy=fifo\n\
-         CPUSchedulingPriority={priority}\n\
-         CPUSchedulingResetOnFork=true\n\
-         CPUAffinity={}\n\
-         LimitMEMLOCK=infinity\n\n\
-         [Install]\n\
-         WantedBy=multi-user.target\n",
-        description(&task.name),
-        description(set.name()),
-        task.affinity
-    )
+/// Why a reservation is not C, D and T as the task set has them.
+fn why(task: &laxity_model::Task, scheduling: Scheduling) -> Vec<String> {
+    let Some(of) = scheduling.reservation() else { return Vec::new() };
+    let mut why = Vec::new();
+    let (wcet, deadline, period) = (task.wcet, task.deadline_rel, task.period());
+    if of.runtime_ns > wcet.as_ns() {
+        let more = laxity_model::Duration::from_ns(of.runtime_ns - wcet.as_ns());
+        why.push(format!(
+            "the runtime is C = {wcet} and {more}: the kernel also charges what it takes to switch, and time that a hypervisor steals"
+        ));
+    }
+    if of.period_ns < period.as_ns() && deadline < period {
+        why.push(format!(
+            "the period is less than T = {period} (7/8 of it, and not less than D) because D < T: a late wake-up would else \
+             delay all later jobs"
+        ));
+    }
+    why
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::process::Command;
+fn warnings(threads: &[ThreadPlan], interrupt_threads: bool) -> Vec<String> {
+    let above: Vec<&ThreadPlan> = threads
+        .iter()
+        .filter(|thread| thread.scheduling.priority().is_some_and(|priority| priority > INTERRUPT_PRIORITY))
+        .collect();
+    let Some(first) = above.first().filter(|_| interrupt_threads) else { return Vec::new() };
+    let who = match above.len() {
+        1 => format!("`{}` has a priority", first.task),
+        more => format!("`{}` and {} others have priorities", first.task, more - 1),
+    };
+    vec![format!(
+        "{who} above {INTERRUPT_PRIORITY}, that of this kernel's interrupt threads: while they run, no device's interrupt is handled \
+         on their CPUs, also those that they wait for. Move the interrupts to other CPUs, or raise the threads `irq/N-DEVICE` that \
+         are needed above them with `chrt --fifo --pid 99 TID`"
+    )]
+}
 
-    /// What a shell makes of a script.
-    fn of_shell(script: &str) -> String {
-        let ended = Command::new("sh").args(["-c", script]).output().expect("a shell");
-        String::from_utf8(ended.stdout).expect("UTF-8") + &String::from_utf8(ended.stderr).expect("UTF-8")
+/// Whether the kernel handles interrupts in threads: PREEMPT_RT, or `threadirqs`.
+pub fn has_interrupt_threads(root: &Path) -> bool {
+    let read = |file: &str| fs::read_to_string(root.join(file)).unwrap_or_default();
+    read("sys/kernel/realtime").trim() == "1"
+        || read("proc/cmdline").split_whitespace().any(|word| word == "threadirqs")
+}
+
+/// Writes the files of each plan into the results directory.
+pub fn write(results: &Path, plans: &[DeployPlan]) -> Result<()> {
+    let folder = OutputDirectory::open(results)?.subdirectory(DEPLOY_DIRECTORY)?;
+    let names = laxity_deploy::file_names(plans.iter().map(|plan| plan.task_set.as_str()));
+    for (plan, name) in plans.iter().zip(names) {
+        let tree = if plans.len() == 1 { folder.clone() } else { folder.subdirectory(&name)? };
+        write_tree(&tree, plan)?;
     }
+    Ok(())
+}
 
-    /// What is deployed of given priorities is the plan: equal ones are equal, in the script and in the units.
-    #[test]
-    fn given_priorities_are_deployed_in_their_order() {
-        use laxity_model::{Duration, OnMiss, Task};
-        use laxity_run::{BudgetMargin, KernelLimits, PlanOptions};
-        let task = |name: &str, priority| Task {
-            priority: Some(priority),
-            ..Task::periodic(name, Duration::from_ms(1), Duration::from_ms(10))
+/// Writes the files of a plan into a directory.
+pub fn write_tree(tree: &OutputDirectory, plan: &DeployPlan) -> Result<()> {
+    for file in laxity_deploy::files(plan) {
+        let folder = match file.folder {
+            Some(folder) => tree.subdirectory(folder)?,
+            None => tree.clone(),
         };
-        let set = TaskSet::new("arm", vec![task("a", 7), task("b", 3), task("c", 7)]).expect("valid");
-        let scheduler: Scheduler = "g-fp".parse().expect("a scheduler");
-        let machine = CpuList::first(2);
-        let cell = Cell { cpus: machine.clone(), tasks: vec![0, 1, 2], memory_nodes: CpuList::default() };
-        let options = PlanOptions {
-            duration: Duration::from_ms(100),
-            grace: None,
-            on_miss: OnMiss::Continue,
-            busy: 0,
-            budget_margin: BudgetMargin::default(),
-            seed: 0,
-        };
-        let plan = laxity_run::plan(&set, scheduler, &[cell], &machine, KernelLimits::default(), options);
-        let plan = plan.expect("fits");
-        let files = files(&set, scheduler, &plan, &Host { hierarchy: None, machine: &machine });
-        let [script, units] = &files[..] else { panic!("{files:?}") };
-        assert_eq!((script.name.as_str(), units.name.as_str()), ("arm-g-fp.sh", "arm-g-fp.service.txt"));
-        assert!(script.text.contains("given priorities"), "{}", script.text);
-        for (priority, count) in [(98, 1), (97, 2), (96, 0)] {
-            let of = |text: &str, setting: &str| text.matches(&format!("{setting}{priority}")).count();
-            assert_eq!(of(&script.text, "chrt --reset-on-fork --fifo "), count, "{}", script.text);
-            assert_eq!(of(&units.text, "CPUSchedulingPriority="), count, "{}", units.text);
-        }
+        folder.write(&file.name, file.text.as_bytes())?;
     }
+    Ok(())
+}
 
-    /// Where names of sets and tasks are in a script, a shell does nothing with them.
-    #[test]
-    fn names_are_no_commands() {
-        for name in [
-            "$(echo done >&2)",
-            "`echo done >&2`",
-            "\"; echo done; \"",
-            "a\necho done",
-            "'\\",
-            "x}; echo done",
-            "../../x & echo done",
-        ] {
-            assert_eq!(of_shell(&format!("# {}\n: \"{}\"\n", comment(name), quoted(name))), "", "{name}");
-            let file = file_name(name);
-            assert_eq!(of_shell(&format!("printf %s {file}")), file);
-            assert!(!file.contains('/') && !file.contains('%'), "{name}: {file}");
-        }
+/// The plans in a results directory, by the paths of their files.
+///
+/// # Errors
+///
+/// One of them cannot be read or is none.
+pub fn plans_in(results: &Path) -> Result<Vec<(PathBuf, DeployPlan)>> {
+    let folder = results.join(DEPLOY_DIRECTORY);
+    let mut paths = vec![folder.join(PLAN_FILE)];
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+    let mut below: Vec<PathBuf> = entries.map(|entry| entry.path().join(PLAN_FILE)).collect();
+    below.sort();
+    paths.append(&mut below);
+    let found = paths.into_iter().filter(|path| path.is_file());
+    found.map(|path| Ok((path.clone(), read_plan(&path)?))).collect()
+}
+
+/// The JSON Schema of a plan; published as `schemas/deploy-plan.schema.json`.
+pub fn schema() -> serde_json::Value {
+    schema_of(&schemars::schema_for!(DeployPlan), "deploy-plan")
+}
+
+/// A schema as it is published under a name.
+pub fn schema_of(schema: &schemars::Schema, name: &str) -> serde_json::Value {
+    let mut schema = schema.clone();
+    schema.insert("$id".into(), format!("https://laxity-rt.github.io/schemas/{name}.schema.json").into());
+    schema.insert("title".into(), format!("laxity {}", name.replace('-', " ")).into());
+    schema.to_value()
+}
+
+/// A plan by its file.
+///
+/// # Errors
+///
+/// It cannot be read or is none.
+pub fn read_plan(path: &Path) -> Result<DeployPlan> {
+    let cannot = |error: std::io::Error| {
+        Diagnostic::usage(format!("cannot read {}: {error}", path.shown()))
+            .hint("name a results directory, or its deploy/plan.json")
+    };
+    if fs::metadata(path).map_err(cannot)?.len() > PLAN_BYTES_MAX {
+        return Err(Diagnostic::usage(format!("{} is too long for a plan", path.shown())));
     }
+    let text = fs::read_to_string(path).map_err(cannot)?;
+    DeployPlan::from_json(&text).map_err(|error| error.context(path.shown().to_string()))
 }

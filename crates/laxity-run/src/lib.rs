@@ -51,7 +51,7 @@ pub use plan::{
     PlannedTask, PolicyOptions, TASK_PRIORITY_MAX, plan, plan_policy,
 };
 pub use runtime_dir::{MachineLock, existing_state_directory, state_directory};
-pub use sched::{Policy, set_affinity, set_policy};
+pub use sched::{Attributes, Policy, affinity, attributes, set_affinity, set_policy};
 pub use sharing::SharedPart;
 pub use standing::{Standing, is_kernel_thread};
 

@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod check;
 mod compare;
+pub mod deployed;
 pub mod diff;
 pub mod doctor;
 pub mod exec;
@@ -22,8 +23,6 @@ mod simulate;
 pub mod study;
 mod verify;
 pub mod vm;
-
-pub use report::DEPLOY_DIRECTORY;
 
 use crate::arguments::{Command, ImportArguments, RunningArguments};
 use crate::experiment::{Below, Finished, Settings};
@@ -54,6 +53,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::List(arguments) => list::list(&arguments),
         Command::Init(arguments) => init::init(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Deployed(arguments) => deployed::deployed(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Schema(arguments) => schema::schema(&arguments),
         Command::Settings(arguments) => settings::settings(&arguments),

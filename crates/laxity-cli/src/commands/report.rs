@@ -6,7 +6,8 @@ use crate::arguments::ReportArguments;
 use crate::overheads::{self, RunOverheads};
 use crate::progress::Phase;
 use crate::simulation::views::{Shown, Views};
-use crate::{output, simulation};
+use crate::{deploy, output, simulation};
+use laxity_deploy::DeployPlan;
 use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown_json};
 use laxity_oracle::Verdict;
 use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
@@ -17,14 +18,14 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Name of the directory of files to deploy with.
-pub const DEPLOY_DIRECTORY: &str = "deploy";
 /// Name of the file that `--json` prints too.
 pub const SUMMARY_FILE: &str = "summary.json";
 /// Name of the file in which a person says what the results mean; shown in the report.
 const READING_FILE: &str = "notes.md";
-/// More deployment files than this would drown a page.
-const DEPLOY_TEXTS_MAX: usize = 4;
+/// The files of a deployment that the page shows whole; its README names the others.
+const DEPLOY_TEXTS: [&str; 2] = ["README.md", "start.sh"];
+/// More deployments than this would drown a page.
+const DEPLOYMENTS_MAX: usize = 4;
 
 /// What `--json` of run, simulate, compare and report prints.
 #[derive(Serialize, JsonSchema)]
@@ -42,6 +43,8 @@ pub struct Answer<'a> {
     schedules: Vec<RunSchedule<'a>>,
     /// What is proven of each set under each scheduler, whatever is measured (`compare`).
     analysis: &'a [AnalysisRecord],
+    /// What to set for the threads of each set under what was recommended; each is in the results, deploy/plan.json.
+    what_to_set: &'a [DeployPlan],
     /// What scheduling cost in the kernel, run by run, where that was recorded.
     overheads: &'a [RunOverheads],
     /// The results directory; null if nothing was written.
@@ -88,6 +91,7 @@ impl<'a> Answer<'a> {
             verdicts: verdicts.iter().map(|(run, verdict)| RunVerdict { run: *run, verdict }).collect(),
             analysis: report.analysis(),
             schedules: report.runs().iter().filter_map(schedule).collect(),
+            what_to_set: report.plans(),
             overheads,
             results: results.map(|directory| directory.to_string_lossy().into_owned()),
         }
@@ -178,7 +182,9 @@ pub fn publish(
     json: bool,
     tables: bool,
 ) -> Result<Found> {
-    let report = report.with_deploy(deploy_texts(directory));
+    let plans = deploy::plans_in(directory)?;
+    let texts = deploy_texts(directory, &plans);
+    let report = report.with_deploy(texts).with_plans(plans.into_iter().map(|(_, plan)| plan).collect());
     let report = match laxity_trace::runs_with_events(directory)?.is_empty() {
         true => report,
         false => report.with_schedules(directory)?,
@@ -253,21 +259,19 @@ fn style() -> TextStyle {
     }
 }
 
-/// The deployment files of a results directory, by name.
-fn deploy_texts(directory: &Path) -> Vec<DeployText> {
-    let Ok(entries) = std::fs::read_dir(directory.join(DEPLOY_DIRECTORY)) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    let text = |path: PathBuf| {
-        let title = path.file_name()?.to_str()?.to_owned();
-        let scheduler = laxity_model::Scheduler::ALL.iter().find(|s| title.contains(&format!("-{s}.")))?;
-        Some(DeployText {
-            scheduler: scheduler.name().to_owned(),
-            title,
-            text: std::fs::read_to_string(&path).ok()?,
-        })
-    };
-    paths.into_iter().filter_map(text).take(DEPLOY_TEXTS_MAX).collect()
+/// The files of each deployment that are shown whole.
+fn deploy_texts(directory: &Path, plans: &[(PathBuf, DeployPlan)]) -> Vec<DeployText> {
+    let mut texts = Vec::new();
+    for (path, plan) in plans.iter().take(DEPLOYMENTS_MAX) {
+        let folder = path.parent().unwrap_or(directory);
+        for name in DEPLOY_TEXTS {
+            let file = folder.join(name);
+            let Ok(text) = std::fs::read_to_string(&file) else { continue };
+            let title = file.strip_prefix(directory).unwrap_or(&file).shown().to_string();
+            texts.push(DeployText { scheduler: plan.scheduler.clone(), title, text });
+        }
+    }
+    texts
 }
 
 /// The JSON Schema of [`Answer`]; published as `schemas/answer.schema.json`.

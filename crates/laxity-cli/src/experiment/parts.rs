@@ -2,13 +2,12 @@
 
 use super::Settings;
 use super::placing::{Placed, Placements, Placing};
-use crate::commands::DEPLOY_DIRECTORY;
 use crate::deploy;
 use crate::interrupt;
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
 use laxity_model::{
-    CpuList, Diagnostic, Failure, OutputDirectory, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    CpuList, Diagnostic, Failure, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
     TaskKind, TaskSet, Utilization,
 };
 use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
@@ -239,14 +238,24 @@ impl Deployment {
     /// Writes into the results directory `path` what it takes to deploy each set under the scheduler of this name.
     pub fn write(&self, path: &Path, sets: &[TaskSet], scheduler: &str) -> Result<()> {
         let machine = laxity_run::online_cpus()?;
-        let host = deploy::Host { hierarchy: self.capabilities.cpusets.as_ref().ok(), machine: &machine };
+        let host = deploy::Host {
+            hierarchy: self.capabilities.cpusets.as_ref().ok(),
+            machine: &machine,
+            interrupt_threads: deploy::has_interrupt_threads(Path::new("/")),
+        };
+        let mut plans = Vec::new();
         for part in self.parts.iter().filter(|part| part.scheduler.name == scheduler) {
-            let (Ok(plan), Some(linux)) = (&part.plan, part.scheduler.linux()) else { continue };
-            let folder = OutputDirectory::open(path)?.subdirectory(DEPLOY_DIRECTORY)?;
-            for file in deploy::files(&sets[part.set], linux, plan, &host) {
-                folder.write(&file.name, file.text.as_bytes())?;
-            }
+            let Ok(plan) = &part.plan else { continue };
+            let description = match part.scheduler.linux() {
+                Some(linux) => linux.description(),
+                None => part.scheduler.scheduler.description(),
+            };
+            let named = deploy::Named { name: &part.scheduler.name, description: &description };
+            plans.push(deploy::plan_of(&sets[part.set], named, plan, &host));
         }
-        Ok(())
+        match plans.is_empty() {
+            true => Ok(()),
+            false => deploy::write(path, &plans),
+        }
     }
 }
