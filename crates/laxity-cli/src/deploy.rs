@@ -114,7 +114,9 @@ fn thread(set: &TaskSet, task: &PlannedTask, comm: String, cell: usize, cpus: &C
 }
 
 fn scheduling(policy: Policy) -> Scheduling {
-    let reservation = |runtime: laxity_model::Duration, deadline: laxity_model::Duration, period: laxity_model::Duration| {
+    let reservation = |runtime: laxity_model::Duration,
+                       deadline: laxity_model::Duration,
+                       period: laxity_model::Duration| {
         Reservation { runtime_ns: runtime.as_ns(), deadline_ns: deadline.as_ns(), period_ns: period.as_ns() }
     };
     match policy {

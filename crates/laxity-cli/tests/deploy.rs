@@ -24,7 +24,10 @@ fn can_deploy() -> bool {
         eprintln!("SKIPPED: real-time scheduling needs root");
         return false;
     }
-    match ["chrt", "taskset", "flock", "setsid"].iter().find(|tool| Command::new(tool).arg("--version").output().is_err()) {
+    match ["chrt", "taskset", "flock", "setsid"]
+        .iter()
+        .find(|tool| Command::new(tool).arg("--version").output().is_err())
+    {
         Some(tool) => {
             eprintln!("SKIPPED: there is no {tool}");
             false
@@ -122,7 +125,8 @@ fn text(output: &Output) -> String {
 
 fn answer(output: &Output) -> Value {
     let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(output)));
-    let schema = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/deployed.schema.json"));
+    let schema =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schemas/deployed.schema.json"));
     let schema: Value = serde_json::from_str(&schema.expect("published")).expect("JSON");
     jsonschema::validator_for(&schema).expect("a schema").validate(&answer).expect("as published");
     answer
@@ -154,7 +158,12 @@ fn partitioned(name: &str, scheduling: impl Fn(u32) -> Scheduling) -> Option<Dep
         [0, 1].map(|which| thread(&format!("task {which} on {cpu}"), scheduling(which), &cpu.to_string(), at))
     });
     let mut plan = plans::plan(Confinement::Cpusets { version, base: base.clone() }, &[], threads.collect());
-    Some(DeployPlan { task_set: name.to_owned(), cells, machine_cpus: machine, ..std::mem::replace(&mut plan, plans::fifo()) })
+    Some(DeployPlan {
+        task_set: name.to_owned(),
+        cells,
+        machine_cpus: machine,
+        ..std::mem::replace(&mut plan, plans::fifo())
+    })
 }
 
 fn budgets(which: u32) -> Scheduling {
@@ -169,7 +178,9 @@ fn the_script_starts_reads_back_and_puts_back() {
     let _machine = machine();
     let Some(_lock) = lock() else { return };
     let fifo = |which| Scheduling::Fifo { priority: 10 + which };
-    for (name, scheduling) in [("deploy-test-fifo", &fifo as &dyn Fn(u32) -> Scheduling), ("deploy-test-edf", &budgets)] {
+    for (name, scheduling) in
+        [("deploy-test-fifo", &fifo as &dyn Fn(u32) -> Scheduling), ("deploy-test-edf", &budgets)]
+    {
         let Some(plan) = partitioned(name, scheduling) else { return };
         let place = Place::of(plan);
         let before = HostState::now();
@@ -190,7 +201,12 @@ fn the_script_starts_reads_back_and_puts_back() {
         assert!(HostState::now() == during && place.deployed(&[]).status.success());
         let status = place.call(&["status"]);
         assert!(status.status.success(), "{}", text(&status));
-        assert_eq!(text(&status).matches(place.plan.threads[0].scheduling.policy()).count(), threads.len(), "{}", text(&status));
+        assert_eq!(
+            text(&status).matches(place.plan.threads[0].scheduling.policy()).count(),
+            threads.len(),
+            "{}",
+            text(&status)
+        );
         // What is changed is seen.
         let pid = threads[0]["found"][0]["pid"].to_string();
         assert!(Command::new("chrt").args(["--other", "--pid", "0", &pid]).status().expect("chrt").success());
@@ -203,7 +219,11 @@ fn the_script_starts_reads_back_and_puts_back() {
         assert_eq!(place.call(&["stop"]).status.code(), Some(1), "nothing is left to stop");
         let missing = place.deployed(&[]);
         assert_eq!(missing.status.code(), Some(1));
-        assert!(text(&missing).contains("0 of 4 threads") && text(&missing).contains("missing"), "{}", text(&missing));
+        assert!(
+            text(&missing).contains("0 of 4 threads") && text(&missing).contains("missing"),
+            "{}",
+            text(&missing)
+        );
     }
 }
 
@@ -216,7 +236,8 @@ fn a_start_that_fails_says_which_thread_and_puts_back() {
     let _machine = machine();
     let Some(_lock) = lock() else { return };
     // The second thread of each CPU asks for more than there is.
-    let much = |which: u32| Scheduling::Deadline(reservation(u64::from(which) * 90_000 + 9_000, 100_000, 100_000));
+    let much =
+        |which: u32| Scheduling::Deadline(reservation(u64::from(which) * 90_000 + 9_000, 100_000, 100_000));
     let Some(plan) = partitioned("deploy-test-much", much) else { return };
     let place = Place::of(plan);
     let before = HostState::now();
@@ -233,12 +254,20 @@ fn a_start_that_fails_says_which_thread_and_puts_back() {
     gone.env("TASK_3_TASK_0_ON_1", "/no such/program");
     let gone = place.ended(gone);
     assert_eq!(gone.status.code(), Some(2), "{}", text(&gone));
-    assert!(text(&gone).contains("task 3 (task 0 on 1): there is no program /no such/program"), "{}", text(&gone));
+    assert!(
+        text(&gone).contains("task 3 (task 0 on 1): there is no program /no such/program"),
+        "{}",
+        text(&gone)
+    );
     let mut ends = place.script(&["start"]);
     ends.env("TASK_3_TASK_0_ON_1", "/bin/false");
     let ends = place.ended(ends);
     assert_eq!(ends.status.code(), Some(3), "{}", text(&ends));
-    assert!(text(&ends).contains("task 3 (task 0 on 1): it ended at once, with exit code 1"), "{}", text(&ends));
+    assert!(
+        text(&ends).contains("task 3 (task 0 on 1): it ended at once, with exit code 1"),
+        "{}",
+        text(&ends)
+    );
     assert_eq!(HostState::now(), before);
 }
 
@@ -305,18 +334,25 @@ fn programs(place: &Place) -> Vec<(&'static str, Command)> {
          threading.Event().wait()\n\nfor name in [{list}]:\n    threading.Thread(target=thread, args=(name,)).start()\n"
     );
     let mut programs = Vec::new();
-    let mut compiled = |language: &'static str, source: &str, text: String, compiler: &str, words: &[&str]| {
-        let folder = place.path(language);
-        fs::write(folder.join(source), text).expect("written");
-        match Command::new(compiler).args(words).current_dir(&folder).output() {
-            Ok(made) => {
-                assert!(made.status.success(), "{}", text_of(&made));
-                programs.push((language, Command::new(folder.join("program"))));
+    let mut compiled =
+        |language: &'static str, source: &str, text: String, compiler: &str, words: &[&str]| {
+            let folder = place.path(language);
+            fs::write(folder.join(source), text).expect("written");
+            match Command::new(compiler).args(words).current_dir(&folder).output() {
+                Ok(made) => {
+                    assert!(made.status.success(), "{}", text_of(&made));
+                    programs.push((language, Command::new(folder.join("program"))));
+                }
+                Err(error) => eprintln!("SKIPPED: {compiler}: {error}"),
             }
-            Err(error) => eprintln!("SKIPPED: {compiler}: {error}"),
-        }
-    };
-    compiled("c", "main.c", c, "cc", &["-Wall", "-Werror", "-pthread", "-o", "program", "main.c", "laxity_apply.c"]);
+        };
+    compiled(
+        "c",
+        "main.c",
+        c,
+        "cc",
+        &["-Wall", "-Werror", "-pthread", "-o", "program", "main.c", "laxity_apply.c"],
+    );
     compiled("rust", "main.rs", rust, "rustc", &["--edition", "2021", "-o", "program", "main.rs"]);
     fs::write(place.path("python/main.py"), python).expect("written");
     let mut command = Command::new("python3");
@@ -356,7 +392,11 @@ fn threads_are_as_planned(place: &Place) {
         assert!(read.status.success(), "{language}: {}", text(&read));
         let answer = answer(&read);
         for thread in answer["threads"].as_array().expect("a list") {
-            assert_eq!((&thread["state"], &thread["found"][0]["by"]), (&"as-planned".into(), &"name".into()), "{language}: {answer}");
+            assert_eq!(
+                (&thread["state"], &thread["found"][0]["by"]),
+                (&"as-planned".into(), &"name".into()),
+                "{language}: {answer}"
+            );
             assert_eq!(thread["found"][0]["pid"].to_string(), pid, "{language}");
         }
         // Without the process's number, its threads are found all the same.

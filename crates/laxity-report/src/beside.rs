@@ -12,7 +12,7 @@ use crate::number;
 use crate::study::{Configuration, Evidence, Measured, Study, by_reason, shown};
 use crate::table::{Column, Field, Table, Tone};
 use laxity_model::Duration;
-use laxity_trace::{Host, Job, Outcome, RunStatus, Sample};
+use laxity_trace::{Host, Job, RunStatus, Sample};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -262,13 +262,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn job(&mut self, twins: Twins<'a>, until_ns: u64) {
-        let missed = |job: &Job| match job.completed_ns() {
-            Some(finish) => finish > job.deadline_ns,
-            None => {
-                let counts = !matches!(job.outcome, Outcome::Skipped | Outcome::Ordinary);
-                counts && job.deadline_ns <= until_ns
-            }
-        };
+        let missed = |job: &Job| job.missed(until_ns);
         let key = (twins.set, twins.measured.task);
         match (missed(twins.measured), missed(twins.simulated)) {
             (true, false) => {

@@ -20,6 +20,7 @@ mod analysis;
 mod background;
 mod beside;
 mod caches;
+mod causes;
 mod cells;
 mod difference_text;
 mod disturbed;
@@ -42,6 +43,7 @@ mod verified;
 mod what_to_set;
 
 pub use beside::{Beside, Later, Pair, TaskCount};
+pub use causes::{CauseCount, MissCauses, TaskCauses};
 pub use number::{count, percent, significant, span_ns};
 pub use pages::{PageSection, PlainTable, StudyPage};
 pub use plot::{BarsFigure, LinesFigure, LinesPanel, LinesScale, Plot};
@@ -89,6 +91,7 @@ pub struct Report<'a> {
     set_recommendations: Vec<Recommendation>,
     cell_recommendations: Vec<Recommendation>,
     beside: Vec<Beside>,
+    causes: Vec<MissCauses>,
     deploy: Vec<DeployText>,
     to_set: Vec<DeployPlan>,
     reading: Option<String>,
@@ -120,6 +123,7 @@ impl<'a> Report<'a> {
             layout.cells.iter().map(|cell| recommend::recommend(&study, &cell.sets)).collect();
         Ok(Report {
             beside: beside::beside(&study),
+            causes: causes::causes(&study, &study.all_sets()),
             study,
             layout,
             recommendation,
@@ -209,6 +213,11 @@ impl<'a> Report<'a> {
     /// What was simulated beside what was measured, scheduler by scheduler.
     pub fn beside(&self) -> &[Beside] {
         &self.beside
+    }
+
+    /// Why deadlines were missed, configuration by configuration of those that were measured and missed.
+    pub fn causes(&self) -> &[MissCauses] {
+        &self.causes
     }
 
     /// The report as text: tables and the recommendation.

@@ -19,6 +19,9 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     if let Some(worst) = evidence_tables::worst_tasks(study, &all, evidence_tables::WORST_TASKS_MOST) {
         out += &format!("## {}\n\n{}\n", inline(&worst.caption), worst.markdown());
     }
+    if let Some(causes) = crate::causes::table(study, report.causes()) {
+        out += &format!("## {}\n\n{}\n", inline(&causes.caption), causes.markdown());
+    }
     if let Some(noise) = crate::disturbed::table(study, &report.recommendation) {
         out += &format!("## {}\n\n{}\n", inline(&noise.caption), noise.markdown());
     }

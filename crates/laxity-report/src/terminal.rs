@@ -3,7 +3,7 @@
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
 use crate::{
-    background, beside, caches, disturbed, evidence_tables, inflation, symbols, verified, what_to_set,
+    background, beside, caches, causes, disturbed, evidence_tables, inflation, symbols, verified, what_to_set,
 };
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 use laxity_model::shown;
@@ -66,6 +66,7 @@ fn brief(report: &Report<'_>, style: TextStyle) -> String {
     if evidence_tables::worst_tasks(study, &all, 1).is_none() {
         out += &format!("{}\n\n", evidence_tables::no_misses(study));
     }
+    out += &why_missed(report, style);
     if let Some(sentence) = verified::sentence(study) {
         out += &format!("{}\n", wrapped(&sentence, "", style));
     }
@@ -79,6 +80,23 @@ fn brief(report: &Report<'_>, style: TextStyle) -> String {
         out += &format!("\n{}", wrapped(&more, "", style));
     }
     out
+}
+
+/// A line for each configuration that missed: why.
+fn why_missed(report: &Report<'_>, style: TextStyle) -> String {
+    let lines = causes::lines(&report.causes);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: String = lines.iter().map(|line| hanging(line, style)).collect();
+    format!("{}\n{lines}\n", bold("Why deadlines were missed", style))
+}
+
+/// A name and what is said of it, with the words that follow under the first.
+fn hanging(line: &str, style: TextStyle) -> String {
+    let (name, rest) = line.split_once("  ").unwrap_or(("", line));
+    let lead = format!("  {name}{}", " ".repeat(line.len() - name.len() - rest.trim_start().len()));
+    wrapped(rest.trim_start(), &printable(&lead, style), style)
 }
 
 /// What the tasks are: a line for each set, of many the first.
@@ -110,6 +128,7 @@ fn hidden(report: &Report<'_>) -> Vec<Table> {
     let study = &report.study;
     let inflation = study.all_sets().into_iter().filter_map(|set| inflation::table(study, set));
     inflation
+        .chain(causes::table(study, &report.causes))
         .chain(disturbed::table(study, &report.recommendation))
         .chain(verified::table(study))
         .chain(beside::table(study, &report.beside))
@@ -151,8 +170,10 @@ fn everything(report: &Report<'_>, style: TextStyle) -> String {
             None => out += &format!("{}\n\n", evidence_tables::no_misses(study)),
         }
     }
-    for more in disturbed::table(study, &report.recommendation)
+    out += &why_missed(report, style);
+    for more in causes::table(study, &report.causes)
         .into_iter()
+        .chain(disturbed::table(study, &report.recommendation))
         .chain(verified::table(study))
         .chain(beside::table(study, &report.beside))
         .chain(caches::table(study))

@@ -289,6 +289,8 @@ mod tests {
                 violations,
             },
             notes: vec![],
+            causes: false,
+            budgets_used_up: vec![],
         }
     }
 

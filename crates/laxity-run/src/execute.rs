@@ -430,6 +430,7 @@ fn job(task: u32, index: u32, slot: &Slot, during: impl Fn(Count) -> Option<u64>
         deadline_ns: slot.deadline_ns.load(Relaxed),
         demand_ns: word(&slot.demand_ns),
         warm_ns: None,
+        cause: None,
         outcome,
         start_ns: word(&slot.start_ns),
         finish_ns,

@@ -70,6 +70,7 @@ fn run(tasks: usize, canned: Canned) -> Run {
         deadline_ns: (index + 1) * 10 * MS,
         demand_ns: Some(5 * MS),
         warm_ns: None,
+        cause: None,
         outcome: Outcome::Completed,
         start_ns: Some(index * 10 * MS),
         finish_ns: Some(index * 10 * MS + canned.response_ms * MS),

@@ -67,6 +67,7 @@ fn job(task: u32, index: u32, noise: u32) -> Job {
         deadline_ns: release_ns + 10_000_000,
         demand_ns: Some(1_000_000),
         warm_ns: None,
+        cause: None,
         outcome: Outcome::Completed,
         start_ns: Some(release_ns),
         finish_ns: Some(release_ns + response_ns),

@@ -17,6 +17,7 @@ mod job;
 mod jobs_file;
 mod machine;
 mod metrics;
+mod miss_cause;
 mod results;
 mod row_group;
 mod schedule;
@@ -47,6 +48,7 @@ pub use metrics::{
     SummaryBuilder, Tallies, Tardiness, TardinessHistogram, TaskSelection, TaskSummary, TaskTardiness,
     UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
 };
+pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{
     ALONE, BackgroundRecord, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results,
     Run, RunStatus,

@@ -167,7 +167,8 @@ fn told(plan: &DeployPlan, words: &[String]) -> Result<BTreeMap<usize, i32>> {
             let names: Vec<&str> = plan.threads.iter().map(|thread| thread.task.as_str()).collect();
             Names::of("task", &names).unknown(task)
         })?;
-        let pid: i32 = pid.parse().ok().filter(|pid| *pid > 0).ok_or_else(|| wrong("this is no number of a process"))?;
+        let pid: i32 =
+            pid.parse().ok().filter(|pid| *pid > 0).ok_or_else(|| wrong("this is no number of a process"))?;
         if told.insert(at, pid).is_some() {
             return Err(wrong("the task is named twice"));
         }
@@ -177,13 +178,15 @@ fn told(plan: &DeployPlan, words: &[String]) -> Result<BTreeMap<usize, i32>> {
 
 fn judged(plan: &DeployPlan, at: usize, found: Vec<FoundThread>) -> Result<ThreadAnswer> {
     let thread = &plan.threads[at];
-    let answer = |state, found, differences| ThreadAnswer { task: thread.task.clone(), state, found, differences };
+    let answer =
+        |state, found, differences| ThreadAnswer { task: thread.task.clone(), state, found, differences };
     let [one] = found[..] else {
         let state = if found.is_empty() { State::Missing } else { State::Several };
         return Ok(answer(state, found, Vec::new()));
     };
     let seen = observed(one.tid).map_err(|error| {
-        Diagnostic::environment(format!("cannot read how thread {} is scheduled: {error}", one.tid)).hint("run as root")
+        Diagnostic::environment(format!("cannot read how thread {} is scheduled: {error}", one.tid))
+            .hint("run as root")
     })?;
     Ok(match seen {
         None => answer(State::Missing, Vec::new(), Vec::new()),
@@ -218,7 +221,13 @@ fn text(answer: &Answer, interrupts: bool, width: u16) -> String {
                     for (at, one) in thread.differences.iter().enumerate() {
                         let first = |text: &str| if at == 0 { text.to_owned() } else { String::new() };
                         let (planned, found) = (one.planned.clone(), one.found.clone());
-                        rows.add_row([first(&task), first(&tids.join(", ")), one.what.to_owned(), planned, found]);
+                        rows.add_row([
+                            first(&task),
+                            first(&tids.join(", ")),
+                            one.what.to_owned(),
+                            planned,
+                            found,
+                        ]);
                     }
                 }
             }
@@ -229,7 +238,12 @@ fn text(answer: &Answer, interrupts: bool, width: u16) -> String {
         Some(found) if found.is_empty() => text += "No interrupt of a device reaches real-time CPUs.\n",
         Some(found) => {
             for one in found {
-                text += &format!("interrupt {} ({}) reaches CPUs {}\n", one.irq, one.devices.join(", "), one.cpus);
+                text += &format!(
+                    "interrupt {} ({}) reaches CPUs {}\n",
+                    one.irq,
+                    one.devices.join(", "),
+                    one.cpus
+                );
             }
         }
         None if interrupts => text += "Every CPU is a real-time CPU: interrupts have no other place.\n",

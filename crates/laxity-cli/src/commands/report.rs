@@ -10,7 +10,8 @@ use crate::{deploy, output, simulation};
 use laxity_deploy::DeployPlan;
 use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown_json};
 use laxity_oracle::Verdict;
-use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
+use laxity_report::timeline::Fates;
+use laxity_report::{Beside, DeployText, MissCauses, Recommendation, Report, TextStyle};
 use laxity_trace::{AnalysisRecord, Host, Kept, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -37,6 +38,8 @@ pub struct Answer<'a> {
     recommendation: &'a Recommendation,
     /// What was simulated beside what was measured, and where and why the two differ.
     beside: &'a [Beside],
+    /// Why deadlines were missed, by measured scheduler: one cause for each miss, as far as it was recorded.
+    causes: &'a [MissCauses],
     /// What the oracles say of the simulations that they watched (`--verify`); of real runs it is in `schedules`.
     verdicts: Vec<RunVerdict<'a>>,
     /// The schedules of real kernels that were recorded, and in numbers what the oracles say of them.
@@ -88,6 +91,7 @@ impl<'a> Answer<'a> {
             summary: report.summary(),
             recommendation: report.recommendation(),
             beside: report.beside(),
+            causes: report.causes(),
             verdicts: verdicts.iter().map(|(run, verdict)| RunVerdict { run: *run, verdict }).collect(),
             analysis: report.analysis(),
             schedules: report.runs().iter().filter_map(schedule).collect(),
@@ -141,12 +145,14 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
             .hint("simulate with `laxity simulate SET --events --out DIR`, or run with --record on"));
     }
     views.check(shown.len())?;
+    let jobs = laxity_trace::load(&arguments.directory)?;
     for (run, events) in &shown {
         let set = simulation::set_of(&manifest, run)?;
         let heading = (shown.len() > 1).then(|| heading(run, &set));
         let cpus = rows(&manifest.machine.cpus);
         let title = format!("{} on {}, repetition {}", run.scheduler, set.name(), run.repetition + 1);
-        views.show(&Shown { heading, title: &title, set: &set, cpus, events })?;
+        let fates = jobs.runs.iter().find(|of| of.id == run.id).and_then(Fates::of);
+        views.show(&Shown { heading, title: &title, set: &set, cpus, events, fates })?;
     }
     Ok(ExitCode::SUCCESS)
 }

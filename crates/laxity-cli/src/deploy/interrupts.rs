@@ -33,7 +33,9 @@ pub fn on(root: &Path, cpus: &CpuList) -> std::io::Result<Vec<Interrupt>> {
         devices.sort();
         let list = |file: &str| fs::read_to_string(path.join(file)).ok()?.trim().parse::<CpuList>().ok();
         // Where the kernel has it, what is in force.
-        let sent = list("effective_affinity_list").filter(|cpus| !cpus.is_empty()).or_else(|| list("smp_affinity_list"));
+        let sent = list("effective_affinity_list")
+            .filter(|cpus| !cpus.is_empty())
+            .or_else(|| list("smp_affinity_list"));
         let Some(sent) = sent.filter(|_| !devices.is_empty()) else { continue };
         if !sent.intersection(cpus).is_empty() {
             found.push(Interrupt { irq, devices, cpus: sent.to_string() });

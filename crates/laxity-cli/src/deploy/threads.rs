@@ -110,9 +110,8 @@ impl Threads {
 
     /// The processes of a unit that were not made by one of the unit's.
     fn in_unit(&self, unit: &str) -> Vec<FoundThread> {
-        let is_in = |process: &&Process| {
-            process.cgroups.iter().any(|path| path.split('/').any(|part| part == unit))
-        };
+        let is_in =
+            |process: &&Process| process.cgroups.iter().any(|path| path.split('/').any(|part| part == unit));
         let inside: Vec<&Process> = self.processes.iter().filter(is_in).collect();
         let pids: BTreeSet<i32> = inside.iter().map(|process| process.pid).collect();
         let first = inside.iter().filter(|process| !pids.contains(&process.parent));
@@ -237,7 +236,8 @@ fn cpuset(tid: i32) -> Option<(CpuList, CpuList)> {
 fn cpuset_v1(mounts: &str) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let fields: Vec<&str> = line.split(' ').collect();
-        let of_cpusets = fields.get(2) == Some(&"cgroup") && fields.get(3)?.split(',').any(|one| one == "cpuset");
+        let of_cpusets =
+            fields.get(2) == Some(&"cgroup") && fields.get(3)?.split(',').any(|one| one == "cpuset");
         of_cpusets.then(|| PathBuf::from(fields[1]))
     })
 }

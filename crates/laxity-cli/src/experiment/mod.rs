@@ -259,10 +259,18 @@ pub fn conduct_on(
     )?;
     let workload = Workload::new(settings, sets)?;
     let repeating = Repeating::new(settings);
-    let laboratory =
-        Laboratory { sets, settings, parts: &parts, workload: &workload, bench, interrupt, repeating };
     let runs = planned_runs(sets, &parts, settings, capabilities);
     let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
+    let laboratory = Laboratory {
+        sets,
+        settings,
+        parts: &parts,
+        workload: &workload,
+        bench,
+        interrupt,
+        repeating,
+        is_virtual: manifest.machine.is_virtual(),
+    };
     manifest.analysis = analysis(sets, &parts, settings, interrupt)?;
     interrupt::check(interrupt, NOTHING)?;
     manifest.options.extend(not_analysed(sets, settings).map(|why| (NOT_ANALYSED.to_owned(), why)));
@@ -328,6 +336,8 @@ struct Laboratory<'a> {
     bench: &'a Bench,
     interrupt: &'a AtomicBool,
     repeating: Repeating,
+    /// This is a virtual machine.
+    is_virtual: bool,
 }
 
 impl Laboratory<'_> {
@@ -418,7 +428,7 @@ impl Laboratory<'_> {
                 run.jobs = executed.jobs;
                 if let Some(records) = executed.records {
                     step.phase("verifying the schedule");
-                    self.keep_schedule(run, &plan, &records, directory);
+                    self.keep_schedule(run, &plan, (&records, work.part()), directory);
                 }
             }
             // The others may run all the same.
@@ -431,11 +441,38 @@ impl Laboratory<'_> {
         Ok(())
     }
 
-    /// Makes a schedule of the records, and keeps it with what the oracles say of it.
-    fn keep_schedule(&self, run: &mut Run, plan: &Plan, records: &RunRecords, directory: &Path) {
+    /// Makes a schedule of the records, and keeps it with what the oracles say of it and why jobs missed.
+    fn keep_schedule(
+        &self,
+        run: &mut Run,
+        plan: &Plan,
+        (records, part): (&RunRecords, Option<usize>),
+        directory: &Path,
+    ) {
         let set = &self.sets[run.set as usize];
-        match schedule::keep(directory, run, set, plan, &self.settings.platform, records) {
-            Ok(record) => run.schedule = Some(record),
+        let machine = schedule::Taken {
+            platform: &self.settings.platform,
+            is_virtual: self.is_virtual,
+            demand_is_work: self.settings.demand_model == DemandModel::Work,
+        };
+        match schedule::keep(directory, run, set, plan, &machine, records) {
+            Ok(mut record) => {
+                for budget in &mut record.budgets_used_up {
+                    let margin = Duration::from_ns(budget.margin_ns);
+                    budget.refused = part.and_then(|part| {
+                        let part = &self.parts[part];
+                        parts::refused(
+                            self.settings,
+                            &self.bench.capabilities,
+                            set,
+                            part,
+                            margin,
+                            self.interrupt,
+                        )
+                    });
+                }
+                run.schedule = Some(record);
+            }
             Err(error) => {
                 run.not_measured.insert(laxity_run::SCHEDULE.into(), reason(&error));
             }

@@ -7,10 +7,10 @@ use crate::interrupt;
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
 use laxity_model::{
-    CpuList, Diagnostic, Failure, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    CpuList, Diagnostic, Duration, Failure, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
     TaskKind, TaskSet, Utilization,
 };
-use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
+use laxity_run::{BudgetMargin, Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -138,13 +138,23 @@ impl Planner<'_> {
     }
 
     fn plan(&self, set: &TaskSet, scheduler: &NamedScheduler, placed: &Placed) -> Result<Plan> {
+        self.plan_with(set, scheduler, placed, self.settings.budget_margin)
+    }
+
+    fn plan_with(
+        &self,
+        set: &TaskSet,
+        scheduler: &NamedScheduler,
+        placed: &Placed,
+        budget_margin: BudgetMargin,
+    ) -> Result<Plan> {
         let settings = self.settings;
         let options = PlanOptions {
             duration: settings.duration,
             grace: settings.grace,
             on_miss: settings.on_miss,
             busy: settings.busy,
-            budget_margin: settings.budget_margin,
+            budget_margin,
             seed: settings.seed,
         };
         let mut plan = match scheduler.linux() {
@@ -197,6 +207,22 @@ impl Planner<'_> {
             &settings.policy,
         )
     }
+}
+
+/// Why a part cannot be run with this much more than the WCET for a budget, if it cannot.
+pub fn refused(
+    settings: &Settings,
+    capabilities: &Capabilities,
+    set: &TaskSet,
+    part: &Part,
+    margin: Duration,
+    interrupt: &AtomicBool,
+) -> Option<String> {
+    let machine = laxity_run::online_cpus().ok()?;
+    let planner = Planner { settings, capabilities, machine, limits: KernelLimits::read(), interrupt };
+    let margin = BudgetMargin::Fixed { share_ppm: 0, least: margin };
+    let plan = planner.plan_with(set, &part.scheduler, part.placed.as_ref()?, margin);
+    plan.err().map(|refused| refused.message)
 }
 
 /// One set under one scheduler: its name and set, and why there is nothing to run, if so.

@@ -4,8 +4,8 @@ use crate::output;
 use laxity_model::{
     Diagnostic, Duration, Existing, Result, ShownPath as _, TaskSet, check_writable, write_file,
 };
-use laxity_report::timeline::{FirstMiss, default_window, gantt, html, perfetto, text};
-use laxity_trace::EventsReader;
+use laxity_report::timeline::{Fates, FirstMiss, default_window, gantt, html, perfetto, text};
+use laxity_trace::{Event, EventsReader};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,14 @@ pub struct Shown<'a> {
     pub cpus: u32,
     /// Its events.
     pub events: &'a EventsReader,
+    /// Which of its jobs missed, where its table of jobs says so.
+    pub fates: Option<Fates>,
+}
+
+impl Shown<'_> {
+    fn all_events(&self) -> impl Iterator<Item = Result<Event>> {
+        Fates::agree(self.fates.as_ref(), self.events.events())
+    }
 }
 
 impl Views {
@@ -106,7 +114,7 @@ impl Views {
             perfetto::write_file(
                 shown.set,
                 shown.cpus,
-                shown.events.events(),
+                shown.all_events(),
                 path,
                 Existing::forced(self.replace),
             )?;
@@ -115,10 +123,11 @@ impl Views {
         if let Some(path) = &self.html {
             let options = html::HtmlOptions {
                 window: self.window(),
+                missed: shown.fates.as_ref().map(Fates::missed),
                 another_window: Some("Another with --from and --to.".to_owned()),
                 ..html::HtmlOptions::new("schedule", shown.title)
             };
-            let page = html::page(shown.set, shown.cpus, shown.events.events(), &options)?;
+            let page = html::page(shown.set, shown.cpus, shown.all_events(), &options)?;
             write_file(path, page.as_bytes(), Existing::forced(self.replace))?;
             output::note(format_args!("schedule: {}", path.shown()));
         }
@@ -134,7 +143,7 @@ impl Views {
         let (from, to) = match (self.from, self.to) {
             (Some(from), Some(to)) => (from.as_ns(), to.as_ns()),
             (from, to) => {
-                let (begin, end) = default_window(shown.set, FirstMiss::find(shown.events.events())?);
+                let (begin, end) = default_window(shown.set, FirstMiss::find(shown.all_events())?);
                 let from_ns = from.map_or(begin, Duration::as_ns);
                 let length = end.saturating_sub(begin);
                 match to.map(Duration::as_ns) {
@@ -153,7 +162,7 @@ impl Views {
             unicode: terminal,
             color: output::colors(&std::io::stdout()),
         };
-        gantt::draw(shown.set, shown.events.events(), &options)
+        gantt::draw(shown.set, shown.all_events(), &options)
     }
 
     fn lines(&self, shown: &Shown<'_>) -> Result<()> {
@@ -161,7 +170,8 @@ impl Views {
         let options =
             text::TextOptions { from_ns: window.0, to_ns: window.1, ..text::TextOptions::default() };
         let mut piece = String::new();
-        for line in text::lines(shown.set, shown.events.between(window.0, window.1), options) {
+        let events = Fates::agree(shown.fates.as_ref(), shown.events.between(window.0, window.1));
+        for line in text::lines(shown.set, events, options) {
             piece += &line?;
             piece.push('\n');
             if piece.len() > PIECE {

@@ -81,9 +81,11 @@ pub fn reserved(version: CgroupVersion) -> DeployPlan {
     };
     let mut first = thread("current-control", Scheduling::Deadline(reservation(150, 1_000, 1_000)), "2", 0);
     let mut second = thread("emergency-stop", Scheduling::Deadline(reservation(300, 1_000, 43_750)), "3", 1);
-    first.why = vec!["the runtime is C = 100us and 50us: the kernel also charges what it takes to switch".into()];
+    first.why =
+        vec!["the runtime is C = 100us and 50us: the kernel also charges what it takes to switch".into()];
     second.why = vec!["the period is less than T = 50ms (7/8 of it) because D < T".into()];
-    let mut plan = plan(Confinement::Cpusets { version, base: base.into() }, &["2", "3"], vec![first, second]);
+    let mut plan =
+        plan(Confinement::Cpusets { version, base: base.into() }, &["2", "3"], vec![first, second]);
     plan.scheduler = "p-edf".into();
     plan.description = "earliest deadline first, a cell per CPU".into();
     plan
@@ -97,7 +99,12 @@ pub fn mixed(machine: &str) -> DeployPlan {
         thread("round-robin", Scheduling::RoundRobin { priority: 7 }, machine, 0),
         thread("budgeted", Scheduling::Deadline(reservation(1_000, 10_000, 20_000)), machine, 0),
         thread("ordinary", Scheduling::Other { nice: 5, slice_ns: None }, machine, 0),
-        thread("the second budgeted thread", Scheduling::Deadline(reservation(500, 50_000, 50_000)), machine, 0),
+        thread(
+            "the second budgeted thread",
+            Scheduling::Deadline(reservation(500, 50_000, 50_000)),
+            machine,
+            0,
+        ),
     ];
     let mut plan = plan(Confinement::WholeMachine, &[machine], threads);
     plan.machine_cpus = cpus(machine);
@@ -160,7 +167,8 @@ pub fn hostile(of: DeployPlan) -> DeployPlan {
         .map(|(name, thread)| ThreadPlan { task: (*name).to_owned(), ..thread.clone() })
         .collect();
     let comms = comms(HOSTILE.into_iter());
-    let threads = threads.into_iter().zip(comms).map(|(thread, comm)| ThreadPlan { comm, ..thread }).collect();
+    let threads =
+        threads.into_iter().zip(comms).map(|(thread, comm)| ThreadPlan { comm, ..thread }).collect();
     DeployPlan { task_set: HOSTILE[0].to_owned() + HOSTILE[2], threads, ..of }
 }
 

@@ -94,6 +94,7 @@ pub fn jobs_of(set: &TaskSet, b: Behaviour, duration: Duration, noise: &mut Nois
                 deadline_ns: release + task.deadline_rel.as_ns(),
                 demand_ns: Some(wcet),
                 warm_ns: None,
+                cause: None,
                 outcome: if ended { Outcome::Completed } else { Outcome::Unfinished },
                 start_ns: Some(release + wait),
                 finish_ns: ended.then_some(finish),

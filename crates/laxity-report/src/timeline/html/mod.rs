@@ -50,6 +50,8 @@ pub struct HtmlOptions {
     pub window: (u64, u64),
     /// Intervals at most.
     pub segments_most: usize,
+    /// How many deadlines are missed in all of it, where that is known.
+    pub missed: Option<usize>,
     /// How to get another window, as a sentence for those whose window was cut.
     pub another_window: Option<String>,
 }
@@ -62,6 +64,7 @@ impl HtmlOptions {
             title: title.into(),
             window: (0, u64::MAX),
             segments_most: SEGMENTS_MOST,
+            missed: None,
             another_window: None,
         }
     }
@@ -147,9 +150,15 @@ pub fn page(
 fn words(window: &Window, data: &Data, options: &HtmlOptions) -> String {
     let (from, to) = (exact(window.from_ns), exact(window.to_ns));
     let misses = u64::try_from(data.misses).unwrap_or(u64::MAX);
-    let missed = match misses {
-        0 => "no deadline missed".to_owned(),
-        misses => format!("{} missed", number::counted(misses, "deadline")),
+    let in_all = options.missed.and_then(|all| u64::try_from(all).ok()).filter(|&all| all > misses);
+    let missed = match (misses, in_all) {
+        (0, None) => "no deadline missed".to_owned(),
+        (misses, None) => format!("{} missed", number::counted(misses, "deadline")),
+        (misses, Some(all)) => format!(
+            "{} missed, of {} in the whole run",
+            number::counted(misses, "deadline"),
+            number::count(all)
+        ),
     };
     let mut words = format!("from {from} to {to}, {missed}.");
     if window.cut {
