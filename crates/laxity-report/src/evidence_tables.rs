@@ -234,7 +234,11 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize], most: usize) -> Opt
 
 /// What stands in place of [`worst_tasks`] when there is nothing to show.
 pub(crate) fn no_misses(study: &Study<'_>) -> &'static str {
-    if study.anything_ran() { "No job missed its deadline under any scheduler." } else { "No job ran." }
+    match (study.anything_ran(), study.anything_was_run()) {
+        (true, _) => "No job missed its deadline under any scheduler.",
+        (false, true) => "No job ran.",
+        (false, false) => "Nothing was run.",
+    }
 }
 
 fn worst_row(

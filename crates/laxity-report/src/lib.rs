@@ -158,7 +158,7 @@ impl<'a> Report<'a> {
     }
 
     /// Adds schedules to zoom in to the page, of the runs whose events are in a results directory: of the first 8, and
-    /// 200,000 intervals in all.
+    /// 1,000,000 intervals in all.
     ///
     /// Errors: an events file that cannot be read or is damaged.
     pub fn with_schedules(mut self, directory: &Path) -> Result<Self> {

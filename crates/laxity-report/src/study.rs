@@ -88,6 +88,12 @@ impl<'a> Study<'a> {
         self.results.options.get("demand-model").is_some_and(|model| model == "work")
     }
 
+    /// Whether any run of what is compared was made, to its end or not.
+    pub(crate) fn anything_was_run(&self) -> bool {
+        let all = self.all_sets();
+        self.configurations.iter().any(|one| Evidence::of(&self.runs(&all, one)).runs > 0)
+    }
+
     /// Whether jobs ran under any of the configurations; a simulation beside measurements that failed is none.
     pub(crate) fn anything_ran(&self) -> bool {
         let all = self.all_sets();

@@ -109,6 +109,10 @@ impl<'a> Answer<'a> {
 }
 
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
+    if arguments.force && !arguments.views.writes() {
+        return Err(Diagnostic::usage("--force: a report is made again without it")
+            .hint("it goes with --perfetto FILE or --html FILE"));
+    }
     let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
     if views.any() || arguments.run.is_some() {
         return look(arguments, &views);
@@ -126,7 +130,7 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
 fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
     if !views.any() {
         return Err(Diagnostic::usage("--run says which schedule is shown, but not how")
-            .hint("add --text, --gantt or --perfetto FILE"));
+            .hint("add --text, --gantt, --html FILE or --perfetto FILE"));
     }
     let manifest = laxity_trace::load_manifest(&arguments.directory)?;
     let kept = Kept::of(&arguments.directory)?;
@@ -146,8 +150,9 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
         let set = simulation::set_of(&manifest, run)?;
         let heading = (shown.len() > 1).then(|| heading(run, &set));
         let cpus = rows(&manifest.machine.cpus);
+        let title = format!("{} on {}, repetition {}", run.scheduler, set.name(), run.repetition + 1);
         let fates = jobs.runs.iter().find(|of| of.id == run.id).and_then(Fates::of);
-        views.show(&Shown { heading, set: &set, cpus, events, fates })?;
+        views.show(&Shown { heading, title: &title, set: &set, cpus, events, fates })?;
     }
     Ok(ExitCode::SUCCESS)
 }

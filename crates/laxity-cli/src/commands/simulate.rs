@@ -19,9 +19,9 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let sets = read_sets(&arguments.sets, arguments.import)?;
     let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
-    if arguments.force && arguments.out.is_none() && arguments.views.perfetto.is_none() {
+    if arguments.force && arguments.out.is_none() && !arguments.views.writes() {
         return Err(Diagnostic::usage("--force: nothing is written that could replace something")
-            .hint("it goes with --out DIR or --perfetto FILE"));
+            .hint("it goes with --out DIR, --perfetto FILE or --html FILE"));
     }
     let mut settings = settings(arguments)?;
     let runs = sets.len() * settings.schedulers.len() * settings.repeat as usize;
@@ -34,7 +34,8 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
         None => Ok(()),
         Some(path) => {
             let heading = (runs > 1).then(|| heading(run, set));
-            views.show(&Shown { heading, set, cpus, events: &open(path)?, fates: None })?;
+            let title = format!("{} on {}", run.scheduler, set.name());
+            views.show(&Shown { heading, title: &title, set, cpus, events: &open(path)?, fates: None })?;
             match settings.scratch.is_some() {
                 // Of thousands of runs, one after the other is on the disk.
                 true => std::fs::remove_file(path).map_err(|error| output::cannot_write(path, &error)),

@@ -10,8 +10,9 @@ use std::path::Path;
 /// Schedules of more runs than this are left to Perfetto and `events/`.
 const SCHEDULES_MOST: usize = 8;
 
-/// All schedules of a page together have at most so many intervals, so that the page opens.
-const SEGMENTS_MOST: usize = 200_000;
+/// All schedules of a page together have at most so many intervals, so that the page
+/// opens: their numbers take some ten bytes each, and are decoded when the schedule is looked at.
+const SEGMENTS_MOST: usize = 1_000_000;
 
 /// Schedules, ready to stand on a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
