@@ -24,13 +24,17 @@ pub fn analyse_beside(
     interrupt: &'static AtomicBool,
 ) -> Option<AnalysisRecord> {
     let analysed: Analysed = scheduler.parse().ok()?;
+    let mut assumptions = Vec::new();
     let [hard, soft] = match placed {
         None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Some(placed) => {
             let charge = charges.of(analysed, platform);
             let servers = if analysed.has_servers() { servers } else { &ServerSizes::NONE };
             match PlacedSet::of(set, analysed, platform, placed, charge, servers) {
-                Ok(placed) => proofs(set, &placed, interrupt),
+                Ok(placed) => {
+                    assumptions = charges.assumptions(analysed, placed.processors_max());
+                    proofs(set, &placed, charges, interrupt)
+                }
                 Err(Failed { assumption, .. }) => {
                     [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, assumption))
                 }
@@ -38,12 +42,18 @@ pub fn analyse_beside(
         }
     };
     let set = u32::try_from(index).ok()?;
-    Some(AnalysisRecord { set, scheduler: scheduler.to_owned(), hard, soft })
+    Some(AnalysisRecord { set, scheduler: scheduler.to_owned(), hard, soft, assumptions })
 }
 
-fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> [ProofRecord; 2] {
+fn proofs(
+    set: &TaskSet,
+    placed: &PlacedSet,
+    charges: &Charges,
+    interrupt: &'static AtomicBool,
+) -> [ProofRecord; 2] {
     let names = placed.names(set);
-    let asked = |guarantee| Asked { work: Work::steps(WORK).unless(interrupt), ..Asked::of(guarantee) };
+    let work = Work::steps(WORK).unless(interrupt);
+    let asked = |guarantee| Asked { work, beside: charges.beside(), ..Asked::of(guarantee) };
     let [hard, soft] = verdicts::both(placed, asked);
     [(hard, Guarantee::Hard), (soft, Guarantee::Soft)].map(|(judgement, guarantee)| {
         let answer = VerdictAnswer::of(&judgement, &names, placed, asked(guarantee));
@@ -52,6 +62,7 @@ fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> 
             verdict: answer.verdict,
             reason: (!proven).then(|| text::verdict(&answer)),
             refuted: answer.verdict == ProofVerdict::NotProven && answer.exact,
+            proven_without: answer.proven_without.clone(),
             task: answer.task,
             test: answer.test,
         }
@@ -59,5 +70,12 @@ fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> 
 }
 
 fn without_test(verdict: ProofVerdict, reason: &str) -> ProofRecord {
-    ProofRecord { verdict, test: None, task: None, refuted: false, reason: Some(reason.to_owned()) }
+    ProofRecord {
+        verdict,
+        test: None,
+        task: None,
+        refuted: false,
+        reason: Some(reason.to_owned()),
+        proven_without: None,
+    }
 }

@@ -9,6 +9,7 @@ pub mod answer;
 mod below_servers;
 mod beside;
 mod costs;
+mod kernel;
 mod placed;
 mod places;
 mod scaling;
@@ -19,6 +20,7 @@ mod verdicts;
 use admission::Wanted;
 pub use beside::analyse_beside;
 pub use costs::{ChargedFile, Charges};
+pub use kernel::Kernel;
 pub use placed::{Failed, PlacedSet, speed};
 pub use verdicts::both as both_verdicts;
 
@@ -71,7 +73,8 @@ impl Settings {
     /// What is asked of a scheduler's analysis.
     fn asked(&self, guarantee: Guarantee) -> Asked {
         let test = self.test.and_then(catalogue::test);
-        Asked { guarantee, test, work: Work::steps(self.work).unless(self.interrupt) }
+        let work = Work::steps(self.work).unless(self.interrupt);
+        Asked { guarantee, test, work, beside: self.charges.beside() }
     }
 
     /// How tasks are placed onto a platform.
@@ -205,6 +208,7 @@ fn judge(placed: &PlacedSet, set: &TaskSet, settings: &Settings, answer: &mut Sc
     answer.soft = VerdictAnswer::of(&soft, &names, placed, settings.asked(Guarantee::Soft));
     answer.show_servers(placed.servers());
     answer.overheads = OverheadsAnswer::of(placed, &names, settings.guarantee);
+    answer.assumptions = settings.charges.assumptions(placed.scheduler, placed.processors_max());
     answer.notes.extend(placed.notes());
 }
 

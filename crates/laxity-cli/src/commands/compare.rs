@@ -1,7 +1,7 @@
 //! `laxity compare`.
 
 use super::{conclude, read_sets, settings};
-use crate::analysis::{ChargedFile, Charges};
+use crate::analysis::{ChargedFile, Charges, Kernel};
 use crate::arguments::CompareArguments;
 use crate::simulation::{Mechanics, NamedScheduler};
 use crate::{experiment, interrupt, shipped};
@@ -35,7 +35,9 @@ fn schedulers(arguments: &CompareArguments) -> Vec<NamedScheduler> {
 fn charges(arguments: &CompareArguments) -> Result<Charges> {
     let is_csv = |file: &&PathBuf| file.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv"));
     let files: Vec<_> = arguments.costs.iter().filter(is_csv).map(|file| ChargedFile::of_all(file)).collect();
-    Charges::read(&files, None, TICK_PERIOD_DEFAULT)
+    let cpus = arguments.running.platform.resolve()?.cpus();
+    let kernel = Kernel::running(&cpus, arguments.assume_no_background);
+    Ok(Charges::read(&files, None, TICK_PERIOD_DEFAULT)?.beside_kernel(kernel))
 }
 
 /// What simulations beside the measurements cost; nothing if there are to be none.

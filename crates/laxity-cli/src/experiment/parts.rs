@@ -47,7 +47,13 @@ pub fn parts(
     interrupt: &AtomicBool,
 ) -> Result<Vec<Part>> {
     let machine = laxity_run::online_cpus()?;
-    let planner = Planner { settings, capabilities, machine, limits: KernelLimits::read(), interrupt };
+    let planner = Planner {
+        settings,
+        capabilities,
+        machine,
+        limits: KernelLimits::read(&settings.platform.cpus()),
+        interrupt,
+    };
     let mut steps = Steps::new(sets.len(), settings.quiet);
     let mut parts = Vec::new();
     for (index, set) in sets.iter().enumerate() {
@@ -111,7 +117,7 @@ impl Planner<'_> {
             && is_admitted
             && scope != Scope::Global
             && self.settings.limit.is_none()
-            && let Some((runtime, period)) = self.limits_of(scheduler).share()
+            && let Some((runtime, period)) = self.limit_of(scheduler)
             && let Ok(mut own) = self.settings.placing(self.interrupt).place(
                 set,
                 scope,
@@ -124,6 +130,15 @@ impl Planner<'_> {
             return (Some(own), Ok(plan));
         }
         (Some(shared), plan)
+    }
+
+    /// The share of every core that admission leaves to real-time tasks under the scheduler.
+    fn limit_of(&self, scheduler: &NamedScheduler) -> Option<(u64, u64)> {
+        let limits = self.limits_of(scheduler);
+        match scheduler.linux() {
+            Some(_) => limits.is_limited().then(|| (limits.admitted_q20(), 1 << 20)),
+            None => limits.share(),
+        }
     }
 
     /// What real-time tasks may have of every core under the scheduler.
