@@ -133,6 +133,11 @@ pub struct CompareArguments {
     /// Do not simulate what is measured
     #[arg(help_heading = "Checks", long, conflicts_with = "costs")]
     pub no_simulation: bool,
+    /// Prove with the assumption that no background thread is ever ready on these CPUs
+    ///
+    /// The kernel's servers for such threads are then not counted.
+    #[arg(help_heading = "Machine", long, conflicts_with = "busy")]
+    pub assume_no_background: bool,
     /// What the kernel costs in the simulations beside the measurements: TOML, or CSV of overheads
     ///
     /// Without it, nothing.

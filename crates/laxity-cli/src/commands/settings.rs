@@ -1,7 +1,7 @@
 //! `laxity settings`.
 
 use super::{read_set, write_task_set};
-use crate::analysis::{ChargedFile, Charges};
+use crate::analysis::{ChargedFile, Charges, Kernel};
 use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
 use crate::settings::answer::Answer;
 use crate::settings::{Found, Limits, Question, text};
@@ -29,7 +29,8 @@ SCHED_FIFO (p-fp, c-fp, g-fp): the simplest order of priorities that is proven, 
 assignment. p-rm and p-dm keep their order. SCHED_DEADLINE (p-edf, c-edf, g-edf): the least bandwidth. Without --scheduler, the \
 first of p-fp, p-edf, c-fp, c-edf, g-fp and g-edf under which all is proven.
 
-Without --platform and --cpus the limits are those of the running kernel, else Linux's defaults.
+Without --platform and --cpus the limits are those of the running kernel, else Linux's defaults. What the kernel takes for starved \
+background threads, and for throttling SCHED_FIFO, is counted; --assume-no-background leaves the servers out.
 
 Exit codes: 0 proven; 1 not proven; 2 usage or input; 130 interrupted.
 
@@ -62,6 +63,9 @@ pub struct SettingsArguments {
     /// What a preemption or a migration costs by working set, a CSV file
     #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
+    /// Assume that no background thread is ever ready on these CPUs: the kernel's servers then take nothing
+    #[arg(help_heading = "Machine", long)]
+    pub assume_no_background: bool,
     /// Steps that a test may take, the same on every machine
     #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 24, value_parser = whole::<u64>(1..=u64::MAX))]
     pub work: u64,
@@ -125,15 +129,17 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let set = read_set(&arguments.set, arguments.import)?;
     experiment::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
-    let here = arguments.platform.platform.is_none() && arguments.platform.cpus.is_none();
+    let here = arguments.platform.is_this_machine();
+    let kernel = Kernel::of(&arguments.platform, &platform, arguments.assume_no_background);
     let charges =
-        Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), TICK_PERIOD_DEFAULT)?;
+        Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), TICK_PERIOD_DEFAULT)?
+            .beside_kernel(kernel);
     let question = Question {
         set: &set,
         platform: &platform,
         placement: arguments.placement,
         charges: &charges,
-        limits: if here { Limits::of_this_kernel() } else { Limits::of_linux() },
+        limits: Limits::of(&kernel),
         work: arguments.work,
         interrupt,
     };

@@ -1,7 +1,7 @@
 //! `laxity simulate`.
 
 use super::{check_length, read_sets, report, unique};
-use crate::analysis::Charges;
+use crate::analysis::{Charges, Kernel};
 use crate::arguments::SimulateArguments;
 use crate::simulation::views::{Shown, Views, open};
 use crate::simulation::{self, Finished, Mechanics, NamedScheduler, Settings};
@@ -123,11 +123,12 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },
+        charges: Charges::of_costs(arguments.costs.as_deref())?
+            .beside_kernel(Kernel::of(&arguments.platform, &platform, false)),
         platform,
         placement: arguments.placement.choice(),
         fit: arguments.placement.fit(),
         amp_rm,
-        charges: Charges::of_costs(arguments.costs.as_deref())?,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         out: arguments.out.clone(),

@@ -2,7 +2,7 @@
 
 use super::placing::{Placed, Placing};
 use super::{Settings, TriedScheduler};
-use crate::analysis::Charges;
+use crate::analysis::{Charges, Kernel};
 use crate::deploy;
 use crate::interrupt;
 use crate::places::{ByLoad, Choice, Configured, Finder, Same, Wanted, drop_same};
@@ -88,9 +88,11 @@ impl<'a> Planner<'a> {
             settings,
             capabilities,
             machine: laxity_run::online_cpus()?,
-            limits: KernelLimits::read(),
+            limits: KernelLimits::read(&settings.platform.cpus()),
             seen: settings.platform_of_demand()?,
-            charges: settings.analyse.clone().unwrap_or_default(),
+            charges: settings.analyse.clone().unwrap_or_else(|| {
+                Charges::default().beside_kernel(Kernel::running(&settings.platform.cpus(), false))
+            }),
             interrupt,
         })
     }
@@ -207,13 +209,22 @@ impl<'a> Planner<'a> {
         if !is_admitted || wanted.scope == Scope::Global || self.settings.limit.is_some() {
             return None;
         }
-        let (runtime, period) = self.limits_of(scheduler).share()?;
+        let (runtime, period) = self.limit_of(scheduler)?;
         let limit = Some(Utilization::ratio(runtime, period));
         let finder = Finder { limit, ..finder.clone() };
         let mut own = finder.by_load(wanted.set, wanted.scope, wanted.dedicated).ok()?;
         let plan = self.plan(wanted.set, scheduler, &own).ok()?;
         own.record.notes.push("placed below the kernel's limit, other than for SCHED_FIFO".into());
         Some((own, plan))
+    }
+
+    /// The share of every core that admission leaves to real-time tasks under the scheduler.
+    fn limit_of(&self, scheduler: &TriedScheduler) -> Option<(u64, u64)> {
+        let limits = self.limits_of(scheduler);
+        match scheduler.linux() {
+            Some(_) => limits.is_limited().then(|| (limits.admitted_q20(), 1 << 20)),
+            None => limits.share(),
+        }
     }
 
     /// What real-time tasks may have of every core under the scheduler.

@@ -139,7 +139,8 @@ impl Found {
 
 impl Question<'_> {
     fn asked(&self) -> Asked {
-        Asked { guarantee: Guarantee::Hard, test: None, work: Work::steps(self.work).unless(self.interrupt) }
+        let work = Work::steps(self.work).unless(self.interrupt);
+        Asked { work, beside: self.charges.beside(), ..Asked::of(Guarantee::Hard) }
     }
 
     /// What can be set under a scheduler.
@@ -301,7 +302,7 @@ impl Question<'_> {
             numbers: ids.iter().map(|id| cells.numbers[id]).collect(),
         };
         let edf = cells.scheduler.rule == PriorityRule::EarliestDeadlineFirst;
-        let limit = if edf { self.limits.deadline_q20() } else { self.limits.share_q20() };
+        let limit = if edf { self.limits.deadline_q20() } else { self.limits.fifo_q20() };
         let limit = limit.saturating_mul(processors.into());
         let needed: u64 = (0..ids.len()).map(|at| inside.least_bandwidth_q20(at)).sum();
         if needed > limit {

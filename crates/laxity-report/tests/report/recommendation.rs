@@ -334,6 +334,7 @@ fn refuted(scheduler: &str) -> AnalysisRecord {
         task: Some("a".into()),
         refuted,
         reason: None,
+        proven_without: None,
     };
     AnalysisRecord {
         set: 0,

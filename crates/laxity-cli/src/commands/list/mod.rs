@@ -211,12 +211,7 @@ fn answer(platform: &Platform) -> Answer {
         Ok(Hierarchy::V2(path)) => format!("yes: cgroup v2 at {}", path.shown()),
         Err(why) => format!("no: {why}"),
     };
-    let limit = match KernelLimits::read().share() {
-        Some((runtime, period)) => {
-            format!("{:.1} % of every core (sched_rt_runtime_us)", runtime as f64 * 100.0 / period as f64)
-        }
-        None => "none (sched_rt_runtime_us is off)".into(),
-    };
+    let limit = limit_in_words(KernelLimits::read(&platform.cpus()));
     Answer {
         version: 1,
         schedulers: LinuxScheduler::all().map(scheduler).chain([foreign()]).collect(),
@@ -255,6 +250,24 @@ fn answer(platform: &Platform) -> Answer {
             ("real-time bandwidth limit", limit),
         ]),
         not_measured: capabilities.not_measured,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn limit_in_words(limits: KernelLimits) -> String {
+    let per_cent = |q20: u64| q20 as f64 * 100.0 / f64::from(1 << 20);
+    let servers = limits.servers_words();
+    match (limits.is_limited(), servers.is_empty()) {
+        (false, _) => "none (sched_rt_runtime_us is off)".into(),
+        (true, true) => {
+            format!("{:.1} % of every core (sched_rt_runtime_us)", per_cent(limits.admitted_q20()))
+        }
+        (true, false) => {
+            format!(
+                "{:.1} % of every core (sched_rt_runtime_us less {servers})",
+                per_cent(limits.admitted_q20())
+            )
+        }
     }
 }
 
