@@ -145,7 +145,7 @@ undo() {
     affinity)
         # shellcheck disable=SC2086 # start and CPUs
         set -- "$2" $3
-        ! alive "$1" "$2" || taskset --cpu-list --pid "$3" "$1" >/dev/null 2>&1 || :
+        ! alive "$1" "$2" || taskset -pc "$3" "$1" >/dev/null 2>&1 || :
         ;;
     esac
 }
@@ -290,7 +290,7 @@ stay() {
     attempt "$label" kill -s CONT "$pid"
     wait_until_stopped
 }
-pin() { attempt "$label" taskset --cpu-list --pid "$1" "$pid"; }
+pin() { attempt "$label" taskset -pc "$1" "$pid"; }
 policy() { attempt "$label" "$@" "$pid"; }
 # Of what chrt does not know: laxity_apply.py, beside this script.
 by_number() { attempt "$label" python3 "$(dirname -- "$0")/python/laxity_apply.py" set "$number" "$pid"; }
