@@ -181,6 +181,15 @@ fn calls_of(command: &str, files: &Files, names: &mut Names) -> Option<Vec<Call>
             call(&[good, &"--platform", platform]),
             call(&[good, &"--cpus", &"2", &"--json"]),
             call(&[good, &"--cpus", &"2", &"--scheduler", &name]),
+            call(&[good, &"--cpus", &"3", &"--scheduler", &"g-rm", &"--deploy", &"out/deploy", &"--force"]),
+        ],
+        "deployed" => vec![
+            call(&[&"out"]),
+            call(&[missing]),
+            call(&[&files.bad[0]]),
+            call(&[&"out", &"--pid", &name]),
+            call(&[&"out", &"--json"]),
+            call(&[&"out", &"--process", &name]),
         ],
         "simulate" => vec![
             two(good, &simulated),

@@ -203,15 +203,15 @@ fn text(answer: &Answer, interrupts: bool, width: u16) -> String {
     let mut text = format!(
         "{right} of {} threads are as planned ({} under {}).\n",
         answer.threads.len(),
-        answer.task_set,
-        answer.scheduler
+        shown(&answer.task_set),
+        shown(&answer.scheduler)
     );
     if right < answer.threads.len() {
         let mut rows = table(width);
         rows.set_header(["Thread", "Found", "What", "Planned", "Here"]);
         for thread in answer.threads.iter().filter(|thread| thread.state != State::AsPlanned) {
             let tids: Vec<String> = thread.found.iter().map(|found| found.tid.to_string()).collect();
-            let task = thread.task.clone();
+            let task = shown(&thread.task).into_owned();
             match thread.state {
                 State::Missing => _ = rows.add_row([task, "missing".into()]),
                 State::Several => {

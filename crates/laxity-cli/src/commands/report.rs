@@ -188,7 +188,10 @@ pub fn publish(
     json: bool,
     tables: bool,
 ) -> Result<Found> {
-    let plans = deploy::plans_in(directory)?;
+    let plans = deploy::plans_in(directory).unwrap_or_else(|error| {
+        output::say(format_args!("warning: what to set is not shown: {}", error.message));
+        Vec::new()
+    });
     let texts = deploy_texts(directory, &plans);
     let report = report.with_deploy(texts).with_plans(plans.into_iter().map(|(_, plan)| plan).collect());
     let report = match laxity_trace::runs_with_events(directory)?.is_empty() {

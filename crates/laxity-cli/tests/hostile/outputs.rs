@@ -161,7 +161,9 @@ fn check_file(path: &Path) -> Result<(), String> {
         Some("html") => elements(&read()?).map(drop).and_then(|()| unseen(read()?.as_bytes())),
         Some("md") => check_markdown(&read()?).and_then(|()| unseen(read()?.as_bytes())),
         Some("svg") => check_svg(&read()?).and_then(|()| unseen(read()?.as_bytes())),
-        Some("sh" | "txt" | "csv") => unseen(read()?.as_bytes()),
+        Some("sh" | "txt" | "csv" | "c" | "rs" | "py" | "yaml" | "service" | "target" | "slice") => {
+            unseen(read()?.as_bytes())
+        }
         Some("json") => {
             serde_json::from_str::<serde_json::Value>(&read()?).map(drop).map_err(|error| error.to_string())
         }

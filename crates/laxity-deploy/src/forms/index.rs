@@ -11,17 +11,20 @@ pub(super) const FILE: &str = "README.md";
 /// The text; `no_oci` and `no_ros2` say why these forms are not there.
 pub(super) fn text(plan: &DeployPlan, no_oci: Option<&String>, no_ros2: Option<&String>) -> String {
     let mut text = format!(
-        "# Task set {} under {}\n\n{}.\n\n{}\n",
+        "# Task set {} under {}\n\n{}.\n\n{}",
         markdown(&plan.task_set),
         markdown(&plan.scheduler),
         markdown(&plan.description),
         table(plan)
     );
     for warning in &plan.warnings {
-        let _ = writeln!(text, "**Warning:** {}\n", laxity_model::shown(warning));
+        let _ = writeln!(text, "\n**Warning:** {}", markdown(warning));
+    }
+    if !plan.notes.is_empty() {
+        text.push('\n');
     }
     for note in &plan.notes {
-        let _ = writeln!(text, "- {}", laxity_model::shown(note));
+        let _ = writeln!(text, "- {}", markdown(note));
     }
     text += &files(plan, no_oci, no_ros2);
     text += &afterwards(plan);
