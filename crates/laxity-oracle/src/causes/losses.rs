@@ -252,15 +252,15 @@ impl<'a> Waits<'a> {
         blocks
     }
 
-    /// Until the timer of its release was handled: whatever else there was, it could not run. Where several timers may have
-    /// been its own, it is the first that was handled.
+    /// Until the timer of its release was handled: whatever else there was, it could not run. Where several timers were due at
+    /// its release, it is the first that was handled.
     fn asleep(&self, history: &History) -> Option<Block> {
         let release = history.release;
         let first_ran = history.pieces.first().map_or(u64::MAX, |piece| piece.from);
         let begin = self.explains.partition_point(|one| one.from_ns < release.saturating_sub(self.longest));
         let near = self.explains[begin..].iter().take_while(|one| one.from_ns <= release);
         let own = |one: &&&Activity| {
-            let about = matches!(one.about, About::Released(first, last) if first <= release && release <= last);
+            let about = matches!(one.about, About::Released(due, _) if due == release);
             about && one.cause == Cause::ReleaseLatency && release < one.to_ns && one.to_ns <= first_ran
         };
         let to = near.filter(own).map(|one| one.to_ns).min()?;

@@ -156,7 +156,7 @@ impl<'a> Judgement<'a> {
             return MissCause::Scheduler;
         }
         // A job whose end was not recorded: nothing is known of what came after.
-        if history.complete.is_none() && job.outcome == Outcome::Completed {
+        if history.complete.is_none() && job.finish_ns > Some(self.evidence.end_ns) {
             return MissCause::Unknown;
         }
         let unexplained = match job.finish_ns.filter(|_| job.outcome == Outcome::Completed) {
