@@ -95,7 +95,9 @@ pub(crate) fn of(study: &Study<'_>, sets: &[usize], configuration: &Configuratio
     let mut tasks: BTreeMap<(u32, u32), Counted> = BTreeMap::new();
     let mut refused: Option<(u64, String)> = None;
     for run in &runs {
-        let Some(set) = usize::try_from(run.run.set).ok().and_then(|set| study.sets.get(set)) else { continue };
+        let Some(set) = usize::try_from(run.run.set).ok().and_then(|set| study.sets.get(set)) else {
+            continue;
+        };
         let twin = twins.iter().find(|twin| is_twin(twin.run, run.run)).map(|twin| twin.run);
         count_run(run.run, twin, set, &mut tasks);
         for budget in run.run.schedule.iter().flat_map(|schedule| &schedule.budgets_used_up) {
@@ -227,7 +229,8 @@ impl MissCauses {
 
     /// Which tasks, and what would have helped.
     fn throttled_words(&self) -> String {
-        let throttled = |task: &&TaskCauses| task.causes.iter().any(|count| count.cause == MissCause::Throttled);
+        let throttled =
+            |task: &&TaskCauses| task.causes.iter().any(|count| count.cause == MissCause::Throttled);
         let mut tasks: Vec<&TaskCauses> = self.tasks.iter().filter(|task| task.throttles > 0).collect();
         if tasks.is_empty() {
             tasks = self.tasks.iter().filter(throttled).collect();
@@ -258,10 +261,16 @@ impl MissCauses {
             return None;
         }
         let margin = Duration::from_ns(self.margin_ns?);
-        let of = format!("{} of its {} misses were throttled", number::count(throttled), number::count(self.misses));
+        let of = format!(
+            "{} of its {} misses were throttled",
+            number::count(throttled),
+            number::count(self.misses)
+        );
         Some(match &self.margin_refused {
             None => format!("Raise `--budget-margin` to {margin}: {of}."),
-            Some(why) => format!("{of}; the `--budget-margin` of {margin} that would have sufficed is not admitted: {why}."),
+            Some(why) => format!(
+                "{of}; the `--budget-margin` of {margin} that would have sufficed is not admitted: {why}."
+            ),
         })
     }
 }
@@ -351,11 +360,15 @@ fn notes(causes: &[MissCauses], throttles: bool) -> Vec<String> {
     }
     let refused = causes.iter().filter_map(|of| {
         let margin = Duration::from_ns(of.margin_ns?);
-        Some((of.scheduler.clone(), format!("a margin of {margin} is not admitted: {}", of.margin_refused.as_ref()?)))
+        Some((
+            of.scheduler.clone(),
+            format!("a margin of {margin} is not admitted: {}", of.margin_refused.as_ref()?),
+        ))
     });
     notes.extend(by_reason(refused).into_iter().map(|(who, why)| format!("{who}: {why}.")));
     let not_recorded = causes.iter().filter(|of| of.not_recorded > 0);
-    let not_recorded = listed(not_recorded.map(|of| format!("{} ({})", of.scheduler, number::count(of.not_recorded))));
+    let not_recorded =
+        listed(not_recorded.map(|of| format!("{} ({})", of.scheduler, number::count(of.not_recorded))));
     if !not_recorded.is_empty() {
         notes.push(format!("Misses whose causes were not recorded: {not_recorded}."));
     }

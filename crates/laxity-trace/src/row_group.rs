@@ -70,11 +70,7 @@ impl<'a> RowGroup<'a> {
         self.columns.contains_key(name).then(|| self.optional_words(name, known)).transpose()
     }
 
-    fn optional_words<V>(
-        &self,
-        name: &str,
-        known: impl Fn(&[u8]) -> Option<V>,
-    ) -> Result<Vec<Option<V>>> {
+    fn optional_words<V>(&self, name: &str, known: impl Fn(&[u8]) -> Option<V>) -> Result<Vec<Option<V>>> {
         let ColumnReader::ByteArrayColumnReader(reader) = self.column(name)? else {
             return Err(damaged(format!("column `{name}` does not hold words")));
         };

@@ -461,7 +461,14 @@ impl Laboratory<'_> {
                     let margin = Duration::from_ns(budget.margin_ns);
                     budget.refused = part.and_then(|part| {
                         let part = &self.parts[part];
-                        parts::refused(self.settings, &self.bench.capabilities, set, part, margin, self.interrupt)
+                        parts::refused(
+                            self.settings,
+                            &self.bench.capabilities,
+                            set,
+                            part,
+                            margin,
+                            self.interrupt,
+                        )
                     });
                 }
                 run.schedule = Some(record);

@@ -8,8 +8,8 @@ use crate::interrupt;
 use crate::progress::Steps;
 use crate::simulation::{NamedScheduler, check_capacity};
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Failure, OutputDirectory, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
-    TaskKind, TaskSet, Utilization,
+    CpuList, Diagnostic, Duration, Failure, OutputDirectory, PolicyScheduler, PriorityRule, Result,
+    Scheduler, Scope, TaskKind, TaskSet, Utilization,
 };
 use laxity_run::{BudgetMargin, Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;

@@ -14,8 +14,8 @@ use laxity_model::{Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSe
 use laxity_oracle::{About, Activity, BudgetMode, Cause, Causes, Definition, Evidence, Verdict, causes};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
-    Event, Host, Job, Kept, KernelActivity, Manifest, MissCause, Outcome, RuleRecord, Run, RunStatus, ScheduleRecord,
-    SpanRecord, VerificationRecord, create_events, write_activities,
+    Event, Host, Job, Kept, KernelActivity, Manifest, MissCause, Outcome, RuleRecord, Run, RunStatus,
+    ScheduleRecord, SpanRecord, VerificationRecord, create_events, write_activities,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -55,7 +55,8 @@ pub fn keep(
     };
     let definition = terms.definition(run, platform, schedule.end_ns)?;
     let verdict = verify(&definition, &schedule);
-    let why = why_missed(run, set, plan, &definition.with_on_miss(plan.on_miss), &schedule, (records, machine));
+    let why =
+        why_missed(run, set, plan, &definition.with_on_miss(plan.on_miss), &schedule, (records, machine));
     write(directory, run.id, &schedule)?;
     let mut record = record(&terms, &schedule, &verdict, records);
     run.jobs.iter_mut().zip(why.of_jobs).for_each(|(job, cause)| job.cause = cause);
@@ -90,7 +91,8 @@ fn why_missed(
         records.threads.iter().find(of).map(|&(_, tid)| tid)
     };
     let absolute = |ns: u64| records.t0_ns.saturating_add(ns);
-    let charged = |task: u32, (from, to): (u64, u64)| charges.within(tid(task)?, (absolute(from), absolute(to)));
+    let charged =
+        |task: u32, (from, to): (u64, u64)| charges.within(tid(task)?, (absolute(from), absolute(to)));
     let wcets: Vec<u64> = set.tasks().iter().map(|task| task.wcet.as_ns()).collect();
     let mut budgets = vec![None; wcets.len()];
     for planned in &plan.tasks {

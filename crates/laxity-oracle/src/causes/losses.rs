@@ -1,7 +1,7 @@
 //! What each job and each CPU lost, and why (`mod.rs`, 1).
 
-use super::history::{Histories, History, Piece, rank};
 use super::Evidence;
+use super::history::{Histories, History, Piece, rank};
 use crate::{About, Activity, Cause};
 use laxity_trace::{Job, MissCause, Outcome};
 use std::collections::BTreeMap;
@@ -126,7 +126,13 @@ impl Losses {
     }
 
     /// The known causes that have a loss in a busy period of a cluster.
-    pub fn causes_in(&self, cpus: &[u32], period: &[usize], histories: &Histories, end_ns: u64) -> Vec<MissCause> {
+    pub fn causes_in(
+        &self,
+        cpus: &[u32],
+        period: &[usize],
+        histories: &Histories,
+        end_ns: u64,
+    ) -> Vec<MissCause> {
         let mut present = [false; MissCause::ALL.len()];
         let mut note = |cause: MissCause, there: bool| present[cause as usize] |= there;
         for losses in period.iter().map(|&id| &self.of[id]) {
@@ -245,7 +251,8 @@ impl<'a> Waits<'a> {
         for block in &blocks {
             waited = without_all(waited, (block.from, block.to));
         }
-        let lost = waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
+        let lost =
+            waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
         let explained: Vec<Block> = lost.flat_map(|lost| self.explained(history, lost)).collect();
         blocks.extend(explained);
         blocks.sort_by_key(|block| (block.from, block.to));
@@ -283,7 +290,8 @@ impl<'a> Waits<'a> {
                 false if losses.excess > 0 => MissCause::EarlierOverrun,
                 false => MissCause::Throttled,
             };
-            let had: u64 = history.pieces.iter().filter(|piece| piece.to <= throttle.from).map(|p| p.to - p.from).sum();
+            let had: u64 =
+                history.pieces.iter().filter(|piece| piece.to <= throttle.from).map(|p| p.to - p.from).sum();
             Block {
                 after: Some(had).filter(|&had| had > 0),
                 then: Some(history.deadline_at(throttle.to)),

@@ -125,7 +125,8 @@ impl<'a> Judgement<'a> {
         losses: &'a Losses,
         (cluster, period): (usize, &'a [usize]),
     ) -> Self {
-        let finishes = |without: Without| replay(evidence.definition, histories, losses, (cluster, period), without);
+        let finishes =
+            |without: Without| replay(evidence.definition, histories, losses, (cluster, period), without);
         let cpus: Vec<u32> = evidence.definition.clusters()[cluster].task_cpus().iter().collect();
         let present = losses.causes_in(&cpus, period, histories, evidence.end_ns);
         let without = present.into_iter().map(|cause| (cause, finishes(Without::One(cause)))).collect();
@@ -164,9 +165,8 @@ impl<'a> Judgement<'a> {
             None => 0,
         };
         let finish = |of: &[u64]| of[place].saturating_add(unexplained);
-        let throttled = |(cause, of): &&(MissCause, Vec<u64>)| {
-            *cause == MissCause::Throttled && finish(of) <= deadline
-        };
+        let throttled =
+            |(cause, of): &&(MissCause, Vec<u64>)| *cause == MissCause::Throttled && finish(of) <= deadline;
         let least = || self.without.iter().min_by_key(|(cause, of)| (finish(of), *cause));
         match self.without.iter().find(throttled).or_else(least) {
             Some((cause, of)) if finish(of) <= deadline || finish(&self.without_known) <= deadline => {

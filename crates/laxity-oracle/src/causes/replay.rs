@@ -156,7 +156,11 @@ impl<'a> Replay<'a> {
     /// The jobs whose turn it is.
     fn runners_now(&mut self) -> impl Iterator<Item = &mut Runner> {
         let turns: Vec<usize> = self.turns.values().map(|&(place, _)| place).collect();
-        self.runners.iter_mut().enumerate().filter(move |(place, _)| turns.contains(place)).map(|(_, one)| one)
+        self.runners
+            .iter_mut()
+            .enumerate()
+            .filter(move |(place, _)| turns.contains(place))
+            .map(|(_, one)| one)
     }
 
     /// A job has done its last instruction: when it is seen first.

@@ -54,10 +54,15 @@ impl Fates {
     }
 
     fn corrected(&self, event: Event) -> Option<Event> {
-        let met = event.task.zip(event.job).is_some_and(|job| self.known.contains(&job) && !self.missed.contains(&job));
+        let met = event
+            .task
+            .zip(event.job)
+            .is_some_and(|job| self.known.contains(&job) && !self.missed.contains(&job));
         match event.kind {
             EventKind::DeadlineMiss if met => None,
-            EventKind::Complete if met && event.argument.is_some_and(|deadline_ns| deadline_ns < event.time_ns) => {
+            EventKind::Complete
+                if met && event.argument.is_some_and(|deadline_ns| deadline_ns < event.time_ns) =>
+            {
                 Some(Event { argument: None, ..event })
             }
             _ => Some(event),
@@ -140,7 +145,9 @@ mod tests {
         let shown = |host| -> Vec<(u64, Option<u64>)> {
             let fates = Fates::of(&run(host, jobs.clone()));
             let agreed = Fates::agree(fates.as_ref(), events.iter().map(|event| Ok(*event)));
-            agreed.map(|event| event.map(|event| (event.time_ns, event.argument)).expect("no error")).collect()
+            agreed
+                .map(|event| event.map(|event| (event.time_ns, event.argument)).expect("no error"))
+                .collect()
         };
         assert_eq!(shown(Host::Linux), [(12, None), (30, None), (33, Some(30)), (40, None)]);
         assert_eq!(Fates::of(&run(Host::Linux, jobs.clone())).map(|fates| fates.missed()), Some(2));

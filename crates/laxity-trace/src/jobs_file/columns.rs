@@ -137,10 +137,7 @@ impl Column {
 
     pub(super) fn is_optional(&self) -> bool {
         use Source::{OptionalInt32, OptionalInt64, OptionalSigned, OptionalWord};
-        matches!(
-            self.source,
-            OptionalInt32(_) | OptionalInt64(_) | OptionalSigned(_) | OptionalWord(_)
-        )
+        matches!(self.source, OptionalInt32(_) | OptionalInt64(_) | OptionalSigned(_) | OptionalWord(_))
     }
 
     fn field(&self) -> Result<Type, ParquetError> {

@@ -64,7 +64,8 @@ fn what_makes_another_job_late_is_the_cause_of_its_misses() {
 #[test]
 fn a_throttled_job_makes_those_behind_it_late() {
     use Disturbance::Throttle;
-    let disturbed = world(RateMonotonic, &[(4, 10, 10)], 60, &[Throttle { task: 0, job: 1, after: 3, until: 38 }]);
+    let disturbed =
+        world(RateMonotonic, &[(4, 10, 10)], 60, &[Throttle { task: 0, job: 1, after: 3, until: 38 }]);
     let (recorded, found) = disturbed.judged();
     let lines = ["0.1 throttled", "0.2 throttled", "0.3 throttled", "0.4 throttled"];
     assert_eq!(told(&(recorded, found.clone())), lines);
@@ -78,7 +79,8 @@ fn the_margin_covers_the_most_that_a_job_was_charged_for() {
     let steal = |ticks| Steal { task: 0, job: 1, ticks };
     for (ticks, margin_ns) in [(999, 1_000), (1_000, 2_000), (4_321, 5_000)] {
         let throttle = Throttle { task: 0, job: 1, after: 400, until: 40_000 };
-        let disturbed = world(EarliestDeadlineFirst, &[(400, 10_000, 10_000)], 60_000, &[steal(ticks), throttle]);
+        let disturbed =
+            world(EarliestDeadlineFirst, &[(400, 10_000, 10_000)], 60_000, &[steal(ticks), throttle]);
         let (_, found) = disturbed.judged();
         assert_eq!(found.budgets[0].charged_most_ns, 400 + ticks);
         assert_eq!(found.budgets[0].margin_ns, margin_ns);
@@ -238,7 +240,9 @@ fn of_two_disturbances_the_one_without_which_the_job_is_in_time() {
             assert!(job.finish_ns.expect("done") > deadline, "seed {seed}: a cause without a miss");
             let name = (job.task, job.index);
             let overrun = |cause| [MissCause::DemandAboveWcet, MissCause::EarlierOverrun].contains(&cause);
-            let is = |one: &Disturbance| one.causes(name) == *cause || overrun(one.causes(name)) && overrun(*cause);
+            let is = |one: &Disturbance| {
+                one.causes(name) == *cause || overrun(one.causes(name)) && overrun(*cause)
+            };
             let told = match (without_first[place] <= deadline, without_second[place] <= deadline) {
                 _ if nothing[place] > deadline => *cause == MissCause::Scheduler,
                 (true, false) => is(&two[0]),

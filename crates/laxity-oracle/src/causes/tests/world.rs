@@ -84,7 +84,9 @@ impl World {
 
     fn demand(&self, task: u32, job: u32) -> u64 {
         let more = self.sum(|one| match *one {
-            Disturbance::Overrun { task: of, job: number, ticks } if (of, number) == (task, job) => Some(ticks),
+            Disturbance::Overrun { task: of, job: number, ticks } if (of, number) == (task, job) => {
+                Some(ticks)
+            }
             _ => None,
         });
         self.tasks[task as usize].0 + more
@@ -228,7 +230,10 @@ impl World {
                 recorded.events.push(event(now, EventKind::Complete, job.on, (id(task), number)));
                 recorded.jobs.push(self.job((id(task), number), demand, (job.start, now)));
                 queue.remove(0);
-            } else if self.throttle(id(task), number).is_some_and(|(after, until)| after == job.had && until > now) {
+            } else if self
+                .throttle(id(task), number)
+                .is_some_and(|(after, until)| after == job.had && until > now)
+            {
                 recorded.events.push(event(now, EventKind::Throttle, job.on.take(), (id(task), number)));
                 job.throttled = true;
             }
