@@ -244,15 +244,10 @@ impl<'a> Waits<'a> {
         let sleep = |&span: &(u64, u64)| Block::waiting(span, MissCause::Unknown);
         blocks.extend(history.sleeps.iter().map(sleep));
         blocks.extend(self.asleep(history).filter(|_| from <= history.release));
-        let mut waited = vec![(history.release.max(from), end)];
-        for piece in &history.pieces {
-            waited = without_all(waited, (piece.from, piece.to));
-        }
-        for block in &blocks {
-            waited = without_all(waited, (block.from, block.to));
-        }
-        let lost =
-            waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
+        let ran = history.pieces.iter().map(|piece| (piece.from, piece.to));
+        let blocked = blocks.iter().map(|block| (block.from, block.to));
+        let waited = minus((history.release.max(from), end), ran.chain(blocked).collect());
+        let lost = waited.into_iter().flat_map(|wait| self.not_for_others(id, wait));
         let explained: Vec<Block> = lost.flat_map(|lost| self.explained(history, lost)).collect();
         blocks.extend(explained);
         blocks.sort_by_key(|block| (block.from, block.to));
@@ -264,8 +259,8 @@ impl<'a> Waits<'a> {
     fn asleep(&self, history: &History) -> Option<Block> {
         let release = history.release;
         let first_ran = history.pieces.first().map_or(u64::MAX, |piece| piece.from);
-        let begin = self.explains.partition_point(|one| one.from_ns < release.saturating_sub(self.longest));
-        let near = self.explains[begin..].iter().take_while(|one| one.from_ns <= release);
+        let begin = self.explains.partition_point(|one| one.from_ns < release);
+        let near = self.explains[begin..].iter().take_while(|one| one.from_ns == release);
         let own = |one: &&&Activity| {
             let about = matches!(one.about, About::Released(due, _) if due == release);
             about && one.cause == Cause::ReleaseLatency && release < one.to_ns && one.to_ns <= first_ran
@@ -322,21 +317,21 @@ impl<'a> Waits<'a> {
     fn free_of_others(&self, id: usize, cpu: u32, wait: (u64, u64)) -> Vec<(u64, u64)> {
         let history = &self.histories.all[id];
         let definition = self.evidence.definition;
-        let mut free = vec![wait];
+        let mut others = Vec::new();
         let ran = self.ran.get(&cpu).map_or(&[][..], Vec::as_slice);
         let first = ran.partition_point(|(piece, _)| piece.to <= wait.0);
         for (piece, other) in ran[first..].iter().take_while(|(piece, _)| piece.from < wait.1) {
             let now = piece.from.max(wait.0);
             if rank(definition, &self.histories.all[*other], now) <= rank(definition, history, now) {
-                free = without_all(free, (piece.from, piece.to));
+                others.push((piece.from, piece.to));
             }
         }
         let absent = self.absences.get(&cpu).map_or(&[][..], Vec::as_slice);
         let first = absent.partition_point(|absence| absence.to <= wait.0);
         for absence in absent[first..].iter().take_while(|absence| absence.from < wait.1) {
-            free = without_all(free, (absence.from, absence.to));
+            others.push((absence.from, absence.to));
         }
-        free
+        minus(wait, others)
     }
 
     /// A lost interval, in parts by what explains it.
@@ -375,6 +370,22 @@ impl<'a> Waits<'a> {
 fn without_all(all: Vec<(u64, u64)>, (start, end): (u64, u64)) -> Vec<(u64, u64)> {
     let rest = |(from, to): (u64, u64)| [(from, to.min(start)), (from.max(end), to)];
     all.into_iter().flat_map(rest).filter(|(from, to)| from < to).collect()
+}
+
+/// The parts of an interval that are in none of others, ascending.
+fn minus((from, to): (u64, u64), mut others: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    others.sort_unstable();
+    let (mut left, mut begin) = (Vec::new(), from);
+    for (start, end) in others {
+        if begin < start.min(to) {
+            left.push((begin, start.min(to)));
+        }
+        begin = begin.max(end);
+    }
+    if begin < to {
+        left.push((begin, to));
+    }
+    left
 }
 
 /// The same time in intervals that do not overlap, ascending.
