@@ -3,7 +3,7 @@
 mod fixtures;
 
 use fixtures::{any_job, job, run};
-use laxity_trace::{MissCause, Job, JobsReader, JobsWriter, RunColumns};
+use laxity_trace::{Job, JobsReader, JobsWriter, MissCause, RunColumns};
 use parquet::basic::{Compression, Encoding, Repetition};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use proptest::prelude::*;

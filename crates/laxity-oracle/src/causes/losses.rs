@@ -1,7 +1,7 @@
 //! What each job and each CPU lost, and why (`mod.rs`, 1).
 
-use super::history::{Histories, History, Piece, rank};
 use super::Evidence;
+use super::history::{Histories, History, Piece, rank};
 use crate::{About, Activity, Cause};
 use laxity_trace::{Job, MissCause, Outcome};
 use std::collections::BTreeMap;
@@ -126,7 +126,13 @@ impl Losses {
     }
 
     /// The known causes that have a loss in a busy period of a cluster.
-    pub fn causes_in(&self, cpus: &[u32], period: &[usize], histories: &Histories, end_ns: u64) -> Vec<MissCause> {
+    pub fn causes_in(
+        &self,
+        cpus: &[u32],
+        period: &[usize],
+        histories: &Histories,
+        end_ns: u64,
+    ) -> Vec<MissCause> {
         let mut present = [false; MissCause::ALL.len()];
         let mut note = |cause: MissCause, there: bool| present[cause as usize] |= there;
         for losses in period.iter().map(|&id| &self.of[id]) {
@@ -238,29 +244,25 @@ impl<'a> Waits<'a> {
         let sleep = |&span: &(u64, u64)| Block::waiting(span, MissCause::Unknown);
         blocks.extend(history.sleeps.iter().map(sleep));
         blocks.extend(self.asleep(history).filter(|_| from <= history.release));
-        let mut waited = vec![(history.release.max(from), end)];
-        for piece in &history.pieces {
-            waited = without_all(waited, (piece.from, piece.to));
-        }
-        for block in &blocks {
-            waited = without_all(waited, (block.from, block.to));
-        }
-        let lost = waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
+        let ran = history.pieces.iter().map(|piece| (piece.from, piece.to));
+        let blocked = blocks.iter().map(|block| (block.from, block.to));
+        let waited = minus((history.release.max(from), end), ran.chain(blocked).collect());
+        let lost = waited.into_iter().flat_map(|wait| self.not_for_others(id, wait));
         let explained: Vec<Block> = lost.flat_map(|lost| self.explained(history, lost)).collect();
         blocks.extend(explained);
         blocks.sort_by_key(|block| (block.from, block.to));
         blocks
     }
 
-    /// Until the timer of its release was handled: whatever else there was, it could not run. Where several timers may have
-    /// been its own, it is the first that was handled.
+    /// Until the timer of its release was handled: whatever else there was, it could not run. Where several timers were due at
+    /// its release, it is the first that was handled.
     fn asleep(&self, history: &History) -> Option<Block> {
         let release = history.release;
         let first_ran = history.pieces.first().map_or(u64::MAX, |piece| piece.from);
-        let begin = self.explains.partition_point(|one| one.from_ns < release.saturating_sub(self.longest));
-        let near = self.explains[begin..].iter().take_while(|one| one.from_ns <= release);
+        let begin = self.explains.partition_point(|one| one.from_ns < release);
+        let near = self.explains[begin..].iter().take_while(|one| one.from_ns == release);
         let own = |one: &&&Activity| {
-            let about = matches!(one.about, About::Released(first, last) if first <= release && release <= last);
+            let about = matches!(one.about, About::Released(due, _) if due == release);
             about && one.cause == Cause::ReleaseLatency && release < one.to_ns && one.to_ns <= first_ran
         };
         let to = near.filter(own).map(|one| one.to_ns).min()?;
@@ -283,7 +285,8 @@ impl<'a> Waits<'a> {
                 false if losses.excess > 0 => MissCause::EarlierOverrun,
                 false => MissCause::Throttled,
             };
-            let had: u64 = history.pieces.iter().filter(|piece| piece.to <= throttle.from).map(|p| p.to - p.from).sum();
+            let had: u64 =
+                history.pieces.iter().filter(|piece| piece.to <= throttle.from).map(|p| p.to - p.from).sum();
             Block {
                 after: Some(had).filter(|&had| had > 0),
                 then: Some(history.deadline_at(throttle.to)),
@@ -314,21 +317,21 @@ impl<'a> Waits<'a> {
     fn free_of_others(&self, id: usize, cpu: u32, wait: (u64, u64)) -> Vec<(u64, u64)> {
         let history = &self.histories.all[id];
         let definition = self.evidence.definition;
-        let mut free = vec![wait];
+        let mut others = Vec::new();
         let ran = self.ran.get(&cpu).map_or(&[][..], Vec::as_slice);
         let first = ran.partition_point(|(piece, _)| piece.to <= wait.0);
         for (piece, other) in ran[first..].iter().take_while(|(piece, _)| piece.from < wait.1) {
             let now = piece.from.max(wait.0);
             if rank(definition, &self.histories.all[*other], now) <= rank(definition, history, now) {
-                free = without_all(free, (piece.from, piece.to));
+                others.push((piece.from, piece.to));
             }
         }
         let absent = self.absences.get(&cpu).map_or(&[][..], Vec::as_slice);
         let first = absent.partition_point(|absence| absence.to <= wait.0);
         for absence in absent[first..].iter().take_while(|absence| absence.from < wait.1) {
-            free = without_all(free, (absence.from, absence.to));
+            others.push((absence.from, absence.to));
         }
-        free
+        minus(wait, others)
     }
 
     /// A lost interval, in parts by what explains it.
@@ -367,6 +370,22 @@ impl<'a> Waits<'a> {
 fn without_all(all: Vec<(u64, u64)>, (start, end): (u64, u64)) -> Vec<(u64, u64)> {
     let rest = |(from, to): (u64, u64)| [(from, to.min(start)), (from.max(end), to)];
     all.into_iter().flat_map(rest).filter(|(from, to)| from < to).collect()
+}
+
+/// The parts of an interval that are in none of others, ascending.
+fn minus((from, to): (u64, u64), mut others: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    others.sort_unstable();
+    let (mut left, mut begin) = (Vec::new(), from);
+    for (start, end) in others {
+        if begin < start.min(to) {
+            left.push((begin, start.min(to)));
+        }
+        begin = begin.max(end);
+    }
+    if begin < to {
+        left.push((begin, to));
+    }
+    left
 }
 
 /// The same time in intervals that do not overlap, ascending.

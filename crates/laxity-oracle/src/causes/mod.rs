@@ -157,7 +157,7 @@ impl<'a> Judgement<'a> {
             return MissCause::Scheduler;
         }
         // A job whose end was not recorded: nothing is known of what came after.
-        if history.complete.is_none() && job.outcome == Outcome::Completed {
+        if history.complete.is_none() && job.finish_ns > Some(self.evidence.end_ns) {
             return MissCause::Unknown;
         }
         let unexplained = match job.finish_ns.filter(|_| job.outcome == Outcome::Completed) {
@@ -165,9 +165,8 @@ impl<'a> Judgement<'a> {
             None => 0,
         };
         let finish = |of: &[u64]| of[place].saturating_add(unexplained);
-        let throttled = |(cause, of): &&(MissCause, Vec<u64>)| {
-            *cause == MissCause::Throttled && finish(of) <= deadline
-        };
+        let throttled =
+            |(cause, of): &&(MissCause, Vec<u64>)| *cause == MissCause::Throttled && finish(of) <= deadline;
         let least = || self.without.iter().min_by_key(|(cause, of)| (finish(of), *cause));
         match self.without.iter().find(throttled).or_else(least) {
             Some((cause, of)) if finish(of) <= deadline || finish(&self.without_known) <= deadline => {
