@@ -28,7 +28,7 @@ pub struct Host<'a> {
 
 /// The files that deploy `plan`.
 pub fn files(set: &TaskSet, scheduler: &LinuxScheduler, plan: &Plan, host: &Host<'_>) -> Vec<DeployFile> {
-    let stem = format!("{}-{scheduler}", file_name(set.name()));
+    let stem = file_name(&format!("{}-{scheduler}", set.name()));
     let mut files = vec![DeployFile { name: format!("{stem}.sh"), text: script(set, scheduler, plan, host) }];
     if plan.tasks.iter().all(|task| real_time_priority(task.policy).is_some()) {
         let units: Vec<String> = plan.tasks.iter().map(|task| unit(set, scheduler, task)).collect();
@@ -51,11 +51,12 @@ fn script(set: &TaskSet, scheduler: &LinuxScheduler, plan: &Plan, host: &Host<'_
     let mut text = format!(
         "#!/bin/sh\n\
          # shellcheck disable=SC2086 # a TASK_* may be a program with its arguments\n\
-         # Starts task set {} under {scheduler}: {}.\n\
+         # Starts task set {} under {}: {}.\n\
          # Run as root. Set each TASK_* to the task's program. A program ends a job by sleeping until its next\n\
          # release (clock_nanosleep with TIMER_ABSTIME) or by sched_yield.\n\
          set -eu\n\n",
         comment(set.name()),
+        comment(&scheduler.to_string()),
         scheduler.description()
     );
     for task in &plan.tasks {
@@ -67,13 +68,26 @@ fn script(set: &TaskSet, scheduler: &LinuxScheduler, plan: &Plan, host: &Host<'_
     } else {
         vec![None; plan.cells.len()]
     };
+    if let Some(program) = &plan.foreign {
+        let program = shell_word(program);
+        let _ = write!(
+            text,
+            "\n# The scheduler, for as long as the tasks run\n{program} &\ntrap 'kill $scheduler' EXIT\nscheduler=$!\n\
+             until [ \"$(cat /sys/kernel/sched_ext/state)\" = enabled ]; do\n    kill -0 $scheduler\n    sleep 0.1\ndone\n"
+        );
+    }
     text.push_str("\n# Tasks\n");
+    let foreign = plan.foreign.is_some();
     for (cell, home) in plan.cells.iter().zip(homes) {
         for task in cell.tasks.iter().map(|&at| &plan.tasks[at]) {
             let _ = writeln!(text, "{}", start(task, cell, home.as_deref()));
+            if foreign {
+                text.push_str("tasks=\"${tasks-} $!\"\n");
+            }
         }
     }
-    text.push_str("wait\n");
+    // A scheduler does not end by itself.
+    text.push_str(if foreign { "# shellcheck disable=SC2086 # process ids\nwait $tasks\n" } else { "wait\n" });
     text
 }
 

@@ -56,6 +56,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     let mut notes: Vec<String> = together.map(|(who, why)| format!("{who}: {why}.")).collect();
     notes.extend(not_measured(study, sets));
     notes.extend(analysed.then(|| analysis::NOTE.to_owned()));
+    notes.extend(analysis::nothing_proven(study));
     notes.extend(analysis::left_out(study).map(|why| format!("Analysis: {why}.")));
     let mut columns = vec![
         Column::text("Scheduler"),

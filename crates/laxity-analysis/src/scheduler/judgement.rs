@@ -76,6 +76,9 @@ impl Analysed {
     ///
     /// Cells are judged in their order, up to the first that is not schedulable; what one needs of steps, others have as well.
     pub fn judge(self, set: &Placed<'_>, asked: Asked) -> Judgement {
+        if let Some(needed) = self.unproven() {
+            return Judgement::not(Verdict::needs(needed, None), None, None);
+        }
         if let Err(task) = each_in_one_cell(set.tasks.len(), set.cells) {
             return Judgement::not(Verdict::needs(ONE_CELL_EACH, task), None, None);
         }
@@ -105,6 +108,9 @@ impl Analysed {
         server: DeferrableServer,
         asked: Asked,
     ) -> Verdict {
+        if let Some(needed) = self.unproven() {
+            return Verdict::needs(needed, None);
+        }
         if cell.tasks.is_empty() {
             return Verdict::SCHEDULABLE;
         }
@@ -141,6 +147,9 @@ impl Analysed {
         processors: u32,
         server: DeferrableServer,
     ) -> &'static [&'static dyn Test] {
+        if self.unproven().is_some() {
+            return &[];
+        }
         let running = self.running(processors);
         tests_for(self.priorities(running), guarantee, running, server)
     }
