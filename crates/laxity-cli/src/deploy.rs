@@ -87,7 +87,11 @@ fn script(set: &TaskSet, scheduler: &LinuxScheduler, plan: &Plan, host: &Host<'_
         }
     }
     // A scheduler does not end by itself.
-    text.push_str(if foreign { "# shellcheck disable=SC2086 # process ids\nwait $tasks\n" } else { "wait\n" });
+    text.push_str(if foreign {
+        "# shellcheck disable=SC2086 # process ids\nwait $tasks\n"
+    } else {
+        "wait\n"
+    });
     text
 }
 

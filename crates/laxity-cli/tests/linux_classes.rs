@@ -45,7 +45,8 @@ fn they_are_measured_and_neither_proven_nor_simulated() {
             assert_eq!(run.not_measured.contains_key("verification"), undefined, "{}", run.scheduler);
         }
         assert_eq!(run.overruns.is_some(), run.scheduler.contains("edf"), "{}", run.scheduler);
-        let turns = run.notes.iter().any(|note| note.contains("turns of") && note.contains("sched_rr_timeslice_ms"));
+        let turns =
+            run.notes.iter().any(|note| note.contains("turns of") && note.contains("sched_rr_timeslice_ms"));
         assert_eq!(turns, run.scheduler.contains("rr"), "{:?}", run.notes);
     }
     let simulated: Vec<&str> = results
@@ -109,7 +110,8 @@ fn overrunning(scheduler: &str) -> Option<(OverrunRecord, usize)> {
     let _machine = machine();
     let directory = tempfile::tempdir().expect("directory");
     let (set, out) = (directory.path().join("long.toml"), directory.path().join("out"));
-    let text = "version = 1\nname = \"long\"\n[[tasks]]\nname = \"long\"\nwcet = \"20ms\"\nperiod = \"100ms\"\n";
+    let text =
+        "version = 1\nname = \"long\"\n[[tasks]]\nname = \"long\"\nwcet = \"20ms\"\nperiod = \"100ms\"\n";
     fs::write(&set, text).expect("write");
     let ended = real_run(|| {
         let mut command = laxity();
@@ -179,7 +181,8 @@ fn what_has_no_model_is_not_simulated_as_something_else() {
 #[test]
 fn a_foreign_scheduler_is_refused_with_the_reason() {
     let (_directory, set) = small_set();
-    let ended = output(laxity().args(["run", "--scheduler", "scx:no-such-program", "--duration", "1s"]).arg(&set));
+    let ended =
+        output(laxity().args(["run", "--scheduler", "scx:no-such-program", "--duration", "1s"]).arg(&set));
     assert_eq!(ended.status.code(), Some(3), "{}", words(&ended));
     // Which of them lacks depends on the machine.
     let reasons = ["sched_ext", "no program of this name", "not permitted", "holds this machine"];

@@ -9,7 +9,9 @@
 //! | `other` | SCHED_OTHER (EEVDF) | nothing |
 //! | `scx:PROGRAM` | SCHED_EXT, under a program's scheduler | nothing |
 
-use crate::{Diagnostic, Duration, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, is_escaped, shown};
+use crate::{
+    Diagnostic, Duration, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, is_escaped, shown,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -111,7 +113,11 @@ impl LinuxScheduler {
             return Some(Ok(known));
         }
         let parameters = wanted.strip_prefix(FAIR)?.strip_prefix(':')?;
-        Some(fair(parameters).map(LinuxScheduler::Fair).map_err(|why| why.context(format!("scheduler `{}`", shown(asked)))))
+        Some(
+            fair(parameters)
+                .map(LinuxScheduler::Fair)
+                .map_err(|why| why.context(format!("scheduler `{}`", shown(asked)))),
+        )
     }
 
     /// How far jobs migrate.
@@ -167,18 +173,18 @@ impl LinuxScheduler {
     pub fn nothing_proven(&self) -> Option<&'static str> {
         match self {
             LinuxScheduler::Ruled(_) => None,
-            LinuxScheduler::Reclaiming(_) => {
-                Some("nothing is proven of SCHED_DEADLINE with reclaiming: no test of laxity's is about GRUB as Linux has it")
-            }
+            LinuxScheduler::Reclaiming(_) => Some(
+                "nothing is proven of SCHED_DEADLINE with reclaiming: no test of laxity's is about GRUB as Linux has it",
+            ),
             LinuxScheduler::RoundRobin(_) => {
                 Some("nothing is proven of SCHED_RR: no test of laxity's is about turns")
             }
             LinuxScheduler::Fair(_) => {
                 Some("nothing is proven of SCHED_OTHER: it shares CPUs and knows no deadlines of tasks")
             }
-            LinuxScheduler::Foreign(_) => {
-                Some("nothing is proven of a scheduler that a program loads: laxity does not know what it does")
-            }
+            LinuxScheduler::Foreign(_) => Some(
+                "nothing is proven of a scheduler that a program loads: laxity does not know what it does",
+            ),
         }
     }
 
@@ -214,7 +220,8 @@ impl LinuxScheduler {
                 format!("equal tasks take turns, {}, on SCHED_RR", scope.cells())
             }
             LinuxScheduler::Fair(_) => {
-                "what every thread has, all CPUs, on SCHED_OTHER (EEVDF); :nice=N, :slice=TIME, :slice=wcet".into()
+                "what every thread has, all CPUs, on SCHED_OTHER (EEVDF); :nice=N, :slice=TIME, :slice=wcet"
+                    .into()
             }
             LinuxScheduler::Foreign(_) => FOREIGN_DESCRIPTION.into(),
         }
@@ -249,7 +256,11 @@ fn fair(parameters: &str) -> Result<Fair> {
         match parameter.split_once('=') {
             Some(("nice", value)) => {
                 fair.nice = value.parse().ok().filter(|nice| NICE.contains(nice)).ok_or_else(|| {
-                    Diagnostic::usage(format!("nice value `{}` is no whole number from -20 to 19", shown(value))).hint(hint)
+                    Diagnostic::usage(format!(
+                        "nice value `{}` is no whole number from -20 to 19",
+                        shown(value)
+                    ))
+                    .hint(hint)
                 })?;
             }
             Some(("slice", "wcet")) => fair.slice = Slice::Wcet,
@@ -436,7 +447,9 @@ mod tests {
             assert!(refused.hint.is_some(), "{text}: {refused}");
             assert!(text.parse::<AnyScheduler>().is_err(), "{text}");
         }
-        for text in ["p-rm:grub", "p-fp:grub", "grub", "rr", "other-nice", "others", "c-other", "p-edf:grub:grub"] {
+        for text in
+            ["p-rm:grub", "p-fp:grub", "grub", "rr", "other-nice", "others", "c-other", "p-edf:grub:grub"]
+        {
             assert_eq!(LinuxScheduler::named(text), None, "{text}");
             assert!(text.parse::<AnyScheduler>().is_err(), "{text}");
         }
@@ -482,6 +495,9 @@ mod tests {
         let ms = Duration::from_ms;
         assert_eq!(Slice::OfKernel.of(ms(3)), Duration::ZERO);
         assert_eq!(Slice::Of(ms(2)).of(ms(3)), ms(2));
-        assert_eq!([Duration::from_us(1), ms(3), ms(500)].map(|wcet| Slice::Wcet.of(wcet)), [SLICE_LEAST, ms(3), SLICE_MOST]);
+        assert_eq!(
+            [Duration::from_us(1), ms(3), ms(500)].map(|wcet| Slice::Wcet.of(wcet)),
+            [SLICE_LEAST, ms(3), SLICE_MOST]
+        );
     }
 }

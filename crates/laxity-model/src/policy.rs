@@ -255,7 +255,8 @@ const OTHER_NAMES: [(&str, &str); 21] = [
 const FIFO: &str = "`p-rm`, `p-dm` or `p-fp` (SCHED_FIFO with rate-monotonic, deadline-monotonic or given priorities), `c-` or \
     `g-` before it for each cluster or all cores";
 
-const ROUND_ROBIN: &str = "`p-rr`, `c-rr` or `g-rr` (equal tasks take turns on each core, in each cluster, or on all cores)";
+const ROUND_ROBIN: &str =
+    "`p-rr`, `c-rr` or `g-rr` (equal tasks take turns on each core, in each cluster, or on all cores)";
 const FAIR: &str = "`other` (SCHED_OTHER, which promises no deadline)";
 const EXT: &str = "`edf-bh` or another of laxity's own policies, or `scx:PROGRAM` (sched_ext)";
 

@@ -12,8 +12,9 @@
 use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
-    AnyScheduler, CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, LinuxScheduler, OnMiss,
-    Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind, TaskSet,
+    AnyScheduler, CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, LinuxScheduler,
+    OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind,
+    TaskSet,
 };
 use laxity_trace::{Host, PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -353,8 +354,11 @@ impl Defined {
             AnyScheduler::Policy(_) => None,
         };
         if let Some(why) = linux.and_then(LinuxScheduler::undefined) {
-            return Err(Diagnostic::usage(format!("run {} under `{}` is not verified: {why}", run.id, run.scheduler))
-                .hint("verify a run under another scheduler"));
+            return Err(Diagnostic::usage(format!(
+                "run {} under `{}` is not verified: {why}",
+                run.id, run.scheduler
+            ))
+            .hint("verify a run under another scheduler"));
         }
         let rule = linux.and_then(LinuxScheduler::rule).or(any.policy().map(|policy| policy.rule));
         Ok(Defined {

@@ -126,7 +126,10 @@ fn try_slice() -> Result<(), String> {
     });
     match tried.join().expect("the trial does not panic") {
         Ok(kept) if kept.runtime == slice.as_ns() => Ok(()),
-        Ok(_) => Err("this kernel gives all threads of SCHED_OTHER the same slice (Linux 6.12 or later does not)".into()),
+        Ok(_) => {
+            Err("this kernel gives all threads of SCHED_OTHER the same slice (Linux 6.12 or later does not)"
+                .into())
+        }
         Err(error) => Err(sched::explain(&error, Policy::Fair { nice: 0, slice })),
     }
 }

@@ -235,8 +235,9 @@ pub fn check_memory(working_sets: &[(String, u64)]) -> Result<()> {
 /// Says which tasks used more CPU time than their budget, and were throttled for it if budgets are enforced.
 fn overruns(plan: &Plan, jobs: &[Job]) -> Vec<String> {
     let of_task = |task: &PlannedTask| {
-        let (Policy::Deadline { runtime, .. } | Policy::Reclaiming { runtime, .. } | Policy::Ext { runtime, .. }) =
-            task.policy
+        let (Policy::Deadline { runtime, .. }
+        | Policy::Reclaiming { runtime, .. }
+        | Policy::Ext { runtime, .. }) = task.policy
         else {
             return None;
         };
@@ -273,7 +274,8 @@ fn overrun_signals(plan: &Plan, shared: &Shared) -> Vec<(u32, u64)> {
 /// How long a turn of SCHED_RR is, as the kernel has it now.
 fn turns(plan: &Plan) -> Option<String> {
     let takes_turns = |task: &PlannedTask| matches!(task.policy, Policy::RoundRobin { .. });
-    let Some(Policy::RoundRobin { priority }) = plan.tasks.iter().find(|task| takes_turns(task)).map(|task| task.policy)
+    let Some(Policy::RoundRobin { priority }) =
+        plan.tasks.iter().find(|task| takes_turns(task)).map(|task| task.policy)
     else {
         return None;
     };
@@ -282,7 +284,9 @@ fn turns(plan: &Plan) -> Option<String> {
         Ok(ms) => format!("{} ms (sched_rr_timeslice_ms)", ms.trim()),
         Err(error) => format!("unknown length ({file}: {error})"),
     };
-    Some(format!("all tasks have priority {priority} of SCHED_RR; those that are ready on a CPU take turns of {turn}"))
+    Some(format!(
+        "all tasks have priority {priority} of SCHED_RR; those that are ready on a CPU take turns of {turn}"
+    ))
 }
 
 /// The guardian died: put back what it changed.

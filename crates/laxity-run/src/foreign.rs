@@ -61,7 +61,8 @@ pub fn find(program: &str) -> Result<PathBuf> {
         };
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| is_program(path));
+    let found =
+        std::env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| is_program(path));
     found.ok_or_else(|| {
         Diagnostic::environment(format!("scx:{}: no program of this name is in PATH", shown(program)))
             .hint("install it, or write its path: scx:/usr/bin/scx_simple")
@@ -126,8 +127,11 @@ impl Foreign {
             return Ok(Some(attached().unwrap_or_default()));
         }
         let failed = |why: String| {
-            Err(Diagnostic::environment(format!("scx:{} has loaded no scheduler: {why}", shown(&self.program)))
-                .hint("start it by hand: it is to load a scheduler and to go on until SIGTERM"))
+            Err(Diagnostic::environment(format!(
+                "scx:{} has loaded no scheduler: {why}",
+                shown(&self.program)
+            ))
+            .hint("start it by hand: it is to load a scheduler and to go on until SIGTERM"))
         };
         match self.child.try_wait() {
             Ok(None) if Instant::now() < self.until => Ok(None),
@@ -140,7 +144,8 @@ impl Foreign {
     /// Why its scheduler does not schedule any more, if so.
     pub fn thrown_out(&mut self) -> Option<String> {
         let ended = self.child.try_wait().ok().flatten();
-        let same = state().as_deref() == Some("enabled") && enable_seq() == self.before.map(|before| before + 1);
+        let same =
+            state().as_deref() == Some("enabled") && enable_seq() == self.before.map(|before| before + 1);
         if ended.is_none() && same {
             return None;
         }
@@ -184,7 +189,9 @@ impl Foreign {
                 "scx:{} has left its scheduler in the kernel; laxity has detached it (SysRq S)",
                 shown(&self.program)
             )),
-            Err(error) => notes.push(format!("the scheduler of scx:{} is still there: {error}", shown(&self.program))),
+            Err(error) => {
+                notes.push(format!("the scheduler of scx:{} is still there: {error}", shown(&self.program)))
+            }
         }
         notes
     }

@@ -199,7 +199,8 @@ impl Guardian {
             self.look_for_orders();
             loaded = self.foreign.as_mut().map_or(Ok(None), Foreign::loaded)?;
         }
-        let whole = std::fs::read_to_string("/sys/kernel/sched_ext/switch_all").is_ok_and(|all| all.trim() == "1");
+        let whole =
+            std::fs::read_to_string("/sys/kernel/sched_ext/switch_all").is_ok_and(|all| all.trim() == "1");
         let others = if whole { "has all threads of the machine" } else { "has threads of SCHED_EXT only" };
         self.notes.extend(loaded.map(|name| format!("the kernel's scheduler was `{name}`, which {others}")));
         Ok(())

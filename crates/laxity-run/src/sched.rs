@@ -75,7 +75,8 @@ impl Policy {
     /// The reservation of a thread of SCHED_DEADLINE.
     pub fn reservation(self) -> Option<Reservation> {
         match self {
-            Policy::Deadline { runtime, deadline, period } | Policy::Reclaiming { runtime, deadline, period } => {
+            Policy::Deadline { runtime, deadline, period }
+            | Policy::Reclaiming { runtime, deadline, period } => {
                 Some(Reservation { runtime, deadline, period })
             }
             _ => None,

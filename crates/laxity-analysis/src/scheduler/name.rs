@@ -4,7 +4,8 @@ use super::Quanta;
 use super::quanta::PFAIR;
 use crate::Priorities;
 use laxity_model::{
-    Diagnostic, FOREIGN_LISTED, Fair, LinuxScheduler, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
+    Diagnostic, FOREIGN_LISTED, Fair, LinuxScheduler, Policy, PolicyScheduler, PriorityRule, Result,
+    Scheduler, Scope,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -51,7 +52,9 @@ impl Unproven {
     /// What a test would need.
     fn needs(self) -> &'static str {
         match self {
-            Unproven::Reclaiming(_) => "a budget is used up by its own task only: nothing is proven of reclaiming (GRUB)",
+            Unproven::Reclaiming(_) => {
+                "a budget is used up by its own task only: nothing is proven of reclaiming (GRUB)"
+            }
             Unproven::RoundRobin(_) => "jobs go by priorities: nothing is proven of the turns of SCHED_RR",
             Unproven::Fair(_) => "jobs go by priorities: nothing is proven of SCHED_OTHER, which shares CPUs",
             Unproven::Foreign => "jobs go by priorities: nothing is proven of what a program loads",

@@ -24,7 +24,12 @@ pub fn analyse_beside(
     interrupt: &'static AtomicBool,
 ) -> Option<AnalysisRecord> {
     let set_index = u32::try_from(index).ok()?;
-    let record = |[hard, soft]: [ProofRecord; 2]| AnalysisRecord { set: set_index, scheduler: scheduler.to_owned(), hard, soft };
+    let record = |[hard, soft]: [ProofRecord; 2]| AnalysisRecord {
+        set: set_index,
+        scheduler: scheduler.to_owned(),
+        hard,
+        soft,
+    };
     if let Ok(AnyScheduler::Linux(linux)) = scheduler.parse()
         && let Some(why) = linux.nothing_proven()
     {

@@ -1,7 +1,7 @@
 //! What is wrong with an experiment before anything is measured or written.
 
-use super::{Settings, TriedScheduler};
 use super::work::{check_jobs, expected_jobs};
+use super::{Settings, TriedScheduler};
 use laxity_model::{AnyScheduler, ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet, plural};
 use laxity_place::Overload;
 use std::collections::BTreeMap;
@@ -42,7 +42,8 @@ pub fn check_priorities(set: &TaskSet, schedulers: &[TriedScheduler]) -> Result<
         AnyScheduler::Linux(linux) => linux.rule(),
         AnyScheduler::Policy(own) => Some(own.rule),
     };
-    let check = |scheduler: &TriedScheduler| rule(scheduler).map_or(Ok(()), |rule| rule.check(set, scheduler));
+    let check =
+        |scheduler: &TriedScheduler| rule(scheduler).map_or(Ok(()), |rule| rule.check(set, scheduler));
     schedulers.iter().try_for_each(check)
 }
 

@@ -33,16 +33,16 @@ use crate::progress::{Phase, Steps};
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{
-    Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed,
-    TaskSet, Utilization, plural,
+    Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
+    Utilization, plural,
 };
 use laxity_place::{Fit, Method, Overload};
 use laxity_run::{
     BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
 use laxity_trace::{
-    AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, NOT_SIMULATED, NOT_VERIFIED, Results, ResultsDirectory, Run, RunStatus,
-    RunSummary,
+    AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, NOT_SIMULATED, NOT_VERIFIED, Results,
+    ResultsDirectory, Run, RunStatus, RunSummary,
 };
 use parts::{NOTHING, Part, parts};
 use repeating::Repeating;
@@ -418,7 +418,8 @@ impl Laboratory<'_> {
                 run.disturbance = executed.disturbance;
                 run.status = executed.status;
                 run.not_measured = executed.not_measured;
-                run.not_measured.extend(self.not_simulated(work).map(|why| (NOT_SIMULATED.into(), why.into())));
+                run.not_measured
+                    .extend(self.not_simulated(work).map(|why| (NOT_SIMULATED.into(), why.into())));
                 run.notes = executed.notes;
                 run.kernel_counters = executed.counters;
                 run.overruns = executed.overruns.map(overruns::records);

@@ -19,7 +19,9 @@ pub fn count_throttled(overruns: &mut [OverrunRecord], plan: &Plan, records: &Ru
         let Some(&(_, tid)) = records.threads.iter().find(|thread| own(thread)) else { continue };
         // Without a CPU it is said of a thread that was throttled before.
         let gave_way = records.recorded.records.iter().filter(|record| {
-            record.pid == tid && record.cpu != NONE && Kind::of(record.kind) == Some(Kind::Event(EventKind::Throttle))
+            record.pid == tid
+                && record.cpu != NONE
+                && Kind::of(record.kind) == Some(Kind::Event(EventKind::Throttle))
         });
         overrun.throttled = Some(gave_way.count() as u64);
     }

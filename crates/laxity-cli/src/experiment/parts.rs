@@ -1,15 +1,15 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
-use super::{Settings, TriedScheduler};
 use super::placing::{Placed, Placements, Placing};
+use super::{Settings, TriedScheduler};
 use crate::commands::DEPLOY_DIRECTORY;
 use crate::deploy;
 use crate::interrupt;
 use crate::progress::Steps;
 use crate::simulation::check_capacity;
 use laxity_model::{
-    AnyScheduler, CpuList, Diagnostic, Failure, LinuxScheduler, OutputDirectory, PolicyScheduler, Result, Scope,
-    TaskKind, TaskSet, Utilization,
+    AnyScheduler, CpuList, Diagnostic, Failure, LinuxScheduler, OutputDirectory, PolicyScheduler, Result,
+    Scope, TaskKind, TaskSet, Utilization,
 };
 use laxity_run::{Capabilities, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
@@ -162,7 +162,8 @@ impl Planner<'_> {
         placed: &Placed,
         options: PlanOptions,
     ) -> Result<Plan> {
-        let mut plan = laxity_run::plan(set, scheduler.clone(), &placed.cells, &self.machine, self.limits, options)?;
+        let mut plan =
+            laxity_run::plan(set, scheduler.clone(), &placed.cells, &self.machine, self.limits, options)?;
         let whole_machine = plan.confinement == Confinement::WholeMachine;
         self.capabilities.scheduler(scheduler.clone(), whole_machine).map_err(Diagnostic::environment)?;
         if plan.confinement == Confinement::Cpusets

@@ -1,7 +1,9 @@
 //! A scheduler that is run, or at least tried.
 
 use crate::simulation::NamedScheduler;
-use laxity_model::{AnyScheduler, Diagnostic, LinuxScheduler, Policy, PolicyScheduler, Result, Scheduler, Scope};
+use laxity_model::{
+    AnyScheduler, Diagnostic, LinuxScheduler, Policy, PolicyScheduler, Result, Scheduler, Scope,
+};
 use std::fmt;
 use std::str::FromStr;
 

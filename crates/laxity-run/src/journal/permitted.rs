@@ -34,7 +34,9 @@ pub(super) fn check(step: &Undo) -> Result<(), String> {
             Err(format!("it says to wait {span_ns} ns, longer than any period"))
         }
         // What is ended must have been started by laxity, and what is detached must be what came next: both look at that.
-        Undo::Settle { .. } | Undo::Affinities { .. } | Undo::EndProgram { .. } | Undo::Detach { .. } => Ok(()),
+        Undo::Settle { .. } | Undo::Affinities { .. } | Undo::EndProgram { .. } | Undo::Detach { .. } => {
+            Ok(())
+        }
     }
 }
 

@@ -58,7 +58,9 @@ fn reclaiming(policy: Policy) -> Policy {
 /// passes.
 fn check_reclaimable(set: &TaskSet, cell: &Cell, reserved: &[Policy], limits: KernelLimits) -> Result<()> {
     let (runtime, period) = limits.share().unwrap_or(SHARE_WITHOUT_LIMIT);
-    for (&id, reservation) in cell.tasks.iter().zip(reserved).filter_map(|(id, one)| Some((id, one.reservation()?))) {
+    for (&id, reservation) in
+        cell.tasks.iter().zip(reserved).filter_map(|(id, one)| Some((id, one.reservation()?)))
+    {
         let mut load = LoadSum::new();
         load.add(reservation.runtime, reservation.period);
         if load.cmp_ratio(runtime, period) == Ordering::Greater {

@@ -6,8 +6,8 @@ use crate::arguments::ListArguments;
 use crate::output;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    Diagnostic, FOREIGN_LISTED, LinuxScheduler, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scope,
-    ShippedPlatform, ShownPath as _,
+    Diagnostic, FOREIGN_LISTED, LinuxScheduler, Names, Platform, Policy, PolicyScheduler, PriorityRule,
+    Result, Scope, ShippedPlatform, ShownPath as _,
 };
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
@@ -190,11 +190,8 @@ fn chosen(answer: &Answer, part: Option<Part>) -> Result<serde_json::Value> {
 fn answer(platform: &Platform) -> Answer {
     let capabilities = Capabilities::probe();
     let whole_machine = laxity_run::online_cpus().is_ok_and(|online| online == platform.cpus());
-    let answer = |name: String, description: String, verdict: std::result::Result<(), String>| SchedulerAnswer {
-        name,
-        description,
-        runs_here: verdict.is_ok(),
-        why_not: verdict.err(),
+    let answer = |name: String, description: String, verdict: std::result::Result<(), String>| {
+        SchedulerAnswer { name, description, runs_here: verdict.is_ok(), why_not: verdict.err() }
     };
     let scheduler = |scheduler: LinuxScheduler| {
         let one_cell = scheduler.scope() == Scope::Global

@@ -23,7 +23,8 @@ impl Text<'_> {
         rows.extend(self.runs());
         rows.push((
             "simulated, analysed".to_owned(),
-            "every scheduler with a priority rule, on any number of cores (laxity simulate, laxity analyze)".to_owned(),
+            "every scheduler with a priority rule, on any number of cores (laxity simulate, laxity analyze)"
+                .to_owned(),
         ));
         text += &self.table(&rows);
         text += "\nMORE OF EACH\n";
