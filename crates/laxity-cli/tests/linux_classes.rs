@@ -98,7 +98,7 @@ fn threads_have_the_class_that_the_name_says() {
         command.args(["run", "--scheduler", name, "--duration", "3s", "-q", "--force", "--out"]);
         command.arg(directory.path().join("out")).arg(&set);
         // The guardian alone is real-time where tasks are of SCHED_OTHER.
-        let running = patience::at_rest(|| Running::start(&mut command, if class.0 == 0 { 0 } else { 4 }));
+        let running = Running::start(&mut command, if class.0 == 0 { 0 } else { 4 });
         host::wait_until("all threads have their class", || classes_of_tasks() == [class; 4]);
         let ended = running.end();
         assert!(ended.status.success(), "{name}: {}", words(&ended));
@@ -115,7 +115,7 @@ fn overrunning(scheduler: &str) -> Option<(OverrunRecord, usize)> {
     fs::write(&set, text).expect("write");
     let ended = real_run(|| {
         let mut command = laxity();
-        command.args(["run", "--scheduler", scheduler, "--demand", "2.5", "--budget-margin", "0"]);
+        command.args(["run", "--scheduler", scheduler, "--demand", "2.5", "--budget-margin", "0%"]);
         command.args(["--duration", "1s", "--cpus", "1", "-q", "--force", "--out"]).arg(&out).arg(&set);
         command
     })?;
