@@ -20,7 +20,7 @@ use laxity_analysis::{
     Cell, GlobalFixedPriorityRta, Guarantee, PriorityOrder, SporadicTask, Test, Verdict, Work, catalogue,
     judge_cells,
 };
-use laxity_model::{DeferrableServer, Scope};
+use laxity_model::{DeferrableServer, LinuxScheduler, Scope};
 
 #[test]
 fn every_name_has_an_analysis() {
@@ -39,6 +39,34 @@ fn every_name_has_an_analysis() {
         }
     }
     assert!(all().len() > 7 * 3 * 4);
+}
+
+/// However light the set and whatever test is asked: none is about it.
+#[test]
+fn nothing_is_proven_of_what_no_test_is_about() {
+    let tasks = [SporadicTask::implicit(1, 1000), SporadicTask::implicit(1, 2000)];
+    let foreign = LinuxScheduler::named("scx:scx_simple").expect("a name").expect("valid");
+    for linux in LinuxScheduler::without_rule().chain([foreign]) {
+        let scheduler = Analysed::from(linux.clone());
+        assert!(scheduler.unproven().is_some_and(|why| why.contains("nothing is proven of")), "{linux}");
+        assert_eq!(linux.to_string().parse(), Ok(scheduler));
+        let cells = [Cell { processors: 2, tasks: vec![1, 0] }];
+        let case = Case { seed: 0, tasks: tasks.to_vec(), cells: cells.to_vec() };
+        for guarantee in [Guarantee::Hard, Guarantee::Soft] {
+            assert!(scheduler.tests(guarantee, 2, DeferrableServer::NONE).is_empty());
+            let every = catalogue::tests().iter().copied().map(Some);
+            for test in every.chain([None]) {
+                let asked = Asked { test, ..Asked::of(guarantee) };
+                let placed = case.placed(None);
+                for verdict in [
+                    scheduler.judge(&placed, asked).verdict,
+                    scheduler.judge_cell(&placed, &cells[0], DeferrableServer::NONE, asked),
+                ] {
+                    assert!(matches!(verdict, Verdict::NotApplicable(_)), "{scheduler}: {verdict:?}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

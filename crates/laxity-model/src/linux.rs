@@ -169,13 +169,12 @@ impl LinuxScheduler {
         }
     }
 
-    /// Why no test of schedulability is about it; nothing where there are tests.
+    /// Why no test of schedulability is about it, in words that go on with "nothing is proven of"; nothing where there are tests.
     pub fn nothing_proven(&self) -> Option<&'static str> {
         match self {
             LinuxScheduler::Ruled(_) => None,
             LinuxScheduler::Reclaiming(_) => Some(
-                "nothing is proven of SCHED_DEADLINE with reclaiming: the proofs of GRUB are not of budgets by run queue, as Linux \
-                 has them",
+                "nothing is proven of SCHED_DEADLINE with reclaiming: no test of laxity's is about GRUB as Linux has it",
             ),
             LinuxScheduler::RoundRobin(_) => {
                 Some("nothing is proven of SCHED_RR: no test of laxity's is about turns")

@@ -1,7 +1,8 @@
 //! What is proven of the sets, in a word beside what was seen of them.
 
-use crate::study::Study;
+use crate::study::{Study, by_reason};
 use crate::table::{Field, Tone};
+use laxity_model::AnyScheduler;
 use laxity_trace::{AnalysisRecord, NOT_ANALYSED, ProofVerdict};
 
 /// Head of the column.
@@ -39,6 +40,27 @@ pub(crate) fn beside_kernel(study: &Study<'_>, sets: &[usize]) -> Vec<String> {
 /// Why the analysis of some sets is left out, if it is.
 pub(crate) fn left_out<'a>(study: &'a Study<'_>) -> Option<&'a str> {
     study.results.options.get(NOT_ANALYSED).map(String::as_str)
+}
+
+/// Which schedulers no test is about, and why.
+pub(crate) fn nothing_proven(study: &Study<'_>) -> Vec<String> {
+    let mut whys: Vec<(String, String)> = Vec::new();
+    for record in &study.results.analysis {
+        let Some(why) = why_nothing_is_proven(&record.scheduler) else { continue };
+        let one = (record.scheduler.clone(), why.to_owned());
+        if !whys.contains(&one) {
+            whys.push(one);
+        }
+    }
+    by_reason(whys).into_iter().map(|(who, why)| format!("{who}: {why}.")).collect()
+}
+
+/// Why no test is about a scheduler; nothing where there are some.
+pub(crate) fn why_nothing_is_proven(scheduler: &str) -> Option<&'static str> {
+    match scheduler.parse() {
+        Ok(AnyScheduler::Linux(linux)) => linux.nothing_proven(),
+        _ => None,
+    }
 }
 
 /// What is proven of some sets under a scheduler.

@@ -57,6 +57,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     notes.extend(not_measured(study, sets));
     notes.extend(analysed.then(|| analysis::NOTE.to_owned()));
     notes.extend(analysis::beside_kernel(study, sets));
+    notes.extend(analysis::nothing_proven(study));
     notes.extend(analysis::left_out(study).map(|why| format!("Analysis: {why}.")));
     let mut columns = vec![
         Column::text("Scheduler"),

@@ -273,12 +273,10 @@ fn overrun_signals(plan: &Plan, shared: &Shared) -> Vec<(u32, u64)> {
 
 /// How long a turn of SCHED_RR is, as the kernel has it now.
 fn turns(plan: &Plan) -> Option<String> {
-    let takes_turns = |task: &PlannedTask| matches!(task.policy, Policy::RoundRobin { .. });
-    let Some(Policy::RoundRobin { priority }) =
-        plan.tasks.iter().find(|task| takes_turns(task)).map(|task| task.policy)
-    else {
-        return None;
-    };
+    let priority = plan.tasks.iter().find_map(|task| match task.policy {
+        Policy::RoundRobin { priority } => Some(priority),
+        _ => None,
+    })?;
     let file = "/proc/sys/kernel/sched_rr_timeslice_ms";
     let turn = match std::fs::read_to_string(file) {
         Ok(ms) => format!("{} ms (sched_rr_timeslice_ms)", ms.trim()),

@@ -36,6 +36,8 @@ const SCHED_EXT: &str = "/sys/kernel/sched_ext";
 const LOAD: Duration = Duration::from_secs(30);
 /// How long a program may take to end once it is asked to, and the kernel to detach what it had loaded.
 const END: Duration = Duration::from_secs(5);
+/// How long it takes at the most to see that a program has ended, too.
+const RATTLE: Duration = Duration::from_millis(300);
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How much of a program's last words is quoted.
 const WORDS_BYTES: u64 = 2_000;
@@ -141,20 +143,23 @@ impl Foreign {
 
     /// Why its scheduler does not schedule any more, if so.
     pub fn thrown_out(&mut self) -> Option<String> {
-        if let Ok(Some(status)) = self.child.try_wait() {
-            return Some(format!("scx:{} ended ({status}){}", shown(&self.program), self.words()));
+        let ended = self.child.try_wait().ok().flatten();
+        let same =
+            state().as_deref() == Some("enabled") && enable_seq() == self.before.map(|before| before + 1);
+        if ended.is_none() && same {
+            return None;
         }
-        let now = state();
-        let same = now.as_deref() == Some("enabled") && enable_seq() == self.before.map(|before| before + 1);
-        let why = || {
-            let now = now.clone().unwrap_or_default();
-            format!(
-                "the kernel threw the scheduler of scx:{} out (sched_ext is {now}){}",
-                shown(&self.program),
-                self.words()
-            )
+        // One that ends takes its scheduler along, and one that is thrown out may end: either is seen a moment later.
+        let mut status = ended;
+        wait_until(RATTLE, || {
+            status = status.or_else(|| self.child.try_wait().ok().flatten());
+            status.is_some()
+        });
+        let why = match status {
+            Some(status) => format!("its program ended ({status})"),
+            None => "the kernel threw it out".to_owned(),
         };
-        (!same).then(why)
+        Some(format!("the scheduler of scx:{} is gone: {why}{}", shown(&self.program), self.words()))
     }
 
     /// What it has said last, to go behind other words.
@@ -295,7 +300,7 @@ pub fn detach(before: Option<u64>) -> io::Result<bool> {
     }
 }
 
-fn wait_until(most: Duration, condition: impl Fn() -> bool) -> bool {
+fn wait_until(most: Duration, mut condition: impl FnMut() -> bool) -> bool {
     let give_up = Instant::now() + most;
     loop {
         if condition() {

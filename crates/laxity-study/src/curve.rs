@@ -224,7 +224,13 @@ fn curve(file: &CurveFile) -> Result<Curve> {
         ));
     }
     let fit = file.fit.as_deref().map_or(Ok(Fitting::Test), str::parse).map_err(here)?;
-    let scheduler = file.scheduler.parse().map_err(here)?;
+    let scheduler: Analysed = file.scheduler.parse().map_err(here)?;
+    if let Some(needed) = scheduler.unproven() {
+        return Err(here(
+            Diagnostic::usage(format!("`{scheduler}`: a test needs that {needed}"))
+                .hint("choose a scheduler that goes by priorities (`laxity list schedulers`)"),
+        ));
+    }
     Ok(Curve { scheduler, placement, fit, note: file.note.clone(), name })
 }
 

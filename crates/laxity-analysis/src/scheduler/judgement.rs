@@ -90,6 +90,9 @@ impl Analysed {
     ///
     /// Cells are judged in their order, up to the first that is not schedulable; what one needs of steps, others have as well.
     pub fn judge(self, set: &Placed<'_>, asked: Asked) -> Judgement {
+        if let Some(needed) = self.unproven() {
+            return Judgement::not(Verdict::needs(needed, None), None, None);
+        }
         let with = self.judge_once(set, asked);
         let counts = |cell: &Cell| self.is_beside(self.running(cell.processors));
         if with.verdict.is_schedulable() || asked.beside.is_nothing() || !set.cells.iter().any(counts) {
@@ -132,6 +135,9 @@ impl Analysed {
         server: DeferrableServer,
         asked: Asked,
     ) -> Verdict {
+        if let Some(needed) = self.unproven() {
+            return Verdict::needs(needed, None);
+        }
         if cell.tasks.is_empty() {
             return Verdict::SCHEDULABLE;
         }
@@ -168,6 +174,9 @@ impl Analysed {
         processors: u32,
         server: DeferrableServer,
     ) -> &'static [&'static dyn Test] {
+        if self.unproven().is_some() {
+            return &[];
+        }
         let running = self.running(processors);
         tests_for(self.priorities(running), guarantee, running, server)
     }

@@ -35,7 +35,7 @@ mod quanta;
 mod tests;
 
 pub use judgement::{Asked, Judgement, Placed};
-pub use name::Analysed;
+pub use name::{Analysed, Unproven};
 pub use quanta::Quanta;
 
 #[cfg(doc)]

@@ -3,7 +3,10 @@
 use super::Quanta;
 use super::quanta::PFAIR;
 use crate::Priorities;
-use laxity_model::{Diagnostic, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope};
+use laxity_model::{
+    Diagnostic, FOREIGN_LISTED, Fair, LinuxScheduler, Policy, PolicyScheduler, PriorityRule, Result,
+    Scheduler, Scope,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -18,6 +21,45 @@ pub enum Analysed {
     Pfair(Quanta),
     /// `g-fl`: global fair lateness.
     FairLateness,
+    /// `p-rr`, `other` ...: of Linux, and no test is about it.
+    Unproven(Unproven),
+}
+
+/// A scheduler of Linux of which nothing is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Unproven {
+    /// SCHED_DEADLINE with reclaiming: `p-edf:grub` ...
+    Reclaiming(Scope),
+    /// SCHED_RR: `p-rr` ...
+    RoundRobin(Scope),
+    /// SCHED_OTHER: `other` ...
+    Fair(Fair),
+    /// What a program loads: `scx:PROGRAM`.
+    Foreign,
+}
+
+impl Unproven {
+    /// Nothing for any program's.
+    fn linux(self) -> Option<LinuxScheduler> {
+        match self {
+            Unproven::Reclaiming(scope) => Some(LinuxScheduler::Reclaiming(scope)),
+            Unproven::RoundRobin(scope) => Some(LinuxScheduler::RoundRobin(scope)),
+            Unproven::Fair(fair) => Some(LinuxScheduler::Fair(fair)),
+            Unproven::Foreign => None,
+        }
+    }
+
+    /// What a test would need.
+    fn needs(self) -> &'static str {
+        match self {
+            Unproven::Reclaiming(_) => {
+                "a budget is used up by its own task only: nothing is proven of reclaiming (GRUB)"
+            }
+            Unproven::RoundRobin(_) => "jobs go by priorities: nothing is proven of the turns of SCHED_RR",
+            Unproven::Fair(_) => "jobs go by priorities: nothing is proven of SCHED_OTHER, which shares CPUs",
+            Unproven::Foreign => "jobs go by priorities: nothing is proven of what a program loads",
+        }
+    }
 }
 
 /// The other name of those that laxity cannot run.
@@ -36,6 +78,15 @@ impl Analysed {
             Analysed::Linux(scheduler) => scheduler.scope,
             Analysed::Policy(scheduler) => scheduler.scope,
             Analysed::Pfair(_) | Analysed::FairLateness => Scope::Global,
+            Analysed::Unproven(other) => other.linux().map_or(Scope::Global, |linux| linux.scope()),
+        }
+    }
+
+    /// What a test would need, of those of which nothing is proven.
+    pub fn unproven(self) -> Option<&'static str> {
+        match self {
+            Analysed::Unproven(other) => Some(other.needs()),
+            _ => None,
         }
     }
 
@@ -82,6 +133,9 @@ impl Analysed {
                     .into()
             }
             Analysed::FairLateness => "global fair lateness (G-FL): only analysed".into(),
+            Analysed::Unproven(other) => other
+                .linux()
+                .map_or_else(|| FOREIGN_LISTED.1.to_owned(), |linux| linux.description()),
         }
     }
 
@@ -97,7 +151,7 @@ impl Analysed {
         match self {
             Analysed::Linux(scheduler) => Some(scheduler.rule),
             Analysed::Policy(scheduler) => Some(scheduler.rule),
-            Analysed::Pfair(_) | Analysed::FairLateness => None,
+            Analysed::Pfair(_) | Analysed::FairLateness | Analysed::Unproven(_) => None,
         }
     }
 }
@@ -105,6 +159,18 @@ impl Analysed {
 impl From<Scheduler> for Analysed {
     fn from(scheduler: Scheduler) -> Self {
         Analysed::Linux(scheduler)
+    }
+}
+
+impl From<LinuxScheduler> for Analysed {
+    fn from(scheduler: LinuxScheduler) -> Self {
+        Analysed::Unproven(match scheduler {
+            LinuxScheduler::Ruled(scheduler) => return Analysed::Linux(scheduler),
+            LinuxScheduler::Reclaiming(scope) => Unproven::Reclaiming(scope),
+            LinuxScheduler::RoundRobin(scope) => Unproven::RoundRobin(scope),
+            LinuxScheduler::Fair(fair) => Unproven::Fair(fair),
+            LinuxScheduler::Foreign(_) => Unproven::Foreign,
+        })
     }
 }
 
@@ -121,6 +187,10 @@ impl fmt::Display for Analysed {
             Analysed::Policy(scheduler) => scheduler.fmt(f),
             Analysed::Pfair(quanta) => quanta.fmt(f),
             Analysed::FairLateness => f.pad(FAIR_LATENESS),
+            Analysed::Unproven(other) => match other.linux() {
+                Some(linux) => linux.fmt(f),
+                None => f.pad(FOREIGN_LISTED.0),
+            },
         }
     }
 }
@@ -136,8 +206,8 @@ impl FromStr for Analysed {
         if let Some(analysed) = Self::WITHOUT_SCHEDULER.into_iter().find(|it| it.to_string() == wanted) {
             return Ok(analysed);
         }
-        if let Ok(linux) = wanted.parse::<Scheduler>() {
-            return Ok(linux.into());
+        if let Some(linux) = LinuxScheduler::named(text) {
+            return linux.map(Analysed::from);
         }
         wanted.parse::<PolicyScheduler>().map(Analysed::from).map_err(|mut error| {
             if let Some(hint) = &mut error.hint {

@@ -100,7 +100,7 @@ pub fn write_costs(
     summary: &Summary,
 ) -> Result<()> {
     let rows: Vec<Row> = by_tasks.iter().map(|(tasks, groups)| Row::of(*tasks, groups, class)).collect();
-    let stem = scheduler.replace(':', "-");
+    let stem = scheduler.replace([':', '/'], "-");
     for (which, ending) in [(Which::Mean, "mean"), (Which::Max, "max")] {
         let text = overheads_csv(&rows, which, |kind| summary.absent(kind));
         folder.write(&format!("{stem}-{ending}.csv"), text.as_bytes())?;

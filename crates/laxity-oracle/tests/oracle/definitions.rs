@@ -110,3 +110,24 @@ fn refuses_clusters_that_cannot_be() {
     let restricted = TaskSet::new("restricted", tasks).expect("valid");
     assert!(refused(restricted, vec![Cluster::new(cpus("0-2"), all())]).contains("may run on no CPU"));
 }
+
+/// Whose turn it is is not known: all are equals. What has no definition is not checked as something else.
+#[test]
+fn those_that_take_turns_are_equals_and_others_have_no_definition() {
+    let platform = Platform::symmetric(2).expect("valid");
+    let of = |scheduler: &str| {
+        let bins: &[(&str, &[&str])] = &[("0", &["a", "b"]), ("1", &["c"])];
+        Definition::of_run(set(), &platform, &Run { host: Host::Linux, ..run(scheduler, bins) })
+    };
+    let turns = of("p-rr").expect("defined");
+    assert_eq!([0, 1, 2].map(|task| turns.key(task, 7)), [1; 3]);
+    assert!(turns.has_free_ties(0) && !turns.has_free_ties(1));
+    // The set stays what it is.
+    assert_eq!(turns.set().tasks()[0].priority, None);
+    let edf = of("p-edf:grub").expect("by the kernel's accounts");
+    assert_eq!((edf.rule(), edf.key(0, 7)), (PriorityRule::EarliestDeadlineFirst, 7));
+    for (scheduler, why) in [("other:nice=1", "EEVDF"), ("scx:scx_simple", "what a program loads")] {
+        let refused = of(scheduler).expect_err("undefined");
+        assert!(refused.message.contains(why) && refused.message.contains("not verified"), "{refused}");
+    }
+}

@@ -3,6 +3,7 @@
 use super::candidate::Candidate;
 use super::criteria::{FAILED_RATIO, twins};
 use super::decision::{Decision, Step, all_groups};
+use crate::analysis::why_nothing_is_proven;
 use crate::number;
 use laxity_model::listed;
 
@@ -91,6 +92,11 @@ fn set_apart(candidates: &[Candidate<'_>], decision: &Decision, second: usize) -
                 show(second),
                 show(winner)
             )
+        }
+        Some(Step::Proven)
+            if let Some(why) = why_nothing_is_proven(&candidates[second].configuration.scheduler) =>
+        {
+            format!("{other} would win {} ({why}).", or_more_misses(candidates, winner, second))
         }
         Some(Step::Proven) => format!(
             "{other} would win if as much were proven of it (`laxity analyze` says where the tests fail), {}.",

@@ -1,6 +1,6 @@
 use super::fifo::TASK_PRIORITY_MIN;
 use super::*;
-use laxity_model::{Scope, Task};
+use laxity_model::{PriorityRule, Scheduler, Scope, Task};
 
 fn ms(ms: u64) -> Duration {
     Duration::from_ms(ms)
@@ -183,4 +183,59 @@ fn sched_deadline_refuses_what_it_cannot_express() {
             .message
             .contains("no CPU")
     );
+}
+
+fn of_name(set: &TaskSet, name: &str, cells: &[Cell], limits: KernelLimits) -> Result<Plan> {
+    let scheduler = LinuxScheduler::named(name).expect("a name").expect("valid");
+    plan(set, scheduler, cells, &CpuList::first(2), limits, options())
+}
+
+#[test]
+fn those_that_take_turns_have_one_priority() {
+    let set = set(&[(1, 20), (1, 10), (40, 50)]);
+    let cells = [cell("0", &[0, 1]), cell("1", &[2])];
+    let plan = of_name(&set, "p-rr", &cells, KernelLimits::default()).expect("fits");
+    let one = Policy::RoundRobin { priority: TASK_PRIORITY_MAX };
+    assert!(plan.tasks.iter().all(|task| task.policy == one), "{:?}", plan.tasks);
+    assert_eq!((plan.confinement, plan.uses_deadline()), (Confinement::Cpusets, false));
+}
+
+#[test]
+fn sched_other_has_no_cpusets_and_what_its_name_says() {
+    let set = set(&[(1, 20), (200, 1000)]);
+    let one = [cell("1", &[0, 1])];
+    let policies = |name: &str| -> Vec<Policy> {
+        let plan = of_name(&set, name, &one, KernelLimits::default()).expect("fits");
+        assert_eq!(plan.confinement, Confinement::AffinityMasks);
+        assert!(plan.tasks.iter().all(|task| task.affinity.to_string() == "1"));
+        plan.tasks.iter().map(|task| task.policy).collect()
+    };
+    let fair = |nice, slice| Policy::Fair { nice, slice };
+    assert_eq!(policies("other"), [fair(0, Duration::ZERO); 2]);
+    assert_eq!(policies("other:nice=-7:slice=3ms"), [fair(-7, ms(3)); 2]);
+    // Linux grants no longer one.
+    assert_eq!(policies("other:slice=wcet"), [fair(0, ms(1)), fair(0, ms(100))]);
+    assert_eq!(policies("scx:scx_simple"), [Policy::Foreign; 2]);
+    let foreign = of_name(&set, "scx:scx_simple", &one, KernelLimits::default()).expect("fits").foreign;
+    assert_eq!(foreign.as_deref(), Some("scx_simple"));
+}
+
+#[test]
+fn reclaiming_reserves_the_same_and_refuses_a_task_that_needs_a_whole_cpu() {
+    let set = set(&[(5, 20), (3, 10)]);
+    let cells = [cell("0-1", &[0, 1])];
+    let reserved = |name: &str| of_name(&set, name, &cells, KernelLimits::default()).expect("fits");
+    let (plain, reclaiming) = (reserved("g-edf"), reserved("g-edf:grub"));
+    assert_eq!(plain.bandwidth_linger, reclaiming.bandwidth_linger);
+    for (one, other) in plain.tasks.iter().zip(&reclaiming.tasks) {
+        assert!(matches!(other.policy, Policy::Reclaiming { .. }));
+        assert_eq!(one.policy.reservation(), other.policy.reservation());
+        assert!(one.policy.reservation().is_some());
+    }
+    // On two CPUs the kernel would admit it.
+    let heavy = self::set(&[(97, 100)]);
+    let alone = [cell("0-1", &[0])];
+    assert!(of_name(&heavy, "g-edf", &alone, KernelLimits::default()).is_ok());
+    let refused = of_name(&heavy, "g-edf:grub", &alone, KernelLimits::default()).expect_err("too much");
+    assert!(refused.message.contains("task `t0`") && refused.message.contains("95.0 %"), "{refused}");
 }
