@@ -17,14 +17,14 @@ pub struct Same {
 impl Same {
     /// In words.
     pub fn words(&self) -> String {
-        format!("{} has the places of {}, and is not made again", self.name, self.kept)
+        format!("note: {} has the places of {}, and is not made again", self.name, self.kept)
     }
 }
 
 /// As an option of results: nothing if there are none.
 pub fn same_option(same: &[Same]) -> Option<(String, String)> {
     let words = || same.iter().map(|same| format!("{} as {}", same.name, same.kept)).collect::<Vec<_>>();
-    (!same.is_empty()).then(|| ("same-places".to_owned(), words().join(", ")))
+    (!same.is_empty()).then(|| (laxity_report::SAME_PLACES.to_owned(), words().join(", ")))
 }
 
 /// A set under a configuration.
