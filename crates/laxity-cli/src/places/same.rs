@@ -37,10 +37,13 @@ pub trait Configured {
     fn placed(&mut self) -> Option<&mut Placed>;
 }
 
+/// The sets by their indices, and their cells.
+type CellsBySet = Vec<(usize, Vec<Cell>)>;
+
 /// Drops the configurations whose tasks have, in every set, the places that they have under an earlier one of the same scheduler; which
 /// ones.
 pub fn drop_same(parts: &mut Vec<impl Configured>) -> Vec<Same> {
-    let mut all: Vec<(NamedScheduler, Option<Vec<(usize, Vec<Cell>)>>)> = Vec::new();
+    let mut all: Vec<(NamedScheduler, Option<CellsBySet>)> = Vec::new();
     if parts.iter().all(|part| part.scheduler().placement.is_none()) {
         return Vec::new();
     }
