@@ -71,12 +71,15 @@ uninstall: ## Remove what `make install` copied
 		zsh/vendor-completions/_laxity fish/vendor_completions.d/laxity.fish
 
 package-deb: ## target/package/laxity_*.deb, for this machine's distribution
+	@scripts/setup package
 	@scripts/package/deb
 
 package-wheel: ## target/package/laxity_cli-*.whl for x86-64 and aarch64
+	@scripts/setup package
 	@scripts/package/wheel
 
 package-tarball: ## target/package/laxity-*.tar.xz for x86-64 and aarch64: the wheels' programs, with all that belongs to them
+	@scripts/setup package
 	@scripts/package/tarball
 
 packages: package-deb package-tarball ## All packages, tried in minimal Debian roots; needs root

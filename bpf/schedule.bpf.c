@@ -15,6 +15,7 @@
  *    runs them knows their jobs, and puts the numbers in (laxity_kernel::schedule).
  * 2. Under SCHED_DEADLINE, argument2 of a record about a thread is its scheduling deadline, on the kernel's own clock. What
  *    that is on CLOCK_MONOTONIC is found out from all of them.
+ *    The argument is what is left of its budget.
  * 3. A thread that is no member is there for a reason (enum lx_other) if its class or priority is above all members', or if
  *    the kernel's server for SCHED_OTHER threads has chosen it (task_struct.dl_server).
  * 4. PUSH, here with a length: after a switch, and when another CPU has asked for it, waiting threads are sent to others
@@ -119,9 +120,15 @@ static __always_inline u64 deadline_of(const struct task_struct *p)
 	return p->policy == LX_SCHED_DEADLINE ? p->dl.deadline : 0;
 }
 
+/* What is left of its budget, negative if it is used up by more; 0 if it has none. */
+static __always_inline u64 budget_of(const struct task_struct *p)
+{
+	return p->policy == LX_SCHED_DEADLINE ? (u64)p->dl.runtime : 0;
+}
+
 static __always_inline void record_thread(u32 kind, u64 now, const struct task_struct *p, const struct lx_watched *w)
 {
-	record(kind, bpf_get_smp_processor_id(), now, p->pid, w->number, 0, deadline_of(p));
+	record(kind, bpf_get_smp_processor_id(), now, p->pid, w->number, budget_of(p), deadline_of(p));
 }
 
 /* --- scheduling ----------------------------------------------------------------------------------------------- */

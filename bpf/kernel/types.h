@@ -75,6 +75,7 @@ struct hrtimer_sleeper {
 };
 
 struct sched_dl_entity {
+	s64 runtime;
 	u64 deadline;
 	unsigned int dl_throttled : 1;
 	unsigned int dl_yielded : 1;

@@ -20,6 +20,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 pub mod admission;
+mod beside;
 pub mod catalogue;
 mod equals;
 mod global_edf;
@@ -37,6 +38,7 @@ mod test;
 mod uniprocessor;
 mod verdict;
 
+pub use beside::{Beside, Taken};
 pub use equals::Levels;
 pub use global_edf::{AnyGlobalEdf, Bak, Bar, Bcl, BclIterative, FfDbf, Gfb, La, Load, Rta};
 pub use global_fixed_priority::{GlobalFixedPriorityGuan, GlobalFixedPriorityRta};

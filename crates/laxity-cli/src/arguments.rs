@@ -151,6 +151,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Say what differs between two results directories by more than noise.
     Diff(crate::commands::diff::DiffArguments),
+    /// Say what of a running system differs from what was to be set.
+    Deployed(crate::commands::deployed::DeployedArguments),
     /// What this machine can run, and the names of schedulers, tests, placements and the like.
     List(ListArguments),
     /// Write a commented task set to start from.

@@ -90,6 +90,7 @@ fn a_comparison_leaves_everything_it_promises() {
     let said = words(&ended);
     assert!(said.contains("[13/13]") && said.contains("report: "), "{said}");
     deployment_scripts_are_sound(&out.join("deploy"));
+    what_to_set_is_said_everywhere(&out, &told);
     a_report_made_again_is_the_same(&out);
 }
 
@@ -241,6 +242,26 @@ fn simulation_can_be_left_out() {
     assert!(json_file(&out.join("manifest.json")).get("platform").is_none());
 }
 
+/// In the answer, in its JSON, on the page and in the files.
+fn what_to_set_is_said_everywhere(out: &Path, told: &str) {
+    assert!(told.contains("What to set ("), "{told}");
+    let page = fs::read_to_string(out.join("report.html")).expect("a report");
+    assert!(page.contains("id=\"what-to-set\""), "the page has the table");
+    assert!(fs::read_to_string(out.join("summary.md")).expect("a summary").contains("## What to set"));
+    let plan = json_file(&out.join("deploy/plan.json"));
+    check_against("deploy-plan.schema.json", &plan);
+    assert_eq!(json_file(&out.join("summary.json"))["what_to_set"], Value::from(vec![plan.clone()]));
+    let threads = plan["threads"].as_array().expect("a list");
+    assert_eq!(threads.len(), 4);
+    for name in
+        ["start.sh", "README.md", "c/laxity_apply.c", "rust/laxity_apply.rs", "python/laxity_apply.py"]
+    {
+        assert!(out.join("deploy").join(name).is_file(), "{name}");
+    }
+    let count = |folder: &str| fs::read_dir(out.join("deploy").join(folder)).expect("a folder").count();
+    assert!(count("systemd") > threads.len() && count("oci") == threads.len());
+}
+
 /// Shells read them; shellcheck has nothing to say where it is installed.
 fn deployment_scripts_are_sound(folder: &Path) {
     for entry in fs::read_dir(folder).expect("deploy") {
@@ -255,7 +276,7 @@ fn deployment_scripts_are_sound(folder: &Path) {
             Err(_) => eprintln!("SKIPPED: shellcheck is not installed"),
         }
         // Without its variables it says what it wants, and starts nothing.
-        let started = output(Command::new("sh").arg(&path).env_clear());
+        let started = output(Command::new("sh").arg(&path).arg("start").env_clear());
         assert!(!started.status.success());
         assert!(words(&started).contains("set TASK_1_"), "{}", words(&started));
     }

@@ -119,15 +119,29 @@ fn plots_of_earlier_results_go_and_files_of_the_user_stay() {
     let place = Place::with_results();
     fs::write(place.path("results/notes.txt"), "mine").expect("written");
     fs::write(place.path("results/plots/of-an-earlier-time.svg"), "").expect("written");
-    fs::create_dir(place.path("results/deploy")).expect("made");
-    fs::write(place.path("results/deploy/run-as-root.sh"), "").expect("written");
+    for folder in ["", "/systemd", "/arm", "/arm/c", "/mine"] {
+        fs::create_dir(place.path(&format!("results/deploy{folder}"))).expect("made");
+    }
+    let ours = ["run-as-root.sh", "systemd/laxity-a.service", "arm/plan.json", "arm/c/laxity_apply.c"];
+    let users = ["mine/start.sh", "systemd/override.conf", "arm/program"];
+    for file in ours.iter().chain(&users) {
+        fs::write(place.path(&format!("results/deploy/{file}")), "").expect("written");
+    }
     assert!(place.report().status.success());
     assert!(!place.path("results/plots/of-an-earlier-time.svg").exists());
     let replaced = output(&mut place.simulate("two.json", &["--duration", "100ms", "--force"]));
     assert!(replaced.status.success(), "{}", words(&replaced));
     assert_eq!(place.sets_told(), ["two"; 4]);
     assert_eq!(fs::read_to_string(place.path("results/notes.txt")).expect("kept"), "mine");
-    assert!(!place.path("results/deploy").exists(), "settings of the earlier experiment");
+    for file in ours {
+        assert!(
+            !place.path(&format!("results/deploy/{file}")).exists(),
+            "{file} is of the earlier experiment"
+        );
+    }
+    for file in users {
+        assert!(place.path(&format!("results/deploy/{file}")).exists(), "{file} is the user's");
+    }
     assert!(!place.path(".results.draft").exists());
 }
 

@@ -1,5 +1,7 @@
 //! What a configuration is called: by its scheduler, and by its placement as well where several are compared: `p-rm@ffd`.
 
+use crate::linux::FOREIGN;
+
 /// Between the names of a scheduler and of a placement, in neither of which it is.
 const AT: char = '@';
 
@@ -11,6 +13,8 @@ pub fn configuration_of(scheduler: &str, placement: &str) -> String {
 /// The name of a configuration's scheduler, and that of its placement, if it has one.
 pub fn scheduler_of(configuration: &str) -> (&str, Option<&str>) {
     match configuration.split_once(AT) {
+        // The path of a program may have such a character; a foreign scheduler is global, nothing is placed.
+        Some(_) if configuration.to_ascii_lowercase().starts_with(FOREIGN) => (configuration, None),
         Some((scheduler, placement)) => (scheduler, Some(placement)),
         None => (configuration, None),
     }
@@ -26,6 +30,8 @@ mod tests {
             scheduler_of(&configuration_of("p-rm", "ff:density:down")),
             ("p-rm", Some("ff:density:down"))
         );
-        assert_eq!(scheduler_of("g-edf"), ("g-edf", None));
+        for whole in ["g-edf", "scx:/opt/a@b/scx_simple"] {
+            assert_eq!(scheduler_of(whole), (whole, None));
+        }
     }
 }

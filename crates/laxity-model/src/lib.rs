@@ -15,6 +15,7 @@ mod diagnostic;
 mod fifo;
 mod file;
 mod line_number;
+mod linux;
 mod names;
 mod on_miss;
 pub mod overheads;
@@ -49,6 +50,7 @@ pub use file::{
     platform_schema, read_file, read_platform, read_task_set, read_task_set_as, remove_at, task_set_schema,
     write_file,
 };
+pub use linux::{AnyScheduler, FOREIGN_LISTED, Fair, ForeignProgram, LinuxScheduler, Slice};
 pub use names::{Names, closest};
 pub use on_miss::OnMiss;
 pub use platform::{Core, NumaNode, Platform, Speed};

@@ -1,6 +1,6 @@
 //! The schedulers of laxity's own: the policies in `policy/`, with a scope and a priority rule.
 
-use crate::{Diagnostic, Names, PriorityRule, Result, Scheduler, Scope};
+use crate::{Diagnostic, LinuxScheduler, Names, PriorityRule, Result, Scheduler, Scope};
 use std::fmt;
 use std::str::FromStr;
 
@@ -170,8 +170,9 @@ impl FromStr for PolicyScheduler {
 
     fn from_str(text: &str) -> Result<Self> {
         let wanted = text.trim().to_ascii_lowercase();
-        if let Some(linux) = Scheduler::ALL.into_iter().find(|s| s.name() == wanted) {
-            return Ok(linux.into());
+        if let Some(linux) = LinuxScheduler::named(text) {
+            let linux = linux?;
+            return linux.model().map(PolicyScheduler::from).map_err(|why| without_model(&linux, why));
         }
         if let Some(single) = Policy::SINGLE.into_iter().find(|single| single.policy.name() == wanted) {
             return Ok(single);
@@ -195,9 +196,18 @@ impl FromStr for PolicyScheduler {
     }
 }
 
+/// What is asked of a model that there is not.
+fn without_model(linux: &LinuxScheduler, why: &str) -> Diagnostic {
+    Diagnostic::usage(format!("`{}`: {why}", crate::shown(&linux.to_string())))
+        .hint("it can be run (`laxity run`, `laxity compare`), not simulated or loaded")
+}
+
 fn unknown(text: &str) -> Diagnostic {
-    let linux = Scheduler::ALL.iter().map(|scheduler| scheduler.name());
-    let names: Vec<&str> = linux.chain(Policy::all().map(Policy::name)).collect();
+    let linux: Vec<String> = LinuxScheduler::all().map(|scheduler| scheduler.to_string()).collect();
+    let mut names: Vec<&str> = linux.iter().map(String::as_str).collect();
+    for policy in Policy::all() {
+        names.push(policy.name());
+    }
     let error = scheduler_names(&names).unknown(text);
     let hint = error.hint.clone().unwrap_or_default();
     error.hint(format!(
@@ -212,7 +222,7 @@ pub(crate) fn scheduler_names<'a>(known: &'a [&'a str]) -> Names<'a> {
 }
 
 /// Names from papers, the kernel and other tools.
-const OTHER_NAMES: [(&str, &str); 18] = [
+const OTHER_NAMES: [(&str, &str); 21] = [
     ("edf", "`p-edf`, `c-edf` or `g-edf` (each core, each cluster, or all cores)"),
     ("deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
     ("sched_deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
@@ -221,8 +231,8 @@ const OTHER_NAMES: [(&str, &str); 18] = [
     ("fifo", FIFO),
     ("sched_fifo", FIFO),
     ("rt", FIFO),
-    ("rr", "`p-rm` or `g-rm` (SCHED_FIFO; nothing here shares a priority by time slices)"),
-    ("sched_rr", "`p-rm` or `g-rm` (SCHED_FIFO; nothing here shares a priority by time slices)"),
+    ("rr", ROUND_ROBIN),
+    ("sched_rr", ROUND_ROBIN),
     (
         "dm",
         "`p-dm`, `c-dm` or `g-dm` (deadline-monotonic priorities on each core, each cluster, or all cores)",
@@ -233,14 +243,22 @@ const OTHER_NAMES: [(&str, &str); 18] = [
     ),
     ("amp", "`amp-rm`"),
     ("pd2", "`pfair` (laxity analyze)"),
-    ("cfs", "`g-rm` or `g-edf` (CFS and EEVDF schedule background work; they promise no deadline)"),
-    ("eevdf", "`g-rm` or `g-edf` (EEVDF schedules background work; it promises no deadline)"),
-    ("sched_other", "`g-rm` or `g-edf` (SCHED_OTHER is for background work; it promises no deadline)"),
-    ("ext", "`edf-bh` or another of laxity's own policies (sched_ext)"),
+    ("cfs", FAIR),
+    ("eevdf", FAIR),
+    ("fair", FAIR),
+    ("sched_other", FAIR),
+    ("grub", "`p-edf:grub`, `c-edf:grub` or `g-edf:grub` (SCHED_DEADLINE with reclaiming)"),
+    ("ext", EXT),
+    ("scx", EXT),
 ];
 
 const FIFO: &str = "`p-rm`, `p-dm` or `p-fp` (SCHED_FIFO with rate-monotonic, deadline-monotonic or given priorities), `c-` or \
     `g-` before it for each cluster or all cores";
+
+const ROUND_ROBIN: &str =
+    "`p-rr`, `c-rr` or `g-rr` (equal tasks take turns on each core, in each cluster, or on all cores)";
+const FAIR: &str = "`other` (SCHED_OTHER, which promises no deadline)";
+const EXT: &str = "`edf-bh` or another of laxity's own policies, or `scx:PROGRAM` (sched_ext)";
 
 #[cfg(test)]
 mod tests {

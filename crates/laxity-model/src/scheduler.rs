@@ -100,9 +100,19 @@ impl Scope {
             Scope::Partitioned => "one queue per core",
         }
     }
+
+    /// In words, with what keeps its cells apart under Linux.
+    pub(crate) fn cells(self) -> &'static str {
+        match self {
+            Scope::Global => "one queue for all cores",
+            Scope::Clustered => "one queue per cluster (exclusive cpusets)",
+            Scope::Partitioned => "one queue per core (exclusive cpusets)",
+        }
+    }
 }
 
-/// A scheduler of Linux that a task set can be run under: SCHED_DEADLINE, or SCHED_FIFO with priorities by a rule.
+/// A scheduler of Linux that goes by a rule: SCHED_DEADLINE, or SCHED_FIFO with priorities by a rule. Others, which have none, are
+/// in [`LinuxScheduler`](crate::LinuxScheduler).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scheduler {
     /// How far jobs migrate.
@@ -170,12 +180,7 @@ impl Scheduler {
 
     /// One line for `laxity list`.
     pub fn description(self) -> String {
-        let scope = match self.scope {
-            Scope::Global => "one queue for all cores",
-            Scope::Clustered => "one queue per cluster (exclusive cpusets)",
-            Scope::Partitioned => "one queue per core (exclusive cpusets)",
-        };
-        format!("{}, {scope}, on {}", self.rule.description(), self.linux_policy())
+        format!("{}, {}, on {}", self.rule.description(), self.scope.cells(), self.linux_policy())
     }
 }
 

@@ -5,14 +5,16 @@
 //! 2. The order of jobs is total: the smaller key goes first, among equal keys the smaller task id. The key is the job's
 //!    absolute deadline under EDF and the task's number under fixed priorities.
 //!    Where tasks of a cluster share priorities of SCHED_FIFO ([`Definition::with_fifo_levels`]), either of two equals may go
-//!    first; both go before whatever has a larger key.
+//!    first; both go before whatever has a larger key. Under SCHED_RR all tasks are equals: what is checked is that no CPU idles
+//!    while one is ready, not whose turn it is.
 //! 3. A task's jobs run one after the other, in the order of their releases.
 
 use crate::Transitions;
 use laxity_generate::{JobSpec, jobs_of};
 use laxity_model::{
-    CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, OnMiss, Platform, PolicyScheduler,
-    PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind, TaskSet, scheduler_of,
+    AnyScheduler, CpuList, DeferrableServer, Demand, Diagnostic, Duration, FIFO_LEVELS, LinuxScheduler,
+    OnMiss, Platform, PolicyScheduler, PriorityRule, Result, Scheduler, Scope, Speed, Task, TaskKind,
+    TaskSet, scheduler_of,
 };
 use laxity_trace::{Host, PlacementRecord, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -136,11 +138,10 @@ impl Definition {
     ///
     /// # Errors
     ///
-    /// A scheduler that is not known, a clustered or partitioned run without a placement, a placement that names unknown
+    /// A scheduler that is not known or of which there is no definition, a clustered or partitioned run without a placement, a placement that names unknown
     /// tasks, and what [`Definition::clustered`] refuses.
     pub fn of_run(set: TaskSet, platform: &Platform, run: &Run) -> Result<Self> {
-        let name = scheduler_of(&run.scheduler).0;
-        let scheduler: PolicyScheduler = name.parse()?;
+        let scheduler = Defined::of(run)?;
         let ordinary = run.placement.as_ref().map_or(&[][..], |placement| &placement.ordinary);
         let set = with_ordinary(set, ordinary)?;
         let mut clusters = match (&run.placement, scheduler.scope) {
@@ -154,14 +155,17 @@ impl Definition {
                 .hint("verify the results of a run that records its placement"));
             }
         };
-        if scheduler.policy.dedicates_a_core() {
+        if scheduler.dedicates_a_core {
             for cluster in &mut clusters {
                 cluster.dedicated = cluster.cpus.iter().last().into_iter().collect();
             }
         }
+        if scheduler.takes_turns {
+            return Self::clustered(all_equal(&set)?, platform, scheduler.rule, clusters, run.duration)
+                .map(|definition| Definition { set, ..definition }.with_fifo_levels());
+        }
         let definition = Self::clustered(set, platform, scheduler.rule, clusters, run.duration)?;
-        let by_the_kernel = run.host == Host::Linux && name.parse::<Scheduler>().is_ok();
-        Ok(if by_the_kernel { definition.with_fifo_levels() } else { definition })
+        Ok(if scheduler.by_the_kernel { definition.with_fifo_levels() } else { definition })
     }
 
     /// Says that the kernel's SCHED_FIFO schedules under fixed priorities, as a run's plan has it: tasks that share a level
@@ -329,6 +333,49 @@ impl Definition {
         };
         self.set.tasks().iter().enumerate().map(of_task).collect()
     }
+}
+
+/// What the name of a run's scheduler says.
+struct Defined {
+    scope: Scope,
+    rule: PriorityRule,
+    dedicates_a_core: bool,
+    /// All are equals.
+    takes_turns: bool,
+    /// Tasks share the priorities that Linux has.
+    by_the_kernel: bool,
+}
+
+impl Defined {
+    fn of(run: &Run) -> Result<Self> {
+        let name = scheduler_of(&run.scheduler).0;
+        let any: AnyScheduler = name.parse()?;
+        let linux = match &any {
+            AnyScheduler::Linux(linux) => Some(linux),
+            AnyScheduler::Policy(_) => None,
+        };
+        if let Some(why) = linux.and_then(LinuxScheduler::undefined) {
+            return Err(Diagnostic::usage(format!(
+                "run {} under `{}` is not verified: {why}",
+                run.id, run.scheduler
+            ))
+            .hint("verify a run under another scheduler"));
+        }
+        let rule = linux.and_then(LinuxScheduler::rule).or(any.policy().map(|policy| policy.rule));
+        Ok(Defined {
+            scope: any.scope(),
+            rule: rule.unwrap_or(PriorityRule::Given),
+            dedicates_a_core: any.model().is_ok_and(|model: PolicyScheduler| model.policy.dedicates_a_core()),
+            takes_turns: rule.is_none(),
+            by_the_kernel: run.host == Host::Linux && name.parse::<Scheduler>().is_ok(),
+        })
+    }
+}
+
+/// The set with one priority for all.
+fn all_equal(set: &TaskSet) -> Result<TaskSet> {
+    let equal = |task: &Task| Task { priority: Some(1), ..task.clone() };
+    TaskSet::new(set.name(), set.tasks().iter().map(equal).collect())
 }
 
 /// The set with these as ordinary tasks.

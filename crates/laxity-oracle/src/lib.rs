@@ -30,6 +30,7 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod activity;
+mod causes;
 mod definition;
 mod names;
 mod reference;
@@ -41,6 +42,7 @@ mod verdict;
 mod verification;
 
 pub use activity::{About, Activity, Cause};
+pub use causes::{Causes, Evidence, causes};
 pub use definition::{BudgetMode, Cluster, Definition, JobSource};
 pub use reference::{
     ActiveJob, Decisions, Difference, Schedule, Textbook, Timeline, TimelineBuilder, first_difference,

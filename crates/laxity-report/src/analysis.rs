@@ -16,6 +16,26 @@ pub(crate) fn present(study: &Study<'_>) -> bool {
     !study.results.analysis.is_empty()
 }
 
+/// What is assumed of the kernel and what is proven only without what it takes, each once with its schedulers.
+pub(crate) fn beside_kernel(study: &Study<'_>, sets: &[usize]) -> Vec<String> {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut say = |line: String, scheduler| match lines.iter_mut().find(|(other, _)| *other == line) {
+        Some((_, whose)) if whose.contains(&scheduler) => {}
+        Some((_, whose)) => whose.push(scheduler),
+        None => lines.push((line, vec![scheduler])),
+    };
+    let of_sets = |record: &&AnalysisRecord| usize::try_from(record.set).is_ok_and(|set| sets.contains(&set));
+    for record in study.results.analysis.iter().filter(of_sets) {
+        if let Some(what) = &record.hard.proven_without {
+            say(format!("hard only without {what}"), &record.scheduler);
+        }
+    }
+    for record in study.results.analysis.iter().filter(of_sets) {
+        record.assumptions.iter().for_each(|one| say(format!("assumed that {one}"), &record.scheduler));
+    }
+    lines.iter().map(|(line, whose)| format!("Analysis ({}): {line}.", whose.join(", "))).collect()
+}
+
 /// Why the analysis of some sets is left out, if it is.
 pub(crate) fn left_out<'a>(study: &'a Study<'_>) -> Option<&'a str> {
     study.results.options.get(NOT_ANALYSED).map(String::as_str)
@@ -113,11 +133,12 @@ mod tests {
 
     fn proof(verdict: ProofVerdict) -> ProofRecord {
         let test = (verdict == ProofVerdict::Schedulable).then(|| "qpa".to_owned());
-        ProofRecord { verdict, test, task: None, refuted: false, reason: None }
+        ProofRecord { verdict, test, task: None, refuted: false, reason: None, proven_without: None }
     }
 
     fn record(hard: ProofVerdict, soft: ProofVerdict) -> AnalysisRecord {
-        AnalysisRecord { set: 0, scheduler: "p-edf".into(), hard: proof(hard), soft: proof(soft) }
+        let (hard, soft) = (proof(hard), proof(soft));
+        AnalysisRecord { set: 0, scheduler: "p-edf".into(), hard, soft, assumptions: Vec::new() }
     }
 
     #[test]

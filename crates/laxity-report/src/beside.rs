@@ -9,10 +9,10 @@
 //!    time that it waited.
 
 use crate::number;
-use crate::study::{Configuration, Evidence, Measured, Study, by_reason, shown};
+use crate::study::{Configuration, Evidence, Measured, Study, by_reason, reasons_of_runs, shown};
 use crate::table::{Column, Field, Table, Tone};
 use laxity_model::Duration;
-use laxity_trace::{Host, Job, Outcome, RunStatus, Sample};
+use laxity_trace::{Host, Job, NOT_SIMULATED, RunStatus, Sample};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
@@ -135,6 +135,8 @@ pub(crate) fn table(study: &Study<'_>, besides: &[Beside]) -> Option<Table> {
     let differences = besides.iter().map(|b| (b.scheduler.clone(), b.differences.join(" ")));
     let mut notes: Vec<String> =
         by_reason(differences).into_iter().map(|(who, words)| format!("{who}: {words}")).collect();
+    let not = reasons_of_runs(study, NOT_SIMULATED).into_iter();
+    notes.extend(not.map(|(who, why)| format!("Not simulated: {who} ({why}).")));
     notes.push(general_words(study));
     let how = match Paid::of(study) {
         None => "without the costs of a real machine".to_owned(),
@@ -262,13 +264,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn job(&mut self, twins: Twins<'a>, until_ns: u64) {
-        let missed = |job: &Job| match job.completed_ns() {
-            Some(finish) => finish > job.deadline_ns,
-            None => {
-                let counts = !matches!(job.outcome, Outcome::Skipped | Outcome::Ordinary);
-                counts && job.deadline_ns <= until_ns
-            }
-        };
+        let missed = |job: &Job| job.missed(until_ns);
         let key = (twins.set, twins.measured.task);
         match (missed(twins.measured), missed(twins.simulated)) {
             (true, false) => {

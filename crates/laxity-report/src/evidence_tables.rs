@@ -6,7 +6,7 @@ use crate::number::{self, NOT_AVAILABLE};
 use crate::recommend::Recommendation;
 use crate::study::{Configuration, Evidence, Study, TaskEvidence, by_reason, shown};
 use crate::table::{Column, Field, Table, Tone};
-use laxity_model::{PolicyScheduler, Scope, scheduler_of};
+use laxity_model::{AnyScheduler, Scope, scheduler_of};
 use laxity_trace::{Counts, Sample, TaskSummary};
 use std::collections::BTreeMap;
 
@@ -56,6 +56,7 @@ pub(crate) fn glance(study: &Study<'_>, sets: &[usize], recommendation: &Recomme
     let mut notes: Vec<String> = together.map(|(who, why)| format!("{who}: {why}.")).collect();
     notes.extend(not_measured(study, sets));
     notes.extend(analysed.then(|| analysis::NOTE.to_owned()));
+    notes.extend(analysis::beside_kernel(study, sets));
     notes.extend(analysis::left_out(study).map(|why| format!("Analysis: {why}.")));
     let mut columns = vec![
         Column::text("Scheduler"),
@@ -234,7 +235,11 @@ pub(crate) fn worst_tasks(study: &Study<'_>, sets: &[usize], most: usize) -> Opt
 
 /// What stands in place of [`worst_tasks`] when there is nothing to show.
 pub(crate) fn no_misses(study: &Study<'_>) -> &'static str {
-    if study.anything_ran() { "No job missed its deadline under any scheduler." } else { "No job ran." }
+    match (study.anything_ran(), study.anything_was_run()) {
+        (true, _) => "No job missed its deadline under any scheduler.",
+        (false, true) => "No job ran.",
+        (false, false) => "Nothing was run.",
+    }
 }
 
 fn worst_row(
@@ -305,7 +310,7 @@ pub(crate) fn stacked(tables: Vec<Table>) -> Vec<Table> {
 
 fn by_scope<'s>(study: &'s Study<'_>) -> Vec<(&'static str, Vec<&'s Configuration>)> {
     let scope =
-        |c: &Configuration| scheduler_of(&c.scheduler).0.parse::<PolicyScheduler>().ok().map(|s| s.scope);
+        |c: &Configuration| scheduler_of(&c.scheduler).0.parse::<AnyScheduler>().ok().map(|s| s.scope());
     let groups = [
         ("Global scheduling", Some(Scope::Global)),
         ("Clustered scheduling", Some(Scope::Clustered)),

@@ -20,6 +20,7 @@ mod analysis;
 mod background;
 mod beside;
 mod caches;
+mod causes;
 mod cells;
 mod difference_text;
 mod disturbed;
@@ -39,8 +40,10 @@ mod table;
 mod terminal;
 pub mod timeline;
 mod verified;
+mod what_to_set;
 
 pub use beside::{Beside, Later, Pair, TaskCount};
+pub use causes::{CauseCount, MissCauses, TaskCauses};
 pub use number::{count, percent, significant, span_ns};
 pub use pages::{PageSection, PlainTable, StudyPage};
 pub use plot::{BarsFigure, LinesFigure, LinesPanel, LinesScale, Plot};
@@ -55,6 +58,7 @@ pub use verified::Verified;
 
 use cells::{Layout, set_cell};
 use html::{PlacedPlots, Schedules};
+use laxity_deploy::DeployPlan;
 use laxity_model::{OutputDirectory, Result};
 use laxity_trace::{Results, Summary};
 use serde::Serialize;
@@ -89,7 +93,9 @@ pub struct Report<'a> {
     set_recommendations: Vec<Recommendation>,
     cell_recommendations: Vec<Recommendation>,
     beside: Vec<Beside>,
+    causes: Vec<MissCauses>,
     deploy: Vec<DeployText>,
+    to_set: Vec<DeployPlan>,
     reading: Option<String>,
     schedules: Schedules,
 }
@@ -119,12 +125,14 @@ impl<'a> Report<'a> {
             layout.cells.iter().map(|cell| recommend::recommend(&study, &cell.sets)).collect();
         Ok(Report {
             beside: beside::beside(&study),
+            causes: causes::causes(&study, &study.all_sets()),
             study,
             layout,
             recommendation,
             set_recommendations,
             cell_recommendations,
             deploy: vec![],
+            to_set: vec![],
             reading: None,
             schedules: Schedules::default(),
         })
@@ -137,6 +145,13 @@ impl<'a> Report<'a> {
         self
     }
 
+    /// Adds what to set for the threads of each set under what was recommended.
+    #[must_use]
+    pub fn with_plans(mut self, plans: Vec<DeployPlan>) -> Self {
+        self.to_set = plans;
+        self
+    }
+
     /// Adds the section "Reading": what a person makes of the results. Paragraphs, `#` headings and `-` lists.
     #[must_use]
     pub fn with_reading(mut self, reading: impl Into<String>) -> Self {
@@ -145,7 +160,7 @@ impl<'a> Report<'a> {
     }
 
     /// Adds schedules to zoom in to the page, of the runs whose events are in a results directory: of the first 8, and
-    /// 200,000 intervals in all.
+    /// 1,000,000 intervals in all.
     ///
     /// Errors: an events file that cannot be read or is damaged.
     pub fn with_schedules(mut self, directory: &Path) -> Result<Self> {
@@ -187,6 +202,11 @@ impl<'a> Report<'a> {
         self.recommendation.scheduler.as_deref().or_else(sole)
     }
 
+    /// What to set for the threads of each set, if that is known.
+    pub fn plans(&self) -> &[DeployPlan] {
+        &self.to_set
+    }
+
     /// What to deploy for each set alone, in the order of the manifest.
     pub fn set_recommendations(&self) -> &[Recommendation] {
         &self.set_recommendations
@@ -195,6 +215,11 @@ impl<'a> Report<'a> {
     /// What was simulated beside what was measured, scheduler by scheduler.
     pub fn beside(&self) -> &[Beside] {
         &self.beside
+    }
+
+    /// Why deadlines were missed, configuration by configuration of those that were measured and missed.
+    pub fn causes(&self) -> &[MissCauses] {
+        &self.causes
     }
 
     /// The report as text: tables and the recommendation.

@@ -9,12 +9,18 @@ pub(crate) fn summary(report: &Report<'_>) -> String {
     let study = &report.study;
     let all = study.all_sets();
     let mut out = format!("## Answer\n\n{}\n", answer(&report.recommendation));
+    for to_set in crate::what_to_set::tables(&report.to_set) {
+        out += &format!("## {}\n\n{}\n", inline(&to_set.caption), to_set.markdown());
+    }
     out += &format!(
         "## Schedulers\n\n{}\n",
         evidence_tables::glance(study, &all, &report.recommendation).markdown()
     );
     if let Some(worst) = evidence_tables::worst_tasks(study, &all, evidence_tables::WORST_TASKS_MOST) {
         out += &format!("## {}\n\n{}\n", inline(&worst.caption), worst.markdown());
+    }
+    if let Some(causes) = crate::causes::table(study, report.causes()) {
+        out += &format!("## {}\n\n{}\n", inline(&causes.caption), causes.markdown());
     }
     if let Some(noise) = crate::disturbed::table(study, &report.recommendation) {
         out += &format!("## {}\n\n{}\n", inline(&noise.caption), noise.markdown());

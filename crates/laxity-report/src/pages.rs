@@ -64,14 +64,28 @@ struct RenderedSection<'a> {
     heading: &'a str,
     paragraphs: &'a [String],
     tables: &'a [PlainTable],
-    figures: Vec<(String, &'a str)>,
+    figures: Vec<RenderedFigure<'a>>,
+}
+
+#[derive(Serialize)]
+struct RenderedFigure<'a> {
+    title: &'a str,
+    caption: &'a str,
+    svg: String,
 }
 
 /// A figure that is drawn.
 struct Image<'a> {
     stem: &'a str,
+    title: &'a str,
     caption: &'a str,
     svg: String,
+}
+
+impl<'a> RenderedFigure<'a> {
+    fn of(Image { title, caption, svg, .. }: Image<'a>) -> Self {
+        RenderedFigure { title, caption, svg }
+    }
 }
 
 impl PageSection {
@@ -81,12 +95,12 @@ impl PageSection {
 
     fn images(&self) -> Result<Vec<Image<'_>>> {
         let lines = self.figures.iter().map(|figure| {
-            let LinesFigure { stem, caption, .. } = figure;
-            Ok(Image { stem, caption, svg: lines_svg(figure)? })
+            let LinesFigure { stem, title, caption, .. } = figure;
+            Ok(Image { stem, title, caption, svg: lines_svg(figure)? })
         });
         let bars = self.histograms.iter().map(|figure| {
-            let BarsFigure { stem, caption, .. } = figure;
-            Ok(Image { stem, caption, svg: bars_svg(figure)? })
+            let BarsFigure { stem, title, caption, .. } = figure;
+            Ok(Image { stem, title, caption, svg: bars_svg(figure)? })
         });
         lines.chain(bars).collect()
     }
@@ -125,7 +139,7 @@ impl StudyPage {
             heading: &section.heading,
             paragraphs: &section.paragraphs,
             tables: &section.tables,
-            figures: images.into_iter().map(|image| (image.svg, image.caption)).collect(),
+            figures: images.into_iter().map(RenderedFigure::of).collect(),
         });
         let page = Rendered {
             title: &self.title,

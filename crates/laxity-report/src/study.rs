@@ -88,6 +88,12 @@ impl<'a> Study<'a> {
         self.results.options.get("demand-model").is_some_and(|model| model == "work")
     }
 
+    /// Whether any run of what is compared was made, to its end or not.
+    pub(crate) fn anything_was_run(&self) -> bool {
+        let all = self.all_sets();
+        self.configurations.iter().any(|one| Evidence::of(&self.runs(&all, one)).runs > 0)
+    }
+
     /// Whether jobs ran under any of the configurations; a simulation beside measurements that failed is none.
     pub(crate) fn anything_ran(&self) -> bool {
         let all = self.all_sets();
@@ -223,6 +229,18 @@ pub(crate) fn by_reason(reasons: impl IntoIterator<Item = (String, String)>) -> 
         }
     }
     together
+}
+
+/// Why something is missing of measured runs (`Run::not_measured`), with the schedulers whose it is.
+pub(crate) fn reasons_of_runs(study: &Study<'_>, what: &str) -> Vec<(String, String)> {
+    let reason = |run: &laxity_trace::Run| Some((run.scheduler.clone(), run.not_measured.get(what)?.clone()));
+    let mut reasons: Vec<(String, String)> = Vec::new();
+    for one in study.results.runs.iter().filter_map(reason) {
+        if !reasons.contains(&one) {
+            reasons.push(one);
+        }
+    }
+    by_reason(reasons)
 }
 
 /// A duration to three digits.

@@ -2,7 +2,9 @@
 
 use crate::table::{Field, Table, Tone};
 use crate::{Recommendation, Report, number};
-use crate::{background, beside, caches, disturbed, evidence_tables, inflation, symbols, verified};
+use crate::{
+    background, beside, caches, causes, disturbed, evidence_tables, inflation, symbols, verified, what_to_set,
+};
 use comfy_table::{Cell, CellAlignment, Color, ContentArrangement, Table as Grid, presets};
 use laxity_model::shown;
 
@@ -64,10 +66,12 @@ fn brief(report: &Report<'_>, style: TextStyle) -> String {
     if evidence_tables::worst_tasks(study, &all, 1).is_none() {
         out += &format!("{}\n\n", evidence_tables::no_misses(study));
     }
+    out += &why_missed(report, style);
     if let Some(sentence) = verified::sentence(study) {
         out += &format!("{}\n", wrapped(&sentence, "", style));
     }
     out += &recommendation(&report.recommendation, style);
+    out += &to_set(report, style);
     if hidden > 0 {
         let more = format!(
             "{}, and more tables: -v shows them, and so does the report.",
@@ -76,6 +80,23 @@ fn brief(report: &Report<'_>, style: TextStyle) -> String {
         out += &format!("\n{}", wrapped(&more, "", style));
     }
     out
+}
+
+/// A line for each configuration that missed: why.
+fn why_missed(report: &Report<'_>, style: TextStyle) -> String {
+    let lines = causes::lines(&report.causes);
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: String = lines.iter().map(|line| hanging(line, style)).collect();
+    format!("{}\n{lines}\n", bold("Why deadlines were missed", style))
+}
+
+/// A name and what is said of it, with the words that follow under the first.
+fn hanging(line: &str, style: TextStyle) -> String {
+    let (name, rest) = line.split_once("  ").unwrap_or(("", line));
+    let lead = format!("  {name}{}", " ".repeat(line.len() - name.len() - rest.trim_start().len()));
+    wrapped(rest.trim_start(), &printable(&lead, style), style)
 }
 
 /// What the tasks are: a line for each set, of many the first.
@@ -107,6 +128,7 @@ fn hidden(report: &Report<'_>) -> Vec<Table> {
     let study = &report.study;
     let inflation = study.all_sets().into_iter().filter_map(|set| inflation::table(study, set));
     inflation
+        .chain(causes::table(study, &report.causes))
         .chain(disturbed::table(study, &report.recommendation))
         .chain(verified::table(study))
         .chain(beside::table(study, &report.beside))
@@ -148,8 +170,10 @@ fn everything(report: &Report<'_>, style: TextStyle) -> String {
             None => out += &format!("{}\n\n", evidence_tables::no_misses(study)),
         }
     }
-    for more in disturbed::table(study, &report.recommendation)
+    out += &why_missed(report, style);
+    for more in causes::table(study, &report.causes)
         .into_iter()
+        .chain(disturbed::table(study, &report.recommendation))
         .chain(verified::table(study))
         .chain(beside::table(study, &report.beside))
         .chain(caches::table(study))
@@ -157,7 +181,13 @@ fn everything(report: &Report<'_>, style: TextStyle) -> String {
     {
         out += &format!("{}\n", table(&more, style));
     }
-    out + &recommendation(&report.recommendation, style)
+    out + &recommendation(&report.recommendation, style) + &to_set(report, style)
+}
+
+/// What to set, after the answer.
+fn to_set(report: &Report<'_>, style: TextStyle) -> String {
+    let tables = what_to_set::tables(&report.to_set);
+    tables.iter().map(|one| format!("\n{}", table(one, style))).collect()
 }
 
 fn set_line(report: &Report<'_>, index: usize) -> String {

@@ -1,9 +1,9 @@
 //! The verdicts of the oracles on the schedules that real kernels made (`laxity_trace::ScheduleRecord`), scheduler by scheduler.
 
 use crate::number;
-use crate::study::{Study, by_reason};
+use crate::study::{Study, by_reason, reasons_of_runs};
 use crate::table::{Column, Field, Table, Tone};
-use laxity_trace::{Run, ScheduleRecord, SchedulerSummary, SpanRecord};
+use laxity_trace::{NOT_VERIFIED, Run, ScheduleRecord, SchedulerSummary, SpanRecord};
 use std::collections::BTreeMap;
 
 /// Violations in words, in all.
@@ -226,7 +226,14 @@ fn notes(study: &Study<'_>, sums: Vec<String>, words: Vec<String>) -> Vec<String
             .into_iter()
             .map(|(schedulers, why)| format!("Not recorded: {schedulers} ({why}).")),
     );
+    notes.extend(not_verified(study));
     notes
+}
+
+/// Which recorded schedules have no verdict, and why.
+fn not_verified(study: &Study<'_>) -> Vec<String> {
+    let reasons = reasons_of_runs(study, NOT_VERIFIED).into_iter();
+    reasons.map(|(schedulers, why)| format!("Recorded, not verified: {schedulers} ({why}).")).collect()
 }
 
 /// Each note once, with the runs that it is about. Notes that differ in their first number only are one, with a number for
@@ -289,6 +296,8 @@ mod tests {
                 violations,
             },
             notes: vec![],
+            causes: false,
+            budgets_used_up: vec![],
         }
     }
 

@@ -65,6 +65,7 @@ pub fn alone(
         busy: 0,
         bandwidth_linger: Duration::ZERO,
         attachment: None,
+        foreign: None,
         recorded: false,
         notes: vec![format!("each task alone on CPU {cpu} under SCHED_FIFO")],
     };

@@ -27,8 +27,8 @@ pub enum BudgetMargin {
 
 /// Largest automatic margin of tasks with short WCETs.
 const AUTO_MOST: Duration = Duration::from_us(500);
-/// The share of each CPU that is left alone beyond the kernel's limit: its servers for background tasks take 5 %.
-const RESERVE_PERCENT: u128 = 6;
+/// The share of each CPU that is left alone of what the kernel admits.
+const RESERVE_PERCENT: u128 = 1;
 
 /// The period of a task's reservation: T, or less if D < T.
 ///
@@ -90,8 +90,7 @@ fn nanoseconds(ns: u128) -> Duration {
 
 /// What the tasks leave of their CPUs below the kernel's limit, times 2^32, rounded down.
 fn free_bandwidth_q32(set: &TaskSet, supply: &Supply<'_>, limits: KernelLimits) -> u128 {
-    let (runtime, period) = limits.share().unwrap_or((1, 1));
-    let per_cpu = (u128::from(runtime) << 32) / u128::from(period);
+    let per_cpu = u128::from(limits.admitted_q20()) << 12;
     let usable = per_cpu.saturating_sub((RESERVE_PERCENT << 32) / 100) * supply.cpus as u128;
     let used = supply.tasks.iter().map(|&id| {
         let task = &set.tasks()[id];
@@ -180,10 +179,10 @@ mod tests {
 
     #[test]
     fn free_bandwidth_is_shared_equally_up_to_the_most() {
-        // 0.95 - 0.06 - 0.8 = 0.09 free for two tasks: 0.045 of 100 ms and, capped, half of 40 ms or less.
+        // 0.90 - 0.01 - 0.8 = 0.09 free for two tasks: 0.045 of 100 ms and, capped, half of 40 ms or less.
         assert_eq!(
             budgets_of(&[(40_000, 100_000), (40_000, 100_000)], 1, BudgetMargin::Auto),
-            [44_499, 44_499]
+            [44_500, 44_500]
         );
         // Much is free: 500 us for the short one, half its WCET for the long one.
         assert_eq!(budgets_of(&[(300, 10_000), (8_000, 100_000)], 2, BudgetMargin::Auto), [800, 12_000]);

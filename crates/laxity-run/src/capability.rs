@@ -1,11 +1,12 @@
 //! What this machine, this kernel and this user can run, found out by trying, and for sched_ext by looking.
 
 use crate::cpuset::Hierarchy;
+use crate::foreign;
 use crate::guardian::online_cpus;
 use crate::perf;
 use crate::sched::{self, Policy};
 use laxity_kernel::{Capability, Privileges, Support};
-use laxity_model::{Duration, PriorityRule, Scheduler, Scope, ShownPath as _};
+use laxity_model::{Diagnostic, Duration, LinuxScheduler, Scope, ShownPath as _, Slice};
 use std::collections::BTreeMap;
 
 /// Why something is not possible here, and what helps.
@@ -20,10 +21,14 @@ pub struct Refusal {
 /// The answers; each `Err` says why not and what would help.
 #[derive(Debug, Clone)]
 pub struct Capabilities {
-    /// SCHED_FIFO.
+    /// SCHED_FIFO and SCHED_RR.
     pub fifo: Result<(), String>,
     /// SCHED_DEADLINE.
     pub deadline: Result<(), String>,
+    /// SCHED_OTHER with a nice value below 0.
+    pub urgent: Result<(), String>,
+    /// SCHED_OTHER with a slice of its own.
+    pub slices: Result<(), String>,
     /// Exclusive cpusets.
     pub cpusets: Result<Hierarchy, String>,
     /// Policies of laxity's own in the kernel.
@@ -44,6 +49,8 @@ impl Capabilities {
         Capabilities {
             fifo: try_policy(Policy::Fifo { priority: 1 }),
             deadline: try_policy(deadline),
+            urgent: try_policy(Policy::Fair { nice: -1, slice: Duration::ZERO }),
+            slices: try_slice(),
             cpusets: Hierarchy::find().map_err(|error| error.message).and_then(writable),
             sched_ext: sched_ext(),
             not_measured: perf::not_available(),
@@ -60,18 +67,70 @@ impl Capabilities {
     }
 
     /// Whether a scheduler can run here: over the whole machine, or confined to cells.
-    pub fn scheduler(&self, scheduler: Scheduler, whole_machine: bool) -> Result<(), String> {
-        match scheduler.rule {
-            PriorityRule::EarliestDeadlineFirst => self.deadline.clone()?,
-            _ => self.fifo.clone()?,
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn scheduler(&self, scheduler: impl Into<LinuxScheduler>, whole_machine: bool) -> Result<(), String> {
+        let scheduler = scheduler.into();
+        match &scheduler {
+            LinuxScheduler::Ruled(_) | LinuxScheduler::Reclaiming(_) if scheduler.has_reservations() => {
+                self.deadline.clone()?;
+                // SCHED_FIFO can be confined by affinity masks instead.
+                if !(whole_machine && scheduler.scope() != Scope::Partitioned) {
+                    self.cpusets.clone()?;
+                }
+                Ok(())
+            }
+            LinuxScheduler::Ruled(_) | LinuxScheduler::Reclaiming(_) | LinuxScheduler::RoundRobin(_) => {
+                self.fifo.clone()
+            }
+            LinuxScheduler::Fair(fair) => {
+                // The guardian is above all.
+                self.fifo.clone()?;
+                if fair.nice < 0 {
+                    self.urgent.clone()?;
+                }
+                if fair.slice != Slice::OfKernel { self.slices.clone() } else { Ok(()) }
+            }
+            LinuxScheduler::Foreign(program) => {
+                self.foreign()?;
+                foreign::find(program.as_str()).map(|_| ()).map_err(|error| reason(&error))
+            }
         }
-        // SCHED_FIFO can be confined by affinity masks instead.
-        let needs_cpusets = scheduler.rule == PriorityRule::EarliestDeadlineFirst
-            && !(whole_machine && scheduler.scope != Scope::Partitioned);
-        if needs_cpusets {
-            self.cpusets.clone()?;
+    }
+
+    /// Whether a foreign scheduler can be loaded here.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn foreign(&self) -> Result<(), String> {
+        self.sched_ext.as_ref().map(|_| ()).map_err(|refusal| refusal.reason.clone())
+    }
+}
+
+fn reason(error: &Diagnostic) -> String {
+    match &error.hint {
+        Some(hint) => format!("{} ({hint})", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// Whether a thread of SCHED_OTHER keeps the slice that it asks for: Linux before 6.12 does not say no.
+fn try_slice() -> Result<(), String> {
+    let slice = Duration::from_ms(1);
+    let tried = std::thread::spawn(move || {
+        sched::set_policy(0, Policy::Fair { nice: 0, slice })?;
+        sched::attributes(0)
+    });
+    match tried.join().expect("the trial does not panic") {
+        Ok(kept) if kept.runtime == slice.as_ns() => Ok(()),
+        Ok(_) => {
+            Err("this kernel gives all threads of SCHED_OTHER the same slice (Linux 6.12 or later does not)"
+                .into())
         }
-        Ok(())
+        Err(error) => Err(sched::explain(&error, Policy::Fair { nice: 0, slice })),
     }
 }
 

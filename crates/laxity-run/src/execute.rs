@@ -58,6 +58,8 @@ pub struct Executed {
     pub not_measured: BTreeMap<String, String>,
     /// The plan's notes and what happened on the way.
     pub notes: Vec<String>,
+    /// Under SCHED_DEADLINE: how often the kernel has told each task, by id, that its budget is used up.
+    pub overruns: Option<Vec<(u32, u64)>>,
     /// What the kernel has counted while a policy was attached, by name.
     pub counters: BTreeMap<String, u64>,
     /// The records of the schedule, if it was to be recorded and could be.
@@ -134,7 +136,10 @@ pub fn execute(
     skip_behind_unfinished(&mut jobs, plan.on_miss);
     notes.extend(overruns(plan, &jobs));
     notes.extend(early(plan, &shared));
-    Ok(Executed { jobs, status, not_measured, notes, counters: end.counters, records, disturbance })
+    notes.extend(turns(plan));
+    let overruns = plan.uses_deadline().then(|| overrun_signals(plan, &shared));
+    let counters = end.counters;
+    Ok(Executed { jobs, status, not_measured, notes, overruns, counters, records, disturbance })
 }
 
 /// Under which name a schedule is missing among what was not measured.
@@ -230,7 +235,10 @@ pub fn check_memory(working_sets: &[(String, u64)]) -> Result<()> {
 /// Says which tasks used more CPU time than their budget, and were throttled for it if budgets are enforced.
 fn overruns(plan: &Plan, jobs: &[Job]) -> Vec<String> {
     let of_task = |task: &PlannedTask| {
-        let (Policy::Deadline { runtime, .. } | Policy::Ext { runtime, .. }) = task.policy else {
+        let (Policy::Deadline { runtime, .. }
+        | Policy::Reclaiming { runtime, .. }
+        | Policy::Ext { runtime, .. }) = task.policy
+        else {
             return None;
         };
         let id = u32::try_from(task.id).ok()?;
@@ -253,6 +261,32 @@ fn early(plan: &Plan, shared: &Shared) -> Vec<String> {
         })
     };
     plan.tasks.iter().zip(shared.tasks()).filter_map(of_task).collect()
+}
+
+/// How often the kernel has told each task that its budget is used up.
+fn overrun_signals(plan: &Plan, shared: &Shared) -> Vec<(u32, u64)> {
+    let of_task = |(task, entry): (&PlannedTask, &TaskEntry)| {
+        Some((u32::try_from(task.id).ok()?, entry.overruns.load(Relaxed)))
+    };
+    plan.tasks.iter().zip(shared.tasks()).filter_map(of_task).collect()
+}
+
+/// How long a turn of SCHED_RR is, as the kernel has it now.
+fn turns(plan: &Plan) -> Option<String> {
+    let takes_turns = |task: &PlannedTask| matches!(task.policy, Policy::RoundRobin { .. });
+    let Some(Policy::RoundRobin { priority }) =
+        plan.tasks.iter().find(|task| takes_turns(task)).map(|task| task.policy)
+    else {
+        return None;
+    };
+    let file = "/proc/sys/kernel/sched_rr_timeslice_ms";
+    let turn = match std::fs::read_to_string(file) {
+        Ok(ms) => format!("{} ms (sched_rr_timeslice_ms)", ms.trim()),
+        Err(error) => format!("unknown length ({file}: {error})"),
+    };
+    Some(format!(
+        "all tasks have priority {priority} of SCHED_RR; those that are ready on a CPU take turns of {turn}"
+    ))
 }
 
 /// The guardian died: put back what it changed.
@@ -430,6 +464,7 @@ fn job(task: u32, index: u32, slot: &Slot, during: impl Fn(Count) -> Option<u64>
         deadline_ns: slot.deadline_ns.load(Relaxed),
         demand_ns: word(&slot.demand_ns),
         warm_ns: None,
+        cause: None,
         outcome,
         start_ns: word(&slot.start_ns),
         finish_ns,

@@ -5,7 +5,7 @@
 //! before every priority, but its admitted bandwidth leaves part of each CPU free. Workers die with it.
 //!
 //! A policy of laxity's own is attached to the kernel by the guardian (`guardian/policy.rs`): when it dies, the kernel
-//! detaches the policy by itself.
+//! detaches the policy by itself. A foreign scheduler's program is the guardian's child ([`crate::foreign`]).
 
 mod crews;
 mod ended;
@@ -16,6 +16,7 @@ use crate::busy::Busy;
 use crate::channel::{Channel, readable};
 use crate::clock::monotonic_ns;
 use crate::cpuset::{self, Hierarchy};
+use crate::foreign::Foreign;
 use crate::journal::{Journal, Undo};
 use crate::messages::{End, FromGuardian, FromWorker, RecordingEnd, ToGuardian, WorkerOrders};
 use crate::plan::{Confinement, GUARDIAN_PRIORITY, Plan};
@@ -83,6 +84,7 @@ pub fn guardian_main(shared: Shared, state_directory: &Path, records: Option<Fil
         cut_short: None,
         notes: Vec::new(),
         attached: None,
+        foreign: None,
         records,
         recorder: None,
         not_recorded: None,
@@ -134,6 +136,8 @@ struct Guardian {
     notes: Vec<String>,
     /// The policy in the kernel.
     attached: Option<Attached>,
+    /// The program whose scheduler is in the kernel.
+    foreign: Option<Foreign>,
     /// Where records go, what takes them, and why they are not recorded.
     records: Option<File>,
     recorder: Option<Recorder>,
@@ -153,6 +157,9 @@ impl Guardian {
         self.settle_afterwards(plan)?;
         if let Some(attachment) = &plan.attachment {
             self.attached = Some(Attached::attach(attachment)?);
+        }
+        if let Some(program) = &plan.foreign {
+            self.load(program)?;
         }
         for crew in &crews {
             let orders = WorkerOrders { on_miss: plan.on_miss, tasks: crew.tasks(plan) };
@@ -180,6 +187,40 @@ impl Guardian {
         }
         let _ = self.program.send(&FromGuardian::Released { t0_ns });
         Ok(self.watch(t0_ns, t0_ns + plan.duration.as_ns() + plan.grace.as_ns()))
+    }
+
+    /// Has a foreign program load its scheduler.
+    fn load(&mut self, program: &str) -> Result<()> {
+        let foreign = self.foreign.insert(Foreign::start(program, &mut self.journal)?);
+        let mut loaded = foreign.loaded()?;
+        while loaded.is_none() && self.cut_short.is_none() {
+            // Not by `poll`, which would see that nothing is loaded yet.
+            std::thread::sleep(std::time::Duration::from_millis(LOOK_AT_POLICY_MS / 5));
+            self.look_for_orders();
+            loaded = self.foreign.as_mut().map_or(Ok(None), Foreign::loaded)?;
+        }
+        let whole =
+            std::fs::read_to_string("/sys/kernel/sched_ext/switch_all").is_ok_and(|all| all.trim() == "1");
+        let others = if whole { "has all threads of the machine" } else { "has threads of SCHED_EXT only" };
+        self.notes.extend(loaded.map(|name| format!("the kernel's scheduler was `{name}`, which {others}")));
+        Ok(())
+    }
+
+    /// Whether the program or a signal has asked for the end meanwhile.
+    fn look_for_orders(&mut self) {
+        let news = readable(&[self.program.as_fd(), self.signals.as_fd()], 0).unwrap_or_default();
+        self.take_orders(&news);
+    }
+
+    fn take_orders(&mut self, news: &[bool]) {
+        if news.first() == Some(&true) {
+            self.cut_short = Some(match self.program.receive::<ToGuardian>() {
+                Ok(Some(_)) => "interrupted".into(),
+                Ok(None) | Err(_) => "the program died".into(),
+            });
+        } else if news.get(1) == Some(&true) {
+            self.cut_short = Some("the guardian was asked to terminate".into());
+        }
     }
 
     /// Begins to record the schedule, if it is to be and can be.
@@ -338,7 +379,8 @@ impl Guardian {
         })?;
         let give_up = monotonic_ns() + plan.bandwidth_linger.as_ns() + LINGER_SLACK_NS;
         loop {
-            match sched::set_policy(tid, task.policy) {
+            // Its process counts what the kernel tells it of budgets.
+            match sched::set_policy_with_signal(tid, task.policy) {
                 Ok(()) => return Ok(()),
                 Err(error) if error.raw_os_error() == Some(libc::EBUSY) && monotonic_ns() < give_up => {
                     self.poll(10);
@@ -375,25 +417,21 @@ impl Guardian {
             (0..self.workers.len()).filter(|&number| !self.workers[number].gone).collect();
         let mut fds = vec![self.program.as_fd(), self.signals.as_fd()];
         fds.extend(present.iter().map(|&number| self.workers[number].channel.as_fd()));
-        let most_ms = match (&self.recorder, &self.attached) {
-            (Some(_), _) => recorder::EVERY_MS,
-            (None, Some(_)) => LOOK_AT_POLICY_MS,
-            (None, None) => timeout_ms,
+        let most_ms = match &self.recorder {
+            Some(_) => recorder::EVERY_MS,
+            None if self.attached.is_some() || self.foreign.is_some() => LOOK_AT_POLICY_MS,
+            None => timeout_ms,
         };
         let news = readable(&fds, timeout_ms.min(most_ms)).unwrap_or_else(|_| vec![false; fds.len()]);
         if let Some(recorder) = &mut self.recorder {
             recorder.drain();
         }
-        if news[0] {
-            self.cut_short = Some(match self.program.receive::<ToGuardian>() {
-                Ok(Some(_)) => "interrupted".into(),
-                Ok(None) | Err(_) => "the program died".into(),
-            });
-        } else if news[1] {
-            self.cut_short = Some("the guardian was asked to terminate".into());
-        }
+        self.take_orders(&news[..2]);
         if self.cut_short.is_none() {
             self.cut_short = self.attached.as_ref().and_then(Attached::thrown_out);
+        }
+        if self.cut_short.is_none() {
+            self.cut_short = self.foreign.as_mut().and_then(Foreign::thrown_out);
         }
         present.into_iter().zip(&news[2..]).filter(|(_, news)| **news).map(|(number, _)| number).collect()
     }
@@ -414,6 +452,9 @@ impl Guardian {
         // Before the workers are waited for: threads that wait for the policy to release them could not leave.
         if let Some(attached) = self.attached.take() {
             self.counters = attached.detach();
+        }
+        if let Some(mut foreign) = self.foreign.take() {
+            self.notes.extend(foreign.stop());
         }
         let give_up = monotonic_ns() + LEAVE_NS;
         for worker in &mut self.workers {
@@ -452,11 +493,18 @@ fn refused(thread: &str, policy: Policy, error: &std::io::Error) -> Diagnostic {
         Policy::Deadline { runtime, deadline, period } => {
             format!("SCHED_DEADLINE with budget {runtime}, deadline {deadline}, period {period}")
         }
+        Policy::Reclaiming { runtime, deadline, period } => {
+            format!("SCHED_DEADLINE with reclaiming, budget {runtime}, deadline {deadline}, period {period}")
+        }
         Policy::Ext { runtime, deadline, period } => {
             format!("SCHED_EXT with budget {runtime}, deadline {deadline}, period {period}")
         }
         Policy::Fifo { priority } => format!("SCHED_FIFO priority {priority}"),
+        Policy::RoundRobin { priority } => format!("SCHED_RR priority {priority}"),
         Policy::Other => "SCHED_OTHER".into(),
+        Policy::Fair { nice, slice } if slice.is_zero() => format!("SCHED_OTHER with nice value {nice}"),
+        Policy::Fair { nice, slice } => format!("SCHED_OTHER with nice value {nice} and a slice of {slice}"),
+        Policy::Foreign => "SCHED_EXT".into(),
     };
     let refusal = Diagnostic::environment(format!(
         "{thread}: the kernel refuses {what}: {}",

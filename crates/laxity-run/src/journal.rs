@@ -6,6 +6,7 @@
 mod permitted;
 mod pinned;
 
+use crate::foreign::{self, Identity};
 use crate::private::PrivateDirectory;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 pub use pinned::{PinnedThread, Stat};
@@ -42,6 +43,16 @@ pub enum Undo {
     Affinities {
         /// As they were.
         threads: Vec<PinnedThread>,
+    },
+    /// End a program that loads a scheduler.
+    EndProgram {
+        /// The program.
+        program: Identity,
+    },
+    /// Detach the scheduler that such a program has left behind.
+    Detach {
+        /// How many had been attached since boot before it, if the kernel counts them.
+        before: Option<u64>,
     },
 }
 
@@ -108,7 +119,8 @@ impl Undo {
     fn path(&self) -> &Path {
         match self {
             Undo::Write { path, .. } | Undo::RemoveCgroup { path } => path,
-            Undo::Settle { .. } | Undo::Affinities { .. } => Path::new("/proc"),
+            Undo::Settle { .. } | Undo::Affinities { .. } | Undo::EndProgram { .. } => Path::new("/proc"),
+            Undo::Detach { .. } => Path::new("/sys/kernel/sched_ext"),
         }
     }
 
@@ -120,6 +132,8 @@ impl Undo {
                 std::thread::sleep(Duration::from_nanos(*span_ns));
                 Ok(())
             }
+            Undo::EndProgram { program } => program.end(),
+            Undo::Detach { before } => foreign::detach(*before).map(|_| ()),
             Undo::Affinities { threads } => {
                 let mut outcome = Ok(());
                 // All of them, even if one cannot be.

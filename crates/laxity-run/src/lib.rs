@@ -1,4 +1,4 @@
-//! Real tasks on Linux: SCHED_DEADLINE, SCHED_FIFO and laxity's own policies in sched_ext, exclusive cpusets, and a
+//! Real tasks on Linux: SCHED_DEADLINE, SCHED_FIFO and other classes, laxity's own policies in sched_ext, exclusive cpusets, and a
 //! guardian that cleans up.
 //!
 //! A run is three kinds of process. The *program* makes a [`plan`](plan::plan), holds the
@@ -20,10 +20,12 @@ mod clock;
 mod cpuset;
 mod execute;
 mod fault;
+mod foreign;
 mod guardian;
 mod journal;
 mod keeper;
 mod messages;
+mod overrun;
 mod perf;
 mod plan;
 mod private;
@@ -47,11 +49,12 @@ pub use execute::{
 pub use guardian::{GUARDIAN_COMMAND, WORKER_COMMAND, online_cpus};
 pub use keeper::{KEEPER_COMMAND, Keeper};
 pub use plan::{
-    AttachedCell, Attachment, BudgetMode, Cell, Confinement, KernelLimits, Pacing, Plan, PlanOptions,
-    PlannedTask, PolicyOptions, TASK_PRIORITY_MAX, plan, plan_policy,
+    AttachedCell, Attachment, BudgetMode, Cell, Confinement, EXT_SERVER_SINCE, FAIR_SERVER_SINCE,
+    KernelLimits, KernelServer, Pacing, Plan, PlanOptions, PlannedTask, PolicyOptions, TASK_PRIORITY_MAX,
+    Unread, plan, plan_policy,
 };
 pub use runtime_dir::{MachineLock, existing_state_directory, state_directory};
-pub use sched::{Policy, set_affinity, set_policy};
+pub use sched::{Attributes, Policy, Reservation, affinity, attributes, set_affinity, set_policy};
 pub use sharing::SharedPart;
 pub use standing::{Standing, is_kernel_thread};
 
@@ -60,7 +63,7 @@ use std::os::fd::{FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Becomes a guardian, a worker or a keeper if the command line says so. The first thing a program must call.
+/// Becomes a guardian, a worker, a foreign program or a keeper if the command line says so. The first thing a program must call.
 ///
 /// The program starts itself anew in these roles; the arguments are not for people.
 pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
@@ -76,6 +79,9 @@ pub fn internal_role(arguments: &[String]) -> Option<ExitCode> {
         }
         busy::BUSY_COMMAND => {
             Some(busy::busy_main(arguments.get(2)?.parse().ok()?, arguments.get(3)?.parse().ok()?))
+        }
+        foreign::FOREIGN_COMMAND => {
+            Some(foreign::foreign_main(arguments.get(2)?.parse().ok()?, Path::new(arguments.get(3)?)))
         }
         KEEPER_COMMAND => Some(keeper::keeper_main(Path::new(arguments.get(2)?))),
         GUARDIAN_COMMAND => {

@@ -8,29 +8,36 @@
 //! 2. RM, DM and FP are SCHED_FIFO. Priorities are levels within a cell, from 98 down to 2 ([`PriorityRule::fifo_levels`]):
 //!    ranks by (period or deadline, task id), or by the given priorities, of which equal ones share a level. A cell with more
 //!    than 97 ranks shares levels evenly between neighbouring ones. The plan says so where tasks share a level.
-//! 3. Cells that do not cover the machine are exclusive cpusets.
+//! 3. SCHED_RR has all tasks at the highest of these priorities: that is what takes turns. (With priorities by a rule it would be
+//!    SCHED_FIFO, but among equals.)
+//! 4. SCHED_DEADLINE with reclaiming is as 1., of tasks that need no more of a CPU than the kernel grants real-time tasks: it would
+//!    count time of others double (`grub_reclaim` in Linux's kernel/sched/deadline.c).
+//! 5. SCHED_OTHER and foreign schedulers have all CPUs; if these are not all of the machine, affinity masks.
+//! 6. Cells that do not cover the machine are exclusive cpusets.
 //!
 //! A policy of laxity's own in the kernel is planned in `plan/policy.rs`.
 
+mod classes;
 mod fifo;
+mod limits;
 mod policy;
 
 pub use fifo::{GUARDIAN_PRIORITY, TASK_PRIORITY_MAX};
+pub use limits::{EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits, KernelServer, Unread};
 pub use policy::{AttachedCell, Attachment, BudgetMode, PolicyOptions, plan_policy};
 
-use fifo::{note_throttling, priorities};
+use classes::policies;
+use limits::{SHARE_WITHOUT_LIMIT, to_ratio};
 
 use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
 use crate::sharing::{Regions, SharedPart};
 use laxity_model::{
-    AccessPattern, CpuList, DeferrableServer, Diagnostic, Duration, LoadSum, OnMiss, PriorityRule, Result,
-    Scheduler, TaskSet, Utilization, WorkingSet,
+    AccessPattern, CpuList, Diagnostic, Duration, LinuxScheduler, LoadSum, OnMiss, Result, TaskSet, Utilization,
+    WorkingSet,
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
-use std::path::Path;
-use std::str::FromStr;
 
 /// A set of CPUs between which its tasks migrate, and out of which they do not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,10 +142,7 @@ impl PlannedTask {
 impl PlannedTask {
     /// The period of its SCHED_DEADLINE reservation.
     fn reserved_period(&self) -> Option<Duration> {
-        match self.policy {
-            Policy::Deadline { period, .. } => Some(period),
-            _ => None,
-        }
+        self.policy.reservation().map(|reservation| reservation.period)
     }
 }
 
@@ -171,7 +175,9 @@ impl Plan {
     pub fn constrained_period_max(&self) -> Duration {
         let sleeping = self.tasks.iter().filter(|task| task.pacing == Pacing::Sleep);
         let constrained = sleeping.filter_map(|task| match task.policy {
-            Policy::Deadline { deadline, period, .. } | Policy::Ext { deadline, period, .. }
+            Policy::Deadline { deadline, period, .. }
+            | Policy::Reclaiming { deadline, period, .. }
+            | Policy::Ext { deadline, period, .. }
                 if deadline < period =>
             {
                 Some(period)
@@ -205,87 +211,12 @@ pub struct Plan {
     pub bandwidth_linger: Duration,
     /// The policy that is to be the kernel's scheduler during the run, if it is one of laxity's own.
     pub attachment: Option<Attachment>,
+    /// The program whose scheduler is to be the kernel's during the run, if it is a foreign one.
+    pub foreign: Option<String>,
     /// Whether the schedule is recorded.
     pub recorded: bool,
     /// What a reader of the results should know.
     pub notes: Vec<String>,
-}
-
-/// The kernel's limits on real-time bandwidth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KernelLimits {
-    /// sched_rt_runtime_us; negative: no limit.
-    pub rt_runtime_us: i64,
-    /// sched_rt_period_us.
-    pub rt_period_us: i64,
-    /// sched_deadline_period_min_us.
-    pub deadline_period_min_us: u64,
-    /// sched_deadline_period_max_us.
-    pub deadline_period_max_us: u64,
-}
-
-impl Default for KernelLimits {
-    /// Linux's defaults.
-    fn default() -> Self {
-        KernelLimits {
-            rt_runtime_us: 950_000,
-            rt_period_us: 1_000_000,
-            deadline_period_min_us: 100,
-            deadline_period_max_us: 1 << 22,
-        }
-    }
-}
-
-impl KernelLimits {
-    /// The limits in force; defaults where they cannot be read.
-    pub fn read() -> Self {
-        Self::read_under(Path::new("/"))
-    }
-
-    /// The limits of the machine whose `/proc` is under `root`; defaults where they cannot be read.
-    pub fn read_under(root: &Path) -> Self {
-        fn sysctl<T: FromStr>(root: &Path, name: &str, default: T) -> T {
-            let text = std::fs::read_to_string(root.join("proc/sys/kernel").join(name));
-            text.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(default)
-        }
-        let default = Self::default();
-        KernelLimits {
-            rt_runtime_us: sysctl(root, "sched_rt_runtime_us", default.rt_runtime_us),
-            rt_period_us: sysctl(root, "sched_rt_period_us", default.rt_period_us),
-            deadline_period_min_us: sysctl(
-                root,
-                "sched_deadline_period_min_us",
-                default.deadline_period_min_us,
-            ),
-            deadline_period_max_us: sysctl(
-                root,
-                "sched_deadline_period_max_us",
-                default.deadline_period_max_us,
-            ),
-        }
-    }
-
-    /// The share of each CPU that real-time tasks may use, as (numerator, denominator); none: no limit.
-    pub fn share(self) -> Option<(u64, u64)> {
-        let runtime = u64::try_from(self.rt_runtime_us).ok()?;
-        let period = u64::try_from(self.rt_period_us).ok().filter(|&period| period > 0)?;
-        (runtime < period).then_some((runtime, period))
-    }
-
-    /// What laxity's own policies admit real-time tasks for, of each CPU, in millionths, rounded down.
-    fn share_ppm(self) -> u64 {
-        let (runtime, period) = self.share().unwrap_or(SHARE_WITHOUT_LIMIT);
-        let ppm = u128::from(runtime) * u128::from(MILLION) / u128::from(period);
-        u64::try_from(ppm).unwrap_or(MILLION)
-    }
-
-    /// The limits for real-time tasks beside a server for background tasks.
-    #[must_use]
-    pub fn beside(self, server: DeferrableServer) -> Self {
-        let share = laxity_kernel::share_beside(server, self.share_ppm());
-        let (rt_runtime_us, rt_period_us) = (share.cast_signed(), MILLION.cast_signed());
-        KernelLimits { rt_runtime_us, rt_period_us, ..self }
-    }
 }
 
 /// What shapes a plan besides the set and the placement.
@@ -309,18 +240,23 @@ pub struct PlanOptions {
 /// tasks by their ids in the set; background tasks are in none.
 pub fn plan(
     set: &TaskSet,
-    scheduler: Scheduler,
+    scheduler: impl Into<LinuxScheduler>,
     cells: &[Cell],
     machine: &CpuList,
     limits: KernelLimits,
     options: PlanOptions,
 ) -> Result<Plan> {
-    scheduler.rule.check(set, &scheduler)?;
+    let scheduler = scheduler.into();
+    scheduler.rule().map_or(Ok(()), |rule| rule.check(set, &scheduler))?;
     let whole = cells.len() == 1 && cells[0].cpus == *machine;
     let regions = Regions::of(set, options.seed)?;
     let mut plan = Plan {
         cells: Vec::new(),
-        confinement: if whole { Confinement::WholeMachine } else { Confinement::Cpusets },
+        confinement: match &scheduler {
+            _ if whole => Confinement::WholeMachine,
+            LinuxScheduler::Fair(_) | LinuxScheduler::Foreign(_) => Confinement::AffinityMasks,
+            _ => Confinement::Cpusets,
+        },
         tasks: Vec::new(),
         regions: regions.bytes.clone(),
         duration: options.duration,
@@ -329,26 +265,24 @@ pub fn plan(
         busy: options.busy,
         bandwidth_linger: Duration::ZERO,
         attachment: None,
+        foreign: match &scheduler {
+            LinuxScheduler::Foreign(program) => Some(program.as_str().to_owned()),
+            _ => None,
+        },
         recorded: false,
         notes: Vec::new(),
     };
     for cell in cells.iter().filter(|cell| !cell.tasks.is_empty()) {
-        let whole = scheduler.rule == PriorityRule::EarliestDeadlineFirst;
+        let whole = scheduler.has_reservations();
         check_affinities(set, &scheduler, whole.then_some("SCHED_DEADLINE"), cell)?;
-        let policies = match scheduler.rule {
-            PriorityRule::EarliestDeadlineFirst => reservations(set, cell, limits, options.budget_margin)?,
-            _ => {
-                note_throttling(set, cell, limits, &mut plan.notes);
-                priorities(set, scheduler.rule, cell, &mut plan.notes)
-            }
-        };
+        let policies = policies(set, &scheduler, cell, limits, options.budget_margin, &mut plan.notes)?;
         let first = plan.tasks.len();
         for (&id, policy) in cell.tasks.iter().zip(policies) {
             plan.tasks.push(PlannedTask::of(set, id, cell, policy, &regions, options.seed));
         }
         plan.cells.push(Cell { tasks: (first..plan.tasks.len()).collect(), ..cell.clone() });
     }
-    if scheduler.rule == PriorityRule::EarliestDeadlineFirst {
+    if scheduler.has_reservations() {
         plan.bandwidth_linger =
             plan.tasks.iter().filter_map(PlannedTask::reserved_period).max().unwrap_or_default();
         plan.notes.push(format!("SCHED_DEADLINE budgets: WCET + margin `{}`", options.budget_margin));
@@ -402,7 +336,7 @@ fn reservations(
     limits: KernelLimits,
     margin: BudgetMargin,
 ) -> Result<Vec<Policy>> {
-    let mut total = LoadSum::new();
+    let mut total_q20: u64 = 0;
     let mut policies = Vec::new();
     for (&id, budget) in cell.tasks.iter().zip(budgets(set, cell, limits, margin)) {
         let task = &set.tasks()[id];
@@ -426,25 +360,31 @@ fn reservations(
         }
         let runtime = budget.max(Duration::from_ns(1024));
         let period = reserved_period(task);
-        total.add(runtime, period);
+        total_q20 = total_q20.saturating_add(to_ratio(runtime.as_ns(), period.as_ns()));
         policies.push(Policy::Deadline { runtime, deadline: task.deadline_rel, period });
     }
-    check_bandwidth(&total, cell, limits)?;
+    check_bandwidth(total_q20, cell, limits)?;
     Ok(policies)
 }
 
-/// What real-time tasks may use of each CPU where the kernel sets no limit: the guardian, below SCHED_DEADLINE
-/// as every priority is, needs the rest to end the run.
-const SHARE_WITHOUT_LIMIT: (u64, u64) = (95, 100);
-const MILLION: u64 = 1_000_000;
-
-/// The kernel's own test, run beforehand: the sum of budget/period is at most the limit times the CPUs. (Since
-/// 6.8 the kernel also counts a small server for background tasks on every CPU; it then has the last word.)
-fn check_bandwidth(total: &LoadSum, cell: &Cell, limits: KernelLimits) -> Result<()> {
-    check_total(total, cell, cell.cpus.len() as u64, limits)
+/// The kernel's own test, run beforehand: the sum of budget/period, as it counts them, is at most the limit less its servers, times the
+/// CPUs.
+fn check_bandwidth(q20: u64, cell: &Cell, limits: KernelLimits) -> Result<()> {
+    let limit = limits.admitted_q20().saturating_mul(cell.cpus.len() as u64);
+    if q20 <= limit {
+        return Ok(());
+    }
+    let servers = limits.servers_words();
+    let whose = match (limits.is_limited(), servers.is_empty()) {
+        (false, _) => "what laxity leaves them (95 %, as sched_rt_runtime_us sets no limit)".to_owned(),
+        (true, true) => "the kernel's limit (sched_rt_runtime_us)".to_owned(),
+        (true, false) => format!("the kernel's limit (sched_rt_runtime_us less {servers})"),
+    };
+    let cpus_of = |q20: u64| Utilization::ratio(q20, 1 << 20);
+    Err(above(cell, cell.tasks.len(), &cpus_of(q20), &whose, &cpus_of(limit)))
 }
 
-/// The same where tasks run on `cpus` of the cell's CPUs.
+/// The same under laxity's own policies, where tasks run on `cpus` of the cell's CPUs.
 fn check_total(total: &LoadSum, cell: &Cell, cpus: u64, limits: KernelLimits) -> Result<()> {
     let (runtime, period) = limits.share().unwrap_or(SHARE_WITHOUT_LIMIT);
     if total.cmp_ratio(runtime * cpus, period) != Ordering::Greater {
@@ -455,13 +395,15 @@ fn check_total(total: &LoadSum, cell: &Cell, cpus: u64, limits: KernelLimits) ->
         Some(_) => "the kernel's limit (sched_rt_runtime_us)",
         None => "what laxity leaves them (95 %, as sched_rt_runtime_us sets no limit)",
     };
-    Err(Diagnostic::usage(format!(
-        "CPUs {}: the budgets of their {} tasks need {:.3} CPUs, above {whose} of {limit:.3}",
-        cell.cpus,
-        cell.tasks.len(),
-        total.exact()
+    Err(above(cell, cell.tasks.len(), &total.exact(), whose, &limit))
+}
+
+fn above(cell: &Cell, tasks: usize, needed: &Utilization, whose: &str, limit: &Utilization) -> Diagnostic {
+    Diagnostic::usage(format!(
+        "CPUs {}: the budgets of their {tasks} tasks need {needed:.3} CPUs, above {whose} of {limit:.3}",
+        cell.cpus
     ))
-    .hint("lower the load, use a smaller --budget-margin, more CPUs or another placement"))
+    .hint("lower the load, use a smaller --budget-margin, more CPUs or another placement")
 }
 
 #[cfg(test)]

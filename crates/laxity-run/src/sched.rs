@@ -10,10 +10,22 @@ use std::io;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Policy {
-    /// SCHED_OTHER.
+    /// SCHED_OTHER, as every thread begins.
     Other,
+    /// SCHED_OTHER with a nice value and a slice.
+    Fair {
+        /// Nice value, -20 to 19.
+        nice: i8,
+        /// CPU time to ask for at a time; zero: what the kernel gives. Linux before 6.12 does not look at it.
+        slice: Duration,
+    },
     /// SCHED_FIFO at a priority of 1 to 99 (99 is highest).
     Fifo {
+        /// Priority.
+        priority: u32,
+    },
+    /// SCHED_RR at a priority of 1 to 99 (99 is highest).
+    RoundRobin {
         /// Priority.
         priority: u32,
     },
@@ -26,6 +38,17 @@ pub enum Policy {
         /// Period.
         period: Duration,
     },
+    /// SCHED_DEADLINE with the same parameters and SCHED_FLAG_RECLAIM: what others leave does not count as used.
+    Reclaiming {
+        /// Budget.
+        runtime: Duration,
+        /// Relative deadline.
+        deadline: Duration,
+        /// Period.
+        period: Duration,
+    },
+    /// SCHED_EXT without parameters: whatever scheduler is attached.
+    Foreign,
     /// SCHED_EXT with the same parameters: the attached policy's (laxity-kernel).
     Ext {
         /// Budget.
@@ -35,6 +58,30 @@ pub enum Policy {
         /// Period.
         period: Duration,
     },
+}
+
+/// A reservation of SCHED_DEADLINE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reservation {
+    /// Budget.
+    pub runtime: Duration,
+    /// Relative deadline.
+    pub deadline: Duration,
+    /// Period.
+    pub period: Duration,
+}
+
+impl Policy {
+    /// The reservation of a thread of SCHED_DEADLINE.
+    pub fn reservation(self) -> Option<Reservation> {
+        match self {
+            Policy::Deadline { runtime, deadline, period }
+            | Policy::Reclaiming { runtime, deadline, period } => {
+                Some(Reservation { runtime, deadline, period })
+            }
+            _ => None,
+        }
+    }
 }
 
 #[repr(C)]
@@ -95,26 +142,52 @@ pub fn set_attributes(tid: i32, wanted: Attributes) -> io::Result<()> {
     if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+const SCHED_RR: u32 = 2;
 const SCHED_DEADLINE: u32 = 6;
 const SCHED_EXT: u32 = 7;
+const FLAG_RESET_ON_FORK: u64 = 0x01;
+const FLAG_RECLAIM: u64 = 0x02;
+const FLAG_OVERRUN: u64 = 0x04;
 
 /// Gives thread `tid` (0: the calling thread) a policy. Children of the thread fall back to SCHED_OTHER; those of one of SCHED_EXT
 /// keep that policy, which without parameters means no more (SCHED_FLAG_RESET_ON_FORK resets SCHED_FIFO, SCHED_RR and SCHED_DEADLINE,
 /// and nice values below 0: sched_fork in Linux's kernel/sched/core.c).
 pub fn set_policy(tid: i32, policy: Policy) -> io::Result<()> {
-    let mut attr = SchedAttr {
-        size: u32::try_from(size_of::<SchedAttr>()).expect("a small structure"),
-        flags: u64::try_from(libc::SCHED_FLAG_RESET_ON_FORK).expect("a flag"),
-        ..SchedAttr::default()
-    };
+    set_policy_with(tid, policy, FLAG_RESET_ON_FORK)
+}
+
+/// The same, and the kernel tells a thread of SCHED_DEADLINE by SIGXCPU when it has used up its budget. The thread's process must
+/// have a handler for it ([`crate::overrun`]): without one it dies of it.
+pub fn set_policy_with_signal(tid: i32, policy: Policy) -> io::Result<()> {
+    let overrun = if policy.reservation().is_some() { FLAG_OVERRUN } else { 0 };
+    set_policy_with(tid, policy, FLAG_RESET_ON_FORK | overrun)
+}
+
+fn set_policy_with(tid: i32, policy: Policy, flags: u64) -> io::Result<()> {
+    let size = u32::try_from(size_of::<SchedAttr>()).expect("a small structure");
+    let mut attr = SchedAttr { size, flags, ..SchedAttr::default() };
     match policy {
         Policy::Other => {}
+        Policy::Fair { nice, slice } => {
+            attr.nice = nice.into();
+            attr.runtime = slice.as_ns();
+        }
+        Policy::RoundRobin { priority } => {
+            attr.policy = SCHED_RR;
+            attr.priority = priority;
+        }
+        Policy::Foreign => attr.policy = SCHED_EXT,
         Policy::Fifo { priority } => {
             attr.policy = u32::try_from(libc::SCHED_FIFO).expect("a policy number");
             attr.priority = priority;
         }
-        Policy::Deadline { runtime, deadline, period } | Policy::Ext { runtime, deadline, period } => {
+        Policy::Deadline { runtime, deadline, period }
+        | Policy::Reclaiming { runtime, deadline, period }
+        | Policy::Ext { runtime, deadline, period } => {
             attr.policy = if matches!(policy, Policy::Ext { .. }) { SCHED_EXT } else { SCHED_DEADLINE };
+            if matches!(policy, Policy::Reclaiming { .. }) {
+                attr.flags |= FLAG_RECLAIM;
+            }
             attr.runtime = runtime.as_ns();
             attr.deadline = deadline.as_ns();
             attr.period = period.as_ns();
@@ -166,9 +239,13 @@ const CPU_WORDS: usize = 8192 / 64;
 
 /// The kernel's own words for an error that a scheduling call came back with.
 pub fn explain(error: &io::Error, policy: Policy) -> String {
-    let deadline = matches!(policy, Policy::Deadline { .. });
-    if matches!(policy, Policy::Ext { .. }) {
-        return explain_ext(error);
+    let deadline = policy.reservation().is_some();
+    match policy {
+        Policy::Ext { .. } => return explain_ext(error),
+        Policy::Fair { .. } | Policy::Foreign if error.raw_os_error() == Some(libc::EPERM) => {
+            return "not permitted: it needs CAP_SYS_NICE".into();
+        }
+        _ => {}
     }
     match error.raw_os_error() {
         Some(libc::EPERM) if deadline => "not permitted: SCHED_DEADLINE needs CAP_SYS_NICE and an affinity that \

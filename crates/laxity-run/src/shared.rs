@@ -78,6 +78,8 @@ pub struct TaskEntry {
     pub early_most_ns: AtomicU64,
     /// The number of the job, from 1, that is to stop at its next safe point ([`crate::abort`]).
     pub abort: AtomicU64,
+    /// How often the kernel has told the thread that its budget is used up ([`crate::overrun`]).
+    pub overruns: AtomicU64,
     /// Cumulative counts when the first job was about to be released.
     pub baseline: [AtomicU64; COUNTS],
 }

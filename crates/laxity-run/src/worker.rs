@@ -10,13 +10,15 @@
 //!    and this one job aborted ([`crate::abort`]).
 //! 4. Where late jobs have later ones skipped, the thread says of those that they will not be when it is done with the late
 //!    one; it does not sleep until their releases. (A policy that releases them gets an empty job for each.)
-//! 5. The process dies with its guardian (PR_SET_PDEATHSIG).
+//! 5. The process dies with its guardian (PR_SET_PDEATHSIG), and of no SIGXCPU: that is how the kernel says that a budget is used
+//!    up ([`crate::overrun`]).
 
 use crate::abort::Alarm;
 use crate::channel::Channel;
 use crate::clock::{monotonic_ns, sleep_precisely, sleep_until, thread_cpu_ns};
 use crate::cpuset;
 use crate::messages::{Entry, FromWorker, OrderedTask, WorkerOrders};
+use crate::overrun::{OverrunCount, count_signals};
 use crate::perf::ThreadCounters;
 use crate::plan::Pacing;
 use crate::sched::{self, Policy};
@@ -44,6 +46,9 @@ pub fn worker_main(shared: Shared, guardian: u32) -> ExitCode {
         return ExitCode::FAILURE;
     }
     raise_limits();
+    if count_signals().is_err() {
+        return ExitCode::FAILURE;
+    }
     let Ok(mut channel) = Channel::from_stdin() else { return ExitCode::FAILURE };
     let Ok(Some(orders)) = channel.receive::<WorkerOrders>() else { return ExitCode::FAILURE };
     let shared = Arc::new(shared);
@@ -108,9 +113,9 @@ impl Started {
             std::thread::park();
         }
         for &(tid, policy) in &self.members {
-            match policy {
-                Policy::Deadline { .. } => sched::leave_deadline(tid),
-                _ => drop(sched::set_policy(tid, Policy::Other)),
+            match policy.reservation() {
+                Some(_) => sched::leave_deadline(tid),
+                None => drop(sched::set_policy(tid, Policy::Other)),
             }
         }
         self.end.left.store(true, Release);
@@ -254,6 +259,7 @@ struct TaskBody<'a> {
     walk: Walk<'a>,
     counters: ThreadCounters,
     alarm: Alarm<'a>,
+    _overruns: OverrunCount<'a>,
     accesses_per_look: u64,
     pacing: Pacing,
     on_miss: OnMiss,
@@ -287,7 +293,19 @@ impl<'a> TaskBody<'a> {
         sleep_precisely();
         let counters = ThreadCounters::open();
         let alarm = Alarm::new(&entry.abort, on_miss)?;
-        Ok(TaskBody { shared, entry, slots, walk, counters, alarm, accesses_per_look, pacing, on_miss })
+        let overruns = OverrunCount::new(&entry.overruns)?;
+        Ok(TaskBody {
+            shared,
+            entry,
+            slots,
+            walk,
+            counters,
+            alarm,
+            _overruns: overruns,
+            accesses_per_look,
+            pacing,
+            on_miss,
+        })
     }
 
     fn run(&mut self, t0_ns: u64) {

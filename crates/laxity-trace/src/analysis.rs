@@ -17,6 +17,9 @@ pub struct AnalysisRecord {
     pub hard: ProofRecord,
     /// Whether tardiness is bounded.
     pub soft: ProofRecord,
+    /// What is assumed of the kernel.
+    #[serde(default)]
+    pub assumptions: Vec<String>,
 }
 
 /// A verdict of tests.
@@ -34,6 +37,9 @@ pub struct ProofRecord {
     pub refuted: bool,
     /// Why it is not proven, or not applicable, where that can be said.
     pub reason: Option<String>,
+    /// What the kernel takes, without which it would be proven; nothing otherwise.
+    #[serde(default)]
+    pub proven_without: Option<String>,
 }
 
 /// What is known.

@@ -1,5 +1,7 @@
 //! What happened to one job.
 
+use crate::MissCause;
+
 /// How a job ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -65,6 +67,8 @@ pub struct Job {
     pub context_switches: Option<u32>,
     /// Hardware counters.
     pub counters: Counters,
+    /// Of a job that missed its deadline: why, as far as the recorded schedule of its run tells; nothing where none was recorded.
+    pub cause: Option<MissCause>,
 }
 
 impl Outcome {
@@ -104,6 +108,17 @@ impl Job {
                 Some(format!("it is {} but has no finish", self.outcome.name()))
             }
             _ => None,
+        }
+    }
+
+    /// Whether it missed its deadline, in a run that covered `[0, horizon_ns]`: it completed late, was aborted, or had neither
+    /// completed nor been excused when its deadline passed. All counts of misses are counts of this.
+    pub fn missed(&self, horizon_ns: u64) -> bool {
+        match (self.outcome, self.completed_ns()) {
+            (_, Some(finish)) => finish > self.deadline_ns,
+            (Outcome::Aborted, _) => true,
+            (Outcome::Skipped | Outcome::Ordinary, _) => false,
+            (Outcome::Completed | Outcome::Unfinished, None) => self.deadline_ns <= horizon_ns,
         }
     }
 

@@ -17,6 +17,7 @@ mod job;
 mod jobs_file;
 mod machine;
 mod metrics;
+mod miss_cause;
 mod results;
 mod row_group;
 mod schedule;
@@ -29,9 +30,9 @@ pub use activities_file::KernelActivity;
 pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict};
 pub use damage::without_panic;
 pub use directory::{
-    ACTIVITIES_DIRECTORY, EVENTS_DIRECTORY, EventsFile, FinishedResults, JOBS_FILE, Kept, MANIFEST_FILE,
-    ResultsDirectory, SUMS_FILE, create_events, events_path, load, load_manifest, open_events,
-    runs_with_events, write_activities,
+    ACTIVITIES_DIRECTORY, DEPLOY_ENDINGS, DEPLOY_FOLDERS, EVENTS_DIRECTORY, EventsFile, FinishedResults,
+    JOBS_FILE, Kept, MANIFEST_FILE, ResultsDirectory, SUMS_FILE, create_events, events_path, load,
+    load_manifest, open_events, runs_with_events, write_activities,
 };
 pub use disturbance::Disturbance;
 pub use event::{Event, EventKind};
@@ -47,9 +48,10 @@ pub use metrics::{
     SummaryBuilder, Tallies, Tardiness, TardinessHistogram, TaskSelection, TaskSummary, TaskTardiness,
     UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
 };
+pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{
-    ALONE, BackgroundRecord, Host, Machine, Manifest, PlacedBin, PlacementRecord, RESULTS_VERSION, Results,
-    Run, RunStatus,
+    ALONE, BackgroundRecord, Host, Machine, Manifest, NOT_SIMULATED, NOT_VERIFIED, OverrunRecord, PlacedBin,
+    PlacementRecord, RESULTS_VERSION, Results, Run, RunStatus,
 };
 pub use schedule::{RuleRecord, ScheduleRecord, SpanRecord, VerificationRecord};
 pub use schema::{manifest_schema, summary_schema};

@@ -42,6 +42,12 @@ impl Machine {
         self.cpu_model == SIMULATED
     }
 
+    /// Whether it is known to be a virtual machine.
+    pub fn is_virtual(&self) -> bool {
+        let kind = self.facts.get("virtualization").map(String::as_str);
+        !matches!(kind, None | Some("none" | UNKNOWN | ""))
+    }
+
     /// The machine whose `/proc` and `/sys` are under `root`. Never fails: what cannot be read is "unknown".
     pub fn read(root: &Path, platform: &Platform) -> Machine {
         let files = Files { root };

@@ -88,6 +88,24 @@ pub struct BackgroundRecord {
     pub capacity_ns: u64,
 }
 
+/// Under which name it is said in [`Run::not_measured`] why a recorded schedule has no verdict.
+pub const NOT_VERIFIED: &str = "verification";
+/// The same of why a measured run is not simulated, too.
+pub const NOT_SIMULATED: &str = "simulation";
+
+/// How often a task of SCHED_DEADLINE used up its budget.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OverrunRecord {
+    /// Id of the task.
+    pub task: u32,
+    /// Overrun signals (SIGXCPU) that its thread got: one at the next tick that finds it on its CPU after its budget was used up.
+    pub signals: u64,
+    /// How often it left its CPU with its budget used up, by the records of the schedule; nothing where there are none. At least
+    /// as often as there were signals, but for budgets that were refilled at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<u64>,
+}
+
 /// One scheduler, one task set, one repetition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
@@ -119,6 +137,9 @@ pub struct Run {
     /// What the kernel counted while a policy of laxity's scheduled (jobs that ended, decisions, kicks ...), by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kernel_counters: BTreeMap<String, u64>,
+    /// Under SCHED_DEADLINE: how often each task used up its budget, as the kernel told its thread (SIGXCPU). Nothing for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overruns: Option<Vec<OverrunRecord>>,
     /// Of a recorded run of a real kernel: its schedule, and what the oracles said of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<ScheduleRecord>,

@@ -57,6 +57,20 @@ impl<'a> RowGroup<'a> {
 
     /// What the words of a column mean; each row must have one that is `known`.
     pub(crate) fn words<V>(&self, name: &str, known: impl Fn(&[u8]) -> Option<V>) -> Result<Vec<V>> {
+        let all = self.optional_words(name, known)?;
+        all.into_iter().map(|one| one.ok_or_else(|| damaged(format!("no `{name}` in a row")))).collect()
+    }
+
+    /// The same of a column that not every file has, and not every row.
+    pub(crate) fn words_if_there<V>(
+        &self,
+        name: &str,
+        known: impl Fn(&[u8]) -> Option<V>,
+    ) -> Result<Option<Vec<Option<V>>>> {
+        self.columns.contains_key(name).then(|| self.optional_words(name, known)).transpose()
+    }
+
+    fn optional_words<V>(&self, name: &str, known: impl Fn(&[u8]) -> Option<V>) -> Result<Vec<Option<V>>> {
         let ColumnReader::ByteArrayColumnReader(reader) = self.column(name)? else {
             return Err(damaged(format!("column `{name}` does not hold words")));
         };
@@ -64,8 +78,7 @@ impl<'a> RowGroup<'a> {
             let unknown = || damaged(format!("unknown {name} `{}`", String::from_utf8_lossy(word.data())));
             known(word.data()).ok_or_else(unknown)
         };
-        let all = self.values(name, reader, meaning)?;
-        all.into_iter().map(|one| one.ok_or_else(|| damaged(format!("no `{name}` in a row")))).collect()
+        self.values(name, reader, meaning)
     }
 
     fn column(&self, name: &str) -> Result<ColumnReader> {

@@ -3,6 +3,7 @@
 //! The events are in `events/run-N.parquet`, what the kernel was at in `activities/run-N.parquet`; this is the rest, part of
 //! the run's record in the manifest.
 
+use crate::BudgetRecord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -91,4 +92,10 @@ pub struct ScheduleRecord {
     pub verification: VerificationRecord,
     /// What a reader should know: records that contradict each other, tasks without jobs.
     pub notes: Vec<String>,
+    /// Whether the causes of misses were looked for: `cause` of `jobs.parquet` has them. False in results of before that.
+    #[serde(default)]
+    pub causes: bool,
+    /// The budgets of SCHED_DEADLINE that were used up, task by task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budgets_used_up: Vec<BudgetRecord>,
 }

@@ -3,7 +3,7 @@
 mod fixtures;
 
 use fixtures::{any_job, job, run};
-use laxity_trace::{Job, JobsReader, JobsWriter, RunColumns};
+use laxity_trace::{MissCause, Job, JobsReader, JobsWriter, RunColumns};
 use parquet::basic::{Compression, Encoding, Repetition};
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use proptest::prelude::*;
@@ -94,7 +94,8 @@ fn many_jobs_come_in_several_row_groups() {
 
 #[test]
 fn columns_have_the_types_and_encodings_that_others_expect() {
-    let file = write(&[(0, vec![job(0, 0, 0, 10, Some(4)), job(1, 0, 0, 20, None)])]);
+    let missed = Job { cause: Some(MissCause::LateRelease), ..job(1, 0, 0, 20, None) };
+    let file = write(&[(0, vec![job(0, 0, 0, 10, Some(4)), missed])]);
     let reader = SerializedFileReader::new(file).expect("opens");
     let group = reader.metadata().row_group(0);
     let columns: Vec<String> = group
@@ -119,7 +120,7 @@ fn columns_have_the_types_and_encodings_that_others_expect() {
         outcome BYTE_ARRAY, start_ns INT64?, finish_ns INT64?, response_ns INT64?, laxity_ns INT64?, \
         tardiness_ns INT64?, cpu_time_ns INT64?, first_cpu INT32?, last_cpu INT32?, migrations INT32?, \
         context_switches INT32?, instructions INT64?, cycles INT64?, l1d_misses INT64?, l2_misses INT64?, \
-        llc_misses INT64?, warm_ns INT64?";
+        llc_misses INT64?, warm_ns INT64?, cause BYTE_ARRAY?";
     assert_eq!(columns.join(", "), expected);
     // The values as anyone reads them, the derived ones too: R = 4 ms, laxity 6 ms, no tardiness; then nulls.
     let rows: Vec<String> = reader

@@ -22,6 +22,7 @@ fn made(id: u32) -> Run {
         placement: Some(placement()),
         notes: vec!["shared levels".to_owned()],
         kernel_counters: [("decisions".to_owned(), 7)].into(),
+        overruns: None,
         schedule: None,
         disturbance: None,
         ..run(id, "g-edf", 40, jobs)

@@ -51,12 +51,14 @@ fn what_is_written_is_valid() {
         task: None,
         refuted: false,
         reason: None,
+        proven_without: None,
     };
     let analysis = AnalysisRecord {
         set: 0,
         scheduler: "p-rm".to_owned(),
         hard: proof(ProofVerdict::NotProven),
         soft: proof(ProofVerdict::Schedulable),
+        assumptions: vec!["no background thread is ever ready".to_owned()],
     };
     let manifest = Manifest { background: vec![background], analysis: vec![analysis], ..manifest(runs) };
     let summary = Summary::of(&manifest, &[two_tasks()]).expect("valid");

@@ -30,6 +30,11 @@
 //! of them misses all others have met theirs, and so there is none. The window begins as before, as no processor executes
 //! anything below while one of them waits.
 //!
+//! Where all processors stand still for some time until the deadline of a job ([`crate::Beside`]), that time counts as if the job needed
+//! it itself, C_k being longer, and no others: stopped for s <= S of x, a job that has not completed has waited for others for at least
+//! x - C_k - S + 1. The window then begins at the first instant from which on all processors execute tasks of higher priority or stand
+//! still; just before it, none stood still.
+//!
 //! Sufficient. No bound exceeds that of the analysis of Bertogna and Cirinei, which this dominates: each W_i of theirs is at
 //! least both.
 
@@ -75,33 +80,61 @@ impl Test for GlobalFixedPriorityGuan {
         processors: u32,
         work: &mut Work,
     ) -> Result<Verdict, OutOfWork> {
-        if let Some(verdict) = not_constrained(tasks) {
-            return Ok(verdict);
-        }
-        let mut higher = Higher { tasks: Vec::with_capacity(tasks.len()), carrying: Vec::new() };
-        let mut bounds = Vec::with_capacity(tasks.len());
-        let carriers = processors as usize - 1;
-        for (begin, size) in levels.iter() {
-            let level = begin..begin + size;
-            for at in level.clone() {
-                let (task, equals) = (&tasks[at], level.clone().filter(|&other| other != at));
-                higher
-                    .tasks
-                    .extend(equals.map(|other| Interfering::new(&tasks[other], tasks[other].deadline)));
-                higher.tasks.iter_mut().for_each(Interfering::restart);
-                let interference =
-                    |window, most, runs: &mut Runs| higher.interference(window, most, carriers, runs);
-                let Some(window) = least_window(task, begin + size - 1, processors, work, interference)?
-                else {
-                    return Ok(Verdict::fails_at(at));
-                };
-                higher.tasks.truncate(begin);
-                bounds.push(window + task.jitter);
-            }
-            higher.tasks.extend(level.map(|at| Interfering::new(&tasks[at], bounds[at])));
-        }
-        Ok(Verdict::Schedulable(Bounds::ResponseTimes(bounds)))
+        bounds(tasks, levels, processors, &|_| 0, work)
     }
+}
+
+impl GlobalFixedPriorityGuan {
+    /// Judges tasks on processors that all stand still for up to `stopped` until the deadline of a task's job.
+    pub(crate) fn judge_stopped(
+        self,
+        tasks: &[SporadicTask],
+        levels: Option<Levels<'_>>,
+        processors: u32,
+        stopped: &dyn Fn(&SporadicTask) -> u64,
+        work: &mut Work,
+    ) -> Verdict {
+        if let Some(verdict) = crate::sporadic::settled(tasks, processors, INFO.guarantee) {
+            return verdict;
+        }
+        let sizes = vec![1; tasks.len()];
+        let levels = levels.unwrap_or_else(|| Levels::new(&sizes));
+        bounds(tasks, levels, processors, stopped, work).unwrap_or(Verdict::OUT_OF_WORK)
+    }
+}
+
+fn bounds(
+    tasks: &[SporadicTask],
+    levels: Levels<'_>,
+    processors: u32,
+    stopped: &dyn Fn(&SporadicTask) -> u64,
+    work: &mut Work,
+) -> Result<Verdict, OutOfWork> {
+    if let Some(verdict) = not_constrained(tasks) {
+        return Ok(verdict);
+    }
+    let mut higher = Higher { tasks: Vec::with_capacity(tasks.len()), carrying: Vec::new() };
+    let mut bounds = Vec::with_capacity(tasks.len());
+    let carriers = processors as usize - 1;
+    for (begin, size) in levels.iter() {
+        let level = begin..begin + size;
+        for at in level.clone() {
+            let (task, equals) = (&tasks[at], level.clone().filter(|&other| other != at));
+            let longer = SporadicTask { wcet: task.wcet.saturating_add(stopped(task)), ..*task };
+            higher.tasks.extend(equals.map(|other| Interfering::new(&tasks[other], tasks[other].deadline)));
+            higher.tasks.iter_mut().for_each(Interfering::restart);
+            let interference =
+                |window, most, runs: &mut Runs| higher.interference(window, most, carriers, runs);
+            let Some(window) = least_window(&longer, begin + size - 1, processors, work, interference)?
+            else {
+                return Ok(Verdict::fails_at(at));
+            };
+            higher.tasks.truncate(begin);
+            bounds.push(window + task.jitter);
+        }
+        higher.tasks.extend(level.map(|at| Interfering::new(&tasks[at], bounds[at])));
+    }
+    Ok(Verdict::Schedulable(Bounds::ResponseTimes(bounds)))
 }
 
 /// A task of higher priority.

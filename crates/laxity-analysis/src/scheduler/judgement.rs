@@ -2,11 +2,14 @@
 
 use super::Analysed;
 use super::bounds::response;
-use super::tests::{Answer, Proven, ask, tests_for};
+use super::tests::{Answer, Judged, Proven, ask, tests_for};
+use crate::beside::Class;
 use crate::overheads::{Eaten, Inflated, Overheads, Rejected, RejectedWhy};
 use crate::partitioned::each_in_one_cell;
 use crate::uniprocessor::deferrable::{as_task, takes_server};
-use crate::{Bounds, Cell, DoubleHit, Guarantee, Levels, Priorities, SporadicTask, Test, Verdict, Work};
+use crate::{
+    Beside, Bounds, Cell, DoubleHit, Guarantee, Levels, Priorities, SporadicTask, Test, Verdict, Work,
+};
 use laxity_model::{DeferrableServer, PriorityRule};
 
 /// What is judged. Everything is by the task's number in `tasks`.
@@ -37,6 +40,8 @@ pub struct Asked {
     pub test: Option<&'static dyn Test>,
     /// How many steps each test may take on each cell.
     pub work: Work,
+    /// Beside what on Linux: it counts for SCHED_FIFO, and for SCHED_DEADLINE on one processor ([`Analysed::is_beside`]).
+    pub beside: Beside,
 }
 
 /// What is known of a set under a scheduler: the answer.
@@ -52,12 +57,21 @@ pub struct Judgement {
     pub fails_in: Option<usize>,
     /// Overheads leave no room there: the reason, which is no test's.
     pub no_room: Option<RejectedWhy>,
+    /// It is not proven beside what the kernel takes, and would be without it. False where it would not be, either: then the judgement is
+    /// that without.
+    pub but_for_beside: bool,
 }
 
 impl Asked {
-    /// By the tests that know the scheduler best, with as many steps as are enough.
+    /// By the tests that know the scheduler best, with as many steps as are enough, beside nothing.
     pub fn of(guarantee: Guarantee) -> Self {
-        Asked { guarantee, test: None, work: Work::default() }
+        Asked { guarantee, test: None, work: Work::default(), beside: Beside::default() }
+    }
+
+    /// The same, beside nothing.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Asked { beside: Beside::default(), ..self }
     }
 }
 
@@ -76,6 +90,19 @@ impl Analysed {
     ///
     /// Cells are judged in their order, up to the first that is not schedulable; what one needs of steps, others have as well.
     pub fn judge(self, set: &Placed<'_>, asked: Asked) -> Judgement {
+        let with = self.judge_once(set, asked);
+        let counts = |cell: &Cell| self.is_beside(self.running(cell.processors));
+        if with.verdict.is_schedulable() || asked.beside.is_nothing() || !set.cells.iter().any(counts) {
+            return with;
+        }
+        let without = self.judge_once(set, asked.alone());
+        match without.verdict.is_schedulable() {
+            true => Judgement { but_for_beside: true, ..with },
+            false => without,
+        }
+    }
+
+    fn judge_once(self, set: &Placed<'_>, asked: Asked) -> Judgement {
         if let Err(task) = each_in_one_cell(set.tasks.len(), set.cells) {
             return Judgement::not(Verdict::needs(ONE_CELL_EACH, task), None, None);
         }
@@ -143,6 +170,25 @@ impl Analysed {
     ) -> &'static [&'static dyn Test] {
         let running = self.running(processors);
         tests_for(self.priorities(running), guarantee, running, server)
+    }
+
+    /// Whether what the kernel takes is counted in cells of so many processors that run tasks. It is not
+    ///
+    /// - under SCHED_DEADLINE on several: a server stays on its processor, and no test here knows of that;
+    /// - under laxity's own policies, which are of sched_ext: servers run what the policy has chosen;
+    /// - under what Linux does not have.
+    pub fn is_beside(self, processors: u32) -> bool {
+        self.class(processors).is_some()
+    }
+
+    fn class(self, processors: u32) -> Option<Class> {
+        match self {
+            Analysed::Linux(scheduler) if scheduler.rule != PriorityRule::EarliestDeadlineFirst => {
+                Some(Class::Fifo)
+            }
+            Analysed::Linux(_) if processors == 1 => Some(Class::Deadline),
+            _ => None,
+        }
     }
 
     /// The value by which a task is ordered under fixed priorities; nothing if it has none.
@@ -260,18 +306,29 @@ impl Inside {
             let no_room = Some(why.reason).filter(|&reason| reason != RejectedWhy::NoTask);
             (why.into(), no_room)
         })?;
+        let (above, beside) = self.beside(asked.beside);
         let mut tasks = inflated.tasks;
-        tasks.splice(..0, self.server_for(tests));
+        tasks.splice(..0, self.server_for(tests).into_iter().chain(above));
         let others = tasks.len() - self.tasks.len();
-        // Interrupts and a server are above all, each at a level of its own.
+        // Interrupts, a server and what the kernel takes are above all, each at a level of its own.
         let sizes = [vec![1; others], self.levels.clone()].concat();
         let levels = (!self.levels.is_empty()).then(|| Levels::new(&sizes));
-        match ask(tests, asked.guarantee, &tasks, levels, self.processors, asked.work) {
+        let cell = Judged { tasks: &tasks, levels, processors: self.processors, beside };
+        match ask(tests, asked.guarantee, cell, asked.work) {
             Answer::Proven(mut proven) => {
                 proven.completions.drain(..others);
                 Ok((proven, inflated.eaten))
             }
             Answer::Not(verdict) => Err((self.numbered(verdict, others), None)),
+        }
+    }
+
+    /// What the kernel takes: on one processor as tasks before the others, on several as it is. Switching to its servers costs nothing.
+    fn beside(&self, beside: Beside) -> (Vec<SporadicTask>, Beside) {
+        match self.scheduler.class(self.processors) {
+            None => (Vec::new(), Beside::default()),
+            Some(class) if self.processors == 1 => (beside.tasks(class), Beside::default()),
+            Some(_) => (Vec::new(), beside),
         }
     }
 
@@ -347,12 +404,12 @@ impl<'a> Whole<'a> {
             Guarantee::Hard => Bounds::None,
         };
         let verdict = Verdict::Schedulable(bounds);
-        Judgement { verdict, proven_by: self.proven_by, fails_in: None, no_room: None }
+        Judgement { verdict, proven_by: self.proven_by, fails_in: None, no_room: None, but_for_beside: false }
     }
 }
 
 impl Judgement {
     fn not(verdict: Verdict, fails_in: Option<usize>, no_room: Option<RejectedWhy>) -> Self {
-        Judgement { verdict, proven_by: Vec::new(), fails_in, no_room }
+        Judgement { verdict, proven_by: Vec::new(), fails_in, no_room, but_for_beside: false }
     }
 }

@@ -19,11 +19,13 @@
 //!    [`crate::admission`] for the same core: hard with the double hit counted, soft what the plain test accepts, late by
 //!    at most what Theorem 1 says. Another test that was named sees a task that asks for as much as the server can.
 //! 6. Tasks that share a priority (`crate::equals`) wait for each other, whatever the test is.
-//! 7. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
+//! 7. What Linux takes on several processors ([`Beside`]) is known to `gfp-guan`. Another test that was named sees tasks that need as much
+//!    longer as all processors can stand still until their deadlines.
+//! 8. U <= 1 is enough on one processor under EDF for bounded tardiness. The bounds are those of compliant vectors, with m = 1.
 
 use super::bounds::completions;
 use crate::{
-    AnyGlobalEdf, Bounds, CompliantVector, DeferrableRta, DeferrableTardiness, DeviAnderson,
+    AnyGlobalEdf, Beside, Bounds, CompliantVector, DeferrableRta, DeferrableTardiness, DeviAnderson,
     FixedPriorityRta, FixedPriorityTardiness, GlobalFixedPriorityGuan, Guarantee, Levels, NotProven, Pfair,
     Priorities, PriorityPoints, Qpa, SporadicTask, Test, TestInfo, Verdict, Work,
 };
@@ -72,20 +74,24 @@ pub(super) struct Proven {
     pub(super) by: Vec<&'static str>,
 }
 
-/// Asks tests as the rules above have it; each may take as many steps as `work` has. Levels are those of fixed priorities, nothing
-/// if no two tasks share one.
-pub(super) fn ask(
-    tests: &[&'static dyn Test],
-    guarantee: Guarantee,
-    tasks: &[SporadicTask],
-    levels: Option<Levels<'_>>,
-    processors: u32,
-    work: Work,
-) -> Answer {
+/// A cell as tests see it.
+#[derive(Clone, Copy)]
+pub(super) struct Judged<'a> {
+    pub(super) tasks: &'a [SporadicTask],
+    /// Those of fixed priorities; nothing if no two tasks share one.
+    pub(super) levels: Option<Levels<'a>>,
+    pub(super) processors: u32,
+    /// What all of several processors stand still for.
+    pub(super) beside: Beside,
+}
+
+/// Asks tests as the rules above have it; each may take as many steps as `work` has.
+pub(super) fn ask(tests: &[&'static dyn Test], guarantee: Guarantee, cell: Judged<'_>, work: Work) -> Answer {
+    let tasks = cell.tasks;
     let mut proven: Option<Proven> = None;
     let (mut last, mut out_of_work) = (Verdict::FAILS, false);
     for test in tests {
-        let (verdict, name) = judged_by(*test, tasks, levels, processors, work);
+        let (verdict, name) = judged_by(*test, cell, work);
         let bounds = match verdict {
             Verdict::Schedulable(bounds) => bounds,
             other => {
@@ -117,21 +123,26 @@ pub(super) fn ask(
 }
 
 /// The verdict, and the name of the test that has come to it: one of those that `gedf` stands for.
-fn judged_by(
-    test: &'static dyn Test,
-    tasks: &[SporadicTask],
-    levels: Option<Levels<'_>>,
-    processors: u32,
-    mut work: Work,
-) -> (Verdict, &'static str) {
+fn judged_by(test: &'static dyn Test, cell: Judged<'_>, mut work: Work) -> (Verdict, &'static str) {
+    let Judged { tasks, levels, processors, beside } = cell;
     let info: &TestInfo = test.info();
     if info.name == AnyGlobalEdf.info().name {
         let (verdict, accepted) = AnyGlobalEdf.first_to_accept(tasks, processors, work);
         return (verdict, accepted.unwrap_or(info).name);
     }
+    let stopped = |task: &SporadicTask| beside.stopped(processors, task.deadline);
+    if !beside.is_nothing() && info.name == GlobalFixedPriorityGuan.info().name {
+        return (
+            GlobalFixedPriorityGuan.judge_stopped(tasks, levels, processors, &stopped, &mut work),
+            info.name,
+        );
+    }
+    let longer =
+        |task: &SporadicTask| SporadicTask { wcet: task.wcet.saturating_add(stopped(task)), ..*task };
+    let longer: Vec<SporadicTask> = tasks.iter().map(longer).collect();
     let verdict = match levels {
-        None => test.judge(tasks, processors, &mut work),
-        Some(levels) => test.judge_among_equals(tasks, levels, processors, &mut work),
+        None => test.judge(&longer, processors, &mut work),
+        Some(levels) => test.judge_among_equals(&longer, levels, processors, &mut work),
     };
     (verdict, info.name)
 }

@@ -1,5 +1,6 @@
 //! What `laxity analyze --json` prints: `schemas/analysis.schema.json`.
 
+use super::kernel::words;
 use super::placed::{Failed, PlacedSet};
 use super::verdicts::is_exact;
 use crate::experiment::{Placed, reason};
@@ -76,6 +77,8 @@ pub struct SchedulerAnswer {
     pub fewest_processors: Option<FewestProcessors>,
     /// The largest factor for all execution times; null unless asked for, or where no test covers the set.
     pub largest_scaling: Option<LargestScaling>,
+    /// What is assumed of the kernel; empty under schedulers that Linux does not have.
+    pub assumptions: Vec<String>,
     /// What a reader should know.
     pub notes: Vec<String>,
 }
@@ -161,6 +164,8 @@ pub struct VerdictAnswer {
     pub cpus: Option<String>,
     /// Why it is not proven, or not applicable.
     pub reason: Option<String>,
+    /// What the kernel takes that was counted, without which it would be proven; null otherwise.
+    pub proven_without: Option<String>,
     /// Whether not-proven means that it is not so for some arrivals: the tests are exact, and nothing was added for overheads.
     pub exact: bool,
     /// Whether a test took all its steps.
@@ -298,6 +303,7 @@ impl SchedulerAnswer {
             overheads: None,
             fewest_processors: None,
             largest_scaling: None,
+            assumptions: Vec::new(),
             notes: placed.map_or_else(Vec::new, |placed| placed.record.notes.clone()),
         }
     }
@@ -344,6 +350,7 @@ impl VerdictAnswer {
             task: None,
             cpus: None,
             reason: None,
+            proven_without: None,
             exact: false,
             out_of_work: false,
         }
@@ -363,7 +370,8 @@ impl VerdictAnswer {
                 task: task(why.task),
                 cpus,
                 reason: judgement.no_room.map(|why| why.text().to_owned()),
-                exact: !why.out_of_work && is_exact(placed, asked),
+                proven_without: judgement.but_for_beside.then(|| words(&asked.beside, placed.scheduler)),
+                exact: !why.out_of_work && !judgement.but_for_beside && is_exact(placed, asked),
                 out_of_work: why.out_of_work,
                 ..Self::nothing(VerdictName::NotProven)
             },

@@ -6,11 +6,11 @@ use super::{Charges, TRIAL_WORK, text, verdicts};
 use crate::experiment::Placed;
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
-use laxity_model::{Platform, ServerSizes, TaskSet, scheduler_of};
+use laxity_model::{AnyScheduler, Platform, ServerSizes, TaskSet, scheduler_of};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 use std::sync::atomic::AtomicBool;
 
-/// What is proven of a set under a scheduler. Nothing if no analysis knows the name.
+/// What is proven of a set under a configuration, or why nothing is. Nothing if no analysis knows its scheduler.
 pub fn analyse_beside(
     (index, set): (usize, &TaskSet),
     scheduler: &str,
@@ -20,27 +20,51 @@ pub fn analyse_beside(
     servers: &ServerSizes,
     interrupt: &'static AtomicBool,
 ) -> Option<AnalysisRecord> {
-    let analysed: Analysed = scheduler_of(scheduler).0.parse().ok()?;
-    let [hard, soft] = match placed {
+    let set_index = u32::try_from(index).ok()?;
+    let record = |[hard, soft]: [ProofRecord; 2], assumptions| AnalysisRecord {
+        set: set_index,
+        scheduler: scheduler.to_owned(),
+        hard,
+        soft,
+        assumptions,
+    };
+    let name = scheduler_of(scheduler).0;
+    if let Ok(AnyScheduler::Linux(linux)) = name.parse()
+        && let Some(why) = linux.nothing_proven()
+    {
+        let nothing = [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, why));
+        return Some(record(nothing, Vec::new()));
+    }
+    let analysed: Analysed = name.parse().ok()?;
+    let mut assumptions = Vec::new();
+    let proofs = match placed {
         None => [ProofVerdict::NotProven; 2].map(|verdict| without_test(verdict, "no placement")),
         Some(placed) => {
             let charge = charges.of(analysed, platform);
             let servers = if analysed.has_servers() { servers } else { &ServerSizes::NONE };
             match PlacedSet::of(set, analysed, platform, placed, charge, servers) {
-                Ok(placed) => proofs(set, &placed, interrupt),
+                Ok(placed) => {
+                    assumptions = charges.assumptions(analysed, placed.processors_max());
+                    proofs(set, &placed, charges, interrupt)
+                }
                 Err(Failed { assumption, .. }) => {
                     [ProofVerdict::NotApplicable; 2].map(|verdict| without_test(verdict, assumption))
                 }
             }
         }
     };
-    let set = u32::try_from(index).ok()?;
-    Some(AnalysisRecord { set, scheduler: scheduler.to_owned(), hard, soft })
+    Some(record(proofs, assumptions))
 }
 
-fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> [ProofRecord; 2] {
+fn proofs(
+    set: &TaskSet,
+    placed: &PlacedSet,
+    charges: &Charges,
+    interrupt: &'static AtomicBool,
+) -> [ProofRecord; 2] {
     let names = placed.names(set);
-    let asked = |guarantee| Asked { work: Work::steps(TRIAL_WORK).unless(interrupt), ..Asked::of(guarantee) };
+    let work = Work::steps(TRIAL_WORK).unless(interrupt);
+    let asked = |guarantee| Asked { work, beside: charges.beside(), ..Asked::of(guarantee) };
     let [hard, soft] = verdicts::both(placed, asked);
     [(hard, Guarantee::Hard), (soft, Guarantee::Soft)].map(|(judgement, guarantee)| {
         let answer = VerdictAnswer::of(&judgement, &names, placed, asked(guarantee));
@@ -49,6 +73,7 @@ fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> 
             verdict: answer.verdict,
             reason: (!proven).then(|| text::verdict(&answer)),
             refuted: answer.verdict == ProofVerdict::NotProven && answer.exact,
+            proven_without: answer.proven_without.clone(),
             task: answer.task,
             test: answer.test,
         }
@@ -56,5 +81,12 @@ fn proofs(set: &TaskSet, placed: &PlacedSet, interrupt: &'static AtomicBool) -> 
 }
 
 fn without_test(verdict: ProofVerdict, reason: &str) -> ProofRecord {
-    ProofRecord { verdict, test: None, task: None, refuted: false, reason: Some(reason.to_owned()) }
+    ProofRecord {
+        verdict,
+        test: None,
+        task: None,
+        refuted: false,
+        reason: Some(reason.to_owned()),
+        proven_without: None,
+    }
 }

@@ -1,7 +1,9 @@
 //! What scheduling costs, from the files that the user gave.
 
+use super::kernel::Kernel;
 use super::placed::running;
 use crate::shipped;
+use laxity_analysis::Beside;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
@@ -48,11 +50,13 @@ pub struct Charges {
     files: Vec<(ChargedFile, Overheads)>,
     cache_delays: Option<(PathBuf, CacheDelays)>,
     tick_period: u64,
+    /// Beside which proofs hold; nothing: beside none.
+    kernel: Option<Kernel>,
 }
 
 impl Default for Charges {
     fn default() -> Self {
-        Charges { files: Vec::new(), cache_delays: None, tick_period: TICK_PERIOD_DEFAULT }
+        Charges { files: Vec::new(), cache_delays: None, tick_period: TICK_PERIOD_DEFAULT, kernel: None }
     }
 }
 
@@ -99,7 +103,7 @@ impl Charges {
             Some(path) => Some((path.to_owned(), read_file(&shipped::located(path), CacheDelays::from_csv)?)),
             None => None,
         };
-        Ok(Charges { files: read, cache_delays, tick_period })
+        Ok(Charges { files: read, cache_delays, tick_period, kernel: None })
     }
 
     /// Those of simulations, if their file is in the field's columns (CSV); else scheduling costs nothing.
@@ -139,6 +143,22 @@ impl Charges {
 }
 
 impl Charges {
+    /// With what this kernel takes.
+    #[must_use]
+    pub fn beside_kernel(self, kernel: Kernel) -> Self {
+        Charges { kernel: Some(kernel), ..self }
+    }
+
+    /// What the kernel takes, for tests.
+    pub fn beside(&self) -> Beside {
+        self.kernel.map_or(Beside::default(), |kernel| kernel.beside())
+    }
+
+    /// What is assumed of the kernel, in cells of at most so many processors that run tasks.
+    pub fn assumptions(&self, scheduler: Analysed, processors: u32) -> Vec<String> {
+        self.kernel.map_or(Vec::new(), |kernel| kernel.assumptions(scheduler, processors))
+    }
+
     /// How long a quantum is; nothing if the scheduler has none.
     pub fn quantum(&self, scheduler: Analysed) -> Option<Duration> {
         matches!(scheduler, Analysed::Pfair(_)).then(|| Duration::from_ns(self.tick_period))

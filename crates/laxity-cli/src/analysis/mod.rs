@@ -8,6 +8,7 @@ pub mod answer;
 mod below_servers;
 mod beside;
 mod costs;
+mod kernel;
 mod placed;
 mod places;
 mod places_table;
@@ -20,6 +21,7 @@ pub mod written;
 pub use answer::FitAnswer;
 pub use beside::analyse_beside;
 pub use costs::{Charge, ChargedFile, Charges};
+pub use kernel::Kernel;
 pub use placed::{Failed, PlacedSet, given_priorities, running, server_of, speed};
 pub use sensitivity::TRIAL_WORK;
 pub use verdicts::both as both_verdicts;
@@ -74,7 +76,8 @@ impl Settings {
     /// What is asked of a scheduler's analysis.
     fn asked(&self, guarantee: Guarantee) -> Asked {
         let test = self.test.and_then(catalogue::test);
-        Asked { guarantee, test, work: Work::steps(self.work).unless(self.interrupt) }
+        let work = Work::steps(self.work).unless(self.interrupt);
+        Asked { guarantee, test, work, beside: self.charges.beside() }
     }
 
     /// What decides where tasks go on a platform. Costs are those of the machine that was asked about, also where another number of its
@@ -217,6 +220,7 @@ fn judge(placed: &PlacedSet, set: &TaskSet, settings: &Settings, answer: &mut Sc
     answer.soft = VerdictAnswer::of(&soft, &names, placed, settings.asked(Guarantee::Soft));
     answer.show_servers(placed.servers());
     answer.overheads = OverheadsAnswer::of(placed, &names, settings.guarantee);
+    answer.assumptions = settings.charges.assumptions(placed.scheduler, placed.processors_max());
     answer.notes.extend(placed.notes());
 }
 

@@ -114,6 +114,11 @@ impl PlacedSet {
         self.cells.iter().zip(&self.servers).filter(with_tasks).map(shape)
     }
 
+    /// The most processors that run tasks of a cell.
+    pub fn processors_max(&self) -> u32 {
+        self.shapes().map(|(processors, _)| self.scheduler.running(processors)).max().unwrap_or(1)
+    }
+
     /// The server of each cell.
     pub fn servers(&self) -> &[DeferrableServer] {
         &self.servers

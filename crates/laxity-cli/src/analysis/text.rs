@@ -51,23 +51,28 @@ fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], widt
         lines.extend(one.largest_scaling.as_ref().map(scaling));
         lines.iter().for_each(|line| text += &format!("{}: {line}\n", one.scheduler));
     }
-    text + &notes(schedulers) + "\n"
+    text += &lines(schedulers, "assumed", |one| &one.assumptions);
+    text + &lines(schedulers, "note", |one| &one.notes) + "\n"
 }
 
-/// Each note once, with the schedulers that it is about.
-fn notes(schedulers: &[SchedulerAnswer]) -> String {
+/// Each line once, with the schedulers that it is about.
+fn lines(
+    schedulers: &[SchedulerAnswer],
+    word: &str,
+    of: impl Fn(&SchedulerAnswer) -> &Vec<String>,
+) -> String {
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
     // How the integer program came to its placement is evidence, in JSON.
     let is_shown = |note: &&String| !note.starts_with("ilp: ");
     for one in schedulers {
-        for note in one.notes.iter().filter(is_shown) {
+        for note in of(one).iter().filter(is_shown) {
             match notes.iter_mut().find(|(text, _)| text == note) {
                 Some((_, whose)) => whose.push(&one.scheduler),
                 None => notes.push((note, vec![&one.scheduler])),
             }
         }
     }
-    notes.iter().map(|(note, whose)| format!("note ({}): {note}\n", whose.join(", "))).collect()
+    notes.iter().map(|(note, whose)| format!("{word} ({}): {note}\n", whose.join(", "))).collect()
 }
 
 /// A table of this width at the most.
@@ -108,7 +113,8 @@ pub fn verdict(answer: &VerdictAnswer) -> String {
                 (false, true) => "not proven within --work steps",
                 (false, false) => "not proven",
             };
-            [Some(head.to_owned()), Some(place).filter(|it| !it.is_empty()), reason]
+            let without = answer.proven_without.as_ref().map(|what| format!("proven only without {what}"));
+            [Some(head.to_owned()), Some(place).filter(|it| !it.is_empty()), reason, without]
                 .into_iter()
                 .flatten()
                 .collect::<Vec<_>>()

@@ -64,6 +64,11 @@ impl PlatformArguments {
         }
     }
 
+    /// Whether [`PlatformArguments::resolve_simulated`] gives this machine: it is neither described nor counted.
+    pub fn is_this_machine(&self) -> bool {
+        self.platform.is_none() && self.cpus.is_none()
+    }
+
     fn clustered(&self, platform: Platform) -> Result<Platform> {
         match self.clusters.as_deref() {
             None | Some("llc") => Ok(platform),

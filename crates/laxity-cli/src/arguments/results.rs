@@ -15,7 +15,7 @@ pub struct ViewArguments {
     /// Draw a part of the schedule in the terminal: around the first miss, or from the start
     #[arg(help_heading = "Output", long)]
     pub gantt: bool,
-    /// Where the part that --gantt or --text shows begins
+    /// Where the part that --gantt, --text or --html shows begins
     #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub from: Option<Duration>,
     /// Where it ends
@@ -24,6 +24,16 @@ pub struct ViewArguments {
     /// Write the schedule for Perfetto (ui.perfetto.dev)
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
+    /// Write the schedule as a page to zoom in, which a browser opens without a network
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+impl ViewArguments {
+    /// Whether a file is written.
+    pub fn writes(&self) -> bool {
+        self.perfetto.is_some() || self.html.is_some()
+    }
 }
 
 impl From<&ViewArguments> for Views {
@@ -34,6 +44,7 @@ impl From<&ViewArguments> for Views {
             from: arguments.from,
             to: arguments.to,
             perfetto: arguments.perfetto.clone(),
+            html: arguments.html.clone(),
             replace: false,
         }
     }
@@ -75,24 +86,25 @@ pub struct VerifyArguments {
 Writes report.html, summary.json, summary.md and plots/ of the directory again. A file notes.md in it, in which you say what \
 the results mean, becomes part of the report. Works on the results of an interrupted run too.
 
-With --text, --gantt or --perfetto, the schedule of a run that kept its events instead: `laxity run` and `laxity compare` do \
-where the kernel lets them, `laxity simulate` with --events.
+With --text, --gantt, --html or --perfetto, the schedule of a run that kept its events instead: `laxity run` and `laxity \
+compare` do where the kernel lets them, `laxity simulate` with --events.
 
 Examples:
   laxity simulate set.toml --schedulers g-edf,p-rm --events --out reported
   laxity report reported
   laxity report reported --run 1 --gantt --from 30ms --to 80ms
   laxity report reported --run 1 --perfetto trace.perfetto
+  laxity report reported --run 1 --html schedule.html
   laxity report reported --json > answer.json")]
 pub struct ReportArguments {
     /// The results directory, finished or not
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Print JSON instead of tables
-    #[arg(long, conflicts_with_all = ["text", "gantt", "perfetto"])]
+    #[arg(long, conflicts_with_all = ["text", "gantt", "perfetto", "html"])]
     pub json: bool,
-    /// Replace the file of --perfetto if it is there already
-    #[arg(long, requires = "perfetto")]
+    /// Replace the file of --perfetto or --html if it is there already
+    #[arg(long)]
     pub force: bool,
     /// Show the schedule of this run only
     #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]

@@ -1,9 +1,8 @@
 //! `laxity run` and `laxity compare`.
 
 use super::{ImportArguments, PlacementArguments, PlatformArguments, PolicyArguments, switch, value, whole};
-use crate::experiment::DemandModel;
+use crate::experiment::{DemandModel, TriedScheduler};
 use crate::overheads::Probes;
-use crate::simulation::NamedScheduler;
 use clap::Args;
 use laxity_model::{Demand, Duration, OnMiss};
 use laxity_run::BudgetMargin;
@@ -131,11 +130,16 @@ pub struct CompareArguments {
     ///
     /// Laxity's own (edf-bh, gsn-edf ...) need a kernel with sched_ext; where it has none they are simulated, not run.
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<NamedScheduler>)]
-    pub schedulers: Vec<NamedScheduler>,
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<TriedScheduler>)]
+    pub schedulers: Vec<TriedScheduler>,
     /// Do not simulate what is measured
     #[arg(help_heading = "Checks", long, conflicts_with = "costs")]
     pub no_simulation: bool,
+    /// Prove with the assumption that no background thread is ever ready on these CPUs
+    ///
+    /// The kernel's servers for such threads are then not counted.
+    #[arg(help_heading = "Machine", long, conflicts_with = "busy")]
+    pub assume_no_background: bool,
     /// What the kernel costs in the simulations beside the measurements: TOML, or CSV of overheads
     ///
     /// Without it, nothing.
@@ -165,8 +169,8 @@ pub struct RunArguments {
     /// The schedulers, separated by commas or given several times
     ///
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<NamedScheduler>)]
-    pub scheduler: Vec<NamedScheduler>,
+    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAMES", required = true, value_delimiter = ',', value_parser = value::<TriedScheduler>)]
+    pub scheduler: Vec<TriedScheduler>,
     /// Record what scheduling costs in the kernel: events, or functions as well
     ///
     /// `events` are releases, interrupts, scheduling, switches and ticks; `functions` also times the functions of

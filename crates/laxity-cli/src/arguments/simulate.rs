@@ -114,7 +114,7 @@ pub struct SimulateArguments {
     /// Keep manifest, jobs and report in this directory
     #[arg(help_heading = "Output", short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replace results that are in the directory already, and the file of --perfetto
+    /// Replace results that are in the directory already, and the files of --perfetto and --html
     #[arg(help_heading = "Output", long)]
     pub force: bool,
     /// Keep the events, too (events/run-N.parquet)

@@ -2,7 +2,7 @@
 
 use super::{read_sets, unique, write_task_set};
 use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
-use crate::analysis::{ChargedFile, Charges, Settings, conduct, test_name, text, written};
+use crate::analysis::{ChargedFile, Charges, Kernel, Settings, conduct, test_name, text, written};
 use crate::arguments::{
     ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded,
 };
@@ -36,6 +36,12 @@ the cores, pfair:dedicated leaves interrupts to the last core; they combine, as 
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
 RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and for \
 other kernel work included: simulate --costs adds that itself. Without, scheduling costs nothing.
+
+Linux's schedulers are proven as Linux has them: its fair server runs starved background threads before SCHED_FIFO, by default \
+for up to 50 ms in a row twice, and as a reservation among those of SCHED_DEADLINE; kernels before 6.12, or with groups of real-time tasks, \
+stop SCHED_FIFO that uses more than its share. These are the running kernel's without --platform and --cpus, else Linux's defaults. \
+--assume-no-background leaves the servers out. On several CPUs SCHED_DEADLINE is proven beside no server. Policies of laxity's own \
+and what only analyses know have none.
 
 --server is for amp-rm (calandrino2007): background tasks go before real-time tasks while the deferrable server of their core \
 has a budget. Hard counts that a server can use up two budgets in a row (ds-rta, exact); soft does not, and its bounds are those \
@@ -93,6 +99,9 @@ pub struct AnalyzeArguments {
     /// Its columns are WSS, MEM, L1, L2, L3; KiB and µs.
     #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
+    /// Assume that no background thread is ever ready on these CPUs: the kernel's servers then take nothing
+    #[arg(help_heading = "Machine", long)]
+    pub assume_no_background: bool,
     /// The quantum of pfair; also how often a tick comes, where --overheads say what it costs
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "TIME", default_value = "1ms", value_parser = value::<Duration>)]
     pub tick: Duration,
@@ -215,6 +224,9 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
     }
     let tick_period = arguments.tick.as_ns();
     let charges = Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), tick_period)?;
+    let platform = arguments.platform.resolve_simulated()?;
+    let charges =
+        charges.beside_kernel(Kernel::of(&arguments.platform, &platform, arguments.assume_no_background));
     let threads = match arguments.threads {
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -223,7 +235,6 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
         true => Scheduler::LELLI2012.map(Analysed::from).to_vec(),
         false => unique(arguments.schedulers.iter().copied()),
     };
-    let platform = arguments.platform.resolve_simulated()?;
     let below = arguments.below.below();
     check_servers(&below, &schedulers, &platform)?;
     Ok(Settings {

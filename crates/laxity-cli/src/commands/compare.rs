@@ -1,8 +1,9 @@
 //! `laxity compare`.
 
 use super::{conclude, read_sets, settings};
-use crate::analysis::Charges;
+use crate::analysis::{Charges, Kernel};
 use crate::arguments::CompareArguments;
+use crate::experiment::TriedScheduler;
 use crate::simulation::{Mechanics, NamedScheduler};
 use crate::{experiment, interrupt, shipped};
 use laxity_model::{Duration, Result, TaskSet};
@@ -15,16 +16,17 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let sets = read_sets(&running.sets, running.import)?;
     let mut settings = settings(running, schedulers(arguments), ("compare", 3))?;
     settings.simulate = mechanics(arguments, &sets)?;
-    settings.analyse = Some(Charges::of_costs(arguments.costs.as_deref())?);
+    let kernel = Kernel::running(&settings.platform.cpus(), arguments.assume_no_background);
+    settings.analyse = Some(Charges::of_costs(arguments.costs.as_deref())?.beside_kernel(kernel));
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
     let finished = experiment::conduct(&sets, &settings, interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.recommended_is_clean)
 }
 
 /// Those asked for, or the six of lelli2012.
-fn schedulers(arguments: &CompareArguments) -> Vec<NamedScheduler> {
+fn schedulers(arguments: &CompareArguments) -> Vec<TriedScheduler> {
     if arguments.schedulers.is_empty() {
-        return NamedScheduler::lelli2012();
+        return NamedScheduler::lelli2012().into_iter().map(TriedScheduler::from).collect();
     }
     arguments.schedulers.clone()
 }

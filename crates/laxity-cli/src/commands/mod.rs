@@ -3,6 +3,7 @@
 pub mod analyze;
 pub mod check;
 mod compare;
+pub mod deployed;
 pub mod diff;
 pub mod doctor;
 pub mod exec;
@@ -23,11 +24,8 @@ pub mod study;
 mod verify;
 pub mod vm;
 
-pub use report::DEPLOY_DIRECTORY;
-
 use crate::arguments::{Command, ImportArguments, RunningArguments};
-use crate::experiment::{Below, Finished, Settings};
-use crate::simulation::NamedScheduler;
+use crate::experiment::{Below, Finished, Settings, TriedScheduler};
 use crate::{experiment, output, shipped};
 use laxity_model::{
     Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, read_task_set_as,
@@ -55,6 +53,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::List(arguments) => list::list(&arguments),
         Command::Init(arguments) => init::init(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Deployed(arguments) => deployed::deployed(&arguments),
         Command::Doctor(arguments) => doctor::doctor(&arguments),
         Command::Schema(arguments) => schema::schema(&arguments),
         Command::Settings(arguments) => settings::settings(&arguments),
@@ -140,7 +139,7 @@ fn unique<T: PartialEq>(asked: impl IntoIterator<Item = T>) -> Vec<T> {
 /// The settings that `run` and `compare` share; each of the two has a name and a number of repetitions of its own.
 fn settings(
     arguments: &RunningArguments,
-    schedulers: Vec<NamedScheduler>,
+    schedulers: Vec<TriedScheduler>,
     (name, repeat): (&str, u32),
 ) -> Result<Settings> {
     check_length(arguments.duration, arguments.grace)?;
@@ -157,8 +156,8 @@ fn settings(
         }
     }
     let placement = &arguments.placement;
-    let by = |scheduler: &NamedScheduler| scheduler.placed_by(&placement.placement, &platform);
-    let schedulers: Vec<NamedScheduler> = unique(schedulers.iter().flat_map(by));
+    let by = |scheduler: &TriedScheduler| scheduler.placed_by(&placement.placement, &platform);
+    let schedulers: Vec<TriedScheduler> = unique(schedulers.iter().flat_map(by));
     let below = below(arguments, &schedulers, &platform)?;
     let stamp: String = laxity_trace::rfc3339(SystemTime::now()).replace(':', "-");
     let out = arguments.out.clone();
@@ -197,10 +196,10 @@ fn settings(
 }
 
 /// The servers for ordinary threads and what is promised below them, which one of the schedulers has to know.
-fn below(arguments: &RunningArguments, schedulers: &[NamedScheduler], platform: &Platform) -> Result<Below> {
+fn below(arguments: &RunningArguments, schedulers: &[TriedScheduler], platform: &Platform) -> Result<Below> {
     let below = arguments.policy.below.below();
     below.servers.check(platform)?;
-    if !below.any() || schedulers.iter().any(|scheduler| scheduler.scheduler.policy.has_servers()) {
+    if !below.any() || schedulers.iter().any(TriedScheduler::has_servers) {
         return Ok(below);
     }
     let names: Vec<&str> = schedulers.iter().map(|scheduler| scheduler.name.as_str()).collect();

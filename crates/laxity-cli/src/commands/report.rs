@@ -6,10 +6,12 @@ use crate::arguments::ReportArguments;
 use crate::overheads::{self, RunOverheads};
 use crate::progress::Phase;
 use crate::simulation::views::{Shown, Views};
-use crate::{output, simulation};
+use crate::{deploy, output, simulation};
+use laxity_deploy::DeployPlan;
 use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown_json};
 use laxity_oracle::Verdict;
-use laxity_report::{Beside, DeployText, Recommendation, Report, TextStyle};
+use laxity_report::timeline::Fates;
+use laxity_report::{Beside, DeployText, MissCauses, Recommendation, Report, TextStyle};
 use laxity_trace::{AnalysisRecord, Host, Kept, Run, RunStatus, ScheduleRecord, SchedulerSummary, Summary};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,14 +19,14 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Name of the directory of files to deploy with.
-pub const DEPLOY_DIRECTORY: &str = "deploy";
 /// Name of the file that `--json` prints too.
 pub const SUMMARY_FILE: &str = "summary.json";
 /// Name of the file in which a person says what the results mean; shown in the report.
 const READING_FILE: &str = "notes.md";
-/// More deployment files than this would drown a page.
-const DEPLOY_TEXTS_MAX: usize = 4;
+/// The files of a deployment that the page shows whole; its README names the others.
+const DEPLOY_TEXTS: [&str; 2] = ["README.md", "start.sh"];
+/// More deployments than this would drown a page.
+const DEPLOYMENTS_MAX: usize = 4;
 
 /// What `--json` of run, simulate, compare and report prints.
 #[derive(Serialize, JsonSchema)]
@@ -36,12 +38,16 @@ pub struct Answer<'a> {
     recommendation: &'a Recommendation,
     /// What was simulated beside what was measured, and where and why the two differ.
     beside: &'a [Beside],
+    /// Why deadlines were missed, by measured scheduler: one cause for each miss, as far as it was recorded.
+    causes: &'a [MissCauses],
     /// What the oracles say of the simulations that they watched (`--verify`); of real runs it is in `schedules`.
     verdicts: Vec<RunVerdict<'a>>,
     /// The schedules of real kernels that were recorded, and in numbers what the oracles say of them.
     schedules: Vec<RunSchedule<'a>>,
     /// What is proven of each set under each scheduler, whatever is measured (`compare`).
     analysis: &'a [AnalysisRecord],
+    /// What to set for the threads of each set under what was recommended; each is in the results, deploy/plan.json.
+    what_to_set: &'a [DeployPlan],
     /// What scheduling cost in the kernel, run by run, where that was recorded.
     overheads: &'a [RunOverheads],
     /// The results directory; null if nothing was written.
@@ -85,9 +91,11 @@ impl<'a> Answer<'a> {
             summary: report.summary(),
             recommendation: report.recommendation(),
             beside: report.beside(),
+            causes: report.causes(),
             verdicts: verdicts.iter().map(|(run, verdict)| RunVerdict { run: *run, verdict }).collect(),
             analysis: report.analysis(),
             schedules: report.runs().iter().filter_map(schedule).collect(),
+            what_to_set: report.plans(),
             overheads,
             results: results.map(|directory| directory.to_string_lossy().into_owned()),
         }
@@ -101,6 +109,10 @@ impl<'a> Answer<'a> {
 }
 
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
+    if arguments.force && !arguments.views.writes() {
+        return Err(Diagnostic::usage("--force: a report is made again without it")
+            .hint("it goes with --perfetto FILE or --html FILE"));
+    }
     let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
     if views.any() || arguments.run.is_some() {
         return look(arguments, &views);
@@ -118,7 +130,7 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode> {
 fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
     if !views.any() {
         return Err(Diagnostic::usage("--run says which schedule is shown, but not how")
-            .hint("add --text, --gantt or --perfetto FILE"));
+            .hint("add --text, --gantt, --html FILE or --perfetto FILE"));
     }
     let manifest = laxity_trace::load_manifest(&arguments.directory)?;
     let kept = Kept::of(&arguments.directory)?;
@@ -133,11 +145,14 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
             .hint("simulate with `laxity simulate SET --events --out DIR`, or run with --record on"));
     }
     views.check(shown.len())?;
+    let jobs = laxity_trace::load(&arguments.directory)?;
     for (run, events) in &shown {
         let set = simulation::set_of(&manifest, run)?;
         let heading = (shown.len() > 1).then(|| heading(run, &set));
         let cpus = rows(&manifest.machine.cpus);
-        views.show(&Shown { heading, set: &set, cpus, events })?;
+        let title = format!("{} on {}, repetition {}", run.scheduler, set.name(), run.repetition + 1);
+        let fates = jobs.runs.iter().find(|of| of.id == run.id).and_then(Fates::of);
+        views.show(&Shown { heading, title: &title, set: &set, cpus, events, fates })?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -173,7 +188,9 @@ pub fn publish(
     json: bool,
     tables: bool,
 ) -> Result<Found> {
-    let report = report.with_deploy(deploy_texts(directory));
+    let plans = deploy::plans_in(directory)?;
+    let texts = deploy_texts(directory, &plans);
+    let report = report.with_deploy(texts).with_plans(plans.into_iter().map(|(_, plan)| plan).collect());
     let report = match laxity_trace::runs_with_events(directory)?.is_empty() {
         true => report,
         false => report.with_schedules(directory)?,
@@ -248,21 +265,19 @@ fn style() -> TextStyle {
     }
 }
 
-/// The deployment files of a results directory, by name.
-fn deploy_texts(directory: &Path) -> Vec<DeployText> {
-    let Ok(entries) = std::fs::read_dir(directory.join(DEPLOY_DIRECTORY)) else { return Vec::new() };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    let text = |path: PathBuf| {
-        let title = path.file_name()?.to_str()?.to_owned();
-        let scheduler = laxity_model::Scheduler::ALL.iter().find(|s| title.contains(&format!("-{s}.")))?;
-        Some(DeployText {
-            scheduler: scheduler.name().to_owned(),
-            title,
-            text: std::fs::read_to_string(&path).ok()?,
-        })
-    };
-    paths.into_iter().filter_map(text).take(DEPLOY_TEXTS_MAX).collect()
+/// The files of each deployment that are shown whole.
+fn deploy_texts(directory: &Path, plans: &[(PathBuf, DeployPlan)]) -> Vec<DeployText> {
+    let mut texts = Vec::new();
+    for (path, plan) in plans.iter().take(DEPLOYMENTS_MAX) {
+        let folder = path.parent().unwrap_or(directory);
+        for name in DEPLOY_TEXTS {
+            let file = folder.join(name);
+            let Ok(text) = std::fs::read_to_string(&file) else { continue };
+            let title = file.strip_prefix(directory).unwrap_or(&file).shown().to_string();
+            texts.push(DeployText { scheduler: plan.scheduler.clone(), title, text });
+        }
+    }
+    texts
 }
 
 /// The JSON Schema of [`Answer`]; published as `schemas/answer.schema.json`.

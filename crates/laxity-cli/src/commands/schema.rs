@@ -43,7 +43,7 @@ const fn published(name: &'static str, description: &'static str, schema: fn() -
 }
 
 /// All of them: first what laxity reads, then what it writes.
-pub const ALL: [Published; 18] = [
+pub const ALL: [Published; 20] = [
     published("task-set", "task sets (TOML, JSON)", laxity_model::task_set_schema),
     published("platform", "platforms (TOML, JSON)", laxity_model::platform_schema),
     published("costs", "what a simulated kernel costs (TOML)", laxity_sim::costs::costs_schema),
@@ -62,6 +62,8 @@ pub const ALL: [Published; 18] = [
     published("verification", "verify --json", super::verify::schema),
     published("verdict", "the verdict on a run, in a verification", laxity_oracle::verdict_schema),
     published("doctor", "doctor --json", laxity_doctor::doctor_schema),
+    published("deploy-plan", "what to set: plan.json of a deployment", crate::deploy::schema),
+    published("deployed", "deployed --json", super::deployed::schema),
     published("overheads", "overheads --json; overheads.json", laxity_overheads::overheads_schema),
     published("study-schedulability", "study FILE --json, of schedulability", laxity_study::answer_schema),
     published("study-simulation", "study FILE --json, by simulation", laxity_study::simulation_answer_schema),

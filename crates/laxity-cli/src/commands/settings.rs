@@ -1,15 +1,19 @@
 //! `laxity settings`.
 
 use super::{read_set, write_task_set};
-use crate::analysis::{ChargedFile, Charges};
+use crate::analysis::{ChargedFile, Charges, Kernel};
 use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
 use crate::places::Choice;
 use crate::settings::answer::Answer;
-use crate::settings::{Limits, Question, text};
-use crate::{experiment, interrupt, output};
+use crate::settings::{Found, Limits, Question, text};
+use crate::{deploy, experiment, interrupt, output};
 use clap::Args;
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
-use laxity_model::{Diagnostic, Names, Platform, PriorityRule, Result, Scheduler, Scope};
+use laxity_model::{
+    Diagnostic, Names, OutputDirectory, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _,
+    TaskSet,
+};
+use laxity_run::Hierarchy;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -25,7 +29,8 @@ SCHED_FIFO (p-fp, c-fp, g-fp): the simplest order of priorities that is proven, 
 assignment. p-rm and p-dm keep their order. SCHED_DEADLINE (p-edf, c-edf, g-edf): the least bandwidth. Without --scheduler, the \
 first of p-fp, p-edf, c-fp, c-edf, g-fp and g-edf under which all is proven.
 
-Without --platform and --cpus the limits are those of the running kernel, else Linux's defaults.
+Without --platform and --cpus the limits are those of the running kernel, else Linux's defaults. What the kernel takes for starved \
+background threads, and for throttling SCHED_FIFO, is counted; --assume-no-background leaves the servers out.
 
 Exit codes: 0 proven; 1 not proven; 2 usage or input; 130 interrupted.
 
@@ -34,6 +39,8 @@ Examples:
   laxity settings set.toml --scheduler p-edf --cpus 2
   # priorities and places for all other commands
   laxity settings set.toml --scheduler p-fp -o placed.toml
+  # files that set it: a script, systemd units, code for threads, and more
+  laxity settings set.toml --deploy deploy
   # with what scheduling costs
   laxity settings set.toml --scheduler p-edf \\
       --overheads cerqueira2014-text/sched-deadline-m8-max")]
@@ -56,14 +63,20 @@ pub struct SettingsArguments {
     /// What a preemption or a migration costs by working set, a CSV file
     #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
+    /// Assume that no background thread is ever ready on these CPUs: the kernel's servers then take nothing
+    #[arg(help_heading = "Machine", long)]
+    pub assume_no_background: bool,
     /// Steps that a test may take, the same on every machine
     #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 24, value_parser = whole::<u64>(1..=u64::MAX))]
     pub work: u64,
     /// Write the task set with its places and priorities: a file, or - for standard output
     #[arg(help_heading = "Output", short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(help_heading = "Output", long, requires = "out")]
+    /// Write files that set it into this directory: a script, systemd units, C, Rust and Python code and more
+    #[arg(help_heading = "Output", long, value_name = "DIR")]
+    pub deploy: Option<PathBuf>,
+    /// Replace what is there already
+    #[arg(help_heading = "Output", long)]
     pub force: bool,
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
@@ -116,15 +129,17 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let set = read_set(&arguments.set, arguments.import)?;
     experiment::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
-    let here = arguments.platform.platform.is_none() && arguments.platform.cpus.is_none();
+    let here = arguments.platform.is_this_machine();
+    let kernel = Kernel::of(&arguments.platform, &platform, arguments.assume_no_background);
     let charges =
-        Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), TICK_PERIOD_DEFAULT)?;
+        Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), TICK_PERIOD_DEFAULT)?
+            .beside_kernel(kernel);
     let question = Question {
         set: &set,
         platform: &platform,
         placement: arguments.placement.and_then(Choice::named),
         charges: &charges,
-        limits: if here { Limits::of_this_kernel() } else { Limits::of_linux() },
+        limits: Limits::of(&kernel),
         work: arguments.work,
         interrupt,
     };
@@ -151,5 +166,39 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     if let (Some(found), Some(path)) = (&found, &arguments.out) {
         write_task_set(&found.written(&set)?, path, arguments.force)?;
     }
+    if let (Some(found), Some(directory)) = (&found, &arguments.deploy) {
+        deploy(&set, found, here.then_some(&platform), directory, arguments.force)?;
+    }
     Ok(output::verdict(found.is_some()))
+}
+
+/// Writes what is found as files: for this machine, or for another one whose cells are made by cgroup v2.
+fn deploy(
+    set: &TaskSet,
+    found: &Found,
+    here: Option<&Platform>,
+    directory: &Path,
+    force: bool,
+) -> Result<()> {
+    let output = OutputDirectory::create(directory)?;
+    if !force && !output.names().map_err(|error| laxity_model::cannot_write(directory, &error))?.is_empty() {
+        return Err(Diagnostic::usage(format!("{} is not empty", directory.shown()))
+            .hint("choose another directory, or replace the files in it with --force"));
+    }
+    let hierarchy = match here {
+        Some(_) => Hierarchy::find().ok(),
+        None => Some(Hierarchy::V2("/sys/fs/cgroup".into())),
+    };
+    let machine = match here {
+        Some(_) => laxity_run::online_cpus()?,
+        None => found.cells.iter().flat_map(|cell| cell.cpus.iter()).collect(),
+    };
+    let host = deploy::Host {
+        hierarchy: hierarchy.as_ref(),
+        machine: &machine,
+        interrupt_threads: here.is_some() && deploy::has_interrupt_threads(Path::new("/")),
+    };
+    deploy::write_tree(&output, &found.deployed(set, &host))?;
+    output::note(format_args!("wrote {}: its README.md says which file is for whom", directory.shown()));
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! `laxity simulate`.
 
 use super::{check_length, read_sets, report, unique};
-use crate::analysis::Charges;
+use crate::analysis::{Charges, Kernel};
 use crate::arguments::SimulateArguments;
 use crate::simulation::views::{Shown, Views, open};
 use crate::simulation::{self, Finished, Mechanics, NamedScheduler, Settings};
@@ -19,9 +19,9 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let sets = read_sets(&arguments.sets, arguments.import)?;
     let views = Views { replace: arguments.force, ..Views::from(&arguments.views) };
-    if arguments.force && arguments.out.is_none() && arguments.views.perfetto.is_none() {
+    if arguments.force && arguments.out.is_none() && !arguments.views.writes() {
         return Err(Diagnostic::usage("--force: nothing is written that could replace something")
-            .hint("it goes with --out DIR or --perfetto FILE"));
+            .hint("it goes with --out DIR, --perfetto FILE or --html FILE"));
     }
     let mut settings = settings(arguments)?;
     let runs = sets.len() * settings.schedulers.len() * settings.repeat as usize;
@@ -34,7 +34,8 @@ pub fn simulate(arguments: &SimulateArguments) -> Result<ExitCode> {
         None => Ok(()),
         Some(path) => {
             let heading = (runs > 1).then(|| heading(run, set));
-            views.show(&Shown { heading, set, cpus, events: &open(path)? })?;
+            let title = format!("{} on {}", run.scheduler, set.name());
+            views.show(&Shown { heading, title: &title, set, cpus, events: &open(path)?, fates: None })?;
             match settings.scratch.is_some() {
                 // Of thousands of runs, one after the other is on the disk.
                 true => std::fs::remove_file(path).map_err(|error| output::cannot_write(path, &error)),
@@ -122,11 +123,12 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },
+        charges: Charges::of_costs(arguments.costs.as_deref())?
+            .beside_kernel(Kernel::of(&arguments.platform, &platform, false)),
         platform,
         placement: arguments.placement.choice(),
         fit: arguments.placement.fit(),
         amp_rm,
-        charges: Charges::of_costs(arguments.costs.as_deref())?,
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
         out: arguments.out.clone(),

@@ -1,9 +1,8 @@
 //! What is wrong with an experiment before anything is measured or written.
 
-use super::Settings;
 use super::work::{check_jobs, expected_jobs};
-use crate::simulation::NamedScheduler;
-use laxity_model::{ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet, plural};
+use super::{Settings, TriedScheduler};
+use laxity_model::{AnyScheduler, ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet, plural};
 use laxity_place::Overload;
 use std::collections::BTreeMap;
 
@@ -38,8 +37,13 @@ pub fn alone_duration(set: &TaskSet, span: Duration) -> Result<Duration> {
 }
 
 /// Refuses a set without the priorities by which one of the schedulers goes.
-pub fn check_priorities(set: &TaskSet, schedulers: &[NamedScheduler]) -> Result<()> {
-    let check = |scheduler: &NamedScheduler| scheduler.scheduler.rule.check(set, scheduler);
+pub fn check_priorities(set: &TaskSet, schedulers: &[TriedScheduler]) -> Result<()> {
+    let rule = |scheduler: &TriedScheduler| match &scheduler.scheduler {
+        AnyScheduler::Linux(linux) => linux.rule(),
+        AnyScheduler::Policy(own) => Some(own.rule),
+    };
+    let check =
+        |scheduler: &TriedScheduler| rule(scheduler).map_or(Ok(()), |rule| rule.check(set, scheduler));
     schedulers.iter().try_for_each(check)
 }
 

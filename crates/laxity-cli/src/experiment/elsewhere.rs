@@ -1,8 +1,8 @@
 //! Where this kernel takes no policy of laxity's own: why, and the same command in a virtual machine whose kernel does.
 
+use super::TriedScheduler;
 use crate::output;
-use crate::simulation::NamedScheduler;
-use laxity_model::{Diagnostic, Result, shell_word};
+use laxity_model::{Diagnostic, LinuxScheduler, Result, shell_word};
 use laxity_run::{Capabilities, Refusal};
 
 /// How `laxity-kernel` abbreviates the command.
@@ -13,9 +13,9 @@ const SHORT: &str = "laxity vm -- ...";
 /// # Errors
 ///
 /// None of them can.
-pub fn check(schedulers: &[NamedScheduler], capabilities: &Capabilities) -> Result<()> {
+pub fn check(schedulers: &[TriedScheduler], capabilities: &Capabilities) -> Result<()> {
     let Err(refusal) = &capabilities.sched_ext else { return Ok(()) };
-    let own: Vec<&NamedScheduler> = schedulers.iter().filter(|one| one.linux().is_none()).collect();
+    let own: Vec<&TriedScheduler> = schedulers.iter().filter(|one| needs_sched_ext(one)).collect();
     if own.is_empty() {
         return Ok(());
     }
@@ -28,6 +28,11 @@ pub fn check(schedulers: &[NamedScheduler], capabilities: &Capabilities) -> Resu
     output::say(format_args!("note: {what}"));
     output::say(format_args!("hint: {hint}"));
     Ok(())
+}
+
+/// Laxity's own policies and those of programs.
+fn needs_sched_ext(scheduler: &TriedScheduler) -> bool {
+    scheduler.linux().is_none_or(|linux| matches!(linux, LinuxScheduler::Foreign(_)))
 }
 
 /// What helps, with the command line in full.

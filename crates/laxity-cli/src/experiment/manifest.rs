@@ -1,7 +1,7 @@
 //! The manifest of whatever makes runs: `run`, `compare` and `simulate` fill it in one way.
 
+use super::TriedScheduler;
 use crate::places::Choice;
-use crate::simulation::NamedScheduler;
 use laxity_model::{Demand, Duration, Platform, TaskSet};
 use laxity_place::{Fitting, Method, Overload};
 use laxity_trace::{Machine, Manifest, RESULTS_VERSION, Run};
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 /// The placements that a manifest names for all runs, each of which says its own: those that are compared, or amp-rm's where there are
 /// no others.
-pub fn placement_of_all(schedulers: &[NamedScheduler], (others, amp_rm): (Choice, Method)) -> String {
+pub fn placement_of_all(schedulers: &[TriedScheduler], (others, amp_rm): (Choice, Method)) -> String {
     let mut compared: Vec<Choice> = Vec::new();
     for choice in schedulers.iter().filter_map(|one| one.placement) {
         if !compared.contains(&choice) {
@@ -20,7 +20,7 @@ pub fn placement_of_all(schedulers: &[NamedScheduler], (others, amp_rm): (Choice
     if !compared.is_empty() {
         return compared.iter().map(Choice::to_string).collect::<Vec<_>>().join(",");
     }
-    match schedulers.iter().all(|one| one.scheduler.policy.has_servers()) {
+    match schedulers.iter().all(TriedScheduler::has_servers) {
         true => amp_rm.to_string(),
         false => others.to_string(),
     }

@@ -4,12 +4,14 @@ mod calibration;
 mod checks;
 pub mod elsewhere;
 mod manifest;
+mod overruns;
 mod parts;
 mod placing;
 mod repeating;
 mod runs;
 mod schedule;
 mod served;
+mod tried;
 mod work;
 
 pub use calibration::Calibration;
@@ -20,6 +22,7 @@ pub use placing::{Placed, Placing};
 pub use runs::reason;
 pub use schedule::verify_again;
 pub use served::{Below, SLOWEST_FIT, Served};
+pub use tried::TriedScheduler;
 pub use work::{DemandModel, expected_jobs};
 
 use crate::analysis::{Charges, analyse_beside};
@@ -28,19 +31,19 @@ use crate::output;
 use crate::overheads::{Measuring, Probes, Subject};
 use crate::places::{Choice, same_option};
 use crate::progress::{Phase, Steps};
-use crate::simulation::{Beside, Budgets, Conditions, Mechanics, NamedScheduler, simulate_beside};
+use crate::simulation::{Beside, Budgets, Conditions, Mechanics, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{
-    Core, Demand, Duration, OnMiss, Platform, PriorityRule, Result, ServerSizes, ShownPath as _, Speed,
-    TaskSet, Utilization, plural,
+    Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
+    Utilization, plural,
 };
 use laxity_place::{Fit, Fitting, Method, Overload};
 use laxity_run::{
     BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
 use laxity_trace::{
-    AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, Results, ResultsDirectory, Run, RunStatus,
-    RunSummary,
+    AnalysisRecord, Existing, FinishedResults, NOT_ANALYSED, NOT_SIMULATED, NOT_VERIFIED, Results,
+    ResultsDirectory, Run, RunStatus, RunSummary,
 };
 use parts::{NOTHING, Part, parts};
 use repeating::Repeating;
@@ -53,7 +56,7 @@ use work::Workload;
 /// Everything the user chose.
 pub struct Settings {
     /// Under which schedulers.
-    pub schedulers: Vec<NamedScheduler>,
+    pub schedulers: Vec<TriedScheduler>,
     /// Releases happen in `[0, duration)`.
     pub duration: Duration,
     /// Runs per set and scheduler.
@@ -114,7 +117,7 @@ impl Settings {
     /// One run under each of these schedulers, and nothing beside it: jobs that take their WCETs and run on when they are late,
     /// on this platform, placed by load, with results that replace others.
     pub fn plain(
-        schedulers: Vec<NamedScheduler>,
+        schedulers: Vec<TriedScheduler>,
         duration: Duration,
         placement: Method,
         platform: Platform,
@@ -270,10 +273,18 @@ pub fn conduct_on(
     )?;
     let workload = Workload::new(settings, sets)?;
     let repeating = Repeating::new(settings);
-    let laboratory =
-        Laboratory { sets, settings, parts: &parts, workload: &workload, bench, interrupt, repeating };
     let runs = planned_runs(sets, &parts, settings, capabilities);
     let mut manifest = manifest(sets, settings, &workload, runs.iter().map(|(run, _)| run.clone()).collect());
+    let laboratory = Laboratory {
+        sets,
+        settings,
+        parts: &parts,
+        workload: &workload,
+        bench,
+        interrupt,
+        repeating,
+        is_virtual: manifest.machine.is_virtual(),
+    };
     manifest.analysis = analysis(sets, &parts, settings, interrupt)?;
     interrupt::check(interrupt, NOTHING)?;
     manifest.options.extend(same_option(&same));
@@ -338,8 +349,10 @@ struct Laboratory<'a> {
     parts: &'a [Part],
     workload: &'a Workload,
     bench: &'a Bench,
-    interrupt: &'a AtomicBool,
+    interrupt: &'static AtomicBool,
     repeating: Repeating,
+    /// This is a virtual machine.
+    is_virtual: bool,
 }
 
 impl Laboratory<'_> {
@@ -379,13 +392,15 @@ impl Laboratory<'_> {
                 grace => grace,
             };
             let seed = self.settings.seed.wrapping_add(u64::from(run.repetition));
-            let budgets = match scheduler.linux().map(|linux| linux.rule) {
+            // The others say themselves why they are not simulated.
+            let Ok(model) = scheduler.model() else { continue };
+            let budgets = match scheduler.linux() {
                 _ if !work::may_exceed_wcet(set, self.settings.demand) => Budgets::None,
-                Some(PriorityRule::EarliestDeadlineFirst) => Budgets::Throttled,
+                Some(linux) if linux.has_reservations() => Budgets::Throttled,
                 Some(_) => Budgets::None,
                 None => Budgets::OfPolicy,
             };
-            cases.push(Beside { run, set, scheduler: scheduler.scheduler, placed, grace, budgets, seed });
+            cases.push(Beside { run, set, scheduler: model, placed, grace, budgets, seed });
         }
         let first = u32::try_from(runs.len()).expect("runs are far fewer than 2^32");
         let platform = self.settings.platform_of_demand()?;
@@ -425,13 +440,17 @@ impl Laboratory<'_> {
                 run.disturbance = executed.disturbance;
                 run.status = executed.status;
                 run.not_measured = executed.not_measured;
+                run.not_measured
+                    .extend(self.not_simulated(work).map(|why| (NOT_SIMULATED.into(), why.into())));
                 run.notes = executed.notes;
                 run.kernel_counters = executed.counters;
+                run.overruns = executed.overruns.map(overruns::records);
                 run.jobs = executed.jobs;
                 if let Some(records) = executed.records {
                     step.phase("verifying the schedule");
-                    self.keep_schedule(run, &plan, &records, directory);
+                    self.keep_schedule(run, &plan, (&records, work.part()), directory);
                 }
+                run.notes.extend(overruns::note(run, set));
             }
             // The others may run all the same.
             Err(error) => run.status = RunStatus::NotRun { reason: reason(&error) },
@@ -443,11 +462,50 @@ impl Laboratory<'_> {
         Ok(())
     }
 
-    /// Makes a schedule of the records, and keeps it with what the oracles say of it.
-    fn keep_schedule(&self, run: &mut Run, plan: &Plan, records: &RunRecords, directory: &Path) {
+    /// Why a run is not simulated, too, although that is wanted.
+    fn not_simulated(&self, work: Work) -> Option<&'static str> {
+        self.settings.simulate.as_ref()?;
+        self.parts[work.part()?].scheduler.model().err()
+    }
+
+    /// Makes a schedule of the records, and keeps it with what the oracles say of it and why jobs missed.
+    fn keep_schedule(
+        &self,
+        run: &mut Run,
+        plan: &Plan,
+        (records, part): (&RunRecords, Option<usize>),
+        directory: &Path,
+    ) {
         let set = &self.sets[run.set as usize];
-        match schedule::keep(directory, run, set, plan, &self.settings.platform, records) {
-            Ok(record) => run.schedule = Some(record),
+        if let Some(overruns) = &mut run.overruns {
+            overruns::count_throttled(overruns, plan, records);
+        }
+        let machine = schedule::Taken {
+            platform: &self.settings.platform,
+            is_virtual: self.is_virtual,
+            demand_is_work: self.settings.demand_model == DemandModel::Work,
+        };
+        match schedule::keep(directory, run, set, plan, &machine, records) {
+            Ok(Ok(mut record)) => {
+                for budget in &mut record.budgets_used_up {
+                    let margin = Duration::from_ns(budget.margin_ns);
+                    budget.refused = part.and_then(|part| {
+                        let part = &self.parts[part];
+                        parts::refused(
+                            self.settings,
+                            &self.bench.capabilities,
+                            set,
+                            part,
+                            margin,
+                            self.interrupt,
+                        )
+                    });
+                }
+                run.schedule = Some(record);
+            }
+            Ok(Err(why)) => {
+                run.not_measured.insert(NOT_VERIFIED.into(), why);
+            }
             Err(error) => {
                 run.not_measured.insert(laxity_run::SCHEDULE.into(), reason(&error));
             }

@@ -1,19 +1,18 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
-use super::Settings;
 use super::placing::{Placed, Placing};
-use crate::analysis::Charges;
-use crate::commands::DEPLOY_DIRECTORY;
+use super::{Settings, TriedScheduler};
+use crate::analysis::{Charges, Kernel};
 use crate::deploy;
 use crate::interrupt;
 use crate::places::{ByLoad, Choice, Configured, Finder, Same, Wanted, drop_same};
 use crate::progress::Steps;
-use crate::simulation::{NamedScheduler, check_capacity};
+use crate::simulation::check_capacity;
 use laxity_model::{
-    CpuList, Diagnostic, Failure, OutputDirectory, Platform, PolicyScheduler, PriorityRule, Result,
-    Scheduler, Scope, TaskKind, TaskSet, Utilization, scheduler_of,
+    AnyScheduler, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, Platform, PolicyScheduler, Result,
+    Scope, TaskKind, TaskSet, Utilization, scheduler_of,
 };
-use laxity_run::{Capabilities, Cell, Confinement, KernelLimits, Plan, PlanOptions};
+use laxity_run::{BudgetMargin, Capabilities, Cell, Confinement, KernelLimits, Plan, PlanOptions};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -22,7 +21,7 @@ pub struct Part {
     /// Index of the set.
     pub set: usize,
     /// The scheduler.
-    pub scheduler: NamedScheduler,
+    pub scheduler: TriedScheduler,
     /// Where its tasks go.
     pub placed: Option<Placed>,
     /// What is run, or why nothing is.
@@ -49,8 +48,8 @@ impl Configured for Part {
         self.set
     }
 
-    fn scheduler(&self) -> &NamedScheduler {
-        &self.scheduler
+    fn configuration(&self) -> &str {
+        &self.scheduler.name
     }
 
     fn placed(&mut self) -> Option<&mut Placed> {
@@ -66,15 +65,7 @@ pub fn parts(
     capabilities: &Capabilities,
     interrupt: &'static AtomicBool,
 ) -> Result<(Vec<Part>, Vec<Same>)> {
-    let planner = Planner {
-        settings,
-        capabilities,
-        machine: laxity_run::online_cpus()?,
-        limits: KernelLimits::read(),
-        seen: settings.platform_of_demand()?,
-        charges: settings.analyse.clone().unwrap_or_default(),
-        interrupt,
-    };
+    let planner = Planner::of(settings, capabilities, interrupt)?;
     let mut steps = Steps::new(sets.len(), settings.quiet);
     let mut parts = Vec::new();
     for (index, set) in sets.iter().enumerate() {
@@ -87,15 +78,33 @@ pub fn parts(
     Ok((parts, same))
 }
 
-impl Planner<'_> {
+impl<'a> Planner<'a> {
+    fn of(
+        settings: &'a Settings,
+        capabilities: &'a Capabilities,
+        interrupt: &'static AtomicBool,
+    ) -> Result<Self> {
+        Ok(Planner {
+            settings,
+            capabilities,
+            machine: laxity_run::online_cpus()?,
+            limits: KernelLimits::read(&settings.platform.cpus()),
+            seen: settings.platform_of_demand()?,
+            charges: settings.analyse.clone().unwrap_or_else(|| {
+                Charges::default().beside_kernel(Kernel::running(&settings.platform.cpus(), false))
+            }),
+            interrupt,
+        })
+    }
+
     fn parts_of(&self, index: usize, set: &TaskSet) -> Vec<Part> {
         let placing = self.settings.placing(self.interrupt);
         let mut by_load = ByLoad::of(set);
-        let part = |scheduler: &NamedScheduler| {
-            let (placed, plan) = if scheduler.scheduler.policy.has_servers() {
+        let part = |scheduler: &TriedScheduler| {
+            let (placed, plan) = if scheduler.has_servers() {
                 self.planned(set, scheduler, self.placed_below_servers(set, scheduler))
             } else if let Err(why) =
-                scheduler.linux().map_or_else(|| check_capacity(set, scheduler, &placing), |_| Ok(()))
+                scheduler.policy().map_or(Ok(()), |own| check_capacity(set, own, &placing))
             {
                 (None, Err(why))
             } else {
@@ -109,7 +118,7 @@ impl Planner<'_> {
     fn planned(
         &self,
         set: &TaskSet,
-        scheduler: &NamedScheduler,
+        scheduler: &TriedScheduler,
         placed: Result<Placed>,
     ) -> (Option<Placed>, Result<Plan>) {
         match placed {
@@ -122,7 +131,7 @@ impl Planner<'_> {
     }
 
     /// Where amp-rm's tasks go: what it would refuse is not run.
-    fn placed_below_servers(&self, set: &TaskSet, scheduler: &NamedScheduler) -> Result<Placed> {
+    fn placed_below_servers(&self, set: &TaskSet, scheduler: &TriedScheduler) -> Result<Placed> {
         let (method, below) = &self.settings.below;
         let method = scheduler.placement.and_then(Choice::named).unwrap_or(*method);
         let placing = Placing { method, ..self.settings.placing(self.interrupt) };
@@ -133,7 +142,7 @@ impl Planner<'_> {
         placing.place_below(set, below, self.settings.limit.clone(), (&[], false))
     }
 
-    fn finder(&self, scheduler: &NamedScheduler) -> Finder<'_> {
+    fn finder(&self, scheduler: &TriedScheduler) -> Finder<'_> {
         let settings = self.settings;
         let how = (scheduler.placement.unwrap_or(settings.placement), settings.fit);
         Finder {
@@ -152,7 +161,7 @@ impl Planner<'_> {
     fn placed_and_planned(
         &self,
         set: &TaskSet,
-        scheduler: &NamedScheduler,
+        scheduler: &TriedScheduler,
         by_load: &mut ByLoad<'_>,
     ) -> (Option<Placed>, Result<Plan>) {
         let finder = self.finder(scheduler);
@@ -160,8 +169,8 @@ impl Planner<'_> {
             set,
             name: scheduler_of(&scheduler.name).0,
             scheduler: scheduler.analysed(),
-            scope: scheduler.scheduler.scope,
-            dedicated: scheduler.linux().is_none() && scheduler.scheduler.policy.dedicates_a_core(),
+            scope: scheduler.scope(),
+            dedicated: scheduler.dedicates_a_core(),
         };
         let own = by_load.places(&finder, wanted.scope, wanted.dedicated);
         let takes = |cpus: &CpuList, tasks: &[usize]| self.takes(set, scheduler, cpus, tasks);
@@ -180,9 +189,9 @@ impl Planner<'_> {
     }
 
     /// Whether these tasks can be planned in a cell. What the machine lacks is no matter of places.
-    fn takes(&self, set: &TaskSet, scheduler: &NamedScheduler, cpus: &CpuList, tasks: &[usize]) -> bool {
+    fn takes(&self, set: &TaskSet, scheduler: &TriedScheduler, cpus: &CpuList, tasks: &[usize]) -> bool {
         let cell = Cell { cpus: cpus.clone(), tasks: tasks.to_vec(), memory_nodes: CpuList::default() };
-        let plan = self.plan_cells(set, scheduler, &[cell]);
+        let plan = self.plan_cells(set, scheduler, &[cell], self.settings.budget_margin);
         !plan.is_err_and(|why| why.failure == Failure::Usage)
     }
 
@@ -191,16 +200,16 @@ impl Planner<'_> {
         &self,
         finder: &Finder<'_>,
         wanted: Wanted<'_>,
-        scheduler: &NamedScheduler,
+        scheduler: &TriedScheduler,
     ) -> Option<(Placed, Plan)> {
         let is_admitted = match scheduler.linux() {
-            Some(linux) => linux.rule == PriorityRule::EarliestDeadlineFirst,
+            Some(linux) => linux.has_reservations(),
             None => self.capabilities.sched_ext.is_ok(),
         };
         if !is_admitted || wanted.scope == Scope::Global || self.settings.limit.is_some() {
             return None;
         }
-        let (runtime, period) = self.limits_of(scheduler).share()?;
+        let (runtime, period) = self.limit_of(scheduler)?;
         let limit = Some(Utilization::ratio(runtime, period));
         let finder = Finder { limit, ..finder.clone() };
         let mut own = finder.by_load(wanted.set, wanted.scope, wanted.dedicated).ok()?;
@@ -209,10 +218,19 @@ impl Planner<'_> {
         Some((own, plan))
     }
 
+    /// The share of every core that admission leaves to real-time tasks under the scheduler.
+    fn limit_of(&self, scheduler: &TriedScheduler) -> Option<(u64, u64)> {
+        let limits = self.limits_of(scheduler);
+        match scheduler.linux() {
+            Some(_) => limits.is_limited().then(|| (limits.admitted_q20(), 1 << 20)),
+            None => limits.share(),
+        }
+    }
+
     /// What real-time tasks may have of every core under the scheduler.
-    fn limits_of(&self, scheduler: &NamedScheduler) -> KernelLimits {
+    fn limits_of(&self, scheduler: &TriedScheduler) -> KernelLimits {
         let platform = &self.settings.platform;
-        if !scheduler.scheduler.policy.has_servers() {
+        if !scheduler.has_servers() {
             return self.limits;
         }
         let servers = &self.settings.policy.servers;
@@ -221,23 +239,29 @@ impl Planner<'_> {
         beside.min_by_key(|limits| limits.rt_runtime_us).unwrap_or(self.limits)
     }
 
-    fn plan(&self, set: &TaskSet, scheduler: &NamedScheduler, placed: &Placed) -> Result<Plan> {
-        self.plan_cells(set, scheduler, &placed.cells)
+    fn plan(&self, set: &TaskSet, scheduler: &TriedScheduler, placed: &Placed) -> Result<Plan> {
+        self.plan_cells(set, scheduler, &placed.cells, self.settings.budget_margin)
     }
 
-    fn plan_cells(&self, set: &TaskSet, scheduler: &NamedScheduler, cells: &[Cell]) -> Result<Plan> {
+    fn plan_cells(
+        &self,
+        set: &TaskSet,
+        scheduler: &TriedScheduler,
+        cells: &[Cell],
+        budget_margin: BudgetMargin,
+    ) -> Result<Plan> {
         let settings = self.settings;
         let options = PlanOptions {
             duration: settings.duration,
             grace: settings.grace,
             on_miss: settings.on_miss,
             busy: settings.busy,
-            budget_margin: settings.budget_margin,
+            budget_margin,
             seed: settings.seed,
         };
-        let mut plan = match scheduler.linux() {
-            Some(linux) => self.plan_of_linux(set, linux, cells, options)?,
-            None => self.plan_of_policy(set, scheduler.scheduler, cells, options)?,
+        let mut plan = match &scheduler.scheduler {
+            AnyScheduler::Linux(linux) => self.plan_of_linux(set, linux, cells, options)?,
+            AnyScheduler::Policy(own) => self.plan_of_policy(set, *own, cells, options)?,
         };
         if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
             plan.notes.push("best-effort tasks are not run".into());
@@ -248,15 +272,15 @@ impl Planner<'_> {
     fn plan_of_linux(
         &self,
         set: &TaskSet,
-        scheduler: Scheduler,
+        scheduler: &LinuxScheduler,
         cells: &[Cell],
         options: PlanOptions,
     ) -> Result<Plan> {
-        let mut plan = laxity_run::plan(set, scheduler, cells, &self.machine, self.limits, options)?;
+        let mut plan = laxity_run::plan(set, scheduler.clone(), cells, &self.machine, self.limits, options)?;
         let whole_machine = plan.confinement == Confinement::WholeMachine;
-        self.capabilities.scheduler(scheduler, whole_machine).map_err(Diagnostic::environment)?;
+        self.capabilities.scheduler(scheduler.clone(), whole_machine).map_err(Diagnostic::environment)?;
         if plan.confinement == Confinement::Cpusets
-            && scheduler.rule != PriorityRule::EarliestDeadlineFirst
+            && !scheduler.has_reservations()
             && let Err(why) = &self.capabilities.cpusets
         {
             plan.confinement = Confinement::AffinityMasks;
@@ -285,6 +309,21 @@ impl Planner<'_> {
             &settings.policy,
         )
     }
+}
+
+/// Why a part cannot be run with this much more than the WCET for a budget, if it cannot.
+pub fn refused(
+    settings: &Settings,
+    capabilities: &Capabilities,
+    set: &TaskSet,
+    part: &Part,
+    margin: Duration,
+    interrupt: &'static AtomicBool,
+) -> Option<String> {
+    let planner = Planner::of(settings, capabilities, interrupt).ok()?;
+    let margin = BudgetMargin::Fixed { share_ppm: 0, least: margin };
+    let plan = planner.plan_cells(set, &part.scheduler, &part.placed.as_ref()?.cells, margin);
+    plan.err().map(|refused| refused.message)
 }
 
 /// One set under one scheduler: its name and set, and why there is nothing to run, if so.
@@ -326,14 +365,24 @@ impl Deployment {
     /// Writes into the results directory `path` what it takes to deploy each set under the scheduler of this name.
     pub fn write(&self, path: &Path, sets: &[TaskSet], scheduler: &str) -> Result<()> {
         let machine = laxity_run::online_cpus()?;
-        let host = deploy::Host { hierarchy: self.capabilities.cpusets.as_ref().ok(), machine: &machine };
+        let host = deploy::Host {
+            hierarchy: self.capabilities.cpusets.as_ref().ok(),
+            machine: &machine,
+            interrupt_threads: deploy::has_interrupt_threads(Path::new("/")),
+        };
+        let mut plans = Vec::new();
         for part in self.parts.iter().filter(|part| part.scheduler.name == scheduler) {
-            let (Ok(plan), Some(linux)) = (&part.plan, part.scheduler.linux()) else { continue };
-            let folder = OutputDirectory::open(path)?.subdirectory(DEPLOY_DIRECTORY)?;
-            for file in deploy::files(&sets[part.set], linux, plan, &host) {
-                folder.write(&file.name, file.text.as_bytes())?;
-            }
+            let Ok(plan) = &part.plan else { continue };
+            let description = match &part.scheduler.scheduler {
+                AnyScheduler::Linux(linux) => linux.description(),
+                AnyScheduler::Policy(own) => own.description(),
+            };
+            let named = deploy::Named { name: &part.scheduler.name, description: &description };
+            plans.push(deploy::plan_of(&sets[part.set], named, plan, &host));
         }
-        Ok(())
+        match plans.is_empty() {
+            true => Ok(()),
+            false => deploy::write(path, &plans),
+        }
     }
 }

@@ -78,6 +78,7 @@ mod tests {
             jobs: vec![],
             status: percent.map_or(interrupted, |_| RunStatus::Completed),
             not_measured: BTreeMap::new(),
+            overruns: None,
             notes: vec![],
             counters: BTreeMap::new(),
             records: None,

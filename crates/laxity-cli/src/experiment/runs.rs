@@ -71,6 +71,7 @@ pub fn planned_runs(
             not_measured: BTreeMap::new(),
             notes: Vec::new(),
             kernel_counters: BTreeMap::new(),
+            overruns: None,
             job_count: None,
             schedule: None,
             disturbance: None,
@@ -103,7 +104,7 @@ pub fn manifest(sets: &[TaskSet], settings: &Settings, workload: &Workload, runs
     if settings.busy > 0 {
         own.insert("busy".to_owned(), settings.busy.to_string());
     }
-    if settings.schedulers.iter().any(|scheduler| scheduler.linux().is_none()) {
+    if settings.schedulers.iter().any(|scheduler| scheduler.policy().is_some()) {
         own.extend(policy_options(settings));
     }
     let calibration = workload.calibration(sets);

@@ -8,14 +8,16 @@
 
 use super::of_equal_speed;
 use laxity_kernel::schedule::{
-    JobTimes, Member, Origin, Schedule, ThreadJobs, convert, verify, verify_kept, with_jobs,
+    Charges, JobTimes, Member, Origin, Schedule, ThreadJobs, convert, verify, verify_kept, with_jobs,
 };
-use laxity_model::{Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet};
-use laxity_oracle::{About, Activity, BudgetMode, Cause, Definition, Verdict};
+use laxity_model::{
+    AnyScheduler, Arrival, Diagnostic, Duration, Platform, Result, Task, TaskSet, scheduler_of,
+};
+use laxity_oracle::{About, Activity, BudgetMode, Cause, Causes, Definition, Evidence, Verdict, causes};
 use laxity_run::{Pacing, Plan, PlannedTask, Policy, RunRecords};
 use laxity_trace::{
-    Event, Host, Job, Kept, KernelActivity, Manifest, Outcome, RuleRecord, Run, RunStatus, ScheduleRecord,
-    SpanRecord, VerificationRecord, create_events, write_activities,
+    Event, Host, Job, Kept, KernelActivity, Manifest, MissCause, Outcome, RuleRecord, Run, RunStatus,
+    ScheduleRecord, SpanRecord, VerificationRecord, create_events, write_activities,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,20 +28,22 @@ const WORDS_MOST: usize = 20;
 /// The number that a policy's host gives to what is job 0: before it a thread has done an empty job.
 const FIRST_JOB: u32 = 1;
 
-/// Makes the schedule of a run from its records, has it verified, and writes events and activities into the results
-/// directory; what goes into the manifest, and the verdict.
+/// Makes the schedule of a run from its records, has it verified, finds out why jobs of the run missed, and writes events and
+/// activities into the results directory; what goes into the manifest with the verdict, or why there is no verdict: laxity has
+/// no definition of the scheduler.
 ///
 /// # Errors
 ///
-/// What the file system refuses; a run that has no definition.
+/// What the file system refuses; a run that does not say enough for a definition.
 pub fn keep(
     directory: &Path,
-    run: &Run,
+    run: &mut Run,
     set: &TaskSet,
     plan: &Plan,
-    platform: &Platform,
+    machine: &Taken<'_>,
     records: &RunRecords,
-) -> Result<ScheduleRecord> {
+) -> Result<std::result::Result<ScheduleRecord, String>> {
+    let platform = machine.platform;
     let told = told(set, plan)?;
     let origin = origin(run, set, plan, platform, records);
     let schedule = match plan.attachment {
@@ -52,10 +56,79 @@ pub fn keep(
         budgets: budgets(plan),
         batching: batches(plan),
     };
+    write(directory, run.id, &schedule)?;
+    if let Some(why) = undefined(run) {
+        return Ok(Err(why.to_owned()));
+    }
     let definition = terms.definition(run, platform, schedule.end_ns)?;
     let verdict = verify(&definition, &schedule);
-    write(directory, run.id, &schedule)?;
-    Ok(record(&terms, &schedule, &verdict, records))
+    let why =
+        why_missed(run, set, plan, &definition.with_on_miss(plan.on_miss), &schedule, (records, machine));
+    let mut record = record(&terms, &schedule, &verdict, records);
+    run.jobs.iter_mut().zip(why.of_jobs).for_each(|(job, cause)| job.cause = cause);
+    (record.causes, record.budgets_used_up) = (true, why.budgets);
+    Ok(Ok(record))
+}
+
+/// The machine of a run, as far as the causes of misses depend on it.
+pub struct Taken<'a> {
+    /// Its CPUs.
+    pub platform: &'a Platform,
+    /// It is a virtual machine, whose host can take the CPU away.
+    pub is_virtual: bool,
+    /// Demands are work, which takes longer where caches are cold.
+    pub demand_is_work: bool,
+}
+
+/// Why jobs of the run missed their deadlines.
+fn why_missed(
+    run: &Run,
+    set: &TaskSet,
+    plan: &Plan,
+    definition: &Definition,
+    schedule: &Schedule,
+    (records, machine): (&RunRecords, &Taken<'_>),
+) -> Causes {
+    let charges = Charges::of(&records.recorded);
+    let tid = |task: u32| {
+        let of = |&&(position, _): &&(usize, u32)| {
+            plan.tasks.get(position).is_some_and(|planned| u32::try_from(planned.id) == Ok(task))
+        };
+        records.threads.iter().find(of).map(|&(_, tid)| tid)
+    };
+    let absolute = |ns: u64| records.t0_ns.saturating_add(ns);
+    let charged =
+        |task: u32, (from, to): (u64, u64)| charges.within(tid(task)?, (absolute(from), absolute(to)));
+    let wcets: Vec<u64> = set.tasks().iter().map(|task| task.wcet.as_ns()).collect();
+    let mut budgets = vec![None; wcets.len()];
+    for planned in &plan.tasks {
+        budgets[planned.id] = match planned.policy {
+            Policy::Deadline { runtime, .. } | Policy::Ext { runtime, .. } => Some(runtime.as_ns()),
+            _ => None,
+        };
+    }
+    causes(&Evidence {
+        definition,
+        jobs: &run.jobs,
+        events: &schedule.events,
+        activities: &schedule.activities,
+        end_ns: schedule.end_ns,
+        horizon_ns: run.horizon().as_ns(),
+        wcets_ns: &wcets,
+        budgets_ns: &budgets,
+        charged_ns: &charged,
+        skipped_without_number: plan.attachment.is_none(),
+        demand_is_work: machine.demand_is_work,
+        taken: if machine.is_virtual { MissCause::Steal } else { MissCause::Interrupt },
+    })
+}
+
+/// Why nothing can be said of a run's schedule; nothing where its scheduler has a definition.
+fn undefined(run: &Run) -> Option<&'static str> {
+    match scheduler_of(&run.scheduler).0.parse() {
+        Ok(AnyScheduler::Linux(linux)) => linux.undefined(),
+        _ => None,
+    }
 }
 
 /// The tasks whose jobs a policy sees when their threads wake up, whatever it was before: later than they were due, and so
@@ -84,10 +157,8 @@ fn thread_jobs(run: &Run, plan: &Plan, records: &RunRecords) -> Vec<ThreadJobs> 
         let task = plan.tasks.get(position).and_then(|planned| u32::try_from(planned.id).ok());
         // A release that was skipped is none: the events number the jobs that there were.
         let own = run.jobs.iter().filter(|job| Some(job.task) == task && job.outcome != Outcome::Skipped);
-        let deadline_rel_ns = plan.tasks.get(position).and_then(|planned| match planned.policy {
-            Policy::Deadline { deadline, .. } => Some(deadline.as_ns()),
-            _ => None,
-        });
+        let reservation = plan.tasks.get(position).and_then(|planned| planned.policy.reservation());
+        let deadline_rel_ns = reservation.map(|reservation| reservation.deadline.as_ns());
         ThreadJobs { tid, deadline_rel_ns, jobs: own.map(times).collect() }
     };
     records.threads.iter().map(of_thread).collect()
@@ -228,6 +299,8 @@ fn record(terms: &Terms, schedule: &Schedule, verdict: &Verdict, records: &RunRe
         windows: windows.map(|(name, measured)| (name.to_owned(), span(measured))).collect(),
         verification: verification(verdict),
         notes: records.notes.iter().chain(&schedule.notes).cloned().collect(),
+        causes: false,
+        budgets_used_up: Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::class_of;
 use super::kept::{self, RunOverheads};
 use super::recording::{Probes, record_during};
-use crate::simulation::NamedScheduler;
+use crate::experiment::TriedScheduler;
 use laxity_model::{OutputDirectory, Result};
 use laxity_overheads::{Class, Groups, Options, Recorded, Recorder, Summary};
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ pub struct Subject<'a> {
     /// Number of the run.
     pub run: u32,
     /// Its scheduler.
-    pub scheduler: &'a NamedScheduler,
+    pub scheduler: &'a TriedScheduler,
     /// Name of the task set.
     pub set: &'a str,
     /// Its real-time tasks.
@@ -68,7 +68,7 @@ impl Measuring {
     }
 
     fn keep(&self, directory: &Path, subject: &Subject<'_>, recorded: Recorded) -> Result<()> {
-        let class = class_of(subject.scheduler);
+        let class = class_of(&subject.scheduler.scheduler);
         let overheads = RunOverheads {
             run: subject.run,
             scheduler: subject.scheduler.name.clone(),

@@ -11,15 +11,15 @@ pub use kept::{RunOverheads, costs_files, read, samples_path, text, write_costs}
 pub use measured::{Measuring, Subject};
 pub use recording::{Probes, record_during};
 
-use crate::simulation::NamedScheduler;
-use laxity_model::PriorityRule;
+use laxity_model::{AnyScheduler, LinuxScheduler};
 use laxity_overheads::Class;
 
 /// The scheduling class whose threads a scheduler's tasks are.
-pub fn class_of(scheduler: &NamedScheduler) -> Class {
-    match scheduler.linux().map(|linux| linux.rule) {
-        None => Class::Ext,
-        Some(PriorityRule::EarliestDeadlineFirst) => Class::Deadline,
-        Some(_) => Class::FixedPriority,
+pub fn class_of(scheduler: &AnyScheduler) -> Class {
+    match scheduler {
+        AnyScheduler::Policy(_) | AnyScheduler::Linux(LinuxScheduler::Foreign(_)) => Class::Ext,
+        AnyScheduler::Linux(LinuxScheduler::Fair(_)) => Class::Other,
+        AnyScheduler::Linux(linux) if linux.has_reservations() => Class::Deadline,
+        AnyScheduler::Linux(_) => Class::FixedPriority,
     }
 }

@@ -6,18 +6,21 @@
 //!    only the integer program knows, goes before heuristics that were not named and a search; of those, the places count that leave
 //!    the most room below the deadlines.
 //! 3. So no set is less proven than in its places by load, and where nothing is proven those show what fails.
-//! 4. By load means by density where a deadline is below its period. A density that is too high proves nothing: where tests judge, U
+//! 4. What is proven beside the kernel's servers for background threads goes before what is proven only where no such thread starves.
+//! 5. By load means by density where a deadline is below its period. A density that is too high proves nothing: where tests judge, U
 //!    is tried after it.
-//! 5. What has to hold besides (the kernel's admission) is asked of each cell together with the test.
-//! 6. amp-rm's tasks go where its own admission puts them ([`Placing::place_below`]).
+//! 6. What has to hold besides (the kernel's admission) is asked of each cell together with the test.
+//! 7. amp-rm's tasks go where its own admission puts them ([`Placing::place_below`]).
 
 mod admission;
 mod choice;
+mod configuration;
 mod same;
 mod search;
 
 pub use crate::analysis::FitAnswer;
 pub use choice::Choice;
+pub use configuration::{configurations, taken_apart};
 pub use same::{Configured, Same, drop_same, same_option};
 pub use search::{TASKS_MAX, search};
 
@@ -125,7 +128,11 @@ impl<'a> Finder<'a> {
             seen: placing.platform,
             charges: (charges, placing.platform),
             servers: &NO_SERVERS,
-            asked: Asked { work: Work::steps(TRIAL_WORK).unless(interrupt), ..Asked::of(Guarantee::Hard) },
+            asked: Asked {
+                work: Work::steps(TRIAL_WORK).unless(interrupt),
+                beside: charges.beside(),
+                ..Asked::of(Guarantee::Hard)
+            },
             guarantees: &GUARANTEES,
             takes: None,
         }
@@ -167,37 +174,11 @@ impl Finder<'_> {
         let Some(scheduler) = wanted.scheduler else {
             return by_load.map(|placed| with(placed, unknown(wanted)));
         };
-        let named = self.choice.named().filter(|method| !method.may_solve());
         for &guarantee in self.guarantees {
-            if let Some(placed) = named.and_then(|method| self.by(method, guarantee, wanted, scheduler)) {
-                return Ok(match guarantee {
-                    Guarantee::Hard => placed,
-                    Guarantee::Soft => with(placed, soft_only(self.choice, wanted)),
-                });
-            }
-            let proven = |placed: &&Placed| {
-                self.all_taken(placed) && self.proves(wanted, scheduler, placed, guarantee)
-            };
-            if let Some(placed) = by_load.as_ref().ok().filter(proven) {
-                let note = named.map(|method| by_load_after_all(method, wanted, placed));
-                return Ok(note.map_or(placed.clone(), |note| with(placed.clone(), note)));
-            }
-            if named.is_some() {
-                continue;
-            }
-            if let Some(better) = self.another(guarantee, wanted, scheduler) {
-                return match self.choice {
-                    Choice::Auto => {
-                        let proves = |own: &Placed| self.proves(wanted, scheduler, own, guarantee);
-                        let why = match by_load.as_ref().is_ok_and(proves) {
-                            true => "the kernel does not admit those of least load",
-                            false => "the places of least load are not proven",
-                        };
-                        let note = instead(&better, guarantee, wanted, why);
-                        Ok(with(better, note))
-                    }
-                    Choice::Method(_) => by_load.map(|own| with(own, advice(&better, wanted))),
-                };
+            for finder in self.beside_each() {
+                if let Some(found) = finder.proven((wanted, scheduler), guarantee, &by_load) {
+                    return Ok(found);
+                }
             }
         }
         by_load.map(|placed| match self.is_interrupted() {
@@ -207,6 +188,54 @@ impl Finder<'_> {
                 with(placed, note)
             }
         })
+    }
+
+    /// The same beside all that the kernel takes, and where no background thread starves.
+    fn beside_each(&self) -> Vec<Self> {
+        let beside = self.asked.beside;
+        let mut besides = vec![beside, beside.without_servers()];
+        besides.dedup();
+        let finder = |beside| Finder { asked: Asked { beside, ..self.asked }, ..self.clone() };
+        besides.into_iter().map(finder).collect()
+    }
+
+    /// The places in which the set has a guarantee; with advice instead, where they are by another method than the one that was
+    /// asked for.
+    fn proven(
+        &self,
+        (wanted, scheduler): (Wanted<'_>, Analysed),
+        guarantee: Guarantee,
+        by_load: &Result<Placed>,
+    ) -> Option<Placed> {
+        let named = self.choice.named().filter(|method| !method.may_solve());
+        if let Some(placed) = named.and_then(|method| self.by(method, guarantee, wanted, scheduler)) {
+            return Some(match guarantee {
+                Guarantee::Hard => placed,
+                Guarantee::Soft => with(placed, soft_only(self.choice, wanted)),
+            });
+        }
+        let own = by_load.as_ref().ok();
+        let is_proven =
+            |placed: &&Placed| self.all_taken(placed) && self.proves(wanted, scheduler, placed, guarantee);
+        if let Some(placed) = own.filter(is_proven) {
+            let note = named.map(|method| by_load_after_all(method, wanted, placed));
+            return Some(note.map_or(placed.clone(), |note| with(placed.clone(), note)));
+        }
+        if named.is_some() {
+            return None;
+        }
+        let better = self.another(guarantee, wanted, scheduler)?;
+        match self.choice {
+            Choice::Auto => {
+                let why = match own.is_some_and(|own| self.proves(wanted, scheduler, own, guarantee)) {
+                    true => "the kernel does not admit those of least load",
+                    false => "the places of least load are not proven",
+                };
+                let note = instead(&better, guarantee, wanted, why);
+                Some(with(better, note))
+            }
+            Choice::Method(_) => own.map(|own| with(own.clone(), advice(&better, wanted))),
+        }
     }
 
     fn is_interrupted(&self) -> bool {

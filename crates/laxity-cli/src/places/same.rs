@@ -1,7 +1,6 @@
 //! Configurations that differ by their placements only, and come out with the same places: they are one.
 
 use crate::experiment::Placed;
-use crate::simulation::NamedScheduler;
 use laxity_model::scheduler_of;
 use laxity_run::Cell;
 
@@ -31,8 +30,8 @@ pub fn same_option(same: &[Same]) -> Option<(String, String)> {
 pub trait Configured {
     /// Index of the set.
     fn set(&self) -> usize;
-    /// The configuration.
-    fn scheduler(&self) -> &NamedScheduler;
+    /// Name of the configuration.
+    fn configuration(&self) -> &str;
     /// Where the tasks of the set go, if they do.
     fn placed(&mut self) -> Option<&mut Placed>;
 }
@@ -43,31 +42,30 @@ type CellsBySet = Vec<(usize, Vec<Cell>)>;
 /// Drops the configurations whose tasks have, in every set, the places that they have under an earlier one of the same scheduler; which
 /// ones.
 pub fn drop_same(parts: &mut Vec<impl Configured>) -> Vec<Same> {
-    let mut all: Vec<(NamedScheduler, Option<CellsBySet>)> = Vec::new();
-    if parts.iter().all(|part| part.scheduler().placement.is_none()) {
+    let mut all: Vec<(String, Option<CellsBySet>)> = Vec::new();
+    if parts.iter().all(|part| scheduler_of(part.configuration()).1.is_none()) {
         return Vec::new();
     }
     for part in parts.iter_mut() {
-        let (set, scheduler) = (part.set(), part.scheduler().clone());
+        let (set, name) = (part.set(), part.configuration().to_owned());
         let cells = part.placed().map(|placed| (set, placed.cells.clone()));
-        match all.iter_mut().find(|(other, _)| *other == scheduler) {
+        match all.iter_mut().find(|(other, _)| *other == name) {
             Some((_, places)) => *places = places.take().zip(cells).map(|(of, one)| [of, vec![one]].concat()),
-            None => all.push((scheduler, cells.map(|one| vec![one]))),
+            None => all.push((name, cells.map(|one| vec![one]))),
         }
     }
     let mut same: Vec<Same> = Vec::new();
-    for (at, (scheduler, places)) in all.iter().enumerate() {
-        let base = |one: &NamedScheduler| scheduler_of(&one.name).0.to_owned();
-        let first = all[..at]
-            .iter()
-            .find(|(other, of)| base(other) == base(scheduler) && of.is_some() && of == places);
-        if let Some((other, _)) = first {
-            same.push(Same { name: scheduler.name.clone(), kept: other.name.clone() });
+    for (at, (name, places)) in all.iter().enumerate() {
+        let is_same = |(other, of): &&(String, Option<CellsBySet>)| {
+            scheduler_of(other).0 == scheduler_of(name).0 && of.is_some() && of == places
+        };
+        if let Some((other, _)) = all[..at].iter().find(is_same) {
+            same.push(Same { name: name.clone(), kept: other.clone() });
         }
     }
-    parts.retain(|part| !same.iter().any(|same| same.name == part.scheduler().name));
+    parts.retain(|part| !same.iter().any(|same| same.name == part.configuration()));
     for part in parts.iter_mut() {
-        let own = |one: &&Same| one.kept == part.scheduler().name;
+        let own = |one: &&Same| one.kept == part.configuration();
         let notes: Vec<String> =
             same.iter().filter(own).map(|same| format!("{} has the same places", same.name)).collect();
         if let Some(placed) = part.placed() {

@@ -2,7 +2,8 @@
 
 use super::{Found, Limits, NotFound, Parameters, Question};
 use crate::analysis::answer::VerdictAnswer;
-use laxity_model::{PriorityRule, Utilization};
+use laxity_analysis::scheduler::Analysed;
+use laxity_model::PriorityRule;
 use laxity_run::TASK_PRIORITY_MAX;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -180,7 +181,7 @@ impl SettingsAnswer {
 fn limit(limits: Limits, rule: PriorityRule) -> u64 {
     match rule {
         PriorityRule::EarliestDeadlineFirst => limits.deadline_q20(),
-        _ => limits.share_q20(),
+        _ => limits.fifo_q20(),
     }
 }
 
@@ -190,8 +191,7 @@ fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
          and ends are part of it"
             .to_owned(),
     ];
-    let charged =
-        question.charges.of(laxity_analysis::scheduler::Analysed::Linux(found.scheduler), question.platform);
+    let charged = question.charges.of(Analysed::Linux(found.scheduler), question.platform);
     if charged.is_none() {
         all.push("scheduling, interrupts and cold caches cost nothing (--overheads counts them)".into());
     }
@@ -203,9 +203,6 @@ fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
                     .into(),
             );
         }
-        all.push(
-            "no ordinary thread is starved on these CPUs: the kernel's server for them would run with a deadline of its own".into(),
-        );
         let constrained = found.settings.iter().any(
             |setting| matches!(setting.parameters, Parameters::Reservation(one) if one.deadline < one.period),
         );
@@ -219,13 +216,10 @@ fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
             "no other thread of these CPUs has as high a priority, kernel threads of interrupts among them"
                 .into(),
         );
-        if let Some((runtime, period)) = question.limits.share {
-            all.push(format!(
-                "the kernel does not stop SCHED_FIFO: it may where it takes more than {:.3} of a second",
-                Utilization::ratio(runtime, period)
-            ));
-        }
     }
+    let most = found.cells.iter().map(|cell| cell.cpus.len()).max().unwrap_or(1);
+    let processors = u32::try_from(most).unwrap_or(u32::MAX);
+    all.extend(question.charges.assumptions(Analysed::Linux(found.scheduler), processors));
     all
 }
 

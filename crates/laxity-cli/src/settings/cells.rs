@@ -219,7 +219,7 @@ impl Inside<'_> {
 
     /// Whether there is room for the tasks in what the kernel leaves to real-time threads.
     fn is_within_share(&self) -> bool {
-        let Some((runtime, period)) = self.cells.limits.share else { return true };
+        let Some((runtime, period)) = self.cells.limits.fifo_share() else { return true };
         let mut load = LoadSum::new();
         (0..self.numbers.len())
             .map(|at| self.task(at))

@@ -16,16 +16,18 @@ pub use limits::Limits;
 
 use crate::analysis::answer::{VerdictAnswer, VerdictName};
 use crate::analysis::{Charges, Failed, PlacedSet, both_verdicts};
+use crate::deploy;
 use crate::experiment::Placed;
 use cells::{Cells, Chosen, Inside, judged_as};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::settings::Reservation;
 use laxity_analysis::{Guarantee, SporadicTask, Work};
+use laxity_deploy::{DeployPlan, Scheduling};
 use laxity_model::{
     CpuList, Duration, Platform, PriorityRule, Result, Scheduler, Scope, ServerSizes, TaskSet,
 };
 use laxity_place::Method;
-use laxity_run::Cell;
+use laxity_run::{Cell, Confinement, TASK_PRIORITY_MAX};
 use laxity_trace::PlacementRecord;
 use order::Order;
 use std::sync::atomic::AtomicBool;
@@ -93,9 +95,52 @@ pub struct NotFound {
     pub reason: String,
 }
 
+impl Found {
+    /// What is found, as one plan for the threads of a machine.
+    pub fn deployed(&self, set: &TaskSet, host: &deploy::Host<'_>) -> DeployPlan {
+        let cell = |cell: &FoundCell| Cell {
+            cpus: cell.cpus.clone(),
+            tasks: cell.tasks.clone(),
+            memory_nodes: CpuList::default(),
+        };
+        let cells: Vec<Cell> = self.cells.iter().map(cell).collect();
+        let confinement = match &cells[..] {
+            [one] if one.cpus == *host.machine => Confinement::WholeMachine,
+            _ if self.scheduler.rule == PriorityRule::EarliestDeadlineFirst => Confinement::Cpusets,
+            _ => Confinement::AffinityMasks,
+        };
+        let asked = |setting: &Setting| deploy::Asked {
+            id: setting.task,
+            flags: vec![laxity_deploy::Flag::ResetOnFork],
+            scheduling: match setting.parameters {
+                Parameters::Level(level) => Scheduling::Fifo {
+                    priority: TASK_PRIORITY_MAX.saturating_sub(u32::try_from(level).unwrap_or(u32::MAX)),
+                },
+                Parameters::Reservation(Reservation { runtime, deadline, period }) => {
+                    Scheduling::Deadline(laxity_deploy::Reservation {
+                        runtime_ns: runtime,
+                        deadline_ns: deadline,
+                        period_ns: period,
+                    })
+                }
+            },
+            cpus: setting.cpus.clone(),
+            cell: cells.iter().position(|cell| cell.tasks.contains(&setting.task)).unwrap_or_default(),
+        };
+        let description = self.scheduler.description();
+        let named = deploy::Named { name: self.scheduler.name(), description: &description };
+        let threads = self.settings.iter().map(asked).collect();
+        DeployPlan {
+            notes: self.notes.clone(),
+            ..deploy::assembled(set, named, &cells, confinement, threads, host)
+        }
+    }
+}
+
 impl Question<'_> {
     fn asked(&self) -> Asked {
-        Asked { guarantee: Guarantee::Hard, test: None, work: Work::steps(self.work).unless(self.interrupt) }
+        let work = Work::steps(self.work).unless(self.interrupt);
+        Asked { work, beside: self.charges.beside(), ..Asked::of(Guarantee::Hard) }
     }
 
     /// What can be set under a scheduler.
@@ -257,7 +302,7 @@ impl Question<'_> {
             numbers: ids.iter().map(|id| cells.numbers[id]).collect(),
         };
         let edf = cells.scheduler.rule == PriorityRule::EarliestDeadlineFirst;
-        let limit = if edf { self.limits.deadline_q20() } else { self.limits.share_q20() };
+        let limit = if edf { self.limits.deadline_q20() } else { self.limits.fifo_q20() };
         let limit = limit.saturating_mul(processors.into());
         let needed: u64 = (0..ids.len()).map(|at| inside.least_bandwidth_q20(at)).sum();
         if needed > limit {

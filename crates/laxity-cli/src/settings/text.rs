@@ -73,7 +73,7 @@ fn of_cell(answer: &Answer, settings: &SettingsAnswer, cell: &CellSettings) -> S
     let whose = if settings.tasks.iter().any(|task| task.runtime_ns.is_some()) {
         format!("{}: sched_rt_runtime_us less the servers", answer.kernel.whose)
     } else {
-        format!("{}: sched_rt_runtime_us", answer.kernel.whose)
+        format!("{}: SCHED_FIFO", answer.kernel.whose)
     };
     format!(
         "CPUs {}: {what} {:.4} of {:.4} ({whose})\n",

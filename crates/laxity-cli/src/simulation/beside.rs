@@ -128,6 +128,7 @@ fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -
         jobs: Vec::new(),
         // What the kernel did is none of the simulator's.
         kernel_counters: BTreeMap::new(),
+        overruns: None,
         job_count: None,
         schedule: None,
         disturbance: None,

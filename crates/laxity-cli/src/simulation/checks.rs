@@ -1,8 +1,8 @@
 //! What is wrong with a simulation before anything is simulated.
 
-use super::{NamedScheduler, Settings};
+use super::Settings;
 use crate::experiment::{self, BYTES_PER_JOB, Placing, check_priorities, check_real_time};
-use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, Result, TaskSet};
+use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, PolicyScheduler, Result, TaskSet};
 use laxity_place::Overload;
 
 /// Jobs of a task are numbered with 32 bits, and with 31 in files.
@@ -12,7 +12,7 @@ const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
 pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     for set in sets {
         check_real_time(set)?;
-        check_priorities(set, &settings.schedulers)?;
+        check_priorities(set, &settings.tried())?;
         check_ticks(set, settings)?;
         for (_, task) in set.real_time() {
             let jobs = settings.duration.as_ns().div_ceil(task.period().as_ns());
@@ -86,8 +86,7 @@ fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
 }
 
 /// Refuses a set that no scheduler of this scope could keep up with, unless overload is asked for.
-pub fn check_capacity(set: &TaskSet, scheduler: &NamedScheduler, placing: &Placing<'_>) -> Result<()> {
-    let policy = scheduler.scheduler;
+pub fn check_capacity(set: &TaskSet, policy: PolicyScheduler, placing: &Placing<'_>) -> Result<()> {
     let capacity = if policy.scope == laxity_model::Scope::Global && policy.policy.dedicates_a_core() {
         match placing.capacity(policy.scope, true) {
             Ok(capacity) => capacity,

@@ -26,7 +26,7 @@ pub use named::NamedScheduler;
 use crate::analysis::Charges;
 use crate::arguments::changes;
 use crate::experiment::{
-    Below, Common, Placed, Placing, check_prospects, named_load, placement_of_all, reason,
+    Below, Common, Placed, Placing, TriedScheduler, check_prospects, named_load, placement_of_all, reason,
 };
 use crate::places::{self, ByLoad, Choice, Configured, Finder, Same, drop_same, same_option};
 use crate::{interrupt, output};
@@ -99,7 +99,7 @@ impl Settings {
             repeat: self.repeat,
             seed: self.seed,
             demand: self.demand,
-            placement: placement_of_all(&self.schedulers, (self.placement, self.amp_rm)),
+            placement: placement_of_all(&self.tried(), (self.placement, self.amp_rm)),
             fit: self.fit,
             overload: self.overload,
             ilp_time_limit: self.ilp_time_limit,
@@ -108,6 +108,11 @@ impl Settings {
 }
 
 impl Settings {
+    /// The schedulers, as if they were run.
+    fn tried(&self) -> Vec<TriedScheduler> {
+        self.schedulers.iter().cloned().map(TriedScheduler::from).collect()
+    }
+
     /// How the scheduler's tasks are placed and what is promised to them, if that goes by its servers: amp-rm's, unless they are to be
     /// placed by load.
     fn below(&self, scheduler: &NamedScheduler) -> Option<(Method, Below)> {
@@ -143,7 +148,7 @@ impl Settings {
         if let Some((method, below)) = self.below(scheduler) {
             return self.place_below(set, (self.placing(method, interrupt), &below));
         }
-        check_capacity(set, scheduler, &finder.placing)?;
+        check_capacity(set, scheduler.scheduler, &finder.placing)?;
         let wanted = places::Wanted {
             set,
             name: scheduler_of(&scheduler.name).0,
@@ -261,8 +266,8 @@ impl Configured for Part<'_> {
         self.index
     }
 
-    fn scheduler(&self) -> &NamedScheduler {
-        self.scheduler
+    fn configuration(&self) -> &str {
+        &self.scheduler.name
     }
 
     fn placed(&mut self) -> Option<&mut Placed> {

@@ -1,10 +1,8 @@
 //! A scheduler under the name by which the user asked for it.
 
-use crate::places::Choice;
+use crate::places::{Choice, configurations, taken_apart};
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::{
-    Diagnostic, Platform, PolicyScheduler, Result, Scheduler, Scope, configuration_of, scheduler_of,
-};
+use laxity_model::{AnyScheduler, Diagnostic, Platform, PolicyScheduler, Result, Scheduler, scheduler_of};
 use std::fmt;
 use std::str::FromStr;
 
@@ -38,17 +36,15 @@ impl NamedScheduler {
 
     /// A configuration for each of these placements, where there is anything to place and it has none of its own.
     pub fn placed_by(&self, placements: &[Choice], platform: &Platform) -> Vec<NamedScheduler> {
-        let scope = self.scheduler.scope;
-        let nothing_to_place = scope == Scope::Global || platform.cells(scope).len() == 1;
-        if nothing_to_place || self.placement.is_some() || placements.len() < 2 {
-            return vec![self.clone()];
-        }
-        let by = |&choice: &Choice| NamedScheduler {
-            name: configuration_of(&self.name, &choice.to_string()),
-            placement: Some(choice),
-            ..self.clone()
-        };
-        placements.iter().map(by).collect()
+        let of = |(name, placement)| NamedScheduler { name, placement, ..self.clone() };
+        configurations(&self.name, (self.scheduler.scope, self.placement), placements, platform)
+            .map(of)
+            .collect()
+    }
+
+    /// What it is, whether or not it is simulated.
+    pub fn any(&self) -> AnyScheduler {
+        self.linux().map_or(AnyScheduler::Policy(self.scheduler), |linux| AnyScheduler::Linux(linux.into()))
     }
 }
 
@@ -63,12 +59,8 @@ impl FromStr for NamedScheduler {
 
     fn from_str(text: &str) -> Result<Self> {
         if let (scheduler, Some(placement)) = scheduler_of(text.trim()) {
-            let (scheduler, choice): (NamedScheduler, Choice) = (scheduler.parse()?, placement.parse()?);
-            if scheduler.scheduler.scope == Scope::Global {
-                return Err(Diagnostic::usage(format!("`{text}`: {scheduler} is global: nothing is placed"))
-                    .hint(format!("write {scheduler}, or choose a partitioned or clustered scheduler")));
-            }
-            let name = configuration_of(&scheduler.name, &choice.to_string());
+            let scheduler: NamedScheduler = scheduler.parse()?;
+            let (name, choice) = taken_apart((&scheduler.name, placement), scheduler.scheduler.scope)?;
             return Ok(NamedScheduler { name, placement: Some(choice), ..scheduler });
         }
         if let Ok(linux) = text.parse::<Scheduler>() {

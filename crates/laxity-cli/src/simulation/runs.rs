@@ -39,6 +39,7 @@ pub fn run(
         not_measured: not_simulated(&settings.mechanics),
         notes: settings.mechanics.notes(&settings.platform),
         kernel_counters: BTreeMap::new(),
+        overruns: None,
         job_count: None,
         schedule: None,
         disturbance: None,

@@ -1,9 +1,11 @@
-//! The schedule of a run to look at: as text, as a Gantt chart, in Perfetto.
+//! The schedule of a run to look at: as text, as a Gantt chart, in Perfetto, in a browser.
 
 use crate::output;
-use laxity_model::{Diagnostic, Duration, Existing, Result, ShownPath as _, TaskSet, check_writable};
-use laxity_report::timeline::{FirstMiss, default_window, gantt, perfetto, text};
-use laxity_trace::EventsReader;
+use laxity_model::{
+    Diagnostic, Duration, Existing, Result, ShownPath as _, TaskSet, check_writable, write_file,
+};
+use laxity_report::timeline::{Fates, FirstMiss, default_window, gantt, html, perfetto, text};
+use laxity_trace::{Event, EventsReader};
 use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -26,7 +28,9 @@ pub struct Views {
     pub to: Option<Duration>,
     /// A file for Perfetto.
     pub perfetto: Option<PathBuf>,
-    /// Whether that file is replaced if it is there already.
+    /// A page to zoom in.
+    pub html: Option<PathBuf>,
+    /// Whether those files are replaced if they are there already.
     pub replace: bool,
 }
 
@@ -34,18 +38,34 @@ pub struct Views {
 pub struct Shown<'a> {
     /// What it is called where several are shown.
     pub heading: Option<String>,
+    /// What the page is called: its scheduler.
+    pub title: &'a str,
     /// Its tasks.
     pub set: &'a TaskSet,
     /// CPUs `0..cpus` have a row each.
     pub cpus: u32,
     /// Its events.
     pub events: &'a EventsReader,
+    /// Which of its jobs missed, where its table of jobs says so.
+    pub fates: Option<Fates>,
+}
+
+impl Shown<'_> {
+    fn all_events(&self) -> impl Iterator<Item = Result<Event>> {
+        Fates::agree(self.fates.as_ref(), self.events.events())
+    }
 }
 
 impl Views {
     /// Whether there is anything to show.
     pub fn any(&self) -> bool {
-        self.text || self.gantt || self.perfetto.is_some()
+        self.text || self.gantt || self.files().next().is_some()
+    }
+
+    /// The files, each of which has one schedule, and their options.
+    fn files(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let both = [("--perfetto", &self.perfetto), ("--html", &self.html)];
+        both.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)))
     }
 
     /// Refuses a window that is none, and one file for several runs.
@@ -56,21 +76,25 @@ impl Views {
             return Err(Diagnostic::usage(format!("--from {from} --to {to}: the window is empty"))
                 .hint("let it end after it begins"));
         }
-        if (self.from.is_some() || self.to.is_some()) && !self.gantt && !self.text {
-            return Err(Diagnostic::usage("--from and --to say which part of --gantt or --text is shown")
-                .hint("add --gantt or --text"));
+        let windowed = self.gantt || self.text || self.html.is_some();
+        if (self.from.is_some() || self.to.is_some()) && !windowed {
+            return Err(Diagnostic::usage(
+                "--from and --to say which part of --gantt, --text or --html is shown",
+            )
+            .hint("add --gantt, --text or --html FILE"));
         }
-        if let Some(file) = &self.perfetto {
+        for (option, file) in self.files() {
             check_writable(file, Existing::forced(self.replace))?;
-        }
-        if let Some(file) = &self.perfetto
-            && runs != 1
-        {
-            return Err(Diagnostic::usage(format!(
-                "--perfetto {}: a trace has one run, but there are {runs}",
-                file.shown()
-            ))
-            .hint("choose one set, one scheduler and no --repeat; or keep them all (--events --out DIR), then `laxity report DIR --run N --perfetto FILE`"));
+            if runs != 1 {
+                return Err(Diagnostic::usage(format!(
+                    "{option} {}: it has one run, but there are {runs}",
+                    file.shown()
+                ))
+                .hint(format!(
+                    "choose one set, one scheduler and no --repeat; or keep them all (--events --out DIR), then \
+                     `laxity report DIR --run N {option} FILE`"
+                )));
+            }
         }
         Ok(())
     }
@@ -90,20 +114,36 @@ impl Views {
             perfetto::write_file(
                 shown.set,
                 shown.cpus,
-                shown.events.events(),
+                shown.all_events(),
                 path,
                 Existing::forced(self.replace),
             )?;
             output::note(format_args!("perfetto: {} (open it in https://ui.perfetto.dev)", path.shown()));
         }
+        if let Some(path) = &self.html {
+            let options = html::HtmlOptions {
+                window: self.window(),
+                missed: shown.fates.as_ref().map(Fates::missed),
+                another_window: Some("Another with --from and --to.".to_owned()),
+                ..html::HtmlOptions::new("schedule", shown.title)
+            };
+            let page = html::page(shown.set, shown.cpus, shown.all_events(), &options)?;
+            write_file(path, page.as_bytes(), Existing::forced(self.replace))?;
+            output::note(format_args!("schedule: {}", path.shown()));
+        }
         Ok(())
+    }
+
+    /// From `--from` to `--to`, or to where the schedule ends.
+    fn window(&self) -> (u64, u64) {
+        (self.from.map_or(0, Duration::as_ns), self.to.map_or(u64::MAX, Duration::as_ns))
     }
 
     fn chart(&self, shown: &Shown<'_>) -> Result<String> {
         let (from, to) = match (self.from, self.to) {
             (Some(from), Some(to)) => (from.as_ns(), to.as_ns()),
             (from, to) => {
-                let (begin, end) = default_window(shown.set, FirstMiss::find(shown.events.events())?);
+                let (begin, end) = default_window(shown.set, FirstMiss::find(shown.all_events())?);
                 let from_ns = from.map_or(begin, Duration::as_ns);
                 let length = end.saturating_sub(begin);
                 match to.map(Duration::as_ns) {
@@ -122,15 +162,16 @@ impl Views {
             unicode: terminal,
             color: output::colors(&std::io::stdout()),
         };
-        gantt::draw(shown.set, shown.events.events(), &options)
+        gantt::draw(shown.set, shown.all_events(), &options)
     }
 
     fn lines(&self, shown: &Shown<'_>) -> Result<()> {
-        let window = (self.from.map_or(0, Duration::as_ns), self.to.map_or(u64::MAX, Duration::as_ns));
+        let window = self.window();
         let options =
             text::TextOptions { from_ns: window.0, to_ns: window.1, ..text::TextOptions::default() };
         let mut piece = String::new();
-        for line in text::lines(shown.set, shown.events.between(window.0, window.1), options) {
+        let events = Fates::agree(shown.fates.as_ref(), shown.events.between(window.0, window.1));
+        for line in text::lines(shown.set, events, options) {
             piece += &line?;
             piece.push('\n');
             if piece.len() > PIECE {

@@ -140,7 +140,7 @@ fn measure_one(
 }
 
 fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Settings> {
-    let schedulers = vec![cell.scheduler.scheduler.clone()];
+    let schedulers = vec![cell.scheduler.scheduler.clone().into()];
     let platform = some_of_this_machine(cell.cpus)?;
     let plain =
         Settings::plain(schedulers, conditions.duration, "ilp".parse()?, platform, cell.folder(folder));

@@ -4,18 +4,12 @@ use super::cpus_of;
 use crate::host::Host;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict};
-use laxity_run::KernelLimits;
+use laxity_run::{EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits};
 
 const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
 const PERIOD: &str = "/proc/sys/kernel/sched_rt_period_us";
 const PERIOD_MIN: &str = "/proc/sys/kernel/sched_deadline_period_min_us";
 const PERIOD_MAX: &str = "/proc/sys/kernel/sched_deadline_period_max_us";
-
-/// The first Linux whose fair server stands in for the throttling of SCHED_FIFO ("sched/rt: Remove default bandwidth
-/// control"), but for groups of real-time tasks.
-const FAIR_SERVER_SINCE: (u32, u32) = (6, 12);
-/// The first Linux with a server for sched_ext.
-const EXT_SERVER_SINCE: (u32, u32) = (7, 0);
 
 pub const CHECKS: &[Check] = &[
     Check {
@@ -79,7 +73,7 @@ fn limit(host: &Host) -> Result<(KernelLimits, Vec<Evidence>), Unseen> {
     let (runtime, period) = (host.text(RUNTIME)?, host.text(PERIOD)?);
     runtime.parsed::<i64>()?;
     period.parsed::<i64>()?;
-    Ok((KernelLimits::read_under(host.root()), vec![runtime.evidence(), period.evidence()]))
+    Ok((KernelLimits::read_under(host.root(), host.cpus()), vec![runtime.evidence(), period.evidence()]))
 }
 
 fn rt_throttling(host: &Host) -> Judged {
@@ -162,7 +156,7 @@ fn deadline_periods(host: &Host) -> Judged {
     let (min, max) = (host.text(PERIOD_MIN)?, host.text(PERIOD_MAX)?);
     min.parsed::<u64>()?;
     max.parsed::<u64>()?;
-    let (here, usual) = (KernelLimits::read_under(host.root()), KernelLimits::default());
+    let (here, usual) = (KernelLimits::read_under(host.root(), host.cpus()), KernelLimits::default());
     let evidence = vec![min.evidence(), max.evidence()];
     let (mut fix, mut undo) = (Vec::new(), Vec::new());
     let mut write = |file: &str, wanted: u64, now: u64| {

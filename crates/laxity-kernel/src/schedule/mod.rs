@@ -9,6 +9,7 @@
 //! 3. Of the kernel's own classes [`observe`] records what threads do; [`with_jobs`] puts the jobs in, as the threads know them.
 //! 4. [`verify`] puts it before the oracles. Nothing but an interval of the run itself excuses a deviation.
 
+mod charges;
 mod clocks;
 mod convert;
 mod cpus;
@@ -21,6 +22,7 @@ mod telling;
 mod tests;
 mod windows;
 
+pub use charges::Charges;
 pub use convert::{Member, Origin, Schedule, convert};
 pub use jobs::{JobTimes, ThreadJobs, with_jobs};
 pub use observer::{Observer, Watched, observe};

@@ -33,6 +33,7 @@ fn run(scheduler: &str, bins: &[(&str, &[&str])]) -> Run {
         placement: Some(record).filter(|record| !record.bins.is_empty()),
         not_measured: Default::default(),
         kernel_counters: Default::default(),
+        overruns: None,
         job_count: None,
         schedule: None,
         disturbance: None,

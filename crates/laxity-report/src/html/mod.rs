@@ -1,5 +1,6 @@
 //! One self-contained HTML page: no font, no image, nothing loaded from anywhere, and no script but that of schedules.
 
+mod heat;
 mod method;
 mod schedules;
 mod sections;
@@ -18,6 +19,9 @@ use serde::Serialize;
 
 /// Images beyond this many bytes are left to their files, so that a page of hundreds of runs still opens.
 const EMBEDDED_BYTES_MOST: usize = 4_000_000;
+
+/// Reasons and caveats beside the answer have room for so many letters each, before they are folded.
+const FIRST_CHARS_MOST: usize = 320;
 
 /// The sections of more sets than this are closed at first.
 const SETS_OPEN_MOST: usize = 3;
@@ -58,7 +62,7 @@ struct PlotView {
 struct Budget(usize);
 
 impl Budget {
-    fn views(&mut self, plots: &[Plot]) -> Vec<PlotView> {
+    fn views<'p>(&mut self, plots: impl IntoIterator<Item = &'p Plot>) -> Vec<PlotView> {
         let view = |plot: &Plot| {
             let fits = plot.svg.len() <= self.0;
             if fits {
@@ -71,7 +75,7 @@ impl Budget {
                 svg: fits.then(|| plot.svg.clone()),
             }
         };
-        plots.iter().map(view).collect()
+        plots.into_iter().map(view).collect()
     }
 }
 
@@ -81,8 +85,36 @@ struct Answer {
     eyebrow: &'static str,
     headline: String,
     runner_up: Option<String>,
-    reasons: Vec<String>,
-    caveats: Vec<String>,
+    reasons: Items,
+    caveats: Items,
+}
+
+/// Sentences, as many as the first screen has room for, and the others.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Items {
+    first: Vec<String>,
+    rest: Vec<String>,
+}
+
+impl Items {
+    fn of(items: &[String]) -> Items {
+        let mut room = FIRST_CHARS_MOST;
+        let fits = |item: &&String| {
+            let length = item.chars().count();
+            let fits = length <= room;
+            room = room.saturating_sub(length);
+            fits
+        };
+        let first = items.iter().take_while(fits).count().max(1).min(items.len());
+        let (first, rest) = items.split_at(first);
+        // One sentence that is folded takes as much room as if it were not.
+        match rest {
+            [last] if last.chars().count() < FIRST_CHARS_MOST / 3 => {
+                Items { first: items.to_vec(), rest: vec![] }
+            }
+            _ => Items { first: first.to_vec(), rest: rest.to_vec() },
+        }
+    }
 }
 
 /// A name and what it is.
@@ -110,9 +142,12 @@ struct Page<'r> {
     nav: Vec<Anchor>,
     answer: Answer,
     reading: Vec<Block>,
+    to_set: Vec<TableView>,
+    heat: Option<heat::HeatView>,
     glance: TableView,
     worst: Option<TableView>,
     no_misses: &'static str,
+    causes: Option<TableView>,
     beside: Option<TableView>,
     caches: Option<TableView>,
     background: Option<TableView>,
@@ -167,9 +202,15 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         nav: nav(report),
         answer: answer(report),
         reading: report.reading.as_deref().map(blocks).unwrap_or_default(),
+        to_set: crate::what_to_set::tables(&report.to_set).into_iter().map(TableView::of).collect(),
+        heat: match study.sets.len() {
+            1 => heat::of_tasks(study, 0, &report.recommendation),
+            _ => heat::of_sets(study, &report.recommendation),
+        },
         glance: TableView::of(evidence_tables::glance(study, &all, &report.recommendation)),
         worst,
         no_misses: evidence_tables::no_misses(study),
+        causes: crate::causes::table(study, &report.causes).map(TableView::of),
         beside: crate::beside::table(study, &report.beside).map(TableView::of),
         caches: crate::caches::table(study).map(TableView::of),
         background: crate::background::table(study).map(TableView::of),
@@ -222,6 +263,7 @@ fn title(report: &Report<'_>) -> String {
 
 fn nav(report: &Report<'_>) -> Vec<Anchor> {
     let entries = [
+        ("what-to-set", "What to set", !report.to_set.is_empty() || !report.deploy.is_empty()),
         ("reading", "Reading", report.reading.is_some()),
         ("evidence", "Evidence", true),
         ("noise", "Noise", report.study.results.runs.iter().any(|run| run.disturbance.is_some())),
@@ -229,7 +271,6 @@ fn nav(report: &Report<'_>) -> Vec<Anchor> {
         ("beside", "Simulated", !report.beside.is_empty()),
         ("caches", "Caches", !report.study.summary.caches.is_empty()),
         ("background", "Background", !report.study.summary.background.is_empty()),
-        ("deploy", "Deploy", !report.deploy.is_empty()),
         ("table-4", "Table 4", true),
         ("plots", "Distributions", report.layout.grid),
         ("sets", "Task sets", true),
@@ -256,6 +297,7 @@ fn answer(report: &Report<'_>) -> Answer {
         Strength::Nothing => ("none", "No recommendation"),
     };
     let headline = match recommendation.strength() {
+        Strength::Nothing if !report.study.anything_was_run() => "Nothing was run".to_owned(),
         Strength::Nothing => "No configuration ran to its end".to_owned(),
         _ => format!("{}{over_all}", recommendation.headline(str::to_owned)),
     };
@@ -266,8 +308,8 @@ fn answer(report: &Report<'_>) -> Answer {
         eyebrow,
         headline,
         runner_up,
-        reasons: recommendation.reasons.clone(),
-        caveats: recommendation.caveats.clone(),
+        reasons: Items::of(&recommendation.reasons),
+        caveats: Items::of(&recommendation.caveats),
     }
 }
 
@@ -339,6 +381,21 @@ mod tests {
         let html = |text| words(text).to_string();
         assert_eq!(html("task `<a>` & b"), "task <code>&lt;a&gt;</code> &amp; b");
         assert_eq!(html("one ` alone"), "one ` alone");
+    }
+
+    #[test]
+    fn long_reasons_are_folded_and_none_is_lost() {
+        let items = |lengths: &[usize]| {
+            let all: Vec<String> = lengths.iter().map(|&length| "x".repeat(length)).collect();
+            let Items { first, rest } = Items::of(&all);
+            assert_eq!([first.clone(), rest.clone()].concat(), all);
+            (first.len(), rest.len())
+        };
+        assert_eq!(items(&[]), (0, 0));
+        assert_eq!(items(&[900]), (1, 0));
+        assert_eq!(items(&[100, 200, 30]), (3, 0), "a short last one is not worth a fold");
+        assert_eq!(items(&[100, 200, 30, 40]), (2, 2));
+        assert_eq!(items(&[900, 1, 1]), (1, 2));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The section "Schedules": what ran where and when, of the runs whose events were kept.
 
 use crate::study::Study;
+use crate::timeline::Fates;
 use crate::timeline::html::{HtmlOptions, fragment};
 use laxity_model::Result;
 use laxity_trace::{Kept, Run, runs_with_events};
@@ -9,8 +10,9 @@ use std::path::Path;
 /// Schedules of more runs than this are left to Perfetto and `events/`.
 const SCHEDULES_MOST: usize = 8;
 
-/// All schedules of a page together have at most so many intervals, so that the page opens.
-const SEGMENTS_MOST: usize = 200_000;
+/// All schedules of a page together have at most so many intervals, so that the page
+/// opens: their numbers take some ten bytes each, and are decoded when the schedule is looked at.
+const SEGMENTS_MOST: usize = 1_000_000;
 
 /// Schedules, ready to stand on a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -36,12 +38,14 @@ impl Schedules {
             let (Some(set), Some(reader)) = (set, kept.open_events(run.id)?) else { continue };
             let several = if study.sets.len() > 1 { format!(" on {}", set.name()) } else { String::new() };
             let title = format!("{}{several}, repetition {}:", run.scheduler, run.repetition + 1);
+            let fates = Fates::of(run);
             let options = HtmlOptions {
+                missed: fates.as_ref().map(Fates::missed),
                 segments_most: SEGMENTS_MOST / shown,
                 another_window: Some("All of it is in the run's events, which Perfetto shows.".to_owned()),
                 ..HtmlOptions::new(format!("run-{}", run.id), title)
             };
-            html += &fragment(set, cpus(study), reader.events(), &options)?;
+            html += &fragment(set, cpus(study), Fates::agree(fates.as_ref(), reader.events()), &options)?;
         }
         Ok(Schedules { html, left_out: runs.len() - shown })
     }

@@ -1,8 +1,8 @@
 //! The section of one task set: answer, tables, plots, placements.
 
-use super::{Budget, PlotView, TableView};
+use super::{Budget, PlotView, TableView, heat};
 use crate::cells::Cell;
-use crate::plot::Plot;
+use crate::plot::{self, Plot};
 use crate::study::{Study, common_working_set, tasks_of, utilization_of};
 use crate::table::{Column, Field, Table, Tone};
 use crate::{Recommendation, Report, evidence_tables, inflation, number};
@@ -17,6 +17,7 @@ pub(super) struct SetPage {
     origin: Option<String>,
     recommendation: Option<String>,
     glance: Option<TableView>,
+    heat: Option<heat::HeatView>,
     worst: Option<TableView>,
     plots: Vec<PlotView>,
     alone: Option<TableView>,
@@ -62,11 +63,12 @@ pub(super) fn set_pages(report: &Report<'_>, plots: &[Vec<Plot>], budget: &mut B
             origin: origin(study, index),
             recommendation: several.then_some(answer),
             glance: several.then(|| TableView::of(evidence_tables::glance(study, &[index], own))),
+            heat: several.then(|| heat::of_tasks(study, index, own)).flatten(),
             worst: several
                 .then(|| evidence_tables::worst_tasks(study, &[index], evidence_tables::WORST_TASKS_MOST))
                 .flatten()
                 .map(TableView::of),
-            plots: budget.views(plots.get(index).map_or(&[], Vec::as_slice)),
+            plots: budget.views(plots.get(index).into_iter().flatten().filter(|plot| !is_heat_map(plot))),
             alone: evidence_tables::alone(study, index).map(TableView::of),
             inflation: inflation::table(study, index).map(TableView::of),
             placements: placements(study, index),
@@ -152,6 +154,11 @@ fn placement_view(placement: &PlacementRecord, schedulers: &[&str]) -> Placement
         bins: placement.bins.iter().map(bin).collect(),
         notes: placement.notes.clone(),
     }
+}
+
+/// The page has the map of misses as a table; its image is among the files only.
+fn is_heat_map(plot: &&Plot) -> bool {
+    plot.stem.ends_with(plot::MISSES_STEM)
 }
 
 /// What is best on each set, or on each cell of a grid.

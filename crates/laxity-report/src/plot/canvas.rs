@@ -32,6 +32,18 @@ pub(super) fn text_width(text: &str, size: i32) -> i32 {
     i32::try_from(width).unwrap_or(i32::MAX / 64)
 }
 
+/// The lines of words that fit a width (page pixels) at this size; a word that is longer has a line of its own.
+pub(super) fn wrapped(words: &str, size: i32, room: i32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if text_width(&format!("{line} {word}"), size) <= room => *line += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// A line of text of this size (page pixels), colour and anchor.
 pub(super) fn text<'a>(size: i32, color: RGBColor, horizontal: HPos, vertical: VPos) -> TextStyle<'a> {
     // The SVG backend divides sizes by 1.24 to turn a line height into a font size.
@@ -199,6 +211,13 @@ pub(super) struct Panel<'a> {
 }
 
 impl Panel<'_> {
+    /// The title of the x axis: in the middle below the panel, so that it may be a little wider.
+    fn x_title_lines(&self, area: &Area<'_>) -> Vec<String> {
+        let width = area.dim_in_pixel().0 / SCALE.unsigned_abs();
+        let panel = width.saturating_sub(self.y_room + MARGIN_LEFT + MARGIN_RIGHT);
+        wrapped(self.x_title, 12, i32::try_from(panel + MARGIN_RIGHT).unwrap_or(i32::MAX))
+    }
+
     /// Axes, grid and labels on an area.
     pub(super) fn chart<'a, 'b>(
         &self,
@@ -207,12 +226,14 @@ impl Panel<'_> {
         y: Axis,
     ) -> std::result::Result<Chart<'a, 'b>, DrawingAreaErrorKind<std::io::Error>> {
         let heading_room = if self.heading.is_empty() { 8 } else { 24 };
+        let x_title = self.x_title_lines(area);
+        let more_lines = u32::try_from(x_title.len().saturating_sub(1)).unwrap_or(0);
         let mut chart = ChartBuilder::on(area)
             .margin_top(upx(heading_room))
-            .margin_right(upx(18))
+            .margin_right(upx(MARGIN_RIGHT))
             .margin_bottom(upx(6))
-            .margin_left(upx(8))
-            .x_label_area_size(upx(40))
+            .margin_left(upx(MARGIN_LEFT))
+            .x_label_area_size(upx(40 + TITLE_LINE * more_lines))
             .y_label_area_size(upx(self.y_room))
             .build_cartesian_2d(x, y)?;
         chart
@@ -222,9 +243,18 @@ impl Panel<'_> {
             .label_style(text(11, INK, HPos::Center, VPos::Center))
             .axis_desc_style(text(12, INK, HPos::Center, VPos::Center))
             .set_all_tick_mark_size(upx(4))
-            .x_desc(self.x_title)
+            .x_desc(if more_lines == 0 { self.x_title } else { "" })
             .y_desc(self.y_title)
             .draw()?;
+        if more_lines > 0 {
+            let (across, down) = chart.plotting_area().get_pixel_range();
+            let style = text(12, INK, HPos::Center, VPos::Center);
+            let middle = (across.start + across.end) / 2 - area.get_base_pixel().0;
+            for (line, words) in (0u32..).zip(&x_title) {
+                let y = down.end - area.get_base_pixel().1 + px(33) + px_of(TITLE_LINE * line);
+                area.draw_text(words, &style, (middle, y))?;
+            }
+        }
         if !self.heading.is_empty() {
             let (left, _) = chart.plotting_area().get_pixel_range();
             let base = area.get_base_pixel();
@@ -233,6 +263,15 @@ impl Panel<'_> {
         }
         Ok(chart)
     }
+}
+
+/// Room beside a panel and between the lines of its title, in page pixels.
+const MARGIN_RIGHT: u32 = 18;
+const MARGIN_LEFT: u32 = 8;
+const TITLE_LINE: u32 = 14;
+
+fn px_of(size: u32) -> i32 {
+    px(i32::try_from(size).unwrap_or(0))
 }
 
 /// Gives the SVG its size on the page, a name for screen readers, and drops what is the default anyway. Texts in it are as

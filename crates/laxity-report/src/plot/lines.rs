@@ -2,7 +2,7 @@
 //! Figures 7.1 to 7.3).
 
 use super::axis::Axis;
-use super::canvas::{Area, Drawn, LegendEntry, Page, Panel, draw_line, draw_marker, px, text, text_width};
+use super::canvas::{Area, Drawn, LegendEntry, Page, Panel, draw_line, draw_marker, px, text, wrapped};
 use super::style::{GREY, SeriesStyle, series_style};
 use laxity_model::{Result, Scheduler};
 use plotters::style::RGBColor;
@@ -73,7 +73,7 @@ pub(crate) fn lines_svg(figure: &LinesFigure) -> Result<String> {
     let legend: Vec<LegendEntry> = entries
         .map(|(_, (label, style))| LegendEntry { label: label.clone(), style: *style, line: true })
         .collect();
-    let notes: Vec<String> = figure.notes.iter().flat_map(|note| wrapped(note)).collect();
+    let notes: Vec<String> = figure.notes.iter().flat_map(|note| note_lines(note)).collect();
     let notes_height = NOTE_LINE * i32::try_from(notes.len()).unwrap_or(0) + i32::from(!notes.is_empty()) * 8;
     let page = Page {
         title: &figure.title,
@@ -99,18 +99,8 @@ pub(crate) fn lines_svg(figure: &LinesFigure) -> Result<String> {
 }
 
 /// The lines of a note that fit the page.
-fn wrapped(note: &str) -> Vec<String> {
-    let room = i32::try_from(WIDTH).unwrap_or(0) - 24;
-    let mut lines: Vec<String> = Vec::new();
-    for word in note.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if text_width(&format!("{line} {word}"), NOTE_SIZE) <= room => {
-                *line += &format!(" {word}")
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
+fn note_lines(note: &str) -> Vec<String> {
+    wrapped(note, NOTE_SIZE, i32::try_from(WIDTH).unwrap_or(0) - 24)
 }
 
 /// Linux's own look as in every plot; of laxity's, no two alike, and none like one of Linux's beside it. `fpp+batching` is `fpp`
@@ -179,6 +169,7 @@ fn draw_panel(area: &Area<'_>, panel: &LinesPanel, x_title: &str, styles: &[Seri
 
 #[cfg(test)]
 mod tests {
+    use super::super::canvas::text_width;
     use super::*;
 
     fn figure(values: &[&[(f64, f64)]]) -> LinesFigure {
@@ -216,8 +207,8 @@ mod tests {
         let svg = lines_svg(&noted).expect("draws");
         assert_eq!(svg.matches("assumption").count(), 40);
         assert!(svg.contains("short") && svg.matches("<text").count() > plain.matches("<text").count() + 3);
-        assert!(wrapped(&noted.notes[0]).iter().all(|line| text_width(line, NOTE_SIZE) <= 1036));
-        assert_eq!(wrapped(" \n"), Vec::<String>::new());
+        assert!(note_lines(&noted.notes[0]).iter().all(|line| text_width(line, NOTE_SIZE) <= 1036));
+        assert_eq!(note_lines(" \n"), Vec::<String>::new());
     }
 
     #[test]

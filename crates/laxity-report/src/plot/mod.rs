@@ -26,7 +26,10 @@ use rows::{MissCell, Series, Spread};
 use style::{SeriesStyle, series_style};
 
 /// Rows in charts that show tasks one by one; of larger sets the worst are shown.
-const TASKS_SHOWN_MOST: usize = 24;
+pub(crate) const TASKS_SHOWN_MOST: usize = 24;
+
+/// How the names of all maps of missed deadlines end.
+pub(crate) const MISSES_STEM: &str = "-misses";
 
 /// One plot: a vector image that stands for itself, titles and legend included.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,15 +235,16 @@ fn scatter_plot(study: &Study<'_>, index: usize) -> Result<Plot> {
 }
 
 /// The tasks that charts with a row per task show, in id order.
-struct ShownTasks {
-    ids: Vec<usize>,
-    names: Vec<String>,
-    note: String,
+pub(crate) struct ShownTasks {
+    pub(crate) ids: Vec<usize>,
+    pub(crate) names: Vec<String>,
+    /// Which those are, if they are not all.
+    pub(crate) note: String,
 }
 
 impl ShownTasks {
     /// All, or of a large set those with the worst response times relative to their deadlines.
-    fn of(study: &Study<'_>, set: usize) -> ShownTasks {
+    pub(crate) fn of(study: &Study<'_>, set: usize) -> ShownTasks {
         let tasks: Vec<(usize, &Task)> = study.sets[set].real_time().collect();
         let mut ids: Vec<usize> = tasks.iter().map(|(id, _)| *id).collect();
         let mut note = String::new();
@@ -303,7 +307,7 @@ fn heat_map(study: &Study<'_>, set: usize, shown: &ShownTasks) -> Result<Option<
     let title = format!("Missed deadlines by task and scheduler, {}", study.sets[set].name());
     let subtitle = "share of the task's jobs that missed, and its maximum tardiness, over all repetitions";
     Ok(Some(Plot {
-        stem: format!("{}-misses", stem(set)),
+        stem: stem(set) + MISSES_STEM,
         svg: rows::miss_heat_map(&title, subtitle, &shown.names, &columns)?,
         title,
         caption: format!("Colour is on a logarithmic scale from 0.1 % to 100 %.{}", shown.note),

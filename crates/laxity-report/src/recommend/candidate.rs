@@ -3,8 +3,9 @@
 use super::criteria::MISS_RATIO_FLOOR;
 use super::objections::{self, Objection};
 use crate::analysis::{self, Guarantee};
+use crate::causes::{self, MissCauses};
 use crate::study::{Configuration, Evidence, Measured, Study};
-use laxity_model::{PolicyScheduler, Scope, scheduler_of};
+use laxity_model::{AnyScheduler, Scope, scheduler_of};
 use laxity_trace::{Host, RunSummary};
 use std::collections::BTreeMap;
 
@@ -19,6 +20,8 @@ pub(super) struct Candidate<'s> {
     pub(super) objection: Option<Objection>,
     /// What is proven of it on all sets; nothing where it was not analysed.
     pub(super) guarantee: Option<Guarantee>,
+    /// Why it missed, where that is known.
+    pub(super) causes: Option<MissCauses>,
     /// The same jobs were simulated, and met every deadline.
     clean_when_simulated: bool,
 }
@@ -40,6 +43,7 @@ impl<'s> Candidate<'s> {
             objection: Objection::to(study, sets, configuration),
             clean_when_simulated: objections::is_clean_when_simulated(study, sets, configuration),
             guarantee: analysis::guarantee(study, sets, &configuration.scheduler),
+            causes: (evidence.counts.misses > 0).then(|| causes::of(study, sets, configuration)).flatten(),
             evidence,
         }
     }
@@ -87,7 +91,7 @@ impl<'s> Candidate<'s> {
 
 /// How far the jobs of a configuration migrate. One cluster of all cores is global scheduling by another name.
 fn scope_of(configuration: &Configuration, one_cluster: bool) -> Option<Scope> {
-    match scheduler_of(&configuration.scheduler).0.parse::<PolicyScheduler>().ok()?.scope {
+    match scheduler_of(&configuration.scheduler).0.parse::<AnyScheduler>().ok()?.scope() {
         Scope::Clustered if one_cluster => Some(Scope::Global),
         scope => Some(scope),
     }

@@ -28,6 +28,7 @@ pub(super) fn caveats(
         caveats.push(format!("It misses deadlines by itself ({}).", objection.shown.join("; ")));
     }
     caveats.extend(missed_or_not(study, winner, all));
+    caveats.extend(why_missed(winner));
     if counts.ordinary > 0 {
         caveats.push(format!(
             "{} of tasks that were refused or demoted ran in the background, without any guarantee; no other count has them.",
@@ -75,6 +76,13 @@ fn missed_or_not(study: &Study<'_>, winner: &Candidate<'_>, all: &[Candidate<'_>
             number::significant(300.0 / number::ratio(counts.jobs, 1)),
         ),
     })
+}
+
+/// Why it missed, and what would have helped.
+fn why_missed(winner: &Candidate<'_>) -> Option<String> {
+    let causes = winner.causes.as_ref().filter(|causes| !causes.causes.is_empty())?;
+    let remedy = causes.remedy().map(|remedy| format!(" {remedy}")).unwrap_or_default();
+    Some(format!("Why it missed: {}.{remedy}", causes.list()))
 }
 
 /// Why the best of several is one that missed deadlines.

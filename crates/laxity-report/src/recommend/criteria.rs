@@ -4,7 +4,7 @@ use super::candidate::Candidate;
 use crate::noise::{Layout, Prior, mean, of_count, to_count};
 use crate::number;
 use crate::study::Study;
-use laxity_model::{PolicyScheduler, scheduler_of};
+use laxity_model::{AnyScheduler, scheduler_of};
 use laxity_trace::{Counts, RunSummary};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -235,13 +235,11 @@ fn common_blocks(groups: &[Vec<&Candidate<'_>>]) -> BTreeSet<(u32, u32)> {
 
 /// The same rule in the same scope, placed in the same way: one would be the other under another name.
 pub(super) fn twins(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-    let rule = |one: &Candidate<'_>| {
+    let apart = |one: &Candidate<'_>| {
         let (scheduler, placement) = scheduler_of(&one.configuration.scheduler);
-        let scheduler = scheduler.parse::<PolicyScheduler>().ok()?;
-        Some((scheduler.rule, scheduler.policy, placement.map(str::to_owned)))
+        Some((scheduler.parse::<AnyScheduler>().ok()?, placement.map(str::to_owned)))
     };
-    rule(a).is_some()
-        && rule(a) == rule(b)
+    apart(a).zip(apart(b)).is_some_and(|((a, by), (b, other))| a.is_twin_of(&b) && by == other)
         && a.scope == b.scope
         && a.configuration.host == b.configuration.host
 }

@@ -62,8 +62,16 @@ pub(super) fn percent_of_period(laxity: f64) -> String {
     format!("{} %", number::significant(laxity * 100.0))
 }
 
-/// What would make the runner-up win, by what set it apart from the winner.
+/// What would make the runner-up win, by what set it apart from the winner, and what would have helped against its misses.
 pub(super) fn needed(candidates: &[Candidate<'_>], decision: &Decision, second: usize) -> String {
+    let apart = set_apart(candidates, decision, second);
+    match candidates[second].causes.as_ref().and_then(crate::causes::MissCauses::remedy) {
+        Some(remedy) => format!("{apart} {remedy}"),
+        None => apart,
+    }
+}
+
+fn set_apart(candidates: &[Candidate<'_>], decision: &Decision, second: usize) -> String {
     let winner = decision.winner;
     let label = |index: usize| &candidates[index].configuration.label;
     let (first, other) = (label(winner), label(second));

@@ -5,6 +5,7 @@
 //!
 //! Jobs are called `task.job` and counted from 0, as in the tables of results: `video.0` is the first job of `video`.
 
+mod fates;
 pub mod gantt;
 pub mod html;
 pub mod perfetto;
@@ -13,6 +14,7 @@ mod sample;
 pub mod text;
 mod window;
 
+pub use fates::Fates;
 pub use window::{FirstMiss, default_window};
 
 use laxity_model::TaskSet;

@@ -5,7 +5,14 @@ use laxity_report::{Report, TextStyle};
 use laxity_trace::{AnalysisRecord, ProofRecord, ProofVerdict};
 
 fn proof(verdict: ProofVerdict, test: &str) -> ProofRecord {
-    ProofRecord { verdict, test: Some(test.to_owned()), task: None, refuted: false, reason: None }
+    ProofRecord {
+        verdict,
+        test: Some(test.to_owned()),
+        task: None,
+        refuted: false,
+        reason: None,
+        proven_without: None,
+    }
 }
 
 #[test]
@@ -17,6 +24,7 @@ fn a_column_says_what_is_proven() {
         scheduler: scheduler.to_owned(),
         hard,
         soft,
+        assumptions: Vec::new(),
     };
     results.analysis = vec![
         record("p-edf", proof(ProofVerdict::Schedulable, "qpa"), proof(ProofVerdict::Schedulable, "qpa")),

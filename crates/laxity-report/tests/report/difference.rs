@@ -25,6 +25,7 @@ fn run_of(scheduler: &str, repetition: u32, late: u32, response_us: u64) -> Run 
             deadline_ns: release_ns + PERIOD_NS,
             demand_ns: None,
             warm_ns: None,
+            cause: None,
             outcome: Outcome::Completed,
             start_ns: Some(release_ns),
             finish_ns: Some(release_ns + response_ns),

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod beside;
+mod causes;
 mod difference;
 mod page;
 mod recommendation;

@@ -39,6 +39,7 @@ fn jobs(shape: Shape) -> Vec<Job> {
             deadline_ns: release_ns + PERIOD_NS,
             demand_ns: None,
             warm_ns: None,
+            cause: None,
             outcome: Outcome::Completed,
             start_ns: Some(release_ns),
             finish_ns: Some(release_ns + response),
@@ -333,6 +334,7 @@ fn refuted(scheduler: &str) -> AnalysisRecord {
         task: Some("a".into()),
         refuted,
         reason: None,
+        proven_without: None,
     };
     AnalysisRecord {
         set: 0,

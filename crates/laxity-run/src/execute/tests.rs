@@ -9,6 +9,7 @@ fn jobs(all: &[(u32, u64, u64, Option<u64>)]) -> Vec<Job> {
         deadline_ns,
         demand_ns: None,
         warm_ns: None,
+        cause: None,
         outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
         start_ns: None,
         finish_ns,

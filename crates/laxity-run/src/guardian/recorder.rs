@@ -118,9 +118,15 @@ impl Recorder {
 /// The threads of a plan for Linux's own classes, as they are watched.
 pub(super) fn watched(plan: &Plan, threads: &[(usize, i32)]) -> Watched {
     const HIGHEST: u32 = 99;
+    // DEFAULT_PRIO of Linux's include/linux/sched/prio.h.
+    const OF_NICE_0: i32 = 120;
     let inside = |policy: Policy| match policy {
-        Policy::Fifo { priority } => i32::try_from(HIGHEST.saturating_sub(priority)).unwrap_or(0),
-        _ => -1,
+        Policy::Fifo { priority } | Policy::RoundRobin { priority } => {
+            i32::try_from(HIGHEST.saturating_sub(priority)).unwrap_or(0)
+        }
+        Policy::Fair { nice, .. } => OF_NICE_0 + i32::from(nice),
+        Policy::Other | Policy::Foreign => OF_NICE_0,
+        Policy::Deadline { .. } | Policy::Reclaiming { .. } | Policy::Ext { .. } => -1,
     };
     Watched {
         tids: threads.iter().filter_map(|&(_, tid)| u32::try_from(tid).ok()).collect(),

@@ -33,7 +33,10 @@ pub(super) fn check(step: &Undo) -> Result<(), String> {
         Undo::Settle { span_ns } if *span_ns > SPAN_NS_MAX => {
             Err(format!("it says to wait {span_ns} ns, longer than any period"))
         }
-        Undo::Settle { .. } | Undo::Affinities { .. } => Ok(()),
+        // What is ended must have been started by laxity, and what is detached must be what came next: both look at that.
+        Undo::Settle { .. } | Undo::Affinities { .. } | Undo::EndProgram { .. } | Undo::Detach { .. } => {
+            Ok(())
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Cell, KernelLimits};
 use crate::sched::Policy;
-use laxity_model::{FIFO_LEVELS, LoadSum, PriorityRule, TaskSet};
+use laxity_model::{Duration, FIFO_LEVELS, LoadSum, PriorityRule, TaskSet};
 use std::cmp::Ordering;
 
 /// Highest SCHED_FIFO priority a task gets; the guardian runs above it.
@@ -13,15 +13,21 @@ const _: () = assert!((TASK_PRIORITY_MAX - TASK_PRIORITY_MIN + 1) as usize == FI
 /// SCHED_FIFO priority of the guardian.
 pub const GUARDIAN_PRIORITY: u32 = 99;
 
-/// Says so where the kernel may stop SCHED_FIFO tasks, whose misses would look like those of its priorities.
-pub(super) fn note_throttling(set: &TaskSet, cell: &Cell, limits: KernelLimits, notes: &mut Vec<String>) {
-    let Some((runtime, period)) = limits.share() else { return };
+/// Says so where the kernel stops tasks of this class (SCHED_FIFO, SCHED_RR), whose misses would look like those of its priorities.
+pub(super) fn note_throttling(
+    set: &TaskSet,
+    class: &str,
+    cell: &Cell,
+    limits: KernelLimits,
+    notes: &mut Vec<String>,
+) {
+    let Some((stopped, period)) = limits.throttled_ns() else { return };
     let mut load = LoadSum::new();
     cell.tasks.iter().for_each(|&id| load.add(set.tasks()[id].wcet, set.tasks()[id].period()));
-    if load.cmp_ratio(runtime * cell.cpus.len() as u64, period) == Ordering::Greater {
+    if load.cmp_ratio((period - stopped) * cell.cpus.len() as u64, period) == Ordering::Greater {
+        let [stopped, period] = [stopped, period].map(Duration::from_ns);
         notes.push(format!(
-            "CPUs {}: their load exceeds sched_rt_runtime_us; kernels before 6.12, or with CONFIG_RT_GROUP_SCHED, \
-             stop SCHED_FIFO for the rest of each second",
+            "CPUs {}: their load exceeds sched_rt_runtime_us; this kernel stops {class} for {stopped} of {period}",
             cell.cpus
         ));
     }

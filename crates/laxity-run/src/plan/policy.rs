@@ -125,6 +125,7 @@ pub fn plan_policy(
         on_miss: options.on_miss,
         busy: options.busy,
         bandwidth_linger: Duration::ZERO,
+        foreign: None,
         attachment: Some(attachment(scheduler, &cells, platform, limits, policy)?),
         recorded: false,
         notes: vec![format!(

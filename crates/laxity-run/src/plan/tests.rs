@@ -133,25 +133,35 @@ fn a_task_without_a_priority_is_refused_under_given_priorities() {
 
 #[test]
 fn admission_is_exact_at_the_kernels_limit() {
-    let at_limit = set(&[(95, 100)]);
     let options = PlanOptions {
         budget_margin: BudgetMargin::Fixed { share_ppm: 0, least: Duration::ZERO },
         ..options()
     };
     let scheduler = Scheduler { scope: Scope::Partitioned, rule: PriorityRule::EarliestDeadlineFirst };
-    let one = [cell("0", &[0])];
     let machine = CpuList::first(2);
-    let made =
-        plan(&at_limit, scheduler, &one, &machine, KernelLimits::default(), options).expect("exactly 95 %");
+    let plan_of = |tasks: &[(u64, u64)], limits| {
+        let us = Duration::from_us;
+        let task = |(id, &(wcet, period)): (usize, &(u64, u64))| {
+            Task::periodic(format!("t{id}"), us(wcet), us(period))
+        };
+        let set = TaskSet::new("set", tasks.iter().enumerate().map(task).collect()).expect("valid");
+        let tasks_of_cell: Vec<usize> = (0..tasks.len()).collect();
+        plan(&set, scheduler, &[cell("0", &tasks_of_cell)], &machine, limits, options)
+    };
+    // 0.95 less 0.05, as the kernel rounds each: 943719 of 2^20.
+    let linux = KernelLimits::default();
+    let made = plan_of(&[(943_719, 1 << 20)], linux).expect("exactly the limit");
     assert_eq!(made.confinement, Confinement::Cpusets);
-    let above = set(&[(95, 100), (1, 4000)]);
-    let refused = plan(&above, scheduler, &[cell("0", &[0, 1])], &machine, KernelLimits::default(), options)
-        .expect_err("above");
-    assert!(refused.message.contains("CPUs 0") && refused.message.contains("0.950"), "{refused}");
+    let refused = plan_of(&[(943_720, 1 << 20)], linux).expect_err("above");
+    assert!(refused.message.contains("CPUs 0") && refused.message.contains("0.900"), "{refused}");
+    assert!(refused.message.contains("less the fair server's 50ms in 1s"), "{refused}");
+    let without = KernelLimits { fair: KernelServer::default(), ..linux };
+    assert!(plan_of(&[(95_000, 100_000)], without).is_ok());
+    let refused = plan_of(&[(95_000, 100_000), (1_000, 4_000_000)], without).expect_err("above");
+    assert!(refused.message.contains("0.950") && !refused.message.contains("less"), "{refused}");
     // Without the kernel's limit the guardian still needs some of every CPU.
-    let unlimited = KernelLimits { rt_runtime_us: -1, ..KernelLimits::default() };
-    let both = [cell("0", &[0, 1])];
-    let refused = plan(&above, scheduler, &both, &machine, unlimited, options).expect_err("above");
+    let unlimited = KernelLimits { rt_runtime_us: -1, ..linux };
+    let refused = plan_of(&[(95_000, 100_000), (1_000, 4_000_000)], unlimited).expect_err("above");
     assert!(refused.message.contains("sets no limit"), "{refused}");
 }
 

@@ -178,6 +178,7 @@ impl TaskState {
             deadline_ns: self.deadline(),
             demand_ns: Some(self.demand),
             warm_ns: None,
+            cause: None,
             outcome: if finish.is_some() { Outcome::Completed } else { Outcome::Unfinished },
             start_ns: ran.then_some(self.start),
             finish_ns: finish,

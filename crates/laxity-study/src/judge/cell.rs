@@ -62,7 +62,7 @@ impl Judge<'_> {
             servers: &[],
             overheads: self.series.overheads.as_ref().map(|costing| &costing.overheads),
         };
-        let asked = Asked { guarantee: self.series.guarantee, test, work: self.work };
+        let asked = Asked { test, work: self.work, ..Asked::of(self.series.guarantee) };
         match self.curve.scheduler.judge_cell(&placed, cell, DeferrableServer::NONE, asked) {
             Verdict::Schedulable(_) => Outcome::Accepted,
             Verdict::NotProven(NotProven { out_of_work: true, .. }) => Outcome::OutOfWork,

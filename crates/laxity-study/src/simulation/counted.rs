@@ -60,6 +60,7 @@ mod tests {
             deadline_ns: 100,
             demand_ns: Some(10),
             warm_ns: None,
+            cause: None,
             outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
             start_ns: None,
             finish_ns,

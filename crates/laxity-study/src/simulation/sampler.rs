@@ -222,6 +222,7 @@ impl Watcher {
             not_measured: BTreeMap::new(),
             notes: Vec::new(),
             kernel_counters: BTreeMap::new(),
+            overruns: None,
             job_count: None,
             schedule: None,
             disturbance: None,

@@ -37,6 +37,7 @@ use load::{Part, parts_of, place};
 use parquet::errors::ParquetError;
 use part_sums::PartSums;
 use replacement::Replacement;
+pub use replacement::{DEPLOY_ENDINGS, DEPLOY_FOLDERS};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

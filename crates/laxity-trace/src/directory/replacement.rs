@@ -22,14 +22,23 @@ use std::path::{Path, PathBuf};
 const FILES: [&str; 6] =
     ["SHA256SUMS", "jobs.parquet", "manifest.json", "report.html", "summary.json", "summary.md"];
 /// Its directories in there, and the endings of its files in them.
-const DIRECTORIES: [(&str, &[&str]); 6] = [
+const DIRECTORIES: [(&str, &[&str]); 5] = [
     ("activities", &[".parquet", ".tmp"]),
-    ("deploy", &[".sh", ".txt", ".draft"]),
     ("events", &[".parquet", ".tmp"]),
     ("jobs.parts", &[".parquet", ".tmp", "SHA256SUMS"]),
     ("overheads", &[".csv", ".json", ".parquet", ".draft"]),
     ("plots", &[".svg", ".draft"]),
 ];
+
+/// Its directory of trees: what to set, of one task set, or of each in a directory of its own (laxity-deploy).
+const DEPLOY: &str = "deploy";
+/// The file that every such tree has.
+const PLAN_FILE: &str = "plan.json";
+/// The directories in such a tree.
+pub const DEPLOY_FOLDERS: [&str; 7] = ["systemd", "c", "rust", "python", "oci", "ros2", "kernel"];
+/// The endings of the files in it.
+pub const DEPLOY_ENDINGS: [&str; 12] =
+    [".c", ".h", ".json", ".md", ".py", ".rs", ".service", ".sh", ".slice", ".target", ".txt", ".yaml"];
 
 /// A directory of results on its way into the place of another.
 #[derive(Debug)]
@@ -100,11 +109,35 @@ fn keep_foreign(earlier: &Path, now: &Path) -> io::Result<()> {
         let of_laxity = DIRECTORIES.iter().find(|(directory, _)| name == *directory);
         match of_laxity.filter(|_| entry.path().is_dir() && !entry.path().is_symlink()) {
             Some((_, endings)) => keep_foreign_files(&entry.path(), &now.join(&name), endings)?,
+            None if name == DEPLOY && is_directory(&entry.path()) => {
+                keep_foreign_of_tree(&entry.path(), &now.join(&name))?;
+            }
             None if FILES.iter().any(|file| name == *file) || is_ours(&name, &[".draft", ".tmp"]) => {}
             None => fs::rename(entry.path(), now.join(&name))?,
         }
     }
     Ok(())
+}
+
+/// Of a tree of what to set: directories of its forms and trees below it are laxity's, all others the user's.
+fn keep_foreign_of_tree(earlier: &Path, now: &Path) -> io::Result<()> {
+    let ours = |name: &OsStr| is_ours(name, &DEPLOY_ENDINGS) || is_ours(name, &[".draft"]);
+    for entry in fs::read_dir(earlier)? {
+        let entry = entry?;
+        let (name, path) = (entry.file_name(), entry.path());
+        let is_form = DEPLOY_FOLDERS.iter().any(|folder| name == *folder);
+        if is_directory(&path) && (is_form || path.join(PLAN_FILE).is_file()) {
+            keep_foreign_of_tree(&path, &now.join(&name))?;
+        } else if is_directory(&path) || !ours(&name) {
+            fs::create_dir_all(now)?;
+            fs::rename(&path, now.join(&name))?;
+        }
+    }
+    Ok(())
+}
+
+fn is_directory(path: &Path) -> bool {
+    path.is_dir() && !path.is_symlink()
 }
 
 fn keep_foreign_files(earlier: &Path, now: &Path, endings: &[&str]) -> io::Result<()> {

@@ -42,6 +42,7 @@ mod tests {
             deadline_ns: 1,
             demand_ns: None,
             warm_ns: None,
+            cause: None,
             outcome: Outcome::Unfinished,
             start_ns: None,
             finish_ns: None,

@@ -23,6 +23,7 @@ pub struct RunColumns {
     host: ByteArray,
     task_names: Vec<ByteArray>,
     outcomes: [(crate::Outcome, ByteArray); 5],
+    causes: [(crate::MissCause, ByteArray); crate::MissCause::ALL.len()],
 }
 
 impl RunColumns {
@@ -36,6 +37,7 @@ impl RunColumns {
             host: run.host.name().into(),
             task_names: task_names.iter().map(|name| name.as_str().into()).collect(),
             outcomes: crate::Outcome::ALL.map(|outcome| (outcome, outcome.name().into())),
+            causes: crate::MissCause::ALL.map(|cause| (cause, cause.name().into())),
         }
     }
 
@@ -51,6 +53,11 @@ impl RunColumns {
 
     fn outcome(&self, outcome: crate::Outcome) -> ByteArray {
         let word = self.outcomes.iter().find(|(known, _)| *known == outcome);
+        word.expect("`ALL` has all of them").1.clone()
+    }
+
+    fn cause(&self, cause: crate::MissCause) -> ByteArray {
+        let word = self.causes.iter().find(|(known, _)| *known == cause);
         word.expect("`ALL` has all of them").1.clone()
     }
 }
@@ -76,6 +83,8 @@ pub(super) enum Source {
     OptionalSigned(fn(&Row) -> Option<i64>),
     /// A word out of few, kept as a dictionary.
     Word(fn(&Row) -> ByteArray),
+    /// The same where it can be missing.
+    OptionalWord(fn(&Row) -> Option<ByteArray>),
 }
 
 /// A column of the file.
@@ -89,7 +98,7 @@ const fn column(name: &'static str, source: Source) -> Column {
 }
 
 /// All columns.
-pub(super) const COLUMNS: [Column; 28] = [
+pub(super) const COLUMNS: [Column; 29] = [
     column("run", Source::Int32(|row| row.run.run)),
     column("set", Source::Int32(|row| row.run.set)),
     column("scheduler", Source::Word(|row| row.run.scheduler.clone())),
@@ -118,22 +127,24 @@ pub(super) const COLUMNS: [Column; 28] = [
     column("l2_misses", Source::OptionalInt64(|row| row.job.counters.l2_misses)),
     column("llc_misses", Source::OptionalInt64(|row| row.job.counters.llc_misses)),
     column("warm_ns", Source::OptionalInt64(|row| row.job.warm_ns)),
+    column("cause", Source::OptionalWord(|row| row.job.cause.map(|cause| row.run.cause(cause)))),
 ];
 
 impl Column {
     pub(super) fn is_word(&self) -> bool {
-        matches!(self.source, Source::Word(_))
+        matches!(self.source, Source::Word(_) | Source::OptionalWord(_))
     }
 
     pub(super) fn is_optional(&self) -> bool {
-        matches!(self.source, Source::OptionalInt32(_) | Source::OptionalInt64(_) | Source::OptionalSigned(_))
+        use Source::{OptionalInt32, OptionalInt64, OptionalSigned, OptionalWord};
+        matches!(self.source, OptionalInt32(_) | OptionalInt64(_) | OptionalSigned(_) | OptionalWord(_))
     }
 
     fn field(&self) -> Result<Type, ParquetError> {
         let physical = match self.source {
             Source::Int32(_) | Source::OptionalInt32(_) => PhysicalType::INT32,
             Source::Int64(_) | Source::OptionalInt64(_) | Source::OptionalSigned(_) => PhysicalType::INT64,
-            Source::Word(_) => PhysicalType::BYTE_ARRAY,
+            Source::Word(_) | Source::OptionalWord(_) => PhysicalType::BYTE_ARRAY,
         };
         let repetition = if self.is_optional() { Repetition::OPTIONAL } else { Repetition::REQUIRED };
         let field = Type::primitive_type_builder(self.name, physical).with_repetition(repetition);

@@ -4,7 +4,7 @@ use super::columns::{JOBS_VERSION, VERSION_KEY};
 use crate::damage::{damaged, without_panic};
 use crate::row_group::RowGroup;
 use crate::whole_file::WholeFile;
-use crate::{Counters, Job, Outcome};
+use crate::{Counters, Job, MissCause, Outcome};
 use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::collections::BTreeMap;
@@ -71,8 +71,10 @@ impl JobsReader {
         let small = |name| group.integers::<u32>(name);
         let large = |name| group.integers::<u64>(name);
         let named = |word: &[u8]| Outcome::ALL.into_iter().find(|outcome| outcome.name().as_bytes() == word);
+        let cause = |word: &[u8]| MissCause::ALL.into_iter().find(|cause| cause.name().as_bytes() == word);
         Ok(JobColumns {
             rows: group.rows(),
+            cause: group.words_if_there("cause", cause)?,
             outcome: group.words("outcome", named)?,
             run: small("run")?,
             task: small("task")?,
@@ -116,6 +118,7 @@ type Column<T> = Vec<Option<T>>;
 /// The columns of a row group, a value in each for every row.
 struct JobColumns {
     rows: usize,
+    cause: Option<Column<MissCause>>,
     outcome: Vec<Outcome>,
     run: Column<u32>,
     task: Column<u32>,
@@ -167,6 +170,7 @@ impl JobColumns {
                 l2_misses: self.l2_misses[row],
                 llc_misses: self.llc_misses[row],
             },
+            cause: self.cause.as_ref().and_then(|cause| cause[row]),
         };
         let run = self.run[row].ok_or_else(null)?;
         match job.contradiction().or_else(|| self.contradiction(row, &job)) {
@@ -212,6 +216,7 @@ mod tests {
             deadline_ns: 20,
             demand_ns: None,
             warm_ns: None,
+            cause: None,
             outcome,
             start_ns,
             finish_ns,
@@ -238,6 +243,7 @@ mod tests {
             not_measured: BTreeMap::new(),
             notes: Vec::new(),
             kernel_counters: BTreeMap::new(),
+            overruns: None,
             schedule: None,
             disturbance: None,
             job_count: None,

@@ -20,7 +20,7 @@ const GROUP_ROWS: usize = 1 << 17;
 enum Values {
     Int32 { values: Vec<i32>, levels: Vec<i16> },
     Int64 { values: Vec<i64>, levels: Vec<i16> },
-    Words(Vec<ByteArray>),
+    Words { values: Vec<ByteArray>, levels: Vec<i16> },
 }
 
 impl Values {
@@ -30,7 +30,7 @@ impl Values {
             Source::Int64(_) | Source::OptionalInt64(_) | Source::OptionalSigned(_) => {
                 Values::Int64 { values: vec![], levels: vec![] }
             }
-            Source::Word(_) => Values::Words(vec![]),
+            Source::Word(_) | Source::OptionalWord(_) => Values::Words { values: vec![], levels: vec![] },
         }
     }
 
@@ -38,7 +38,7 @@ impl Values {
         match self {
             Values::Int32 { values, levels } => (values.clear(), levels.clear()),
             Values::Int64 { values, levels } => (values.clear(), levels.clear()),
-            Values::Words(words) => (words.clear(), ()),
+            Values::Words { values, levels } => (values.clear(), levels.clear()),
         };
     }
 }
@@ -107,7 +107,9 @@ impl<W: Write + Send> JobsWriter<W> {
                 Values::Int64 { values, levels } => {
                     write_column::<Int64Type>(&mut group, values, optional.then_some(levels))?;
                 }
-                Values::Words(words) => write_column::<ByteArrayType>(&mut group, words, None)?,
+                Values::Words { values, levels } => {
+                    write_column::<ByteArrayType>(&mut group, values, optional.then_some(levels))?;
+                }
             }
             values.clear();
         }
@@ -138,7 +140,10 @@ fn push(column: &Column, values: &mut Values, row: &Row) -> Result<()> {
         (Source::OptionalSigned(get), Values::Int64 { values, levels }) => {
             push_optional(values, levels, get(row));
         }
-        (Source::Word(get), Values::Words(words)) => words.push(get(row)),
+        (Source::Word(get), Values::Words { values, .. }) => values.push(get(row)),
+        (Source::OptionalWord(get), Values::Words { values, levels }) => {
+            push_optional(values, levels, get(row));
+        }
         _ => unreachable!("the values of a column are made from its source"),
     }
     Ok(())

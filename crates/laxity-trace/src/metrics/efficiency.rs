@@ -62,6 +62,7 @@ mod tests {
             deadline_ns: 100,
             demand_ns: Some(demand_ns),
             warm_ns: None,
+            cause: None,
             outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
             start_ns: None,
             finish_ns,

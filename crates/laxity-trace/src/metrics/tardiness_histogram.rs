@@ -1,6 +1,6 @@
 //! How many jobs were how late (lindsay2012, Figure 6.27).
 
-use crate::{Job, Outcome};
+use crate::Job;
 
 const MS: u64 = 1_000_000;
 
@@ -45,8 +45,7 @@ impl TardinessHistogram {
                 self.classes[ENDS.partition_point(|&end| end < tardiness)] += 1;
                 self.total_ns += u128::from(tardiness);
             }
-            None if job.outcome == Outcome::Skipped => {}
-            None => self.unfinished += u64::from(job.deadline_ns <= horizon_ns),
+            None => self.unfinished += u64::from(job.missed(horizon_ns)),
         }
     }
 
@@ -81,6 +80,7 @@ mod tests {
             deadline_ns,
             demand_ns: Some(1),
             warm_ns: None,
+            cause: None,
             outcome: if finish_ns.is_some() { Outcome::Completed } else { Outcome::Unfinished },
             start_ns: None,
             finish_ns,

@@ -7,8 +7,8 @@ use crate::output;
 use crate::places::Choice;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
-    Diagnostic, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler, Scope,
-    ShippedPlatform, ShownPath as _,
+    Diagnostic, FOREIGN_LISTED, LinuxScheduler, Names, Platform, Policy, PolicyScheduler, PriorityRule,
+    Result, Scope, ShippedPlatform, ShownPath as _,
 };
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
@@ -118,7 +118,7 @@ struct Answer {
 
 #[derive(Serialize)]
 struct SchedulerAnswer {
-    name: &'static str,
+    name: String,
     description: String,
     runs_here: bool,
     why_not: Option<String>,
@@ -191,18 +191,17 @@ fn chosen(answer: &Answer, part: Option<Part>) -> Result<serde_json::Value> {
 fn answer(platform: &Platform) -> Answer {
     let capabilities = Capabilities::probe();
     let whole_machine = laxity_run::online_cpus().is_ok_and(|online| online == platform.cpus());
-    let scheduler = |scheduler: Scheduler| {
-        let one_cell = scheduler.scope == Scope::Global
-            || scheduler.scope == Scope::Clustered && platform.clusters().len() == 1
-            || platform.core_count() == 1;
-        let verdict = capabilities.scheduler(scheduler, whole_machine && one_cell);
-        SchedulerAnswer {
-            name: scheduler.name(),
-            description: scheduler.description(),
-            runs_here: verdict.is_ok(),
-            why_not: verdict.err(),
-        }
+    let answer = |name: String, description: String, verdict: std::result::Result<(), String>| {
+        SchedulerAnswer { name, description, runs_here: verdict.is_ok(), why_not: verdict.err() }
     };
+    let scheduler = |scheduler: LinuxScheduler| {
+        let one_cell = scheduler.scope() == Scope::Global
+            || scheduler.scope() == Scope::Clustered && platform.clusters().len() == 1
+            || platform.core_count() == 1;
+        let verdict = capabilities.scheduler(scheduler.clone(), whole_machine && one_cell);
+        answer(scheduler.to_string(), scheduler.description(), verdict)
+    };
+    let foreign = || answer(FOREIGN_LISTED.0.into(), FOREIGN_LISTED.1.into(), capabilities.foreign());
     let verdict = |result: &std::result::Result<(), String>| match result {
         Ok(()) => "yes".to_owned(),
         Err(why) => format!("no: {why}"),
@@ -212,15 +211,10 @@ fn answer(platform: &Platform) -> Answer {
         Ok(Hierarchy::V2(path)) => format!("yes: cgroup v2 at {}", path.shown()),
         Err(why) => format!("no: {why}"),
     };
-    let limit = match KernelLimits::read().share() {
-        Some((runtime, period)) => {
-            format!("{:.1} % of every core (sched_rt_runtime_us)", runtime as f64 * 100.0 / period as f64)
-        }
-        None => "none (sched_rt_runtime_us is off)".into(),
-    };
+    let limit = limit_in_words(KernelLimits::read(&platform.cpus()));
     Answer {
         version: 1,
-        schedulers: Scheduler::ALL.into_iter().map(scheduler).collect(),
+        schedulers: LinuxScheduler::all().map(scheduler).chain([foreign()]).collect(),
         policies: Policy::all().map(|one| policy(one, &capabilities)).collect(),
         analysed: Analysed::WITHOUT_SCHEDULER
             .into_iter()
@@ -256,6 +250,24 @@ fn answer(platform: &Platform) -> Answer {
             ("real-time bandwidth limit", limit),
         ]),
         not_measured: capabilities.not_measured,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn limit_in_words(limits: KernelLimits) -> String {
+    let per_cent = |q20: u64| q20 as f64 * 100.0 / f64::from(1 << 20);
+    let servers = limits.servers_words();
+    match (limits.is_limited(), servers.is_empty()) {
+        (false, _) => "none (sched_rt_runtime_us is off)".into(),
+        (true, true) => {
+            format!("{:.1} % of every core (sched_rt_runtime_us)", per_cent(limits.admitted_q20()))
+        }
+        (true, false) => {
+            format!(
+                "{:.1} % of every core (sched_rt_runtime_us less {servers})",
+                per_cent(limits.admitted_q20())
+            )
+        }
     }
 }
 

@@ -23,7 +23,8 @@ impl Text<'_> {
         rows.extend(self.runs());
         rows.push((
             "simulated, analysed".to_owned(),
-            "every scheduler below, on any number of cores (laxity simulate, laxity analyze)".to_owned(),
+            "every scheduler with a priority rule, on any number of cores (laxity simulate, laxity analyze)"
+                .to_owned(),
         ));
         text += &self.table(&rows);
         text += "\nMORE OF EACH\n";
@@ -33,7 +34,7 @@ impl Text<'_> {
 
     /// Which schedulers run for real, and why the others do not.
     fn runs(&self) -> Vec<(String, String)> {
-        let linux = self.answer.schedulers.iter().map(|one| (one.name, &one.why_not));
+        let linux = self.answer.schedulers.iter().map(|one| (one.name.as_str(), &one.why_not));
         let own = self.answer.policies.iter().map(|one| (one.name, &one.why_not));
         let mut runs: Vec<&str> = Vec::new();
         let mut refused: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -64,7 +65,7 @@ impl Text<'_> {
         let names = match part {
             Part::Machine => "processor, caches, kernel, and what it allows".to_owned(),
             Part::Schedulers => {
-                let linux: Vec<&str> = answer.schedulers.iter().map(|one| one.name).collect();
+                let linux: Vec<&str> = answer.schedulers.iter().map(|one| one.name.as_str()).collect();
                 let own: Vec<&str> = answer.policies.iter().map(|one| one.name).collect();
                 format!(
                     "Linux: {}; laxity: {}; analysed only: {}",
@@ -106,7 +107,7 @@ impl Text<'_> {
         let mut text = String::from("SCHEDULERS OF LINUX (laxity run, laxity compare)\n");
         let mut linux = Vec::new();
         for scheduler in &self.answer.schedulers {
-            linux.push((scheduler.name.to_owned(), scheduler.description.clone()));
+            linux.push((scheduler.name.clone(), scheduler.description.clone()));
             linux.extend(scheduler.why_not.iter().map(|why| (String::new(), format!("not here: {why}"))));
         }
         text += &self.table(&linux);

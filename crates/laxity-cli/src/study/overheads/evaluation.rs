@@ -81,7 +81,7 @@ impl Evaluation {
             self.refused.push((cell.clone(), "its overheads could not be recorded".to_owned()));
             return Ok(());
         };
-        let groups = samples_of(folder, &run, class_of(&cell.scheduler.scheduler), seed)?;
+        let groups = samples_of(folder, &run, class_of(&cell.scheduler.scheduler.any()), seed)?;
         let place = cell.place(schedulers);
         match self.places.get_mut(&place) {
             Some(measured) => {

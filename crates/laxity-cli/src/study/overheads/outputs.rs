@@ -122,7 +122,7 @@ impl Told<'_> {
                 write_costs(
                     &folder,
                     &scheduler.name,
-                    class_of(&scheduler.scheduler),
+                    class_of(&scheduler.scheduler.any()),
                     &by_tasks,
                     &first.summary,
                 )?;

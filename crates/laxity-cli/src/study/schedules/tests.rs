@@ -27,6 +27,7 @@ fn job(index: u32, response: Option<u64>) -> Job {
         deadline_ns: release_ns + 10 * MS,
         demand_ns: Some(MS),
         warm_ns: None,
+        cause: None,
         outcome: if response.is_some() { Outcome::Completed } else { Outcome::Unfinished },
         start_ns: Some(release_ns),
         finish_ns: response.map(|response| release_ns + response),
@@ -69,6 +70,8 @@ fn schedule(violated: &[(&str, SpanRecord)]) -> ScheduleRecord {
             violations: violated.iter().map(|(rule, _)| format!("t=1ms [{rule}]")).collect(),
         },
         notes: vec![],
+        causes: false,
+        budgets_used_up: vec![],
     }
 }
 
@@ -93,6 +96,7 @@ fn measured(cells: &Path, cell: &Cell, status: RunStatus, schedule: Option<Sched
         not_measured,
         notes: vec![],
         kernel_counters: BTreeMap::new(),
+        overruns: None,
         job_count: None,
         schedule,
         disturbance: None,

@@ -5,9 +5,10 @@
 //! - for each CPU, twice (tasks; kernel work): how many segments; for each the gap after the one before, the
 //!   length, and what: twice the index of the task, plus 1 in the background, then the number of the job less
 //!   the last one of that task; or the index of the kind of overhead;
-//! - for each task with a row: how many jobs; for each the number less the one before, flags (1 release, 2 deadline, 4
-//!   completion or abort, 8 missed, 16 aborted), and, as the flags say, release less the one before, deadline and completion less the
-//!   release.
+//! - for each task: how many jobs (of a task without a row: those that missed); for each the number less the one before,
+//!   flags (1 release, 2 deadline, 4 completion or abort, 8 missed, 16 aborted), and, as the flags say, the gap between its
+//!   release and the one before less the gap before; deadline less release, less the same of the job before; completion less
+//!   release. So what is periodic takes a byte.
 
 use super::super::task_name;
 use super::super::window::{JobSpan, Window};
@@ -37,7 +38,6 @@ pub(super) struct Data {
     tasks: Vec<TaskData>,
     overheads: Vec<&'static str>,
     numbers: String,
-    #[serde(skip)]
     pub(super) misses: usize,
     #[serde(skip)]
     pub(super) tasks_left_out: usize,
@@ -59,8 +59,10 @@ impl Data {
         for cpu in &cpus {
             numbers.cpu(window, *cpu, &places, &overheads);
         }
-        for id in ids.iter().take(TASK_ROWS_MOST) {
-            numbers.jobs(window.jobs.iter().filter(|job| job.task == *id));
+        for (place, id) in ids.iter().enumerate() {
+            // No miss is lost, even where there is no row for it.
+            let shown = |job: &&JobSpan| place < TASK_ROWS_MOST || job.missed;
+            numbers.jobs(jobs_of(window, *id).iter().filter(shown));
         }
         Data {
             from: window.from_ns,
@@ -80,6 +82,13 @@ impl Data {
         let text = serde_json::to_string(self).expect("strings and numbers");
         shown_json(&text).replace('<', "\\u003c")
     }
+}
+
+/// The jobs of a task: they are ordered by task.
+fn jobs_of<'w>(window: &'w Window, task: u32) -> &'w [JobSpan] {
+    let from = window.jobs.partition_point(|job| job.task < task);
+    let to = window.jobs.partition_point(|job| job.task <= task);
+    &window.jobs[from..to]
 }
 
 /// Whether the deadline is where the window can show it.
@@ -103,7 +112,7 @@ struct Numbers {
 
 impl Numbers {
     fn push(&mut self, number: i128) {
-        // Differences of two u64 fit 65 bits.
+        // Differences of differences of u64 fit 67 bits.
         let mut code = if number < 0 { (number.unsigned_abs() << 1) - 1 } else { number.unsigned_abs() << 1 };
         loop {
             let low = u8::try_from(code & 0x7f).unwrap_or(0);
@@ -123,7 +132,9 @@ impl Numbers {
     fn cpu(&mut self, window: &Window, cpu: u32, places: &BTreeMap<u32, usize>, overheads: &[EventKind]) {
         let is_kernel = |segment: &&Segment| matches!(segment.activity, Activity::Kernel(_));
         for kernel in [false, true] {
-            let own = window.segments.iter().filter(|segment| segment.cpu == cpu);
+            let from = window.segments.partition_point(|segment| segment.cpu < cpu);
+            let to = window.segments.partition_point(|segment| segment.cpu <= cpu);
+            let own = window.segments[from..to].iter();
             let own: Vec<&Segment> = own.filter(|segment| is_kernel(segment) == kernel).collect();
             self.count(own.len());
             let mut end_ns = window.from_ns;
@@ -151,7 +162,7 @@ impl Numbers {
     fn jobs<'a>(&mut self, jobs: impl Iterator<Item = &'a JobSpan>) {
         let jobs: Vec<&JobSpan> = jobs.collect();
         self.count(jobs.len());
-        let (mut number, mut release_ns) = (0, 0);
+        let (mut number, mut release_ns, mut gap, mut relative) = (0, 0, 0, 0);
         for job in jobs {
             self.push(i128::from(job.job) - i128::from(number));
             let flags = i128::from(job.release_ns.is_some())
@@ -162,10 +173,15 @@ impl Numbers {
             self.push(flags);
             let release = job.release_ns.unwrap_or(release_ns);
             if job.release_ns.is_some() {
-                self.push(i128::from(release) - i128::from(release_ns));
+                let before = std::mem::replace(&mut gap, i128::from(release) - i128::from(release_ns));
+                self.push(gap - before);
             }
-            for instant in [job.deadline_ns, job.complete_ns].into_iter().flatten() {
-                self.push(i128::from(instant) - i128::from(release));
+            if let Some(deadline) = job.deadline_ns {
+                let before = std::mem::replace(&mut relative, i128::from(deadline) - i128::from(release));
+                self.push(relative - before);
+            }
+            if let Some(complete) = job.complete_ns {
+                self.push(i128::from(complete) - i128::from(release));
             }
             (number, release_ns) = (job.job, release);
         }

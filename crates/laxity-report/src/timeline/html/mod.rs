@@ -20,6 +20,25 @@ use laxity_trace::Event;
 /// More rows are not for reading.
 pub const TASK_ROWS_MOST: usize = 400;
 
+/// A million events make fewer intervals than this.
+const SEGMENTS_MOST: usize = 1_000_000;
+
+/// The body of the function that every schedule of a page calls with the element around it.
+const SCRIPT: &str = concat!(
+    include_str!("script/data.js"),
+    include_str!("script/words.js"),
+    include_str!("script/view.js"),
+    include_str!("script/draw.js"),
+    include_str!("script/controls.js"),
+);
+
+/// What every key, wheel and pointer does.
+const HELP: &str = "Drag to move; wheel (after a click, or with Ctrl) or pinch to zoom. Keys, once the schedule has the \
+    focus: <kbd>←</kbd> <kbd>→</kbd> move, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>0</kbd> all, <kbd>Home</kbd> \
+    <kbd>End</kbd> start and end, <kbd>n</kbd> <kbd>p</kbd> next and previous miss, <kbd>↑</kbd> <kbd>↓</kbd> rows. CPU \
+    rows show jobs, task.job counted from 0, with kernel work as a dark strip below; task rows show where they run (↑ \
+    release, ↓ deadline, ✗ missed, grey waiting).";
+
 /// What to show and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HtmlOptions {
@@ -31,18 +50,21 @@ pub struct HtmlOptions {
     pub window: (u64, u64),
     /// Intervals at most.
     pub segments_most: usize,
+    /// How many deadlines are missed in all of it, where that is known.
+    pub missed: Option<usize>,
     /// How to get another window, as a sentence for those whose window was cut.
     pub another_window: Option<String>,
 }
 
 impl HtmlOptions {
-    /// All of a schedule, up to 200,000 intervals.
+    /// All of a schedule, up to 1,000,000 intervals.
     pub fn new(id: impl Into<String>, title: impl Into<String>) -> Self {
         HtmlOptions {
             id: id.into(),
             title: title.into(),
             window: (0, u64::MAX),
-            segments_most: 200_000,
+            segments_most: SEGMENTS_MOST,
+            missed: None,
             another_window: None,
         }
     }
@@ -57,33 +79,47 @@ pub fn fragment(
     events: impl IntoIterator<Item = Result<Event>>,
     options: &HtmlOptions,
 ) -> Result<String> {
+    element(set, cpus, events, options, |title, words| format!("<strong>{title}</strong> {words}"))
+}
+
+/// The schedule, below what `said` makes of its title and of the words about its window.
+fn element(
+    set: &TaskSet,
+    cpus: u32,
+    events: impl IntoIterator<Item = Result<Event>>,
+    options: &HtmlOptions,
+    said: impl FnOnce(&str, &str) -> String,
+) -> Result<String> {
     let window = Window::collect(events, options.window, options.segments_most)?;
     let data = Data::of(set, cpus, &window);
     let id: String = options.id.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
     let title = escaped(&options.title);
-    let words = escaped(&words(&window, &data, options));
+    let said = said(&title, &escaped(&words(&window, &data, options)));
     Ok(format!(
         concat!(
             "<style>\n{style}</style>\n",
             "<div class=\"schedule\" id=\"schedule-{id}\" data-schedule=\"{id}\">\n",
-            "<p class=\"schedule-words\"><strong>{title}</strong> {words}</p>\n",
+            "<p class=\"schedule-words\">{said}</p>\n",
             "<div class=\"schedule-view\">",
             "<canvas class=\"schedule-axis\" aria-hidden=\"true\"></canvas>",
-            "<div class=\"schedule-rows\"><canvas class=\"schedule-canvas\" tabindex=\"0\" role=\"img\" ",
-            "aria-label=\"Schedule of {title}. Arrow keys move, plus and minus zoom, 0 shows all, n and p go to the ",
-            "next and previous missed deadline.\"></canvas></div>",
+            "<div class=\"schedule-rows\"><div class=\"schedule-all\">",
+            "<canvas class=\"schedule-canvas\" tabindex=\"0\" role=\"application\" ",
+            "aria-roledescription=\"schedule\" aria-label=\"Schedule of {title}\" aria-describedby=\"schedule-{id}-help\">",
+            "</canvas></div></div>",
             "<div class=\"schedule-tip\" hidden></div></div>\n",
+            "<p class=\"schedule-help\" id=\"schedule-{id}-help\">{help}</p>\n",
             "<noscript><p>A script draws the schedule, which does not run here.</p></noscript>\n",
             "<script type=\"application/json\" class=\"schedule-data\">{data}</script>\n",
-            "<script>\n{script}</script>\n",
+            "<script>\n\"use strict\";\n(function (root) {{\n{script}}})(document.currentScript.closest(\".schedule\"));\n</script>\n",
             "</div>\n"
         ),
         style = include_str!("schedule.css"),
         id = id,
         title = title,
-        words = words,
+        said = said,
         data = data.json(),
-        script = include_str!("schedule.js"),
+        script = SCRIPT,
+        help = HELP,
     ))
 }
 
@@ -96,17 +132,17 @@ pub fn page(
     events: impl IntoIterator<Item = Result<Event>>,
     options: &HtmlOptions,
 ) -> Result<String> {
-    let fragment = fragment(set, cpus, events, options)?;
+    let schedule = element(set, cpus, events, options, |_, words| format!("The schedule {words}"))?;
     Ok(format!(
         concat!(
             "<!DOCTYPE html>\n<html lang=\"en\" class=\"schedule-page\">\n<head>\n<meta charset=\"utf-8\">\n",
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
             "<meta name=\"generator\" content=\"laxity {version}\">\n<title>{title}</title>\n</head>\n<body>\n",
-            "{fragment}</body>\n</html>\n"
+            "<main>\n<h1>{title}</h1>\n{schedule}</main>\n</body>\n</html>\n"
         ),
         version = env!("CARGO_PKG_VERSION"),
         title = escaped(&options.title),
-        fragment = fragment,
+        schedule = schedule,
     ))
 }
 
@@ -114,9 +150,15 @@ pub fn page(
 fn words(window: &Window, data: &Data, options: &HtmlOptions) -> String {
     let (from, to) = (exact(window.from_ns), exact(window.to_ns));
     let misses = u64::try_from(data.misses).unwrap_or(u64::MAX);
-    let missed = match misses {
-        0 => "no deadline missed".to_owned(),
-        misses => format!("{} missed", number::counted(misses, "deadline")),
+    let in_all = options.missed.and_then(|all| u64::try_from(all).ok()).filter(|&all| all > misses);
+    let missed = match (misses, in_all) {
+        (0, None) => "no deadline missed".to_owned(),
+        (misses, None) => format!("{} missed", number::counted(misses, "deadline")),
+        (misses, Some(all)) => format!(
+            "{} missed, of {} in the whole run",
+            number::counted(misses, "deadline"),
+            number::count(all)
+        ),
     };
     let mut words = format!("from {from} to {to}, {missed}.");
     if window.cut {

@@ -138,17 +138,19 @@ fn jobs_have_their_releases_deadlines_and_completions() {
     }
     let mut lines = Vec::new();
     for id in ids {
-        let (mut number, mut release) = (0, 0);
+        let (mut number, mut release, mut gap, mut relative) = (0, 0, 0, 0);
         for _ in 0..numbers.unsigned() {
             number += numbers.unsigned();
             let flags = numbers.unsigned();
             let mut line = format!("{id}.{number}");
             if flags & 1 > 0 {
-                release += numbers.next();
+                gap += numbers.next();
+                release += gap;
                 line += &format!(" from {release}");
             }
             if flags & 2 > 0 {
-                line += &format!(" deadline {}", release + numbers.next());
+                relative += numbers.next();
+                line += &format!(" deadline {}", release + relative);
             }
             if flags & 4 > 0 {
                 line += &format!(" complete {}", release + numbers.next());

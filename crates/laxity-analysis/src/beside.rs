@@ -1,0 +1,165 @@
+//! What Linux takes of a processor before the tasks of SCHED_FIFO and SCHED_DEADLINE: its servers for other threads, and the
+//! throttling of SCHED_FIFO. (`kernel/sched/deadline.c` and `rt.c`, read in 6.12.117, 6.18 and 7.x.)
+//!
+//! **Server.** A server (Q, P) is a deferred constant bandwidth server of one processor. It waits until its threads starve, and then
+//! runs them with a full budget Q before every SCHED_FIFO thread, and with the deadline P later among those of SCHED_DEADLINE.
+//!
+//! ```text
+//!            start                zero laxity: d - q               budget used up
+//!   stopped --------> waiting -------------------------> running ------------------> replenishing
+//!      ^                 ^  (q: Q; d: P later)            ^   |                          |   |
+//!      +-----------------|--------------------------------|---+  no thread is ready      |   |
+//!                        |                                +------------------------------+   |  at d: q + Q, d + P
+//!                        +-------------------------------------------------------------------+  its threads ran without it
+//! ```
+//!
+//! 1. Each budget is Q or less. The kernel sees at a tick that it is used up: so it is up to Q' = Q + tick.
+//! 2. A budget that follows another at its deadline is there P after the one before.
+//! 3. One that follows after waiting is there P - Q or more after the end of the service before: what is waiting has a deadline P after
+//!    now, and becomes ready no earlier than Q before it.
+//! 4. A thread that wakes up before the deadline d finds a budget q <= Q (d - t) / P (either rule for wake-ups sees to it), so that the
+//!    service of a budget ends by its deadline.
+//!
+//! *In a window of length w the server runs for at most Q' ceil((w + P - Q') / P).* Let n budgets be served in the window, for
+//! c_1, ..., c_n. By 2 to 4 the second comes c_1 or more after the window's beginning, and every other P - (Q' - c_i) or more after the one
+//! before. So the service is at most w - (n - 2)(P - Q'), and at most n Q'. With k budgets by the bound, w <= Q' + (k - 1) P; for n <= k
+//! the second is enough, and n > k gives w - (n - 2)(P - Q') <= Q' + (k - 1) P - (k - 1)(P - Q') = k Q'.
+//!
+//! That is what a task with C = Q', T = P and the release jitter P - Q' requests: two budgets in a row, as of a deferrable server. The
+//! deferral itself helps nothing, since waiting may end at any time: threads that sleep and wake up keep what is left of the budget, so
+//! that a short starvation at the end of a period is enough for a full one.
+//!
+//! Under EDF on one processor the server is a sporadic task (Q', P, P): this is what a constant bandwidth server is among others.
+//!
+//! **Throttling.** SCHED_FIFO threads of a processor that have run for R in a period of P are stopped until its end. Periods follow each
+//! other: every stop *ends* P after the one before. Use beyond R that is seen at the next tick is taken off the next period, so a
+//! stop is at most B' = P - R + tick. It is what a task with C = B', T = P and no jitter requests: the window in which most is lost
+//! begins with a stop.
+//!
+//! **Several processors.** Each has its own server and its own periods. Linux does not push a thread that a server has stopped, so
+//! that one of high priority can wait while another processor runs one of lower priority. Here all processors of the cell stand still
+//! whenever one of them stops; while none does, priorities are global. In a window of length w that is at most the sum of the m bounds
+//! above, and grows by no more than the window does ([`Beside::stopped`]). A job that is not done w after the beginning of its window has
+//! then waited for others for w - C - stopped(w) or more, on all processors at once.
+
+use crate::{SporadicTask, TIME_MAX};
+
+/// Some time in every period, in ns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Taken {
+    /// How long.
+    pub runtime: u64,
+    /// Of what; 0 with a runtime of 0 only.
+    pub period: u64,
+}
+
+/// What the kernel takes of every processor. [`Beside::default`]: nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Beside {
+    /// The budgets of the servers: of ordinary threads, and of sched_ext.
+    pub servers: [Taken; 2],
+    /// For how long SCHED_FIFO is stopped at the end of a period in which it has used the rest.
+    pub throttled: Taken,
+    /// By how much later the kernel sees that a budget is used up, in ns.
+    pub tick: u64,
+}
+
+/// Among whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// SCHED_FIFO.
+    Fifo,
+    /// SCHED_DEADLINE.
+    Deadline,
+}
+
+impl Taken {
+    fn is_nothing(self) -> bool {
+        self.runtime == 0
+    }
+
+    /// Runtime, a tick included, and period; all of the time if it is as much.
+    fn with_tick(self, tick: u64) -> (u64, u64) {
+        let period = self.period.clamp(1, TIME_MAX);
+        (self.runtime.saturating_add(tick).min(period), period)
+    }
+
+    /// As a task; a deferred one can have two budgets in a row.
+    fn as_task(self, tick: u64, deferred: bool) -> Option<SporadicTask> {
+        let (wcet, period) = self.with_tick(tick);
+        let jitter = if deferred { period - wcet } else { 0 };
+        (!self.is_nothing()).then_some(SporadicTask { wcet, deadline: period, period, jitter })
+    }
+}
+
+impl Beside {
+    /// Whether it takes nothing.
+    pub fn is_nothing(&self) -> bool {
+        self.throttled.is_nothing() && self.servers.iter().all(|server| server.is_nothing())
+    }
+
+    /// The same where no thread ever waits for a server.
+    #[must_use]
+    pub fn without_servers(self) -> Self {
+        Beside { servers: [Taken::default(); 2], ..self }
+    }
+
+    /// On one processor: tasks of higher priority than all others, under EDF further tasks.
+    pub(crate) fn tasks(&self, class: Class) -> Vec<SporadicTask> {
+        let is_fifo = class == Class::Fifo;
+        let servers = self.servers.iter().filter_map(|server| server.as_task(self.tick, is_fifo));
+        servers.chain(self.throttled.as_task(self.tick, false).filter(|_| is_fifo)).collect()
+    }
+
+    /// For how long all of several processors stand still in a window, at the most.
+    pub(crate) fn stopped(&self, processors: u32, window: u64) -> u64 {
+        let of_each =
+            self.tasks(Class::Fifo).into_iter().map(|SporadicTask { wcet, period, jitter, .. }| {
+                // Below 2^83: one after the other, and from then on at most all the time.
+                let once = u128::from(wcet) * u128::from(processors);
+                let ahead = u128::from(window + jitter);
+                ahead / u128::from(period) * once + once.min(ahead % u128::from(period))
+            });
+        u64::try_from(of_each.sum::<u128>().min(window.into())).unwrap_or(window)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINUX: Beside = Beside {
+        servers: [Taken { runtime: 50, period: 1_000 }, Taken { runtime: 0, period: 0 }],
+        throttled: Taken { runtime: 0, period: 0 },
+        tick: 4,
+    };
+
+    #[test]
+    fn a_server_is_a_task_with_the_jitter_of_two_budgets_in_a_row() {
+        let fifo = SporadicTask { wcet: 54, deadline: 1_000, period: 1_000, jitter: 946 };
+        assert_eq!(LINUX.tasks(Class::Fifo), [fifo]);
+        assert_eq!(LINUX.tasks(Class::Deadline), [SporadicTask::implicit(54, 1_000)]);
+        assert!(Beside::default().is_nothing() && Beside::default().tasks(Class::Fifo).is_empty());
+    }
+
+    #[test]
+    fn throttling_stops_what_is_not_deadline_and_takes_all_at_the_most() {
+        let throttled = Taken { runtime: 50, period: 1_000 };
+        let both = Beside { throttled, ..LINUX };
+        assert_eq!(both.tasks(Class::Fifo)[1], SporadicTask::implicit(54, 1_000));
+        assert_eq!(both.tasks(Class::Deadline).len(), 1);
+        let all = Beside { throttled: Taken { runtime: 1_000, period: 1_000 }, ..Beside::default() };
+        assert_eq!(all.tasks(Class::Fifo), [SporadicTask::implicit(1_000, 1_000)]);
+    }
+
+    #[test]
+    fn several_processors_stand_still_one_after_the_other() {
+        // 2 * 54 from the first budgets, as much from the second: up to there all the time.
+        let stopped = |window| LINUX.stopped(2, window);
+        assert_eq!([stopped(1), stopped(54), stopped(100), stopped(162)], [1, 54, 100, 162]);
+        assert_eq!([stopped(200), stopped(216), stopped(1_054), stopped(1_100)], [200, 216, 216, 262]);
+        assert_eq!(LINUX.stopped(1, 200), 108);
+        assert_eq!(Beside::default().stopped(4, 1_000), 0);
+        assert_eq!(LINUX.stopped(u32::MAX, TIME_MAX), TIME_MAX);
+    }
+}

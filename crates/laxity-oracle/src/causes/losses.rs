@@ -1,0 +1,383 @@
+//! What each job and each CPU lost, and why (`mod.rs`, 1).
+
+use super::history::{Histories, History, Piece, rank};
+use super::Evidence;
+use crate::{About, Activity, Cause};
+use laxity_trace::{Job, MissCause, Outcome};
+use std::collections::BTreeMap;
+
+/// Time in which a job cannot run, `[from, to)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block {
+    pub from: u64,
+    pub to: u64,
+    pub cause: MissCause,
+    /// It begins when the job has had the CPU for so long, in ns: its budget is used up then, whenever that is.
+    pub after: Option<u64>,
+    /// It is scheduled by this deadline afterwards: a budget came later.
+    pub then: Option<u64>,
+}
+
+impl Block {
+    fn waiting((from, to): (u64, u64), cause: MissCause) -> Self {
+        Block { from, to, cause, after: None, then: None }
+    }
+}
+
+/// What a job has to do and what it lost.
+#[derive(Debug, Clone, Default)]
+pub(super) struct JobLosses {
+    /// CPU time from its first to its last instruction that it needs itself, in ns; `excess` included.
+    pub work: u64,
+    /// Of `work`, what is beyond the WCET.
+    pub excess: u64,
+    /// CPU time that was taken from it.
+    pub taken: u64,
+    /// On its way to its first instruction.
+    pub way_in: u64,
+    /// After its last instruction, until it leaves its CPU.
+    pub way_out: u64,
+    /// Ascending.
+    pub blocks: Vec<Block>,
+}
+
+/// A CPU that another thread has, `[from, to)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Absence {
+    pub from: u64,
+    pub to: u64,
+    pub cause: MissCause,
+}
+
+/// Which losses a replay leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Without {
+    Nothing,
+    One(MissCause),
+    /// All but the unknown.
+    Known,
+    All,
+}
+
+impl Without {
+    /// Whether losses of this cause are left out.
+    pub fn leaves_out(self, cause: MissCause) -> bool {
+        match self {
+            Without::Nothing => false,
+            Without::One(one) => one == cause,
+            Without::Known => cause != MissCause::Unknown,
+            Without::All => true,
+        }
+    }
+}
+
+/// All losses of a run.
+pub(super) struct Losses {
+    /// By history.
+    pub of: Vec<JobLosses>,
+    /// By CPU, ascending; on one CPU none overlap.
+    pub absences: BTreeMap<u32, Vec<Absence>>,
+    /// What takes time from a running job.
+    taken: MissCause,
+}
+
+/// What an absence of a CPU is called, if the activity is one.
+fn absence_of(cause: Cause) -> Option<MissCause> {
+    match cause {
+        Cause::KernelThread => Some(MissCause::KernelThread),
+        Cause::HigherClass => Some(MissCause::OtherThread),
+        Cause::Reserve | Cause::Server => Some(MissCause::Reserve),
+        _ => None,
+    }
+}
+
+/// What waiting is called that the activity explains; nothing where it explains none.
+fn waiting_of(cause: Cause) -> Option<MissCause> {
+    match cause {
+        Cause::ReleaseLatency => Some(MissCause::LateRelease),
+        Cause::Switch
+        | Cause::Decision
+        | Cause::Push
+        | Cause::Interrupt
+        | Cause::ReleaseHandler
+        | Cause::Queue => Some(MissCause::Scheduling),
+        Cause::BudgetTimer | Cause::Unseen => None,
+        Cause::KernelThread | Cause::HigherClass | Cause::Reserve | Cause::Server => absence_of(cause),
+    }
+}
+
+impl Losses {
+    pub fn of(evidence: &Evidence<'_>, histories: &Histories) -> Self {
+        let absences = absences(evidence.activities);
+        let waits = Waits::of(evidence, histories, &absences);
+        let of_job = |(id, history): (usize, &History)| {
+            let job = history.job.map(|job| &evidence.jobs[job]);
+            let mut losses = on_cpu(evidence, history, job);
+            losses.blocks = waits.blocks(id, &losses);
+            losses
+        };
+        let of = histories.all.iter().enumerate().map(of_job).collect();
+        Losses { of, absences, taken: evidence.taken }
+    }
+
+    /// What takes time from a running job.
+    pub fn taken(&self) -> MissCause {
+        self.taken
+    }
+
+    /// The known causes that have a loss in a busy period of a cluster.
+    pub fn causes_in(&self, cpus: &[u32], period: &[usize], histories: &Histories, end_ns: u64) -> Vec<MissCause> {
+        let mut present = [false; MissCause::ALL.len()];
+        let mut note = |cause: MissCause, there: bool| present[cause as usize] |= there;
+        for losses in period.iter().map(|&id| &self.of[id]) {
+            note(self.taken, losses.taken > 0);
+            note(MissCause::EarlierOverrun, losses.excess > 0);
+            note(MissCause::Scheduling, losses.way_in + losses.way_out > 0);
+            losses.blocks.iter().for_each(|block| note(block.cause, true));
+        }
+        let from = period.iter().map(|&id| histories.all[id].release).min().unwrap_or(0);
+        let to = period.iter().map(|&id| histories.all[id].end(end_ns)).max().unwrap_or(0);
+        for absence in cpus.iter().filter_map(|cpu| self.absences.get(cpu)).flatten() {
+            note(absence.cause, absence.from < to && absence.to > from);
+        }
+        let known = MissCause::ALL.into_iter().filter(|cause| *cause != MissCause::Unknown);
+        known.filter(|cause| present[*cause as usize]).collect()
+    }
+}
+
+/// The CPUs that other threads had, as they follow one another.
+fn absences(activities: &[Activity]) -> BTreeMap<u32, Vec<Absence>> {
+    let mut of: BTreeMap<u32, Vec<Absence>> = BTreeMap::new();
+    for one in activities.iter().filter(|one| one.about == About::Cpu) {
+        let Some(cause) = absence_of(one.cause) else { continue };
+        let own = of.entry(one.cpu).or_default();
+        let from = own.last().map_or(one.from_ns, |last| last.to.max(one.from_ns));
+        if from < one.to_ns {
+            own.push(Absence { from, to: one.to_ns, cause });
+        }
+    }
+    of
+}
+
+/// What a job did with the CPU while it had it.
+fn on_cpu(evidence: &Evidence<'_>, history: &History, job: Option<&Job>) -> JobLosses {
+    let had: u64 = history.pieces.iter().map(|piece| piece.to - piece.from).sum();
+    let Some(job) = job else { return JobLosses { work: had, ..JobLosses::default() } };
+    let within = |from: u64, to: u64| -> u64 {
+        let part = |piece: &Piece| piece.to.min(to).saturating_sub(piece.from.max(from));
+        history.pieces.iter().map(part).sum()
+    };
+    let Some(start) = job.start_ns else {
+        // It has not begun; what it asked for is all that is known.
+        return JobLosses { work: job.demand_ns.unwrap_or(0), way_in: had, ..JobLosses::default() };
+    };
+    let finish = job.finish_ns.unwrap_or(u64::MAX);
+    let way_in = within(0, start);
+    let inside = within(start, finish);
+    let wcet = evidence.wcets_ns.get(history.task as usize).copied().unwrap_or(u64::MAX);
+    let used = job.cpu_time_ns.unwrap_or(inside);
+    let own = match job.demand_ns.filter(|_| !evidence.demand_is_work) {
+        // CPU time beyond what it asked for passed without it.
+        Some(asked) => asked,
+        None => used,
+    };
+    let (work, taken) = match job.outcome {
+        Outcome::Completed => (own.min(inside), inside.saturating_sub(own)),
+        // What it would have had to do, and what was taken until it stopped.
+        _ => (job.demand_ns.unwrap_or(inside), job.cpu_time_ns.map_or(0, |used| inside.saturating_sub(used))),
+    };
+    JobLosses {
+        work,
+        excess: work.saturating_sub(wcet),
+        taken,
+        way_in,
+        way_out: had - way_in - inside,
+        blocks: Vec::new(),
+    }
+}
+
+/// Looks up who had which CPU and what the kernel was at.
+struct Waits<'a> {
+    evidence: &'a Evidence<'a>,
+    histories: &'a Histories,
+    absences: &'a BTreeMap<u32, Vec<Absence>>,
+    /// By CPU, ascending: who ran.
+    ran: BTreeMap<u32, Vec<(Piece, usize)>>,
+    /// What explains waiting, in the order of beginnings.
+    explains: Vec<&'a Activity>,
+    /// No activity there is longer, in ns.
+    longest: u64,
+}
+
+impl<'a> Waits<'a> {
+    fn of(
+        evidence: &'a Evidence<'a>,
+        histories: &'a Histories,
+        absences: &'a BTreeMap<u32, Vec<Absence>>,
+    ) -> Self {
+        let mut ran: BTreeMap<u32, Vec<(Piece, usize)>> = BTreeMap::new();
+        for (id, history) in histories.all.iter().enumerate() {
+            for piece in &history.pieces {
+                ran.entry(piece.cpu).or_default().push((*piece, id));
+            }
+        }
+        ran.values_mut().for_each(|of| of.sort_by_key(|(piece, _)| piece.from));
+        let explains = |one: &&Activity| waiting_of(one.cause).is_some();
+        let mut explains: Vec<&Activity> = evidence.activities.iter().filter(explains).collect();
+        explains.sort_by_key(|one| one.from_ns);
+        let longest = explains.iter().map(|one| one.to_ns.saturating_sub(one.from_ns)).max().unwrap_or(0);
+        Waits { evidence, histories, absences, ran, explains, longest }
+    }
+
+    /// When a job could not run although no job that goes first had the CPU.
+    fn blocks(&self, id: usize, losses: &JobLosses) -> Vec<Block> {
+        let history = &self.histories.all[id];
+        let end = history.end(self.evidence.end_ns);
+        let from = self.histories.before(id).map_or(0, |before| before.end(self.evidence.end_ns));
+        let mut blocks = self.throttled(id, losses);
+        let sleep = |&span: &(u64, u64)| Block::waiting(span, MissCause::Unknown);
+        blocks.extend(history.sleeps.iter().map(sleep));
+        blocks.extend(self.asleep(history).filter(|_| from <= history.release));
+        let mut waited = vec![(history.release.max(from), end)];
+        for piece in &history.pieces {
+            waited = without_all(waited, (piece.from, piece.to));
+        }
+        for block in &blocks {
+            waited = without_all(waited, (block.from, block.to));
+        }
+        let lost = waited.into_iter().filter(|(from, to)| from < to).flat_map(|wait| self.not_for_others(id, wait));
+        let explained: Vec<Block> = lost.flat_map(|lost| self.explained(history, lost)).collect();
+        blocks.extend(explained);
+        blocks.sort_by_key(|block| (block.from, block.to));
+        blocks
+    }
+
+    /// Until the timer of its release was handled: whatever else there was, it could not run. Where several timers may have
+    /// been its own, it is the first that was handled.
+    fn asleep(&self, history: &History) -> Option<Block> {
+        let release = history.release;
+        let first_ran = history.pieces.first().map_or(u64::MAX, |piece| piece.from);
+        let begin = self.explains.partition_point(|one| one.from_ns < release.saturating_sub(self.longest));
+        let near = self.explains[begin..].iter().take_while(|one| one.from_ns <= release);
+        let own = |one: &&&Activity| {
+            let about = matches!(one.about, About::Released(first, last) if first <= release && release <= last);
+            about && one.cause == Cause::ReleaseLatency && release < one.to_ns && one.to_ns <= first_ran
+        };
+        let to = near.filter(own).map(|one| one.to_ns).min()?;
+        Some(Block::waiting((release, to), MissCause::LateRelease))
+    }
+
+    /// While it waited for a budget.
+    fn throttled(&self, id: usize, losses: &JobLosses) -> Vec<Block> {
+        let history = &self.histories.all[id];
+        let budget = self.evidence.budgets_ns.get(history.task as usize).copied().flatten();
+        let before = self.histories.before(id);
+        let one = |throttle: &super::history::Throttle| {
+            // The kernel begins the periods of budgets with wake-ups: a late one makes the next job wait, whatever it has used.
+            let of_period = !throttle.on_cpu
+                && before.zip(budget).is_some_and(|(before, budget)| {
+                    before.throttles.is_empty() && self.charged(before) < budget
+                });
+            let cause = match of_period {
+                true => MissCause::LateRelease,
+                false if losses.excess > 0 => MissCause::EarlierOverrun,
+                false => MissCause::Throttled,
+            };
+            let had: u64 = history.pieces.iter().filter(|piece| piece.to <= throttle.from).map(|p| p.to - p.from).sum();
+            Block {
+                after: Some(had).filter(|&had| had > 0),
+                then: Some(history.deadline_at(throttle.to)),
+                ..Block::waiting((throttle.from, throttle.to), cause)
+            }
+        };
+        history.throttles.iter().map(one).collect()
+    }
+
+    fn charged(&self, history: &History) -> u64 {
+        super::budgets::charged(self.evidence, history)
+    }
+
+    /// The parts of its waiting in which a CPU had neither a job that goes first nor another thread.
+    fn not_for_others(&self, id: usize, wait: (u64, u64)) -> Vec<(u64, u64)> {
+        let history = &self.histories.all[id];
+        let mut lost = Vec::new();
+        for cpu in self.cpus_of(history.task) {
+            lost.extend(self.free_of_others(id, cpu, wait));
+        }
+        union(lost)
+    }
+
+    fn cpus_of(&self, task: u32) -> Vec<u32> {
+        super::replay::cpus_of(self.evidence.definition, task)
+    }
+
+    fn free_of_others(&self, id: usize, cpu: u32, wait: (u64, u64)) -> Vec<(u64, u64)> {
+        let history = &self.histories.all[id];
+        let definition = self.evidence.definition;
+        let mut free = vec![wait];
+        let ran = self.ran.get(&cpu).map_or(&[][..], Vec::as_slice);
+        let first = ran.partition_point(|(piece, _)| piece.to <= wait.0);
+        for (piece, other) in ran[first..].iter().take_while(|(piece, _)| piece.from < wait.1) {
+            let now = piece.from.max(wait.0);
+            if rank(definition, &self.histories.all[*other], now) <= rank(definition, history, now) {
+                free = without_all(free, (piece.from, piece.to));
+            }
+        }
+        let absent = self.absences.get(&cpu).map_or(&[][..], Vec::as_slice);
+        let first = absent.partition_point(|absence| absence.to <= wait.0);
+        for absence in absent[first..].iter().take_while(|absence| absence.from < wait.1) {
+            free = without_all(free, (absence.from, absence.to));
+        }
+        free
+    }
+
+    /// A lost interval, in parts by what explains it.
+    fn explained(&self, history: &History, lost: (u64, u64)) -> Vec<Block> {
+        let cpus = self.cpus_of(history.task);
+        let about = |one: &Activity| match one.about {
+            About::Cpu => cpus.contains(&one.cpu),
+            About::Released(first, last) => first <= history.release && history.release <= last,
+            About::Task(task) => task == history.task,
+        };
+        let first = self.explains.partition_point(|one| one.from_ns < lost.0.saturating_sub(self.longest));
+        let overlapping = self.explains[first..].iter().take_while(|one| one.from_ns < lost.1);
+        let mut reasons: Vec<(MissCause, u64, u64)> = overlapping
+            .filter(|one| one.to_ns > lost.0 && about(one))
+            .filter_map(|one| Some((waiting_of(one.cause)?, one.from_ns, one.to_ns)))
+            .collect();
+        // A job that is not awake cannot wait for anything else.
+        reasons.sort_by_key(|&(cause, from, _)| (cause, from));
+        let mut blocks = Vec::new();
+        let mut left = vec![lost];
+        for (cause, from, to) in reasons {
+            for &(start, end) in &left {
+                let (start, end) = (start.max(from), end.min(to));
+                if start < end {
+                    blocks.push(Block::waiting((start, end), cause));
+                }
+            }
+            left = without_all(left, (from, to));
+        }
+        blocks.extend(left.into_iter().map(|span| Block::waiting(span, MissCause::Unknown)));
+        blocks
+    }
+}
+
+/// The parts of intervals that are not in another one.
+fn without_all(all: Vec<(u64, u64)>, (start, end): (u64, u64)) -> Vec<(u64, u64)> {
+    let rest = |(from, to): (u64, u64)| [(from, to.min(start)), (from.max(end), to)];
+    all.into_iter().flat_map(rest).filter(|(from, to)| from < to).collect()
+}
+
+/// The same time in intervals that do not overlap, ascending.
+fn union(mut all: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    all.sort_unstable();
+    let mut joined: Vec<(u64, u64)> = Vec::new();
+    for (from, to) in all {
+        match joined.last_mut().filter(|(_, end)| *end >= from) {
+            Some((_, end)) => *end = to.max(*end),
+            None => joined.push((from, to)),
+        }
+    }
+    joined
+}
