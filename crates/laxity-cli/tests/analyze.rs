@@ -378,9 +378,7 @@ fn no_simulation_contradicts_it() {
     let place = ["--cpus", "2", "--placement", "ffd", "--overload", "least-loaded"];
     let (mut proven, mut contradicted) = (0, Vec::new());
     for file in &files {
-        // By load, which is how simulate places them.
-        let by_load = ["--fit", "utilization"];
-        let call = [&[utf8(file), "--schedulers", schedulers][..], &place, &by_load].concat();
+        let call = [&[utf8(file), "--schedulers", schedulers][..], &place].concat();
         let answer = Desk::with(&[]).answer(&call).0;
         let simulate =
             [&["simulate", utf8(file), "--schedulers", schedulers, "--duration", "2s", "--json"][..], &place];
@@ -517,7 +515,7 @@ fn heuristics_go_by_the_test_of_the_scheduler() {
     let by_test = on_two("pair.toml", &[]);
     assert_eq!(said(&by_test), ["hard-test", "schedulable", "schedulable"]);
     assert_eq!(by_test["cells"].as_array().map(Vec::len), Some(2));
-    assert!(by_test["notes"].to_string().contains("run and simulate place by load"), "{by_test}");
+    assert_eq!(by_test["notes"], json!([]));
     assert_eq!(
         said(&on_two("pair.toml", &["--fit", "utilization"])),
         ["utilization", "not-proven", "schedulable"]
@@ -545,12 +543,19 @@ fn heuristics_go_by_the_test_of_the_scheduler() {
 fn the_integer_program_knows_loads_only_and_says_where_that_is_not_enough() {
     let desk = Desk::with(&[("s.toml", &pair_and_more(&[("e", 42, 70, ""), ("f", 375, 1_000, "")]))]);
     let call = ["s.toml", "--cpus", "2", "--schedulers", "p-rm"];
-    let least = desk.first(&call);
+    let least = desk.first(&[&call[..], &["--placement", "ilp"]].concat());
     assert_eq!((&least["fit"], &least["hard"]["verdict"]), (&json!("utilization"), &json!("not-proven")));
     let notes: Vec<&str> = least["notes"].as_array().expect("notes").iter().flat_map(Value::as_str).collect();
-    assert!(notes.iter().any(|note| note.contains("--placement ffd asks the test of p-rm")), "{notes:?}");
-    let by_test = desk.first(&[&call[..], &["--placement", "ffd"]].concat());
-    assert_eq!((&by_test["fit"], &by_test["hard"]["verdict"]), (&json!("hard-test"), &json!("schedulable")));
+    assert!(notes.iter().any(|note| note.contains("--placement auto asks the test of p-rm")), "{notes:?}");
+    for placement in ["ffd", "auto"] {
+        let by_test = desk.first(&[&call[..], &["--placement", placement]].concat());
+        assert_eq!(
+            (&by_test["fit"], &by_test["hard"]["verdict"]),
+            (&json!("hard-test"), &json!("schedulable"))
+        );
+    }
+    let by_default = desk.first(&call)["notes"].to_string();
+    assert!(by_default.contains("because the places of least load are not proven"), "{by_default}");
 }
 
 /// LOAD and FF-DBF, which are asked last, name no task.

@@ -123,6 +123,13 @@ studio: 3 real-time tasks, utilization 0.9000, 2 cores of platform `amp`
 ════════════════════════════════════════════════════════════════
  amp-rm      schedulable (ds-rta)       schedulable (ds-rta)
 ────────────────────────────────────────────────────────────────
+──────────────────────────────────────────────────────────────
+ Places under   by                       CPUs   tasks
+══════════════════════════════════════════════════════════════
+ amp-rm         slowest-fit, admission   0      logger
+──────────────────────────────────────────────────────────────
+                                         1      mixer decoder
+──────────────────────────────────────────────────────────────
 Proven bounds of response times (D: the deadline) and of tardiness (late), in ms, rounded up
 ───────────────────────────
  Task           D   amp-rm

@@ -244,7 +244,7 @@ fn places_are_written_and_kept_to() {
     assert!(told.contains("Places under") && told.contains("emergency-stop"), "{told}");
     let own = cells(&desk.analysed(&[ROBOT, "--scheduler", "p-rm", "--cpus", "2"])[0]["cells"]);
     assert_eq!(own.len(), 2, "{own:?}");
-    for method in ["auto", "ilp", "ffd", "wfd", "bf-deadline", "lwfg", "slowest-fit", "nf", "cf:density"] {
+    for method in ["auto", "ilp", "ffd", "wfd", "bf-deadline", "lwfg", "slowest-fit", "bfd", "cf:density"] {
         let by = ["--placement", method, "--cpus", "2"];
         for fit in [&["--fit", "test"][..], &["--fit", "utilization"]] {
             let call = [&["placed.toml", "--scheduler", "p-rm"], &by[..], fit].concat();

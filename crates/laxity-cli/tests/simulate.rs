@@ -125,7 +125,7 @@ fn bytes_do_not_depend_on_threads_or_time() {
 fn a_schedule_can_be_read() {
     let directory = tempfile::tempdir().expect("directory");
     let set = write(directory.path(), "pair.toml", PAIR);
-    let text = prints(&[utf8(&set), "--cpus", "1", "--duration", "10ms", "--text"]);
+    let text = prints(&[utf8(&set), "--scheduler", "edf-bh", "--cpus", "1", "--duration", "10ms", "--text"]);
     // Equal deadlines at 5 ms: task a has the lower id and goes first.
     let expected = "\
 t=0 a.0 is released, deadline 5ms
@@ -140,11 +140,25 @@ t=7ms cpu0 b.0 resumes
 t=8ms cpu0 b.0 completes, laxity 2ms
 ";
     assert_eq!(text, expected);
-    let window =
-        prints(&[utf8(&set), "--cpus", "1", "--duration", "10ms", "--text", "--from", "6ms", "--to", "8ms"]);
+    let window = prints(&[
+        utf8(&set),
+        "--scheduler",
+        "edf-bh",
+        "--cpus",
+        "1",
+        "--duration",
+        "10ms",
+        "--text",
+        "--from",
+        "6ms",
+        "--to",
+        "8ms",
+    ]);
     assert_eq!(window, "t=7ms cpu0 a.1 completes, laxity 3ms\nt=7ms cpu0 b.0 resumes\n");
     let chart = prints(&[
         utf8(&set),
+        "--scheduler",
+        "edf-bh",
         "--cpus",
         "1",
         "--duration",
@@ -486,7 +500,7 @@ fn interrupted_simulations_keep_what_there_is() {
 fn background_tasks_take_what_is_left_and_change_nothing_else() {
     let folder = tempfile::tempdir().expect("a directory");
     let set = write(folder.path(), "pair.toml", PAIR);
-    let call = [utf8(&set), "--cpus", "1", "--duration", "1s", "--json"];
+    let call = [utf8(&set), "--scheduler", "edf-bh", "--cpus", "1", "--duration", "1s", "--json"];
     let without = json(&prints(&call));
     let with = json(&prints(&[&call[..], &["--background", "5"]].concat()));
     assert!(without.get("background").is_none(), "{}", without["background"]);
@@ -522,7 +536,17 @@ fn background_tasks_take_what_is_left_and_change_nothing_else() {
     }
     let page = fs::read_to_string(out.join("report.html")).expect("a report");
     assert!(page.contains("Tasks in the background"), "the page shows it");
-    let told = prints(&[utf8(&set), "--cpus", "1", "--duration", "1s", "--background", "5"]);
+    let told = prints(&[
+        utf8(&set),
+        "--scheduler",
+        "edf-bh",
+        "--cpus",
+        "1",
+        "--duration",
+        "1s",
+        "--background",
+        "5",
+    ]);
     assert!(told.contains("Tasks in the background") && !told.contains("background:"), "{told}");
 }
 

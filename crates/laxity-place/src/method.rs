@@ -16,7 +16,7 @@ pub enum Rule {
     /// The bin with the most capacity left; the first of equals.
     WorstFit,
     /// The bin that took the task before, as long as it has room; else the first with room after it. Bins that have been left take
-    /// nothing any more, but tasks whose affinity leaves them no other.
+    /// nothing any more.
     NextFit,
     /// The first bin after the one that took the task before, around the circle.
     CyclicFit,

@@ -55,18 +55,13 @@ pub(crate) fn pack<'a>(request: &'a Request<'a>, packing: Packing, overload: Ove
     let mut packed = Packed::new(request, packing.rule.search());
     let mut last = None;
     for item in items {
-        // Under next-fit, a task that has one bin only closes none, and none is closed to it: its place is no choice.
-        let only = (packing.rule == Rule::NextFit).then(|| request.only_bin(item)).flatten();
-        let fitting = match only {
-            Some(bin) => packed.filling.first(item, &packed.filling.load_of(item), bin..bin + 1),
-            None => choose(&packed.filling, packing.rule, item, last),
-        };
+        let fitting = choose(&packed.filling, packing.rule, item, last);
         // What was not looked at may have room: an interruption decides nothing.
         if request.is_interrupted() {
             packed.stuck = Some(item);
             return packed;
         }
-        if let (Rule::NextFit, None, Some(bin)) = (packing.rule, only, fitting) {
+        if let (Rule::NextFit, Some(bin)) = (packing.rule, fitting) {
             packed.left = bin;
         }
         let Some(bin) = fitting.or_else(|| packed.overload(item, overload)) else {

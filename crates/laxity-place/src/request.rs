@@ -287,13 +287,6 @@ impl<'a> Request<'a> {
         first(&|bin| self.permits(item, bin)).or_else(|| first(&|bin| self.within_affinity(item, bin)))
     }
 
-    /// The bin that the task has by its affinity, if that is one only.
-    pub(crate) fn only_bin(&self, item: Item) -> Option<usize> {
-        item.task.affinity.as_ref()?;
-        let mut within = (0..self.bins.len()).filter(|&bin| self.within_affinity(item, bin));
-        within.next().filter(|_| within.next().is_none())
-    }
-
     fn within_affinity(&self, item: Item, bin: usize) -> bool {
         item.task.affinity.as_ref().is_none_or(|affinity| self.bins[bin].cpus().is_subset(affinity))
     }

@@ -153,10 +153,10 @@ fn restrict(platform: Platform, text: &str) -> Result<Platform> {
 pub struct PlacementArguments {
     /// How tasks are placed onto cores and clusters, separated by commas where several are compared; default: auto
     ///
-    /// auto is ilp, the least load; where the test does not prove its places, the first of ffd, wfd and bf-deadline that
-    /// finds proven ones. `laxity list placements` has all names. Of several, each scheduler that places tasks has a
-    /// configuration for each, such as p-rm@ffd; those with the same places are one. Under amp-rm the default is
-    /// slowest-fit, by what is proven below its servers.
+    /// auto is ilp, the least load; where the test does not prove its places, those of wfd, ffd, bf-deadline or a search
+    /// in which it is proven with the most room. `laxity list placements` has all names. Of several, each scheduler that
+    /// places tasks has a configuration for each, such as p-rm@ffd; those with the same places are one. Under amp-rm the
+    /// default is slowest-fit, by what is proven below its servers.
     #[arg(help_heading = "Placement", long, value_name = "NAMES", value_delimiter = ',', value_parser = value::<Choice>)]
     pub placement: Vec<Choice>,
     /// What may be placed together: test, load, utilization, density or dbf; default: test

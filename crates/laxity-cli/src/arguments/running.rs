@@ -114,6 +114,8 @@ Examples:
   # two of them, several sets, five runs each
   sudo laxity compare sets/*.toml --schedulers p-edf,g-edf --duration 1m \\
       --repeat 5 --out results
+  # placements, too: p-rm@ilp, p-rm@ffd and so on
+  sudo laxity compare set.toml --schedulers p-rm,p-edf --placement ilp,ffd,lwfg
   # jobs that make accesses instead of using up time
   sudo laxity compare set.toml --demand uniform:0.5,1 --demand-model work
   # laxity's own policies beside Linux's, with measured costs in the simulations

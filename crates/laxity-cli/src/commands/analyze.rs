@@ -50,8 +50,8 @@ are judged where these put them, unless --placement ilp or --fit are asked for. 
 how often background tasks preempt others.
 
 Partitioned and clustered schedulers are judged where run, compare, simulate and place put their tasks: by the least load (ilp); \
-where that is not proven, by a heuristic that puts a task onto cores only if the scheduler's own test accepts what is there with \
-it, overheads included. --placement names one; --fit load goes by load alone. --write writes the places into a task set, which \
+where that is not proven, by a heuristic or a search that puts a task onto cores only if the scheduler's own test accepts what is \
+there with it, overheads included. --placement names one; --fit load goes by load alone. --write writes the places into a task set, which \
 every command then keeps to.
 
 Exit codes: 0 proven for every set under every scheduler asked for; 1 not proven; 2 usage or input; 130 interrupted.

@@ -3,6 +3,7 @@
 use super::{read_set, write_task_set};
 use crate::analysis::{ChargedFile, Charges, Kernel};
 use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
+use crate::places::Choice;
 use crate::settings::answer::Answer;
 use crate::settings::{Found, Limits, Question, text};
 use crate::{deploy, experiment, interrupt, output};
@@ -12,7 +13,6 @@ use laxity_model::{
     Diagnostic, Names, OutputDirectory, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _,
     TaskSet,
 };
-use laxity_place::Method;
 use laxity_run::Hierarchy;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -54,9 +54,9 @@ pub struct SettingsArguments {
     /// auto, or p-, c- or g- with edf, rm, dm or fp, such as p-edf
     #[arg(help_heading = "Schedulers", long, value_name = "NAME", default_value = "auto", value_parser = value::<Asked>)]
     pub scheduler: Asked,
-    /// How tasks are placed onto cores and clusters; default: by several heuristics and a search
-    #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<Method>)]
-    pub placement: Option<Method>,
+    /// How tasks are placed onto cores and clusters; default: auto, by several heuristics and a search
+    #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<Choice>)]
+    pub placement: Option<Choice>,
     /// What scheduling costs: a CSV file, or a name that `laxity list overheads` has
     #[arg(help_heading = "Machine", long, value_name = "FILE", value_parser = value::<ChargedFile>)]
     pub overheads: Vec<ChargedFile>,
@@ -137,7 +137,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let question = Question {
         set: &set,
         platform: &platform,
-        placement: arguments.placement,
+        placement: arguments.placement.and_then(Choice::named),
         charges: &charges,
         limits: Limits::of(&kernel),
         work: arguments.work,

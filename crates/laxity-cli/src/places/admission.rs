@@ -9,7 +9,7 @@ use crate::analysis::{Charge, given_priorities, running, server_of, speed};
 use crate::experiment::Placed;
 use laxity_analysis::overheads::working_sets_of;
 use laxity_analysis::scheduler::{self, Analysed, Asked};
-use laxity_analysis::{Cell, Guarantee, SporadicTask};
+use laxity_analysis::{Bounds, Cell, Guarantee, SporadicTask, Verdict};
 use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, Speed, TaskSet, Utilization};
 use laxity_place::{Acceptance, Method, Order, Packing, Request, Rule};
 use std::collections::BTreeMap;
@@ -60,10 +60,24 @@ pub fn by_test(
 }
 
 /// Questions of a search.
-const TRIALS: u64 = 2_000;
+const TRIALS: u64 = 5_000;
 
-/// A placement of few tasks in which the test accepts every cell, by a search of all partitions; nothing if it finds none within some
-/// questions.
+/// How near to its limit the most strained cell of a placement is, as [`Admission::strain`] has it.
+pub fn strain(
+    finder: &Finder<'_>,
+    wanted: Wanted<'_>,
+    of: (Analysed, Guarantee),
+    placed: &Placed,
+) -> Option<u64> {
+    let (wholes, _) = finder.placing.bins(wanted.scope, wanted.dedicated).ok()?;
+    let admission = Admission::of(finder, wanted, of, &wholes)?;
+    let bins = placed.placement.as_ref()?.tasks_by_bin();
+    let strains = bins.iter().enumerate().map(|(bin, tasks)| admission.strain(bin, tasks));
+    strains.collect::<Option<Vec<u64>>>()?.into_iter().max()
+}
+
+/// A placement of few tasks in which the test accepts every cell, and the most strained one is strained the least, by a search of all
+/// partitions; nothing if it finds none within some questions.
 pub fn by_search(
     finder: &Finder<'_>,
     wanted: Wanted<'_>,
@@ -74,7 +88,10 @@ pub fn by_search(
     let admission = Admission::of(finder, wanted, (scheduler, guarantee), &wholes)?;
     let cells: Vec<_> = admission.cells.iter().map(|cell| (cell.cpus.clone(), cell.speed)).collect();
     let interrupted = || finder.placing.interrupt.load(SeqCst);
-    let cost = |cell: usize, of: &[usize]| (!interrupted() && admission.accepts(cell, of)).then_some(0);
+    // The sum of fourth powers: almost the strain of the most strained cell.
+    let cost = |cell: usize, of: &[usize]| {
+        if interrupted() { None } else { admission.strain(cell, of).map(|strain| u128::from(strain).pow(4)) }
+    };
     let places = search(wanted.set, &cells, (TRIALS, 0), cost).ok()?;
     // Where each task has its cell, every method puts it there; so the bins are as of any other placement.
     let mut tasks = wanted.set.tasks().to_vec();
@@ -108,6 +125,44 @@ impl<'a> Admission<'a> {
             charge: finder.charges.0.of(scheduler, finder.charges.1),
             asked: Asked { guarantee, ..finder.asked },
             takes: finder.takes,
+        })
+    }
+
+    /// How near to its limit a cell is with these tasks, by id, in units of 2^-20: the largest share of its deadline that a response
+    /// takes at the most; where the test bounds no response, the share of the cell that is used. Nothing if they are not accepted.
+    fn strain(&self, bin: usize, ids: &[usize]) -> Option<u64> {
+        if !self.accepts(bin, ids) {
+            return None;
+        }
+        let Bin { processors, speed, .. } = self.cells[bin];
+        let all = self.at_speed.get(&speed?)?;
+        let mut numbers: Vec<usize> = ids.iter().map(|id| self.numbers[id]).collect();
+        numbers.sort_unstable();
+        let tasks: Vec<SporadicTask> = numbers.iter().map(|&number| all[number]).collect();
+        let cells = [Cell { processors, tasks: (0..tasks.len()).collect() }];
+        let of = |values: &[u32]| numbers.iter().filter_map(|&number| values.get(number).copied()).collect();
+        let given_priorities: Vec<u32> = of(&self.given_priorities);
+        let working_sets: Vec<u64> = numbers.iter().map(|&number| self.working_sets[number]).collect();
+        let placed = scheduler::Placed {
+            tasks: &tasks,
+            working_sets: &working_sets,
+            given_priorities: &given_priorities,
+            cells: &cells,
+            servers: &[],
+            overheads: self.charge.as_ref().map(|charge| &charge.overheads),
+        };
+        let share = |part: u64, whole: u64| {
+            u64::try_from((u128::from(part) << 20) / u128::from(whole.max(1))).unwrap_or(u64::MAX)
+        };
+        Some(match self.scheduler.judge(&placed, self.asked).verdict {
+            Verdict::Schedulable(Bounds::ResponseTimes(responses)) => {
+                let shares = responses.iter().zip(&tasks).map(|(&time, task)| share(time, task.deadline));
+                shares.max().unwrap_or(0)
+            }
+            _ => {
+                let used = tasks.iter().map(|task| share(task.wcet, task.period)).sum::<u64>();
+                used / u64::from(processors.max(1))
+            }
         })
     }
 }

@@ -3,7 +3,8 @@
 //! 1. With one cell there is nothing to place: whether its tasks fit is for the tests to say.
 //! 2. By the test (`--fit test`): what is proven hard goes before what is proven soft, and that before what is not proven. Of equals, a
 //!    heuristic that asks the test of the scheduler for each task (`admission`) goes before the same by loads; the least load, which
-//!    only the integer program knows, goes before heuristics that were not named.
+//!    only the integer program knows, goes before heuristics that were not named and a search; of those, the places count that leave
+//!    the most room below the deadlines.
 //! 3. So no set is less proven than in its places by load, and where nothing is proven those show what fails.
 //! 4. What is proven beside the kernel's servers for background threads goes before what is proven only where no such thread starves.
 //! 5. By load means by density where a deadline is below its period. A density that is too high proves nothing: where tests judge, U
@@ -25,7 +26,7 @@ pub use search::{TASKS_MAX, search};
 
 use crate::analysis::{Charges, PlacedSet, TRIAL_WORK};
 use crate::experiment::{Placed, Placing};
-use admission::{by_search, by_test};
+use admission::{by_search, by_test, strain};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
 use laxity_model::{CpuList, Failure, Platform, Result, Scope, ServerSizes, TaskSet, Utilization};
@@ -42,7 +43,7 @@ pub const SEARCH: &str = "a search of all partitions";
 static NO_SERVERS: ServerSizes = ServerSizes::NONE;
 
 /// Heuristics that are tried where none was named.
-const OTHERS: [&str; 3] = ["ffd", "wfd", "bf-deadline"];
+const OTHERS: [&str; 3] = ["wfd", "ffd", "bf-deadline"];
 
 /// Whether a cell, by its CPUs, may have these tasks, by id, whatever the test says.
 pub type Takes<'a> = &'a dyn Fn(&CpuList, &[usize]) -> bool;
@@ -223,11 +224,14 @@ impl Finder<'_> {
         if named.is_some() {
             return None;
         }
-        let searched = || self.searched(guarantee, wanted, scheduler);
-        let better = self.another(guarantee, wanted, scheduler).or_else(searched)?;
+        let better = self.another(guarantee, wanted, scheduler)?;
         match self.choice {
             Choice::Auto => {
-                let note = instead(&better, guarantee, wanted);
+                let why = match own.is_some_and(|own| self.proves(wanted, scheduler, own, guarantee)) {
+                    true => "the kernel does not admit those of least load",
+                    false => "the places of least load are not proven",
+                };
+                let note = instead(&better, guarantee, wanted, why);
                 Some(with(better, note))
             }
             Choice::Method(_) => own.map(|own| with(own.clone(), advice(&better, wanted))),
@@ -253,10 +257,14 @@ impl Finder<'_> {
         Some(Placed { fit: Some(fit), ..placed })
     }
 
-    /// The first of the heuristics that were not named by which all tasks pass the test.
+    /// By that of the heuristics that were not named, or a search, which leaves the most room below the deadlines.
     fn another(&self, guarantee: Guarantee, wanted: Wanted<'_>, scheduler: Analysed) -> Option<Placed> {
         let methods = OTHERS.iter().filter_map(|name| name.parse::<Method>().ok());
-        { methods }.find_map(|method| self.by(method, guarantee, wanted, scheduler))
+        let found = methods.filter_map(|method| self.by(method, guarantee, wanted, scheduler));
+        let strain = |placed: &Placed| strain(self, wanted, (scheduler, guarantee), placed);
+        found
+            .chain(self.searched(guarantee, wanted, scheduler))
+            .min_by_key(|placed| strain(placed).unwrap_or(u64::MAX))
     }
 
     /// By a search of all partitions of few tasks onto single cores in which no deadline is missed.
@@ -290,16 +298,13 @@ fn unknown(wanted: Wanted<'_>) -> String {
     format!("placed by load: no test says anything of {}", wanted.name)
 }
 
-fn instead(placed: &Placed, guarantee: Guarantee, wanted: Wanted<'_>) -> String {
+fn instead(placed: &Placed, guarantee: Guarantee, wanted: Wanted<'_>, why: &str) -> String {
     let method = &placed.record.method;
     let which = match guarantee {
         Guarantee::Hard => "test",
         Guarantee::Soft => "soft test",
     };
-    format!(
-        "placed by {method} with the {which} of {}, because the places of least load are not proven",
-        wanted.name
-    )
+    format!("placed by {method} with the {which} of {}, because {why}", wanted.name)
 }
 
 fn advice(placed: &Placed, wanted: Wanted<'_>) -> String {

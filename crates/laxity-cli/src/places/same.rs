@@ -16,14 +16,14 @@ pub struct Same {
 impl Same {
     /// In words.
     pub fn words(&self) -> String {
-        format!("{} has the places of {}, and is not made again", self.name, self.kept)
+        format!("note: {} has the places of {}, and is not made again", self.name, self.kept)
     }
 }
 
 /// As an option of results: nothing if there are none.
 pub fn same_option(same: &[Same]) -> Option<(String, String)> {
     let words = || same.iter().map(|same| format!("{} as {}", same.name, same.kept)).collect::<Vec<_>>();
-    (!same.is_empty()).then(|| ("same-places".to_owned(), words().join(", ")))
+    (!same.is_empty()).then(|| (laxity_report::SAME_PLACES.to_owned(), words().join(", ")))
 }
 
 /// A set under a configuration.
@@ -36,10 +36,13 @@ pub trait Configured {
     fn placed(&mut self) -> Option<&mut Placed>;
 }
 
+/// The sets by their indices, and their cells.
+type CellsBySet = Vec<(usize, Vec<Cell>)>;
+
 /// Drops the configurations whose tasks have, in every set, the places that they have under an earlier one of the same scheduler; which
 /// ones.
 pub fn drop_same(parts: &mut Vec<impl Configured>) -> Vec<Same> {
-    let mut all: Vec<(String, Option<Vec<(usize, Vec<Cell>)>>)> = Vec::new();
+    let mut all: Vec<(String, Option<CellsBySet>)> = Vec::new();
     if parts.iter().all(|part| scheduler_of(part.configuration()).1.is_none()) {
         return Vec::new();
     }
@@ -53,7 +56,7 @@ pub fn drop_same(parts: &mut Vec<impl Configured>) -> Vec<Same> {
     }
     let mut same: Vec<Same> = Vec::new();
     for (at, (name, places)) in all.iter().enumerate() {
-        let is_same = |(other, of): &&(String, Option<Vec<(usize, Vec<Cell>)>>)| {
+        let is_same = |(other, of): &&(String, Option<CellsBySet>)| {
             scheduler_of(other).0 == scheduler_of(name).0 && of.is_some() && of == places
         };
         if let Some((other, _)) = all[..at].iter().find(is_same) {

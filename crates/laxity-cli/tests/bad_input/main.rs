@@ -279,7 +279,7 @@ fn wrong_options_of_simulations_are_refused() {
     bench.refuses(&with(&["--force"]), &["--force", "--out", "--perfetto"]);
     bench.refuses(&with(&["--gantt", "--from", "9ms", "--to", "3ms"]), &["--from 9ms", "--to 3ms", "empty"]);
     bench.refuses(
-        &with(&["--repeat", "2", "--perfetto", "x"]),
+        &with(&["--scheduler", "edf-bh", "--repeat", "2", "--perfetto", "x"]),
         &["--perfetto x", "there are 2", "laxity report"],
     );
     bench.refuses(

@@ -134,7 +134,10 @@ fn what_fits_has_a_name() {
     }
     assert_eq!((Fitting::default(), Fitting::Test.to_string().as_str()), (Fitting::Test, "test"));
     let refused = "tset".parse::<Fitting>().expect_err("a slip");
-    assert!(refused.hint.expect("a hint").contains("or test"));
+    assert!(refused.hint.expect("a hint").contains("did you mean `test`"));
+    for fitting in [Fitting::Test, Fitting::Load(None), Fitting::Load(Some(Fit::Density))] {
+        assert_eq!(fitting.to_string().parse(), Ok(fitting));
+    }
 }
 
 /// Takes one task per bin, and says which task is in which bin when another comes.

@@ -57,12 +57,6 @@ impl Plain<'_> {
         self.task(id).affinity.as_ref().is_none_or(|cpus| self.bins[bin].cpus().is_subset(cpus))
     }
 
-    /// Whether there is one bin only within its affinity.
-    fn is_bound(&self, id: usize) -> bool {
-        self.task(id).affinity.is_some()
-            && (0..self.bins.len()).filter(|&bin| self.is_within_affinity(id, bin)).count() == 1
-    }
-
     /// Whether tasks may go into a bin and fit beside those that are there, which may be too many already.
     fn fit(&self, there: &[usize], more: &[usize], bin: usize) -> bool {
         let together = [there, more].concat();
@@ -142,7 +136,6 @@ impl Plain<'_> {
             };
             let fitting = match packing.rule {
                 Rule::FirstFit => (0..bins).find(fits),
-                Rule::NextFit if self.is_bound(id) => (0..bins).find(fits),
                 Rule::NextFit => (left..bins).find(fits),
                 Rule::CyclicFit => {
                     let next = last.map_or(0, |last: usize| last + 1);
@@ -156,7 +149,7 @@ impl Plain<'_> {
                     slowest.into_iter().find(fits)
                 }
             };
-            left = fitting.filter(|_| !self.is_bound(id)).unwrap_or(left);
+            left = fitting.unwrap_or(left);
             let bin = match (fitting, self.overload) {
                 (Some(bin), _) => bin,
                 (None, Overload::Refuse) => return None,
@@ -234,8 +227,6 @@ fn some_set() -> impl Strategy<Value = TaskSet> {
             task.affinity = match affinity {
                 0 => Some(CpuList::first(2)),
                 1 => Some("1-5".parse().expect("valid list")),
-                2 => Some(CpuList::first(1)),
-                3 => Some("1".parse().expect("valid list")),
                 _ => None,
             };
             task.working_set.size_bytes = memory << 10;
