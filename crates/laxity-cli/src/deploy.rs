@@ -53,9 +53,15 @@ pub fn plan_of(set: &TaskSet, scheduler: Named<'_>, plan: &Plan, host: &Host<'_>
     let threads: Vec<Asked> = plan.tasks.iter().enumerate().map(thread).collect();
     DeployPlan {
         attached: plan.attachment.as_ref().map(|_| scheduler.name.to_owned()),
-        notes: plan.notes.clone(),
+        notes: foreign(plan).into_iter().chain(plan.notes.iter().cloned()).collect(),
         ..assembled(set, scheduler, &plan.cells, plan.confinement, threads, host)
     }
+}
+
+/// What a scheduler that is not laxity's needs.
+fn foreign(plan: &Plan) -> Option<String> {
+    let program = laxity_model::shell_word(plan.foreign.as_deref()?);
+    Some(format!("{program} has to run before the threads and as long as they do: it loads their scheduler"))
 }
 
 /// What is asked for a task.
