@@ -49,8 +49,8 @@ BROKEN_SCHEDULES = {
     "zoom in that zooms out": ('"Zoom in", () => zoom(0.5)', '"Zoom in", () => zoom(2)', "`Zoom in` leads from"),
     "a key that does nothing": ("Home: showStart,", "", "`Home` leads from"),
     "a next miss that stays": ("current + 1 : everything", "current : everything", "does not show miss 2"),
-    "misses that are not drawn": ("cross(context, Math.max(at, left), middle, size);", "", "is not to be seen"),
-    "a link to elsewhere": ("Math.floor(view.from) + \"ns&to=\"", "Math.floor(view.from * 2) + \"ns&to=\"", "leads from"),
+    "misses that are not drawn": ("for (let k = after(jobs.lateUntil, view.from);", "for (let k = jobs.late.length;", "is not to be seen"),
+    "a link to elsewhere": ("Math.floor(view.from) + \"ns&to=\"", "Math.floor(view.from * 2) + \"ns&to=\"", "the link to"),
     "no drag": ("if (others.length === 0) return pan(", "if (others.length === 0) return (", "dragging to the left"),
     "no words": ("tip.hidden = text === \"\";", "tip.hidden = true;", "the pointer on a CPU says ''"),
     "always light": ('matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw)', "name", "not drawn again"),
@@ -60,7 +60,7 @@ BROKEN_SCHEDULES = {
 # Which check sees which kind; the others are not asked, for the sake of time.
 ASKED = {
     "axe": lambda b, u, r: looks.wide(b, u, False, r), "dark": lambda b, u, r: looks.wide(b, u, True, r),
-    "scroll": lambda b, u, r: looks.narrow(b, u), "names of its rows": lambda b, u, r: looks.narrow(b, u),
+    "no shadow": lambda b, u, r: looks.narrow(b, u), "names of its rows": lambda b, u, r: looks.narrow(b, u),
     "paper": lambda b, u, r: looks.paper(b, u), "no test knows": lambda b, u, r: controls.check(b, u),
     "waits for": lambda b, u, r: controls.check(b, u), "not there": lambda b, u, r: controls.check(b, u),
     "it moves": lambda b, u, r: looks.still(b, u), "it glides": lambda b, u, r: looks.still(b, u),

@@ -124,8 +124,8 @@ def paper(browser: Browser, url: str) -> list[str]:
         wrong = [f"{name} is cut at the right edge of the paper" for name in wrong]
         closed = tab.run(
             "[...document.querySelectorAll('details')].filter(d => getComputedStyle(d).display !== 'none' && [...d.children].some(c =>"
-            " c.tagName !== 'SUMMARY' && c.textContent.trim() && c.getClientRects().length > 0 && c.getBoundingClientRect().height < 2 ||"
-            " c.tagName !== 'SUMMARY' && c.getClientRects().length === 0 && getComputedStyle(c).display !== 'none')).map(d => looks.named(d))"
+            " c.tagName !== 'SUMMARY' && c.textContent.trim() && getComputedStyle(c).display !== 'none' &&"
+            " !(c.checkVisibility() && c.getBoundingClientRect().height > 2))).map(looks.named)"
         )
         wrong += [f"{name} is closed on paper" for name in closed]
         if tab.run("getComputedStyle(document.body).backgroundColor") not in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)"):

@@ -45,7 +45,7 @@ class Maker:
             words = ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", *words]
         for _ in range(LOCK_WAITS):
             # Another user has another home.
-            home = {"HOME": str(self.scratch)} if user else {}
+            home = {"HOME": str(self.scratch / "unprivileged")} if user else {}
             done = subprocess.run(
                 words, capture_output=True, text=True, stdin=subprocess.DEVNULL, env={**os.environ, **home}
             )

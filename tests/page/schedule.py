@@ -62,9 +62,12 @@ def check(browser: Browser, url: str) -> list[str]:
         count = tab.run("document.querySelectorAll('.schedule').length")
         wrong = []
         for number in range(count):
-            one = Schedule(tab, number)
-            found = controls(one) + misses(one) + pointer(one) + links(browser, url, one) + colours(one)
-            wrong += [f"schedule {one.id}: {line}" for line in found]
+            try:
+                one = Schedule(tab, number)
+                found = controls(one) + misses(one) + pointer(one) + links(browser, url, one) + colours(one)
+            except PageError as error:
+                found = [str(error)]
+            wrong += [f"schedule {number}: {line}" for line in found]
         return wrong + tab.complaints()
 
 

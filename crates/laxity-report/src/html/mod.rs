@@ -21,7 +21,7 @@ use serde::Serialize;
 const EMBEDDED_BYTES_MOST: usize = 4_000_000;
 
 /// Reasons and caveats beside the answer have room for so many letters each, before they are folded.
-const FIRST_CHARS_MOST: usize = 320;
+const FIRST_CHARS_MOST: usize = 260;
 
 /// The sections of more sets than this are closed at first.
 const SETS_OPEN_MOST: usize = 3;
@@ -202,7 +202,7 @@ pub(crate) fn page(report: &Report<'_>, plots: &PlacedPlots) -> Result<String> {
         nav: nav(report),
         answer: answer(report),
         reading: report.reading.as_deref().map(blocks).unwrap_or_default(),
-        to_set: crate::what_to_set::tables(&report.to_set).into_iter().map(TableView::of).collect(),
+        to_set: crate::what_to_set::tables_on_page(&report.to_set).into_iter().map(TableView::of).collect(),
         heat: match study.sets.len() {
             1 => heat::of_tasks(study, 0, &report.recommendation),
             _ => heat::of_sets(study, &report.recommendation),
@@ -393,8 +393,8 @@ mod tests {
         };
         assert_eq!(items(&[]), (0, 0));
         assert_eq!(items(&[900]), (1, 0));
-        assert_eq!(items(&[100, 200, 30]), (3, 0), "a short last one is not worth a fold");
-        assert_eq!(items(&[100, 200, 30, 40]), (2, 2));
+        assert_eq!(items(&[100, 150, 30]), (3, 0), "a short last one is not worth a fold");
+        assert_eq!(items(&[100, 150, 30, 40]), (2, 2));
         assert_eq!(items(&[900, 1, 1]), (1, 2));
     }
 
