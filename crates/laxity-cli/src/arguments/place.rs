@@ -33,13 +33,13 @@ pub struct PlaceArguments {
     /// What fits: utilization, density or dbf; default: density where a deadline is below its period
     #[arg(help_heading = "Placement", long, value_name = "TEST", value_parser = value::<laxity_place::Fit>)]
     pub fit: Option<laxity_place::Fit>,
-    /// Fill each core only up to this share, such as 0.95
+    /// Fill each CPU only up to this share, such as 0.95
     #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share)]
     pub limit: (u64, u64),
     /// Print JSON instead of a table
     #[arg(help_heading = "Output", long)]
     pub json: bool,
-    /// Which cores
+    /// Which CPUs
     #[command(flatten)]
     pub platform: PlatformArguments,
     /// How

@@ -30,7 +30,7 @@ use crate::experiment::{Below, Finished, Settings};
 use crate::simulation::NamedScheduler;
 use crate::{experiment, output, shipped};
 use laxity_model::{
-    Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, read_task_set_as,
+    Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, cpus_named, read_task_set_as,
 };
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
@@ -137,9 +137,10 @@ fn settings(
         let here = laxity_model::Platform::this_machine()?.cpus();
         if !platform.cpus().is_subset(&here) {
             return Err(Diagnostic::usage(format!(
-                "platform `{}` has CPUs {} but this machine lets laxity use {here}",
+                "platform `{}` has {} but this machine lets laxity use {}",
                 platform.name(),
-                platform.cpus()
+                cpus_named(platform.cpus()),
+                cpus_named(here)
             ))
             .hint("a real run needs real cores; leave --platform out, or place onto this platform with `laxity place`"));
         }
@@ -180,7 +181,7 @@ fn settings(
     })
 }
 
-/// The servers for ordinary threads and what is promised below them, which one of the schedulers has to know.
+/// The servers for background threads and what is promised below them, which one of the schedulers has to know.
 fn below(arguments: &RunningArguments, schedulers: &[NamedScheduler], platform: &Platform) -> Result<Below> {
     let below = arguments.policy.below.below();
     below.servers.check(platform)?;

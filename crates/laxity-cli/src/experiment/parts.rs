@@ -153,7 +153,7 @@ impl Planner<'_> {
             None => self.plan_of_policy(set, scheduler.scheduler, placed, options)?,
         };
         if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
-            plan.notes.push("best-effort tasks are not run".into());
+            plan.notes.push("background tasks are not run".into());
         }
         Ok(plan)
     }

@@ -186,7 +186,7 @@ fn limit(limits: Limits, rule: PriorityRule) -> u64 {
 
 fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
     let mut all = vec![
-        "no job needs more than its WCET, and none waits for anything but the processor; the system calls with which a job begins \
+        "no job needs more than its WCET, and none waits for anything but the CPU; the system calls with which a job begins \
          and ends are part of it"
             .to_owned(),
     ];
@@ -204,7 +204,7 @@ fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
             );
         }
         all.push(
-            "no ordinary thread is starved on these CPUs: the kernel's server for them would run with a deadline of its own".into(),
+            "no background thread is starved on these CPUs: the kernel's server for them would run with a deadline of its own".into(),
         );
         let constrained = found.settings.iter().any(
             |setting| matches!(setting.parameters, Parameters::Reservation(one) if one.deadline < one.period),

@@ -8,7 +8,7 @@ use std::path::Path;
 /// As `to_ratio` counts the bandwidth of a default server: 50 ms in 1 s.
 const SERVER_RUNTIME: u64 = 50_000_000;
 const SERVER_PERIOD: u64 = 1_000_000_000;
-/// Since this version each CPU has a server for ordinary threads, which admission counts.
+/// Since this version each CPU has a server for background threads, which admission counts.
 const SERVERS_SINCE: (u32, u32) = (6, 12);
 
 /// A kernel's limits.
