@@ -8,8 +8,10 @@ CHANGE_WIDTH_MAX = 110
 README_LINES_MAX = 150
 PARAGRAPH_WORDS_MAX = 120
 GENERATED = "<!-- Written by"
+# One vocabulary: work that is not real-time is background work.
+STALE = re.compile(r"\bordinary (tasks?|threads?|work|ones?)\b", re.IGNORECASE)
 # Tasks, CPUs and tools are things.
-PERSONS = re.compile(r"\b(whoever|nobody|somebody|what bec[ao]mes? of|what c[ao]mes? of|best-effort)\b", re.IGNORECASE)
+PERSONS = re.compile(r"\b(whoever|nobody|somebody|everybody|what bec[ao]mes? of|what c[ao]mes? of|best-effort)\b", re.IGNORECASE)
 
 
 def prose(text: str) -> list[str]:
@@ -42,12 +44,36 @@ def long_paragraphs(path: Path) -> list[str]:
     return wrong
 
 
+def persons(path: Path, lines: list[str]) -> list[str]:
+    """Words that make persons of things, or that have another one in the glossary."""
+    wrong = []
+    for number, line in enumerate(lines, 1):
+        words = re.sub(r"`[^`]*`", "", line)
+        if person := PERSONS.search(words):
+            wrong.append(f"{path}:{number}: `{person[0]}`: say which thing it is")
+        if stale := STALE.search(words):
+            wrong.append(f"{path}:{number}: `{stale[0]}`: say `background`")
+    return wrong
+
+
+def persons_in_sources(repository: Path) -> list[str]:
+    """The same in the messages, help texts and comments of the program."""
+    sources = sorted(repository.glob("crates/*/src/**/*.rs"))
+    wrong = []
+    for path in sources:
+        # Names of code stay, such as NOBODY.
+        lines = [re.sub(r"\b[A-Z_]+\b", "", line) for line in path.read_text().splitlines()]
+        wrong += persons(path.relative_to(repository), lines)
+    return wrong
+
+
 def broken_rules(path: Path, readme: bool, changes: bool) -> list[str]:
     """What is wrong with a page."""
     text = path.read_text()
-    if text.startswith(GENERATED):
-        return []  # its words are those of schemas and sources
     lines = text.splitlines()
+    if text.startswith(GENERATED):
+        # Their widths are those of schemas and sources; their words, also within blocks, are read as all others.
+        return persons(path, lines)
     wrong = long_paragraphs(path)
     if readme and len(lines) > README_LINES_MAX:
         wrong.append(f"{path}: {len(lines)} lines, at most {README_LINES_MAX}")
@@ -55,10 +81,7 @@ def broken_rules(path: Path, readme: bool, changes: bool) -> list[str]:
         limit = CHANGE_WIDTH_MAX if changes else WIDTH_MAX
         if len(line) > limit and not line.startswith("|"):
             wrong.append(f"{path}:{number}: {len(line)} columns, at most {limit}")
-        person = PERSONS.search(re.sub(r"`[^`]*`", "", line))
-        if person:
-            wrong.append(f"{path}:{number}: `{person[0]}`: say which thing it is")
-    return wrong
+    return wrong + persons(path, prose(text))
 
 
 def wrong_layers(repository: Path) -> list[str]:

@@ -15,7 +15,7 @@
 use crate::{Bounds, OutOfWork, SporadicTask, Test, Verdict, Work};
 
 /// What tests without a way of their own assume on several processors.
-const DISTINCT: &str = "no two tasks of a cell with several processors have the same priority";
+const DISTINCT: &str = "no two tasks of a cell with several CPUs have the same priority";
 
 /// How many tasks each level has, the highest first.
 #[derive(Debug, Clone, Copy)]

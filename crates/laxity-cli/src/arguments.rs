@@ -16,7 +16,7 @@ mod values;
 pub use changes::{ChangeAt, changes};
 pub use import::ImportArguments;
 pub use place::PlaceArguments;
-pub use platform::{PlacementArguments, PlatformArguments, Speeds};
+pub use platform::{PlacementArguments, PlatformArguments, Speeds, restrict};
 pub use policy::PolicyArguments;
 pub use results::{ReportArguments, VerifyArguments, ViewArguments};
 pub use running::{CompareArguments, RunArguments, RunningArguments};
@@ -25,6 +25,8 @@ pub use simulate::SimulateArguments;
 pub use values::{count, share, switch, value, whole, worded};
 
 use crate::commands::list::Part;
+use crate::output;
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use laxity_model::{ShownPath as _, shown_message};
 use std::ffi::OsString;
@@ -64,7 +66,17 @@ const SHORT_EXAMPLES: usize = 3;
 impl Cli {
     /// Reads the command line; errors and calls for help end the program.
     pub fn of_the_command_line() -> Cli {
-        Cli::of_words(std::env::args_os()).unwrap_or_else(|error| error.exit())
+        Cli::of_words(std::env::args_os()).unwrap_or_else(|error| {
+            let printed = error.print();
+            match printed.map_err(|why| output::cannot_print(&why)) {
+                // Help and versions are data: what did not get there is an error.
+                Err(Some(full)) if !error.use_stderr() => {
+                    output::say_error(&full);
+                    std::process::exit(i32::from(full.failure.exit_code()))
+                }
+                _ => std::process::exit(error.exit_code()),
+            }
+        })
     }
 
     /// Errors quote the command line: they are those of the same words as they are shown.
@@ -72,6 +84,11 @@ impl Cli {
         let words: Vec<OsString> = words.collect();
         let shown = words.iter().map(|word| OsString::from(word.shown().to_string())).collect();
         Cli::read(words).map_err(|error| match Cli::read(shown) {
+            // clap would list the hidden ones, too.
+            Err(none) if none.kind() == ErrorKind::MissingSubcommand => Cli::whole_command().error(
+                ErrorKind::MissingSubcommand,
+                "no command is named\nhint: `laxity --help` lists the commands; `laxity compare SET` answers most",
+            ),
             Err(as_shown) => as_shown,
             Ok(_) => {
                 let said = error.to_string();
@@ -113,7 +130,33 @@ fn with_short_help(command: clap::Command, parent: &str) -> clap::Command {
     }
     let more = format!("`{name} --help` says more of everything.");
     let short = if shown.is_empty() { more } else { format!("Examples:\n{shown}\n{more}") };
-    command.after_help(short).mut_subcommands(|inner| with_short_help(inner, &name))
+    let long = with_exit_codes(long, &name);
+    command.after_help(short).after_long_help(long).mut_subcommands(|inner| with_short_help(inner, &name))
+}
+
+/// The long help of a command that does not say its exit codes: with them, before the examples.
+fn with_exit_codes(long: String, name: &str) -> String {
+    if long.contains("Exit codes") {
+        return long;
+    }
+    let codes = match name.trim_start_matches("laxity ") {
+        "compare" | "run" | "simulate" => {
+            "Exit codes: 0 done; 1 a miss or a violation, with --fail-on-miss or where the schedule was to be verified; 2 usage or \
+             input; 3 this machine cannot do it; 130 interrupted (what was finished is kept)."
+        }
+        "place" => {
+            "Exit codes: 0 placed; 2 usage, input, or no placement; 3 it cannot be written; 130 interrupted."
+        }
+        "study overheads" => {
+            "Exit codes: 0 measured; 2 usage or input; 3 nothing could be measured; 130 interrupted (finished runs are kept)."
+        }
+        _ => "Exit codes: 0 done; 2 usage or input; 3 this machine cannot do it.",
+    };
+    match long.split_once("Examples:\n") {
+        Some((before, examples)) => format!("{before}{codes}\n\nExamples:\n{examples}"),
+        None if long.is_empty() => codes.to_owned(),
+        None => format!("{long}\n\n{codes}"),
+    }
 }
 
 /// How much every command says beside its answer.
@@ -139,11 +182,11 @@ pub enum Command {
     Analyze(Box<crate::commands::analyze::AnalyzeArguments>),
     /// Say what to set for each thread, so that all is proven: priorities or budgets, and CPUs.
     Settings(Box<crate::commands::settings::SettingsArguments>),
-    /// Simulate a task set under given schedulers on any number of cores.
+    /// Simulate a task set under given schedulers on any number of CPUs.
     Simulate(SimulateArguments),
     /// Check that simulated schedules are what their schedulers' definitions say.
     Verify(VerifyArguments),
-    /// Place tasks onto cores or clusters.
+    /// Place tasks onto CPUs or clusters.
     Place(PlaceArguments),
     /// Make task sets with the generators of the literature.
     Generate(crate::commands::generate::GenerateArguments),
@@ -171,7 +214,7 @@ pub enum Command {
     Promote(crate::commands::promote::PromoteArguments),
     /// Make a promoted thread a background thread again.
     Demote(crate::commands::promote::DemoteArguments),
-    /// Give the deferrable server of a core of the loaded amp-rm another size.
+    /// Give the deferrable server of a CPU of the loaded amp-rm another size.
     Resize(crate::commands::promote::ResizeArguments),
     /// Record what scheduling costs on this machine, whatever runs.
     Overheads(crate::commands::overheads::OverheadsArguments),

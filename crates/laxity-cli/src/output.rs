@@ -139,13 +139,14 @@ pub fn print_coloured(text: &str) -> Result<()> {
 pub fn print_data(text: &str) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(Diagnostic::environment(format!("cannot write to standard output: {error}"))
-                .hint("is the disk full?"))
-        }
-        _ => Ok(()),
-    }
+    written.map_err(|error| cannot_print(&error)).or_else(|why| why.map_or(Ok(()), Err))
+}
+
+/// Why standard output did not take something; nothing where its reader has left (`| head`), which is no error.
+pub fn cannot_print(error: &std::io::Error) -> Option<Diagnostic> {
+    (error.kind() != ErrorKind::BrokenPipe).then(|| {
+        Diagnostic::environment(format!("cannot write to standard output: {error}")).hint("is the disk full?")
+    })
 }
 
 /// Columns of the terminal behind standard output, if it is one; else those that the variable `COLUMNS` says, if any.

@@ -33,7 +33,7 @@ pub fn located(path: &Path) -> Cow<'_, Path> {
     let Some(file) = substitute(path, &ROOTS) else { return Cow::Borrowed(path) };
     let mut said = SAID.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     if !said.contains(&file) {
-        output::say(format_args!("{}: taken from {}", path.shown(), file.shown()));
+        output::note(format_args!("{}: taken from {}", path.shown(), file.shown()));
         said.push(file.clone());
     }
     Cow::Owned(file)

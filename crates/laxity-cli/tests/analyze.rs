@@ -412,7 +412,7 @@ fn assumptions_that_fail_are_named() {
     };
     let not = |task: Value, why: &str| (json!("not-applicable"), task, json!(why));
     let pinned = ["pinned.toml", "--cpus", "2", "--schedulers"];
-    let affinity = "each task may run on every processor of its cell";
+    let affinity = "each task may run on every CPU of its cell";
     assert_eq!(hard(&[&pinned[..], &["g-edf"]].concat()), not(json!("a"), affinity));
     assert_eq!(hard(&[&pinned[..], &["p-edf"]].concat()).0, "schedulable");
     let late = ["late.toml", "--cpus", "2", "--schedulers", "g-rm"];
@@ -426,7 +426,7 @@ fn assumptions_that_fail_are_named() {
     // Slow cores: C is longer there. 446/1024 of speed: 2 us take 4.59..., rounded up 4592 ns.
     let uneven = examples().join("platforms/big-little.toml");
     let uneven = ["plain.toml", "--platform", utf8(&uneven), "--schedulers"];
-    let speeds = "the processors of a cell that run tasks have the same speed";
+    let speeds = "the CPUs of a cell that run tasks have the same speed";
     assert_eq!(hard(&[&uneven[..], &["g-edf"]].concat()), not(Value::Null, speeds));
     let slow = desk.first(&[&uneven[..], &["p-rm", "--placement", "ff:given"]].concat());
     assert_eq!(bounds(&slow["hard"]), [4_592, 6_888]);

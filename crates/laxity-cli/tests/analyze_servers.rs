@@ -140,8 +140,8 @@ Proven bounds of response times (D: the deadline) and of tardiness (late), in ms
 ───────────────────────────
  logger    12.000    5.000
 ───────────────────────────
-amp-rm: below deferrable servers of 1ms/6ms on core 0 and 2ms/6ms on core 1
-note (amp-rm): ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
+amp-rm: below deferrable servers of 1ms/6ms on CPU 0 and 2ms/6ms on CPU 1
+note (amp-rm): background tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
 
 ";
 
@@ -167,11 +167,11 @@ fn late_by_a_second_budget() {
 
 const LATE: &str = "\
 studio: 2 real-time tasks, utilization 0.4000, 1 core of platform `one`
-──────────────────────────────────────────────────────────────────────────────────────────────────
- Scheduler   Hard: no deadline missed                                  Soft: tardiness bounded
-══════════════════════════════════════════════════════════════════════════════════════════════════
- amp-rm      not schedulable for some arrivals: task `mixer`, core 0   schedulable (ds-tardiness)
-──────────────────────────────────────────────────────────────────────────────────────────────────
+─────────────────────────────────────────────────────────────────────────────────────────────────
+ Scheduler   Hard: no deadline missed                                 Soft: tardiness bounded
+═════════════════════════════════════════════════════════════════════════════════════════════════
+ amp-rm      not schedulable for some arrivals: task `mixer`, CPU 0   schedulable (ds-tardiness)
+─────────────────────────────────────────────────────────────────────────────────────────────────
 Proven bounds of response times (D: the deadline) and of tardiness (late), in ms, rounded up
 ───────────────────────────────
  Task           D       amp-rm
@@ -180,8 +180,8 @@ Proven bounds of response times (D: the deadline) and of tardiness (late), in ms
 ───────────────────────────────
  decoder   10.000      on time
 ───────────────────────────────
-amp-rm: below deferrable servers of 2ms/6ms on core 0
-note (amp-rm): ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
+amp-rm: below deferrable servers of 2ms/6ms on CPU 0
+note (amp-rm): background tasks come at any time and take all that their servers give, two budgets in a row where they can (the double hit); scheduling costs nothing
 
 ";
 

@@ -158,13 +158,13 @@ pub const COMMON_PARAMETERS: [Parameter; 6] = [
     defaults(
         "deadlines",
         "implicit",
-        "implicit | constrained:X (uniform in [C + X(T-C), T]) | factor:F (F times T) | arbitrary:F (uniform in [C, F times T])",
+        "relative deadlines: implicit | constrained:X (uniform in [C + X(T-C), T]) | factor:F (F times T) | arbitrary:F (uniform in [C, F times T])",
     ),
-    defaults("phases", "none", "none (synchronous) | uniform (in [0, T))"),
-    defaults("arrivals", "periodic", "periodic | sporadic"),
+    defaults("phases", "none", "first releases: none (synchronous) | uniform (in [0, T))"),
+    defaults("arrivals", "periodic", "releases of jobs: periodic | sporadic"),
     defaults("wss", "0B", "working set sizes, as in 16KiB,256KiB; each task draws one"),
     defaults("read-write", "4:1", "reads to writes of a job in its working set"),
-    defaults("access", "sequential", "sequential | random walk of the working set"),
+    defaults("access", "sequential", "how a job walks its working set: sequential | random"),
 ];
 
 /// The generator with this name, if there is one.

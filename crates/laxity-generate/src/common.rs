@@ -6,7 +6,9 @@ use crate::Decimal;
 use crate::draft::Draft;
 use crate::stream::{Purpose, Stream};
 use crate::words::words;
-use laxity_model::{AccessPattern, Arrival, ByteSize, Diagnostic, Duration, Result, Task, WorkingSet};
+use laxity_model::{
+    AccessPattern, Arrival, ByteSize, Diagnostic, Duration, Result, Task, WorkingSet, closest,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -170,7 +172,13 @@ impl FromStr for Deadlines {
             ("constrained", x) => Ok(Deadlines::Constrained(x.parse()?)),
             ("factor", f) => Ok(Deadlines::Factor(f.parse()?)),
             ("arbitrary", f) => Ok(Deadlines::Arbitrary(f.parse()?)),
-            _ => Err(Diagnostic::usage(format!("deadlines `{text}` are not known")).hint(Self::FORMS)),
+            _ => {
+                let kinds = ["implicit", "constrained", "factor", "arbitrary"];
+                let meant = closest(kind, &kinds).filter(|near| *near != kind);
+                let meant = meant.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+                Err(Diagnostic::usage(format!("deadlines `{text}` are not known"))
+                    .hint(format!("{meant}{}", Self::FORMS)))
+            }
         }
     }
 }
@@ -186,5 +194,5 @@ impl fmt::Display for Deadlines {
     }
 }
 
-words! { Phases, "phases": "none" => Phases::None, "uniform" => Phases::Uniform }
-words! { Arrivals, "arrivals": "periodic" => Arrivals::Periodic, "sporadic" => Arrivals::Sporadic }
+words! { Phases, "phase": "none" => Phases::None, "uniform" => Phases::Uniform }
+words! { Arrivals, "kind of arrivals": "periodic" => Arrivals::Periodic, "sporadic" => Arrivals::Sporadic }

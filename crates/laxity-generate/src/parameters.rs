@@ -115,9 +115,9 @@ const ACCESS: [(&str, AccessPattern); 2] =
 
 fn access(text: &str) -> Result<AccessPattern> {
     let found = ACCESS.into_iter().find(|(word, _)| *word == text.trim());
-    found.map(|(_, pattern)| pattern).ok_or_else(|| {
-        Diagnostic::usage(format!("access cannot be `{text}`")).hint("`sequential` or `random`")
-    })
+    found
+        .map(|(_, pattern)| pattern)
+        .ok_or_else(|| Names::of("access", &ACCESS.map(|(word, _)| word)).unknown(text))
 }
 
 /// Options that read themselves from parameters and write themselves back: `read(written) == self`.

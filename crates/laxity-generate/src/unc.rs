@@ -192,7 +192,7 @@ impl fmt::Display for Utilizations {
     }
 }
 
-words! { LastTask, "last": "drop" => LastTask::Drop, "squeeze" => LastTask::Squeeze }
+words! { LastTask, "rule for the last task": "drop" => LastTask::Drop, "squeeze" => LastTask::Squeeze }
 
 impl Unc {
     /// Integer-millisecond periods, as in the studies.

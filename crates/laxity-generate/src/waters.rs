@@ -254,4 +254,4 @@ fn share_ppm(part: u64, whole: u64) -> u32 {
     u32::try_from(ppm).unwrap_or(u32::MAX).max(1)
 }
 
-words! { WatersDemand, "demand": "run" => WatersDemand::Run, "acet" => WatersDemand::Acet }
+words! { WatersDemand, "demand of jobs": "run" => WatersDemand::Run, "acet" => WatersDemand::Acet }

@@ -9,8 +9,7 @@ macro_rules! words {
             fn from_str(text: &str) -> laxity_model::Result<Self> {
                 match text.trim() {
                     $($word => Ok($value),)+
-                    _ => Err(laxity_model::Diagnostic::usage(format!(concat!($what, " cannot be `{}`"), text))
-                        .hint([$(concat!("`", $word, "`")),+].join(" or "))),
+                    _ => Err(laxity_model::Names::of($what, &[$($word),+]).unknown(text)),
                 }
             }
         }

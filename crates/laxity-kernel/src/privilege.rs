@@ -69,7 +69,7 @@ impl Privileges {
     /// Of the process that has made a connection.
     ///
     /// It may have ended and its number be another's: then its pidfd says so. It may have executed another program since it
-    /// connected, and be privileged by that (a setuid program). So this alone would not be enough for a socket to which everybody
+    /// connected, and be privileged by that (a setuid program). So this alone would not be enough for a socket to which every user
     /// may connect. Where root alone may, it shuts out root's processes in a user namespace, from which there is no way back,
     /// and those whose bounding set lacks the capability, such as containers: neither gets it by executing anything.
     ///

@@ -46,9 +46,9 @@ pub use diagnostic::{Diagnostic, Failure, Result};
 pub use fifo::FIFO_LEVELS;
 pub use file::{
     DirectoryLock, DocumentEntries, DocumentKind, Draft, Existing, Exported, Imported, Incomplete,
-    OutputDirectory, OutputFile, STANDARD, WalkKind, WalkRates, cannot_write, check_writable, name_of,
-    platform_schema, read_file, read_platform, read_task_set, read_task_set_as, remove_at, task_set_schema,
-    write_file,
+    OutputDirectory, OutputFile, STANDARD, WalkKind, WalkRates, cannot_write, check_writable, is_begun,
+    name_of, platform_schema, read_file, read_platform, read_task_set, read_task_set_as, remove_at,
+    task_set_schema, write_file,
 };
 pub use linux::{AnyScheduler, FOREIGN_LISTED, Fair, ForeignProgram, LinuxScheduler, Slice};
 pub use names::{Names, closest};
@@ -67,4 +67,4 @@ pub use task_set::{Provenance, TASKS_MAX, TaskSet};
 pub use thread::start_thread;
 pub use time::Duration;
 pub use utilization::{LoadSum, Utilization};
-pub use words::{listed, plural, with_commas};
+pub use words::{cpus_named, listed, plural, with_commas};

@@ -1,6 +1,6 @@
 //! A multicore machine: cores with speeds, caches, memory nodes, clusters.
 
-use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope, check_name};
+use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope, check_name, cpus_named, plural};
 use std::fmt;
 use std::str::FromStr;
 
@@ -136,7 +136,7 @@ impl Platform {
     /// `count` cores of speed 1 in one cluster, nothing known of caches or memory.
     pub fn symmetric(count: u32) -> Result<Self> {
         let cores = (0..count).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect();
-        Self::new(format!("{count} identical cores"), cores, vec![], vec![], None)
+        Self::new(plural(count, "identical core"), cores, vec![], vec![], None)
     }
 
     /// Checks the parts against each other. Without `clusters`, cores that share a last-level cache form one.
@@ -163,8 +163,8 @@ impl Platform {
         for (what, list) in sharers.chain(nodes) {
             if !list.is_subset(&cpus) {
                 return Err(Diagnostic::usage(format!(
-                    "{what} names CPUs {} but the platform has only {cpus}",
-                    list.difference(&cpus)
+                    "{what} names {} but the platform has only {cpus}",
+                    cpus_named(list.difference(&cpus))
                 ))
                 .hint("list only cores of the platform"));
             }
@@ -283,7 +283,7 @@ fn check_clusters(cpus: &CpuList, clusters: &[CpuList]) -> Result<()> {
         left = left.difference(cluster);
     }
     if !left.is_empty() {
-        return Err(Diagnostic::usage(format!("CPUs {left} are in no cluster"))
+        return Err(Diagnostic::usage(format!("in no cluster: {}", cpus_named(&left)))
             .hint("put every core into exactly one cluster"));
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The schedulers of laxity's own: the policies in `policy/`, with a scope and a priority rule.
 
-use crate::{Diagnostic, LinuxScheduler, Names, PriorityRule, Result, Scheduler, Scope};
+use crate::{Diagnostic, LinuxScheduler, Names, PriorityRule, Result, Scheduler, Scope, closest};
 use std::fmt;
 use std::str::FromStr;
 
@@ -183,7 +183,13 @@ impl FromStr for PolicyScheduler {
             .into_iter()
             .find_map(|scope| Some((scope, named(name.strip_prefix(scope.prefix())?)?)));
         let (scope, policy) =
-            named(name).map(|policy| (Scope::Global, policy)).or(scoped).ok_or_else(|| unknown(text))?;
+            named(name).map(|policy| (Scope::Global, policy)).or(scoped).ok_or_else(|| {
+                // A scheduler of Linux, whose rule is in its name already.
+                let linux = Scheduler::ALL.into_iter().find(|linux| linux.name() == name);
+                linux
+                    .filter(|_| wanted.contains(':'))
+                    .map_or_else(|| unknown(text), |linux| already(text, linux, rule))
+            })?;
         use PriorityRule::*;
         let rule = [EarliestDeadlineFirst, RateMonotonic, DeadlineMonotonic, Given]
             .into_iter()
@@ -200,6 +206,18 @@ impl FromStr for PolicyScheduler {
 fn without_model(linux: &LinuxScheduler, why: &str) -> Diagnostic {
     Diagnostic::usage(format!("`{}`: {why}", crate::shown(&linux.to_string())))
         .hint("it can be run (`laxity run`, `laxity compare`), not simulated or loaded")
+}
+
+/// A rule behind the name of a scheduler that says its rule itself.
+fn already(text: &str, linux: Scheduler, rule: &str) -> Diagnostic {
+    let rule = closest(rule, &["edf", "rm", "dm", "fp"]).unwrap_or(rule);
+    let wanted =
+        Scheduler::ALL.into_iter().find(|other| other.scope == linux.scope && other.rule.name() == rule);
+    let meant = wanted.map_or(String::new(), |other| format!("did you mean `{other}`? "));
+    Diagnostic::usage(format!("scheduler `{text}`: `{linux}` takes no priority rule behind its name")).hint(format!(
+        "{meant}`g-edf`, `g-rm`, `g-dm` and `g-fp` (or with `c-` or `p-`) are Linux's own; `:rm`, `:dm` and `:fp` are for \
+         laxity's policies, such as `p-fpp:rm`"
+    ))
 }
 
 fn unknown(text: &str) -> Diagnostic {

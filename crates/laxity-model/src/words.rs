@@ -8,6 +8,12 @@ pub fn plural(number: impl TryInto<u64>, word: &str) -> String {
     format!("{} {}", with_commas(number), if number == 1 { word.to_owned() } else { plural_of(word) })
 }
 
+/// CPUs with the word before them: `CPU 0`, `CPUs 0-1`.
+pub fn cpus_named(cpus: impl std::fmt::Display) -> String {
+    let cpus = cpus.to_string();
+    format!("CPU{} {cpus}", if cpus.chars().all(|letter| letter.is_ascii_digit()) { "" } else { "s" })
+}
+
 /// Parts of a sentence as a list: `a`, `a and b`, `a, b and c`.
 pub fn listed<T: AsRef<str>>(parts: impl IntoIterator<Item = T>) -> String {
     let parts: Vec<T> = parts.into_iter().collect();

@@ -258,13 +258,13 @@ fn schema_and_reader_refuse_the_same_platforms() {
         assert!(Platform::from_json_value(&document, "p").is_err(), "{text}");
     }
     for (text, message) in [
-        ("version = 1\ncores = 2\nclusters = ['0']", "CPUs 1 are in no cluster"),
+        ("version = 1\ncores = 2\nclusters = ['0']", "in no cluster: CPU 1"),
         ("version = 1\ncores = [{cpu=0},{cpu=0}]", "described twice"),
         (
             "version = 1\ncores = 1\nnuma = [{id=0,cpus='0'},{id=0,cpus='0'}]",
             "NUMA node 0 is described twice",
         ),
-        ("version = 1\ncores = 1\ncaches = [{level=1, kind='data', size=1, cpus='0-1'}]", "names CPUs 1"),
+        ("version = 1\ncores = 1\ncaches = [{level=1, kind='data', size=1, cpus='0-1'}]", "names CPU 1"),
         (
             "version = 1\ncores = 1\ncaches = [{level=1, kind='data', size='0B', cpus='0'}]",
             "cache 1: size is 0",

@@ -203,7 +203,7 @@ impl Definition {
         self
     }
 
-    /// Says that tasks become real-time tasks and ordinary ones, and servers get other sizes, as the trace says when.
+    /// Says that tasks become real-time tasks and background ones, and servers get other sizes, as the trace says when.
     #[must_use]
     pub fn with_changes(self) -> Self {
         Definition { changes: true, ..self }
@@ -266,7 +266,7 @@ impl Definition {
         &self.clusters
     }
 
-    /// The cluster of a task; nothing for a best-effort task or an unknown id.
+    /// The cluster of a task; nothing for a background task or an unknown id.
     pub fn cluster_of(&self, task: u32) -> Option<usize> {
         self.cluster_of.get(task as usize).copied().flatten()
     }
@@ -378,7 +378,7 @@ fn all_equal(set: &TaskSet) -> Result<TaskSet> {
     TaskSet::new(set.name(), set.tasks().iter().map(equal).collect())
 }
 
-/// The set with these as ordinary tasks.
+/// The set with these as background tasks.
 fn with_ordinary(set: TaskSet, names: &[String]) -> Result<TaskSet> {
     if names.is_empty() {
         return Ok(set);

@@ -5,6 +5,7 @@ use crate::sample::Class;
 use crate::statistics::Statistics;
 use crate::summary::{Overhead, Summary};
 use comfy_table::{CellAlignment, Table, presets};
+use laxity_model::plural;
 use std::fmt::Write;
 
 const HEADER: [&str; 9] =
@@ -113,8 +114,8 @@ fn tracing(summary: &Summary) -> String {
     if cost.probes_skipped > 0 {
         let _ = writeln!(
             text,
-            "tracing: probes were skipped {} times, each a sample at most",
-            cost.probes_skipped
+            "tracing: probes were skipped {}, each a sample at most",
+            plural(cost.probes_skipped, "time")
         );
     }
     text

@@ -11,7 +11,7 @@
 //!    its cores' speeds; a task's work is given for speed 1.
 //! 2. Jobs are sequential: a task whose density exceeds the speed of a bin's fastest core does not fit there.
 //! 3. A task may be placed only into a bin that lies within its affinity.
-//! 4. Best-effort tasks are not placed.
+//! 4. Background tasks are not placed.
 //!
 //! All verdicts are exact (integers and rationals); where the ILP's search has to round loads, its answer is computed
 //! again from the tasks. Ties are total: between tasks the lower id first, between bins the first.

@@ -1,7 +1,7 @@
 //! The names of placement methods and what each name means.
 
 use crate::{Direction, Key, Order};
-use laxity_model::{Diagnostic, Names, Result};
+use laxity_model::{Diagnostic, Names, Result, closest};
 use std::fmt;
 use std::str::FromStr;
 
@@ -265,8 +265,18 @@ impl FromStr for Method {
         if let Some((_, packing, _)) = NAMED.iter().find(|(name, ..)| *name == wanted) {
             return Ok(Method::Pack(*packing));
         }
+        let short = wanted.split_once(':').filter(|(name, _)| NAMED.iter().any(|(known, ..)| known == name));
+        if let Some((name, _)) = short {
+            return Err(unknown(text, &format!("has an order, and `{name}` has one already")));
+        }
         generic(&wanted).map(Method::Pack).map_err(|why| unknown(text, &why))
     }
+}
+
+/// `has the unknown order ...`, and which one is meant.
+fn unknown_part(what: &str, text: &str, known: &[&str]) -> String {
+    let meant = closest(text, known).map_or(String::new(), |near| format!(": did you mean `{near}`?"));
+    format!("has the unknown {what} `{text}`{meant}")
 }
 
 /// Reads `RULE`, `RULE:ORDER` and `RULE:ORDER:DIRECTION`.
@@ -278,12 +288,12 @@ fn generic(text: &str) -> std::result::Result<Packing, String> {
         None => Order::GIVEN,
         Some(name) => {
             let key = Key::ALL.into_iter().find(|key| key.name() == name);
-            let key = key.ok_or_else(|| format!("has the unknown order `{name}`"))?;
+            let key = key.ok_or_else(|| unknown_part("order", name, &Key::ALL.map(Key::name)))?;
             let direction = match parts.next() {
                 None => key.default_direction(),
                 Some("up") => Direction::Up,
                 Some("down") => Direction::Down,
-                Some(other) => return Err(format!("has the unknown direction `{other}`")),
+                Some(other) => return Err(unknown_part("direction", other, &["up", "down"])),
             };
             Order { key, direction }
         }

@@ -25,7 +25,7 @@ pub struct Placement {
     pub fit: Fit,
     /// The bins.
     pub bins: Vec<Bin>,
-    /// By task id: the index of the task's bin; nothing for best-effort tasks.
+    /// By task id: the index of the task's bin; nothing for background tasks.
     pub assignment: Vec<Option<usize>>,
     /// By bin: the sum of its tasks' loads as the admission test counts them.
     pub loads: Vec<LoadSum>,
@@ -76,7 +76,7 @@ impl Placement {
         (0..self.assignment.len()).filter(|&id| self.assignment[id] == Some(bin)).collect()
     }
 
-    /// The bin of a task; nothing for best-effort tasks.
+    /// The bin of a task; nothing for background tasks.
     pub fn bin_of(&self, task: usize) -> Option<&Bin> {
         self.assignment.get(task).copied().flatten().map(|bin| &self.bins[bin])
     }

@@ -3,7 +3,7 @@
 use crate::order::Item;
 use crate::packing::{Packed, pack};
 use crate::{Fallback, Fit, Method, Overload, Packing, Request};
-use laxity_model::{Diagnostic, LoadSum, Utilization};
+use laxity_model::{Diagnostic, LoadSum, Utilization, cpus_named};
 use std::cmp::Ordering;
 
 /// More bins than this are summarised in a message.
@@ -21,8 +21,9 @@ const OVERLOAD_HINT: &str = "or place it all the same with --overload least-load
 pub(crate) fn outside_affinity(request: &Request, item: Item) -> Diagnostic {
     let affinity = item.task.affinity.clone().unwrap_or_default();
     Diagnostic::usage(format!(
-        "task `{}` may run only on CPUs {affinity}, but no partition or cluster lies within them: there are {}",
+        "task `{}` may run only on {}, but no partition or cluster lies within them: there are {}",
         item.task.name,
+        cpus_named(affinity),
         bin_names(request)
     ))
     .hint("widen the task's affinity to a whole partition or cluster, or choose other clusters")

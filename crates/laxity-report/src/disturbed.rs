@@ -19,17 +19,16 @@ pub(crate) fn table(study: &Study<'_>, recommendation: &Recommendation) -> Optio
     }
     let mut notes = vec![
         "Missed per run: the mean, and its 95 % confidence interval where repetitions tell how much runs differ. Others: \
-         CPU time of threads that are not the run's and of interrupts, as a share of the cores' time; hypervisor: what \
+         CPU time of threads that are not the run's and of interrupts, as a share of the CPUs' time; hypervisor: what \
          it gave to others; of all runs, and in the worst. Load: the load average before a run, the highest. Again: how \
          many runs were made again, because others had more than 5 %."
             .to_owned(),
     ];
     if measured.iter().flat_map(|(_, of)| of).any(Disturbance::is_disturbed) {
-        notes
-            .push(format!("{MARK} The worst run is a disturbed one: others had more than 5 % of its cores."));
+        notes.push(format!("{MARK} The worst run is a disturbed one: others had more than 5 % of its CPUs."));
     }
     Some(Table {
-        caption: "Noise: misses per run, and what else the cores did".to_owned(),
+        caption: "Noise: misses per run, and what else the CPUs did".to_owned(),
         columns: vec![
             Column::text("Scheduler"),
             Column::number("Runs"),
@@ -50,11 +49,14 @@ pub(crate) fn caveat(study: &Study<'_>, configuration: &Configuration) -> Option
     let all = of_runs(study, configuration);
     let disturbed = all.iter().filter(|of| of.is_disturbed());
     let worst = disturbed.clone().map(share).max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let which = match (disturbed.count(), all.len()) {
+        (_, 1) => "Its only run was".to_owned(),
+        (1, all) => format!("1 of its {all} runs was"),
+        (some, all) => format!("{some} of its {all} runs were"),
+    };
     Some(format!(
-        "{} of its {} disturbed: other threads, interrupts and the hypervisor had up to {} of the cores. Runs on a quieter \
+        "{which} disturbed: other threads, interrupts and the hypervisor had up to {} of the CPUs. Runs on a quieter \
          machine say more.",
-        disturbed.count(),
-        if all.len() == 1 { "1 run was".to_owned() } else { format!("{} runs were", all.len()) },
         worst.1
     ))
 }

@@ -119,8 +119,8 @@ fn sets_in_brief(report: &Report<'_>, style: TextStyle) -> String {
 
 fn generated(report: &Report<'_>, style: TextStyle) -> String {
     let sets = number::counted(report.study.sets.len(), "generated set");
-    let cells = number::counted(report.layout.cells.len(), "cell");
-    format!("{}\n", bold(&format!("{sets} in {cells}"), style))
+    let points = number::counted(report.layout.cells.len(), "point");
+    format!("{}\n", bold(&format!("{sets} at {points} of the grid"), style))
 }
 
 /// The tables that the brief text leaves out.

@@ -12,7 +12,7 @@
 
 use crate::journal::{Journal, PinnedThread, Undo};
 use crate::plan::Cell;
-use laxity_model::{CpuList, Diagnostic, Result, ShownPath as _};
+use laxity_model::{CpuList, Diagnostic, Result, ShownPath as _, cpus_named};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -126,9 +126,9 @@ impl Setup<'_> {
             write(&home.join("cpuset.mems"), &nodes_of(cell, &all_nodes))?;
             write(&home.join("cpuset.cpu_exclusive"), "1").map_err(|error| {
                 error.hint(format!(
-                    "another cpuset below {} shares CPUs {} (containers do that), or {0} is not exclusive itself",
+                    "another cpuset below {} shares {} (containers do that), or {0} is not exclusive itself",
                     base.shown(),
-                    cell.cpus
+                    cpus_named(&cell.cpus)
                 ))
             })?;
             homes.push(home);
@@ -212,8 +212,11 @@ fn partition(path: &Path, cell: &Cell) -> Result<()> {
     if state == "root" {
         return Ok(());
     }
-    Err(Diagnostic::environment(format!("the kernel refuses CPUs {} as a partition: `{state}`", cell.cpus))
-        .hint("another cgroup holds some of these CPUs exclusively"))
+    Err(Diagnostic::environment(format!(
+        "the kernel refuses {} as a partition: `{state}`",
+        cpus_named(&cell.cpus)
+    ))
+    .hint("another cgroup holds some of these CPUs exclusively"))
 }
 
 fn nodes_of(cell: &Cell, all: &str) -> String {

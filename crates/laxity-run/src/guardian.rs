@@ -25,7 +25,7 @@ use crate::sched::{self, Policy};
 use crate::shared::Shared;
 use crews::Crew;
 use laxity_kernel::schedule::observe;
-use laxity_model::{CpuList, Diagnostic, Result};
+use laxity_model::{CpuList, Diagnostic, Result, cpus_named};
 use policy::Attached;
 use recorder::Recorder;
 use std::collections::BTreeMap;
@@ -305,7 +305,7 @@ impl Guardian {
         } else {
             let pid = i32::try_from(pid).expect("a process id");
             sched::set_affinity(pid, cpus).map_err(|error| {
-                Diagnostic::environment(format!("cannot confine a worker to CPUs {cpus}: {error}"))
+                Diagnostic::environment(format!("cannot confine a worker to {}: {error}", cpus_named(cpus)))
                     .hint("use CPUs that are online and that this process may use")
             })?;
         }
@@ -374,8 +374,11 @@ impl Guardian {
         let task = &plan.tasks[position];
         let name = format!("task `{}`", task.name);
         sched::set_affinity(tid, &task.affinity).map_err(|error| {
-            Diagnostic::environment(format!("{name}: cannot be confined to CPUs {}: {error}", task.affinity))
-                .hint("use CPUs that are online and that this process may use")
+            Diagnostic::environment(format!(
+                "{name}: cannot be confined to {}: {error}",
+                cpus_named(&task.affinity)
+            ))
+            .hint("use CPUs that are online and that this process may use")
         })?;
         let give_up = monotonic_ns() + plan.bandwidth_linger.as_ns() + LINGER_SLACK_NS;
         loop {

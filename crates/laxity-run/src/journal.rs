@@ -191,7 +191,7 @@ fn unreadable(file: &Path, error: &str) -> Diagnostic {
 
 fn not_believed(file: &Path, why: &str) -> Diagnostic {
     Diagnostic::environment(format!("{} is no journal of laxity's: {why}", file.shown()))
-        .hint("nothing of it was carried out; find out who has written it, then remove it")
+        .hint("nothing of it was carried out; find out what has written it, then remove it")
 }
 
 /// Undoes what killed guardians left behind. The caller holds the machine lock. Returns the paths restored.

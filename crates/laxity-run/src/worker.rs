@@ -24,7 +24,7 @@ use crate::plan::Pacing;
 use crate::sched::{self, Policy};
 use crate::shared::{NEVER, Shared, Slot, TaskEntry, job_end};
 use crate::walk::Walk;
-use laxity_model::{Diagnostic, OnMiss, Result};
+use laxity_model::{Diagnostic, OnMiss, Result, cpus_named};
 use std::collections::HashMap;
 use std::io;
 use std::process::ExitCode;
@@ -246,7 +246,7 @@ fn enter(entry: &Entry) -> Result<()> {
         // 0: the thread that writes it.
         Entry::Cgroup(file) => cpuset::write(file, "0"),
         Entry::Cpus(cpus) => sched::set_affinity(0, cpus).map_err(|error| {
-            Diagnostic::environment(format!("cannot be confined to CPUs {cpus}: {error}"))
+            Diagnostic::environment(format!("cannot be confined to {}: {error}", cpus_named(cpus)))
                 .hint("use CPUs that are online and that this process may use")
         }),
     }
@@ -402,7 +402,7 @@ impl<'a> TaskBody<'a> {
         self.done_unless_told(number)
     }
 
-    /// What becomes of job number `number`, whose work is done by now. A hypervisor that takes the CPU away lets CPU time pass
+    /// The outcome of job number `number`, whose work is done by now. A hypervisor that takes the CPU away lets CPU time pass
     /// all the same: of all the time that a job has asked for, the deadline too may have passed between two safe points.
     fn done_unless_told(&self, number: u64) -> Over {
         if self.alarm.told(number) { Over::Aborted } else { Over::Done }

@@ -21,7 +21,7 @@
 
 use crate::setup::Setup;
 use laxity_analysis::DoubleHit;
-use laxity_model::{DeferrableServer, Diagnostic, Duration, Policy, Result, TaskKind};
+use laxity_model::{DeferrableServer, Diagnostic, Duration, Policy, Result, TaskKind, cpus_named};
 
 /// How long a refusal that is due to departed tasks or earlier sizes is not final.
 pub const PATIENCE: Duration = Duration::from_ms(200);
@@ -238,7 +238,8 @@ impl Changes {
         let task = self.list[number].what.task().map(|id| &setup.set.tasks()[id]);
         match task.and_then(|task| Some((task, task.affinity.as_ref()?))) {
             Some((task, own)) if !own.contains(cpu) => {
-                let what = format!("task `{}` may run on CPUs {own} only, not on CPU {cpu}", task.name);
+                let what =
+                    format!("task `{}` may run on {} only, not on CPU {cpu}", task.name, cpus_named(own));
                 Err(Diagnostic::usage(what).hint("name a core of its affinity"))
             }
             _ => Ok(()),

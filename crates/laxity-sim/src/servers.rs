@@ -1,7 +1,7 @@
 //! Which cores have deferrable servers: a share that background work has before real-time work (calandrino2007,
 //! 4.2).
 
-use laxity_model::{DeferrableServer, Diagnostic, Platform, Result, ServerSize};
+use laxity_model::{DeferrableServer, Diagnostic, Platform, Result, ServerSize, cpus_named};
 
 /// The servers of a machine; their first periods begin at 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -34,7 +34,7 @@ impl Servers {
         };
         for (number, &(cpu, _)) in self.of.iter().enumerate() {
             if !known.contains(cpu) {
-                let what = format!("platform `{}` has only CPUs {known}", platform.name());
+                let what = format!("platform `{}` has only {}", platform.name(), cpus_named(&known));
                 return wrong(cpu, what, "use cores of the platform");
             }
             if number > 0 && self.of[number - 1].0 >= cpu {

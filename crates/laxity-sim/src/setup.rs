@@ -6,6 +6,7 @@ use crate::costs::Costs;
 use crate::servers::Servers;
 use laxity_model::{
     CpuList, Demand, Diagnostic, Duration, OnMiss, Platform, PolicyScheduler, Result, Scope, Task, TaskSet,
+    cpus_named,
 };
 use laxity_policy::{BudgetMode, Table};
 use std::sync::LazyLock;
@@ -187,17 +188,17 @@ impl<'a> Setup<'a> {
         for cell in &self.cells {
             if !cell.cpus.is_subset(&self.platform.cpus()) {
                 return Err(Diagnostic::usage(format!(
-                    "a cell has CPUs {} but platform `{}` has only {}",
-                    cell.cpus,
+                    "a cell has {} but platform `{}` has only {}",
+                    cpus_named(&cell.cpus),
                     self.platform.name(),
-                    self.platform.cpus()
+                    cpus_named(self.platform.cpus())
                 ))
                 .hint("use cores of the platform"));
             }
             if !taken.intersection(&cell.cpus).is_empty() {
                 return Err(Diagnostic::usage(format!(
-                    "CPUs {} are in two cells",
-                    taken.intersection(&cell.cpus)
+                    "in two cells: {}",
+                    cpus_named(taken.intersection(&cell.cpus))
                 ))
                 .hint("cells must not share cores"));
             }
@@ -205,9 +206,9 @@ impl<'a> Setup<'a> {
             let needed = if self.scheduler.policy.dedicates_a_core() { 2 } else { 1 };
             if cell.cpus.len() < needed && !cell.tasks.is_empty() {
                 return Err(Diagnostic::usage(format!(
-                    "`{}` dedicates a core to scheduling and needs two cores or more; the cell of CPUs {} has {}",
+                    "`{}` dedicates a core to scheduling and needs two cores or more; the cell of {} has {}",
                     self.scheduler,
-                    cell.cpus,
+                    cpus_named(&cell.cpus),
                     cell.cpus.len()
                 ))
                 .hint("give it two cores or more: --cpus 2, or larger clusters"));
@@ -254,8 +255,11 @@ impl<'a> Setup<'a> {
         let task = &self.set.tasks()[task];
         match &task.affinity {
             Some(own) if !cell.cpus.is_subset(own) => Err(Diagnostic::usage(format!(
-                "task `{}` may run on CPUs {own} only, but `{}` migrates it over CPUs {}",
-                task.name, self.scheduler, cell.cpus
+                "task `{}` may run on {} only, but `{}` migrates it over {}",
+                task.name,
+                cpus_named(own),
+                self.scheduler,
+                cpus_named(&cell.cpus)
             ))
             .hint(
                 "use partitioned or clustered scheduling whose cells respect the affinities, or drop them",

@@ -48,7 +48,7 @@ impl Variable {
             Variable::Utilization => "total utilization U",
             Variable::Overrun => "actual / reported WCET",
             Variable::Server => "deferrable server / slowest core (1: all of every core)",
-            Variable::Processors => "number of processors m",
+            Variable::Processors => "number of CPUs m",
         }
     }
 

@@ -87,7 +87,7 @@ impl Curve {
             && self.scheduler.running(cell) > 1
         {
             return Err(Diagnostic::usage(format!(
-                "curve `{}`: fit `dbf` is defined for single processors, but tasks go to clusters of {cell}",
+                "curve `{}`: fit `dbf` is defined for single CPUs, but tasks go to clusters of {cell}",
                 self.name
             ))
             .hint("use test, utilization or density for clusters"));
@@ -96,10 +96,10 @@ impl Curve {
             return Ok(());
         }
         Err(Diagnostic::usage(format!(
-            "curve `{}`: {} dedicates a processor of each {cell}, which leaves none for tasks",
+            "curve `{}`: {} dedicates one CPU of each {cell}, which leaves none for tasks",
             self.name, self.scheduler
         ))
-        .hint("begin with two processors or more in each of its cells, or choose another scheduler"))
+        .hint("begin with two CPUs or more in each of its cells, or choose another scheduler"))
     }
 }
 

@@ -4,7 +4,7 @@
 //! finished. A line that a crash has cut off is dropped when the journal is opened again, and its point is judged again; anything
 //! else that does not read is damage, and is refused. Two programs never write one journal: it is locked.
 
-use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, is_begun};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -59,8 +59,7 @@ impl Journal {
         description: &Value,
         is_whole: impl Fn(&T) -> bool,
     ) -> Result<(Journal, Points<T>)> {
-        let output = OutputDirectory::create(directory)?;
-        claim(&output, description)?;
+        let output = Journal::begin(directory, description)?;
         let path = directory.join(POINTS_FILE);
         let mut file = output.open_file(POINTS_FILE)?;
         lock(&file, directory)?;
@@ -86,6 +85,18 @@ impl Journal {
             }
         }
         Ok((Journal { path, file }, points))
+    }
+
+    /// Takes a directory for a study, before anything else is written there; what it has of this study stays.
+    ///
+    /// # Errors
+    ///
+    /// The directory of another study, or with files of something else; an error of the file system.
+    pub fn begin(directory: &Path, description: &Value) -> Result<OutputDirectory> {
+        is_begun(directory, DESCRIPTION_FILE, "study")?;
+        let output = OutputDirectory::create(directory)?;
+        claim(&output, description)?;
+        Ok(output)
     }
 
     /// Adds a point; when this returns it is on the disk.
@@ -253,6 +264,11 @@ mod tests {
         }
         fs::write(&path, [0xff, 0xfe, b'\n']).expect("writes");
         assert!(open(directory.path()).is_err());
+        let others = tempfile::tempdir().expect("a directory");
+        fs::write(others.path().join("report.html"), "mine").expect("writes");
+        let error = open(others.path()).err().expect("files of something else");
+        assert!(error.message.contains("holds no study of laxity"), "{error}");
+        assert_eq!(fs::read_dir(others.path()).expect("reads").count(), 1, "nothing came there");
         let file = directory.path().join("a-file");
         fs::write(&file, "").expect("writes");
         assert_eq!(open(&file).err().map(|error| error.failure.exit_code()), Some(2));

@@ -79,10 +79,17 @@ impl Profile {
         PROFILES.iter().copied().find(|profile| profile.name == name)
     }
 
-    /// What it is about: the first line of its comments.
-    pub fn description(self) -> &'static str {
-        let comment = self.text.lines().next().and_then(|line| line.strip_prefix('#'));
-        comment.map_or("", str::trim)
+    /// What it is about: the first sentence of its comments.
+    pub fn description(self) -> String {
+        let comments = self.text.lines().map_while(|line| line.strip_prefix('#'));
+        let words = comments.map(str::trim).collect::<Vec<_>>().join(" ");
+        // A full stop within a sentence, as in `Fig. 8` and `119.37`, has no capital letter behind it.
+        let ends =
+            |&(at, _): &(usize, &str)| words[at + 2..].starts_with(|letter: char| letter.is_uppercase());
+        match words.match_indices(". ").find(ends) {
+            Some((at, _)) => words[..=at].to_owned(),
+            None => words,
+        }
     }
 
     /// What to name instead of a name that is not known.
@@ -133,7 +140,7 @@ mod tests {
         assert_eq!(known, there);
         for profile in PROFILES {
             Overheads::from_csv(profile.text).unwrap_or_else(|error| panic!("{}: {error}", profile.name));
-            assert!(!profile.description().is_empty(), "{}", profile.name);
+            assert!(profile.description().ends_with('.'), "{}: {}", profile.name, profile.description());
         }
     }
 

@@ -191,7 +191,7 @@ impl Study {
             None => Ok(processors),
             Some(cluster) if processors.is_multiple_of(cluster) => Ok(cluster),
             Some(cluster) => Err(Diagnostic::usage(format!(
-                "platform: clusters of {cluster} processors do not divide m = {processors}"
+                "platform: clusters of {cluster} CPUs do not divide m = {processors}"
             ))
             .hint("choose a divisor of m, or leave `cluster` out")),
         }
@@ -315,14 +315,16 @@ fn platform(file: &StudyFile) -> Result<(Option<u32>, Option<u32>)> {
         _ => {}
     }
     if file.platform.cluster == Some(0) {
-        return Err(Diagnostic::usage("platform: `cluster` is 0").hint("give the processors of a cluster"));
+        return Err(
+            Diagnostic::usage("platform: `cluster` is 0").hint("give the number of CPUs of a cluster")
+        );
     }
     Ok((given, file.platform.cluster))
 }
 
 fn too_many(processors: u64) -> Diagnostic {
     Diagnostic::usage(format!("m = {processors} is not between 1 and {PROCESSORS_MOST}"))
-        .hint("study such a number of processors")
+        .hint("study such a number of CPUs")
 }
 
 pub(crate) fn axis_of(file: &AxisFile, processors: Option<u32>) -> Result<Axis> {

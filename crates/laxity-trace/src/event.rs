@@ -92,7 +92,7 @@ event_kinds! {
     Pull = "pull",
     /// A pull found nothing any more. Argument: the CPU it was from.
     PullFailed = "pull-failed",
-    /// A background task runs. Argument: its id; or task and job, where it is one of the set that is an ordinary one at the time.
+    /// A background task runs. Argument: its id; or task and job, where it is one of the set that is in the background at the time.
     BackgroundStart = "background-start",
     /// A background task stops running. As above.
     BackgroundStop = "background-stop",
@@ -103,7 +103,7 @@ event_kinds! {
     Skip = "skip",
     /// A task is a real-time task of the CPU from now on. Job: the first one of which that is so.
     Promote = "promote",
-    /// A task is an ordinary one from now on, which was a real-time task of the CPU. Job: the one that it is at.
+    /// A task is in the background from now on, which was a real-time task of the CPU. Job: the one that it is at.
     Demote = "demote",
     /// The deferrable server of the CPU begins a period of another length, or the first one of another budget. Argument: its length,
     /// in ns. Its budget follows.

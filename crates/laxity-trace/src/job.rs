@@ -11,7 +11,7 @@ pub enum Outcome {
     Unfinished,
     /// It was not done at its deadline, and stopped at its next safe point (lindsay2012, 3.1.3).
     Aborted,
-    /// It belonged to an ordinary task when it ended, or when the run did: its task had been refused or demoted, and nothing was
+    /// It belonged to a background task when it ended, or when the run did: its task had been refused or demoted, and nothing was
     /// promised to it (calandrino2007, 4.1). Its times are those of any other.
     Ordinary,
     /// Its release was not made up: an earlier job of the task was late when it passed.

@@ -1,7 +1,7 @@
 //! What a reader of results should know of the machine, read from `/proc` and `/sys`.
 
 use crate::Machine;
-use laxity_model::{CacheKind, Core, Platform, Speed};
+use laxity_model::{CacheKind, Core, Platform, Speed, cpus_named};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn caches(platform: &Platform) -> Vec<String> {
         };
         let lines = cache.line_bytes.map(|bytes| format!(", {bytes}-byte lines")).unwrap_or_default();
         let ways = cache.ways.map(|ways| format!(", {ways} ways")).unwrap_or_default();
-        format!("L{} {kind} {size}{lines}{ways}, CPUs {}", cache.level, cache.cpus)
+        format!("L{} {kind} {size}{lines}{ways}, {}", cache.level, cpus_named(&cache.cpus))
     };
     platform.caches().iter().map(line).collect()
 }

@@ -64,7 +64,7 @@ pub struct PlacementRecord {
     pub method: String,
     /// The bins.
     pub bins: Vec<PlacedBin>,
-    /// Names of the real-time tasks that are in none: they run as ordinary ones. Absent if there are none.
+    /// Names of the real-time tasks that are in none: they run in the background. Absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ordinary: Vec<String>,
     /// What is worth knowing: the optimality gap, tasks placed although they did not fit.

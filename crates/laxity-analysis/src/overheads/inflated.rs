@@ -61,7 +61,7 @@ impl RejectedWhy {
     pub fn text(self) -> &'static str {
         match self {
             RejectedWhy::NoTask => "0 < C, D, T and C, D, T, J <= 2^50 ns do not hold",
-            RejectedWhy::InterruptOverload => "interrupts take all of the processor's time",
+            RejectedWhy::InterruptOverload => "interrupts take all of the CPU's time",
             RejectedWhy::QuantumOverload => "overheads take all of the quantum",
             RejectedWhy::NoWindow => "overheads take all of the period or of the time to the deadline",
             RejectedWhy::Overrun => {

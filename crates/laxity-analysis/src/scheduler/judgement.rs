@@ -78,10 +78,10 @@ impl Asked {
 /// Assumptions of analyses of schedulers, beside those of tests.
 const ONE_CELL_EACH: &str = "each task is in exactly one cell";
 const PRIORITIES_GIVEN: &str = "every task has a priority";
-const NOT_DEDICATED: &str = "a cell has a processor beside the one that is dedicated";
+const NOT_DEDICATED: &str = "a cell has a CPU beside the one that is dedicated";
 const ALIGNED: &str = "periods are multiples of the quantum (aligned)";
 const OTHER_PRIORITIES: &str = "the test is for the scheduler's priorities";
-const BELOW_SERVER: &str = "a deferrable server is of one processor, whose tasks have fixed priorities";
+const BELOW_SERVER: &str = "a deferrable server is of one CPU, whose tasks have fixed priorities";
 const FREE_BELOW_SERVER: &str = "scheduling costs nothing below a deferrable server: nothing bounds how often background tasks preempt \
     others";
 

@@ -1,7 +1,7 @@
 //! A search among all orders of priorities, for tests under which Audsley's assignment is not optimal: those that ask for the response
 //! times of the tasks of higher priority (Davis, Burns 2011, 6, which prune such a search as well).
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Searched {
     /// An order that is accepted, the highest priority first.

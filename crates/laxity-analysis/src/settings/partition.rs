@@ -1,6 +1,6 @@
 //! Tasks onto cores, whatever test says what fits: a search through all partitions of small sets, for the least bandwidth.
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Partition {
     /// The bin of each task, in the order in which they were given.

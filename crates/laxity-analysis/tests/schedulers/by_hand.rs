@@ -85,7 +85,7 @@ fn one_processor_less_for_tasks() {
         assert_eq!(judge(name, &case(&tasks, enough - 1), Guarantee::Soft, None).verdict, Verdict::FAILS);
     }
     let alone = judge("p-g-edf-mp", &case(&tasks, 1), Guarantee::Hard, None);
-    let none_left = Verdict::needs("a cell has a processor beside the one that is dedicated", None);
+    let none_left = Verdict::needs("a cell has a CPU beside the one that is dedicated", None);
     assert_eq!((alone.verdict, alone.fails_in), (none_left, Some(0)));
 }
 

@@ -31,12 +31,14 @@ impl FromStr for ChargedFile {
     type Err = Diagnostic;
 
     fn from_str(text: &str) -> Result<Self> {
-        // What is before = and no scheduler belongs to the file's name.
-        let named = text.split_once('=').and_then(|(name, path)| Some((name.parse().ok()?, path)));
-        Ok(match named {
-            Some((scheduler, path)) => ChargedFile { scheduler: Some(scheduler), path: path.into() },
-            None => ChargedFile { scheduler: None, path: text.into() },
-        })
+        let all = || ChargedFile { scheduler: None, path: text.into() };
+        let Some((name, path)) = text.split_once('=') else { return Ok(all()) };
+        match name.parse() {
+            Ok(scheduler) => Ok(ChargedFile { scheduler: Some(scheduler), path: path.into() }),
+            // What is before = belongs to the file's name, if there is such a file.
+            Err(_) if Path::new(text).exists() || name.contains('/') => Ok(all()),
+            Err(unknown) => Err(unknown),
+        }
     }
 }
 

@@ -100,7 +100,7 @@ impl Settings {
         }
     }
 
-    /// Whether the answers that are not there yet are not wanted any more. What comes of trials after that means nothing.
+    /// Whether the answers that are not there yet are not wanted any more. Trials after that mean nothing.
     fn is_interrupted(&self) -> bool {
         self.interrupt.load(SeqCst)
     }

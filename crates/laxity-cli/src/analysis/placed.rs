@@ -39,14 +39,14 @@ pub struct Failed {
     pub fix: Option<&'static str>,
 }
 
-const ONE_SPEED: &str = "the processors of a cell that run tasks have the same speed";
-const NO_AFFINITY: &str = "each task may run on every processor of its cell";
+const ONE_SPEED: &str = "the CPUs of a cell that run tasks have the same speed";
+const NO_AFFINITY: &str = "each task may run on every CPU of its cell";
 const PRIORITIES: &str = "every task has a priority";
 const GIVE_PRIORITIES: &str =
     "give every task `priority = NUMBER` (1 before 2), or ask for rate- or deadline-monotonic ones: -rm, -dm";
 
 /// What is assumed of servers.
-const SERVED: &str = "ordinary tasks come at any time and take all that their servers give, two budgets in a row where they can (the \
+const SERVED: &str = "background tasks come at any time and take all that their servers give, two budgets in a row where they can (the \
     double hit); scheduling costs nothing";
 
 impl PlacedSet {

@@ -74,7 +74,7 @@ pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, settings: &Settings
             Err(why) => return answer.because(why),
         }
     }
-    answer.because("not with a processor for each task either")
+    answer.because("not with a CPU for each task either")
 }
 
 /// Processors in each cell: none if one cell has them all.

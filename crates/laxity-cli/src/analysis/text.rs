@@ -5,8 +5,9 @@ use super::answer::{
     SchedulerAnswer, VerdictAnswer, VerdictName,
 };
 use super::places_table::places_table;
+use crate::output;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
-use laxity_model::{Duration, TaskSet, plural, shown};
+use laxity_model::{Duration, TaskSet, cpus_named, plural, shown};
 
 /// Width of tables where there is no terminal.
 const WIDTH: u16 = 100;
@@ -62,8 +63,8 @@ fn lines(
     of: impl Fn(&SchedulerAnswer) -> &Vec<String>,
 ) -> String {
     let mut notes: Vec<(&str, Vec<&str>)> = Vec::new();
-    // How the integer program came to its placement is evidence, in JSON.
-    let is_shown = |note: &&String| !note.starts_with("ilp: ");
+    // How the integer program came to its placement is evidence.
+    let is_shown = |note: &&String| output::verbose() || !note.starts_with("ilp: ");
     for one in schedulers {
         for note in of(one).iter().filter(is_shown) {
             match notes.iter_mut().find(|(text, _)| text == note) {
@@ -100,9 +101,7 @@ fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> Table {
 /// In words.
 pub fn verdict(answer: &VerdictAnswer) -> String {
     let task = answer.task.as_ref().map(|task| format!("task `{task}`"));
-    let several = |cpus: &str| cpus.contains([',', '-']);
-    let cores = |cpus: &str| format!("core{} {cpus}", if several(cpus) { "s" } else { "" });
-    let cpus = answer.cpus.as_deref().map(cores);
+    let cpus = answer.cpus.as_deref().map(cpus_named);
     let place = [task, cpus].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let reason = answer.reason.clone();
     match answer.verdict {
@@ -228,9 +227,7 @@ fn servers(cells: &[CellAnswer]) -> Option<String> {
             None => sizes.push((server, vec![&cell.cpus])),
         }
     }
-    let of_size = |(size, cpus): &(&str, Vec<&str>)| {
-        format!("{size} on {} {}", if cpus.len() == 1 { "core" } else { "cores" }, cpus.join(", "))
-    };
+    let of_size = |(size, cpus): &(&str, Vec<&str>)| format!("{size} on {}", cpus_named(cpus.join(", ")));
     let sizes: Vec<String> = sizes.iter().map(of_size).collect();
     (!sizes.is_empty()).then(|| format!("below deferrable servers of {}", sizes.join(" and ")))
 }
@@ -262,15 +259,12 @@ fn fewest(answer: &FewestProcessors) -> String {
             format!(
                 "proven {} on {} of speed 1; no fewer are enough, as tasks are placed{unsure}",
                 word(answer.guarantee),
-                plural(cores, "core")
+                plural(cores, "CPU")
             )
         }
         None => {
             let reason = answer.reason.as_deref().unwrap_or_default();
-            format!(
-                "proven {} on no number of cores that was tried: {reason}{unsure}",
-                word(answer.guarantee)
-            )
+            format!("proven {} on no number of CPUs that was tried: {reason}{unsure}", word(answer.guarantee))
         }
     }
 }

@@ -50,7 +50,7 @@ pub fn is_exact(placed: &PlacedSet, asked: Asked) -> bool {
         && judging(placed, asked, |tests| tests.last().is_some_and(|&test| conclusive(test)))
 }
 
-/// Whether it is the test with the double hit, below servers: what it refuses some ordinary work delays for too long. (By its name
+/// Whether it is the test with the double hit, below servers: what it refuses some background work delays for too long. (By its name
 /// it is sufficient, for the first task may be no server.)
 fn is_of_servers(placed: &PlacedSet, test: &dyn Test) -> bool {
     placed.is_served() && test.info().name == DeferrableRta.info().name

@@ -35,8 +35,7 @@ impl FromStr for ChangeAt {
         let (at, action) =
             text.split_once('=').ok_or_else(|| wrong("it has no TIME= before what changes"))?;
         let at = at.trim().parse().map_err(|error: Diagnostic| wrong(&error.message))?;
-        let (word, rest) =
-            action.split_once(':').ok_or_else(|| wrong("it does not say who or what changes"))?;
+        let (word, rest) = action.split_once(':').ok_or_else(|| wrong("it does not say what changes"))?;
         let name =
             || Some(rest.to_owned()).filter(|name| !name.is_empty()).ok_or_else(|| wrong("it names no task"));
         let action = match word.trim() {
@@ -102,7 +101,7 @@ impl ChangeAt {
 ///
 /// # Errors
 ///
-/// A task or a core that is none.
+/// A task or a CPU that is none.
 pub fn changes(asked: &[ChangeAt], set: &TaskSet, platform: &Platform, below: &Below) -> Result<Changes> {
     let named = |asked: &ChangeAt| Ok((asked.of(set, platform)?, format!("--at {asked}")));
     let mut all = asked.iter().map(named).collect::<Result<Vec<_>>>()?;
@@ -131,7 +130,7 @@ mod tests {
         for (text, why) in [
             ("enter:T4", "TIME="),
             ("5=enter:T4", "unit"),
-            ("5ms=enter", "who or what"),
+            ("5ms=enter", "does not say what"),
             ("5ms=enter:", "names no task"),
             ("5ms=vanish:T1", "`vanish`"),
             ("5ms=resize:2ms/10ms", "CPU:SIZE"),

@@ -15,7 +15,7 @@ pub struct ImportArguments {
 }
 
 impl ImportArguments {
-    /// For those who read.
+    /// For readers.
     pub fn incomplete(self) -> Incomplete {
         if self.leave_out_threads { Incomplete::LeaveOut } else { Incomplete::Refuse }
     }

@@ -30,7 +30,7 @@ pub struct PlaceArguments {
     /// How files of other tools are read
     #[command(flatten)]
     pub import: ImportArguments,
-    /// What tasks are placed onto: cores or clusters; default: cores, or those of --scheduler
+    /// What tasks are placed onto: CPUs or clusters; default: CPUs, or those of --scheduler
     #[arg(help_heading = "Placement", long, value_name = "BINS", value_parser = onto)]
     pub onto: Option<Scope>,
     /// The scheduler that they are placed for: its own test says what fits
@@ -38,13 +38,13 @@ pub struct PlaceArguments {
     /// Without it, they are placed by load (--fit load). `laxity list schedulers` has all names.
     #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<NamedScheduler>)]
     pub scheduler: Option<NamedScheduler>,
-    /// Fill each core only up to this share, such as 0.95
+    /// Fill each CPU only up to this share, such as 0.95
     #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share)]
     pub limit: (u64, u64),
     /// Print JSON instead of a table
     #[arg(help_heading = "Output", long)]
     pub json: bool,
-    /// Which cores
+    /// Which CPUs
     #[command(flatten)]
     pub platform: PlatformArguments,
     /// How

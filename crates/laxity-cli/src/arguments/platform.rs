@@ -5,13 +5,14 @@ use crate::experiment::Below;
 use crate::places::Choice;
 use clap::Args;
 use laxity_model::{
-    CpuList, Diagnostic, Duration, Platform, Result, STANDARD, ShippedPlatform, Speed, read_platform,
+    CpuList, Diagnostic, Duration, Platform, Result, STANDARD, ShippedPlatform, Speed, cpus_named, plural,
+    read_platform,
 };
 use laxity_place::{Fitting, Method, Overload};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Speeds of cores, in the order of their numbers.
+/// Speeds of CPUs, in the order of their numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Speeds(pub Vec<Speed>);
 
@@ -23,7 +24,7 @@ impl FromStr for Speeds {
     }
 }
 
-/// Which cores, and how they are clustered.
+/// Which CPUs, and how they are clustered.
 #[derive(Args, Clone)]
 pub struct PlatformArguments {
     /// The platform: a TOML or JSON file, or a name that `laxity list platforms` has; default: this machine
@@ -32,12 +33,12 @@ pub struct PlatformArguments {
     /// Which CPUs: a number of them, or a list such as 0-3,8
     ///
     /// Of --platform, if one is given. Commands that run on this machine (run, compare, load) take CPUs that it has;
-    /// place, analyze and simulate without --platform work on that many identical cores.
+    /// place, analyze and simulate without --platform work on that many identical CPUs.
     #[arg(help_heading = "Machine", long, value_name = "N|LIST")]
     pub cpus: Option<String>,
     /// Clusters: llc, each, all, or lists as in `0-3;4-7`
     ///
-    /// `llc`: cores that share a last-level cache; `each` core; `all` cores.
+    /// `llc`: CPUs that share a last-level cache; `each` CPU; `all` CPUs.
     #[arg(help_heading = "Machine", long, value_name = "CLUSTERS")]
     pub clusters: Option<String>,
 }
@@ -56,7 +57,7 @@ impl PlatformArguments {
         self.clustered(platform)
     }
 
-    /// The platform to be simulated: `--cpus` alone is a machine of that many identical cores.
+    /// The platform to be simulated: `--cpus` alone is a machine of that many identical CPUs.
     pub fn resolve_simulated(&self) -> Result<Platform> {
         match (&self.platform, &self.cpus) {
             (None, Some(text)) => self.clustered(identical_cores(text)?),
@@ -100,10 +101,10 @@ fn named_or_read(file: &Path) -> Result<Platform> {
     }
 }
 
-/// More cores than this are not simulated.
+/// More CPUs than this are not simulated.
 const SIMULATED_CPUS_MAX: u32 = 1024;
 
-/// A machine of identical cores: a number of them, or a list.
+/// A machine of identical CPUs: a number of them, or a list.
 fn identical_cores(text: &str) -> Result<Platform> {
     let refused = |why: &str| {
         Diagnostic::usage(format!("--cpus `{text}`: {why}")).hint(format!(
@@ -112,7 +113,9 @@ fn identical_cores(text: &str) -> Result<Platform> {
     };
     if let Ok(count) = text.trim().parse::<u64>() {
         let count = u32::try_from(count).ok().filter(|count| (1..=SIMULATED_CPUS_MAX).contains(count));
-        return Platform::symmetric(count.ok_or_else(|| refused("that many cores cannot be simulated"))?);
+        return Platform::symmetric(
+            count.ok_or_else(|| refused("that is no number of CPUs that can be simulated"))?,
+        );
     }
     let wanted: CpuList = text.parse().map_err(|error: Diagnostic| error.context("--cpus"))?;
     match wanted.iter().last() {
@@ -120,19 +123,24 @@ fn identical_cores(text: &str) -> Result<Platform> {
             Platform::symmetric(highest + 1)?.restricted(&wanted)
         }
         Some(_) => Err(refused("CPU numbers are too high")),
-        None => Err(refused("there are no cores")),
+        None => Err(refused("it names no CPU")),
     }
 }
 
-fn restrict(platform: Platform, text: &str) -> Result<Platform> {
+/// Some CPUs of a platform: a number of them, or a list.
+///
+/// # Errors
+///
+/// It has not so many, or not these.
+pub fn restrict(platform: Platform, text: &str) -> Result<Platform> {
     let all = platform.cpus();
     let wanted = match text.trim().parse::<usize>() {
         Ok(count) if count > 0 && count <= all.len() => all.iter().take(count).collect(),
         Ok(count) => {
             return Err(Diagnostic::usage(format!(
-                "--cpus {count}: the platform `{}` has {} cores ({all})",
+                "--cpus {count}: the platform `{}` has {} ({all})",
                 platform.name(),
-                all.len()
+                plural(all.len(), "CPU")
             ))
             .hint("ask for between 1 and that many, or describe another platform with --platform"));
         }
@@ -140,10 +148,11 @@ fn restrict(platform: Platform, text: &str) -> Result<Platform> {
     };
     if wanted.is_empty() || !wanted.is_subset(&all) {
         return Err(Diagnostic::usage(format!(
-            "--cpus `{text}`: the platform `{}` has cores {all}",
-            platform.name()
+            "--cpus `{text}`: the platform `{}` has {}",
+            platform.name(),
+            cpus_named(&all)
         ))
-        .hint("name cores of the platform; `laxity list --platform` shows this machine's"));
+        .hint("name CPUs of the platform; `laxity list --platform` shows this machine's"));
     }
     platform.restricted(&wanted)
 }
@@ -151,7 +160,7 @@ fn restrict(platform: Platform, text: &str) -> Result<Platform> {
 /// How tasks are placed.
 #[derive(Args, Clone)]
 pub struct PlacementArguments {
-    /// How tasks are placed onto cores and clusters, separated by commas where several are compared; default: auto
+    /// How tasks are placed onto CPUs and clusters, separated by commas where several are compared; default: auto
     ///
     /// auto is ilp, the least load; where the test does not prove its places, those of wfd, ffd, bf-deadline or a search
     /// in which it is proven with the most room. `laxity list placements` has all names. Of several, each scheduler that

@@ -20,13 +20,13 @@ pub struct RunningArguments {
     /// How long each run releases jobs
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
     pub duration: Duration,
-    /// Runs per set and scheduler; default: 3 (compare), 1 (run)
+    /// Runs of the same jobs per set and scheduler; default: 3 (compare), 1 (run)
     ///
     /// Schedulers take turns: every one has its first run before any has its second. What repetitions of the same jobs
     /// differ by is noise.
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
     pub repeat: Option<u32>,
-    /// Make a run again where others had more than 5 % of its cores, at most so often
+    /// Make a run again where others had more than 5 % of its CPUs, at most so often
     ///
     /// Others are threads that do not belong to the run, interrupts and a hypervisor. The quietest run is kept. Where
     /// three in a row were made again in vain, no more are.
@@ -77,7 +77,7 @@ pub struct RunningArguments {
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
     pub json: bool,
-    /// Background threads that want the same cores all the time, beside the tasks
+    /// Background threads that want the same CPUs all the time, beside the tasks
     #[arg(help_heading = "Workload", long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=1_000))]
     pub busy: u32,
     /// Exit with 1 if jobs miss deadlines (compare: under the scheduler that it recommends)
@@ -89,7 +89,7 @@ pub struct RunningArguments {
     /// Laxity's own policies
     #[command(flatten)]
     pub policy: PolicyArguments,
-    /// Which cores
+    /// Which CPUs
     #[command(flatten)]
     pub platform: PlatformArguments,
     /// Where tasks go

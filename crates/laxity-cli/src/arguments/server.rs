@@ -1,4 +1,4 @@
-//! Options on servers for ordinary tasks, below which real-time tasks are placed and run.
+//! Options on servers for background tasks, below which real-time tasks are placed and run.
 
 use super::value;
 use crate::experiment::Below;
@@ -9,11 +9,11 @@ use laxity_model::{Duration, ServerChoice};
 /// What real-time tasks are below, and how late they may be.
 #[derive(Args, Clone)]
 pub struct ServerArguments {
-    /// Deferrable server of every core, or of some: 2ms/10ms, 20%/10ms ...; default: none
+    /// Deferrable server of every CPU, or of some: 2ms/10ms, 20%/10ms ...; default: none
     ///
-    /// For so long background tasks go before real-time tasks (amp-rm), per period: 2ms/10ms or 20%/10ms of each core,
-    /// 2ms@slowest/10ms for as much work as the slowest core does in 2ms, 0-1=2ms/10ms for some CPUs. May be given
-    /// several times, of which the last for a core counts.
+    /// For so long background tasks go before real-time tasks (amp-rm), per period: 2ms/10ms or 20%/10ms of each CPU,
+    /// 2ms@slowest/10ms for as much work as the slowest CPU does in 2ms, 0-1=2ms/10ms for some CPUs. May be given
+    /// several times: for each CPU the last one counts.
     #[arg(help_heading = "Servers of amp-rm", long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
     pub sizes: Vec<ServerChoice>,
     /// How late jobs may be at most, by Theorem 1 of calandrino2007; default: by any bound

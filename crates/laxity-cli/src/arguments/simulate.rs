@@ -55,7 +55,7 @@ pub struct SimulateArguments {
     /// Without it, the longest deadline, between 50ms and 10s.
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", value_parser = value::<Duration>)]
     pub grace: Option<Duration>,
-    /// Simulations per set and scheduler, each with a seed of its own
+    /// Simulations per set and scheduler, each with a seed, and so with jobs, of its own
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=10_000))]
     pub repeat: u32,
     /// Seed of everything random
@@ -73,7 +73,7 @@ pub struct SimulateArguments {
     pub budget: BudgetMode,
     /// What happens to a job that misses its deadline: continue, abort or skip
     ///
-    /// continue: it runs to its end; abort: it stops there, or as soon as it gets a core after it; skip: it runs to its
+    /// continue: it runs to its end; abort: it stops there, or as soon as it gets a CPU after it; skip: it runs to its
     /// end, and releases that pass meanwhile are not made up.
     #[arg(help_heading = "Workload", long, value_name = "RULE", default_value_t = OnMiss::default(), value_parser = value::<OnMiss>)]
     pub on_miss: OnMiss,
@@ -83,7 +83,7 @@ pub struct SimulateArguments {
     /// push-pull: failures after which a push is given up
     #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "N", default_value_t = laxity_sim::RETRIES_MAX, value_parser = whole::<u32>(1..=u64::from(u32::MAX)))]
     pub retries: u32,
-    /// Interleave operations on different cores at their locks and messages, as this seed draws
+    /// Interleave operations on different CPUs at their locks and messages, as this seed draws
     #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "SEED", value_parser = whole::<u64>(0..=u64::MAX))]
     pub interleave: Option<u64>,
     /// What the kernel costs: TOML, or CSV of overheads; default: nothing
@@ -94,7 +94,7 @@ pub struct SimulateArguments {
     /// As in calandrino2007, 5.1.
     #[arg(help_heading = "Workload", long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=10_000))]
     pub background: u32,
-    /// Background tasks that want the same cores all the time, beside the tasks
+    /// Background tasks that want the same CPUs all the time, beside the tasks
     #[arg(help_heading = "Workload", long, value_name = "N", default_value_t = 0, value_parser = whole::<u32>(0..=1_000))]
     pub busy: u32,
     /// What real-time tasks are below
@@ -108,7 +108,7 @@ pub struct SimulateArguments {
     pub changes: Vec<ChangeAt>,
     /// The scheduler looks at ticks of 1 ms only, as in schedsim
     ///
-    /// A task that is done keeps its core until the next tick.
+    /// A task that is done keeps its CPU until the next tick.
     #[arg(help_heading = "Schedulers", long, conflicts_with = "verify")]
     pub at_ticks: bool,
     /// Keep manifest, jobs and report in this directory
@@ -134,7 +134,7 @@ pub struct SimulateArguments {
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long, conflicts_with_all = ["text", "gantt"])]
     pub json: bool,
-    /// Threads that simulate; default: one per core of this machine
+    /// Threads that simulate; default: one per CPU of this machine
     ///
     /// They do not change the results.
     #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=u64::from(u16::MAX)))]
@@ -142,7 +142,7 @@ pub struct SimulateArguments {
     /// Exit with 1 if jobs miss deadlines
     #[arg(help_heading = "Output", long)]
     pub fail_on_miss: bool,
-    /// Which cores
+    /// Which CPUs
     #[command(flatten)]
     pub platform: PlatformArguments,
     /// Where tasks go

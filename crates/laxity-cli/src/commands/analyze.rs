@@ -34,7 +34,7 @@ begin together on all cores, and every core handles release interrupts. pfair:al
 the cores, pfair:dedicated leaves interrupts to the last core; they combine, as in pfair:staggered:dedicated.
 
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
-RELEASE-LATENCY; µs), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and for \
+RELEASE-LATENCY; in us), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and for \
 other kernel work included: simulate --costs adds that itself. Without, scheduling costs nothing.
 
 Linux's schedulers are proven as Linux has them: its fair server runs starved background threads before SCHED_FIFO, by default \
@@ -96,7 +96,7 @@ pub struct AnalyzeArguments {
     pub overheads: Vec<ChargedFile>,
     /// What a preemption or a migration costs by working set, a CSV file
     ///
-    /// Its columns are WSS, MEM, L1, L2, L3; KiB and µs.
+    /// Its columns are WSS, MEM, L1, L2, L3; in KiB and us.
     #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
     /// Assume that no background thread is ever ready on these CPUs: the kernel's servers then take nothing
@@ -111,9 +111,9 @@ pub struct AnalyzeArguments {
     /// Ask this test only (`laxity list tests`)
     #[arg(help_heading = "Checks", long, value_name = "NAME", value_parser = one_test)]
     pub test: Option<&'static str>,
-    /// Say what would make it fit: the fewest cores, and the largest factor for all execution times
+    /// Say what would make it fit: the fewest CPUs, and the largest factor for all execution times
     ///
-    /// Tasks are placed anew for each number of cores and for each factor.
+    /// Tasks are placed anew for each number of CPUs and for each factor.
     #[arg(help_heading = "Checks", long)]
     pub sensitivity: bool,
     /// Steps that a test may take, the same on every machine
@@ -130,12 +130,12 @@ pub struct AnalyzeArguments {
     /// Replace a file that is there already
     #[arg(help_heading = "Output", long, requires = "write")]
     pub force: bool,
-    /// Threads that judge; default: one per core of this machine
+    /// Threads that judge; default: one per CPU of this machine
     ///
     /// They do not change the answer.
     #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=u64::from(u16::MAX)))]
     pub threads: Option<u16>,
-    /// Which cores
+    /// Which CPUs
     #[command(flatten)]
     pub platform: PlatformArguments,
     /// Where tasks go
@@ -256,7 +256,7 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
     })
 }
 
-/// Refuses servers where there are none, and of cores that are not there.
+/// Refuses servers where there are none, and of CPUs that are not there.
 fn check_servers(below: &Below, schedulers: &[Analysed], platform: &Platform) -> Result<()> {
     match schedulers.iter().find(|scheduler| below.any() && !scheduler.has_servers()) {
         None => below.servers.check(platform),

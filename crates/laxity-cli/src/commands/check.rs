@@ -2,7 +2,7 @@
 
 use super::read_set;
 use crate::arguments::ImportArguments;
-use crate::output;
+use crate::{output, shipped};
 use clap::Args;
 use laxity_analysis::overheads::CacheDelays;
 use laxity_model::{
@@ -139,6 +139,7 @@ fn tell(found: &Found) -> Result<()> {
 
 fn look(path: &Path, import: ImportArguments) -> Found {
     let file = path.to_string_lossy().into_owned();
+    let path = &*shipped::located(path);
     let kind = kind_of(path);
     let described = kind.clone().and_then(|kind| described(path, kind, import));
     let kind = kind.ok().map(Kind::name);
@@ -216,7 +217,7 @@ fn kind_of_document(text: &str) -> Result<Kind> {
     match keys.iter().all(|key| COMMON_KEYS.contains(key)) {
         true => Ok(Kind::TaskSet),
         false => Err(Diagnostic::usage(format!(
-            "what it is does not show: its fields are {}",
+            "its fields are of no kind of file that laxity reads: {}",
             keys.join(", ")
         ))
         .hint(

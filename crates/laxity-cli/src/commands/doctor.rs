@@ -1,9 +1,10 @@
 //! `laxity doctor`: whether this machine is fit for real-time work.
 
+use crate::arguments::restrict;
 use crate::output;
 use clap::Args;
 use laxity_doctor::{ALL, Check, Diagnosis, Finding, Host, Kind, Probes, SAMPLE, Severity, examine, named};
-use laxity_model::{CpuList, Result};
+use laxity_model::{CpuList, Platform, Result};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -36,9 +37,11 @@ pub struct DoctorArguments {
     /// The checks to make; without any, all
     #[arg(value_name = "CHECK")]
     pub checks: Vec<String>,
-    /// The CPUs for real-time tasks, as in 2-3; without it the isolated CPUs, or else all that are online
-    #[arg(long, value_name = "LIST")]
-    pub cpus: Option<CpuList>,
+    /// The CPUs for real-time tasks: a number of them, or a list such as 2-3; default: the isolated ones, else all online
+    ///
+    /// As for all commands, `--cpus 2` is the first two CPUs. CPU 2 alone is `--cpus 2-2`.
+    #[arg(long, value_name = "N|LIST")]
+    pub cpus: Option<String>,
     /// List the checks with their rules instead
     #[arg(long)]
     pub list: bool,
@@ -63,7 +66,8 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
         list(&wanted, arguments.json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut host = Host::look(Path::new("/"), arguments.cpus.clone(), Probes::here())?;
+    let cpus = arguments.cpus.as_deref().map(cpus).transpose()?;
+    let mut host = Host::look(Path::new("/"), cpus, Probes::here())?;
     host.watch(|| std::thread::sleep(SAMPLE));
     let diagnosis = examine(&host, &wanted);
     match arguments.json {
@@ -71,6 +75,11 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
         false => output::print(&text(&diagnosis, output::verbose(), width()))?,
     }
     Ok(output::verdict(diagnosis.findings.is_empty()))
+}
+
+/// The CPUs that are meant, of those that are online: also of such that this process may not use.
+fn cpus(text: &str) -> Result<CpuList> {
+    restrict(Platform::from_sysfs(Path::new("/sys"))?, text).map(|platform| platform.cpus())
 }
 
 fn width() -> usize {

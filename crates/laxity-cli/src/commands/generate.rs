@@ -109,8 +109,25 @@ fn generator_command(generator: &Description) -> Command {
     });
     output_arguments(Command::new(generator.name).about(sentence(generator.summary)), "1")
         .long_about(format!("{}\n\nSource: {}", sentence(generator.summary), generator.source))
+        .after_long_help(format!(
+            "Examples:\n  laxity generate {} {}",
+            generator.name,
+            example(generator.name)
+        ))
         .args(own)
         .args(common)
+}
+
+/// Options that a generator can be tried with.
+fn example(generator: &str) -> &'static str {
+    match generator {
+        "emberson" | "uunifast" => "-n 8 -u 1.6 -o generated.toml",
+        "unc" => "-u 3.2 --utilizations uni-medium --deadlines constrained:0.5",
+        "waters" => "--runnables 300 --demand acet -o engine.toml",
+        "mtt" => "--distribution mmu -u 6 --access random",
+        "calandrino2007" => "-n 20 --requirement 0.5",
+        _ => "--help",
+    }
 }
 
 /// With a capital letter, unless a variable such as n comes first.
@@ -146,13 +163,14 @@ fn grid_command() -> Command {
     let wss = Arg::new("wss").long("wss").value_name("SIZES").default_value("16KiB,256KiB");
     output_arguments(Command::new(GRID).about(sentence(GRID_SUMMARY)), "3")
         .long_about(format!("{}\n\nSource: lelli2012, 5.3", sentence(GRID_SUMMARY)))
-        .arg(cores.help("Number of processors m").help_heading(OWN))
+        .after_long_help(format!("Examples:\n  laxity generate {GRID} --cores 4 --count 1 -o grid"))
+        .arg(cores.help("Number of CPUs m").help_heading(OWN))
         .arg(wss.help("Working set sizes").help_heading(OWN))
 }
 
 fn output_arguments(command: Command, count: &'static str) -> Command {
     let number = whole::<u64>(0..=u64::MAX);
-    let counted = if count == "1" { "Number of sets" } else { "Sets per cell of the grid" };
+    let counted = if count == "1" { "Number of sets" } else { "Sets per point of the grid" };
     command.next_help_heading("Output").args([
         Arg::new("seed").long("seed").value_name("N").default_value("1").value_parser(number).help("Seed of everything random"),
         Arg::new("count").long("count").value_name("N").default_value(count).value_parser(whole::<u64>(1..=1_000_000)).help(counted),

@@ -12,7 +12,7 @@ use laxity_kernel::{
 };
 use laxity_model::{
     CpuList, Diagnostic, Duration, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler,
-    Scope,
+    Scope, cpus_named,
 };
 use laxity_run::Refusal;
 use serde::Serialize;
@@ -56,8 +56,8 @@ Examples:
 pub struct LoadArguments {
     /// The policy: edf-bh, edf-rbt, fpp, gsn-edf, gsn-edf-di, g-edf-mp, push-pull or amp-rm
     ///
-    /// `c-` or `p-` before it: a scheduler per cluster or per core; `:rm` or `:dm` behind it: fixed priorities. amp-rm:
-    /// a rate-monotonic scheduler per core, with deferrable servers for everything else.
+    /// `c-` or `p-` before it: a scheduler per cluster or per CPU; `:rm` or `:dm` behind it: fixed priorities. amp-rm:
+    /// a rate-monotonic scheduler per CPU, with deferrable servers for everything else.
     #[arg(value_name = "POLICY", value_parser = policy)]
     pub policy: PolicyScheduler,
     #[command(flatten)]
@@ -138,7 +138,7 @@ struct Line {
     total: bool,
     #[serde(flatten)]
     counters: Counters,
-    /// amp-rm: for how long ordinary tasks have had each CPU.
+    /// amp-rm: for how long background tasks have had each CPU.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     ordinary: Vec<CpuTimes>,
 }
@@ -318,9 +318,9 @@ fn announce(arguments: &LoadArguments, options: &Options) {
     let cells: Vec<String> =
         options.cells.iter().map(|cell| cell.cpus.iter().copied().collect::<CpuList>().to_string()).collect();
     output::say(format!(
-        "{}: schedules this machine; real-time tasks on CPUs {}, {} % for all else (Ctrl-C ends it)",
+        "{}: schedules this machine; real-time tasks on {}, {} % for all else (Ctrl-C ends it)",
         arguments.policy,
-        cells.join(" | "),
+        cpus_named(cells.join(" | ")),
         arguments.reserve
     ));
 }
@@ -351,7 +351,7 @@ fn options(arguments: &LoadArguments) -> Result<Options> {
     let least = if scheduler.policy.dedicates_a_core() { 2 } else { 1 };
     if let Some(small) = cells.iter().find(|cell| cell.cpus.len() < least) {
         return Err(Diagnostic::usage(format!(
-            "{scheduler}: a cell has CPU {} only, and one core of each is dedicated to scheduling",
+            "{scheduler}: a cell has CPU {} only, and one CPU of each is dedicated to scheduling",
             small.cpus[0]
         ))
         .hint("use larger cells (--clusters), or another policy"));

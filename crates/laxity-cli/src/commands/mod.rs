@@ -28,8 +28,8 @@ use crate::arguments::{Command, ImportArguments, RunningArguments};
 use crate::experiment::{Below, Finished, Settings, TriedScheduler};
 use crate::{experiment, output, shipped};
 use laxity_model::{
-    Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, read_task_set_as,
-    write_file,
+    Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, cpus_named,
+    read_task_set_as, write_file,
 };
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
@@ -148,9 +148,10 @@ fn settings(
         let here = laxity_model::Platform::this_machine()?.cpus();
         if !platform.cpus().is_subset(&here) {
             return Err(Diagnostic::usage(format!(
-                "platform `{}` has CPUs {} but this machine lets laxity use {here}",
+                "platform `{}` has {} but this machine lets laxity use {}",
                 platform.name(),
-                platform.cpus()
+                cpus_named(platform.cpus()),
+                cpus_named(here)
             ))
             .hint("a real run needs real cores; leave --platform out, or place onto this platform with `laxity place`"));
         }
@@ -195,7 +196,7 @@ fn settings(
     })
 }
 
-/// The servers for ordinary threads and what is promised below them, which one of the schedulers has to know.
+/// The servers for background threads and what is promised below them, which one of the schedulers has to know.
 fn below(arguments: &RunningArguments, schedulers: &[TriedScheduler], platform: &Platform) -> Result<Below> {
     let below = arguments.policy.below.below();
     below.servers.check(platform)?;

@@ -4,7 +4,7 @@ use crate::arguments::{count, value};
 use crate::overheads::{Probes, record_during, write_costs};
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_model::{Diagnostic, Duration, OutputDirectory, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Duration, OutputDirectory, Result, ShownPath as _, is_begun, plural};
 use laxity_overheads::{Class, Options, Recorded, SamplesFile, terminal};
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,23 +111,18 @@ pub fn overheads(arguments: &OverheadsArguments) -> Result<ExitCode> {
 
 /// Refuses what would be overwritten, before anything is measured.
 fn make_room(directory: &Path, force: bool) -> Result<OutputDirectory> {
-    if directory.join(SUMMARY_FILE).exists() && !force {
+    if is_begun(directory, SUMMARY_FILE, "recording")? && !force {
         return Err(Diagnostic::usage(format!("{} has a recording already", directory.shown()))
             .hint("choose another --out, or replace it with --force"));
     }
-    let output = OutputDirectory::create(directory)?;
-    REAL_TIME
-        .iter()
-        .flat_map(|class| ["mean", "max"].map(|which| format!("{}-{which}.csv", class.name())))
-        .try_for_each(|name| output.remove(&name))?;
-    Ok(output)
+    OutputDirectory::create(directory)
 }
 
 /// Waits until the program has ended, the time is over, or a signal ends the recording; gives how the program
 /// has ended, if there is one.
 fn wait(arguments: &OverheadsArguments, stop: &AtomicBool) -> Result<Option<ExitStatus>> {
     let Some((program, rest)) = arguments.command.split_first() else {
-        output::say(match arguments.duration {
+        output::note(match arguments.duration {
             Some(time) => format!("recording for {time}"),
             None => "recording; Ctrl-C ends it".to_owned(),
         });
@@ -173,6 +168,11 @@ fn keep(
     recorded: &Recorded,
     threads: &Threads,
 ) -> Result<()> {
+    // Of an earlier recording, of classes that this one may not have.
+    REAL_TIME
+        .iter()
+        .flat_map(|class| ["mean", "max"].map(|which| format!("{}-{which}.csv", class.name())))
+        .try_for_each(|name| output.remove(&name))?;
     let text = serde_json::to_string_pretty(&recorded.summary).expect("serializes") + "\n";
     output.write(SUMMARY_FILE, text.as_bytes())?;
     for class in REAL_TIME {
@@ -180,7 +180,7 @@ fn keep(
         let tasks = arguments.tasks.unwrap_or_else(|| u32::try_from(seen.len()).expect("few threads"));
         write_costs(output, class.name(), class, &[(tasks, &recorded.groups)], &recorded.summary)?;
     }
-    output::say(format_args!("recording: {}", output.path().shown()));
+    output::note(format_args!("recording: {}", output.path().shown()));
     Ok(())
 }
 
@@ -192,9 +192,9 @@ fn text(recorded: &Recorded, threads: &Threads) -> String {
     let seen = if seen.is_empty() { "no real-time thread".to_owned() } else { seen.join(", ") };
     let scheduler = laxity_kernel::attached().map_or(String::new(), |name| format!("; attached: {name}"));
     format!(
-        "Overheads on kernel {}, {} CPUs; threads seen: {seen}{scheduler}. Samples that an interrupt disturbed are counted only.\n\n{}",
+        "Overheads on kernel {}, {}; threads seen: {seen}{scheduler}. Samples that an interrupt disturbed are counted only.\n\n{}",
         recorded.summary.kernel,
-        recorded.summary.cpus,
+        plural(recorded.summary.cpus, "CPU"),
         terminal(&recorded.summary, None)
     )
 }

@@ -9,7 +9,8 @@ use crate::simulation::NamedScheduler;
 use crate::{experiment, interrupt, output};
 use laxity_analysis::Bounds;
 use laxity_model::{
-    ByteSize, Diagnostic, Duration, Platform, Result, Scope, Sharing, TaskSet, Utilization, scheduler_of,
+    ByteSize, Diagnostic, Duration, Platform, Result, Scope, Sharing, TaskSet, Utilization, cpus_named,
+    scheduler_of,
 };
 use laxity_place::{Bin, Fit, Fitting, Placement, Request};
 use serde::Serialize;
@@ -49,10 +50,10 @@ struct BinAnswer {
     below: Option<BelowAnswer>,
 }
 
-/// A core's server, and what is proven of the tasks below it, in their order; one of the two, if they fit.
+/// A CPU's server, and what is proven of the tasks below it, in their order; one of the two, if they fit.
 #[derive(Serialize)]
 struct BelowAnswer {
-    /// Budget and period on this core.
+    /// Budget and period on this CPU.
     server: String,
     response_times_ns: Option<Vec<u64>>,
     tardiness_ns: Option<Vec<u64>>,
@@ -247,7 +248,7 @@ fn below(served: &Served, bin: usize, tasks: &[usize]) -> BelowAnswer {
     BelowAnswer { server, response_times_ns, tardiness_ns }
 }
 
-/// The largest bound of a core's tasks.
+/// The largest bound of a CPU's tasks.
 fn at_most(bounds: &[u64]) -> String {
     bounds.iter().max().map_or_else(String::new, |&bound| Duration::from_ns(bound).to_string())
 }
@@ -316,7 +317,7 @@ fn table(answer: &Answer) -> String {
     );
     for group in answer.groups.iter().filter(|group| group.cpus.len() > 1) {
         let cpus = group.cpus.join("; ");
-        text += &format!("group {} is split over CPUs {cpus}\n", group.name);
+        text += &format!("group {} is split over {}\n", group.name, cpus_named(cpus));
     }
     // How the integer program came to its placement is evidence; what it came to is said above.
     let shown = |note: &&String| output::verbose() || !note.starts_with("ilp: ");

@@ -4,16 +4,16 @@ use crate::arguments::{value, whole};
 use crate::output;
 use crate::promotion::{Order, Outcome, Proven, ask, lateness};
 use clap::Args;
-use laxity_model::{Diagnostic, Duration, Result, ServerSize};
+use laxity_model::{Diagnostic, Duration, Result, ServerSize, cpus_named};
 use std::process::ExitCode;
 
 /// Exit code where it does not fit.
 const REFUSED: u8 = 1;
 
-/// Make an ordinary thread a real-time task of the loaded amp-rm.
+/// Make a background thread a real-time task of the loaded amp-rm.
 ///
-/// It goes onto the slowest core that fits, by exact analysis, and runs nowhere else; sched_yield or blocking ends a job. What
-/// does not fit stays ordinary. How late jobs can be is said of it and of the others there: that is proven, of jobs that need no more
+/// It goes onto the slowest CPU that fits, by exact analysis, and runs nowhere else; sched_yield or blocking ends a job. What
+/// does not fit stays in the background. How late jobs can be is said of it and of the others there: that is proven, of jobs that need no more
 /// than their runtime. `laxity demote`, and the end of the loader however it comes, give it back its policy, nice value and CPUs.
 #[derive(Args)]
 #[command(after_long_help = "\
@@ -41,7 +41,7 @@ pub struct PromoteArguments {
     pub json: bool,
 }
 
-/// Make a promoted thread ordinary again, with the policy, nice value and CPUs that it had.
+/// Put a promoted thread back into the background, with the policy, nice value and CPUs that it had.
 #[derive(Args)]
 #[command(after_long_help = "\
 Exit codes: 0 it is background work; 2 it is not promoted; 3 no amp-rm is loaded, or by another user.
@@ -57,9 +57,9 @@ pub struct DemoteArguments {
     pub json: bool,
 }
 
-/// Give the deferrable server of a core of the loaded amp-rm another size.
+/// Give the deferrable server of a CPU of the loaded amp-rm another size.
 ///
-/// From its next period on; where the period changes, from when no real-time job is pending on the core.
+/// From its next period on; where the period changes, from when no real-time job is pending on the CPU.
 #[derive(Args)]
 #[command(after_long_help = "\
 Exit codes: 0 it has that size; 1 refused: which task it would break, and by how much; 2 no such core or size; 3 no amp-rm is \
@@ -68,7 +68,7 @@ loaded, or by another user.
 Examples:
   sudo laxity resize --cpu 0 --server 1ms/10ms")]
 pub struct ResizeArguments {
-    /// The core
+    /// The CPU
     #[arg(long, value_name = "CPU", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
     pub cpu: u32,
     /// Its server: `2ms/10ms`, `20%/10ms` or `2ms@slowest/10ms`; `0ms/10ms` for none
@@ -101,7 +101,7 @@ pub fn resize(arguments: &ResizeArguments) -> Result<ExitCode> {
     conclude(ask(&Order::Resize { cpu: arguments.cpu, server: arguments.server })?, arguments.json)
 }
 
-/// What is proven of threads on a core now; empty without any.
+/// What is proven of threads on a CPU now; empty without any.
 fn beside(cpu: u32, tasks: &[Proven]) -> String {
     let words: Vec<String> = tasks.iter().map(Proven::words).collect();
     if words.is_empty() { String::new() } else { format!("with it on CPU {cpu}: {}\n", words.join(", ")) }
@@ -121,7 +121,10 @@ fn conclude(outcome: Outcome, json: bool) -> Result<ExitCode> {
             )
         }
         Outcome::Demoted { pid, cpu, cpus } => {
-            format!("{pid} has left CPU {cpu}, is a background thread again and may run on CPUs {cpus}\n")
+            format!(
+                "{pid} has left CPU {cpu}, is a background thread again and may run on {}\n",
+                cpus_named(cpus)
+            )
         }
         Outcome::Resized { cpu, budget, period, after, tasks } => {
             let when = match after {

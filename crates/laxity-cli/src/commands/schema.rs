@@ -2,7 +2,7 @@
 
 use crate::output;
 use clap::Args;
-use laxity_model::{Names, Result};
+use laxity_model::{Names, Result, closest};
 use serde_json::Value;
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ Examples:
   # what `laxity compare --json` prints
   laxity schema answer")]
 pub struct SchemaArguments {
-    /// Whose schema; without it, all names are listed
+    /// Name of the schema; without it, all names are listed
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
     /// Print the list of names as JSON (a schema is JSON anyway)
@@ -104,7 +104,14 @@ fn named(text: &str) -> Result<&'static Published> {
     let wanted = other.unwrap_or(wanted);
     ALL.iter().find(|one| one.name == wanted).ok_or_else(|| {
         let known = ALL.map(|one| one.name);
-        Names::of("schema", &known).listed_by("laxity schema").unknown(text)
+        let names = Names::of("schema", &known).listed_by("laxity schema");
+        let others = OTHER_NAMES.map(|(other, _)| other);
+        // A slip in one of the other words means what that word does.
+        let other = closest(wanted, &known).is_none().then(|| closest(wanted, &others)).flatten();
+        let meant = other.and_then(|near| OTHER_NAMES.iter().find(|(other, _)| *other == near));
+        let alias = meant.map(|(other, name)| format!("`{other}`, which is `{name}`"));
+        let aliases: Vec<(&str, &str)> = alias.iter().map(|words| (text, words.as_str())).collect();
+        names.or(&aliases).unknown(text)
     })
 }
 

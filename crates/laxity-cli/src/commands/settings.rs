@@ -52,9 +52,9 @@ pub struct SettingsArguments {
     #[command(flatten)]
     pub import: ImportArguments,
     /// auto, or p-, c- or g- with edf, rm, dm or fp, such as p-edf
-    #[arg(help_heading = "Schedulers", long, value_name = "NAME", default_value = "auto", value_parser = value::<Asked>)]
+    #[arg(help_heading = "Schedulers", long, visible_alias = "schedulers", value_name = "NAME", default_value = "auto", value_parser = value::<Asked>)]
     pub scheduler: Asked,
-    /// How tasks are placed onto cores and clusters; default: auto, by several heuristics and a search
+    /// How tasks are placed onto CPUs and clusters; default: auto, by several heuristics and a search
     #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<Choice>)]
     pub placement: Option<Choice>,
     /// What scheduling costs: a CSV file, or a name that `laxity list overheads` has
@@ -81,7 +81,7 @@ pub struct SettingsArguments {
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
     pub json: bool,
-    /// Which cores
+    /// Which CPUs
     #[command(flatten)]
     pub platform: PlatformArguments,
 }
@@ -103,6 +103,10 @@ impl FromStr for Asked {
     fn from_str(name: &str) -> Result<Self> {
         if name == "auto" {
             return Ok(Asked::Auto);
+        }
+        if name.contains(',') {
+            return Err(Diagnostic::usage(format!("`{name}`: settings are worked out for one scheduler"))
+                .hint("name one of them, or `auto`: the first of several under which all is proven"));
         }
         let known = Scheduler::ALL.into_iter().find(|scheduler| scheduler.name() == name);
         known.map(Asked::One).ok_or_else(|| {
@@ -154,7 +158,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
         }
     }
     if interrupt.load(SeqCst) {
-        output::say("interrupted: nothing is said of what was not looked at");
+        output::say("interrupted: the schedulers that were not looked at are left out");
         return Ok(ExitCode::from(output::INTERRUPTED));
     }
     let answer = Answer::of(&question, found.as_ref(), not);

@@ -50,7 +50,7 @@ pub struct VmArguments {
     pub cpus: u32,
     /// What part of one of this machine's CPUs each of its CPUs gets, as in 0.5,0.5,0.25
     ///
-    /// Unequal cores: needs root, and QEMU 8.1 or KVM.
+    /// Unequal CPUs: needs root, and QEMU 8.1 or KVM.
     #[arg(help_heading = "Machine", long, allow_hyphen_values = true, value_name = "SPEEDS", conflicts_with = "deterministic", value_parser = value::<Speeds>)]
     pub cpu_speeds: Option<Speeds>,
     /// Its memory, such as 512M or 2G

@@ -1,12 +1,11 @@
 //! How fast working sets are walked alone: measured, or read from a file, so that several calls give jobs the same work.
 
 use laxity_model::{
-    Diagnostic, Existing, Result, ShownPath as _, Task, TaskSet, WalkKind, WalkRates, write_file,
+    Existing, Result, ShownPath as _, Task, TaskSet, WalkKind, WalkRates, read_file, write_file,
 };
 use laxity_run::{AccessRate, access_rate};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::{fs, io};
 
 /// Rates of all working sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,12 +36,11 @@ impl Calibration {
 
     /// What a file has; nothing if there is none yet.
     fn read(file: &Path) -> Result<Self> {
-        let text = match fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Calibration::default()),
-            Err(error) => return Err(cannot("read", file, &error)),
-        };
-        let rates = WalkRates::from_json(&text, &file.shown().to_string())?;
+        if !file.exists() {
+            return Ok(Calibration::default());
+        }
+        let name = file.shown().to_string();
+        let rates = read_file(file, |text| WalkRates::from_json(text, &name))?;
         let rate = |accesses, span| AccessRate::of(accesses, span).expect("read: both are above 0");
         Ok(Calibration {
             rates: rates.iter().map(|(kind, accesses, span)| (kind, rate(accesses, span))).collect(),
@@ -84,11 +82,6 @@ impl Calibration {
         };
         kinds.iter().map(line).collect()
     }
-}
-
-fn cannot(what: &str, file: &Path, error: &io::Error) -> Diagnostic {
-    Diagnostic::usage(format!("cannot {what} {}: {error}", file.shown()))
-        .hint("name a file with --calibration that can be read and written")
 }
 
 #[cfg(test)]

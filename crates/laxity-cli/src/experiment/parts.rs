@@ -264,7 +264,7 @@ impl<'a> Planner<'a> {
             AnyScheduler::Policy(own) => self.plan_of_policy(set, *own, cells, options)?,
         };
         if set.tasks().iter().any(|task| task.kind == TaskKind::BestEffort) {
-            plan.notes.push("best-effort tasks are not run".into());
+            plan.notes.push("background tasks are not run".into());
         }
         Ok(plan)
     }

@@ -14,7 +14,7 @@ pub struct Placed {
     pub cells: Vec<Cell>,
     /// For the results.
     pub record: PlacementRecord,
-    /// Tasks that were refused, and run as ordinary ones.
+    /// Tasks that were refused, and run in the background.
     pub ordinary: Vec<usize>,
     /// What was placed together; nothing where nothing was placed.
     pub fit: Option<FitAnswer>,

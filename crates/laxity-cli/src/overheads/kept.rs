@@ -1,7 +1,7 @@
 //! Overheads in a results directory.
 
 use crate::output;
-use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, plural, shown};
 use laxity_overheads::{Class, Groups, Row, SamplesFile, Summary, Which, overheads_csv, terminal};
 use laxity_trace::Kept;
 use schemars::JsonSchema;
@@ -122,12 +122,12 @@ pub fn text(all: &[RunOverheads]) -> String {
     let one = |overheads: &RunOverheads| {
         let class = Class::named(&overheads.class);
         format!(
-            "\nOverheads of {} with {} ({} tasks, {} CPUs; run {}; kernel {}). Samples that an interrupt disturbed are \
+            "\nOverheads of {} with {} ({}, {}; run {}; kernel {}). Samples that an interrupt disturbed are \
              counted only.\n\n{}",
             shown(&overheads.scheduler),
             shown(&overheads.set),
-            overheads.tasks,
-            overheads.cpus,
+            plural(overheads.tasks, "task"),
+            plural(overheads.cpus, "CPU"),
             overheads.run,
             shown(&overheads.recorded.kernel),
             terminal(&overheads.recorded, class)

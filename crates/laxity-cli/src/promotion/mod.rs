@@ -1,4 +1,4 @@
-//! Threads become real-time tasks of a loaded amp-rm and ordinary ones again: `laxity load` decides, `laxity promote`, `demote`
+//! Threads become real-time tasks of a loaded amp-rm and background ones again: `laxity load` decides, `laxity promote`, `demote`
 //! and `resize` ask it over a socket.
 
 mod authority;

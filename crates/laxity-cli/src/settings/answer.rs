@@ -187,7 +187,7 @@ fn limit(limits: Limits, rule: PriorityRule) -> u64 {
 
 fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
     let mut all = vec![
-        "no job needs more than its WCET, and none waits for anything but the processor; the system calls with which a job begins \
+        "no job needs more than its WCET, and none waits for anything but the CPU; the system calls with which a job begins \
          and ends are part of it"
             .to_owned(),
     ];

@@ -24,7 +24,7 @@ use laxity_analysis::settings::Reservation;
 use laxity_analysis::{Guarantee, SporadicTask, Work};
 use laxity_deploy::{DeployPlan, Scheduling};
 use laxity_model::{
-    CpuList, Duration, Platform, PriorityRule, Result, Scheduler, Scope, ServerSizes, TaskSet,
+    CpuList, Duration, Platform, PriorityRule, Result, Scheduler, Scope, ServerSizes, TaskSet, cpus_named,
 };
 use laxity_place::Method;
 use laxity_run::{Cell, Confinement, TASK_PRIORITY_MAX};
@@ -311,7 +311,12 @@ impl Question<'_> {
             let share = |q20| laxity_model::Utilization::ratio(q20, 1 << 20);
             return (
                 None,
-                format!("CPUs {cpus}: {:.4} is needed, of {:.4} {whose}", share(needed), share(limit)),
+                format!(
+                    "{}: {:.4} is needed, of {:.4} {whose}",
+                    cpus_named(cpus),
+                    share(needed),
+                    share(limit)
+                ),
             );
         }
         let rule = if edf { PriorityRule::EarliestDeadlineFirst } else { PriorityRule::DeadlineMonotonic };
@@ -322,7 +327,8 @@ impl Question<'_> {
             Ok(_) => (
                 None,
                 format!(
-                    "CPUs {cpus}: nothing that can be set is proven, though the tasks as they are would be under {as_they_are}"
+                    "{}: nothing that can be set is proven, though the tasks as they are would be under {as_they_are}",
+                    cpus_named(cpus)
                 ),
             ),
         }

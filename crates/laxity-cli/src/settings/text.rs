@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, CellSettings, SettingsAnswer, TaskSettings};
 use crate::analysis::text::{table, verdict};
-use laxity_model::{Duration, Utilization};
+use laxity_model::{Duration, Utilization, cpus_named};
 
 /// Width of tables where there is no terminal.
 const WIDTH: u16 = 100;
@@ -76,8 +76,8 @@ fn of_cell(answer: &Answer, settings: &SettingsAnswer, cell: &CellSettings) -> S
         format!("{}: SCHED_FIFO", answer.kernel.whose)
     };
     format!(
-        "CPUs {}: {what} {:.4} of {:.4} ({whose})\n",
-        cell.cpus,
+        "{}: {what} {:.4} of {:.4} ({whose})\n",
+        cpus_named(&cell.cpus),
         share(cell.bandwidth_q20),
         share(cell.limit_q20)
     )

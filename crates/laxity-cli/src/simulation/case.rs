@@ -28,7 +28,7 @@ pub struct Case<'a> {
     pub demand: Demand,
     /// The rest.
     pub mechanics: &'a Mechanics,
-    /// Tasks that were refused: they run as ordinary ones.
+    /// Tasks that were refused: they run in the background.
     pub ordinary: Vec<usize>,
 }
 

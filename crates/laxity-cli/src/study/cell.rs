@@ -138,7 +138,8 @@ impl FromStr for Cell {
     /// As it is written by `Display`: SCHEDULER/CPUS/TASKS-PER-CPU/SET.
     fn from_str(text: &str) -> Result<Self> {
         let wrong = || {
-            Diagnostic::usage(format!("`{text}` is no cell")).hint("write SCHEDULER/CPUS/TASKS-PER-CPU/SET")
+            Diagnostic::usage(format!("`{text}` is no run of a study"))
+                .hint("write SCHEDULER/CPUS/TASKS-PER-CPU/SET")
         };
         let parts: Vec<&str> = text.split('/').collect();
         let [scheduler, cpus, tasks_per_cpu, set] = parts[..] else { return Err(wrong()) };

@@ -5,7 +5,7 @@ use super::workload::{Cap, task_set};
 use crate::experiment::{Bench, Settings, conduct_on};
 use crate::output;
 use crate::overheads::Probes;
-use laxity_model::{Diagnostic, Duration, Failure, Platform, Result};
+use laxity_model::{Diagnostic, Duration, Failure, Platform, Result, plural};
 use laxity_run::PolicyOptions;
 use laxity_trace::RunSummary;
 use std::path::Path;
@@ -128,13 +128,13 @@ fn measure_one(
             let counts = RunSummary::of(run, &sets[0], settings.platform.core_count())?.counts;
             let checked = match &run.schedule {
                 Some(schedule) => format!(
-                    ", {} instants checked, {} violations",
-                    schedule.verification.instants,
-                    schedule.verification.violations_count()
+                    ", {} checked, {}",
+                    plural(schedule.verification.instants, "instant"),
+                    plural(schedule.verification.violations_count(), "violation")
                 ),
                 None => String::new(),
             };
-            format!("{} jobs, {} misses{checked}", counts.jobs, counts.misses)
+            format!("{}, {}{checked}", plural(counts.jobs, "job"), plural(counts.misses, "miss"))
         }
     })
 }

@@ -2,7 +2,7 @@
 //! not be measured.
 
 use super::cell::{Cell, Place};
-use laxity_model::{OutputDirectory, Result};
+use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{PlainTable, StudyPage};
 
 /// The page.
@@ -42,7 +42,7 @@ fn ascending(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
 
 /// `1 CPU`, `2 CPUs`.
 pub fn cpus_in_words(cpus: u32) -> String {
-    format!("{cpus} CPU{}", if cpus == 1 { "" } else { "s" })
+    plural(cpus, "CPU")
 }
 
 /// Cells that could not be measured, those of one scheduler, number of CPUs and reason in one row: what, tasks per CPU, why.

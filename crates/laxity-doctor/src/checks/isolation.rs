@@ -15,7 +15,7 @@ pub const CHECKS: &[Check] = &[
         name: "isolated-cpus",
         severity: Severity::Moderate,
         rule: "a real-time CPU is neither isolated by isolcpus= nor by an isolated partition of cgroup v2",
-        why: "the kernel balances ordinary threads onto that CPU; each takes caches and runs whenever real-time tasks do not, and \
+        why: "the kernel balances background threads onto that CPU; each takes caches and runs whenever real-time tasks do not, and \
               what it does in the kernel delays them",
         judge: isolated,
     },
@@ -80,7 +80,7 @@ fn isolated(host: &Host) -> Judged {
         Some(_) => host.cpus().clone(),
         None => host.online().difference(&first_core(host)),
     };
-    let what = format!("ordinary threads can run on {}", cpus_text(&open));
+    let what = format!("background threads can run on {}", cpus_text(&open));
     let remedy = match wanted.is_empty() {
         true => Remedy::other("use a machine with more cores", "use this one"),
         false => Remedy::parameter(format!("isolcpus=domain,managed_irq,{wanted}")),

@@ -24,7 +24,7 @@ pub const CHECKS: &[Check] = &[
         name: "fair-server",
         severity: Severity::Severe,
         rule: "the fair server of a real-time CPU has a runtime above 0 (since Linux 6.12)",
-        why: "ordinary threads that have not had the runtime in a period, because SCHED_FIFO tasks leave too little of the CPU, \
+        why: "background threads that have not had the runtime in a period, because SCHED_FIFO tasks leave too little of the CPU, \
               run before these tasks for the rest of it; SCHED_DEADLINE tasks can have that much less of the CPU",
         judge: fair_server,
     },
@@ -98,7 +98,7 @@ fn rt_throttling(host: &Host) -> Judged {
 fn fair_server(host: &Host) -> Judged {
     match host.version()? {
         version if version < FAIR_SERVER_SINCE => Verdict::not_here("Linux has a fair server since 6.12"),
-        _ => server(host, "fair_server", "ordinary threads"),
+        _ => server(host, "fair_server", "background threads"),
     }
 }
 

@@ -29,7 +29,7 @@ pub const CHECKS: &[Check] = &[
         name: "nice-limit",
         severity: Severity::Minor,
         rule: "this process has no CAP_SYS_NICE, and RLIMIT_NICE does not let it lower nice values below 0",
-        why: "this user's ordinary threads, such as those that feed real-time tasks, cannot go before other users' threads",
+        why: "this user's background threads, such as those that feed real-time tasks, cannot go before other users' threads",
         judge: nice,
     },
     Check {

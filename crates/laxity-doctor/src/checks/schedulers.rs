@@ -12,7 +12,7 @@ pub const CHECKS: &[Check] = &[
         name: "sched-ext-attached",
         severity: Severity::Moderate,
         rule: "a sched_ext scheduler is attached",
-        why: "it decides when ordinary threads run, among them those that real-time tasks wait for; laxity's own policies cannot \
+        why: "it decides when background threads run, among them those that real-time tasks wait for; laxity's own policies cannot \
               be attached beside it",
         judge: sched_ext_attached,
     },
@@ -44,7 +44,7 @@ pub const CHECKS: &[Check] = &[
         name: "autogroup",
         severity: Severity::Minor,
         rule: "sched_autogroup_enabled is 1",
-        why: "nice values of ordinary threads count only within their session: a nice value chosen to keep background work away \
+        why: "nice values of background threads count only within their session: a nice value chosen to keep background work away \
               does not do so against another session",
         judge: |host| {
             number(
@@ -52,7 +52,7 @@ pub const CHECKS: &[Check] = &[
                 "/proc/sys/kernel/sched_autogroup_enabled",
                 |on| on == 0,
                 "0",
-                |_| "nice values of ordinary threads count only within their session".to_owned(),
+                |_| "nice values of background threads count only within their session".to_owned(),
             )
         },
     },

@@ -14,7 +14,7 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Severe,
         rule: "the hypervisor gave away more than 0.1 % of the real-time CPUs' time since the machine was booted, or any while \
                laxity watched for a second",
-        why: "a task does not run although it is scheduled, for as long as the hypervisor runs something else on the processor: \
+        why: "a task does not run although it is scheduled, for as long as the hypervisor runs something else on the CPU: \
               milliseconds at a time",
         judge: steal,
     },

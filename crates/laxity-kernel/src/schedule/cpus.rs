@@ -57,7 +57,7 @@ impl Found {
         }
     }
 
-    /// Something that is none of the tasks had the CPU, and said why: `None`, an ordinary thread in the background.
+    /// Something that is none of the tasks had the CPU, and said why: `None`, a background thread.
     fn other_work(&mut self, cpu: u32, cause: Option<Cause>, (from, to): (u64, u64)) {
         let is_ordinary = matches!(cause, None | Some(Cause::Reserve | Cause::Server));
         if let Some(account) = self.servers.get_mut(&cpu).filter(|_| is_ordinary) {
@@ -138,7 +138,7 @@ impl CpuRecords {
         self.runs = None;
     }
 
-    /// The timer of the CPU's budgets was late. If ordinary work was there, it is the one that is to end its server's budget: a request to
+    /// The timer of the CPU's budgets was late. If background work was there, it is the one that is to end its server's budget: a request to
     /// decide that had not come.
     pub fn server_timer(&self, cpu: u32, late: (u64, u64), found: &mut Found) {
         if (self.other.is_some() || late.0 < self.other_stopped) && found.servers.contains_key(&cpu) {
@@ -149,7 +149,7 @@ impl CpuRecords {
     /// It is taken off.
     pub fn other_stops(&mut self, record: &Record, found: &mut Found) {
         let now = record.time_ns;
-        // Ordinary work that was there before the recording began.
+        // Background work that was there before the recording began.
         let before = Some((found.t0_ns, None)).filter(|_| !self.seen && record.argument2 == 0);
         if let Some((since, cause)) = self.other.take().or(before) {
             found.other_work(record.cpu, cause, (since.min(now), now));

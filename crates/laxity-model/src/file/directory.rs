@@ -29,6 +29,42 @@ pub struct OutputDirectory {
     path: PathBuf,
 }
 
+/// Whether laxity has begun to fill a directory: `marker` is the file that it writes there first, `holds` what it keeps
+/// there, such as `results`. A directory that is not there, or is empty, has not been begun and can be.
+///
+/// # Errors
+///
+/// A file stands there; the directory has other files, which are not laxity's to replace; it cannot be read.
+pub fn is_begun(directory: &Path, marker: &str, holds: &str) -> Result<bool> {
+    let named = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let cannot_read = |error: io::Error| {
+        Diagnostic::environment(format!("cannot read {}: {error}", directory.shown()))
+            .hint("choose a directory that you may read and write, with `--out DIR`")
+    };
+    let another = |why: String| Diagnostic::usage(why).hint("choose another directory with `--out DIR`");
+    let entries = match std::fs::read_dir(named) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            return Err(another(format!("{} is a file, not a directory", directory.shown())));
+        }
+        Err(error) => return Err(cannot_read(error)),
+    };
+    if named.join(marker).is_file() {
+        return Ok(true);
+    }
+    for entry in entries {
+        // What a writer that was killed has left half-written is removed by the next one.
+        if !entry.map_err(cannot_read)?.file_name().to_str().is_some_and(is_draft) {
+            return Err(another(format!(
+                "the directory {} is not empty and holds no {holds} of laxity",
+                directory.shown()
+            )));
+        }
+    }
+    Ok(false)
+}
+
 /// As long as it is there, no other process has this lock of the directory.
 #[derive(Debug)]
 pub struct DirectoryLock {
@@ -238,6 +274,25 @@ mod tests {
         std::fs::write(theirs.join("precious"), "before").expect("written");
         let output = OutputDirectory::create(&here.path().join("a/b")).expect("made");
         (here, output, theirs)
+    }
+
+    #[test]
+    fn a_directory_of_others_is_refused_and_one_of_laxity_or_of_nothing_is_not() {
+        let here = tempfile::tempdir().expect("a directory");
+        let directory = here.path().join("new");
+        let begun = || is_begun(&directory, "study.json", "study");
+        assert_eq!(begun(), Ok(false), "it is not there");
+        std::fs::create_dir(&directory).expect("made");
+        assert_eq!(begun(), Ok(false), "it is empty");
+        std::fs::write(directory.join(".study.json.draft"), "").expect("written");
+        assert_eq!(begun(), Ok(false), "half-written");
+        std::fs::write(directory.join(".profile"), "mine").expect("written");
+        let why = begun().expect_err("a file of the user").to_string();
+        assert!(why.contains("/new is not empty and holds no study of laxity"), "{why}");
+        std::fs::write(directory.join("study.json"), "{}").expect("written");
+        assert_eq!(begun(), Ok(true));
+        let file = is_begun(&directory.join("study.json"), "study.json", "study").expect_err("a file");
+        assert!(file.to_string().contains("is a file, not a directory"), "{file}");
     }
 
     fn precious(theirs: &Path) -> String {

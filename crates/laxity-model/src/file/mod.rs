@@ -18,7 +18,7 @@ mod text_file;
 mod walk_rates;
 mod written;
 
-pub use directory::{DirectoryLock, OutputDirectory};
+pub use directory::{DirectoryLock, OutputDirectory, is_begun};
 pub use document::{DocumentEntries, DocumentKind};
 pub use draft::{Draft, remove as remove_at};
 pub use schema::{platform_schema, task_set_schema};
@@ -134,7 +134,8 @@ fn format_of(path: &Path, text: &str) -> Format {
 
 fn sniff(text: &str) -> Format {
     let start = text.trim_start();
-    let first_line = start.lines().next().unwrap_or_default();
+    let is_title = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let first_line = start.lines().find(is_title).unwrap_or_default();
     if ["{", "/*", "//"].iter().any(|opening| start.starts_with(opening)) {
         Format::Json
     } else if start.starts_with('<') {

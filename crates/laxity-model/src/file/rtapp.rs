@@ -19,7 +19,7 @@ use super::rtapp_json::Node;
 use super::rtapp_thread::{Event, NoTask, Thread, context};
 use super::{Imported, Incomplete, limited};
 use crate::task_set::TASKS_MAX;
-use crate::{Diagnostic, Result, Task, TaskSet};
+use crate::{Diagnostic, Result, Task, TaskSet, plural};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// More threads, and more of what they do, are not named in a refusal.
@@ -141,7 +141,7 @@ fn refused(cannot: &[(String, String)], incomplete: Incomplete) -> Diagnostic {
     };
     let whys: Vec<String> = by_why.iter().take(NAMED_MAX).map(all).collect();
     let others = by_why.iter().skip(NAMED_MAX).map(|(_, names)| names.len()).sum::<usize>();
-    let more = if others > 0 { format!("; and {others} more threads") } else { String::new() };
+    let more = if others > 0 { format!("; and {}", plural(others, "more thread")) } else { String::new() };
     let named = whys.join("; ");
     let hint = "give each a timer with the period of what starts it, or remove it";
     Diagnostic::usage(format!("{named}{more}")).hint(match incomplete {

@@ -279,7 +279,7 @@ impl Import {
         }
         if self.processors > 0 {
             self.warnings.push(format!(
-                "the file's {} processors are not part of a task set; describe them in a platform",
+                "the file's {} CPUs are not part of a task set; describe them in a platform",
                 self.processors
             ));
         }

@@ -144,6 +144,10 @@ pub fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
         ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
             wrong("a file stands where a directory is needed", "choose another path, or remove that file")
         }
+        ErrorKind::PermissionDenied => Diagnostic::environment(format!(
+            "cannot write {path}: no permission to write there"
+        ))
+        .hint("choose a path that you may write to, or check the owner and mode of it and of its directory"),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
             Diagnostic::environment(format!("cannot write {path}: the disk is full"))
                 .hint("make room, or choose a path on another disk")

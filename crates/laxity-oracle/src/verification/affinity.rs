@@ -1,4 +1,4 @@
-//! Affinity: jobs run only on CPUs of their cluster, within their task's affinity, and never on a dedicated CPU; those of ordinary tasks
+//! Affinity: jobs run only on CPUs of their cluster, within their task's affinity, and never on a dedicated CPU; those of background tasks
 //! on any CPU within their task's affinity. Where a cluster dedicates a CPU, that one handles all its release interrupts.
 //!
 //! Complexity: O(1) per event, O(log m) for a task with an affinity.
@@ -28,7 +28,7 @@ impl Verification<'_> {
             .violation(sighting, |names| format!("ran {name} on cpu{here}, {why}", name = names.job(name)));
     }
 
-    /// A job of a task that is an ordinary one begins to run on a CPU.
+    /// A job of a task that is in the background begins to run on a CPU.
     pub(super) fn check_affinity_of_ordinary(&mut self, job: (u32, u32), cpu: u32) {
         self.report.checks(Oracle::Affinity);
         let of = &self.trace.tasks[job.0 as usize];

@@ -1,6 +1,6 @@
-//! Tasks that become real-time tasks and ordinary ones again, and servers that get other sizes, while time goes on.
+//! Tasks that become real-time tasks and background ones again, and servers that get other sizes, while time goes on.
 //!
-//! 1. A task is in one cluster or in none. Nothing is demanded of ordinary tasks but that the time they run is other work's, on CPUs of
+//! 1. A task is in one cluster or in none. Nothing is demanded of background tasks but that the time they run is other work's, on CPUs of
 //!    their affinity (`affinity.rs`).
 //! 2. Where a task becomes a real-time task, the trace says from which job on. If that should have been released before, it is
 //!    released now, and those behind it are as much later: they stay at least a period apart. How far it had got is not known.
@@ -22,7 +22,7 @@ use laxity_model::Duration;
 use laxity_trace::{Event, EventKind};
 
 impl Verification<'_> {
-    /// A task is there from now on, as an ordinary one: its first job is not released before. Whether the event says that.
+    /// A task is there from now on, in the background: its first job is not released before. Whether the event says that.
     pub(super) fn appears(&mut self, event: &Event) -> bool {
         let tasks = &self.trace.tasks;
         let ordinary =
@@ -58,7 +58,7 @@ impl Verification<'_> {
         self.demand.begins_anew(task);
     }
 
-    /// A task is an ordinary one from now on.
+    /// A task is in the background from now on.
     pub(super) fn turns_ordinary(&mut self, (task, job): (u32, u32), cpu: usize) {
         let of = &self.trace.tasks[task as usize];
         if of.cluster != self.trace.cpus[cpu].cluster || of.running > 0 {
@@ -86,7 +86,7 @@ impl Verification<'_> {
         of.state = State::Idle;
     }
 
-    /// A job of an ordinary task has a CPU, which its task then ran on last.
+    /// A job of a background task has a CPU, which its task then ran on last.
     pub(super) fn ordinary_job(&mut self, event: &Event) {
         let (Some(task), Some(job)) = (event.task, event.job) else { return };
         let Some(of) = self.trace.tasks.get_mut(task as usize) else { return self.incomplete(event) };

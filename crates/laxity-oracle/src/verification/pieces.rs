@@ -33,7 +33,7 @@ pub(super) enum Why {
     Reschedules(Option<Rank>),
     /// The dedicated CPU hears of endings, the first in priority of which is this one. Excuses no job of higher priority.
     News(Rank),
-    /// Everybody.
+    /// All jobs.
     Any,
 }
 

@@ -60,7 +60,7 @@ pub(super) struct TaskTrace {
     /// The deadline that the first job is scheduled by.
     pub server_deadline_abs: u64,
     pub finished: Option<Finished>,
-    /// Of a job that was, or may have been, at work before its task became an ordinary one, or while it was: how far it has got is not
+    /// Of a job that was, or may have been, at work before its task went into the background, or while it was: how far it has got is not
     /// known.
     pub carried: Option<u32>,
     pub affinity: Option<CpuList>,

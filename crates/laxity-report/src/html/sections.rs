@@ -179,7 +179,7 @@ pub(super) fn per_cell_table(report: &Report<'_>) -> Table {
             own.ranking.get(1..).unwrap_or_default().join(", ").into(),
         ]
     };
-    let first = if report.layout.grid { "Cell" } else { "Set" };
+    let first = if report.layout.grid { "Point" } else { "Set" };
     Table {
         caption: format!("Best configuration by {}", first.to_lowercase()),
         columns: vec![

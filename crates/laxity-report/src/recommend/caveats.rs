@@ -69,6 +69,10 @@ fn missed_or_not(study: &Study<'_>, winner: &Candidate<'_>, all: &[Candidate<'_>
         Host::Simulator => {
             format!("A simulation is no proof: no miss in {jobs} shows one course of events; {proof}.")
         }
+        // 3/n below is no bound.
+        _ if counts.jobs <= 3 => {
+            format!("A measurement is no proof, and {jobs} without a miss bounds no miss rate; {proof}.")
+        }
         // With no miss in n independent jobs, miss probabilities above 3/n are refuted at 95 % ("rule of three").
         _ => format!(
             "A measurement is no proof. No miss in {jobs} bounds the miss rate at {} % with 95 % confidence, if jobs \

@@ -34,13 +34,14 @@ fn check_places(curve: &Curve, file: &CurveFile, clusters: bool) -> Result<()> {
     }
     let scheduler = curve.scheduler;
     match scheduler.scope() {
-        Scope::Global => Err(Diagnostic::usage(format!("{scheduler} is global: nothing is placed")).hint(
-            "leave `placement` and `fit` out, or choose a partitioned or clustered scheduler",
-        )),
+        Scope::Global => Err(Diagnostic::usage(format!("{scheduler} is global: nothing is placed"))
+            .hint("leave `placement` and `fit` out, or choose a partitioned or clustered scheduler")),
         Scope::Clustered if !clusters => Err(Diagnostic::usage(format!(
-            "{scheduler} has all processors in one cluster: nothing is placed"
+            "{scheduler} has all CPUs in one cluster: nothing is placed"
         ))
-        .hint("say how many processors a cluster has ([platform] and `cluster`), or leave `placement` and `fit` out")),
+        .hint(
+            "say how many CPUs a cluster has ([platform] and `cluster`), or leave `placement` and `fit` out",
+        )),
         Scope::Clustered | Scope::Partitioned => Ok(()),
     }
 }

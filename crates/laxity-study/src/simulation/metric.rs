@@ -128,7 +128,7 @@ pub static METRICS: [Metric; 10] = [
     Metric {
         name: "nrt-rt",
         title: "%NRT-RT",
-        description: "time that background tasks ran by the time that they ran or were ready, in percent (calandrino2007, 5.1)",
+        description: "share of the time in which background tasks ran or were ready that they ran, in percent (calandrino2007, 5.1)",
         measure: Measure::Number(Unit::Number, |one| one.ordinary.run_percentage()),
     },
     Metric {

@@ -41,7 +41,7 @@ pub struct SimulationStudy {
     pub seed: u64,
     /// Task sets at every point.
     pub sets: u64,
-    /// The machine; nothing where the number of processors varies.
+    /// The machine; nothing where the number of CPUs varies.
     pub platform: Option<Platform>,
     /// What varies.
     pub axis: Axis,
@@ -241,7 +241,7 @@ fn cores(platform: &Platform) -> u32 {
 
 fn too_many(processors: u64) -> Diagnostic {
     Diagnostic::usage(format!("m = {processors} is not between 1 and {PROCESSORS_MOST}"))
-        .hint("simulate such a number of processors")
+        .hint("simulate such a number of CPUs")
 }
 
 fn platform(file: &SimulatedPlatformFile, varies: Variable, beside: &Path) -> Result<Option<Platform>> {
@@ -252,7 +252,7 @@ fn platform(file: &SimulatedPlatformFile, varies: Variable, beside: &Path) -> Re
             "write [platform] and `processors = 4`, `name = \"four-cores\"` or `file = \"mine.toml\"`",
         )),
         _ if varies == Variable::Processors => {
-            Err(Diagnostic::usage("platform: a machine is named, but the number of processors varies")
+            Err(Diagnostic::usage("platform: a machine is named, but the number of CPUs varies")
                 .hint("leave [platform] out, or let something else vary"))
         }
         (Some(processors), None, None) if (1..=PROCESSORS_MOST).contains(processors) => {

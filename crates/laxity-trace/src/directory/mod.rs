@@ -32,7 +32,7 @@ use crate::{
     BackgroundRecord, JobsReader, JobsWriter, Manifest, RESULTS_VERSION, Run, RunColumns, RunStatus,
 };
 use atomic_file::{diagnostic, io_error, remove_half_written, sync_directory, write_atomically};
-use laxity_model::{Diagnostic, DirectoryLock, Existing, OutputDirectory, Result, ShownPath as _};
+use laxity_model::{Diagnostic, DirectoryLock, Existing, OutputDirectory, Result, ShownPath as _, is_begun};
 use load::{Part, parts_of, place};
 use parquet::errors::ParquetError;
 use part_sums::PartSums;
@@ -95,12 +95,9 @@ impl ResultsDirectory {
             diagnostic("create the results directory", &path, error, "")
                 .hint("choose a directory that you may write to, on a disk with space, with `--out DIR`")
         };
-        if path.exists() && !path.is_dir() {
-            return Err(Diagnostic::usage(format!("{} is a file, not a directory", path.shown()))
-                .hint("choose another directory with `--out DIR`"));
-        }
+        let has_results = has_results(&path, existing)?;
         fs::create_dir_all(&path).map_err(|error| cannot(&error))?;
-        let (output, replacement) = match has_results(&path, existing)? {
+        let (output, replacement) = match has_results {
             true => Replacement::begin(&path).map(|(draft, replacement)| (draft, Some(replacement)))?,
             false => (OutputDirectory::open(&path)?, None),
         };
@@ -341,18 +338,11 @@ fn task_names(manifest: &Manifest, set: u32) -> Vec<String> {
 
 /// Whether there are results that are to be replaced; refuses what may not be written to.
 fn has_results(path: &Path, existing: Existing) -> Result<bool> {
-    let unreadable = |error: io::Error| diagnostic("read", path, &error, "");
-    if fs::read_dir(path).map_err(unreadable)?.next().is_none() {
-        return Ok(false);
+    match is_begun(path, MANIFEST_FILE, "results")? {
+        true if existing != Existing::Replace => {
+            Err(Diagnostic::usage(format!("the directory {} already holds results", path.shown()))
+                .hint("choose another directory with `--out DIR`, or replace them with `--force`"))
+        }
+        has_results => Ok(has_results),
     }
-    let has_results = path.join(MANIFEST_FILE).is_file();
-    if existing == Existing::Replace && has_results {
-        return Ok(true);
-    }
-    let (holds, hint) = if has_results {
-        ("already holds results", "choose another directory with `--out DIR`, or replace them with `--force`")
-    } else {
-        ("is not empty and holds no results of laxity", "choose another directory with `--out DIR`")
-    };
-    Err(Diagnostic::usage(format!("the directory {} {holds}", path.shown())).hint(hint))
 }

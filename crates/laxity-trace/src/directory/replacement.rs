@@ -47,7 +47,7 @@ pub(super) struct Replacement {
     named: PathBuf,
     target: PathBuf,
     draft: PathBuf,
-    /// Nobody else replaces the earlier results.
+    /// No other process replaces the earlier results.
     _earlier: DirectoryLock,
 }
 

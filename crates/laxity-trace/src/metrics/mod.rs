@@ -18,7 +18,7 @@
 //! | `deadline_satisfaction` | met or missed | met / jobs | met / jobs |
 //! | `response_ns` | R | percentiles over jobs | percentiles over all jobs |
 //!
-//! 1. The tasks are the real-time tasks of the set. Jobs of best-effort tasks have no deadlines and count
+//! 1. The tasks are the real-time tasks of the set. Jobs of background tasks have no deadlines and count
 //!    nowhere, neither do their tasks.
 //! 2. A job counts once its fate is known: it completed, or it did not although its deadline lies in
 //!    `[0, horizon]`, the time that the run covered ([`crate::Run::horizon`]). The latter is a miss. A job that

@@ -187,7 +187,7 @@ pub struct RunSummary {
     pub rates: Rates,
     /// Why a metric is null, by its name.
     pub not_measured: BTreeMap<String, String>,
-    /// Names of the real-time tasks that were refused and ran as ordinary ones from the beginning.
+    /// Names of the real-time tasks that were refused and ran in the background from the beginning.
     #[serde(default)]
     pub ordinary_tasks: Vec<String>,
     /// What a reader should know of this run.

@@ -30,7 +30,7 @@ pub struct Counts {
     /// Releases that passed while an earlier job was late, and were not made up; they count nowhere else.
     #[serde(default)]
     pub skipped: u64,
-    /// Jobs of tasks that were ordinary ones by then; they count nowhere else.
+    /// Jobs of tasks that were in the background by then; they count nowhere else.
     #[serde(default)]
     pub ordinary: u64,
     /// Jobs that completed by their deadline.
@@ -45,7 +45,7 @@ impl Counts {
         ratio(self.met.into(), self.jobs.into())
     }
 
-    /// Whether all jobs were of an ordinary task.
+    /// Whether all jobs were of a background task.
     pub fn are_ordinary(&self) -> bool {
         self.ordinary > 0 && self.jobs + self.undecided == 0
     }
@@ -153,7 +153,7 @@ impl Tallies {
         self.horizon_ns = horizon_ns;
     }
 
-    /// One more job. Jobs of best-effort tasks may be added; they count nowhere.
+    /// One more job. Jobs of background tasks may be added; they count nowhere.
     ///
     /// Errors: its task is not in the set.
     ///

@@ -27,7 +27,7 @@ pub enum Part {
     Tests,
     /// Generators of task sets.
     Generators,
-    /// Placements onto cores and clusters.
+    /// Placements onto CPUs and clusters.
     Placements,
     /// Platforms that come with laxity.
     Platforms,
@@ -133,7 +133,7 @@ struct PolicyAnswer {
     scopes: Vec<String>,
     /// What may stand behind a name, and what it means.
     rules: Vec<Named>,
-    /// Whether one core of every cell runs no task.
+    /// Whether one CPU of every cell runs no task.
     dedicates_a_core: bool,
     /// Whether this kernel takes it now; it can be simulated anywhere.
     runs_here: bool,

@@ -2,6 +2,7 @@
 
 use super::{Answer, Named, Part, PolicyAnswer, TestAnswer};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
+use laxity_model::cpus_named;
 
 /// Names have a column of at least this width, and of at most twice it.
 const NAMES_WIDTH: usize = 22;
@@ -18,12 +19,12 @@ impl Text<'_> {
     pub fn overview(&self) -> String {
         let machine = &self.answer.machine;
         let mut text = String::from("WHAT CAN RUN HERE\n");
-        let processor = format!("{}, CPUs {}, {}", machine.cpu_model, machine.cpus, machine.kernel);
+        let processor = format!("{}, {}, {}", machine.cpu_model, cpus_named(&machine.cpus), machine.kernel);
         let mut rows = vec![("this machine".to_owned(), processor)];
         rows.extend(self.runs());
         rows.push((
             "simulated, analysed".to_owned(),
-            "every scheduler with a priority rule, on any number of cores (laxity simulate, laxity analyze)"
+            "every scheduler with a priority rule, on any number of CPUs (laxity simulate, laxity analyze)"
                 .to_owned(),
         ));
         text += &self.table(&rows);
@@ -136,7 +137,7 @@ impl Text<'_> {
         let machine = &self.answer.machine;
         let clusters: Vec<String> = machine.clusters.iter().map(ToString::to_string).collect();
         let mut rows = vec![
-            ("processor".to_owned(), format!("{}, CPUs {}", machine.cpu_model, machine.cpus)),
+            ("processor".to_owned(), format!("{}, {}", machine.cpu_model, cpus_named(&machine.cpus))),
             ("clusters".to_owned(), clusters.join("; ")),
         ];
         rows.extend(machine.caches.iter().map(|cache| ("cache".to_owned(), cache.to_string())));

@@ -1,4 +1,4 @@
-//! `laxity load amp-rm`: the speeds of cores, the deferrable servers on them, and what ordinary tasks have had by them.
+//! `laxity load amp-rm`: the speeds of cores, the deferrable servers on them, and what background tasks have had by them.
 
 use crate::arguments::{Speeds, double_hit, value};
 use clap::Args;
@@ -11,16 +11,16 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Deferrable servers, and what else is to be known of cores.
+/// Deferrable servers, and what else is to be known of CPUs.
 #[derive(Args)]
 pub struct CoreArguments {
     /// Time in which background tasks go before real-time tasks, per period: 2ms/10ms ...; default: none
     ///
-    /// `2ms/10ms` or `20%/10ms` of each core, `2ms@slowest/10ms` for as much work as the slowest core does in 2ms;
+    /// `2ms/10ms` or `20%/10ms` of each CPU, `2ms@slowest/10ms` for as much work as the slowest CPU does in 2ms;
     /// `0-1=2ms/10ms` for some CPUs.
     #[arg(help_heading = "Servers of amp-rm", long = "server", allow_hyphen_values = true, value_name = "[CPUS=]SIZE", value_parser = value::<ServerChoice>)]
     pub choices: Vec<ServerChoice>,
-    /// Speeds of the cores in the order of their numbers, as in 1,1,0.5,0.5; default: the platform's
+    /// Speeds of the CPUs in the order of their numbers, as in 1,1,0.5,0.5; default: the platform's
     #[arg(help_heading = "Servers of amp-rm", long, value_name = "SPEEDS", value_parser = value::<Speeds>)]
     pub speeds: Option<Speeds>,
     /// Promote only what meets its deadlines even if a server uses up two budgets in a row
@@ -41,7 +41,7 @@ impl CoreArguments {
     }
 }
 
-/// What the policy is to know of every core of this machine; nothing for a policy without servers.
+/// What the policy is to know of every CPU of this machine; nothing for a policy without servers.
 pub fn cores(
     arguments: &CoreArguments,
     scheduler: PolicyScheduler,
@@ -59,7 +59,7 @@ pub fn cores(
     }
     let platform = self::platform(arguments, platform)?;
     let servers = servers(arguments, &platform)?;
-    // What is not the platform's has ordinary tasks all the same; where both have a core, the platform's speed counts.
+    // What is not the platform's has background tasks all the same; where both have a core, the platform's speed counts.
     let machine = Platform::this_machine()?;
     let all: BTreeMap<u32, Speed> =
         machine.cores().iter().chain(platform.cores()).map(|core| (core.cpu, core.speed)).collect();
@@ -90,13 +90,13 @@ pub fn platform(arguments: &CoreArguments, platform: &Platform) -> Result<Platfo
     Platform::new(platform.name(), cores, caches, nodes, Some(platform.clusters().to_vec()))
 }
 
-/// Of the platform's cores.
+/// Of the platform's CPUs.
 fn servers(arguments: &CoreArguments, platform: &Platform) -> Result<BTreeMap<u32, DeferrableServer>> {
     let servers = ServerSizes::from(arguments.choices.clone()).on_cores(platform)?;
     servers.into_iter().map(|(cpu, server)| Ok((cpu, checked_server(server)?))).collect()
 }
 
-/// For how long ordinary tasks have had a CPU.
+/// For how long background tasks have had a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct CpuTimes {
     cpu: u32,
@@ -120,15 +120,15 @@ fn has_any(times: &OrdinaryTimes) -> bool {
     [times.server, times.reserve, times.background].iter().any(|time| !time.is_zero())
 }
 
-/// A line for every CPU that ordinary tasks have had.
+/// A line for every CPU that background tasks have had.
 pub fn lines(times: &[CpuTimes]) -> String {
     let mut text = String::new();
     for CpuTimes { cpu, times } in times.iter().filter(|cpu| has_any(&cpu.times)) {
         let OrdinaryTimes { server, reserve, background, .. } = times;
         writeln!(
             text,
-            "            CPU {cpu}: ordinary tasks had it for {server} by the server, {reserve} by the reserve, {background} \
-             in the background"
+            "            CPU {cpu}: background tasks had it for {server} by the server, {reserve} by the reserve, {background} \
+             otherwise"
         )
         .expect("into a string");
     }

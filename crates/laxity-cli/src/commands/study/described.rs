@@ -5,7 +5,7 @@ use crate::arguments::whole;
 use crate::study::{schedulability, simulated, watching};
 use crate::{interrupt, output, shipped};
 use clap::Args;
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Names, Result, STANDARD, ShownPath as _};
 use laxity_study::{
     Answer, Changes, Conducted, Described, METRICS, METRICS_OF_RUNS, Planned, Progress, SimulationAnswer,
     conduct,
@@ -30,7 +30,7 @@ A file whose name is that of another study is written ./overheads.
 Exit codes: 0 the study is complete; 2 usage or input; 3 this machine cannot do it; 130 interrupted (finished points are kept).
 
 Examples:
-  # soft real-time schedulability on 64 processors
+  # soft real-time schedulability on 64 CPUs
   laxity study studies/cerqueira2014-fig8a.toml
   # with a tenth of the task sets
   laxity study studies/ackelman2018.toml --sets 100 -o quick
@@ -46,7 +46,7 @@ Examples:
 /// `laxity study FILE`.
 #[derive(Args)]
 pub struct DescribedArguments {
-    /// The study: TOML or JSON
+    /// The study: TOML or JSON; - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
     /// Task sets at every point, instead of those that the file says
@@ -55,7 +55,7 @@ pub struct DescribedArguments {
     /// Seed of everything random, instead of the file's
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub seed: Option<u64>,
-    /// Threads; default: one per core. Results do not depend on it
+    /// Threads; default: one per CPU. Results do not depend on it
     #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u16>(1..=1_024))]
     pub threads: Option<u16>,
     /// The study's directory; default: laxity-results/ and the study's name
@@ -156,9 +156,11 @@ pub fn shown<A: Serialize>(
 /// A word that is no file may be meant for another study.
 fn read(file: &Path, changes: Changes) -> Result<Described> {
     let is_word = file.extension().is_none() && file.components().count() == 1;
-    if is_word && !file.exists() {
+    if is_word && !file.exists() && file != Path::new(STANDARD) {
+        let word = file.to_string_lossy();
+        let names = Names::of("study", &["overheads", "schedules"]);
         return Err(Diagnostic::usage(format!("{}: neither a file nor a study", file.shown()))
-            .hint("name a study's file, `overheads` or `schedules`"));
+            .hint(format!("{}, or name a study's file", names.hint(&word))));
     }
     Described::read(&shipped::located(file), changes)
 }

@@ -31,9 +31,8 @@ pub struct StudyArguments {
 pub enum Study {
     /// What scheduling costs in the kernel, against the numbers of tasks and CPUs.
     Overheads(Box<overheads::OverheadsArguments>),
-    /// Whether the kernel's schedules are what their schedulers define, and what becomes of the jobs, against the
-    /// numbers of tasks
-    /// and CPUs.
+    /// Whether the kernel's schedules are what their schedulers define, and how their jobs end, against the numbers of
+    /// tasks and CPUs.
     Schedules(Box<schedules::SchedulesArguments>),
 }
 

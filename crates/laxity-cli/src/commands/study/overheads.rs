@@ -19,7 +19,7 @@ Measures releases, interrupts, scheduling decisions, context switches and ticks 
 CPUs, with the workload of ackelman2018, 6.2 (periods of 10 to 100 ms, utilizations of 0.001 to 0.1 each, scaled down where they \
 exceed --load). The directory gets a page with figures (report.html), a table of all numbers (overheads.csv), for every scheduler \
 costs that `laxity simulate --costs` takes (costs/; not of --instructions, as a number of instructions is no time), and every run \
-as a results directory (cells/). Called again with the same directory it goes on where it was interrupted. Each cell takes \
+as a results directory (cells/). Called again with the same directory it goes on where it was interrupted. Each run takes \
 --duration and some seconds more; in emulated machines, minutes.
 
 Examples:
@@ -115,7 +115,7 @@ fn method(sweep: &Sweep<'_>) -> Vec<String> {
         "Samples during which their CPU was interrupted are counted and enter nothing else.".to_owned(),
     );
     words.push(
-        "Releases of SCHED_DEADLINE, SCHED_FIFO and ordinary sleepers are the kernel's timer handlers; those of laxity's own \
+        "Releases of SCHED_DEADLINE, SCHED_FIFO and background sleepers are the kernel's timer handlers; those of laxity's own \
          policies are the host's release interrupt, from its entry until all that is due is queued and CPUs are asked to \
          reschedule. Scheduling decisions are measured alike for all, at the kernel's tracepoints. An interrupt within a release of laxity's \
          own policies with one lock is in the sample; elsewhere it sets the sample apart."
@@ -128,12 +128,12 @@ fn method(sweep: &Sweep<'_>) -> Vec<String> {
         Where::Counted => {
             "The machine counts instructions (QEMU, -icount shift=1): its clocks advance by 2 ns for every instruction and by \
              nothing else while it works, so a time between two stamps is exactly twice a number of instructions of its \
-             processor, those of the kernel and of compiled BPF alike. Caches, memory and contention do not exist in it. With \
+             CPU, those of the kernel and of compiled BPF alike. Caches, memory and contention do not exist in it. With \
              two CPUs their instructions are counted in turns: what one CPU does may then be in a sample of the other, and \
              medians say more than means. A number of instructions is no time, so there are no costs for simulations (costs/)."
                 .to_owned()
         }
-        Where::Machines => "Measured in virtual machines. Without KVM their processors are emulated: times compare schedulers with \
+        Where::Machines => "Measured in virtual machines. Without KVM their CPUs are emulated: times compare schedulers with \
                     each other at best."
             .to_owned(),
         Where::Here => "Measured on this machine.".to_owned(),

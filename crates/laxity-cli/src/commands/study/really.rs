@@ -23,12 +23,12 @@ pub struct ReallyArguments {
     /// Runs of every set under every curve
     #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "N", requires = "run", default_value_t = 1, value_parser = whole::<u32>(1..=1_000))]
     pub repeat: u32,
-    /// Use only these cores: a number of them, or a list such as 0-3,8
+    /// Use only these CPUs: a number of them, or a list such as 0-3,8
     #[arg(help_heading = "With --run, on this machine", long, value_name = "N|LIST", requires = "run")]
     pub cpus: Option<String>,
-    /// Place only up to this share of each core, such as 0.88
+    /// Place only up to this share of each CPU, such as 0.88
     ///
-    /// SCHED_DEADLINE admits 95 % of a core, of which kernels since 6.8 keep 5 % for background work, and budgets take
+    /// SCHED_DEADLINE admits 95 % of a CPU, of which kernels since 6.8 keep 5 % for background work, and budgets take
     /// a margin.
     #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "SHARE", requires = "run", value_parser = share)]
     pub limit: Option<(u64, u64)>,

@@ -20,7 +20,7 @@ every decision: a job that waits although it should run needs a reason that was 
 page with tables and figures (report.html): what was checked, what was excused and by what, what was violated and for how long, \
 and how the jobs ended. It also gets a table with a row per run (schedules.csv), and every run as a results directory (cells/): \
 `laxity verify DIR/cells/m2/g-edf/n4-0` says more about one. Called again with the same directory it goes on where it was \
-interrupted, and tries again what could not be measured. Each cell takes --duration and some seconds more; in emulated machines, \
+interrupted, and tries again what could not be measured. Each run takes --duration and some seconds more; in emulated machines, \
 minutes.
 
 Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be recorded; 130 interrupted.
@@ -101,22 +101,22 @@ fn method(sweep: &Sweep<'_>) -> Vec<String> {
          the scheduler's definition wants are to run. They need not while something of the kernel's is at work for them or on \
          its way to them, for as long as the records of the same run show it: the latency of a release, its handler, an \
          interrupt between CPUs, a decision, a switch, a push, a kernel thread, a higher scheduling class, the reserve of \
-         ordinary tasks. No constant excuses anything. SCHED_DEADLINE (g-edf) is held to the deadlines and budgets that the \
+         background tasks. No constant excuses anything. SCHED_DEADLINE (g-edf) is held to the deadlines and budgets that the \
          kernel keeps itself."
             .to_owned(),
     );
     words.push(match sweep.place {
         Where::Here => "Measured on this machine.".to_owned(),
         Where::Counted => {
-            "Measured in virtual machines whose clocks advance by 2 ns for every instruction of any of their processors, and by \
-             nothing else while one works (QEMU, -icount shift=1). Processors take turns: while one works, the others stand \
-             still, and time passes for them. So m busy processors are each as fast as one of m, whatever is done in an \
+            "Measured in virtual machines whose clocks advance by 2 ns for every instruction of any of their CPUs, and by \
+             nothing else while one works (QEMU, -icount shift=1). CPUs take turns: while one works, the others stand \
+             still, and time passes for them. So m busy CPUs are each as fast as one of m, whatever is done in an \
              interrupt or a decision is long next to the tasks' own work, and the longer a turn, the longer the others' windows. \
              The load of the host is in nothing. What was decided is judged, how long it took is not."
                 .to_owned()
         }
         Where::Machines => {
-            "Measured in virtual machines. Without KVM their processors are emulated, and where the host has fewer than they \
+            "Measured in virtual machines. Without KVM their CPUs are emulated, and where the host has fewer than they \
              have, it takes CPUs away for milliseconds at any point: that is in every time, in tardiness as in the windows. \
              What was decided is judged, how long it took is not."
                 .to_owned()

@@ -12,7 +12,10 @@ use crate::study::{
 };
 use clap::Args;
 use laxity_generate::Decimal;
-use laxity_model::{ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result, ShownPath as _};
+use laxity_model::{
+    ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result, ShownPath as _, is_begun, plural,
+    read_file,
+};
 use laxity_vm::{Flavour, KernelChoice, Line};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -292,8 +295,8 @@ impl<'a> Sweep<'a> {
         let number = f64::from(u32::try_from(left.len()).unwrap_or(u32::MAX));
         let minutes = self.conditions.duration.as_secs_f64() * number / 60.0;
         output::say(format_args!(
-            "{} cells, {done} of them done or impossible; the others run for {minutes:.1} min in all, and take longer",
-            cells.len()
+            "{}, {done} of them done or impossible; the others take {minutes:.1} min or more in all",
+            plural(cells.len(), "run")
         ));
     }
 
@@ -302,10 +305,10 @@ impl<'a> Sweep<'a> {
         let conditions = &self.conditions;
         vec![
             format!(
-                "Each point is {} run(s) of {} with the task sets of ackelman2018, 6.2: periods uniform in [10 ms, 100 ms], \
+                "Each point is {} of {} with the task sets of ackelman2018, 6.2: periods uniform in [10 ms, 100 ms], \
                  utilizations uniform in [0.001, 0.1], synchronous release, seed {}. Where they ask for more than {} of the CPUs \
                  (less one, if there are several, as some schedulers dedicate one), all WCETs are scaled down to that.",
-                self.arguments.sets,
+                plural(self.arguments.sets, "run"),
                 conditions.duration,
                 conditions.seed,
                 f64::from(conditions.cap.0) / 1_000.0
@@ -361,23 +364,23 @@ pub fn ended(all: bool, open: usize) -> ExitCode {
     if all {
         return ExitCode::SUCCESS;
     }
-    let are_left = if open == 1 { "cell is left" } else { "cells are left" };
-    output::say(format_args!("interrupted: {open} {are_left}; the same command continues there"));
+    let left = plural(open, "run");
+    output::say(format_args!("interrupted with {left} to go; the same command continues there"));
     ExitCode::from(output::INTERRUPTED)
 }
 
 /// Cells in one directory are measured alike.
 fn check_description(directory: &Path, description: &Description) -> Result<()> {
-    let output = OutputDirectory::create(directory)?;
     let path = directory.join(DESCRIPTION_FILE);
-    if let Ok(text) = std::fs::read_to_string(&path) {
-        let known: Description = serde_json::from_str(&text).map_err(|error| {
-            Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
-                .hint("choose another directory")
+    if is_begun(directory, DESCRIPTION_FILE, "study")? {
+        let known: Description = read_file(&path, |text| {
+            serde_json::from_str(text).map_err(|error| {
+                Diagnostic::usage(format!("cannot be read: {error}")).hint("choose another directory")
+            })
         })?;
         if known != *description {
             return Err(Diagnostic::usage(format!(
-                "{} has cells of another study: {}",
+                "{} has runs of another study: {}",
                 directory.shown(),
                 differences(&known, description)
             ))
@@ -386,7 +389,7 @@ fn check_description(directory: &Path, description: &Description) -> Result<()> 
         return Ok(());
     }
     let text = serde_json::to_string_pretty(description).expect("serializes") + "\n";
-    output.write(DESCRIPTION_FILE, text.as_bytes())
+    OutputDirectory::create(directory)?.write(DESCRIPTION_FILE, text.as_bytes())
 }
 
 /// What differs between two descriptions: `duration 10s there, 2s asked for`.

@@ -1,4 +1,4 @@
-//! What becomes of promoted threads: they end, have children, lose their core, and are put back.
+//! The lives of promoted threads: they end, have children, lose their core, and are put back.
 
 use super::refusals::Bound;
 use super::{Authority, Promoted, SCHED_EXT};

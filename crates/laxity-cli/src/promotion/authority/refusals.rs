@@ -2,7 +2,7 @@
 
 use super::super::messages::{Outcome, lateness};
 use laxity_kernel::Core;
-use laxity_model::{CpuList, Diagnostic, Duration, Result};
+use laxity_model::{CpuList, Diagnostic, Duration, Result, cpus_named};
 use std::collections::BTreeMap;
 
 /// Why a thread was not bound to its core.
@@ -15,15 +15,16 @@ pub enum Bound {
 
 /// Why a core does not take promoted threads.
 pub fn beside_guests(guests: &[(i32, CpuList)]) -> Diagnostic {
-    let words: Vec<String> = guests.iter().map(|(tid, cpus)| format!("{tid} (CPUs {cpus})")).collect();
+    let words: Vec<String> =
+        guests.iter().map(|(tid, cpus)| format!("{tid} ({})", cpus_named(cpus))).collect();
     Diagnostic::usage(format!(
-        "real-time tasks that have called sched_setattr themselves are there: {}; nothing is proven of who runs beside them",
+        "real-time tasks that have called sched_setattr themselves are there: {}; nothing is proven of what runs beside them",
         words.join(", ")
     ))
     .hint("let them run on other CPUs, or give them a policy that is not real-time and promote them")
 }
 
-/// Who asks may not make threads real-time by itself.
+/// The process that asks may not make threads real-time by itself.
 pub fn not_capable() -> Diagnostic {
     Diagnostic::environment(
         "promote, demote and resize take CAP_SYS_NICE, as SCHED_DEADLINE does; that of a user namespace does not count",
@@ -57,7 +58,10 @@ pub fn words(outcome: &Outcome) -> String {
             format!("thread {pid} is a real-time task on CPU {cpu}, {runtime} in every {period}, {late}")
         }
         Outcome::Demoted { pid, cpu, cpus } => {
-            format!("thread {pid} is a background thread again: it has left CPU {cpu} and may run on {cpus}")
+            format!(
+                "thread {pid} is a background thread again: it has left CPU {cpu} and may run on {}",
+                cpus_named(cpus)
+            )
         }
         Outcome::Resized { cpu, budget, period, .. } => {
             format!("the server of CPU {cpu} is {budget}/{period}")

@@ -127,7 +127,7 @@ fn samples_of(folder: &Path, run: &RunOverheads, class: Class, seed: u64) -> Res
     let path = samples_path(folder, run.run);
     let unreadable = |error: &dyn std::fmt::Display| {
         Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
-            .hint("remove the directory of this cell: it is then measured again")
+            .hint("remove the directory of this run: it is then measured again")
     };
     let file = File::open(&path).map_err(|error| unreadable(&error))?;
     let mut groups = Groups::new(seed);

@@ -6,7 +6,7 @@ use crate::overheads::{class_of, write_costs};
 use crate::study::contender::on_or_off;
 use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
 use crate::study::{Contender, Place};
-use laxity_model::{OutputDirectory, Result};
+use laxity_model::{OutputDirectory, Result, plural};
 use laxity_overheads::{Groups, SampleKind, Statistics};
 use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use std::fmt::Write;
@@ -41,7 +41,7 @@ const SHOWN: [(SampleKind, &str); 10] = [
     (SampleKind::IpiLatency, "IPI latency: from sending a reschedule interrupt until its handler runs"),
     (SampleKind::Tick, "Timer tick"),
     (SampleKind::RequestLatency, "Client request latency: from sending a message until the DSP takes it"),
-    (SampleKind::DspHandler, "DSP handler: the dedicated processor's handling of a message"),
+    (SampleKind::DspHandler, "DSP handler: the dedicated CPU's handling of a message"),
     (SampleKind::ScheduleKept, "Scheduler's run that keeps the running thread"),
 ];
 
@@ -173,7 +173,7 @@ impl Told<'_> {
                 Unit::Time => "What scheduling costs".to_owned(),
                 Unit::Instructions { .. } => "What scheduling costs, in instructions".to_owned(),
             },
-            subtitle: format!("Linux {kernel}; {} schedulers", self.schedulers.len()),
+            subtitle: format!("Linux {kernel}; {}", plural(self.schedulers.len(), "scheduler")),
             notes: Vec::new(),
             findings,
             sections,
@@ -198,8 +198,9 @@ impl Told<'_> {
             let told: Vec<String> =
                 ranked.iter().map(|(ns, name)| format!("{name} {}", self.unit.text(Some(*ns)))).collect();
             lines.push(format!(
-                "{}, {most} tasks per CPU: {what} takes on average, in {}: {}.",
+                "{}, {} per CPU: {what} takes on average, in {}: {}.",
                 cpus_in_words(cpus),
+                plural(most, "task"),
                 self.unit,
                 told.join(", ")
             ));
@@ -350,7 +351,7 @@ impl Told<'_> {
             LinesFigure {
                 stem: format!("cpus-{}", kind.name()),
                 title: (*title).to_owned(),
-                subtitle: format!("{most} tasks per CPU"),
+                subtitle: format!("{} per CPU", plural(most, "task")),
                 caption: "Against the number of CPUs.".to_owned(),
                 x_title: "CPUs".to_owned(),
                 labels: self.labels(),

@@ -60,7 +60,7 @@ impl Conditions {
                 "there are {} cores to run on ({there}), not {value}",
                 there.len()
             ))
-            .hint("let fewer processors vary"));
+            .hint("let fewer CPUs vary"));
         };
         self.platform.clone().restricted(&there.iter().take(wanted).collect())
     }

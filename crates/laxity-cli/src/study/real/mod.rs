@@ -13,7 +13,7 @@ pub use conditions::Conditions;
 pub use words::Really;
 
 use crate::study::watching;
-use laxity_model::Result;
+use laxity_model::{Result, is_begun};
 use laxity_study::{
     Conducted, DESCRIPTION_FILE, Journal, Planned, Point, Points, Progress, RunTally, SimulationStudy,
     conduct,
@@ -52,7 +52,7 @@ pub fn conduct_really(
 
 /// What a directory's journal has, if there is one.
 fn known(study: &SimulationStudy, conditions: &Conditions, directory: &Path) -> Result<Points<RunTally>> {
-    if !directory.join(DESCRIPTION_FILE).exists() {
+    if !is_begun(directory, DESCRIPTION_FILE, "study")? {
         return Ok(Points::new());
     }
     let description = conditions.description(study);

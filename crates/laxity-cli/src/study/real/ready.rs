@@ -4,8 +4,8 @@
 use super::conditions::{Conditions, Slot, calibration_file, name_of_set};
 use crate::experiment::{Bench, Calibration, check_prospect_on};
 use crate::output;
-use laxity_model::{Diagnostic, Failure, Result, TaskSet};
-use laxity_study::{Point, SimulationSampler, SimulationStudy};
+use laxity_model::{Diagnostic, Failure, Result, TaskSet, plural};
+use laxity_study::{Journal, Point, SimulationSampler, SimulationStudy};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -32,7 +32,8 @@ impl Ready {
     ///
     /// # Errors
     ///
-    /// Another run holds the machine; sets that cannot be drawn; nothing can be run, and nothing was before.
+    /// Another run holds the machine; sets that cannot be drawn; nothing can be run, and nothing was before; files of
+    /// something else in the directory.
     pub fn of(
         study: &SimulationStudy,
         conditions: &Conditions,
@@ -71,6 +72,7 @@ impl Ready {
         if !quiet {
             prospects.announce(study, conditions);
         }
+        Journal::begin(directory, &conditions.description(study))?;
         let Some(calibration) = calibrated(&prospects.sets, study.seed, directory, interrupt)? else {
             return Ok(None);
         };
@@ -131,13 +133,13 @@ impl Prospects {
         let more = reasons.len().saturating_sub(REASONS);
         let mut words = reasons[..reasons.len() - more].join("; ");
         if more > 0 {
-            words += &format!("; and {more} more reasons");
+            words += &format!("; and {}", plural(more, "more reason"));
         }
         let what = format!("nothing of the study can be run on this machine: {words}");
         match self.refused.values().any(|why| why.failure == Failure::Environment) {
             true => Diagnostic::environment(what).hint(format!("{}. Without --run the study is simulated", output::what_runs_here())),
             false => Diagnostic::usage(what).hint(
-                "let it have loads that fit these cores, as studies/lindsay2012-two-cores.toml does for two; without --run it is \
+                "let it have loads that fit these CPUs, as studies/lindsay2012-two-cores.toml does for two; without --run it is \
                  simulated on its own machine",
             ),
         }
@@ -149,15 +151,16 @@ impl Prospects {
         // Starting, stopping and the last jobs take longer.
         let minutes = runs as f64 * (study.duration.as_secs_f64() + 0.5) / 60.0;
         output::say(format_args!(
-            "{} task sets under {} curves: {runs} runs of {}, {minutes:.1} min or more; what is there already is not run again",
-            self.sets.len(),
-            study.curves.len(),
+            "{} under {}: {} of {}, {minutes:.1} min or more; what is there already is not run again",
+            plural(self.sets.len(), "task set"),
+            plural(study.curves.len(), "curve"),
+            plural(runs, "run"),
             study.duration
         ));
         if !self.refused.is_empty() {
             output::say(format_args!(
-                "{} times a set cannot be run under a curve: the report says why",
-                self.refused.len()
+                "{} a set cannot be run under a curve: the report says why",
+                plural(self.refused.len(), "time")
             ));
         }
     }
@@ -171,7 +174,6 @@ fn calibrated(
     directory: &Path,
     interrupt: &'static AtomicBool,
 ) -> Result<Option<Calibration>> {
-    std::fs::create_dir_all(directory).map_err(|error| output::cannot_write(directory, &error))?;
     let file = calibration_file(directory);
     for set in sets {
         if interrupt.load(SeqCst) {

@@ -1,6 +1,7 @@
 //! What is said of sets that were run instead of simulated.
 
 use super::conditions::Conditions;
+use laxity_model::{cpus_named, plural};
 use laxity_report::PlainTable;
 use laxity_study::{Conducted, Gaps, Kept, Point, RunAnswer, RunTally, SimulationStudy, SimulationTally};
 use serde_json::{Value, json};
@@ -112,14 +113,14 @@ impl Really<'_> {
     /// Which machine, in a line.
     pub fn machine(&self) -> String {
         let machine = &self.conditions.machine;
-        format!("{}, CPUs {}, Linux {}", machine.cpu_model, machine.cpus, machine.kernel)
+        format!("{}, {}, Linux {}", machine.cpu_model, cpus_named(&machine.cpus), machine.kernel)
     }
 
     /// How often and how long, for figures.
     pub fn runs(&self) -> String {
         let (study, repeat) = (self.study, self.conditions.repeat);
-        let times = if repeat == 1 { String::new() } else { format!(", {repeat} times") };
-        format!("{} sets a point, run for {} each{times}", study.sets, study.duration)
+        let times = if repeat == 1 { String::new() } else { format!(", {}", plural(repeat, "time")) };
+        format!("{} a point, run for {} each{times}", plural(study.sets, "set"), study.duration)
     }
 
     /// How much of each core placements fill, as it is said; nothing: all of it.
@@ -133,17 +134,20 @@ impl Really<'_> {
         let study = self.study;
         let mut words = vec![
             format!(
-                "At every point {} task sets are drawn (seed {}), those of the study by simulation, placed onto the cores of this machine \
+                "At every point {} drawn (seed {}), as in the study by simulation, placed onto the CPUs of this machine \
                  and run: jobs are released for {}, {} under every curve, one curve after the other, so that what else the \
                  machine does falls upon all of them alike. A job makes a fixed number of accesses, calibrated once for the whole \
                  study, for each working set alone: how much longer they take is what placement costs. A set's value is the mean \
                  over its runs, and means and standard deviations are over sets. Sets that could not be run under a curve are in none \
                  of its numbers; how many there were, and why, is beside them. What differs by less than some standard deviations \
                  over the square root of the number of sets is noise.",
-                study.sets,
+                match study.sets {
+                    1 => "1 task set is".to_owned(),
+                    sets => format!("{} are", plural(sets, "task set")),
+                },
                 study.seed,
                 study.duration,
-                laxity_model::plural(self.conditions.repeat, "time")
+                plural(self.conditions.repeat, "time")
             ),
             format!("Run on {}. {}.", self.machine(), self.conditions.machine.caches.join("; ")),
             "EDF is SCHED_DEADLINE: budgets are enforced, so that a job that takes longer than its WCET, and a margin, goes on in the \

@@ -3,7 +3,7 @@
 use crate::output;
 use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
-use laxity_model::{OutputDirectory, Result};
+use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use laxity_study::{Conducted, Point, Series, Study, Table, Tally, guarantee_name, weighted_schedulability};
 use std::cmp::Reverse;
@@ -199,9 +199,8 @@ impl<'a> Told<'a> {
     }
 
     fn unfinished(&self) -> Option<String> {
-        let points = self.conducted.points.len();
-        (!self.conducted.complete)
-            .then(|| format!("The study is not complete: {points} points are finished."))
+        let points = plural(self.conducted.points.len(), "point");
+        (!self.conducted.complete).then(|| format!("The study is not complete; finished so far: {points}."))
     }
 
     fn section(&self, family: usize) -> PageSection {
@@ -231,7 +230,7 @@ impl<'a> Told<'a> {
         let stem = study.families[family].stem();
         let label = study.families[family].label();
         let processors = study.processors.map(|m| format!("m = {m}"));
-        let sets = format!("{} sets a point", study.sets);
+        let sets = format!("{} a point", plural(study.sets, "set"));
         let subtitle: Vec<String> = [Some(label).filter(|label| !label.is_empty()), processors, Some(sets)]
             .into_iter()
             .flatten()

@@ -82,8 +82,8 @@ impl Measured {
     /// Results that do not fit together, or that have no run.
     pub fn of(mut results: Results) -> Result<Measured> {
         if results.runs.is_empty() || results.task_sets.is_empty() {
-            return Err(Diagnostic::usage("a cell's results have no run")
-                .hint("remove the directory of this cell: it is then measured again"));
+            return Err(Diagnostic::usage("its results have no run")
+                .hint("remove the directory of this run: it is then measured again"));
         }
         let set = TaskSet::from_json_value(&results.task_sets[0], "task_set")?;
         let mut run = results.runs.swap_remove(0);

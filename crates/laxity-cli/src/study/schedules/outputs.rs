@@ -4,7 +4,7 @@ use super::evaluation::{Evaluation, JobMetrics, Measured};
 use crate::study::contender::on_or_off;
 use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
 use crate::study::{Cell, Place};
-use laxity_model::{OutputDirectory, Result};
+use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{PageSection, PlainTable, StudyPage, Verified, count, percent, significant, span_ns};
 use laxity_trace::ScheduleRecord;
 use std::fmt::Write;
@@ -100,7 +100,7 @@ impl Told<'_> {
         kernels.dedup();
         StudyPage {
             title: "Schedules of real kernels against their definitions".to_owned(),
-            subtitle: format!("Linux {}; {} schedulers", kernels.join(", "), self.schedulers.len()),
+            subtitle: format!("Linux {}; {}", kernels.join(", "), plural(self.schedulers.len(), "scheduler")),
             notes: Vec::new(),
             findings: cpus.iter().flat_map(|&cpus| self.findings(cpus)).collect(),
             sections,
@@ -201,7 +201,7 @@ impl Told<'_> {
         }
         let more = match left_out {
             0 => String::new(),
-            more => format!("; {more} more are in the cells' manifests"),
+            more => format!("; {more} more are in the manifests below cells/"),
         };
         (!rows.is_empty()).then(|| PlainTable {
             caption: format!("Violations{more}"),

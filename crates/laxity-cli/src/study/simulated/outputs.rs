@@ -5,7 +5,7 @@ use crate::output;
 use crate::study::manifest::{Headings, manifest};
 use crate::study::page::write_page;
 use crate::study::real::Really;
-use laxity_model::{OutputDirectory, Result};
+use laxity_model::{OutputDirectory, Result, plural};
 use laxity_report::{BarsFigure, LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};
 use laxity_study::{
     Conducted, Kept, Measure, Metric, Moments, SimulationStudy, SimulationTally, Table, Unit,
@@ -159,9 +159,8 @@ impl<'a> Told<'a> {
     }
 
     fn unfinished(&self) -> Option<String> {
-        let points = self.conducted.points.len();
-        (!self.conducted.complete)
-            .then(|| format!("The study is not complete: {points} points are finished."))
+        let points = plural(self.conducted.points.len(), "point");
+        (!self.conducted.complete).then(|| format!("The study is not complete; finished so far: {points}."))
     }
 
     /// What a reader must know before anything else.
@@ -334,7 +333,7 @@ impl<'a> Told<'a> {
             Some(really) => Some(really.machine()),
             None => study.platform.as_ref().map(|platform| platform.name().to_owned()),
         };
-        let simulated = || format!("{} sets a point, {} each", study.sets, study.duration);
+        let simulated = || format!("{} a point, {} each", plural(study.sets, "set"), study.duration);
         let sets = self.really.map_or_else(simulated, Really::runs);
         machine.into_iter().chain([sets]).collect::<Vec<String>>().join("; ")
     }

@@ -266,7 +266,7 @@ fn the_reserve_for_other_work_excuses() {
     assert_eq!(reserve.windows.reserve.total_ns, 6);
     let verdict = verify(&definition, &reserve);
     assert_eq!(verdict.count(Oracle::WorkConservation), 0, "{verdict}");
-    // Nor is ordinary work that goes first by its server a fault.
+    // Nor is background work that goes first by its server a fault.
     let server = converted(records(4), &origin);
     assert!(server.activities.contains(&activity(12, 14, Cause::Switch)), "{:?}", server.activities);
     assert!(server.activities.contains(&activity(14, 20, Cause::Server)), "{:?}", server.activities);

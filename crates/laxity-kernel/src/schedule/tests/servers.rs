@@ -1,9 +1,9 @@
-//! Ordinary work goes before a job by its server: for as long as that has a budget, whatever was said.
+//! Background work goes before a job by its server: for as long as that has a budget, whatever was said.
 
 use super::*;
 use crate::RunningServer;
 
-/// A job of 15 that ordinary work keeps from its CPU in `[14, 24)`, and says why.
+/// A job of 15 that background work keeps from its CPU in `[14, 24)`, and says why.
 fn records(why: u64) -> Vec<Record> {
     use EventKind::*;
     vec![

@@ -168,7 +168,7 @@ fn jobs_have_their_releases_deadlines_and_completions() {
         "2.1 from 12000000 deadline 24000000 complete 24000000 missed aborted",
     ];
     assert_eq!(lines, expected);
-    assert_eq!(numbers.bytes.len(), 0, "numbers that nobody reads");
+    assert_eq!(numbers.bytes.len(), 0, "numbers that no reader needs");
 }
 
 #[test]
