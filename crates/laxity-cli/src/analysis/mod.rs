@@ -20,7 +20,7 @@ mod verdicts;
 use admission::Wanted;
 pub use beside::analyse_beside;
 pub use costs::{ChargedFile, Charges};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, words as kernel_words};
 pub use placed::{Failed, PlacedSet, speed};
 pub use verdicts::both as both_verdicts;
 
