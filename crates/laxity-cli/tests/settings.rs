@@ -50,6 +50,9 @@ impl Desk {
     }
 }
 
+/// SCHED_FIFO with deadlines below two budgets of the fair server is proven only without it.
+const ALONE: &str = "--assume-no-background";
+
 fn parameters(task: &Value) -> [u64; 3] {
     ["runtime_ns", "deadline_ns", "period_ns"].map(|name| task[name].as_u64().expect("a time"))
 }
@@ -71,7 +74,7 @@ fn a_constrained_task_gets_its_own_parameters() {
 #[test]
 fn the_simplest_order_that_is_proven_is_taken() {
     let order = |tasks: &[(&str, u64, u64, u64)]| {
-        let (answer, code) = Desk::with(tasks).answer(&["--cpus", "1", "--scheduler", "p-fp"]);
+        let (answer, code) = Desk::with(tasks).answer(&["--cpus", "1", "--scheduler", "p-fp", ALONE]);
         assert_eq!(code, 0, "{answer:#}");
         let settings = &answer["settings"];
         let tasks = settings["tasks"].as_array().expect("tasks").clone();
@@ -101,8 +104,12 @@ fn what_is_not_proven_is_said_with_the_reason() {
         answer["not_proven"][0]["reason"].as_str().expect("words").contains("0.9200 is needed, of 0.9000"),
         "{answer:#}"
     );
-    let (answer, code) = desk.answer(&["--cpus", "1"]);
+    let (answer, code) = desk.answer(&["--cpus", "1", ALONE]);
     assert_eq!((code, answer["settings"]["scheduler"].as_str()), (0, Some("p-fp")), "{answer:#}");
+    let (answer, code) = desk.answer(&["--cpus", "1", "--scheduler", "p-fp"]);
+    assert_eq!(code, 1, "{answer:#}");
+    let reason = answer["not_proven"][0]["reason"].as_str().expect("words");
+    assert!(reason.contains("the fair server") && reason.contains(ALONE), "{answer:#}");
     let (answer, code) = desk.answer(&["--cpus", "2", "--scheduler", "p-edf"]);
     assert_eq!(code, 0, "{answer:#}");
     let refused = desk.call("settings", &["set.toml", "--scheduler", "edf"]);
@@ -137,10 +144,10 @@ fn other_commands_honour_the_set_that_is_written() {
         ("d", 1_000, 2_000, 20_000),
     ]);
     let written = desk.path("placed.toml");
-    let ended =
-        desk.call("settings", &["set.toml", "--cpus", "2", "--scheduler", "p-fp", "-o", "placed.toml"]);
+    let ended = desk
+        .call("settings", &["set.toml", "--cpus", "2", "--scheduler", "p-fp", ALONE, "-o", "placed.toml"]);
     assert_eq!(ended.status.code(), Some(0), "{}", words(&ended));
-    let (answer, _) = desk.answer(&["--cpus", "2", "--scheduler", "p-fp"]);
+    let (answer, _) = desk.answer(&["--cpus", "2", "--scheduler", "p-fp", ALONE]);
     let proven = json(&prints(&[
         "analyze",
         utf8(&written),
@@ -158,7 +165,7 @@ fn other_commands_honour_the_set_that_is_written() {
         answer["cells"].as_array().expect("cells").iter().map(cell).collect()
     };
     assert_eq!(cells(&answer["settings"]), cells(&proven["schedulers"][0]));
-    let again = desk.call("settings", &["set.toml", "--cpus", "2", "-o", "placed.toml"]);
+    let again = desk.call("settings", &["set.toml", "--cpus", "2", ALONE, "-o", "placed.toml"]);
     assert_eq!(again.status.code(), Some(2), "nothing is replaced unasked: {}", words(&again));
 }
 

@@ -156,6 +156,11 @@ impl Charges {
         self.kernel.map_or(Beside::default(), |kernel| kernel.beside())
     }
 
+    /// Whether the kernel's servers are counted.
+    pub fn has_servers(&self) -> bool {
+        self.beside().servers.iter().any(|server| server.runtime > 0)
+    }
+
     /// What is assumed of the kernel, in cells of at most so many processors that run tasks.
     pub fn assumptions(&self, scheduler: Analysed, processors: u32) -> Vec<String> {
         self.kernel.map_or(Vec::new(), |kernel| kernel.assumptions(scheduler, processors))

@@ -21,7 +21,7 @@ pub mod written;
 pub use answer::FitAnswer;
 pub use beside::analyse_beside;
 pub use costs::{Charge, ChargedFile, Charges};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, words as kernel_words};
 pub use placed::{Failed, PlacedSet, given_priorities, running, server_of, speed};
 pub use sensitivity::TRIAL_WORK;
 pub use verdicts::both as both_verdicts;

@@ -15,7 +15,7 @@ pub mod text;
 pub use limits::Limits;
 
 use crate::analysis::answer::{VerdictAnswer, VerdictName};
-use crate::analysis::{Charges, Failed, PlacedSet, both_verdicts};
+use crate::analysis::{Charges, Failed, PlacedSet, both_verdicts, kernel_words};
 use crate::deploy;
 use crate::experiment::Placed;
 use cells::{Cells, Chosen, Inside, judged_as};
@@ -149,7 +149,9 @@ impl Question<'_> {
     ///
     /// The scheduler cannot have cells on this platform.
     pub fn answer(&self, scheduler: Scheduler) -> Result<std::result::Result<Found, NotFound>> {
-        let not = |task: Option<String>, reason: String| NotFound { scheduler, task, reason };
+        let counted = self.counted(scheduler);
+        let not =
+            |task: Option<String>, reason: String| NotFound { scheduler, task, reason: reason + &counted };
         let charge = self.charges.of(Analysed::Linux(scheduler), self.platform);
         let overheads = charge.as_ref().map(|charge| &charge.overheads);
         let one_cell = self.platform.cells(scheduler.scope).len() == 1;
@@ -165,6 +167,16 @@ impl Question<'_> {
             Err((task, reason)) => return Ok(Err(not(task, reason))),
         };
         Ok(self.proven(&cells, &placed).map_err(|(task, reason)| not(task, reason)))
+    }
+
+    /// Words for what was counted of the kernel, behind the reason why nothing is proven.
+    fn counted(&self, scheduler: Scheduler) -> String {
+        let (beside, analysed) = (self.charges.beside(), Analysed::Linux(scheduler));
+        let words = kernel_words(&beside, analysed);
+        let alone =
+            if self.charges.has_servers() { "; --assume-no-background leaves servers out" } else { "" };
+        let is_fifo = scheduler.rule != PriorityRule::EarliestDeadlineFirst;
+        if is_fifo && !words.is_empty() { format!(" (beside {words}{alone})") } else { String::new() }
     }
 
     /// A task for which the kernel takes nothing.

@@ -341,6 +341,7 @@ fn refuted(scheduler: &str) -> AnalysisRecord {
         scheduler: scheduler.into(),
         hard: proof(ProofVerdict::NotProven, true),
         soft: proof(ProofVerdict::Schedulable, false),
+        assumptions: Vec::new(),
     }
 }
 
