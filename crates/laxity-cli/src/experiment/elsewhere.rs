@@ -21,7 +21,7 @@ pub fn check(schedulers: &[TriedScheduler], capabilities: &Capabilities) -> Resu
     }
     let names: Vec<&str> = own.iter().map(|one| one.name.as_str()).collect();
     let what = format!("{} cannot be run here: {}", names.join(", "), refusal.reason);
-    let hint = hint(refusal, std::env::args().skip(1));
+    let hint = with_programs(hint(refusal, std::env::args().skip(1)), &own);
     if own.len() == schedulers.len() {
         return Err(Diagnostic::environment(what).hint(hint));
     }
@@ -33,6 +33,18 @@ pub fn check(schedulers: &[TriedScheduler], capabilities: &Capabilities) -> Resu
 /// Laxity's own policies and those of programs.
 fn needs_sched_ext(scheduler: &TriedScheduler) -> bool {
     scheduler.linux().is_none_or(|linux| matches!(linux, LinuxScheduler::Foreign(_)))
+}
+
+/// Names the programs of foreign schedulers that the machine needs, too: it has the files that arguments are, and no others.
+fn with_programs(hint: String, schedulers: &[&TriedScheduler]) -> String {
+    let path = |one: &&TriedScheduler| match one.linux() {
+        Some(LinuxScheduler::Foreign(program)) if program.as_str().contains('/') => {
+            Some(format!("--with {} ", shell_word(program.as_str())))
+        }
+        _ => None,
+    };
+    let programs: String = schedulers.iter().filter_map(path).collect();
+    hint.replace("laxity vm -- ", &format!("laxity vm {programs}-- "))
 }
 
 /// What helps, with the command line in full.
@@ -61,5 +73,11 @@ mod tests {
             format!("boot another, or: {command}")
         );
         assert_eq!(hint(&refusal("run as root"), call()), format!("run as root, or: {command}"));
+        let tried = ["scx:/opt/a_b", "scx:scx_simple", "edf-bh"]
+            .map(|name| name.parse::<TriedScheduler>().expect("a scheduler"));
+        assert_eq!(
+            with_programs("boot, or: laxity vm -- run".into(), &tried.iter().collect::<Vec<_>>()),
+            "boot, or: laxity vm --with /opt/a_b -- run"
+        );
     }
 }
