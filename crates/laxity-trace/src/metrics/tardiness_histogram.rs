@@ -70,7 +70,7 @@ impl TardinessHistogram {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Counters;
+    use crate::{Counters, Outcome};
 
     fn job(deadline_ns: u64, finish_ns: Option<u64>) -> Job {
         Job {
