@@ -116,10 +116,10 @@ mod tests {
     fn what_is_no_calibration_is_refused() {
         let directory = tempfile::tempdir().expect("directory");
         let file = directory.path().join("rates.json");
-        fs::write(&file, "{\"version\":2,\"rates\":[]}").expect("write");
+        std::fs::write(&file, "{\"version\":2,\"rates\":[]}").expect("write");
         let error = Calibration::read(&file).expect_err("refused");
         assert!(error.message.contains("rates.json is no calibration: it has version 2"), "{error:?}");
-        fs::write(&file, b"\xff").expect("write");
+        std::fs::write(&file, b"\xff").expect("write");
         assert!(Calibration::read(&file).is_err(), "no text");
         assert!(Calibration::read(directory.path()).is_err(), "a directory");
     }

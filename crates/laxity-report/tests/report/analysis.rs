@@ -67,6 +67,7 @@ fn caveat(hard: Option<ProofVerdict>) -> String {
         scheduler: winner.clone(),
         hard: proof(verdict, "qpa"),
         soft: proof(ProofVerdict::Schedulable, "qpa"),
+        assumptions: vec![],
     };
     results.analysis = hard.into_iter().map(record).collect();
     let answer = Report::of(&results).expect("valid").recommendation().clone();
