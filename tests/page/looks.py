@@ -155,6 +155,8 @@ def first_screen(browser: Browser, url: str, wanted: list[str]) -> list[str]:
                 wrong.append(f"there is no {selector}")
             elif bottom > 800:
                 wrong.append(f"{selector} ends at {bottom:.0f} px, below a first screen of 800")
+            elif tab.run(f"(b => b && b.scrollWidth > b.clientWidth + 1)(document.querySelector({selector!r}).closest('.scroll'))"):
+                wrong.append(f"{selector} is wider than its place on a first screen of 1280")
         return wrong
 
 
