@@ -100,7 +100,11 @@ pub fn assembled(
         task: task.name.clone(),
         comm,
         scheduling: asked.scheduling,
-        flags: vec![Flag::ResetOnFork],
+        // Children of a SCHED_OTHER thread are as it is.
+        flags: match asked.scheduling {
+            Scheduling::Other { .. } => Vec::new(),
+            _ => vec![Flag::ResetOnFork],
+        },
         // SCHED_DEADLINE refuses a mask narrower than the cell.
         cpus: if asked.scheduling.is_deadline() { cells[asked.cell].cpus.clone() } else { asked.cpus },
         cell: asked.cell,

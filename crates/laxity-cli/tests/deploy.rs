@@ -487,7 +487,10 @@ until systemctl --user is-system-running >/dev/null 2>&1; do
     tries=$((tries + 1))
     sleep 0.1
 done
-systemctl --user start laxity-robot.target || exit 91
+systemctl --user start laxity-robot.target || {
+    systemctl --user --no-pager status 'laxity*' | grep -A8 '^[^a-z ]' ; cat "$HOME/manager"
+    exit 91
+}
 tries=0
 until "$3" deployed "$1/plan.json" --json >"$HOME/read"; do
     [ $tries -lt 50 ] || { cat "$HOME/read"; systemctl --user status 'laxity*'; exit 92; }
