@@ -147,6 +147,8 @@ fn confined_by(confinement: laxity_run::Confinement, host: &Host<'_>) -> Confine
 fn flags(policy: Policy) -> Vec<Flag> {
     match policy {
         Policy::Reclaiming { .. } => vec![Flag::ResetOnFork, Flag::Reclaim],
+        // Children of a SCHED_OTHER thread are as it is.
+        Policy::Other | Policy::Fair { .. } => Vec::new(),
         _ => vec![Flag::ResetOnFork],
     }
 }

@@ -487,7 +487,10 @@ until systemctl --user is-system-running >/dev/null 2>&1; do
     tries=$((tries + 1))
     sleep 0.1
 done
-systemctl --user start laxity-robot.target || exit 91
+systemctl --user start laxity-robot.target || {
+    systemctl --user --no-pager status 'laxity*' | grep -A8 '^[^a-z ]' ; cat "$HOME/manager"
+    exit 91
+}
 tries=0
 until "$3" deployed "$1/plan.json" --json >"$HOME/read"; do
     [ $tries -lt 50 ] || { cat "$HOME/read"; systemctl --user status 'laxity*'; exit 92; }
@@ -524,7 +527,15 @@ fn systemd_starts_the_target() {
     };
     let _machine = machine();
     let Some(_lock) = lock() else { return };
-    let place = Place::of(plans::mixed(&machine_cpus().to_string()));
+    let mut plan = plans::mixed(&machine_cpus().to_string());
+    if Path::new("/sys/fs/cgroup/cpu/cpu.rt_runtime_us").exists() {
+        // CONFIG_RT_GROUP_SCHED: cgroups of the manager's services have no bandwidth for SCHED_FIFO and SCHED_RR.
+        eprintln!(
+            "SKIPPED: units of SCHED_FIFO and SCHED_RR: this kernel gives cgroups no real-time bandwidth"
+        );
+        plan.threads.retain(|thread| thread.scheduling.priority().is_none());
+    }
+    let place = Place::of(plan);
     let services = laxity_deploy::service_names(&place.plan);
     let mut command = Command::new("unshare");
     command.args([

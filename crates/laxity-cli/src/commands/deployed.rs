@@ -32,7 +32,7 @@ say.
 Examples:
   laxity deployed answer
   # the threads of one process
-  laxity deployed answer --process \"$(pidof controller)\"
+  laxity deployed answer --process 4711
   # a thread that has another name, and interrupts on real-time CPUs
   laxity deployed answer/deploy/plan.json --pid camera=4711 --interrupts")]
 pub struct DeployedArguments {

@@ -44,7 +44,7 @@ fn table(plan: &DeployPlan) -> String {
         };
         text += &line(&[markdown(&row.thread), policy, row.parameters, row.cpus, markdown(&row.cgroup)]);
     }
-    text + "\nTimes in files are in ns. Every thread has reset-on-fork: threads and processes that it makes begin as SCHED_OTHER.\n"
+    text + "\nTimes in files are in ns. Real-time threads have reset-on-fork: threads and processes that it makes begin as SCHED_OTHER.\n"
 }
 
 fn files(plan: &DeployPlan, no_oci: Option<&String>, no_ros2: Option<&String>) -> String {

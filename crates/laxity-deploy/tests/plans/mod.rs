@@ -107,6 +107,7 @@ pub fn mixed(machine: &str) -> DeployPlan {
         ),
     ];
     let mut plan = plan(Confinement::WholeMachine, &[machine], threads);
+    plan.threads[3].flags.clear();
     plan.machine_cpus = cpus(machine);
     plan
 }
