@@ -1,6 +1,6 @@
 //! `laxity place`.
 
-use super::{ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share, value, worded};
+use super::{ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share_or_kernel, value, worded};
 use clap::Args;
 use laxity_model::{Names, Scope};
 use std::path::PathBuf;
@@ -33,8 +33,10 @@ pub struct PlaceArguments {
     /// What fits: utilization, density or dbf; default: density where a deadline is below its period
     #[arg(help_heading = "Placement", long, value_name = "TEST", value_parser = value::<laxity_place::Fit>)]
     pub fit: Option<laxity_place::Fit>,
-    /// Fill each core only up to this share, such as 0.95
-    #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share)]
+    /// Fill each core only up to this share, such as 0.95, or `kernel`
+    ///
+    /// `kernel` is what SCHED_DEADLINE is admitted for here: sched_rt_runtime_us less the kernel's servers.
+    #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share_or_kernel)]
     pub limit: (u64, u64),
     /// Print JSON instead of a table
     #[arg(help_heading = "Output", long)]
