@@ -1,6 +1,8 @@
 //! `laxity place`.
 
-use super::{ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share, value, worded};
+use super::{
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share_or_kernel, value, worded,
+};
 use crate::simulation::NamedScheduler;
 use clap::Args;
 use laxity_model::{Names, Scope};
@@ -38,8 +40,10 @@ pub struct PlaceArguments {
     /// Without it, they are placed by load (--fit load). `laxity list schedulers` has all names.
     #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<NamedScheduler>)]
     pub scheduler: Option<NamedScheduler>,
-    /// Fill each CPU only up to this share, such as 0.95
-    #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share)]
+    /// Fill each CPU only up to this share, such as 0.95, or `kernel`
+    ///
+    /// `kernel` is what SCHED_DEADLINE is admitted for here: sched_rt_runtime_us less the kernel's servers.
+    #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share_or_kernel)]
     pub limit: (u64, u64),
     /// Print JSON instead of a table
     #[arg(help_heading = "Output", long)]

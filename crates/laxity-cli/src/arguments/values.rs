@@ -61,3 +61,12 @@ pub fn share(text: &str) -> std::result::Result<(u64, u64), String> {
     let value = digits.parse::<u64>().ok().filter(|&value| plain && value > 0 && value <= scale);
     value.map(|value| (value, scale)).ok_or_else(bad)
 }
+
+/// The same, or `kernel`: what the running kernel admits of SCHED_DEADLINE on each CPU.
+pub fn share_or_kernel(text: &str) -> std::result::Result<(u64, u64), String> {
+    if text == "kernel" {
+        let limits = laxity_run::KernelLimits::read(&laxity_model::CpuList::default());
+        return Ok((limits.admitted_q20(), 1 << 20));
+    }
+    share(text).map_err(|why| format!("{why}, nor `kernel`"))
+}
