@@ -31,7 +31,8 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Moderate,
         rule: "some CPUs are not real-time CPUs, and an interrupt of a device is directed to a real-time CPU \
                (effective_affinity_list, or smp_affinity_list)",
-        why: "the device can interrupt the task on that CPU at any time",
+        why: "the device can interrupt the task on that CPU at any time. The kernel places some itself, such as those of NVMe's queues, \
+              and refuses another place (EIO): isolcpus=managed_irq keeps these away",
         judge: affinity,
     },
     Check {
