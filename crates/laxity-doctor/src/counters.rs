@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Interrupts {
     lines: BTreeMap<u32, Line>,
+    /// The local timer's, by CPU (x86).
+    timer: BTreeMap<u32, u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +32,19 @@ impl Interrupts {
         if cpus.is_empty() {
             return unseen("/proc/interrupts names no CPU");
         }
-        Ok(Interrupts { lines: lines.filter_map(|line| device_line(line, &cpus)).collect() })
+        let mut all = Interrupts::default();
+        for line in lines {
+            if let Some(counts) = line.trim_start().strip_prefix("LOC:") {
+                all.timer = by_cpu(counts, &cpus);
+            }
+            all.lines.extend(device_line(line, &cpus));
+        }
+        Ok(all)
+    }
+
+    /// How often the local timer interrupted a CPU since `before`; `None` where this is not counted.
+    pub fn timer_since(&self, before: &Interrupts, cpu: u32) -> Option<u64> {
+        Some(self.timer.get(&cpu)?.saturating_sub(*before.timer.get(&cpu)?))
     }
 
     /// Whether this is the number of a device's interrupt.
@@ -76,11 +90,37 @@ fn is_per_cpu(described: &[&str]) -> bool {
     }
 }
 
-/// CPU time in clock ticks (10 ms): what a hypervisor gave to others, and all.
+/// The numbers of a line, by CPU.
+fn by_cpu(counts: &str, cpus: &[u32]) -> BTreeMap<u32, u64> {
+    cpus.iter().copied().zip(counts.split_whitespace().map_while(|word| word.parse().ok())).collect()
+}
+
+/// How often each CPU has run a softirq, such as `RCU`: a line of /proc/softirqs.
+pub(crate) fn softirqs(text: &str, name: &str) -> BTreeMap<u32, u64> {
+    let mut lines = text.lines();
+    let head = lines.next().unwrap_or_default();
+    let cpus: Vec<u32> =
+        head.split_whitespace().filter_map(|word| word.strip_prefix("CPU")?.parse().ok()).collect();
+    let counts = lines.find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
+    counts.map(|counts| by_cpu(counts, &cpus)).unwrap_or_default()
+}
+
+/// The events of memory management that /proc/vmstat counts, by name.
+pub(crate) fn memory_events(text: &str) -> BTreeMap<String, u64> {
+    let pair = |line: &str| {
+        let (name, count) = line.split_once(' ')?;
+        Some((name.to_owned(), count.trim().parse().ok()?))
+    };
+    text.lines().filter_map(pair).collect()
+}
+
+/// CPU time in clock ticks (10 ms): what a hypervisor gave to others, what was used here, and all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct CpuTime {
     /// Of these, what the hypervisor gave to others.
     pub stolen: u64,
+    /// Of these, neither stolen nor idle.
+    pub busy: u64,
     /// All of it.
     pub all: u64,
 }
@@ -101,7 +141,10 @@ pub(crate) fn cpu_time(stat: &str, cpus: &CpuList) -> Result<CpuTime, Unseen> {
         if ticks.len() == 8 {
             seen += 1;
             sum.stolen = sum.stolen.saturating_add(stolen);
-            sum.all = ticks.iter().fold(sum.all, |all, &one| all.saturating_add(one));
+            let all = ticks.iter().fold(0_u64, |all, &one| all.saturating_add(one));
+            let busy = all.saturating_sub(stolen).saturating_sub(ticks[3]).saturating_sub(ticks[4]);
+            sum.all = sum.all.saturating_add(all);
+            sum.busy = sum.busy.saturating_add(busy);
         }
     }
     if seen == cpus.len() { Ok(sum) } else { unseen("/proc/stat does not have the steal time of every CPU") }
@@ -156,10 +199,22 @@ mod tests {
         let stat =
             "cpu  1 1 1 1 1 1 1 1 0 0\ncpu0 10 0 0 80 0 0 0 10 5 0\ncpu1 0 0 0 99 0 0 0 1 0 0\nintr 1\n";
         let both = CpuList::first(2);
-        assert_eq!(cpu_time(stat, &both), Ok(CpuTime { stolen: 11, all: 200 }));
-        assert_eq!(cpu_time(stat, &[1].into_iter().collect()), Ok(CpuTime { stolen: 1, all: 100 }));
+        assert_eq!(cpu_time(stat, &both), Ok(CpuTime { stolen: 11, busy: 10, all: 200 }));
+        assert_eq!(cpu_time(stat, &[1].into_iter().collect()), Ok(CpuTime { stolen: 1, busy: 0, all: 100 }));
         assert!(cpu_time(stat, &CpuList::first(3)).is_err(), "CPU 2 is not there");
         assert!(cpu_time("cpu0 1 2 3\n", &CpuList::first(1)).is_err());
+    }
+
+    #[test]
+    fn what_a_cpu_does_beside_devices_is_counted() {
+        let text = "   CPU0 CPU2\n RCU-x: 9 9\n  RCU:  5   7\n";
+        assert_eq!(softirqs(text, "RCU"), BTreeMap::from([(0, 5), (2, 7)]));
+        assert_eq!(softirqs("", "RCU"), BTreeMap::new());
+        let interrupts = |text| Interrupts::parse(text).expect("interrupts");
+        let (before, after) = (interrupts("  CPU0\nLOC: 9 Local\n"), interrupts("  CPU0\nLOC: 30 Local\n"));
+        assert_eq!((after.timer_since(&before, 0), after.timer_since(&before, 1)), (Some(21), None));
+        let events = memory_events("pswpin 4\nnonsense\npswpout x\n");
+        assert_eq!(events, BTreeMap::from([("pswpin".to_owned(), 4)]));
     }
 
     #[test]

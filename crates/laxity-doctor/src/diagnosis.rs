@@ -3,7 +3,7 @@
 use crate::checks::ALL;
 use crate::host::Host;
 use crate::remedy::Remedy;
-use crate::verdict::{Check, Evidence, Severity, Unseen, Verdict};
+use crate::verdict::{Check, Evidence, Found, Severity, Unseen, Verdict};
 use laxity_model::CpuList;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,8 +21,14 @@ pub struct Diagnosis {
     pub cpus: String,
     /// The CPUs that are online.
     pub online: String,
+    /// For how long counters were watched, ms.
+    pub watched_ms: u64,
     /// What is wrong, the gravest first.
     pub findings: Vec<Finding>,
+    /// What is wrong and was said to be accepted: it does not count.
+    pub accepted: Vec<Finding>,
+    /// What was measured, whatever the checks say of it.
+    pub measured: Vec<Evidence>,
     /// Checks that could not be made: neither passed nor findings.
     pub unseen: Vec<Unmade>,
     /// Checks that have no sense on this machine.
@@ -44,7 +50,7 @@ pub struct Finding {
     pub evidence: Vec<Evidence>,
     /// Why it matters to real-time work.
     pub why: String,
-    /// What it cost while laxity looked; null: it cannot be measured without disturbing the machine.
+    /// What it cost while laxity looked, or costs by its settings; null: this was not measured.
     pub measured: Option<String>,
     /// What ends it, and takes that back.
     pub remedy: Remedy,
@@ -75,8 +81,8 @@ impl Diagnosis {
     }
 }
 
-/// Makes these checks, or all where none is named.
-pub fn examine(host: &Host, wanted: &[&'static Check]) -> Diagnosis {
+/// Makes these checks, or all where none is named. What those of `accepted` find does not count.
+pub fn examine(host: &Host, wanted: &[&'static Check], accepted: &[&'static Check]) -> Diagnosis {
     let all: Vec<&Check> = match wanted {
         [] => ALL.iter().flat_map(|group| group.iter()).collect(),
         some => some.to_vec(),
@@ -86,7 +92,10 @@ pub fn examine(host: &Host, wanted: &[&'static Check]) -> Diagnosis {
         version: DIAGNOSIS_VERSION,
         cpus: list(host.cpus()),
         online: list(host.online()),
+        watched_ms: u64::try_from(host.length().as_millis()).unwrap_or(u64::MAX),
         findings: Vec::new(),
+        accepted: Vec::new(),
+        measured: host.measurements(),
         unseen: Vec::new(),
         not_applicable: Vec::new(),
         passed: Vec::new(),
@@ -97,19 +106,27 @@ pub fn examine(host: &Host, wanted: &[&'static Check]) -> Diagnosis {
             Ok(Verdict::Fine(evidence)) => diagnosis.passed.push(Passed { check: name, evidence }),
             Ok(Verdict::NotHere(reason)) => diagnosis.not_applicable.push(Unmade { check: name, reason }),
             Err(Unseen(reason)) => diagnosis.unseen.push(Unmade { check: name, reason }),
-            Ok(Verdict::Found(found)) => diagnosis.findings.push(Finding {
-                check: name,
-                severity: check.severity,
-                what: found.what,
-                evidence: found.evidence,
-                why: check.why.to_owned(),
-                measured: found.measured,
-                remedy: found.remedy,
-            }),
+            Ok(Verdict::Found(found)) => {
+                let is_accepted = accepted.iter().any(|one| one.name == check.name);
+                let place = if is_accepted { &mut diagnosis.accepted } else { &mut diagnosis.findings };
+                place.push(finding(check, *found));
+            }
         }
     }
     diagnosis.findings.sort_by_key(|finding| finding.severity);
     diagnosis
+}
+
+fn finding(check: &Check, found: Found) -> Finding {
+    Finding {
+        check: check.name.to_owned(),
+        severity: check.severity,
+        what: found.what,
+        evidence: found.evidence,
+        why: check.why.to_owned(),
+        measured: found.measured,
+        remedy: found.remedy,
+    }
 }
 
 /// The JSON Schema of a diagnosis.

@@ -1,11 +1,13 @@
 //! A machine as its checks see it: files below a root, and what only system calls tell.
 
-use crate::counters::{CpuTime, Interrupts, cpu_time};
+use crate::counters::{CpuTime, Interrupts, cpu_time, memory_events, softirqs};
 use crate::kernel_config::{KernelConfig, parameter};
 use crate::verdict::{Evidence, Unseen, unseen};
+use crate::wakeups::Wakeups;
 use laxity_kernel::{Capability, Privileges, Support};
 use laxity_model::{CpuList, Diagnostic, Platform, Result};
 use laxity_trace::Machine;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,8 +15,10 @@ use std::result::Result as Outcome;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// For how long counters are watched.
+/// For how long counters are watched where nothing else is asked for.
 pub const SAMPLE: Duration = Duration::from_secs(1);
+/// Wakeups are measured for this part of that time, after it: the measurement would be among what is counted.
+const WAKEUPS_PART: u32 = 4;
 /// Evidence is no longer than this, in characters.
 const SHOWN_MAX: usize = 200;
 
@@ -29,6 +33,10 @@ pub struct Probes {
     pub ipc_lock: Option<bool>,
     /// Why the kernel would not take laxity's policies, by its build; inner none: it would.
     pub policies: Option<Option<(String, String)>>,
+    /// How long one reading of CLOCK_MONOTONIC takes, ns.
+    pub clock_reading_ns: Option<u64>,
+    /// How late threads of SCHED_FIFO woke on the real-time CPUs; none where this was not measured.
+    pub wakeups: Vec<Wakeups>,
 }
 
 impl Probes {
@@ -45,6 +53,8 @@ impl Probes {
                 Support::Yes => None,
                 Support::No { reason, hint } => Some((reason, hint)),
             }),
+            clock_reading_ns: Some(crate::wakeups::clock_reading_ns()),
+            wakeups: Vec::new(),
         }
     }
 }
@@ -97,6 +107,8 @@ fn shortened(text: &str) -> String {
 struct Counted {
     interrupts: Outcome<Interrupts, Unseen>,
     time: Outcome<CpuTime, Unseen>,
+    memory: BTreeMap<String, u64>,
+    rcu: BTreeMap<u32, u64>,
 }
 
 /// A machine.
@@ -108,6 +120,7 @@ pub struct Host {
     config: Outcome<KernelConfig, Unseen>,
     before: Option<Counted>,
     after: Option<Counted>,
+    length: Duration,
     /// What no file says.
     pub(crate) probes: Probes,
 }
@@ -139,6 +152,7 @@ impl Host {
             config: unseen("not read yet"),
             before: None,
             after: None,
+            length: SAMPLE,
             probes,
         };
         host.config = KernelConfig::read(&host);
@@ -148,17 +162,31 @@ impl Host {
         Ok(host)
     }
 
-    /// Watches the counters: `pause` is to take [`SAMPLE`].
-    pub fn watch(&mut self, pause: impl FnOnce()) {
+    /// Watches the counters for `length`, which is what `pause` is to take.
+    pub fn watch(&mut self, length: Duration, pause: impl FnOnce()) {
+        self.length = length;
         self.before = Some(self.count());
         pause();
         self.after = Some(self.count());
+    }
+
+    /// Measures on the running machine how late threads of SCHED_FIFO wake on the real-time CPUs, for a quarter of the time for
+    /// which counters were watched.
+    pub fn measure_wakeups(&mut self) {
+        self.probes.wakeups = crate::wakeups::measure(&self.cpus, &self.online, self.length / WAKEUPS_PART);
+    }
+
+    /// For how long counters were watched.
+    pub(crate) fn length(&self) -> Duration {
+        self.length
     }
 
     fn count(&self) -> Counted {
         Counted {
             interrupts: self.text("/proc/interrupts").and_then(|read| Interrupts::parse(&read.text)),
             time: self.text("/proc/stat").and_then(|read| cpu_time(&read.text, &self.cpus)),
+            memory: self.text("/proc/vmstat").map(|read| memory_events(&read.text)).unwrap_or_default(),
+            rcu: self.text("/proc/softirqs").map(|read| softirqs(&read.text, "RCU")).unwrap_or_default(),
         }
     }
 
@@ -205,7 +233,11 @@ impl Host {
 
     /// Why a file is absent that the kernel may have all the same: its file system is not mounted.
     fn hidden(&self, file: &str) -> String {
-        let places = [("debugfs", "/sys/kernel/debug"), ("tracefs", "/sys/kernel/tracing")];
+        let places = [
+            ("debugfs", "/sys/kernel/debug"),
+            ("tracefs", "/sys/kernel/tracing"),
+            ("securityfs", "/sys/kernel/security"),
+        ];
         let empty = |place: &str| fs::read_dir(self.path(place)).is_ok_and(|mut all| all.next().is_none());
         match places.into_iter().find(|(_, place)| file.starts_with(place) && empty(place)) {
             Some((kind, place)) => format!(" (`sudo mount -t {kind} none {place}` shows it)"),
@@ -319,6 +351,20 @@ impl Host {
             }
             _ => unseen("the counters were not watched"),
         }
+    }
+
+    /// How often an event of /proc/vmstat happened during the pause, and since the machine was booted.
+    pub(crate) fn memory_event(&self, name: &str) -> Option<(u64, u64)> {
+        let (before, after) = (self.before.as_ref()?, self.after.as_ref()?);
+        let now = *after.memory.get(name)?;
+        Some((now.saturating_sub(*before.memory.get(name)?), now))
+    }
+
+    /// How often each real-time CPU ran RCU's softirq during the pause.
+    pub(crate) fn rcu_runs(&self) -> Vec<(u32, u64)> {
+        let (Some(before), Some(after)) = (&self.before, &self.after) else { return Vec::new() };
+        let runs = |cpu| Some((cpu, after.rcu.get(&cpu)?.saturating_sub(*before.rcu.get(&cpu)?)));
+        self.cpus.iter().filter_map(runs).collect()
     }
 
     /// CPU time of the real-time CPUs before and after the pause.

@@ -49,6 +49,12 @@ impl KernelConfig {
         self.value(option) == "y"
     }
 
+    /// Whether this kernel has such an option, built in or not.
+    pub fn names(&self, option: &str) -> bool {
+        let words = self.text.split(|c: char| c.is_whitespace() || c == '=');
+        words.filter_map(|word| word.strip_prefix("CONFIG_")).any(|name| name == option)
+    }
+
     /// An option as evidence.
     pub fn evidence(&self, option: &str) -> Evidence {
         Evidence::new(self.file.clone(), format!("CONFIG_{option}={}", self.value(option)))
@@ -74,6 +80,7 @@ mod tests {
         let config = KernelConfig { file: String::new(), text };
         assert!(!config.has("KASAN") && config.has("KASAN_INLINE"));
         assert_eq!((config.value("HZ"), config.value("NOTHING")), ("250", "n"));
+        assert!(config.names("KASAN") && config.names("HZ") && !config.names("HZ_1000"));
     }
 
     #[test]

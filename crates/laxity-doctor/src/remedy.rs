@@ -94,7 +94,7 @@ fn written_each(file: &str, value: &str, cpus: &CpuList) -> String {
 }
 
 /// A value as a word of a shell. Values are what the kernel says: numbers, names and lists.
-fn quoted(value: &str) -> String {
+pub(crate) fn quoted(value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_,.:+/".contains(c);
     match !value.is_empty() && value.chars().all(plain) {
         true => value.to_owned(),

@@ -87,7 +87,7 @@ pub(crate) struct Found {
     pub what: String,
     /// Where it is seen.
     pub evidence: Vec<Evidence>,
-    /// What it cost while laxity looked, if that can be seen without disturbing the machine.
+    /// What it cost while laxity looked, or costs by its settings, if that can be seen without disturbing the machine.
     pub measured: Option<String>,
     /// What ends it, and takes that back.
     pub remedy: Remedy,

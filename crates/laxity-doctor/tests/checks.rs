@@ -3,7 +3,7 @@
 
 mod machine;
 
-use laxity_doctor::{ALL, Check, Diagnosis, Host, Severity, examine};
+use laxity_doctor::{ALL, Check, Diagnosis, Host, SAMPLE, Severity, Wakeups, examine};
 use machine::{Change, Made, gone, provocations, says};
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ fn diagnose(changes: &[Change]) -> Diagnosis {
 
 fn diagnose_made(made: &Made) -> Diagnosis {
     let mut host = Host::look(made.root(), made.cpus(), made.probes()).expect("a machine");
-    host.watch(|| made.time_passes());
-    examine(&host, &[])
+    host.watch(SAMPLE, || made.time_passes());
+    examine(&host, &[], &[])
 }
 
 /// The tuned machine with one file after the other as `change` leaves it; `may` be found then.
@@ -130,9 +130,52 @@ fn names_are_stable_and_rules_are_sentences() {
 fn only_the_checks_that_are_named_are_made() {
     let made = Made::with(&[]);
     let host = Host::look(made.root(), made.cpus(), made.probes()).expect("a machine");
-    let diagnosis = examine(&host, &[laxity_doctor::named("swap").expect("known")]);
+    let diagnosis = examine(&host, &[laxity_doctor::named("swap").expect("known")], &[]);
     assert_eq!(diagnosis.passed.len(), 1);
     assert_eq!(diagnosis.count(Severity::Severe), 0);
+}
+
+#[test]
+fn what_is_accepted_is_no_finding_and_stays_in_sight() {
+    let made = Made::with(&[says("/sys/kernel/rcu_expedited", "1\n"), says("/sys/kernel/mm/ksm/run", "1\n")]);
+    let mut host = Host::look(made.root(), made.cpus(), made.probes()).expect("a machine");
+    host.watch(SAMPLE, || made.time_passes());
+    let diagnosis = examine(&host, &[], &[laxity_doctor::named("ksm").expect("known")]);
+    assert_eq!(found(&diagnosis), BTreeSet::from(["rcu-expedited"]));
+    assert_eq!(diagnosis.accepted.iter().map(|one| one.check.as_str()).collect::<Vec<_>>(), ["ksm"]);
+}
+
+#[test]
+fn a_kernel_of_preempt_rt_is_one_whatever_debugfs_says() {
+    // As Debian's Linux 7.3 says it.
+    let diagnosis =
+        diagnose(&[gone("/sys/kernel/realtime"), says("/sys/kernel/debug/sched/preempt", "(full) lazy\n")]);
+    assert_eq!(found(&diagnosis), BTreeSet::new(), "{:#?}", diagnosis.findings);
+}
+
+#[test]
+fn costs_are_what_was_counted_while_laxity_watched() {
+    let later = |file: &str, text: &str| Change::Later(file.to_owned(), text.to_owned());
+    let diagnosis = diagnose(&[
+        says("/proc/sys/vm/compaction_proactiveness", "20\n"),
+        later("/proc/vmstat", "pswpin 0\npswpout 0\npgmigrate_success 107\n"),
+        says("/sys/kernel/debug/sched/fair_server/cpu3/runtime", "50000000\n"),
+        Change::Probed(|probes| {
+            probes.wakeups =
+                vec![Wakeups { cpu: 3, count: 250, median_ns: 9000, longest_ns: 81_000, whole: true }];
+        }),
+        says("/sys/kernel/tracing/current_tracer", "function\n"),
+    ]);
+    let cost = |name: &str| {
+        let finding = diagnosis.findings.iter().find(|one| one.check == name).expect(name);
+        finding.measured.clone().unwrap_or_default()
+    };
+    let moved = "7 pages moved, for compaction or another reason in 1 s, 107 since the machine was booted";
+    assert_eq!(cost("proactive-compaction"), moved);
+    let lost = "up to 5.00 % of CPU 3, taken from SCHED_FIFO tasks (by these settings)";
+    assert_eq!(cost("fair-server"), lost);
+    assert!(cost("tracer").contains("woke up to 81 us late on CPU 3"), "{}", cost("tracer"));
+    assert!(diagnosis.measured.iter().any(|one| one.file == "wakeups"), "{:?}", diagnosis.measured);
 }
 
 #[test]

@@ -150,6 +150,10 @@ impl Files<'_> {
         if self.line("sys/kernel/realtime").as_deref() == Some("1") {
             return Some("PREEMPT_RT".to_owned());
         }
+        // debugfs of such a kernel says `(full) lazy`, and newer ones have no `realtime`.
+        if self.line("proc/sys/kernel/version").is_some_and(|text| text.contains("PREEMPT_RT")) {
+            return Some("PREEMPT_RT".to_owned());
+        }
         if let Some(models) = self.line("sys/kernel/debug/sched/preempt") {
             return Some(chosen(&models, '(', ')'));
         }

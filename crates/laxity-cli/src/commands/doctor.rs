@@ -1,10 +1,10 @@
 //! `laxity doctor`: whether this machine is fit for real-time work.
 
-use crate::arguments::restrict;
+use crate::arguments::{restrict, value};
 use crate::output;
 use clap::Args;
-use laxity_doctor::{ALL, Check, Diagnosis, Finding, Host, Kind, Probes, SAMPLE, Severity, examine, named};
-use laxity_model::{CpuList, Platform, Result};
+use laxity_doctor::{ALL, Check, Diagnosis, Evidence, Finding, Host, Kind, Probes, Severity, examine, named};
+use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -15,12 +15,18 @@ const INDENT: usize = 12;
 /// Where there is no terminal, lines are this wide.
 const WIDTH: usize = 110;
 
+/// What `--duration` may be.
+const DURATION_MIN: Duration = Duration::from_ms(1);
+const DURATION_MAX: Duration = Duration::from_secs(3600);
+
 /// `laxity doctor`.
 #[derive(Args)]
 #[command(after_long_help = "\
-It reads files of /proc and /sys, watches interrupts and steal for a second, and changes nothing. Each finding has its evidence, \
-the reason why it matters, a fix and what takes the fix back. What only root can see is listed as unseen: a check that cannot be \
-made is neither passed nor a finding.
+It reads files of /proc and /sys, watches interrupts, steal and the like for a second, and changes nothing. Then, as far as \
+that is allowed, a thread of the lowest SCHED_FIFO priority on each real-time CPU wakes once a millisecond for a quarter of that \
+time, and its lateness is measured. Each finding has its evidence, the reason why it matters, its cost where that was measured, a \
+fix and what takes the fix back. What only root can see is listed as unseen: a check that cannot be made is neither passed nor a \
+finding.
 
 Examples:
   # is this machine fit?
@@ -31,6 +37,10 @@ Examples:
   laxity doctor --list
   # some checks only, with what passed
   laxity doctor -v fair-server idle-states
+  # in CI: what is known of this machine does not count
+  sudo laxity doctor --accept emulation,preempt-rt
+  # rare interrupts and long delays show in a longer time
+  sudo laxity doctor --duration 1m
 
 Exit codes: 0 no finding; 1 findings; 2 usage; 3 the machine does not say which CPUs it has.")]
 pub struct DoctorArguments {
@@ -42,6 +52,15 @@ pub struct DoctorArguments {
     /// As for all commands, `--cpus 2` is the first two CPUs. CPU 2 alone is `--cpus 2-2`.
     #[arg(long, value_name = "N|LIST")]
     pub cpus: Option<String>,
+    /// Findings of these checks are shown and do not count
+    #[arg(long, value_name = "CHECK", value_delimiter = ',')]
+    pub accept: Vec<String>,
+    /// How long counters are watched, 1ms to 1h; wakeups are measured for a quarter of it
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = value::<Duration>)]
+    pub duration: Duration,
+    /// Only read and watch: start no thread that measures wakeups
+    #[arg(long)]
+    pub passive: bool,
     /// List the checks with their rules instead
     #[arg(long)]
     pub list: bool,
@@ -60,16 +79,26 @@ struct Listed {
 }
 
 pub fn doctor(arguments: &DoctorArguments) -> Result<ExitCode> {
-    let wanted: Vec<&'static Check> =
-        super::unique(&arguments.checks).into_iter().map(|name| named(name)).collect::<Result<_>>()?;
+    let checks = |names: &[String]| -> Result<Vec<&'static Check>> {
+        super::unique(names).into_iter().map(|name| named(name)).collect()
+    };
+    let (wanted, accepted) = (checks(&arguments.checks)?, checks(&arguments.accept)?);
     if arguments.list {
         list(&wanted, arguments.json)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if !(DURATION_MIN..=DURATION_MAX).contains(&arguments.duration) {
+        return Err(Diagnostic::usage(format!("--duration {}: not from 1ms to 1h", arguments.duration))
+            .hint("the default, 1s, shows what happens often"));
+    }
+    let length = std::time::Duration::from_nanos(arguments.duration.as_ns());
     let cpus = arguments.cpus.as_deref().map(cpus).transpose()?;
     let mut host = Host::look(Path::new("/"), cpus, Probes::here())?;
-    host.watch(|| std::thread::sleep(SAMPLE));
-    let diagnosis = examine(&host, &wanted);
+    host.watch(length, || std::thread::sleep(length));
+    if !arguments.passive {
+        host.measure_wakeups();
+    }
+    let diagnosis = examine(&host, &wanted, &accepted);
     match arguments.json {
         true => output::print_json(&diagnosis)?,
         false => output::print(&text(&diagnosis, output::verbose(), width()))?,
@@ -113,6 +142,7 @@ fn text(diagnosis: &Diagnosis, verbose: bool, width: usize) -> String {
     for finding in &diagnosis.findings {
         show(&mut text, finding, width);
     }
+    measured(&mut text, diagnosis, width);
     let mut section = |title: &str, rows: Vec<(&str, String)>| {
         if !rows.is_empty() {
             let _ = writeln!(text, "\n{title}");
@@ -125,18 +155,16 @@ fn text(diagnosis: &Diagnosis, verbose: bool, width: usize) -> String {
     let unmade = |all: &'_ [laxity_doctor::Unmade]| {
         all.iter().map(|one| (one.check.clone(), one.reason.clone())).collect::<Vec<_>>()
     };
+    let accepted = diagnosis.accepted.iter().map(|one| (one.check.as_str(), format!("{}.", one.what)));
+    section("ACCEPTED (found, and does not count)", accepted.collect());
     let unseen = unmade(&diagnosis.unseen);
     section(
         "UNSEEN (neither passed nor a finding)",
         unseen.iter().map(|(a, b)| (a.as_str(), b.clone())).collect(),
     );
     if verbose {
-        let said = |one: &laxity_doctor::Passed| {
-            let all: Vec<String> =
-                one.evidence.iter().map(|it| format!("{} = {}", it.file, it.value)).collect();
-            all.join("; ")
-        };
-        let passed = diagnosis.passed.iter().map(|one| (one.check.as_str(), said(one)));
+        let all = |one: &laxity_doctor::Passed| one.evidence.iter().map(said).collect::<Vec<_>>().join("; ");
+        let passed = diagnosis.passed.iter().map(|one| (one.check.as_str(), all(one)));
         section("PASSED", passed.collect());
         let elsewhere = unmade(&diagnosis.not_applicable);
         section("DOES NOT APPLY", elsewhere.iter().map(|(a, b)| (a.as_str(), b.clone())).collect());
@@ -154,9 +182,13 @@ fn headline(diagnosis: &Diagnosis) -> String {
     let grave: Vec<String> =
         grave.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
     let grave = if grave.is_empty() { String::new() } else { format!(" ({})", grave.join(", ")) };
+    let accepted = match diagnosis.accepted.len() {
+        0 => String::new(),
+        many => format!("{many} accepted, "),
+    };
     let all = if diagnosis.cpus == diagnosis.online { " (all that are online)" } else { "" };
     format!(
-        "{findings}{grave}; {} passed, {} unseen, {} do not apply. Real-time CPUs: {}{all}\n",
+        "{findings}{grave}; {accepted}{} passed, {} unseen, {} do not apply. Real-time CPUs: {}{all}\n",
         diagnosis.passed.len(),
         diagnosis.unseen.len(),
         diagnosis.not_applicable.len(),
@@ -168,12 +200,7 @@ fn show(text: &mut String, finding: &Finding, width: usize) {
     let _ = writeln!(text, "\n{} {}", finding.severity.name().to_uppercase(), finding.check);
     row(text, "found", &format!("{}.", finding.what), width);
     for (at, evidence) in finding.evidence.iter().enumerate() {
-        row(
-            text,
-            if at == 0 { "evidence" } else { "" },
-            &format!("{} = {}", evidence.file, evidence.value),
-            width,
-        );
+        row(text, if at == 0 { "evidence" } else { "" }, &said(evidence), width);
     }
     row(text, "why", &format!("{}.", finding.why), width);
     let cost = finding.measured.as_ref().map_or("not measured".to_owned(), |measured| format!("{measured}."));
@@ -187,6 +214,25 @@ fn show(text: &mut String, finding: &Finding, width: usize) {
             // Commands are copied: they stay on one line.
             let _ = writeln!(text, "  {:<9} {before}{line}", if at == 0 { name } else { "" });
         }
+    }
+}
+
+/// A file and what it says.
+fn said(evidence: &Evidence) -> String {
+    match evidence.value.as_str() {
+        "" => format!("{} is empty", evidence.file),
+        value => format!("{} = {value}", evidence.file),
+    }
+}
+
+/// What was measured, whatever the checks say of it.
+fn measured(text: &mut String, diagnosis: &Diagnosis, width: usize) {
+    if diagnosis.measured.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "\nMEASURED");
+    for one in &diagnosis.measured {
+        row(text, "", &format!("{}: {}.", one.file, one.value), width);
     }
 }
 
@@ -211,13 +257,16 @@ fn row(text: &mut String, name: &str, words: &str, width: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use laxity_doctor::{Evidence, Remedy, Unmade};
+    use laxity_doctor::{Remedy, Unmade};
 
     fn diagnosis() -> Diagnosis {
         Diagnosis {
             version: 1,
             cpus: "2-3".into(),
             online: "0-3".into(),
+            watched_ms: 1000,
+            accepted: Vec::new(),
+            measured: vec![Evidence::new("steal", "0.00 % of the CPU time in 1 s")],
             findings: vec![Finding {
                 check: "swap".into(),
                 severity: Severity::Moderate,
@@ -245,6 +294,8 @@ mod tests {
             "  cost      not measured",
             "  fix       sudo swapoff --all",
             "  undo      sudo swapon --all",
+            "MEASURED",
+            "            steal: 0.00 % of the CPU time in 1 s.",
             "UNSEEN (neither passed nor a finding)",
         ] {
             assert!(told.lines().any(|one| one == line), "`{line}` is not in:\n{told}");

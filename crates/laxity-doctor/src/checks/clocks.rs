@@ -1,6 +1,6 @@
 //! Clocks, timers and the tick.
 
-use super::{NO_OTHER_CPU, number};
+use super::{NO_OTHER_CPU, costing, number};
 use crate::host::Host;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Verdict, unseen};
@@ -29,7 +29,7 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Moderate,
         rule: "the clock is hpet, acpi_pm, pit, jiffies, refined-jiffies or tsc-early",
         why: "the time is read through the kernel, and slowly; in the scheduler, too, where it adds to every decision",
-        judge: clocksource,
+        judge: |host| costing(clocksource(host), || host.clock_reading()),
     },
     Check {
         name: "clock-unstable",
@@ -86,12 +86,7 @@ fn high_resolution(host: &Host) -> Judged {
         ),
         None => Remedy::kernel("with CONFIG_HIGH_RES_TIMERS, on a machine whose timers allow it"),
     };
-    Verdict::measured(
-        format!("timers expire at ticks of {ns} ns"),
-        evidence,
-        Some(format!("releases are late by up to {ns} ns")),
-        remedy,
-    )
+    Verdict::measured(format!("timers expire at ticks of {ns} ns"), evidence, host.wakeups(), remedy)
 }
 
 fn clocksource(host: &Host) -> Judged {

@@ -2,7 +2,8 @@
 
 use super::{NO_OTHER_CPU, cpus_text, number};
 use crate::counters::{mask, written_mask};
-use crate::host::{Host, SAMPLE};
+use crate::host::Host;
+use crate::measured::most_interrupts;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
 use laxity_model::CpuList;
@@ -20,8 +21,8 @@ pub const CHECKS: &[Check] = &[
     Check {
         name: "interrupts",
         severity: Severity::Moderate,
-        rule: "while laxity watched for a second, a device interrupted a real-time CPU; where all CPUs are real-time CPUs: more \
-               than 1000 times",
+        rule: "while laxity watched, a device interrupted a real-time CPU; where all CPUs are real-time CPUs: more than 1000 times \
+               a second",
         why: "the handler, and often work that it leaves to softirqs, runs before the task on that CPU",
         judge: interrupts,
     },
@@ -30,7 +31,8 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Moderate,
         rule: "some CPUs are not real-time CPUs, and an interrupt of a device is directed to a real-time CPU \
                (effective_affinity_list, or smp_affinity_list)",
-        why: "the device can interrupt the task on that CPU at any time",
+        why: "the device can interrupt the task on that CPU at any time. The kernel places some itself, such as those of NVMe's queues, \
+              and refuses another place (EIO): isolcpus=managed_irq keeps these away",
         judge: affinity,
     },
     Check {
@@ -81,15 +83,15 @@ pub const CHECKS: &[Check] = &[
 
 fn interrupts(host: &Host) -> Judged {
     let (before, after) = host.interrupts()?;
-    let limit = if host.rest().is_some() { 0 } else { RATE_MAX * SAMPLE.as_secs() };
+    let ms = u64::try_from(host.length().as_millis()).unwrap_or(u64::MAX);
+    let limit = if host.rest().is_some() { 0 } else { RATE_MAX.saturating_mul(ms) / 1000 };
+    let in_time = host.in_time();
     let mut evidence = Vec::new();
-    let (mut most, mut worst, mut cpus) = (0, 0, Vec::new());
+    let (mut counts, mut cpus) = (Vec::new(), Vec::new());
     for cpu in host.cpus().iter() {
         let came = after.since(before, cpu);
         let all: u64 = came.iter().map(|(_, _, count)| count).sum();
-        if all > most {
-            (most, worst) = (all, cpu);
-        }
+        counts.push((all, cpu));
         if all <= limit {
             continue;
         }
@@ -97,13 +99,13 @@ fn interrupts(host: &Host) -> Judged {
         let line = |(number, device, count): &(u32, &str, u64)| {
             Evidence::new(
                 "/proc/interrupts",
-                format!("{number} ({device}) came to CPU {cpu} {count} times in 1 s"),
+                format!("{number} ({device}) came to CPU {cpu} {count} times {in_time}"),
             )
         };
         evidence.extend(came.iter().map(line));
     }
     evidence.truncate(SHOWN_MAX);
-    let measured = format!("up to {most} interrupts of devices a second, on CPU {worst}");
+    let measured = most_interrupts(counts.into_iter(), &in_time);
     if cpus.is_empty() {
         return Verdict::fine(vec![Evidence::new("/proc/interrupts", measured)]);
     }
@@ -119,7 +121,7 @@ fn interrupts(host: &Host) -> Judged {
 }
 
 /// The interrupts of devices that go to real-time CPUs: number, file, and what it says.
-fn directed(host: &Host) -> Result<Vec<(u32, String, CpuList)>, Unseen> {
+pub(super) fn directed(host: &Host) -> Result<Vec<(u32, String, CpuList)>, Unseen> {
     let (_, known) = host.interrupts()?;
     let mut found = Vec::new();
     for irq in host.numbers("/proc/irq").into_iter().filter(|&irq| known.is_device(irq)) {

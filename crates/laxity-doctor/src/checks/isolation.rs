@@ -1,6 +1,6 @@
 //! What keeps everything else away from real-time CPUs.
 
-use super::{NO_OTHER_CPU, cpus_text};
+use super::{NO_OTHER_CPU, costing, cpus_text};
 use crate::counters::{mask, written_mask};
 use crate::host::Host;
 use crate::remedy::Remedy;
@@ -8,6 +8,8 @@ use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen}
 use laxity_model::{CpuList, ShownPath as _};
 use laxity_run::Hierarchy;
 
+/// The first Linux that keeps the affinity that a thread was given when its cpuset changes (laxity-run's `journal/pinned.rs`).
+const AFFINITY_STAYS_SINCE: (u32, u32) = (6, 2);
 const NOHZ_FULL: &str = "/sys/devices/system/cpu/nohz_full";
 
 pub const CHECKS: &[Check] = &[
@@ -17,21 +19,21 @@ pub const CHECKS: &[Check] = &[
         rule: "a real-time CPU is neither isolated by isolcpus= nor by an isolated partition of cgroup v2",
         why: "the kernel balances background threads onto that CPU; each takes caches and runs whenever real-time tasks do not, and \
               what it does in the kernel delays them",
-        judge: isolated,
+        judge: |host| costing(isolated(host), || host.use_of_cpus()),
     },
     Check {
         name: "nohz-full",
         severity: Severity::Minor,
         rule: "some CPUs are not real-time CPUs, and a real-time CPU is not one of nohz_full=",
         why: "the tick interrupts the task on that CPU 100 to 1000 times a second, for some microseconds each",
-        judge: nohz_full,
+        judge: |host| costing(nohz_full(host), || host.timer_interrupts()),
     },
     Check {
         name: "rcu-callbacks",
         severity: Severity::Minor,
         rule: "some CPUs are not real-time CPUs, and a real-time CPU is neither one of rcu_nocbs= nor of nohz_full=",
         why: "the kernel frees memory on that CPU in batches, in its softirq, before the tasks there go on",
-        judge: rcu_callbacks,
+        judge: |host| costing(rcu_callbacks(host), || host.rcu_softirqs()),
     },
     Check {
         name: "cpuset-cpus",
@@ -39,6 +41,14 @@ pub const CHECKS: &[Check] = &[
         rule: "the cpuset in which laxity was started lacks a real-time CPU",
         why: "threads started from here cannot have that CPU: sched_setaffinity and affinity masks leave it out without a word",
         judge: cpuset_cpus,
+    },
+    Check {
+        name: "cpuset-affinity",
+        severity: Severity::Moderate,
+        rule: "Linux before 6.2, with cpusets of cgroup v2",
+        why: "a change of a cpuset, such as systemd makes, gives all threads in and below it all of its CPUs: the affinities that \
+              programs have set are lost, and real-time threads leave their CPUs",
+        judge: cpuset_affinity,
     },
     Check {
         name: "cpuset-load-balance",
@@ -229,6 +239,21 @@ fn cpuset_cpus(host: &Host) -> Judged {
     let enter = |group: &str| format!("echo $$ | sudo tee {group}/cgroup.procs");
     let what = format!("threads started from here cannot run on {}", cpus_text(&lacking));
     Verdict::found(what, vec![read.evidence()], Remedy::command(enter(&root), enter(&own)))
+}
+
+fn cpuset_affinity(host: &Host) -> Judged {
+    let Some(OwnCpuset { root, is_v1: false, .. }) = own_cpuset(host)? else {
+        return Verdict::not_here("cpusets are not those of cgroup v2");
+    };
+    let evidence = vec![host.release_evidence(), Evidence::new(root, "cgroup v2, with cpusets")];
+    match host.version()? >= AFFINITY_STAYS_SINCE {
+        true => Verdict::fine(evidence),
+        false => Verdict::found(
+            "a change of a cpuset undoes affinities",
+            evidence,
+            Remedy::kernel("of Linux 6.2 or later"),
+        ),
+    }
 }
 
 fn cpuset_load_balance(host: &Host) -> Judged {

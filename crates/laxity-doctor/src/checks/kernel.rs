@@ -1,11 +1,12 @@
 //! How the kernel was built, and what has happened to it.
 
-use super::number;
+use super::{costing, interrupts, number};
 use crate::host::Host;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
 
 const TRACER: &str = "/sys/kernel/tracing/current_tracer";
+const PREEMPT: &str = "/sys/kernel/debug/sched/preempt";
 const TAINTED: &str = "/proc/sys/kernel/tainted";
 
 /// Options that check locks at every use.
@@ -41,7 +42,7 @@ pub const CHECKS: &[Check] = &[
         rule: "the preemption model is none or voluntary",
         why: "a real-time task has to wait until the kernel's code on its CPU comes to an end or to a place where it offers to be \
               preempted, for milliseconds at times",
-        judge: preemption,
+        judge: |host| costing(preemption(host), || host.wakeups()),
     },
     Check {
         name: "preempt-rt",
@@ -49,7 +50,7 @@ pub const CHECKS: &[Check] = &[
         rule: "the kernel is not PREEMPT_RT",
         why: "interrupt handlers, softirqs and code that holds spin locks are not preempted: delays of some 100 us are rare, but \
               nothing bounds them",
-        judge: preempt_rt,
+        judge: |host| costing(preempt_rt(host), || host.wakeups()),
     },
     Check {
         name: "lock-debugging",
@@ -57,7 +58,7 @@ pub const CHECKS: &[Check] = &[
         rule: "the kernel checks its locks at every use (PROVE_LOCKING, LOCK_STAT, DEBUG_LOCK_ALLOC, DEBUG_SPINLOCK, \
                DEBUG_MUTEXES, DEBUG_RT_MUTEXES, DEBUG_RWSEMS, DEBUG_ATOMIC_SLEEP)",
         why: "every call of the kernel takes several times as long, and sections that cannot be interrupted do",
-        judge: |host| debugging(host, &LOCK_DEBUGGING, "its locks"),
+        judge: |host| costing(debugging(host, &LOCK_DEBUGGING, "its locks"), || host.wakeups()),
     },
     Check {
         name: "memory-debugging",
@@ -65,14 +66,14 @@ pub const CHECKS: &[Check] = &[
         rule: "the kernel checks every access to memory or every allocation (KASAN_GENERIC, KASAN_SW_TAGS, KCSAN, KMSAN, \
                DEBUG_PAGEALLOC_ENABLE_DEFAULT, SLUB_DEBUG_ON, DEBUG_OBJECTS, DEBUG_KMEMLEAK)",
         why: "every call of the kernel takes several times as long, and sections that cannot be interrupted do",
-        judge: |host| debugging(host, &MEMORY_DEBUGGING, "its memory"),
+        judge: |host| costing(debugging(host, &MEMORY_DEBUGGING, "its memory"), || host.wakeups()),
     },
     Check {
         name: "tracer",
         severity: Severity::Moderate,
         rule: "ftrace has a tracer other than nop",
         why: "the kernel writes a record at many places, some tracers at every function",
-        judge: tracer,
+        judge: |host| costing(tracer(host), || host.wakeups()),
     },
     Check {
         name: "kernel-broken",
@@ -99,8 +100,9 @@ pub const CHECKS: &[Check] = &[
     Check {
         name: "budget-accounting",
         severity: Severity::Moderate,
-        rule: "the kernel was built without CONFIG_IRQ_TIME_ACCOUNTING; in a virtual machine: or without \
-               CONFIG_PARAVIRT_TIME_ACCOUNTING (where the architecture has it)",
+        rule: "the kernel was built without CONFIG_IRQ_TIME_ACCOUNTING, and interrupts of devices may come to real-time CPUs; in a \
+               virtual machine: or without CONFIG_PARAVIRT_TIME_ACCOUNTING (where the architecture has it), and the hypervisor \
+               gave away time of these CPUs",
         why: "what is not told apart (interrupts, or time that the hypervisor gave to others) is charged to the budgets of \
               SCHED_DEADLINE tasks, which are then throttled before their jobs end",
         judge: accounting,
@@ -147,9 +149,11 @@ fn preemption(host: &Host) -> Judged {
     }
     let switchable = host.config().is_ok_and(|config| config.has("PREEMPT_DYNAMIC"))
         || host.text("/proc/sys/kernel/version").is_ok_and(|read| read.text.contains("PREEMPT_DYNAMIC"));
-    let remedy = match switchable {
-        true => Remedy::parameter("preempt=full"),
-        false => {
+    let now = host.text(PREEMPT).is_ok_and(|read| read.text.split_whitespace().any(|word| word == "full"));
+    let remedy = match (now, switchable) {
+        (true, _) => Remedy::write(PREEMPT, "full", &model),
+        (_, true) => Remedy::parameter("preempt=full"),
+        _ => {
             Remedy::kernel("that was built with CONFIG_PREEMPT, CONFIG_PREEMPT_DYNAMIC or CONFIG_PREEMPT_RT")
         }
     };
@@ -219,20 +223,24 @@ fn broken(host: &Host) -> Judged {
 fn accounting(host: &Host) -> Judged {
     let config = host.config()?;
     let mut lacking = Vec::new();
+    let mut evidence =
+        vec![config.evidence("IRQ_TIME_ACCOUNTING"), config.evidence("PARAVIRT_TIME_ACCOUNTING")];
+    // What does not come to these CPUs is not charged there.
     if !config.has("IRQ_TIME_ACCOUNTING") && !config.has("VIRT_CPU_ACCOUNTING_NATIVE") {
-        lacking.push("IRQ_TIME_ACCOUNTING");
+        match host.rest().is_none() || !interrupts::directed(host)?.is_empty() {
+            true => lacking.push("IRQ_TIME_ACCOUNTING"),
+            false => evidence.push(Evidence::new("/proc/irq/*/smp_affinity_list", "no real-time CPU")),
+        }
     }
-    if config.has("PARAVIRT")
-        && host.fact("virtualization")? != "none"
-        && !config.has("PARAVIRT_TIME_ACCOUNTING")
-    {
-        lacking.push("PARAVIRT_TIME_ACCOUNTING");
+    let is_virtual = config.has("PARAVIRT") && host.fact("virtualization")? != "none";
+    if is_virtual && !config.has("PARAVIRT_TIME_ACCOUNTING") {
+        match host.cpu_times()?.1.stolen {
+            0 => evidence.push(Evidence::new("/proc/stat", "no steal on real-time CPUs")),
+            _ => lacking.push("PARAVIRT_TIME_ACCOUNTING"),
+        }
     }
     if lacking.is_empty() {
-        return Verdict::fine(vec![
-            config.evidence("IRQ_TIME_ACCOUNTING"),
-            config.evidence("PARAVIRT_TIME_ACCOUNTING"),
-        ]);
+        return Verdict::fine(evidence);
     }
     let named: Vec<String> = lacking.iter().map(|option| format!("CONFIG_{option}")).collect();
     let what = match lacking.len() {

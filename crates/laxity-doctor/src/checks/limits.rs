@@ -2,6 +2,7 @@
 
 use super::cpus_of;
 use crate::host::Host;
+use crate::measured::share_lost;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict};
 use laxity_run::{EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits};
@@ -92,7 +93,9 @@ fn rt_throttling(host: &Host) -> Judged {
     // Not -1, which would end the admission control of SCHED_DEADLINE.
     let remedy = Remedy::write(RUNTIME, &period.to_string(), &runtime.to_string());
     let what = format!("SCHED_FIFO tasks are stopped after {runtime} us of each {period} us");
-    Verdict::found(what, evidence, remedy)
+    let rest = u64::try_from(period.saturating_sub(runtime)).unwrap_or(0);
+    let measured = share_lost(rest, u64::try_from(period).unwrap_or(0), host.cpus(), "SCHED_FIFO tasks");
+    Verdict::measured(what, evidence, measured, remedy)
 }
 
 fn fair_server(host: &Host) -> Judged {
@@ -140,7 +143,15 @@ fn server(host: &Host, name: &str, of: &str) -> Judged {
         cpus_of(&on),
         longest / 1000
     );
-    Verdict::found(what, evidence, Remedy::write_each(&file, "0", &on))
+    let share = |(cpu, runtime): &(u32, String)| {
+        let period = periods.iter().find(|(one, _)| one == cpu)?.1.parse::<u64>().ok()?;
+        Some((runtime.parse::<u64>().ok()?, period))
+    };
+    let largest =
+        on.iter().filter_map(share).max_by_key(|(part, all)| part.saturating_mul(10_000).checked_div(*all));
+    let cpus = on.iter().map(|(cpu, _)| *cpu).collect();
+    let measured = largest.and_then(|(part, all)| share_lost(part, all, &cpus, "SCHED_FIFO tasks"));
+    Verdict::measured(what, evidence, measured, Remedy::write_each(&file, "0", &on))
 }
 
 fn deadline_admission(host: &Host) -> Judged {
@@ -198,10 +209,8 @@ fn rt_group_sched(host: &Host) -> Judged {
     match groups(host)? {
         (false, evidence) => Verdict::fine(evidence),
         (true, evidence) => {
-            // The parameter is there since 6.15, with the option for its default.
-            let known =
-                host.config()?.value("RT_GROUP_SCHED_DEFAULT_DISABLED") != "n" || host.version()? >= (6, 15);
-            let remedy = match known {
+            // The parameter has come with the option for its default, which such a kernel's configuration names, set or not.
+            let remedy = match host.config()?.names("RT_GROUP_SCHED_DEFAULT_DISABLED") {
                 true => Remedy::parameter("rt_group_sched=0"),
                 false => Remedy::kernel("that was built without CONFIG_RT_GROUP_SCHED"),
             };

@@ -1,8 +1,8 @@
 //! What makes memory slow at times.
 
-use super::{chosen, number};
+use super::{chosen, costing, number};
 use crate::host::Host;
-use crate::remedy::Remedy;
+use crate::remedy::{Remedy, quoted};
 use crate::verdict::{Check, Evidence, Judged, Severity, Verdict};
 
 const HUGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -10,13 +10,24 @@ const DEFRAG: &str = "/sys/kernel/mm/transparent_hugepage/defrag";
 /// Linux swaps anonymous memory sooner above this, although there is memory.
 const SWAPPINESS_MAX: i64 = 10;
 
+/// Events of /proc/vmstat that are the cost of findings, with words for them.
+const SWAPPED: &[(&str, &str)] = &[("pswpin", "pages swapped in"), ("pswpout", "pages swapped out")];
+const SWAPPED_OUT: &[(&str, &str)] = &[("pswpout", "pages swapped out")];
+const HUGE_PAGES: &[(&str, &str)] =
+    &[("thp_fault_alloc", "huge pages at first accesses"), ("thp_collapse_alloc", "made by khugepaged")];
+const COMPACTED: &[(&str, &str)] = &[("compact_stall", "allocations that waited for compaction")];
+const COPIED: &[(&str, &str)] = &[("cow_ksm", "copies of merged pages")];
+const BALANCED: &[(&str, &str)] =
+    &[("numa_hint_faults", "page faults of the balancing"), ("numa_pages_migrated", "pages moved by it")];
+const MOVED: &[(&str, &str)] = &[("pgmigrate_success", "pages moved, for compaction or another reason")];
+
 pub const CHECKS: &[Check] = &[
     Check {
         name: "swap",
         severity: Severity::Moderate,
         rule: "a swap area other than zram is in use",
         why: "memory that is not locked can be swapped out; the page fault that brings it back takes milliseconds on a disk",
-        judge: swap,
+        judge: |host| costing(swap(host), || host.memory_events(SWAPPED)),
     },
     Check {
         name: "swappiness",
@@ -28,13 +39,14 @@ pub const CHECKS: &[Check] = &[
             if areas.text.lines().nth(1).is_none_or(|line| line.trim().is_empty()) {
                 return swapless(&areas);
             }
-            number(
+            let judged = number(
                 host,
                 "/proc/sys/vm/swappiness",
                 |value| value <= SWAPPINESS_MAX,
                 "10",
                 |value| format!("memory is swapped out early (swappiness {value})"),
-            )
+            );
+            costing(judged, || host.memory_events(SWAPPED_OUT))
         },
     },
     Check {
@@ -43,14 +55,14 @@ pub const CHECKS: &[Check] = &[
         rule: "transparent huge pages are `always`",
         why: "a first access may have to clear 2 MiB at once (some 100 us), and khugepaged replaces pages of running tasks, whose \
               accesses wait meanwhile",
-        judge: huge_pages,
+        judge: |host| costing(huge_pages(host), || host.memory_events(HUGE_PAGES)),
     },
     Check {
         name: "huge-page-defrag",
         severity: Severity::Moderate,
         rule: "transparent huge pages are not `never`, and their defrag is `always`",
         why: "a first access waits until memory was compacted for a huge page, for milliseconds",
-        judge: defrag,
+        judge: |host| costing(defrag(host), || host.memory_events(COMPACTED)),
     },
     Check {
         name: "ksm",
@@ -58,13 +70,14 @@ pub const CHECKS: &[Check] = &[
         rule: "ksm/run is 1",
         why: "equal pages are merged: a write to one is a page fault that copies it; the scanning takes CPU time in bursts",
         judge: |host| {
-            number(
+            let judged = number(
                 host,
                 "/sys/kernel/mm/ksm/run",
                 |run| run != 1,
                 "0",
                 |_| "equal pages are merged".to_owned(),
-            )
+            );
+            costing(judged, || host.memory_events(COPIED))
         },
     },
     Check {
@@ -72,7 +85,7 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Moderate,
         rule: "the machine has more than one memory node, and numa_balancing is not 0",
         why: "pages of running tasks are unmapped at times to see which node uses them: page faults, and pages that move",
-        judge: numa_balancing,
+        judge: |host| costing(numa_balancing(host), || host.memory_events(BALANCED)),
     },
     Check {
         name: "locked-compaction",
@@ -81,13 +94,14 @@ pub const CHECKS: &[Check] = &[
         why: "locked pages are moved when memory is compacted; a task that touches one meanwhile waits (Linux's default is 0 only \
               under PREEMPT_RT)",
         judge: |host| {
-            number(
+            let judged = number(
                 host,
                 "/proc/sys/vm/compact_unevictable_allowed",
                 |allowed| allowed == 0,
                 "0",
                 |_| "locked pages are moved when memory is compacted".to_owned(),
-            )
+            );
+            costing(judged, || host.memory_events(MOVED))
         },
     },
     Check {
@@ -96,13 +110,14 @@ pub const CHECKS: &[Check] = &[
         rule: "compaction_proactiveness is above 0",
         why: "kcompactd moves pages in the background before memory is asked for; a task that touches one meanwhile waits",
         judge: |host| {
-            number(
+            let judged = number(
                 host,
                 "/proc/sys/vm/compaction_proactiveness",
                 |value| value == 0,
                 "0",
                 |value| format!("memory is compacted in the background (proactiveness {value})"),
-            )
+            );
+            costing(judged, || host.memory_events(MOVED))
         },
     },
     Check {
@@ -134,16 +149,61 @@ fn swap(host: &Host) -> Judged {
     if !areas.text.starts_with("Filename") {
         return Err(areas.not_understood());
     }
-    let names: Vec<&str> =
-        areas.text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-    let slow: Vec<&str> = names.iter().copied().filter(|name| !name.starts_with("/dev/zram")).collect();
+    let all: Vec<Area> = areas.text.lines().skip(1).filter_map(Area::parse).collect();
+    let names = |all: &[&Area]| all.iter().map(|area| area.name.as_str()).collect::<Vec<_>>().join(", ");
+    let slow: Vec<&Area> = all.iter().filter(|area| !area.name.starts_with("/dev/zram")).collect();
     if slow.is_empty() {
-        let said = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+        let said = if all.is_empty() { "none".to_owned() } else { names(&all.iter().collect::<Vec<_>>()) };
         return Verdict::fine(vec![areas.says(said)]);
     }
-    let what = format!("memory can be swapped out to {}", slow.join(", "));
-    let remedy = Remedy::command("sudo swapoff --all", "sudo swapon --all");
-    Verdict::found(what, vec![areas.says(slow.join(", "))], remedy)
+    let what = format!("memory can be swapped out to {}", names(&slow));
+    let remedy = Remedy::commands(
+        slow.iter().map(|area| format!("sudo swapoff {}", quoted(&area.name))).collect(),
+        slow.iter().map(|area| area.swapon()).collect(),
+    );
+    Verdict::found(what, vec![areas.says(names(&slow))], remedy)
+}
+
+/// A swap area that is in use.
+struct Area {
+    name: String,
+    /// Negative: the kernel's choice.
+    priority: i32,
+}
+
+impl Area {
+    /// A line of /proc/swaps: name, type, size, used, priority.
+    fn parse(line: &str) -> Option<Area> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let priority = words.get(4).and_then(|word| word.parse().ok()).unwrap_or(-1);
+        Some(Area { name: unescaped(words.first()?), priority })
+    }
+
+    /// What puts it into use again, as it is now.
+    fn swapon(&self) -> String {
+        let priority = if self.priority < 0 { String::new() } else { format!("-p {} ", self.priority) };
+        format!("sudo swapon {priority}{}", quoted(&self.name))
+    }
+}
+
+/// A name in which the kernel writes blanks and backslashes as octal numbers: `\\040`.
+fn unescaped(name: &str) -> String {
+    let mut parts = name.split('\\');
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let code = part.get(..3).and_then(|code| u8::from_str_radix(code, 8).ok());
+        match code {
+            Some(code) => {
+                whole.push(char::from(code));
+                whole.push_str(&part[3..]);
+            }
+            None => {
+                whole.push('\\');
+                whole.push_str(part);
+            }
+        }
+    }
+    whole
 }
 
 fn huge_pages(host: &Host) -> Judged {
@@ -209,5 +269,19 @@ fn with(verdict: Verdict, more: Evidence) -> Verdict {
             Verdict::Found(found)
         }
         Verdict::NotHere(why) => Verdict::NotHere(why),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swap_area_comes_back_as_it_was() {
+        let back = |line: &str| Area::parse(line).map(|area| area.swapon());
+        assert_eq!(back("/dev/sda2 partition 8 0 -2").as_deref(), Some("sudo swapon /dev/sda2"));
+        assert_eq!(back("/my\\040swap file 8 0 5").as_deref(), Some("sudo swapon -p 5 '/my swap'"));
+        assert_eq!(unescaped("/a\\x"), "/a\\x");
+        assert!(Area::parse("").is_none());
     }
 }

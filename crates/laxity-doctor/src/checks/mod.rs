@@ -65,6 +65,17 @@ fn number(
     }
 }
 
+/// A finding with its cost, where there is one and it was measured.
+fn costing(judged: Judged, measured: impl FnOnce() -> Option<String>) -> Judged {
+    judged.map(|verdict| match verdict {
+        Verdict::Found(mut found) => {
+            found.measured = measured();
+            Verdict::Found(found)
+        }
+        other => other,
+    })
+}
+
 /// The evidence of a file of each CPU; files that say the same are one line.
 fn of_each(file: &str, values: &[(u32, String)]) -> Vec<Evidence> {
     let mut groups: Vec<(&String, Vec<u32>)> = Vec::new();

@@ -1,6 +1,6 @@
 //! Frequencies, idle states, heat, and threads that share a core.
 
-use super::{cpus_of, cpus_text};
+use super::{costing, cpus_of, cpus_text};
 use crate::host::Host;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
@@ -19,7 +19,7 @@ pub const CHECKS: &[Check] = &[
         rule: "the governor of a real-time CPU is another than performance",
         why: "a CPU that was idle starts slowly: a job takes longer by the ratio of the frequencies until the governor reacts, \
               often some milliseconds",
-        judge: governor,
+        judge: |host| costing(governor(host), || slowest(host)),
     },
     Check {
         name: "energy-preference",
@@ -41,7 +41,7 @@ pub const CHECKS: &[Check] = &[
         rule: "a real-time CPU may enter an idle state whose latency is above 10 us. States above the limit in \
                /dev/cpu_dma_latency or the CPU's pm_qos_resume_latency_us do not count",
         why: "an interrupt or a release has to wait until the CPU has left the state",
-        judge: idle_states,
+        judge: |host| costing(idle_states(host), || host.wakeups()),
     },
     Check {
         name: "thermal-throttling",
@@ -78,6 +78,18 @@ fn governor(host: &Host) -> Judged {
         "performance",
         |cpus, other| format!("the frequency of {cpus} follows the load ({other})"),
     )
+}
+
+/// The real-time CPU whose frequency is the smallest part of its highest one.
+fn slowest(host: &Host) -> Option<String> {
+    let khz = |cpu: u32, file: &str| {
+        let read = host.text(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/{file}")).ok()?;
+        read.parsed::<u64>().ok()
+    };
+    let part = |cpu| Some((khz(cpu, "scaling_cur_freq")?, khz(cpu, "cpuinfo_max_freq")?, cpu));
+    let share = |&(now, most, _): &(u64, u64, u32)| now.saturating_mul(1000).checked_div(most);
+    let (now, most, cpu) = host.cpus().iter().filter_map(part).min_by_key(share)?;
+    Some(format!("CPU {cpu} is at {} MHz of {} MHz", now / 1000, most / 1000))
 }
 
 fn energy_preference(host: &Host) -> Judged {

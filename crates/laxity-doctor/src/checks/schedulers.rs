@@ -5,6 +5,8 @@ use crate::host::Host;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
 
+const AUTOGROUP: &str = "/proc/sys/kernel/sched_autogroup_enabled";
+const LSM: &str = "/sys/kernel/security/lsm";
 const STATE: &str = "/sys/kernel/sched_ext/state";
 
 pub const CHECKS: &[Check] = &[
@@ -41,15 +43,27 @@ pub const CHECKS: &[Check] = &[
         judge: sched_ext_build,
     },
     Check {
+        name: "bpf-lsm",
+        severity: Severity::Minor,
+        rule: "the kernel has sched_ext, and bpf is not one of its active security modules",
+        why: "laxity's own policies then hear of threads that ask for admission by tracing: of hundreds that ask at the same instant \
+              some may be told yes although the policy has not heard of them",
+        judge: bpf_lsm,
+    },
+    Check {
         name: "autogroup",
         severity: Severity::Minor,
         rule: "sched_autogroup_enabled is 1",
         why: "nice values of background threads count only within their session: a nice value chosen to keep background work away \
               does not do so against another session",
         judge: |host| {
+            // Every Linux has the one, and those that were built with autogroups the other.
+            if host.exists("/proc/sys/kernel/sched_rt_runtime_us") && !host.exists(AUTOGROUP) {
+                return Verdict::not_here("the kernel has no autogroups");
+            }
             number(
                 host,
-                "/proc/sys/kernel/sched_autogroup_enabled",
+                AUTOGROUP,
                 |on| on == 0,
                 "0",
                 |_| "nice values of background threads count only within their session".to_owned(),
@@ -115,6 +129,28 @@ fn defect(host: &Host, affected: impl Fn((u32, u32)) -> bool, what: &str, other:
         true => Verdict::found(what, evidence, Remedy::kernel(other)),
         false => Verdict::fine(evidence),
     }
+}
+
+fn bpf_lsm(host: &Host) -> Judged {
+    if !host.exists("/sys/kernel/sched_ext") {
+        return Verdict::not_here("the kernel has no sched_ext");
+    }
+    let active = host.text(LSM)?;
+    let modules: Vec<&str> = active.value().split(',').collect();
+    let plain = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    if !modules.iter().all(plain) {
+        return Err(active.not_understood());
+    }
+    if modules.contains(&"bpf") {
+        return Verdict::fine(vec![active.evidence()]);
+    }
+    // `capability` is always there, and not named.
+    let wanted: Vec<&str> = modules.into_iter().filter(|name| *name != "capability").chain(["bpf"]).collect();
+    let remedy = match host.config().map(|config| config.has("BPF_LSM")) {
+        Ok(false) => Remedy::kernel("that was built with CONFIG_BPF_LSM"),
+        _ => Remedy::parameter(format!("lsm={}", wanted.join(","))),
+    };
+    Verdict::found("the security module bpf is not active", vec![active.evidence()], remedy)
 }
 
 fn sched_ext_build(host: &Host) -> Judged {

@@ -1,6 +1,8 @@
 //! What a hypervisor or an emulator takes.
 
+use super::costing;
 use crate::host::Host;
+use crate::measured::percent;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Verdict};
 use laxity_trace::EMULATED;
@@ -13,7 +15,7 @@ pub const CHECKS: &[Check] = &[
         name: "hypervisor-steal",
         severity: Severity::Severe,
         rule: "the hypervisor gave away more than 0.1 % of the real-time CPUs' time since the machine was booted, or any while \
-               laxity watched for a second",
+               laxity watched",
         why: "a task does not run although it is scheduled, for as long as the hypervisor runs something else on the CPU: \
               milliseconds at a time",
         judge: steal,
@@ -23,7 +25,7 @@ pub const CHECKS: &[Check] = &[
         severity: Severity::Severe,
         rule: "the processor is emulated (QEMU's TCG)",
         why: "instructions take 10 to 100 times as long, and times mean nothing",
-        judge: emulation,
+        judge: |host| costing(emulation(host), || host.wakeups()),
     },
 ];
 
@@ -33,13 +35,11 @@ fn steal(host: &Host) -> Judged {
         return crate::verdict::unseen("/proc/stat counts no time");
     }
     let watched = (after.stolen.saturating_sub(before.stolen), after.all.saturating_sub(before.all));
-    let share = |(stolen, all): (u64, u64)| match stolen.saturating_mul(1000).checked_div(all) {
-        Some(thousandths) => format!("{}.{} %", thousandths / 10, thousandths % 10),
-        None => "nothing".to_owned(),
-    };
+    let share = |(stolen, all)| percent(stolen, all).unwrap_or_else(|| "nothing".to_owned());
     let measured = format!(
-        "{} of the CPU time while laxity watched, {} since the machine was booted",
+        "{} of the CPU time {}, {} since the machine was booted",
         share(watched),
+        host.in_time(),
         share((after.stolen, after.all))
     );
     let evidence = vec![Evidence::new("/proc/stat", format!("steal: {measured}"))];

@@ -35,6 +35,7 @@ pub const MACHINE: &[(&str, &str)] = &[
     ("/sys/fs/cgroup/work/cgroup.controllers", "\n"),
     // schedulers
     ("/sys/kernel/sched_ext/state", "disabled\n"),
+    ("/sys/kernel/security/lsm", "capability,yama,bpf\n"),
     ("/proc/sys/kernel/sched_autogroup_enabled", "0\n"),
     // permissions
     ("/proc/self/limits", LIMITS),
@@ -71,6 +72,8 @@ pub const MACHINE: &[(&str, &str)] = &[
     ("/proc/7/stat", IRQ_THREAD),
     ("/proc/interrupts", INTERRUPTS),
     ("/proc/stat", STAT),
+    ("/proc/softirqs", SOFTIRQS),
+    ("/proc/vmstat", "pswpin 0\npswpout 0\npgmigrate_success 100\n"),
     // memory
     ("/proc/swaps", "Filename\tType\tSize\tUsed\tPriority\n"),
     ("/proc/sys/vm/swappiness", "60\n"),
@@ -116,6 +119,8 @@ pub const IRQ_THREAD: &str = "7 (irq/24-nvme) S 2 0 0 0 -1 2129984 0 0 0 0 0 0 0
 
 pub const INTERRUPTS: &str = "      CPU0   CPU1   CPU2   CPU3\n 24:    10     20     0     7   IO-APIC   5-edge   nvme\n \
     25:    10     20     0     7   IO-APIC   6-edge   none\nLOC:   1000   1000   1000   1000   Local timer interrupts\n";
+
+pub const SOFTIRQS: &str = "      CPU0   CPU1   CPU2   CPU3\n     RCU:   9    9    4    2\n";
 
 pub const STAT: &str = "cpu  400 0 0 4000 0 0 0 0 0 0\ncpu0 100 0 0 1000 0 0 0 0 0 0\ncpu1 100 0 0 1000 0 0 0 0 0 0\n\
     cpu2 100 0 0 1000 0 0 0 0 0 0\ncpu3 100 0 0 1000 0 0 0 0 0 0\n";
@@ -202,6 +207,8 @@ impl Made {
             sys_nice: Some(false),
             ipc_lock: Some(false),
             policies: Some(None),
+            clock_reading_ns: Some(25),
+            wakeups: Vec::new(),
         };
         for change in &self.changes {
             match change {

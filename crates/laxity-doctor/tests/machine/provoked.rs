@@ -132,6 +132,7 @@ fn scheduler() -> Vec<Provocation> {
                 probes.policies = Some(Some(("the BTF marks nothing".into(), "boot another kernel".into())));
             })],
         ),
+        (&["bpf-lsm"], vec![says("/sys/kernel/security/lsm", "capability,landlock,yama\n")]),
         (&["autogroup"], vec![says("/proc/sys/kernel/sched_autogroup_enabled", "1\n")]),
     ]
 }
@@ -149,6 +150,7 @@ fn kernels() -> Vec<Provocation> {
     vec![
         (&["preemption", "preempt-rt"], not_rt("none (voluntary) full lazy\n")),
         (&["preempt-rt"], not_rt("none voluntary (full) lazy\n")),
+        (&["preempt-rt"], not_rt("full (lazy)\n")),
         (
             &["preemption", "preempt-rt"],
             both(not_rt("(none)"), vec![says("/proc/cmdline", "preempt=none rcu_nocbs=2-3")]),
@@ -161,7 +163,13 @@ fn kernels() -> Vec<Provocation> {
         (&["tracer"], vec![says("/sys/kernel/tracing/current_tracer", "function\n")]),
         (&["kernel-broken"], vec![says("/proc/sys/kernel/tainted", "128\n")]),
         (&["rcu-expedited"], vec![says("/sys/kernel/rcu_expedited", "1\n")]),
-        (&["budget-accounting"], vec![config("CONFIG_IRQ_TIME_ACCOUNTING=y\n", "")]),
+        (
+            &["budget-accounting", "interrupt-affinity"],
+            vec![
+                config("CONFIG_IRQ_TIME_ACCOUNTING=y\n", ""),
+                says("/proc/irq/24/effective_affinity_list", "3\n"),
+            ],
+        ),
     ]
 }
 
@@ -219,6 +227,7 @@ fn isolation() -> Vec<Provocation> {
             &["cpuset-load-balance"],
             both(v1("/"), vec![says("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "0\n")]),
         ),
+        (&["cpuset-affinity", "rt-throttling"], kernel("6.1.5")),
         (&["workqueues"], vec![says("/sys/devices/virtual/workqueue/cpumask", "f\n")]),
         (&["writeback"], vec![says("/sys/devices/virtual/workqueue/writeback/cpumask", "f\n")]),
     ]
@@ -296,8 +305,12 @@ fn virtual_machine() -> Vec<Provocation> {
         ),
         (&["emulation"], vec![cpuinfo("QEMU TCG CPU version 2.5+")]),
         (
-            &["budget-accounting"],
-            vec![cpuinfo("A Processor"), config("CONFIG_PARAVIRT_TIME_ACCOUNTING=y\n", "")],
+            &["budget-accounting", "hypervisor-steal"],
+            vec![
+                cpuinfo("A Processor"),
+                config("CONFIG_PARAVIRT_TIME_ACCOUNTING=y\n", ""),
+                says("/proc/stat", &STAT.replace("cpu3 100 0 0 1000 0 0 0 0", "cpu3 100 0 0 1000 0 0 0 9")),
+            ],
         ),
     ]
 }
