@@ -40,7 +40,7 @@ fn the_list_has_rules_and_wrong_names_are_answered() {
     assert!(listed.starts_with("CHECKS (1)") && listed.contains("\nswap (moderate)\n"), "{listed}");
     for (call, said) in [
         (&["doctor", "fairserver"][..], "did you mean `fair-server`?"),
-        (&["doctor", "--cpus", "8000"], "not all of them are online"),
+        (&["doctor", "--cpus", "8000"], "the platform"),
         (&["doctor", "--cpus", "x"], "is not a CPU number or a range"),
     ] {
         let ended = output(laxity().args(call));
