@@ -66,7 +66,7 @@ fn the_list_has_rules_and_wrong_names_are_answered() {
         (&["doctor", "fairserver"][..], "did you mean `fair-server`?"),
         (&["doctor", "--accept", "fairserver"], "did you mean `fair-server`?"),
         (&["doctor", "--duration", "0s"], "not from 1ms to 1h"),
-        (&["doctor", "--cpus", "8000"], "not all of them are online"),
+        (&["doctor", "--cpus", "8000"], "the platform"),
         (&["doctor", "--cpus", "x"], "is not a CPU number or a range"),
     ] {
         let ended = output(laxity().args(call));

@@ -103,10 +103,9 @@ fn hinted(why: Diagnostic) -> Diagnostic {
     }
 }
 
-/// A cell in words.
+/// A run in words.
 pub fn describe(cell: &Cell) -> String {
-    let plural = if cell.cpus == 1 { "" } else { "s" };
-    format!("{:<10} {} CPU{plural}, {:>3} tasks:", cell.scheduler, cell.cpus, cell.tasks())
+    format!("{:<10} {}, {}:", cell.scheduler, plural(cell.cpus, "CPU"), plural(cell.tasks(), "task"))
 }
 
 fn measure_one(
