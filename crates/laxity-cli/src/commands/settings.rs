@@ -37,7 +37,8 @@ Examples:
   laxity settings set.toml
   laxity settings set.toml --scheduler p-edf --cpus 2
   # priorities and places for all other commands
-  laxity settings set.toml --scheduler p-fp -o placed.toml
+  laxity settings set.toml --scheduler p-fp \\
+      --assume-no-background -o placed.toml
   # with what scheduling costs
   laxity settings set.toml --scheduler p-edf \\
       --overheads cerqueira2014-text/sched-deadline-m8-max")]
