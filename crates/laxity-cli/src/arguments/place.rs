@@ -1,6 +1,8 @@
 //! `laxity place`.
 
-use super::{ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share_or_kernel, value, worded};
+use super::{
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share_or_kernel, value, worded,
+};
 use clap::Args;
 use laxity_model::{Names, Scope};
 use std::path::PathBuf;
