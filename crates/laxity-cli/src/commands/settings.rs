@@ -38,7 +38,8 @@ Examples:
   laxity settings set.toml
   laxity settings set.toml --scheduler p-edf --cpus 2
   # priorities and places for all other commands
-  laxity settings set.toml --scheduler p-fp -o placed.toml
+  laxity settings set.toml --scheduler p-fp \\
+      --assume-no-background -o placed.toml
   # files that set it: a script, systemd units, code for threads, and more
   laxity settings set.toml --deploy deploy
   # with what scheduling costs
