@@ -138,7 +138,8 @@ fn bpf_lsm(host: &Host) -> Judged {
     let active = host.text(LSM)?;
     let modules: Vec<&str> = active.value().split(',').collect();
     let plain = |name: &&str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !modules.iter().all(plain) {
+    // `capability` is in every such list.
+    if !modules.iter().all(plain) || !modules.contains(&"capability") {
         return Err(active.not_understood());
     }
     if modules.contains(&"bpf") {
