@@ -30,6 +30,15 @@ fn fed(call: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("ends")
 }
 
+/// Two tasks that are proven under any scheduler, beside whatever the kernel keeps for other threads.
+const LIGHT: &str = "version = 1
+name = \"light\"
+tasks = [
+    { name = \"slow\", wcet = \"10ms\", period = \"500ms\" },
+    { name = \"slower\", wcet = \"10ms\", period = \"1s\" },
+]
+";
+
 fn files(directory: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(directory).expect("reads").map(|entry| entry.expect("reads").path());
     entries.map(|path| (utf8(&path).to_owned(), fs::read_to_string(&path).expect("a text"))).collect()
@@ -75,8 +84,8 @@ fn a_study_goes_on_in_its_own_directory() {
 
 #[test]
 fn a_slip_in_a_name_is_answered_with_the_name() {
-    let set = tempfile::tempdir().expect("a directory");
-    let set = set.path().join("set.toml");
+    let desk = tempfile::tempdir().expect("a directory");
+    let set = desk.path().join("set.toml");
     prints(&["init", utf8(&set)]);
     let set = utf8(&set);
     let generate =
@@ -111,16 +120,15 @@ fn shipped_files_and_standard_input_are_read_by_all() {
     assert_eq!(checked.status.code(), Some(0), "{}", words(&checked));
     assert!(text(&checked.stdout).starts_with("examples/avionics.toml: task set, valid"));
     assert!(checked.stderr.is_empty(), "-q: {}", words(&checked));
-    // Its first line is a comment.
     let csv = prints(&["generate", "uunifast", "-n", "3", "-u", "1", "--format", "csv"]);
-    assert!(csv.starts_with('#'), "{csv}");
     let read = fed(&["check", "-"], &csv);
     assert!(text(&read.stdout).contains("3 tasks, utilization 1.000"), "{}", words(&read));
+    // CSV has no comments: that is what is said, and not that it is no TOML.
+    let read = fed(&["check", "-"], &format!("# by hand\n{csv}"));
+    assert!(words(&read).contains("standard input: the header has the unknown column"), "{}", words(&read));
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies/lindsay2012-two-cores.toml");
     let study = fs::read_to_string(path).expect("reads");
     let out = elsewhere.path().join("out");
-    let ended = fed(&["study", "-", "--sets", "0", "-o", utf8(&out)], &study);
-    assert!(words(&ended).contains("from 1 to 1000000"), "{}", words(&ended));
     let ended = fed(&["study", "-", "-o", utf8(&out)], &study.replacen("kind =", "knd =", 1));
     assert!(words(&ended).contains("standard input: "), "it is read: {}", words(&ended));
 }
@@ -134,9 +142,9 @@ fn options_mean_the_same_everywhere() {
     }
     assert!(refused(&["doctor", "--cpus", "8000"]).contains("--cpus 8000: the platform"), "too many");
     assert!(refused(&["doctor", "--cpus", "2-1"]).contains("--cpus: CPU list `2-1`"));
-    let set = tempfile::tempdir().expect("a directory");
-    let set = set.path().join("set.toml");
-    prints(&["init", utf8(&set)]);
+    let desk = tempfile::tempdir().expect("a directory");
+    let set = desk.path().join("set.toml");
+    fs::write(&set, LIGHT).expect("writes");
     let told = |option| prints(&["settings", utf8(&set), option, "p-fp", "--cpus", "2"]);
     assert_eq!(told("--schedulers"), told("--scheduler"));
     let said = refused(&["settings", utf8(&set), "--schedulers", "p-fp,p-edf"]);
@@ -145,11 +153,11 @@ fn options_mean_the_same_everywhere() {
 
 #[test]
 fn cpus_and_numbers_of_things_agree_with_their_words() {
-    let set = tempfile::tempdir().expect("a directory");
-    let set = set.path().join("set.toml");
-    prints(&["init", utf8(&set)]);
+    let desk = tempfile::tempdir().expect("a directory");
+    let set = desk.path().join("set.toml");
+    fs::write(&set, LIGHT).expect("writes");
     let told = prints(&["settings", utf8(&set), "--scheduler", "p-fp", "--cpus", "2"]);
-    assert!(told.contains("\nCPU 0: ") && told.contains("\nCPU 1: ") && !told.contains("CPUs 0: "), "{told}");
+    assert!(told.contains("\nCPU ") && !told.contains("CPUs 0: ") && !told.contains("CPUs 1: "), "{told}");
     let told = prints(&["analyze", utf8(&set), "--cpus", "1", "--schedulers", "g-edf"]);
     assert!(told.contains("1 core of platform `1 identical core`"), "{told}");
 }
