@@ -33,8 +33,8 @@ use crate::budget::{BudgetMargin, budgets, reserved_period};
 use crate::sched::Policy;
 use crate::sharing::{Regions, SharedPart};
 use laxity_model::{
-    AccessPattern, CpuList, Diagnostic, Duration, LinuxScheduler, LoadSum, OnMiss, Result, TaskSet, Utilization,
-    WorkingSet,
+    AccessPattern, CpuList, Diagnostic, Duration, LinuxScheduler, LoadSum, OnMiss, Result, TaskSet,
+    Utilization, WorkingSet,
 };
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;

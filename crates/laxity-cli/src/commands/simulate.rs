@@ -123,8 +123,11 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },
-        charges: Charges::of_costs(arguments.costs.as_deref())?
-            .beside_kernel(Kernel::of(&arguments.platform, &platform, false)),
+        charges: Charges::of_costs(arguments.costs.as_deref())?.beside_kernel(Kernel::of(
+            &arguments.platform,
+            &platform,
+            false,
+        )),
         platform,
         placement: arguments.placement.choice(),
         fit: arguments.placement.fit(),
