@@ -1,7 +1,7 @@
 //! `laxity place`.
 
 use super::read_set;
-use crate::analysis::Charges;
+use crate::analysis::{Charges, Kernel};
 use crate::arguments::PlaceArguments;
 use crate::experiment::{Placing, SLOWEST_FIT, Served, named_load};
 use crate::places::{Finder, Wanted};
@@ -149,7 +149,7 @@ fn for_scheduler(
     }
     let choice = scheduler.placement.unwrap_or(arguments.placement.only_choice("place")?);
     let (numerator, denominator) = arguments.limit;
-    let free = Charges::default();
+    let free = Charges::default().beside_kernel(Kernel::of(&arguments.platform, platform, false));
     let placing = Placing {
         platform,
         method: choice.method(),
