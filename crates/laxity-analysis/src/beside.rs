@@ -104,6 +104,23 @@ impl Beside {
         Beside { servers: [Taken::default(); 2], ..self }
     }
 
+    /// The same without throttling, where it never comes: tasks that meet their deadlines use no more of a period than is theirs.
+    ///
+    /// Before the first stop every job is done by its deadline, as it would be without throttling. So what the tasks use in a period
+    /// P is of jobs that were released in it or at most D before it, the sum of C ceil((P + D + J) / T); while that is P - B or less,
+    /// there is no first stop.
+    pub(crate) fn as_used_by(self, tasks: &[SporadicTask]) -> Self {
+        let Taken { runtime, period } = self.throttled;
+        let jobs = |task: &SporadicTask| {
+            let window = u128::from(period) + u128::from(task.deadline) + u128::from(task.jitter);
+            window.div_ceil(u128::from(task.period.max(1))) * u128::from(task.wcet)
+        };
+        match tasks.iter().map(jobs).sum::<u128>() <= u128::from(period.saturating_sub(runtime)) {
+            true => Beside { throttled: Taken::default(), ..self },
+            false => self,
+        }
+    }
+
     /// On one processor: tasks of higher priority than all others, under EDF further tasks.
     pub(crate) fn tasks(&self, class: Class) -> Vec<SporadicTask> {
         let is_fifo = class == Class::Fifo;

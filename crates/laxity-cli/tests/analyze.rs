@@ -366,7 +366,7 @@ fn what_would_make_it_fit() {
     assert_eq!(soft["fewest_processors"]["processors"], 2);
     let told =
         text(&desk.analyze(&["three.toml", "--cpus", "2", "--schedulers", "p-edf", "--sensitivity"]).stdout);
-    assert!(told.contains("no placement") && told.contains("on 3 cores"), "{told}");
+    assert!(told.contains("no placement") && told.contains("on 3 CPUs"), "{told}");
 }
 
 #[test]

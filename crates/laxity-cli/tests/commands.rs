@@ -415,7 +415,7 @@ fn a_name_that_is_not_known_is_guessed() {
         (&["simulate", set, "--scheduler", "G_EDF"], "did you mean `g-edf`?"),
         (&["analyze", set, "--scheduler", "fifo"], "did you mean `p-rm`, `p-dm` or `p-fp`"),
         (&["simulate", set, "--scheduler", "edf"], "did you mean `p-edf`, `c-edf` or `g-edf`"),
-        (&["simulate", set, "--scheduler", "eevdf"], "background"),
+        (&["simulate", set, "--scheduler", "eevdf"], "did you mean `other`"),
         (&["place", set, "--placement", "first-fit"], "did you mean `ff`"),
         (&["place", set, "--placement", "fdd"], "did you mean `ffd`?"),
         (&["place", set, "--platform", "big-litle"], "did you mean `big-little`?"),

@@ -43,7 +43,10 @@ fn says_why_unrecorded(run: &Value) -> bool {
 
 #[test]
 fn a_comparison_leaves_everything_it_promises() {
-    let Some((_directory, out, ended)) = small_comparison(&["--repeat", "2"]) else { return };
+    let Some((_directory, out, ended)) = small_comparison(&["--repeat", "2", "--assume-no-background"])
+    else {
+        return;
+    };
     let manifest = json_file(&out.join("manifest.json"));
     check_against("manifest.schema.json", &manifest);
     let runs = manifest["runs"].as_array().expect("runs");
@@ -111,8 +114,18 @@ fn what_is_not_proven_stands_beside_what_is() {
     let [over, light, out] = ["over.toml", "light.toml", "out"].map(|name| directory.path().join(name));
     fs::write(&over, OVERLOAD).expect("write");
     fs::write(&light, LIGHT).expect("write");
-    let call =
-        ["compare", "--schedulers", "g-rm", "--cpus", "1", "--overload", "least-loaded", "--json", "-q"];
+    let call = [
+        "compare",
+        "--schedulers",
+        "g-rm",
+        "--assume-no-background",
+        "--cpus",
+        "1",
+        "--overload",
+        "least-loaded",
+        "--json",
+        "-q",
+    ];
     let ended = real_run(|| {
         let mut command = laxity();
         command.args(call).args([

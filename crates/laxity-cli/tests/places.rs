@@ -60,8 +60,14 @@ impl Desk {
         json(&text(&ended.stdout))
     }
 
-    /// What an analysis says of each set under each scheduler.
+    /// What an analysis says of each set under each scheduler where no background thread starves: beside the kernel's servers next
+    /// to nothing of SCHED_FIFO is proven.
     fn analysed(&self, call: &[&str]) -> Vec<Value> {
+        self.analysed_as_it_is(&[&["--assume-no-background"], call].concat())
+    }
+
+    /// The same beside all that the kernel takes.
+    fn analysed_as_it_is(&self, call: &[&str]) -> Vec<Value> {
         self.answer(&[&["analyze"], call].concat())["schedulers"].as_array().expect("schedulers").clone()
     }
 }
@@ -175,7 +181,7 @@ fn analyze_simulate_and_place_agree_on_the_places() {
     for at in 0..10 {
         desk.write("set.toml", &random.tasks(6));
         let placement: &[&str] = if at % 2 == 0 { &[] } else { &["--placement", "ffd"] };
-        let analysed = desk.analysed(&[&["set.toml"], &call[..], placement].concat());
+        let analysed = desk.analysed_as_it_is(&[&["set.toml"], &call[..], placement].concat());
         let out = format!("out-{at}");
         let simulate = ["simulate", "set.toml", "--duration", "20ms", "--out", &out];
         let ended = desk.call(&[&simulate[..], &call, placement].concat());
@@ -237,7 +243,17 @@ fn the_robot_runs_where_it_is_proven() {
 #[test]
 fn places_are_written_and_kept_to() {
     let desk = Desk::new();
-    let write = ["analyze", ROBOT, "--scheduler", "p-rm", "--cpus", "2", "--write", "placed.toml"];
+    let write = [
+        "analyze",
+        "--assume-no-background",
+        ROBOT,
+        "--scheduler",
+        "p-rm",
+        "--cpus",
+        "2",
+        "--write",
+        "placed.toml",
+    ];
     let ended = desk.call(&write);
     assert!(ended.status.success() && words(&ended).contains("the places of p-rm"), "{}", words(&ended));
     let told = text(&ended.stdout);
@@ -271,7 +287,7 @@ fn places_are_written_and_kept_to() {
         (&["placed.toml", "--scheduler", "p-rm"], "there are 2"),
         (&["--scheduler", "p-rm", "--json", "--write", "-"], "both want standard output"),
     ] {
-        let call = [&["analyze", ROBOT, "--cpus", "2"], more].concat();
+        let call = [&["analyze", "--assume-no-background", ROBOT, "--cpus", "2"], more].concat();
         let write = if more.contains(&"-") { &[][..] } else { &["--write", "new.toml"] };
         let refused = desk.call(&[&call[..], write].concat());
         assert_eq!(refused.status.code(), Some(2), "{more:?}: {}", words(&refused));
@@ -345,7 +361,18 @@ fn compare_measures_where_it_is_proven() {
     let out = desk.path("out");
     let call =
         ["compare", ROBOT, "--schedulers", "p-rm,p-edf,g-rm", "--placement", "auto,ffd", "--cpus", "0-1"];
-    let rest = ["--duration", "200ms", "--alone", "0s", "--repeat", "1", "--repeat-disturbed", "0", "--out"];
+    let rest = [
+        "--assume-no-background",
+        "--duration",
+        "200ms",
+        "--alone",
+        "0s",
+        "--repeat",
+        "1",
+        "--repeat-disturbed",
+        "0",
+        "--out",
+    ];
     let ended = real_run(|| {
         let mut command = laxity();
         command.args(call).args(rest).arg(utf8(&out));

@@ -217,7 +217,7 @@ fn simso_with_periodic_and_sporadic_tasks() {
         [
             "task `brake`: its 3 activation dates become arrivals at least 20ms apart, until the last of them",
             "1 times were rounded to whole ns, to the safe side (WCETs up, all others down)",
-            "the file's 2 processors are not part of a task set; describe them in a platform",
+            "the file's 2 CPUs are not part of a task set; describe them in a platform",
         ]
     );
 }

@@ -341,7 +341,7 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
     }
     let one = base.replace("processors = 2", "processors = 1").replace("\"g-edf\"", "\"g-edf-mp\"");
     let error = Study::from_text(&one, "test", Path::new("")).expect_err("m - 1 = 0");
-    assert!(error.message.contains("dedicates a processor"), "{error}");
+    assert!(error.message.contains("dedicates one CPU"), "{error}");
     let unused = base.replace("[\"hard\", \"soft\"]", "[\"hard\"]") + "guarantees = [\"soft\"]\n";
     let error = Study::from_text(&unused, "test", Path::new("")).expect_err("no guarantee");
     assert!(error.message.contains("for none of the study's guarantees"), "{error}");
@@ -382,8 +382,8 @@ fn a_curve_that_would_not_be_what_its_file_says_is_refused() {
         ),
         (&both, "\"g-edf\"\nplacement = \"wfd\"", "g-edf is global: nothing is placed"),
         (&both, "\"fpp\"\nfit = \"utilization\"", "fpp is global: nothing is placed"),
-        (&both, "\"c-edf\"\nplacement = \"wfd\"", "c-edf has all processors in one cluster"),
-        (&one_cluster, "\"c-edf\"\nfit = \"density\"", "c-edf has all processors in one cluster"),
+        (&both, "\"c-edf\"\nplacement = \"wfd\"", "c-edf has all CPUs in one cluster"),
+        (&one_cluster, "\"c-edf\"\nfit = \"density\"", "c-edf has all CPUs in one cluster"),
     ] {
         let error = read(head, curve).expect_err(part);
         assert!(error.message.starts_with("curve `GFB`: "), "{error}");

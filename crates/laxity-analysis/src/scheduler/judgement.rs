@@ -315,7 +315,11 @@ impl Inside {
             let no_room = Some(why.reason).filter(|&reason| reason != RejectedWhy::NoTask);
             (why.into(), no_room)
         })?;
-        let (above, beside) = self.beside(asked.beside);
+        let kernel = match asked.guarantee {
+            Guarantee::Hard => asked.beside.as_used_by(&inflated.tasks),
+            Guarantee::Soft => asked.beside,
+        };
+        let (above, beside) = self.beside(kernel);
         let mut tasks = inflated.tasks;
         tasks.splice(..0, self.server_for(tests).into_iter().chain(above));
         let others = tasks.len() - self.tasks.len();

@@ -101,7 +101,7 @@ fn what_no_test_is_for() {
         }
     };
     assert!(judge("p-edf", 1, None).contains("fixed priorities"));
-    assert!(judge("g-rm", 2, None).contains("of one processor"));
+    assert!(judge("g-rm", 2, None).contains("of one CPU"));
     assert!(judge("amp-rm", 1, Some(&release)).contains("scheduling costs nothing"));
 }
 

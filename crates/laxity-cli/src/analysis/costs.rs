@@ -36,10 +36,15 @@ impl FromStr for ChargedFile {
         match name.parse() {
             Ok(scheduler) => Ok(ChargedFile { scheduler: Some(scheduler), path: path.into() }),
             // What is before = belongs to the file's name, if there is such a file.
-            Err(_) if Path::new(text).exists() || name.contains('/') => Ok(all()),
-            Err(unknown) => Err(unknown),
+            Err(unknown) if !Path::new(text).exists() && guesses(&unknown) => Err(unknown),
+            Err(_) => Ok(all()),
         }
     }
+}
+
+/// Whether it says which name is meant.
+fn guesses(unknown: &Diagnostic) -> bool {
+    unknown.hint.as_deref().is_some_and(|hint| hint.starts_with("did you mean"))
 }
 
 /// What is assumed of arrivals where nothing aligns them.

@@ -101,7 +101,7 @@ pub struct ReportArguments {
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
     /// Print JSON instead of tables
-    #[arg(long, conflicts_with_all = ["text", "gantt", "perfetto", "html"])]
+    #[arg(help_heading = "Output", long, conflicts_with_all = ["text", "gantt", "perfetto", "html"])]
     pub json: bool,
     /// Replace the file of --perfetto or --html if it is there already
     #[arg(long)]

@@ -122,7 +122,7 @@ fn generator_command(generator: &Description) -> Command {
 fn example(generator: &str) -> &'static str {
     match generator {
         "emberson" | "uunifast" => "-n 8 -u 1.6 -o generated.toml",
-        "unc" => "-u 3.2 --utilizations uni-medium --deadlines constrained:0.5",
+        "unc" => "-u 3.2 --utilizations uni-medium --deadlines implicit",
         "waters" => "--runnables 300 --demand acet -o engine.toml",
         "mtt" => "--distribution mmu -u 6 --access random",
         "calandrino2007" => "-n 20 --requirement 0.5",

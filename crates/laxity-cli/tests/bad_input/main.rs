@@ -206,7 +206,7 @@ fn wrong_options_of_runs_are_refused() {
         bench.refuses(&["compare", "s.toml", option, value], names);
         bench.refuses(&["run", "s.toml", "--scheduler", "g-rm", option, value], names);
     }
-    bench.refuses(&["run", "s.toml", "--scheduler", "g-fifo"], &["`g-fifo`", "g-edf", "gsn-edf", "`p-`"]);
+    bench.refuses(&["run", "s.toml", "--scheduler", "g-fifo"], &["`g-fifo`", "g-edf", "p-fp", "`p-`"]);
     bench.refuses(&["run", "s.toml", "--scheduler", "edf-bh:xx"], &["`edf-bh:xx`", "`:rm`"]);
     bench.refuses(&["run", "s.toml", "--scheduler", "edf-bh", "--budget", "soft"], &["`soft`", "postpone"]);
     bench.refuses(
@@ -234,7 +234,7 @@ fn wrong_options_of_simulations_are_refused() {
         ("costs.toml", costs),
     ]);
     for (option, value, names) in [
-        ("--scheduler", "g-fifo", &["`g-fifo`", "gsn-edf", "g-edf"][..]),
+        ("--scheduler", "g-fifo", &["`g-fifo`", "p-fp", "g-edf"][..]),
         ("--scheduler", "", &["scheduler ``"]),
         ("--scheduler", "edf-bh:xx", &["`edf-bh:xx`", "`xx`", "`:rm`"]),
         ("--scheduler", "fpp:fp", &["task `a` has no priority", "fpp:fp", "`:rm`"]),

@@ -45,7 +45,7 @@ pub fn is_begun(directory: &Path, marker: &str, holds: &str) -> Result<bool> {
     let entries = match std::fs::read_dir(named) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory && named.exists() => {
             return Err(another(format!("{} is a file, not a directory", directory.shown())));
         }
         Err(error) => return Err(cannot_read(error)),

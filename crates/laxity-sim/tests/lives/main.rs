@@ -239,11 +239,8 @@ fn what_cannot_be_simulated_is_refused() {
     let (demote, enter) = (What::Demote { task: 1 }, What::Enter { task: 1, cpu: Some(0) });
     let confined = |cores: Vec<u32>| Own { cores: Some(cores), ..Own::default() };
     for (own, why) in [
-        (
-            vec![Own::default(), confined(vec![7])],
-            "task `T2` may run on none of the CPUs 0 of platform `cores`",
-        ),
-        (vec![confined(vec![1])], "task `T1` may run on CPUs 1 only"),
+        (vec![Own::default(), confined(vec![7])], "task `T2` may run on none of  `cores`"),
+        (vec![confined(vec![1])], "task `T1` may run on CPU 1 only"),
     ] {
         let tasks = vec![(2, 6, Some(0)), (3, 10, None)];
         let changes = vec![(1, What::Demote { task: 0 })];
