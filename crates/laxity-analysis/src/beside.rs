@@ -62,6 +62,8 @@ pub struct Beside {
     pub throttled: Taken,
     /// By how much later the kernel sees that a budget is used up, in ns.
     pub tick: u64,
+    /// No other thread than the tasks is ever ready: none starves, and none of SCHED_FIFO uses up what throttling leaves.
+    pub alone: bool,
 }
 
 /// Among whom.
@@ -98,13 +100,14 @@ impl Beside {
         self.throttled.is_nothing() && self.servers.iter().all(|server| server.is_nothing())
     }
 
-    /// The same where no thread ever waits for a server.
+    /// The same where no other thread than the tasks is ever ready.
     #[must_use]
-    pub fn without_servers(self) -> Self {
-        Beside { servers: [Taken::default(); 2], ..self }
+    pub fn alone(self) -> Self {
+        Beside { servers: [Taken::default(); 2], alone: true, ..self }
     }
 
-    /// The same without throttling, where it never comes: tasks that meet their deadlines use no more of a period than is theirs.
+    /// The same without throttling, where it never comes: tasks that meet their deadlines use no more of a period than is theirs, and
+    /// no other thread of SCHED_FIFO uses any.
     ///
     /// Before the first stop every job is done by its deadline, as it would be without throttling. So what the tasks use in a period
     /// P is of jobs that were released in it or at most D before it, the sum of C ceil((P + D + J) / T); while that is P - B or less,
@@ -115,7 +118,8 @@ impl Beside {
             let window = u128::from(period) + u128::from(task.deadline) + u128::from(task.jitter);
             window.div_ceil(u128::from(task.period.max(1))) * u128::from(task.wcet)
         };
-        match tasks.iter().map(jobs).sum::<u128>() <= u128::from(period.saturating_sub(runtime)) {
+        let used = tasks.iter().map(jobs).sum::<u128>();
+        match self.alone && used <= u128::from(period.saturating_sub(runtime)) {
             true => Beside { throttled: Taken::default(), ..self },
             false => self,
         }
@@ -149,6 +153,7 @@ mod tests {
         servers: [Taken { runtime: 50, period: 1_000 }, Taken { runtime: 0, period: 0 }],
         throttled: Taken { runtime: 0, period: 0 },
         tick: 4,
+        alone: false,
     };
 
     #[test]

@@ -51,7 +51,7 @@ fn there(memory: *mut u8, bytes: usize) -> *mut u8 {
 
 /// Says that there is no memory, and ends the process.
 #[cold]
-fn end(bytes: usize) -> ! {
+pub fn end(bytes: usize) -> ! {
     let mut digits = [0; 20];
     let parts: [&[u8]; 4] = [
         b"error: out of memory: the system refuses another ",

@@ -74,9 +74,16 @@ fn to_standard_error(shown: &str) {
     let _ = writeln!(std::io::stderr(), "{}", in_locale(shown));
 }
 
+/// About what a context of zstd takes.
+const ZSTD_CONTEXT_BYTES: usize = 1 << 20;
+
 /// From now on the words of a panic are shown as all others: they may quote a name.
 pub fn show_panics() {
     std::panic::set_hook(Box::new(|panic| {
+        // The bindings of zstd panic where the C library has no memory for a context.
+        if panic.payload_as_str().is_some_and(|words| words.starts_with("zstd returned null pointer")) {
+            crate::memory::end(ZSTD_CONTEXT_BYTES);
+        }
         let thread = std::thread::current();
         say(format_args!("thread '{}' {panic}", thread.name().unwrap_or("<unnamed>")));
         let trace = std::backtrace::Backtrace::capture();

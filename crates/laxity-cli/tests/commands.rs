@@ -500,7 +500,7 @@ fn a_locale_without_utf8_gets_ascii() {
     let calls: [&[&str]; 6] = [
         &["list"],
         &["place", set, "--cpus", "1"],
-        &["analyze", set, "--cpus", "1"],
+        &["analyze", set, "--cpus", "1", "--assume-no-background"],
         &["simulate", set, "--cpus", "1", "--gantt", "--to", "20ms"],
         &["simulate", set, "--cpus", "1", "--out", out, "-v"],
         &["report", out],

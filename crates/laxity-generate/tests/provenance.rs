@@ -133,7 +133,7 @@ fn bad_parameters_are_explained() {
     assert!(message("emberson", &sized("wss", "16")).contains("parameter `wss`"));
     assert!(message("emberson", &sized("read-write", "4")).contains("not a read:write ratio"));
     assert!(message("emberson", &sized("access", "backwards")).contains("access `backwards` is not known"));
-    assert!(message("emberson", &sized("phases", "odd")).contains("phases `odd` "));
+    assert!(message("emberson", &sized("phases", "odd")).contains("`odd`"));
     assert!(message("unc", &sized("last", "drop")).contains("either"));
 }
 

@@ -405,7 +405,7 @@ mod tests {
         use MissCause::{KernelThread, Throttled, Unknown};
         let of = causes(&[(Throttled, 278), (KernelThread, 9), (Unknown, 2)], 289);
         assert_eq!(
-            lines(&[of.clone()]),
+            lines(std::slice::from_ref(&of)),
             ["g-edf  289 missed: 278 throttled (`current-loop`; a margin of 45us would have sufficed), \
               9 by kernel threads, 2 unknown"]
         );

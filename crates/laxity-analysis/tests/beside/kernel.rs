@@ -21,6 +21,8 @@ pub struct Kernel {
     pub throttling: Option<Taken>,
     /// Use of a budget beyond its end that may be seen late.
     pub tick: u64,
+    /// No thread but the tasks is ever ready.
+    pub alone: bool,
     pub wake_up: WakeUp,
 }
 
@@ -47,7 +49,7 @@ impl Choice {
     pub fn all(kernel: &Kernel) -> Vec<Self> {
         let differs = |choice: &Choice| {
             (kernel.tick > 0 || !choice.tick)
-                && (kernel.throttling.is_some() || !choice.hog)
+                && (kernel.throttling.is_some() && !kernel.alone || !choice.hog)
                 && (kernel.server.0 > 0 || !choice.fires && !choice.ready)
         };
         (0..16).map(Choice::of).filter(differs).collect()

@@ -17,6 +17,7 @@ fn beside(kernel: &Kernel) -> Beside {
         servers: [taken(kernel.server), TakenOf::default()],
         throttled: taken(throttled),
         tick: kernel.tick,
+        alone: kernel.alone,
     }
 }
 
@@ -54,11 +55,17 @@ fn kernels() -> Vec<Kernel> {
     let mut all = Vec::new();
     for tick in [0, 1] {
         for server in [(1, 3), (1, 5), (2, 6)] {
-            let kernel = Kernel { server, throttling: None, tick, wake_up: WakeUp::Original };
+            let kernel = Kernel { server, throttling: None, tick, alone: false, wake_up: WakeUp::Original };
             all.extend([kernel, Kernel { wake_up: WakeUp::Revised, ..kernel }]);
         }
-        let none = Kernel { server: (0, 0), throttling: None, tick, wake_up: WakeUp::Revised };
-        all.extend([(4, 5), (5, 8)].map(|throttling| Kernel { throttling: Some(throttling), ..none }));
+        let none = Kernel { server: (0, 0), throttling: None, tick, alone: false, wake_up: WakeUp::Revised };
+        for alone in [false, true] {
+            all.extend([(4, 5), (5, 8)].map(|throttling| Kernel {
+                throttling: Some(throttling),
+                alone,
+                ..none
+            }));
+        }
     }
     all
 }
@@ -115,7 +122,7 @@ fn no_set_that_is_proven_on_two_cpus_is_seen_to_miss() {
         let server = [(1, 20), (2, 30), (3, 20)][random.index(3)];
         let throttling = [None, None, Some((18, 20))][random.index(3)];
         let wake_up = [WakeUp::Original, WakeUp::Revised][random.index(2)];
-        let kernel = Kernel { server, throttling, tick: random.below(2), wake_up };
+        let kernel = Kernel { server, throttling, tick: random.below(2), alone: false, wake_up };
         let with = proven(&tasks, 2, beside(&kernel));
         let without = proven(&tasks, 2, Beside::default());
         if without.is_none() {

@@ -24,7 +24,7 @@ impl Random {
     }
 
     pub fn index(&mut self, limit: usize) -> usize {
-        self.below(limit as u64) as usize
+        usize::try_from(self.below(limit as u64)).expect("below a usize")
     }
 }
 
@@ -58,7 +58,11 @@ pub fn seen_responses(kernel: &Kernel, cpus: usize, tasks: &[Task], draw: Draw) 
         let choices: Vec<Choice> = ready
             .iter()
             .zip(&hog)
-            .map(|(&ready, &hog)| Choice { ready, hog, ..Choice::of(random.below(16) as u32) })
+            .map(|(&ready, &hog)| Choice {
+                ready,
+                hog,
+                ..Choice::of(u32::try_from(random.below(16)).expect("below 16"))
+            })
             .collect();
         for (cpu, &choice) in machine.iter_mut().zip(&choices) {
             cpu.begin(kernel, choice);

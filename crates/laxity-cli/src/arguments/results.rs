@@ -104,10 +104,10 @@ pub struct ReportArguments {
     #[arg(help_heading = "Output", long, conflicts_with_all = ["text", "gantt", "perfetto", "html"])]
     pub json: bool,
     /// Replace the file of --perfetto or --html if it is there already
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     pub force: bool,
     /// Show the schedule of this run only
-    #[arg(long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
+    #[arg(help_heading = "Output", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(0..=u64::from(u32::MAX)))]
     pub run: Option<u32>,
     /// What to look at
     #[command(flatten)]

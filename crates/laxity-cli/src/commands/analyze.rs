@@ -99,7 +99,8 @@ pub struct AnalyzeArguments {
     /// Its columns are WSS, MEM, L1, L2, L3; in KiB and us.
     #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
-    /// Assume that no background thread is ever ready on these CPUs: the kernel's servers then take nothing
+    /// Assume that no other thread is ever ready on these CPUs: the kernel's servers then take nothing, and throttling comes
+    /// only where the tasks alone use up what it leaves
     #[arg(help_heading = "Machine", long)]
     pub assume_no_background: bool,
     /// The quantum of pfair; also how often a tick comes, where --overheads say what it costs

@@ -152,7 +152,7 @@ fn for_scheduler(
     let free = Charges::default().beside_kernel(Kernel::of(&arguments.platform, platform, false));
     let placing = Placing {
         platform,
-        method: choice.method(),
+        method: choice.method_by(arguments.placement.fit()),
         fit: named_load(arguments.placement.fit()),
         overload: arguments.placement.overload,
         ilp_time_limit: arguments.placement.ilp_time_limit,
@@ -191,7 +191,7 @@ fn by_load_or_servers(
     let (choice, fit) = (arguments.placement.only_choice("place")?, named_load(arguments.placement.fit()));
     let method = match choice.named() {
         None if below.any() || arguments.scheduler.is_some() => SLOWEST_FIT,
-        _ => choice.method(),
+        _ => choice.method_by(arguments.placement.fit()),
     };
     let served = Served::of((method, fit, &below), set, platform, &bins)?;
     let request = Request::new(set, bins)?

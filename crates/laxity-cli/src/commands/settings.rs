@@ -64,7 +64,8 @@ pub struct SettingsArguments {
     /// What a preemption or a migration costs by working set, a CSV file
     #[arg(help_heading = "Machine", long, value_name = "FILE")]
     pub cache_delays: Option<PathBuf>,
-    /// Assume that no background thread is ever ready on these CPUs: the kernel's servers then take nothing
+    /// Assume that no other thread is ever ready on these CPUs: the kernel's servers then take nothing, and throttling comes
+    /// only where the tasks alone use up what it leaves
     #[arg(help_heading = "Machine", long)]
     pub assume_no_background: bool,
     /// Steps that a test may take, the same on every machine

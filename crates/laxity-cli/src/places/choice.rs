@@ -1,7 +1,7 @@
 //! How tasks are to be placed, as it is said on the command line.
 
 use laxity_model::{Diagnostic, Result};
-use laxity_place::{Listed, Method};
+use laxity_place::{Fit, Fitting, Listed, Method};
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,6 +30,14 @@ impl Choice {
         match self {
             Choice::Auto => Method::Ilp,
             Choice::Method(method) => method,
+        }
+    }
+
+    /// Where this decides. The integer program, which `auto` is elsewhere, has no sum for demand bound functions.
+    pub fn method_by(self, fit: Fitting) -> Method {
+        match (self, fit) {
+            (Choice::Auto, Fitting::Load(Some(Fit::DemandBound))) => "wfd".parse().expect("a heuristic"),
+            _ => self.method(),
         }
     }
 

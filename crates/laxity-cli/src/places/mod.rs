@@ -121,7 +121,7 @@ impl<'a> Finder<'a> {
         interrupt: &'static AtomicBool,
     ) -> Self {
         Finder {
-            placing: Placing { method: choice.method(), ..placing },
+            placing: Placing { method: choice.method_by(fit), ..placing },
             choice,
             fit,
             limit: None,
@@ -193,7 +193,7 @@ impl Finder<'_> {
     /// The same beside all that the kernel takes, and where no background thread starves.
     fn beside_each(&self) -> Vec<Self> {
         let beside = self.asked.beside;
-        let mut besides = vec![beside, beside.without_servers()];
+        let mut besides = vec![beside, beside.alone()];
         besides.dedup();
         let finder = |beside| Finder { asked: Asked { beside, ..self.asked }, ..self.clone() };
         besides.into_iter().map(finder).collect()

@@ -93,8 +93,8 @@ fn rt_throttling(host: &Host) -> Judged {
     // Not -1, which would end the admission control of SCHED_DEADLINE.
     let remedy = Remedy::write(RUNTIME, &period.to_string(), &runtime.to_string());
     let what = format!("SCHED_FIFO tasks are stopped after {runtime} us of each {period} us");
-    let rest = u64::try_from(period.saturating_sub(runtime)).unwrap_or(0);
-    let measured = share_lost(rest, u64::try_from(period).unwrap_or(0), host.cpus(), "SCHED_FIFO tasks");
+    let rest = period.saturating_sub(runtime);
+    let measured = share_lost(rest, period, host.cpus(), "SCHED_FIFO tasks");
     Verdict::measured(what, evidence, measured, remedy)
 }
 

@@ -183,7 +183,7 @@ impl<'a> Replay<'a> {
                 let aborts = runner.leaves_at.is_some_and(|at| at <= now && runner.left[0] > 0);
                 let has_run = self.finishes[turn.0] != u64::MAX;
                 let may = runner.release <= now && (has_run || !runner.blocked(now));
-                if !(aborts && runner.release <= now) && !(may && runner.rest() == 0) {
+                if !(aborts && runner.release <= now || may && runner.rest() == 0) {
                     break;
                 }
                 if !aborts {

@@ -136,7 +136,7 @@ mod tests {
             job: Some(number),
             argument,
         };
-        let events = vec![
+        let events = [
             event(10, EventKind::DeadlineMiss, 0, None),
             event(12, EventKind::Complete, 0, Some(10)),
             event(30, EventKind::DeadlineMiss, 1, None),

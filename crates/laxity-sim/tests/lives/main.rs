@@ -239,7 +239,10 @@ fn what_cannot_be_simulated_is_refused() {
     let (demote, enter) = (What::Demote { task: 1 }, What::Enter { task: 1, cpu: Some(0) });
     let confined = |cores: Vec<u32>| Own { cores: Some(cores), ..Own::default() };
     for (own, why) in [
-        (vec![Own::default(), confined(vec![7])], "task `T2` may run on none of  `cores`"),
+        (
+            vec![Own::default(), confined(vec![7])],
+            "task `T2` may run on none of the CPUs 0 of platform `cores`",
+        ),
         (vec![confined(vec![1])], "task `T1` may run on CPU 1 only"),
     ] {
         let tasks = vec![(2, 6, Some(0)), (3, 10, None)];
@@ -255,7 +258,7 @@ fn what_cannot_be_simulated_is_refused() {
         ..two_tasks()
     };
     let text = elsewhere.refused("amp-rm".parse().expect("known"));
-    assert!(text.contains("change 2, at 2us: task `T2` may run on CPUs 0 only, not on CPU 1"), "{text}");
+    assert!(text.contains("change 2, at 2us: task `T2` may run on CPU 0 only, not on CPU 1"), "{text}");
     for (changes, scheduler, why) in [
         (vec![(1, demote)], "p-fpp:rm", "change 1, at 1us: only under amp-rm"),
         (vec![(2, demote), (1, demote)], "amp-rm", "after a later one"),

@@ -235,7 +235,7 @@ fn answer(platform: &Platform) -> Answer {
             .collect(),
         overheads: laxity_study::PROFILES
             .iter()
-            .map(|profile| Named { name: profile.name.into(), description: profile.description().into() })
+            .map(|profile| Named { name: profile.name.into(), description: profile.description() })
             .collect(),
         metrics: laxity_study::METRICS
             .iter()

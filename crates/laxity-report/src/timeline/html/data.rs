@@ -85,7 +85,7 @@ impl Data {
 }
 
 /// The jobs of a task: they are ordered by task.
-fn jobs_of<'w>(window: &'w Window, task: u32) -> &'w [JobSpan] {
+fn jobs_of(window: &Window, task: u32) -> &[JobSpan] {
     let from = window.jobs.partition_point(|job| job.task < task);
     let to = window.jobs.partition_point(|job| job.task <= task);
     &window.jobs[from..to]
