@@ -56,7 +56,7 @@ pub struct Taken {
 /// What the kernel takes of every processor. [`Beside::default`]: nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Beside {
-    /// The budgets of the servers: of ordinary threads, and of sched_ext.
+    /// The budgets of the servers: of background threads, and of sched_ext.
     pub servers: [Taken; 2],
     /// For how long SCHED_FIFO is stopped at the end of a period in which it has used the rest.
     pub throttled: Taken,

@@ -1,4 +1,4 @@
-//! The forms of a plan: files for whoever starts the threads, and an index of them.
+//! The forms of a plan: files for every way to start the threads, and an index of them.
 
 mod index;
 mod kernel;

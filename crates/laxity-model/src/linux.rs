@@ -1,5 +1,5 @@
 //! The schedulers of Linux under which a task set can run: those that go by a priority rule ([`Scheduler`]), and those
-//! that everybody has and of which little or nothing is proven.
+//! that every system has and of which little or nothing is proven.
 //!
 //! | name | class | what is known |
 //! |---|---|---|

@@ -58,7 +58,7 @@ impl<'a> OverrunCount<'a> {
 
 impl Drop for OverrunCount<'_> {
     fn drop(&mut self) {
-        // A signal that comes after this is another thread's to handle, or nobody's.
+        // A signal that comes after this is for another thread to handle, or for none.
         let _ = mask(libc::SIG_BLOCK);
         COUNTS_AT.with(|place| place.set(null()));
     }

@@ -1,7 +1,7 @@
 //! What the kernel leaves to real-time tasks: its limits on bandwidth, its servers for other threads, and its throttling of SCHED_FIFO.
 //! The one place where they are read.
 //!
-//! 1. Since Linux 6.12 every CPU has a fair server for ordinary threads, since 7.0 one for sched_ext, which is there while a scheduler of
+//! 1. Since Linux 6.12 every CPU has a fair server for background threads, since 7.0 one for sched_ext, which is there while a scheduler of
 //!    sched_ext is attached. Each runs its threads before SCHED_FIFO when they starve, and admission to SCHED_DEADLINE counts it.
 //! 2. Before 6.12, and in groups of real-time tasks (CONFIG_RT_GROUP_SCHED), SCHED_FIFO is stopped once it has used its share.
 //! 3. What cannot be read is what Linux has by default, and [`Unread`] says so.
