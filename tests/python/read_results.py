@@ -32,7 +32,7 @@ def check(condition, message):
 
 def types_by_name():
     """Column name -> (Arrow type, nullable)."""
-    types = dict.fromkeys(WORDS, ("string", False))
+    types = dict.fromkeys(WORDS, ("string", False)) | {"cause": ("string", True)}
     types |= dict.fromkeys(INT32, ("int32", False)) | dict.fromkeys(INT32_OR_NULL, ("int32", True))
     types |= dict.fromkeys(INT64, ("int64", False)) | dict.fromkeys(INT64_OR_NULL, ("int64", True))
     return types
