@@ -330,7 +330,7 @@ fn programs(place: &Place) -> Vec<(&'static str, Command)> {
     );
     let python = format!(
         "import sys, threading\nimport laxity_apply\n\ndef thread(name):\n    try:\n        laxity_apply.apply(name)\n        \
-         print('done', flush=True)\n    except (OSError, KeyError) as error:\n        print('failed:', error, flush=True)\n    \
+         print('done\\n', end='', flush=True)\n    except (OSError, KeyError) as error:\n        print('failed:', error, flush=True)\n    \
          threading.Event().wait()\n\nfor name in [{list}]:\n    threading.Thread(target=thread, args=(name,)).start()\n"
     );
     let mut programs = Vec::new();
@@ -385,9 +385,8 @@ fn threads_are_as_planned(place: &Place) {
         let file = fs::File::create(&out).expect("a file");
         let child = Ends(command.stdin(Stdio::null()).stdout(file).spawn().expect("a program"));
         let said = || fs::read_to_string(&out).expect("readable");
-        // Threads of Python write a line and its end apart.
-        wait_until(language, || said().matches("done").count() == place.plan.threads.len());
-        assert!(said().split("done").all(|rest| rest.trim().is_empty()), "{language}: {}", said());
+        wait_until(language, || said().lines().count() == place.plan.threads.len());
+        assert_eq!(said(), "done\n".repeat(place.plan.threads.len()), "{language}");
         let pid = child.0.id().to_string();
         let read = place.deployed(&["--json", "--process", &pid]);
         assert!(read.status.success(), "{language}: {}", text(&read));
