@@ -66,7 +66,7 @@ pub struct Beside {
     pub alone: bool,
 }
 
-/// Among whom.
+/// The scheduling class of the threads from which the kernel takes time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// SCHED_FIFO.

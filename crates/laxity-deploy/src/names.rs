@@ -1,6 +1,6 @@
 //! Names of tasks and sets where other programs read them: in file names, comments, and strings of languages.
 //!
-//! A name is anybody's text. In each place it is either reduced to harmless characters or quoted by the rules of what reads it.
+//! A name is text that a user chooses. In each place it is either reduced to harmless characters or quoted by the rules of what reads it.
 
 use laxity_model::shown;
 use std::collections::BTreeSet;

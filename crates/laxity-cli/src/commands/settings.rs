@@ -205,6 +205,6 @@ fn deploy(
         interrupt_threads: here.is_some() && deploy::has_interrupt_threads(Path::new("/")),
     };
     deploy::write_tree(&output, &found.deployed(set, &host))?;
-    output::note(format_args!("wrote {}: its README.md says which file is for whom", directory.shown()));
+    output::note(format_args!("wrote {}: its README.md says what each file is for", directory.shown()));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! README.md: what to set, which file is for whom, and how to undo each.
+//! README.md: what to set, what each file is for, and how to undo each.
 
 use super::{kernel, oci, program, ros2, script, systemd};
 use crate::names::{harmless, markdown};
