@@ -13,8 +13,8 @@ use std::process::ExitCode;
 #[command(after_long_help = "\
 Compares what both have: the same task sets under the same schedulers, run by run of the same jobs. Misses, tardiness and \
 laxity differ where Student's t says so at 1 % for all comparisons together, and where the difference matters (misses: 0.1 % of \
-the jobs, normalized laxity: 0.05). Repetitions are what noise is known by: make both with --repeat 3 or more, on a quiet \
-machine.
+the jobs, normalized laxity: 0.05). A configuration's noise is what its own repetitions vary by: make both with --repeat 3 or \
+more, on a quiet machine.
 
 Exit codes: 0 nothing is worse in the second; 1 something is; 2 there is nothing to compare.
 

@@ -187,14 +187,15 @@ impl<'p, 'c> Pairs<'p, 'c> {
 
     /// How the second of each compares with the first, where all of `comparisons` together are to be right: less is better.
     pub(super) fn verdicts(&self, comparisons: usize) -> Vec<Ordering> {
-        let Some(noise) = self.noise() else { return vec![] };
         let observed = self.pairs.iter().zip(&self.blocks).map(|(pair, blocks)| {
+            let sets: Vec<u32> = blocks.iter().map(|block| block.0).collect();
+            let observed = [0, 1].map(|side: usize| self.observed(pair[side], blocks));
+            let noise = Layout::of_repetitions(&observed, &sets, self.criterion.prior);
             let least = noise.least_difference_of([blocks.len(); 2], comparisons);
-            let mean = |side: usize| mean(self.observed(pair[side], blocks).into_iter());
             let [before, after] = [0, 1].map(|side| (self.criterion.value)(&[pair[side]]));
             let exact = pair.iter().all(|candidate| candidate.is_exact());
             let floor = if exact { self.criterion.floor_exact } else { self.criterion.floor };
-            let told_apart = exact || (mean(1) - mean(0)).abs() >= least;
+            let told_apart = exact || (noise.mean(1) - noise.mean(0)).abs() >= least;
             match (after - before).abs() > floor && told_apart {
                 true => after.total_cmp(&before),
                 false => Ordering::Equal,
@@ -206,20 +207,6 @@ impl<'p, 'c> Pairs<'p, 'c> {
     fn observed(&self, candidate: &Candidate<'_>, blocks: &BTreeSet<(u32, u32)>) -> Vec<f64> {
         let of_run = |block| (self.criterion.observed)(candidate.runs[block], self.criterion.floor);
         blocks.iter().map(of_run).collect()
-    }
-
-    /// What pairs of runs of the same jobs differ by, within each configuration and set; nothing if there are none.
-    fn noise(&self) -> Option<Layout> {
-        let side = |side: usize| -> Vec<f64> {
-            let pairs = self.pairs.iter().zip(&self.blocks);
-            pairs.flat_map(|(pair, blocks)| self.observed(pair[side], blocks)).collect()
-        };
-        let mut strata: Vec<(usize, u32)> = Vec::new();
-        for (configuration, blocks) in self.blocks.iter().enumerate() {
-            strata.extend(blocks.iter().map(|(set, _)| (configuration, *set)));
-        }
-        (!strata.is_empty())
-            .then(|| Layout::of(&[vec![side(0)], vec![side(1)]], &strata, self.criterion.prior))
     }
 }
 

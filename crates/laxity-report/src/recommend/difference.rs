@@ -1,8 +1,8 @@
 //! Two results directories, configuration by configuration: what differs by more than noise.
 //!
-//! The criteria and the noise are those of the recommendation. Between two directories there is no turn-taking: a block is
-//! a pair of runs of the same jobs, one of each directory, and noise is what the differences of such pairs vary by, taken
-//! together over all configurations. All comparisons together call two equal directories different with the probability
+//! The criteria are those of the recommendation. Between two directories there is no turn-taking: noise is what the repetitions of a
+//! configuration vary by within each directory, for each configuration by itself, as one can miss 40 jobs in every run where another
+//! misses 5 or 900. All comparisons together call two equal directories different with the probability
 //! [`LEVEL`](crate::noise::LEVEL), as far as two directories differ by no more than their repetitions do.
 
 use super::candidate::Candidate;
