@@ -26,7 +26,7 @@ fn results(arguments: &[&str]) -> Option<Results> {
 }
 
 #[test]
-fn they_are_measured_and_neither_proven_nor_simulated() {
+fn they_are_measured_and_proven_and_simulated_where_that_is_possible() {
     let names = "p-rr,g-rr,other,other:nice=5,p-edf:grub,g-edf:grub,p-edf";
     let arguments =
         ["compare", "--schedulers", names, "--duration", "200ms", "--repeat", "1", "--alone", "0s"];
@@ -57,7 +57,7 @@ fn they_are_measured_and_neither_proven_nor_simulated() {
         .collect();
     assert_eq!(simulated, ["p-edf"]);
     for record in &results.analysis {
-        let proven = record.scheduler == "p-edf";
+        let proven = record.scheduler.contains("edf");
         for proof in [&record.hard, &record.soft] {
             assert_eq!(proof.verdict == ProofVerdict::Schedulable, proven, "{record:?}");
             let said = proof.reason.as_ref().is_some_and(|why| why.starts_with("nothing is proven of"));
@@ -154,13 +154,28 @@ fn json(arguments: &[&str], set: &Path) -> (i32, Value) {
 #[test]
 fn analyses_say_that_nothing_is_proven() {
     let (_directory, set) = small_set();
-    let names = "g-rr,c-rr,p-rr,other,other:slice=wcet,p-edf:grub,g-edf:grub,scx:scx_simple";
+    let names = "g-rr,c-rr,p-rr,other,other:slice=wcet,scx:scx_simple";
     let (code, answer) = json(&["analyze", "--cpus", "2", "--schedulers", names], &set);
     assert_eq!(code, 1);
     let text = answer.to_string();
     assert!(!text.contains("\"schedulable\""), "{text}");
     assert_eq!(text.matches("\"not-applicable\"").count() / 2, names.split(',').count(), "{text}");
     assert!(text.contains("nothing is proven of the turns of SCHED_RR"), "{text}");
+}
+
+#[test]
+fn reclaiming_is_proven_where_edf_meets_deadlines() {
+    let (_directory, set) = small_set();
+    let (code, answer) =
+        json(&["analyze", "--cpus", "2", "--schedulers", "p-edf:grub,g-edf:grub,p-edf"], &set);
+    assert_eq!(code, 0, "{answer}");
+    let all = answer["schedulers"].as_array().expect("three");
+    for one in all {
+        assert_eq!(one["hard"]["verdict"], "schedulable", "{one}");
+    }
+    let assumed =
+        |at: usize| all[at]["assumptions"].to_string().contains("no job needs more than its budget");
+    assert_eq!([0, 1, 2].map(assumed), [true, true, false], "{answer}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! | name | class | what is known |
 //! |---|---|---|
 //! | `g-edf`, `p-rm` ... | SCHED_DEADLINE, SCHED_FIFO | a rule: proven, simulated, verified |
-//! | `p-edf:grub` ... | SCHED_DEADLINE with SCHED_FLAG_RECLAIM | verified by what the kernel's accounts say |
+//! | `p-edf:grub` ... | SCHED_DEADLINE with SCHED_FLAG_RECLAIM | proven where EDF misses nothing; verified by what the kernel's accounts say |
 //! | `p-rr` ... | SCHED_RR at one priority | verified: some ready task runs on each CPU |
 //! | `other` | SCHED_OTHER (EEVDF) | nothing |
 //! | `scx:PROGRAM` | SCHED_EXT, under a program's scheduler | nothing |
@@ -172,10 +172,7 @@ impl LinuxScheduler {
     /// Why no test of schedulability is about it, in words that go on with "nothing is proven of"; nothing where there are tests.
     pub fn nothing_proven(&self) -> Option<&'static str> {
         match self {
-            LinuxScheduler::Ruled(_) => None,
-            LinuxScheduler::Reclaiming(_) => Some(
-                "nothing is proven of SCHED_DEADLINE with reclaiming: no test of laxity's is about GRUB as Linux has it",
-            ),
+            LinuxScheduler::Ruled(_) | LinuxScheduler::Reclaiming(_) => None,
             LinuxScheduler::RoundRobin(_) => {
                 Some("nothing is proven of SCHED_RR: no test of laxity's is about turns")
             }
@@ -460,7 +457,8 @@ mod tests {
     fn what_has_no_rule_has_no_model_and_no_proof() {
         let foreign = named("scx:scx_simple");
         for one in LinuxScheduler::without_rule().chain([foreign]) {
-            assert!(one.nothing_proven().is_some() && one.model().is_err(), "{one}");
+            assert_eq!(one.nothing_proven().is_none(), one.rule().is_some(), "{one}");
+            assert!(one.model().is_err(), "{one}");
             let refused = one.to_string().parse::<PolicyScheduler>().expect_err("it has no model");
             assert!(refused.message.contains(one.model().expect_err("none")), "{refused}");
             assert!(one.to_string().parse::<Scheduler>().is_err(), "{one}");

@@ -178,7 +178,7 @@ impl Analysed {
             return &[];
         }
         let running = self.running(processors);
-        tests_for(self.priorities(running), guarantee, running, server)
+        tests_for(self.priorities(running), self.proven_as(guarantee), running, server)
     }
 
     /// Whether what the kernel takes is counted in cells of so many processors that run tasks. It is not
@@ -195,7 +195,7 @@ impl Analysed {
             Analysed::Linux(scheduler) if scheduler.rule != PriorityRule::EarliestDeadlineFirst => {
                 Some(Class::Fifo)
             }
-            Analysed::Linux(_) if processors == 1 => Some(Class::Deadline),
+            Analysed::Linux(_) | Analysed::Reclaiming(_) if processors == 1 => Some(Class::Deadline),
             _ => None,
         }
     }
@@ -304,10 +304,16 @@ impl Inside {
             return Err((Verdict::needs(needed, None), None));
         }
         let tests: &[&'static dyn Test] = match &asked.test {
-            None => tests_for(priorities, asked.guarantee, self.processors, self.server),
+            None => {
+                let guarantee = self.scheduler.proven_as(asked.guarantee);
+                tests_for(priorities, guarantee, self.processors, self.server)
+            }
             Some(test) if test.info().priorities == priorities => std::slice::from_ref(test),
             Some(_) => return Err((Verdict::needs(OTHER_PRIORITIES, None), None)),
         };
+        if let Some((needed, at)) = self.scheduler.unlike_edf(&self.tasks, tests) {
+            return Err((Verdict::needs(needed, at.map(|at| self.numbers[at])), None));
+        }
         if let Some(at) = self.scheduler.not_aligned(&self.tasks, overheads) {
             return Err((Verdict::needs(ALIGNED, Some(self.numbers[at])), None));
         }
@@ -321,6 +327,7 @@ impl Inside {
         };
         let (above, beside) = self.beside(kernel);
         let mut tasks = inflated.tasks;
+        self.scheduler.sleep_between_jobs(&mut tasks[inflated.interrupts..]);
         tasks.splice(..0, self.server_for(tests).into_iter().chain(above));
         let others = tasks.len() - self.tasks.len();
         // Interrupts, a server and what the kernel takes are above all, each at a level of its own.

@@ -32,6 +32,7 @@ mod bounds;
 mod judgement;
 mod name;
 mod quanta;
+mod reclaiming;
 mod tests;
 
 pub use judgement::{Asked, Judgement, Placed};

@@ -15,6 +15,9 @@ use std::str::FromStr;
 pub enum Analysed {
     /// One of Linux: `g-edf`, `p-rm` ...
     Linux(Scheduler),
+    /// SCHED_DEADLINE whose tasks use what others leave: `p-edf:grub` ... It is EDF while every job is done before the next of its task
+    /// comes (`reclaiming`).
+    Reclaiming(Scope),
     /// A policy of laxity's own, such as `edf-bh`, `c-fpp:dm` or `g-edf-mp`.
     Policy(PolicyScheduler),
     /// `pfair`: an optimal scheduler with quanta, such as PD2, on all processors.
@@ -28,8 +31,6 @@ pub enum Analysed {
 /// A scheduler of Linux of which nothing is proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unproven {
-    /// SCHED_DEADLINE with reclaiming: `p-edf:grub` ...
-    Reclaiming(Scope),
     /// SCHED_RR: `p-rr` ...
     RoundRobin(Scope),
     /// SCHED_OTHER: `other` ...
@@ -42,7 +43,6 @@ impl Unproven {
     /// Nothing for any program's.
     fn linux(self) -> Option<LinuxScheduler> {
         match self {
-            Unproven::Reclaiming(scope) => Some(LinuxScheduler::Reclaiming(scope)),
             Unproven::RoundRobin(scope) => Some(LinuxScheduler::RoundRobin(scope)),
             Unproven::Fair(fair) => Some(LinuxScheduler::Fair(fair)),
             Unproven::Foreign => None,
@@ -52,9 +52,6 @@ impl Unproven {
     /// What a test would need.
     fn needs(self) -> &'static str {
         match self {
-            Unproven::Reclaiming(_) => {
-                "a budget is used up by its own task only: nothing is proven of reclaiming (GRUB)"
-            }
             Unproven::RoundRobin(_) => "jobs go by priorities: nothing is proven of the turns of SCHED_RR",
             Unproven::Fair(_) => "jobs go by priorities: nothing is proven of SCHED_OTHER, which shares CPUs",
             Unproven::Foreign => "jobs go by priorities: nothing is proven of what a program loads",
@@ -77,6 +74,7 @@ impl Analysed {
         match self {
             Analysed::Linux(scheduler) => scheduler.scope,
             Analysed::Policy(scheduler) => scheduler.scope,
+            Analysed::Reclaiming(scope) => scope,
             Analysed::Pfair(_) | Analysed::FairLateness => Scope::Global,
             Analysed::Unproven(other) => other.linux().map_or(Scope::Global, |linux| linux.scope()),
         }
@@ -118,6 +116,15 @@ impl Analysed {
         }
     }
 
+    /// Whether tasks have reservations of SCHED_DEADLINE.
+    pub fn has_reservations(self) -> bool {
+        match self {
+            Analysed::Linux(scheduler) => scheduler.rule == PriorityRule::EarliestDeadlineFirst,
+            Analysed::Reclaiming(_) => true,
+            _ => false,
+        }
+    }
+
     /// Whether every task needs a priority of its own (`:fp`).
     pub fn goes_by_given_priorities(self) -> bool {
         self.rule() == Some(PriorityRule::Given)
@@ -128,6 +135,7 @@ impl Analysed {
         match self {
             Analysed::Linux(scheduler) => scheduler.description(),
             Analysed::Policy(scheduler) => scheduler.description(),
+            Analysed::Reclaiming(scope) => LinuxScheduler::Reclaiming(scope).description(),
             Analysed::Pfair(_) => {
                 "proportionate fairness quantum by quantum, as PD2; :aligned, :staggered, :dedicated: only analysed"
                     .into()
@@ -151,6 +159,7 @@ impl Analysed {
         match self {
             Analysed::Linux(scheduler) => Some(scheduler.rule),
             Analysed::Policy(scheduler) => Some(scheduler.rule),
+            Analysed::Reclaiming(_) => Some(PriorityRule::EarliestDeadlineFirst),
             Analysed::Pfair(_) | Analysed::FairLateness | Analysed::Unproven(_) => None,
         }
     }
@@ -166,7 +175,7 @@ impl From<LinuxScheduler> for Analysed {
     fn from(scheduler: LinuxScheduler) -> Self {
         Analysed::Unproven(match scheduler {
             LinuxScheduler::Ruled(scheduler) => return Analysed::Linux(scheduler),
-            LinuxScheduler::Reclaiming(scope) => Unproven::Reclaiming(scope),
+            LinuxScheduler::Reclaiming(scope) => return Analysed::Reclaiming(scope),
             LinuxScheduler::RoundRobin(scope) => Unproven::RoundRobin(scope),
             LinuxScheduler::Fair(fair) => Unproven::Fair(fair),
             LinuxScheduler::Foreign(_) => Unproven::Foreign,
@@ -185,6 +194,7 @@ impl fmt::Display for Analysed {
         match self {
             Analysed::Linux(scheduler) => scheduler.fmt(f),
             Analysed::Policy(scheduler) => scheduler.fmt(f),
+            Analysed::Reclaiming(scope) => LinuxScheduler::Reclaiming(*scope).fmt(f),
             Analysed::Pfair(quanta) => quanta.fmt(f),
             Analysed::FairLateness => f.pad(FAIR_LATENESS),
             Analysed::Unproven(other) => match other.linux() {

@@ -56,10 +56,20 @@ impl Kernel {
 
     /// What a proof assumes of it under a scheduler of Linux, in cells of at most so many processors that run tasks.
     pub fn assumptions(&self, scheduler: Analysed, processors: u32) -> Vec<String> {
-        let Analysed::Linux(linux) = scheduler else { return Vec::new() };
-        let is_fifo = linux.rule != PriorityRule::EarliestDeadlineFirst;
-        let (servers, whose) = (self.limits.servers_words(), self.whose);
         let mut all = Vec::new();
+        let is_fifo = match scheduler {
+            Analysed::Linux(linux) => linux.rule != PriorityRule::EarliestDeadlineFirst,
+            Analysed::Reclaiming(_) => {
+                all.push(
+                    "no job needs more than its budget, and no budget is more of a CPU than the kernel grants real-time tasks \
+                     (`run` and `compare` refuse it): reclaiming then takes nothing from others"
+                        .into(),
+                );
+                false
+            }
+            _ => return Vec::new(),
+        };
+        let (servers, whose) = (self.limits.servers_words(), self.whose);
         if servers.is_empty() {
             all.push(format!("the kernel has no server for background threads on these CPUs ({whose})"));
         } else if self.no_background {
@@ -106,8 +116,7 @@ fn words_of(taken: Taken) -> String {
 
 /// Without what it would be proven: all that was counted.
 pub fn words(beside: &Beside, scheduler: Analysed) -> String {
-    let is_fifo =
-        !matches!(scheduler, Analysed::Linux(linux) if linux.rule == PriorityRule::EarliestDeadlineFirst);
+    let is_fifo = !scheduler.has_reservations();
     let [fair, ext] = beside.servers;
     let counted = [
         ("the fair server", fair),
@@ -137,6 +146,8 @@ mod tests {
         assert!(assumed(linux, "g-fp", 2).contains("all CPUs of the cell stand still"));
         assert!(assumed(linux, "p-edf", 1).contains("with a deadline a period later"));
         assert!(assumed(linux, "g-edf", 2).contains("not counted where SCHED_DEADLINE has several"));
+        assert!(assumed(linux, "p-edf:grub", 1).contains("than the kernel grants real-time tasks"));
+        assert!(assumed(linux, "p-edf:grub", 1).contains("with a deadline a period later"));
         assert_eq!(assumed(linux, "edf-bh", 2), "");
         let alone = Kernel::linux(true);
         assert!(alone.beside().is_nothing());

@@ -47,6 +47,7 @@ pub fn is_exact(placed: &PlacedSet, asked: Asked) -> bool {
         matches!(placed.scheduler, Analysed::Pfair(quanta) if quanta.aligned && !quanta.staggered);
     placed.charge.as_ref().is_none_or(|charge| charge.is_free() && with_quanta)
         && !placed.scheduler.shares_levels(&placed.as_placed(&placed.tasks))
+        && !placed.scheduler.asks_for_more()
         && judging(placed, asked, |tests| tests.last().is_some_and(|&test| conclusive(test)))
 }
 
