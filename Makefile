@@ -40,6 +40,7 @@ vm-test: ## cgroup v2, one core, no cpusets, and what is deployed, in virtual ma
 	@scripts/cargo build --release --locked $(BUILD_FLAGS)
 	@tests/vm/cgroup2
 	@tests/vm/deploy
+	@tests/vm/systemd
 
 vm-matrix: ## Every fault under the policies, on every kernel and number of CPUs, in virtual machines; about half an hour
 	@scripts/setup test

@@ -5,7 +5,9 @@
 //!    `laxity exec`, and what `chrt` does not know is set by `laxity_apply.py`.
 //! 2. SCHED_DEADLINE with `CPUAffinity=` fails (EPERM): the mask has to cover the root domain. A cell is a slice with `AllowedCPUs=`, and
 //!    the cell's service makes it a partition, that is a root domain. That needs cgroup v2, which systemd has had as its default since 243.
-//! 3. The target binds to all services: one that ends takes the others with it, as in the script.
+//! 3. The target binds to all services: one that ends takes the others with it, as in the script. Where one does not start, the target's
+//!    start fails, and a second target, which conflicts with all of it, ends what was started.
+//! 4. What starts a program becomes it only after the kernel has agreed: a service is started when its program runs, not when `chrt` does.
 
 use super::DeployFile;
 use super::script::deadline_options;
@@ -18,10 +20,18 @@ pub(super) const FOLDER: &str = "systemd";
 /// Where the program of a unit is to be written.
 pub(super) const PROGRAM: &str = "/path/to/";
 
+/// Where another program starts a unit's: waits until that has become it, and fails if it has ended instead.
+const STARTED: &str = "\
+    # Started is what runs the program: a refusal of the kernel fails the start.\n\
+    ExecStartPost=/bin/sh -c 'while grep -Eaqs \"^/usr/bin/(chrt|laxity)|laxity_apply[.]py\" /proc/$MAINPID/cmdline; do \
+    sleep 0.05; done; grep -aqs . /proc/$MAINPID/cmdline'\n";
+
 /// Names of the units of a plan.
 pub(super) struct Units {
     pub(super) target: String,
     pub(super) services: Vec<String>,
+    /// The target that ends everything after a start that failed.
+    failed: String,
     policy: String,
     /// The slice of each cell and the service that makes it a partition, where it has one.
     cells: Vec<Option<(String, String)>>,
@@ -40,6 +50,7 @@ impl Units {
         Units {
             target: format!("laxity-{set}.target"),
             services: (1..).zip(names).map(service).collect(),
+            failed: format!("laxity-{set}-failed.target"),
             policy: format!("laxity-{set}-policy.service"),
             cells: plan.cells.iter().enumerate().map(cell).collect(),
         }
@@ -56,7 +67,8 @@ fn is_partition(plan: &DeployPlan, cell: &CellPlan) -> bool {
 pub(super) fn files(plan: &DeployPlan) -> Vec<DeployFile> {
     let units = Units::of(plan);
     let file = |name: &str, text: String| DeployFile::inside(FOLDER, name, text);
-    let mut files = vec![file(&units.target, target(plan, &units))];
+    let mut files =
+        vec![file(&units.target, target(plan, &units)), file(&units.failed, failed_target(plan, &units))];
     for (number, (thread, name)) in (1..).zip(plan.threads.iter().zip(&units.services)) {
         files.push(file(name, service(plan, thread, number, &units)));
     }
@@ -75,14 +87,31 @@ pub(super) fn files(plan: &DeployPlan) -> Vec<DeployFile> {
 fn target(plan: &DeployPlan, units: &Units) -> String {
     let mut text = format!(
         "# Starts and stops all. One that ends takes the others with it; Wants= instead of BindsTo= lets them go on.\n\
-         [Unit]\nDescription=Task set {} under {}\n",
+         [Unit]\nDescription=Task set {} under {}\nOnFailure={}\n",
         unit_text(&plan.task_set),
-        unit_text(&plan.scheduler)
+        unit_text(&plan.scheduler),
+        units.failed
     );
     for service in &units.services {
         let _ = writeln!(text, "BindsTo={service}\nAfter={service}");
     }
     text + "\n[Install]\nWantedBy=multi-user.target\n"
+}
+
+/// Services are a part of the target, which ends them where it ends; one that has never been reached ends nothing.
+fn failed_target(plan: &DeployPlan, units: &Units) -> String {
+    let mut text = format!(
+        "# Reached after a start that failed: ends what had been started.\n\
+         [Unit]\nDescription=Task set {} under {} did not start\n",
+        unit_text(&plan.task_set),
+        unit_text(&plan.scheduler)
+    );
+    let cells = units.cells.iter().flatten().map(|(_, cell)| cell);
+    let policy = plan.attached.iter().map(|_| &units.policy);
+    for unit in units.services.iter().chain(cells).chain(policy) {
+        let _ = writeln!(text, "Conflicts={unit}");
+    }
+    text
 }
 
 fn service(plan: &DeployPlan, thread: &ThreadPlan, number: usize, units: &Units) -> String {
@@ -95,10 +124,19 @@ fn service(plan: &DeployPlan, thread: &ThreadPlan, number: usize, units: &Units)
         units.target
     );
     let cell = units.cells[thread.cell].as_ref();
-    if let Some((slice, partition)) = cell {
-        // Without its root domain SCHED_DEADLINE is refused; others are pinned all the same.
-        let needs = if thread.scheduling.is_deadline() { "Requires" } else { "Wants" };
-        let _ = writeln!(text, "{needs}={partition}\nAfter={slice} {partition}");
+    if let Some((slice, _)) = cell {
+        let _ = writeln!(text, "After={slice}");
+    }
+    // Without its root domain SCHED_DEADLINE is refused, and what is left to the root is one only when the others are made; threads
+    // of other policies are pinned all the same.
+    let (needs, other_cells) =
+        if thread.scheduling.is_deadline() { ("Requires", true) } else { ("Wants", false) };
+    for (at, (_, partition)) in
+        units.cells.iter().enumerate().filter_map(|(at, cell)| Some((at, cell.as_ref()?)))
+    {
+        if at == thread.cell || other_cells {
+            let _ = writeln!(text, "{needs}={partition}\nAfter={partition}");
+        }
     }
     if plan.attached.is_some() {
         let _ = writeln!(text, "Requires={0}\nAfter={0}", units.policy);
@@ -124,7 +162,7 @@ fn service(plan: &DeployPlan, thread: &ThreadPlan, number: usize, units: &Units)
 fn scheduling(thread: &ThreadPlan, number: usize, program: &str) -> String {
     let by_table = format!(
         "# systemd and chrt do not know all of this: laxity_apply.py beside these units does. Write its path, too.\n\
-         ExecStart=/usr/bin/python3 {PROGRAM}laxity_apply.py run {number} {program}\n"
+         ExecStart=/usr/bin/python3 {PROGRAM}laxity_apply.py run {number} {program}\n{STARTED}"
     );
     if thread.flags.iter().any(|&flag| flag != Flag::ResetOnFork) {
         return by_table;
@@ -143,12 +181,12 @@ fn scheduling(thread: &ThreadPlan, number: usize, program: &str) -> String {
         Scheduling::RoundRobin { priority } => by_priority("rr", priority),
         Scheduling::Deadline(of) => format!(
             "# systemd has no SCHED_DEADLINE: chrt sets it and becomes the program.\n\
-             ExecStart=/usr/bin/chrt {} 0 {program}\n",
+             ExecStart=/usr/bin/chrt {} 0 {program}\n{STARTED}",
             deadline_options(of)
         ),
         Scheduling::Ext(of) => format!(
             "# laxity exec asks the attached policy for what the program asks of SCHED_DEADLINE.\n\
-             ExecStart=/usr/bin/laxity exec -- /usr/bin/chrt {} 0 {program}\n",
+             ExecStart=/usr/bin/laxity exec -- /usr/bin/chrt {} 0 {program}\n{STARTED}",
             deadline_options(of)
         ),
     }
@@ -157,7 +195,7 @@ fn scheduling(thread: &ThreadPlan, number: usize, program: &str) -> String {
 fn slice_unit(plan: &DeployPlan, at: usize) -> String {
     let cell = &plan.cells[at];
     let mut text = format!(
-        "[Unit]\nDescription=CPUs {} of task set {} under {}\n\n[Slice]\nAllowedCPUs={}\n",
+        "[Unit]\nDescription=CPUs {} of task set {} under {}\nStopWhenUnneeded=true\n\n[Slice]\nAllowedCPUs={}\n",
         cell.cpus,
         unit_text(&plan.task_set),
         unit_text(&plan.scheduler),
