@@ -7,7 +7,7 @@
 //! 3. D > T, which the kernel does not take as it is, or T shorter than its shortest period: d = P = p with the least Q that serves it.
 //!    p = T and multiples of it have the bandwidth C/T; others can have a demand that goes better with other tasks'.
 
-use super::{KernelRules, Reservation};
+use super::{Granted, KernelRules, Reservation};
 use crate::SporadicTask;
 
 /// Multiples of T that are looked at.
@@ -15,7 +15,7 @@ const JOBS_MAX: u64 = 16;
 /// Parts of T and of D that are looked at.
 const PARTS_MAX: u64 = 6;
 /// Shorter times are tried one by one.
-const SHORT: u64 = 32;
+pub(super) const SHORT: u64 = 32;
 /// Pieces beyond the fewest.
 const PIECES_MORE: u64 = 4;
 /// Pieces of a job.
@@ -35,18 +35,33 @@ pub fn candidates(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
         found.extend(periods(task, rules).into_iter().filter_map(|period| implicit(task, period, rules)));
     }
     found.retain(|one| one.is_accepted(rules) && one.serves(task));
+    least_first(found, |one| *one, |one| Granted::of(one, task.wcet, task.period))
+}
+
+/// In the order of bandwidth, without those than which another is better in bandwidth, deadline and period at once. `granted` says how
+/// EDF sees each.
+pub(super) fn least_first<T>(
+    mut found: Vec<T>,
+    reservation: impl Fn(&T) -> Reservation,
+    granted: impl Fn(&Reservation) -> Granted,
+) -> Vec<T> {
     // Stable: of equal bandwidths, the more natural first.
-    found.sort_by(Reservation::cmp_bandwidth);
-    let mut kept: Vec<Reservation> = Vec::new();
+    found.sort_by(|one, other| reservation(one).cmp_bandwidth(&reservation(other)));
+    let is_fluid = |one: &Reservation| matches!(granted(one), Granted::Fluid(_));
+    let mut kept: Vec<T> = Vec::new();
     for one in found {
-        if !kept.iter().any(|better| is_no_worse(better, &one)) {
+        let is_better = |kept: &T| {
+            let (better, one) = (reservation(kept), reservation(&one));
+            is_no_worse(&better, &one) && (is_fluid(&one) || !is_fluid(&better))
+        };
+        if !kept.iter().any(is_better) {
             kept.push(one);
         }
     }
     kept
 }
 
-/// Whether the demand of one never exceeds that of the other.
+/// Whether the demand of one never exceeds that of the other, if EDF sees both alike.
 fn is_no_worse(one: &Reservation, other: &Reservation) -> bool {
     one.runtime <= other.runtime && one.deadline >= other.deadline && one.period >= other.period
 }

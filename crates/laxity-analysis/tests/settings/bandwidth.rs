@@ -5,8 +5,10 @@
 
 use crate::game;
 use crate::random::{Random, small_set};
-use laxity_analysis::settings::{KernelRules, Partition, Reservation, candidates, choose, partition};
-use laxity_analysis::{Qpa, SporadicTask, Test as _, Work};
+use laxity_analysis::settings::{
+    Granted, KernelRules, Partition, Reservation, are_granted, candidates, choose, partition,
+};
+use laxity_analysis::{SporadicTask, Work};
 use std::collections::HashMap;
 
 /// All periods are at most this long.
@@ -19,16 +21,22 @@ fn bandwidth(one: &Reservation) -> u64 {
     one.runtime * HYPERPERIOD / one.period
 }
 
-/// By its definition.
-fn granted(all: &[Reservation]) -> bool {
+/// By its definition, demand in units of 1/840: a task's budgets are those of a sporadic one if they are over by the next arrival, else
+/// there is at most L Q/d of them within L.
+fn granted(all: &[Reservation], tasks: &[SporadicTask]) -> bool {
     let demand = |time: u64| -> u64 {
-        let of = |one: &Reservation| {
-            time.checked_sub(one.deadline).map_or(0, |left| (left / one.period + 1) * one.runtime)
+        let of = |(one, task): (&Reservation, &SporadicTask)| {
+            let overlap = task.wcet.div_ceil(one.runtime) * one.period > task.period;
+            if overlap {
+                return time * one.runtime * HYPERPERIOD / one.deadline;
+            }
+            let budgets = time.checked_sub(one.deadline).map_or(0, |left| left / one.period + 1);
+            budgets * one.runtime * HYPERPERIOD
         };
-        all.iter().map(of).sum()
+        all.iter().zip(tasks).map(of).sum()
     };
     all.iter().map(bandwidth).sum::<u64>() <= HYPERPERIOD
-        && (1..=HYPERPERIOD + PERIOD_MAX).all(|time| demand(time) <= time)
+        && (1..=HYPERPERIOD + PERIOD_MAX).all(|time| demand(time) <= time * HYPERPERIOD)
 }
 
 /// Tasks by their parameters, with all reservations that serve them.
@@ -63,13 +71,18 @@ fn all_that_serve(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
 }
 
 /// The least bandwidth below `limit` of one core, by trying all.
-fn least(lists: &[Vec<Reservation>], chosen: &mut Vec<Reservation>, limit: u64) -> Option<u64> {
+fn least(
+    lists: &[(SporadicTask, Vec<Reservation>)],
+    chosen: &mut Vec<Reservation>,
+    limit: u64,
+) -> Option<u64> {
     let sum: u64 = chosen.iter().map(bandwidth).sum();
-    let rest: u64 = lists[chosen.len()..].iter().map(|list| list.first().map_or(limit, bandwidth)).sum();
-    if sum + rest >= limit || !granted(chosen) {
+    let rest: u64 = lists[chosen.len()..].iter().map(|(_, list)| list.first().map_or(limit, bandwidth)).sum();
+    let tasks: Vec<_> = lists.iter().map(|it| it.0).collect();
+    if sum + rest >= limit || !granted(chosen, &tasks[..chosen.len()]) {
         return None;
     }
-    let Some(list) = lists.get(chosen.len()) else { return Some(sum) };
+    let Some((_, list)) = lists.get(chosen.len()) else { return Some(sum) };
     let (mut best, mut limit) = (None, limit);
     for one in list {
         chosen.push(*one);
@@ -82,7 +95,7 @@ fn least(lists: &[Vec<Reservation>], chosen: &mut Vec<Reservation>, limit: u64) 
 }
 
 /// The same of all partitions onto so many cores.
-fn exhaustive(lists: &[Vec<Reservation>], cores: usize) -> Option<u64> {
+fn exhaustive(lists: &[(SporadicTask, Vec<Reservation>)], cores: usize) -> Option<u64> {
     let partitions = cores.pow(u32::try_from(lists.len()).expect("few"));
     let of = |number: usize| {
         let core = |core: usize| -> Option<u64> {
@@ -100,9 +113,11 @@ fn chosen(tasks: &[SporadicTask], cores: usize, rules: KernelRules) -> Option<u6
     let lists: Vec<_> = tasks.iter().map(|task| candidates(task, rules)).collect();
     let on_core = |of: &[usize]| {
         let lists: Vec<_> = of.iter().map(|&task| lists[task].clone()).collect();
-        choose(&lists, 100_000, |of| {
-            let tasks: Vec<_> = of.iter().map(Reservation::as_task).collect();
-            Qpa.judge(&tasks, 1, &mut Work::default()).is_schedulable()
+        choose(&lists, 100_000, |chosen| {
+            let granted =
+                |(one, &at): (&Reservation, &usize)| Granted::of(one, tasks[at].wcet, tasks[at].period);
+            let all: Vec<_> = chosen.iter().zip(of).map(granted).collect();
+            are_granted(&all, 1, &mut Work::default())
         })
     };
     let cost = |of: &[Reservation]| u128::from(of.iter().map(bandwidth).sum::<u64>());
@@ -115,7 +130,8 @@ fn chosen(tasks: &[SporadicTask], cores: usize, rules: KernelRules) -> Option<u6
             let core = |core| {
                 let of: Vec<_> = order.iter().copied().filter(|&task| places[task] == core).collect();
                 let found = on_core(&of).expect("found before");
-                assert!(granted(&found), "{found:?}");
+                let here: Vec<_> = of.iter().map(|&task| tasks[task]).collect();
+                assert!(granted(&found, &here), "{found:?}");
                 found.iter().map(bandwidth).sum::<u64>()
             };
             Some((0..cores).map(core).sum())
@@ -142,7 +158,7 @@ fn at_most_1_percent_above_the_least_of_all() {
         let rules = rules(&mut random);
         let cores = if random.below(2) == 0 { 1 } else { 2 };
         let tasks = small_set(&mut random, cores as u64);
-        let lists: Vec<_> = tasks.iter().map(|task| games.of(task, rules)).collect();
+        let lists: Vec<_> = tasks.iter().map(|task| (*task, games.of(task, rules))).collect();
         let (best, own) = (exhaustive(&lists, cores), chosen(&tasks, cores, rules));
         found += u64::from(best.is_some());
         match (best, own) {

@@ -6,3 +6,4 @@ mod priorities;
 mod random;
 mod server;
 mod simulated;
+mod soft;

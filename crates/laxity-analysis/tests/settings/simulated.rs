@@ -1,9 +1,11 @@
 //! Hard parameters miss no deadline: 10^6 simulated jobs under Linux's rules, with reservations and with priorities.
 
-use crate::random::{Random, larger_set};
+use crate::random::{Random, larger_set, tight_set};
 use crate::server::Server;
-use laxity_analysis::settings::{KernelRules, audsley, candidates, choose};
-use laxity_analysis::{FixedPriorityRta, Qpa, SporadicTask, Test as _, Work};
+use laxity_analysis::settings::{
+    CERTAIN, DemandLaw, Granted, KernelRules, Reservation, SoftTask, are_granted, audsley, candidates, choose,
+};
+use laxity_analysis::{FixedPriorityRta, SporadicTask, Test as _, Work};
 use std::collections::VecDeque;
 
 const JOBS: u64 = 1_000_000;
@@ -15,11 +17,13 @@ struct Stream {
     next: u64,
     /// Arrival, and what is left.
     jobs: VecDeque<(u64, u64)>,
+    /// What jobs ask for, each as often as another; nothing: up to the WCET, as `arrive` says.
+    demands: Vec<u64>,
 }
 
 impl Stream {
     fn new(task: SporadicTask) -> Self {
-        Stream { task, next: 0, jobs: VecDeque::new() }
+        Stream { task, next: 0, jobs: VecDeque::new(), demands: Vec::new() }
     }
 
     /// Whether a job arrives where none was pending; counts arrivals. Most come as early and ask for as much as they can.
@@ -28,7 +32,11 @@ impl Stream {
             return false;
         }
         let delay = if random.below(4) == 0 { random.below(self.task.period) } else { 0 };
-        let demand = if random.below(4) == 0 { 1 + random.below(self.task.wcet) } else { self.task.wcet };
+        let demand = match self.demands.len() as u64 {
+            0 if random.below(4) == 0 => 1 + random.below(self.task.wcet),
+            0 => self.task.wcet,
+            count => self.demands[usize::try_from(random.below(count)).expect("few")],
+        };
         self.next = now + self.task.period + delay;
         self.jobs.push_back((now, demand));
         *jobs += 1;
@@ -54,12 +62,12 @@ fn reservations_miss_nothing() {
     while jobs < JOBS {
         seed += 1;
         let mut random = Random::new(seed);
-        let tasks = larger_set(&mut random);
+        let tasks = if seed % 2 == 0 { larger_set(&mut random) } else { tight_set(&mut random) };
         let rules = KernelRules { runtime_min: 2, period_min: 12, period_max: 80 };
         let lists: Vec<_> = tasks.iter().map(|task| candidates(task, rules)).collect();
         let granted = choose(&lists, 1_000, |of| {
-            let tasks: Vec<_> = of.iter().map(laxity_analysis::settings::Reservation::as_task).collect();
-            Qpa.judge(&tasks, 1, &mut Work::default()).is_schedulable()
+            let of = of.iter().zip(&tasks).map(|(one, task)| Granted::of(one, task.wcet, task.period));
+            are_granted(&of.collect::<Vec<_>>(), 1, &mut Work::default())
         });
         let Some(granted) = granted else { continue };
         bundled += granted.iter().zip(&tasks).filter(|(one, task)| one.period != task.period).count();
@@ -119,4 +127,111 @@ fn priorities_miss_nothing() {
             }
         }
     }
+}
+
+/// Demands of which most are much less than the WCET.
+fn soft_demands(random: &mut Random, wcet: u64) -> Vec<u64> {
+    let short = 1 + wcet / 4;
+    (0..16).map(|at| if at < 12 { 1 + random.below(short) } else { 1 + random.below(wcet) }).collect()
+}
+
+/// A server, its jobs, and what is known of its misses.
+struct Served {
+    server: Server,
+    stream: Stream,
+    /// Nothing: it must not miss.
+    bound: Option<u64>,
+    released: u64,
+    missed: u64,
+}
+
+/// Reservations for a set in which every other task is soft, with the bound on its misses.
+fn granted(tasks: &[SporadicTask], random: &mut Random) -> Option<Vec<Served>> {
+    let rules = KernelRules { runtime_min: 2, period_min: 8, period_max: 120 };
+    let target = CERTAIN / [10, 20, 50, 100][usize::try_from(random.below(4)).expect("few")];
+    let soft: Vec<Option<(SoftTask, Vec<u64>)>> = tasks
+        .iter()
+        .enumerate()
+        .map(|(at, &task)| {
+            let demands = soft_demands(random, task.wcet);
+            let mut counts = std::collections::BTreeMap::new();
+            demands.iter().for_each(|&demand| *counts.entry(demand).or_insert(0) += 1);
+            (at % 2 == 0).then(|| (SoftTask { task, law: DemandLaw::of_counts(&counts) }, demands))
+        })
+        .collect();
+    let lists: Vec<Vec<Reservation>> = tasks
+        .iter()
+        .zip(&soft)
+        .map(|(task, soft)| match soft {
+            Some((soft, _)) => soft.candidates(target, rules).iter().map(|one| one.reservation).collect(),
+            None => candidates(task, rules),
+        })
+        .collect();
+    let most = |at: usize| soft[at].as_ref().map_or(tasks[at].wcet, |(soft, _)| soft.law.most());
+    let chosen = choose(&lists, 1_000, |of| {
+        let granted = |(at, one): (usize, &Reservation)| Granted::of(one, most(at), tasks[at].period);
+        let all: Vec<_> = of.iter().enumerate().map(granted).collect();
+        are_granted(&all, 1, &mut Work::default())
+    })?;
+    let served = |(at, (reservation, soft)): (usize, (Reservation, Option<(SoftTask, Vec<u64>)>))| {
+        let mut stream = Stream::new(tasks[at]);
+        let bound = soft.as_ref().map(|(soft, _)| soft.miss_bound(&reservation)).filter(|&bound| bound > 0);
+        stream.demands = soft.map(|soft| soft.1).unwrap_or_default();
+        Served { server: Server::new(reservation), stream, bound, released: 0, missed: 0 }
+    };
+    Some(chosen.into_iter().zip(soft).enumerate().map(served).collect())
+}
+
+#[test]
+fn soft_tasks_miss_no_more_than_their_bound_and_hard_ones_nothing() {
+    let (mut jobs, mut seed, mut soft_missed, mut allowed) = (0, 0, 0, 0.0);
+    while jobs < JOBS {
+        seed += 1;
+        let mut random = Random::new(seed);
+        let tasks = tight_set(&mut random);
+        let Some(mut served) = granted(&tasks, &mut random) else { continue };
+        for now in 0..STEPS {
+            for one in &mut served {
+                one.server.timer();
+                if one.stream.arrive(now, &mut random, &mut one.released) {
+                    one.server.wake_up();
+                }
+                // The step at which a job that is pending becomes late.
+                let deadline = one.stream.task.deadline;
+                one.missed += one.stream.jobs.iter().filter(|job| job.0 + deadline == now).count() as u64;
+            }
+            if let Some(late) = served.iter().find(|one| one.bound.is_none() && one.missed > 0) {
+                let all: Vec<_> = served.iter().map(|one| (one.stream.task, one.server, one.bound)).collect();
+                panic!("seed {seed}, at {now}: {:?} of {all:#?}", late.stream.task);
+            }
+            let is_ready = |one: &Served| !one.stream.jobs.is_empty() && one.server.has_budget();
+            if let Some(first) =
+                served.iter_mut().filter(|one| is_ready(one)).min_by_key(|one| one.server.deadline)
+            {
+                first.server.run();
+                first.stream.run();
+            }
+            served.iter_mut().for_each(|one| one.server.step());
+        }
+        for one in &served {
+            jobs += one.released;
+            let Some(bound) = one.bound else { continue };
+            let (missed, released) = (count(one.missed), count(one.released));
+            let expected = released * count(bound) / count(CERTAIN);
+            // Misses come in groups: five deviations of groups of ten.
+            let more = 5.0 * (10.0 * expected.max(1.0)).sqrt();
+            assert!(missed <= expected + more, "seed {seed}: {missed} misses, {expected} at most expected");
+            soft_missed += one.missed;
+            allowed += expected;
+        }
+    }
+    let missed = count(soft_missed);
+    assert!(missed <= allowed, "{missed} misses of all tasks, {allowed} allowed");
+    assert!(missed > allowed / 20.0, "{missed} misses, {allowed} allowed: the bound says nothing");
+}
+
+fn count(number: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "statistics")]
+    let count = number as f64;
+    count
 }
