@@ -5,6 +5,8 @@ use crate::analysis::{ChargedFile, Charges, Kernel};
 use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
 use crate::places::Choice;
 use crate::settings::answer::Answer;
+use crate::settings::measured::Measured;
+use crate::settings::soft::{AskedSoft, soft_tasks};
 use crate::settings::{Found, Limits, Question, text};
 use crate::{deploy, experiment, interrupt, output};
 use clap::Args;
@@ -29,6 +31,9 @@ SCHED_FIFO (p-fp, c-fp, g-fp): the simplest order of priorities that is proven, 
 assignment. p-rm and p-dm keep their order. SCHED_DEADLINE (p-edf, c-edf, g-edf): the least bandwidth. Without --scheduler, the \
 first of p-fp, p-edf, c-fp, c-edf, g-fp and g-edf under which all is proven.
 
+--soft says how often a job may miss its deadline: SCHED_DEADLINE gets the least bandwidth for that, from the `demand` in the task \
+set or from --measured execution times, by an upper bound on the backlog (Abeni, Buttazzo 1999). The other tasks miss nothing.
+
 Without --platform and --cpus the limits are those of the running kernel, else Linux's defaults. What the kernel takes for starved \
 background threads, and for throttling SCHED_FIFO, is counted; --assume-no-background leaves the servers out.
 
@@ -42,6 +47,8 @@ Examples:
       --assume-no-background -o placed.toml
   # files that set it: a script, systemd units, code for threads, and more
   laxity settings set.toml --deploy deploy
+  # one job in 100 of the camera may be late, by the times that were measured
+  laxity settings set.toml --soft camera=0.01 --measured results
   # with what scheduling costs
   laxity settings set.toml --scheduler p-edf \\
       --overheads cerqueira2014-text/sched-deadline-m8-max")]
@@ -58,6 +65,13 @@ pub struct SettingsArguments {
     /// How tasks are placed onto CPUs and clusters; default: auto, by several heuristics and a search
     #[arg(help_heading = "Placement", long, value_name = "NAME", value_parser = value::<Choice>)]
     pub placement: Option<Choice>,
+    /// The greatest probability with which jobs may miss their deadlines: P for all tasks, TASK=P for one, such as 0.01 or 1%
+    #[arg(help_heading = "Deadlines", long, value_name = "[TASK=]P", value_parser = value::<AskedSoft>)]
+    pub soft: Vec<AskedSoft>,
+    /// How long the jobs of soft tasks run: a results directory, or a CSV file with the columns task and cpu_time; default:
+    /// the demand in the task set
+    #[arg(help_heading = "Deadlines", long, value_name = "PATH", requires = "soft")]
+    pub measured: Option<PathBuf>,
     /// What scheduling costs: a CSV file, or a name that `laxity list overheads` has
     #[arg(help_heading = "Machine", long, value_name = "FILE", value_parser = value::<ChargedFile>)]
     pub overheads: Vec<ChargedFile>,
@@ -119,15 +133,22 @@ impl FromStr for Asked {
 }
 
 /// What `auto` asks for: scopes with the same cells once.
-fn schedulers(asked: Asked, platform: &Platform) -> Vec<Scheduler> {
+fn schedulers(asked: Asked, is_soft: bool, platform: &Platform) -> Result<Vec<Scheduler>> {
     let Asked::One(scheduler) = asked else {
         let cells = |scope: &Scope| platform.cells(*scope);
         let is_first = |&at: &usize| !SCOPES[..at].iter().any(|other| cells(other) == cells(&SCOPES[at]));
         let rules = [PriorityRule::Given, PriorityRule::EarliestDeadlineFirst];
-        let of = |at: usize| rules.map(|rule| Scheduler { scope: SCOPES[at], rule });
-        return (0..SCOPES.len()).filter(is_first).flat_map(of).collect();
+        let rules = if is_soft { &rules[1..] } else { &rules[..] };
+        let of = |at: usize| rules.iter().map(move |&rule| Scheduler { scope: SCOPES[at], rule });
+        return Ok((0..SCOPES.len()).filter(is_first).flat_map(of).collect());
     };
-    vec![scheduler]
+    if is_soft && scheduler.rule != PriorityRule::EarliestDeadlineFirst {
+        return Err(Diagnostic::usage(format!(
+            "{scheduler} has no settings with which jobs miss deadlines as seldom as asked"
+        ))
+        .hint("--soft takes p-edf, c-edf or g-edf: SCHED_DEADLINE's budgets keep tasks apart"));
+    }
+    Ok(vec![scheduler])
 }
 
 pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
@@ -140,17 +161,23 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let charges =
         Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), TICK_PERIOD_DEFAULT)?
             .beside_kernel(kernel);
+    let limits = Limits::of(&kernel);
+    let asked = schedulers(arguments.scheduler, !arguments.soft.is_empty(), &platform)?;
+    let measured = arguments.measured.as_deref().map(Measured::read).transpose()?;
+    let soft = soft_tasks(&set, &arguments.soft, measured.as_ref(), limits.rules)?;
     let question = Question {
         set: &set,
         platform: &platform,
         placement: arguments.placement.and_then(Choice::named),
         charges: &charges,
-        limits: Limits::of(&kernel),
+        limits,
+        soft: &soft,
+        measured: measured.is_some(),
         work: arguments.work,
         interrupt,
     };
     let (mut found, mut not) = (None, Vec::new());
-    for scheduler in schedulers(arguments.scheduler, &platform) {
+    for scheduler in asked {
         match question.answer(scheduler)? {
             Ok(one) => {
                 found = Some(one);

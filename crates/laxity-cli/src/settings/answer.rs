@@ -1,9 +1,9 @@
 //! What `laxity settings --json` prints: `schemas/settings.schema.json`.
 
-use super::{Found, Limits, NotFound, Parameters, Question};
+use super::{Found, Limits, NotFound, Parameters, Question, soft};
 use crate::analysis::answer::VerdictAnswer;
 use laxity_analysis::scheduler::Analysed;
-use laxity_model::PriorityRule;
+use laxity_model::{PriorityRule, listed};
 use laxity_run::TASK_PRIORITY_MAX;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -94,8 +94,10 @@ pub struct TaskSettings {
     pub period_ns: Option<u64>,
     /// The cores: its affinity, and under SCHED_DEADLINE those of an exclusive cpuset.
     pub cpus: String,
-    /// When its jobs have completed at the latest, in ns after their arrival.
-    pub response_ns: u64,
+    /// When its jobs have completed at the latest, in ns after their arrival; null of a task whose jobs may be late.
+    pub response_ns: Option<u64>,
+    /// The probability that a job misses its deadline is at most this, 0 to 1: 0 where no job does.
+    pub miss_probability: f64,
 }
 
 /// Why nothing is set under a scheduler.
@@ -163,6 +165,7 @@ impl SettingsAnswer {
                 period_ns: reservation.map(|one| one.period),
                 cpus: setting.cpus.to_string(),
                 response_ns: setting.response,
+                miss_probability: soft::probability(setting.miss),
             }
         };
         SettingsAnswer {
@@ -191,6 +194,7 @@ fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
          and ends are part of it"
             .to_owned(),
     ];
+    all.extend(soft_assumptions(question));
     let charged = question.charges.of(Analysed::Linux(found.scheduler), question.platform);
     if charged.is_none() {
         all.push("scheduling, interrupts and cold caches cost nothing (--overheads counts them)".into());
@@ -220,6 +224,27 @@ fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
     let most = found.cells.iter().map(|cell| cell.cpus.len()).max().unwrap_or(1);
     let processors = u32::try_from(most).unwrap_or(u32::MAX);
     all.extend(question.charges.assumptions(Analysed::Linux(found.scheduler), processors));
+    all
+}
+
+/// What bounds on the probability of misses assume.
+fn soft_assumptions(question: &Question<'_>) -> Vec<String> {
+    if question.soft.is_empty() {
+        return Vec::new();
+    }
+    let tasks = question.set.tasks();
+    let sources = question.soft.iter().map(|(id, soft)| format!("`{}`: {}", tasks[*id].name, soft.source));
+    let mut all = vec![format!(
+        "execution times of a soft task's jobs are independent and have one distribution ({})",
+        listed(sources.collect::<Vec<_>>())
+    )];
+    if question.measured {
+        all.push(format!(
+            "they are as they were when they were measured; all distributions hold with {} % confidence, and what may be longer than \
+             all that was measured counts as WCET",
+            100.0 * (1.0 - soft::ERROR)
+        ));
+    }
     all
 }
 

@@ -1,16 +1,15 @@
 //! What is set for the tasks of one cell: priorities or reservations with which the scheduler's own test accepts them, overheads
 //! included, and which the kernel admits. It is asked by placements, too.
 
+use super::Question;
 use super::limits::Limits;
 use super::order::{Order, order_of};
 use crate::analysis::speed;
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
-use laxity_analysis::settings::{Reservation, candidates, choose};
+use laxity_analysis::settings::{Granted, Reservation, are_granted, candidates, choose};
 use laxity_analysis::{Cell, SporadicTask};
-use laxity_model::{
-    CpuList, DeferrableServer, FIFO_LEVELS, LoadSum, Platform, PriorityRule, Scheduler, Speed, TaskSet,
-};
+use laxity_model::{CpuList, DeferrableServer, FIFO_LEVELS, LoadSum, PriorityRule, Scheduler, Speed};
 use laxity_place::Acceptance;
 use std::collections::BTreeMap;
 
@@ -32,6 +31,10 @@ pub struct Cells<'a> {
     pub working_sets: Vec<u64>,
     /// Of each task, on a core of speed 1.
     pub candidates: Vec<Vec<Reservation>>,
+    /// The longest that a job of each task asks for, on a core of speed 1.
+    pub most: Vec<u64>,
+    /// Whether a task may miss deadlines.
+    pub soft: Vec<bool>,
 }
 
 /// What is set for the tasks of a cell, in their order.
@@ -45,21 +48,31 @@ pub enum Chosen {
 
 impl<'a> Cells<'a> {
     pub fn of(
-        set: &TaskSet,
+        question: &Question<'_>,
         scheduler: Scheduler,
-        platform: &Platform,
         cells: Vec<CpuList>,
-        (limits, overheads, asked): (Limits, Option<&'a Overheads>, Asked),
+        (overheads, asked): (Option<&'a Overheads>, Asked),
     ) -> Self {
+        let (set, limits) = (question.set, question.limits);
         let tasks = SporadicTask::of_set(set);
-        let with_speed = |cpus: CpuList| (cpus.clone(), speed(platform, &cpus));
+        let with_speed = |cpus: CpuList| (cpus.clone(), speed(question.platform, &cpus));
+        let soft: Vec<_> = set.real_time().map(|(id, _)| question.soft.get(&id)).collect();
+        let of_task = |(task, soft): (&SporadicTask, &Option<&super::soft::Soft>)| match soft {
+            Some(soft) => soft.reservations.iter().map(|one| one.reservation).collect(),
+            None => candidates(task, limits.rules),
+        };
+        let most = |(task, soft): (&SporadicTask, &Option<&super::soft::Soft>)| {
+            soft.map_or(task.wcet, |soft| soft.most)
+        };
         Cells {
             scheduler,
             limits,
             overheads,
             asked,
             cells: cells.into_iter().map(with_speed).collect(),
-            candidates: tasks.iter().map(|task| candidates(task, limits.rules)).collect(),
+            candidates: tasks.iter().zip(&soft).map(of_task).collect(),
+            most: tasks.iter().zip(&soft).map(most).collect(),
+            soft: soft.iter().map(Option::is_some).collect(),
             tasks,
             numbers: set.real_time().enumerate().map(|(number, (id, _))| (id, number)).collect(),
             working_sets: working_sets_of(set),
@@ -173,7 +186,8 @@ impl Inside<'_> {
     fn may_be_granted(&self) -> bool {
         let tasks: Vec<_> = (0..self.numbers.len()).map(|at| (at, self.task(at))).collect();
         let late = tasks.iter().any(|(_, task)| task.deadline > task.period);
-        self.processors > 1 || !late || self.judge(&tasks)
+        let soft = self.numbers.iter().any(|&number| self.cells.soft[number]);
+        self.processors > 1 || soft || !late || self.judge(&tasks)
     }
 
     /// Whether EDF grants these reservations, and the kernel admits them with what overheads add.
@@ -187,10 +201,31 @@ impl Inside<'_> {
             return false;
         }
         let Some(set) = self.with_overheads(&served) else { return false };
+        if !self.are_granted_overlapping(&set) {
+            return false;
+        }
         let admitted: u64 = set.iter().map(Reservation::bandwidth_q20).sum();
         let rules = self.cells.limits.rules;
         set.iter().all(|one| one.is_accepted(rules))
             && admitted <= self.cells.limits.deadline_q20().saturating_mul(self.processors.into())
+    }
+
+    /// Whether EDF grants reservations of which some have budgets for one job that overlap those for the next: these ask for more than
+    /// the sporadic tasks that the tests know. Overheads are part of the reservations.
+    fn are_granted_overlapping(&self, reservations: &[Reservation]) -> bool {
+        let all: Vec<Granted> =
+            reservations.iter().enumerate().map(|(at, one)| self.granted(at, one)).collect();
+        if !all.iter().any(|one| matches!(one, Granted::Fluid(_))) {
+            return true;
+        }
+        are_granted(&all, self.processors, &mut self.cells.asked.work.clone())
+    }
+
+    /// A reservation of these cores, as EDF sees it.
+    fn granted(&self, at: usize, one: &Reservation) -> Granted {
+        let number = self.numbers[at];
+        let demand = self.speed.time_for(self.cells.most[number]);
+        Granted::of(one, demand, self.cells.tasks[number].period)
     }
 
     /// Reservations as they are asked of the kernel: budgets include what overheads take, deadlines are as early as they make them.
@@ -202,10 +237,15 @@ impl Inside<'_> {
         let eaten = self.judged_as().eaten(&placed, self.cells.asked.guarantee).ok()?;
         let asked = |&(at, task): &(usize, SporadicTask)| {
             let eaten = &eaten[self.numbers[at]];
-            Reservation {
+            let one = Reservation {
                 runtime: (task.wcet + eaten.wcet).max(self.cells.limits.rules.runtime_min),
                 deadline: task.deadline - eaten.deadline,
                 period: task.period,
+            };
+            // Where budgets overlap, a deadline before the period would hold back the next job.
+            match self.granted(at, &one) {
+                Granted::Sporadic(_) => one,
+                Granted::Fluid(one) => one,
             }
         };
         Some(served.iter().map(asked).collect())
@@ -213,8 +253,14 @@ impl Inside<'_> {
 
     /// What a task needs of a core at the least, in units of 2^-20, rounded down.
     pub fn least_bandwidth_q20(&self, at: usize) -> u64 {
-        let task = self.task(at);
-        Reservation { runtime: task.wcet, deadline: task.period, period: task.period }.bandwidth_q20()
+        let number = self.numbers[at];
+        match self.cells.candidates[number].first().filter(|_| self.cells.soft[number]) {
+            Some(one) => Reservation { runtime: self.speed.time_for(one.runtime), ..*one }.bandwidth_q20(),
+            None => {
+                let task = self.task(at);
+                Reservation { runtime: task.wcet, deadline: task.period, period: task.period }.bandwidth_q20()
+            }
+        }
     }
 
     /// Whether there is room for the tasks in what the kernel leaves to real-time threads.

@@ -8,8 +8,10 @@
 pub mod answer;
 mod cells;
 mod limits;
+pub mod measured;
 mod order;
 mod places;
+pub mod soft;
 pub mod text;
 
 pub use limits::Limits;
@@ -30,6 +32,7 @@ use laxity_place::Method;
 use laxity_run::{Cell, Confinement, TASK_PRIORITY_MAX};
 use laxity_trace::PlacementRecord;
 use order::Order;
+use soft::SoftTasks;
 use std::sync::atomic::AtomicBool;
 
 /// What is asked.
@@ -40,6 +43,10 @@ pub struct Question<'a> {
     pub placement: Option<Method>,
     pub charges: &'a Charges,
     pub limits: Limits,
+    /// The tasks that may miss deadlines.
+    pub soft: &'a SoftTasks,
+    /// Whether how long their jobs run was measured.
+    pub measured: bool,
     /// Steps for each test on each cell.
     pub work: u64,
     pub interrupt: &'static AtomicBool,
@@ -75,8 +82,10 @@ pub struct Setting {
     pub task: usize,
     pub cpus: CpuList,
     pub parameters: Parameters,
-    /// A bound on its response times, in ns.
-    pub response: u64,
+    /// A bound on its response times, in ns; nothing of one whose jobs may be late.
+    pub response: Option<u64>,
+    /// An upper bound on the probability that a job misses its deadline, in units of 2^-62: 0 of all that are proven.
+    pub miss: u64,
 }
 
 /// For `sched_setattr`.
@@ -157,8 +166,7 @@ impl Question<'_> {
         let one_cell = self.platform.cells(scheduler.scope).len() == 1;
         let scope = if one_cell { Scope::Global } else { scheduler.scope };
         let cells = self.platform.cells(scope);
-        let cells =
-            Cells::of(self.set, scheduler, self.platform, cells, (self.limits, overheads, self.asked()));
+        let cells = Cells::of(self, scheduler, cells, (overheads, self.asked()));
         if let Some((task, reason)) = self.without_reservation(&cells) {
             return Ok(Err(not(Some(task), reason)));
         }
@@ -167,6 +175,22 @@ impl Question<'_> {
             Err((task, reason)) => return Ok(Err(not(task, reason))),
         };
         Ok(self.proven(&cells, &placed).map_err(|(task, reason)| not(task, reason)))
+    }
+
+    /// The set with the least that its soft tasks need, for placements that go by loads.
+    fn with_least_demand(&self, cells: &Cells<'_>) -> Result<TaskSet> {
+        if self.soft.is_empty() {
+            return Ok(self.set.clone());
+        }
+        let mut tasks = self.set.tasks().to_vec();
+        for id in self.soft.keys() {
+            let Some(least) = cells.candidates[cells.numbers[id]].first() else { continue };
+            let task = &mut tasks[*id];
+            let needed = u128::from(task.period().as_ns()) * u128::from(least.runtime);
+            let needed = needed.div_ceil(u128::from(least.period));
+            task.wcet = Duration::from_ns(u64::try_from(needed).unwrap_or(u64::MAX));
+        }
+        TaskSet::new(self.set.name(), tasks)
     }
 
     /// Words for what was counted of the kernel, behind the reason why nothing is proven.
@@ -185,10 +209,13 @@ impl Question<'_> {
             return None;
         }
         let number = cells.candidates.iter().position(Vec::is_empty)?;
-        let (_, task) = self.set.real_time().nth(number)?;
+        let (id, task) = self.set.real_time().nth(number)?;
         let rules = self.limits.rules;
+        let often = self.soft.get(&id).map_or(String::new(), |soft| {
+            format!(" with a probability of a miss of {} at the most", soft.tolerated)
+        });
         let reason = format!(
-            "SCHED_DEADLINE takes nothing that serves C {}, D {}, T {}: budgets are {} or more, periods {} to {}",
+            "SCHED_DEADLINE takes nothing that serves C {}, D {}, T {}{often}: budgets are {} or more, periods {} to {}",
             task.wcet,
             task.deadline_rel,
             task.period(),
@@ -230,15 +257,20 @@ impl Question<'_> {
                     }
                     Chosen::Levels(_, levels) => tasks[id].priority = u32::try_from(levels[at] + 1).ok(),
                 }
-                let setting =
-                    Setting { task: id, cpus: cpus.clone(), parameters: parameters[at], response: 0 };
+                let miss = match &chosen {
+                    Chosen::Reservations(of) => self.soft.get(&id).map_or(0, |soft| soft.miss(&of[at])),
+                    Chosen::Levels(..) => 0,
+                };
+                let (cpus, parameters) = (cpus.clone(), parameters[at]);
+                let setting = Setting { task: id, cpus, parameters, response: None, miss };
                 settings[inside.numbers[at]] = Some(setting);
             }
             let bandwidth_q20 = bandwidth(&inside, &parameters);
             found.push(FoundCell { cpus: cpus.clone(), tasks: ids.clone(), order, bandwidth_q20 });
         }
         let mut settings: Vec<Setting> = settings.into_iter().flatten().collect();
-        let (verdict, notes) = self.judged(cells, judged_as(cells.scheduler), tasks, &found)?;
+        let (verdict, mut notes) = self.judged(cells, judged_as(cells.scheduler), tasks, &found)?;
+        notes.extend(self.soft.values().filter_map(|soft| soft.note.clone()));
         self.bound(&verdict, &mut settings);
         Ok(Found {
             scheduler: cells.scheduler,
@@ -295,7 +327,8 @@ impl Question<'_> {
                 Parameters::Reservation(one) => one.period == task.period().as_ns(),
             };
             let deadline = task.deadline_rel.as_ns();
-            setting.response = if own { bound.ns.min(deadline) } else { deadline };
+            let longest = if own { bound.ns.min(deadline) } else { deadline };
+            setting.response = (setting.miss == 0).then_some(longest);
         }
     }
 

@@ -90,7 +90,8 @@ fn by_method(
         interrupt: question.interrupt,
     };
     let (_, bins): (_, Vec<Bin>) = placing.bins(scope, false)?;
-    let request = Request::new(question.set, bins)?.with_interrupt(question.interrupt);
+    let set = question.with_least_demand(cells)?;
+    let request = Request::new(&set, bins)?.with_interrupt(question.interrupt);
     // The ILP knows loads only.
     let request = match method.may_solve() {
         true => request.with_fit(Fit::Utilization)?,

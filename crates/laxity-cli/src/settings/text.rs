@@ -45,20 +45,21 @@ fn tasks(settings: &SettingsAnswer, width: u16) -> comfy_table::Table {
     let mut table = table(width);
     let deadline = settings.tasks.iter().any(|task| task.runtime_ns.is_some());
     let time = |ns: Option<u64>| ns.map_or(String::new(), |ns| Duration::from_ns(ns).to_string());
-    if deadline {
-        table.set_header(["Thread", "Policy", "Runtime", "Deadline", "Period", "CPUs", "R ≤"]);
-    } else {
-        table.set_header(["Thread", "Policy", "Priority", "CPUs", "R ≤"]);
-    }
-    for task in &settings.tasks {
-        let TaskSettings { task, policy, priority, runtime_ns, deadline_ns, period_ns, cpus, response_ns } =
-            task;
+    let soft = settings.tasks.iter().any(|task| task.miss_probability > 0.0);
+    let parameters: &[&str] = if deadline { &["Runtime", "Deadline", "Period"] } else { &["Priority"] };
+    let misses: &[&str] = if soft { &["P(miss) ≤"] } else { &[] };
+    table.set_header([&["Thread", "Policy"], parameters, &["CPUs", "R ≤"], misses].concat());
+    for one in &settings.tasks {
+        let TaskSettings { task, policy, priority, runtime_ns, deadline_ns, period_ns, .. } = one;
         let mut row = vec![task.clone(), policy.clone()];
         match priority {
             Some(priority) => row.push(priority.to_string()),
             None => row.extend([*runtime_ns, *deadline_ns, *period_ns].map(time)),
         }
-        row.extend([cpus.clone(), time(Some(*response_ns))]);
+        row.extend([one.cpus.clone(), time(one.response_ns)]);
+        if soft {
+            row.push(one.miss_probability.to_string());
+        }
         table.add_row(row);
     }
     table

@@ -5,9 +5,11 @@
 
 mod csv;
 mod decimal;
+mod job_times;
 mod monotone;
 mod table;
 
 pub use csv::{CacheDelayFunctions, cache_delays_from_csv, overheads_from_csv, samples_from_csv};
 pub use decimal::scaled_up;
+pub use job_times::job_times_from_csv;
 pub use monotone::Monotone;

@@ -100,6 +100,12 @@ impl<'a> Table<'a> {
         self.rows.iter().map(read).collect::<Result<_>>().map(Some)
     }
 
+    /// The fields of a column as they are; nothing if it is not there.
+    pub(super) fn texts(&self, name: &str) -> Option<Vec<&str>> {
+        let place = self.place(name)?;
+        Some(self.rows.iter().map(|row| row.fields[place].as_str()).collect())
+    }
+
     /// As [`Table::column`], of numbers that must not exceed `most`, which is `limit` in words.
     pub(super) fn limited(
         &self,
@@ -138,7 +144,7 @@ impl<'a> Table<'a> {
     }
 
     /// What is wrong with the field of this row and column.
-    fn wrong_at(&self, row: usize, name: &str, why: &str) -> Diagnostic {
+    pub(super) fn wrong_at(&self, row: usize, name: &str, why: &str) -> Diagnostic {
         let row = &self.rows[row];
         let text = self.place(name).map_or("", |place| &row.fields[place]);
         self.wrong(row, name, &format!("`{text}` {why}"))

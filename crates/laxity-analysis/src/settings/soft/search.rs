@@ -23,7 +23,7 @@ pub struct SoftReservation {
 }
 
 /// Demand is counted in such parts of the longest.
-const GRANULES: u64 = 512;
+const GRANULES: u64 = 2048;
 /// T and D in so many parts.
 const PARTS: [u64; 9] = [1, 2, 3, 4, 5, 6, 8, 12, 16];
 /// Sweeps that improve a bound, at the most.
