@@ -145,11 +145,14 @@ struct Served {
     missed: u64,
 }
 
+/// A soft task with the demands that its jobs are drawn from; nothing of a hard one.
+type Soft = Option<(SoftTask, Vec<u64>)>;
+
 /// Reservations for a set in which every other task is soft, with the bound on its misses.
 fn granted(tasks: &[SporadicTask], random: &mut Random) -> Option<Vec<Served>> {
     let rules = KernelRules { runtime_min: 2, period_min: 8, period_max: 120 };
     let target = CERTAIN / [10, 20, 50, 100][usize::try_from(random.below(4)).expect("few")];
-    let soft: Vec<Option<(SoftTask, Vec<u64>)>> = tasks
+    let soft: Vec<Soft> = tasks
         .iter()
         .enumerate()
         .map(|(at, &task)| {
@@ -173,7 +176,7 @@ fn granted(tasks: &[SporadicTask], random: &mut Random) -> Option<Vec<Served>> {
         let all: Vec<_> = of.iter().enumerate().map(granted).collect();
         are_granted(&all, 1, &mut Work::default())
     })?;
-    let served = |(at, (reservation, soft)): (usize, (Reservation, Option<(SoftTask, Vec<u64>)>))| {
+    let served = |(at, (reservation, soft)): (usize, (Reservation, Soft))| {
         let mut stream = Stream::new(tasks[at]);
         let bound = soft.as_ref().map(|(soft, _)| soft.miss_bound(&reservation)).filter(|&bound| bound > 0);
         stream.demands = soft.map(|soft| soft.1).unwrap_or_default();

@@ -47,8 +47,8 @@ Examples:
       --assume-no-background -o placed.toml
   # files that set it: a script, systemd units, code for threads, and more
   laxity settings set.toml --deploy deploy
-  # one job in 100 of the camera may be late, by the times that were measured
-  laxity settings set.toml --soft camera=0.01 --measured results
+  # one frame in 100 may be late
+  laxity settings examples/video-pipeline.toml --soft encode=1%
   # with what scheduling costs
   laxity settings set.toml --scheduler p-edf \\
       --overheads cerqueira2014-text/sched-deadline-m8-max")]

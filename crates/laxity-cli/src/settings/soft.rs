@@ -130,11 +130,15 @@ pub fn soft_tasks(
             return Err(Names::of("task", &names).unknown(name));
         }
     }
-    let tolerated = |task: &Task| {
-        let of = |name: Option<&str>| asked.iter().rfind(|one| one.task.as_deref() == name);
-        of(Some(&task.name)).or_else(|| of(None)).map(|one| &one.tolerated)
-    };
+    let of =
+        |name: Option<&str>| asked.iter().rfind(|one| one.task.as_deref() == name).map(|one| &one.tolerated);
+    // Where all jobs run for the WCET, less than that serves none: what is said of all tasks leaves these hard.
+    let varies = |task: &Task| measured.is_some() || demand(task) != Demand::Wcet;
+    let tolerated = |task: &Task| of(Some(&task.name)).or_else(|| of(None).filter(|_| varies(task)));
     let all: Vec<_> = set.real_time().filter_map(|(id, task)| Some((id, task, tolerated(task)?))).collect();
+    if let (true, Some((_, task))) = (all.is_empty() && !asked.is_empty(), set.real_time().next()) {
+        return Err(unknown_demand(&task.name));
+    }
     let count = all.len();
     let sporadic = SporadicTask::of_set(set);
     let numbers: BTreeMap<usize, usize> = set.real_time().enumerate().map(|(at, (id, _))| (id, at)).collect();
@@ -153,13 +157,9 @@ pub fn soft_tasks(
 /// How long the jobs of a task run, one of so many soft tasks.
 fn law(task: &Task, measured: Option<&Measured>, count: usize) -> Result<(DemandLaw, String)> {
     let Some(measured) = measured else {
-        let demand = task.demand.unwrap_or(Demand::Wcet);
+        let demand = demand(task);
         if demand == Demand::Wcet {
-            return Err(Diagnostic::usage(format!(
-                "task `{}` may miss deadlines, but it is not known how long its jobs run: all as long as the WCET",
-                task.name
-            ))
-            .hint("give its `demand`, such as demand = \"normal:0.6,0.1\", or --measured with execution times"));
+            return Err(unknown_demand(&task.name));
         }
         return Ok((DemandLaw::of_shares(task.wcet.as_ns(), demand), format!("demand {demand}")));
     };
@@ -183,6 +183,17 @@ fn law(task: &Task, measured: Option<&Measured>, count: usize) -> Result<(Demand
         .hint("give the task a WCET that no job exceeds"),
     })?;
     Ok((law, format!("{jobs} in {}", measured.shown)))
+}
+
+fn demand(task: &Task) -> Demand {
+    task.demand.unwrap_or(Demand::Wcet)
+}
+
+fn unknown_demand(task: &str) -> Diagnostic {
+    Diagnostic::usage(format!(
+        "task `{task}` may miss deadlines, but it is not known how long its jobs run: all as long as the WCET"
+    ))
+    .hint("give its `demand`, such as demand = \"normal:0.6,0.1\", or --measured with execution times")
 }
 
 /// That more jobs would allow for less bandwidth: what may be longer than all that was measured counts as WCET.
@@ -212,13 +223,14 @@ mod tests {
 
     #[test]
     fn probabilities_in_all_forms() {
-        for (text, (number, scale)) in [
+        let all: [(&str, (u128, u128)); 5] = [
             ("0.01", (1, 100)),
             ("1%", (1, 100)),
             ("2.5e-4", (25, 100_000)),
             ("0.5", (1, 2)),
             (".125", (1, 8)),
-        ] {
+        ];
+        for (text, (number, scale)) in all {
             let read: AskedSoft = text.parse().expect(text);
             assert_eq!(
                 read.tolerated.probability,
@@ -236,8 +248,9 @@ mod tests {
 
     #[test]
     fn shown_probabilities_are_rounded_up() {
-        let of = |share: f64| probability(libm::floor(share * 2f64.powi(62)) as u64);
-        assert_eq!([0.009_61, 0.01, 0.000_012_34, 1.0].map(of), [0.009_7, 0.01, 0.000_013, 1.0]);
+        let of = |parts: u64, all: u64| probability(CERTAIN / all * parts);
+        assert_eq!([of(961, 100_000), of(1_234, 100_000_000)], [0.009_7, 0.000_013]);
+        assert_eq!([of(1, 4), of(1, 1)], [0.25, 1.0]);
         assert_eq!(probability(0), 0.0);
     }
 }
