@@ -3,7 +3,7 @@
 //! It is data alone. Every form of it (files, the report, `--json`) is made of it, and `laxity deployed` compares a running
 //! system with it.
 
-use laxity_model::{CpuList, Diagnostic, Duration, Result, shown};
+use laxity_model::{CpuList, Diagnostic, Duration, Result, json_in_plain_words, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -287,13 +287,14 @@ impl DeployPlan {
                 .hint("`laxity run` and `laxity compare` write one into their results, deploy/plan.json")
         };
         let version = serde_json::from_str::<serde_json::Value>(text)
-            .map_err(|error| no_plan(error.to_string()))?
+            .map_err(|error| no_plan(json_in_plain_words(&error)))?
             .get("version")
             .and_then(serde_json::Value::as_u64);
         if version.is_some_and(|version| version != u64::from(VERSION)) {
             return Err(no_plan(format!("its version is {}, not {VERSION}", version.unwrap_or_default())));
         }
-        let plan: DeployPlan = serde_json::from_str(text).map_err(|error| no_plan(error.to_string()))?;
+        let plan: DeployPlan =
+            serde_json::from_str(text).map_err(|error| no_plan(json_in_plain_words(&error)))?;
         match plan.threads.iter().find(|thread| thread.cell >= plan.cells.len()) {
             Some(thread) => Err(no_plan(format!(
                 "thread `{}` is in cell {}, and there are {} cells",

@@ -227,9 +227,9 @@ proptest! {
 #[test]
 fn wrong_files_are_explained() {
     for (text, part) in [
-        ("", "missing field `version`"),
+        ("", "`version` is missing"),
         ("version = 2", "version 2"),
-        ("version = 1\nrelase = \"2us\"", "line 2, column 1: unknown field `relase`"),
+        ("version = 1\nrelase = \"2us\"", "line 2, column 1: `relase` is not known here"),
         ("version = 1\nrelease = 2", "a time such as"),
         ("version = 1\nrelease = \"2\"", "release: time `2` has no unit"),
         ("version = 1\nrelease = \"-2us\"", "release: time `-2us`"),

@@ -318,8 +318,8 @@ fn tasks_are_admitted_as_by_hand() {
 fn what_makes_no_study_is_refused_with_a_way_out() {
     for (base, from, to, part) in [
         (OVERRUN, "version = 1", "version = 2", "version 2 is not known"),
-        (OVERRUN, "kind = \"simulation\"", "kind = \"emulation\"", "unknown variant `emulation`"),
-        (OVERRUN, "title", "titel", "unknown field `titel`"),
+        (OVERRUN, "kind = \"simulation\"", "kind = \"emulation\"", "`emulation` is not known here"),
+        (OVERRUN, "title", "titel", "`titel` is not known here"),
         (OVERRUN, "sets = 3", "sets = 0", "sets = 0 is not between 1 and 1000000"),
         (OVERRUN, "\"40ms\"", "\"0ms\"", "duration = 0ns is not above 0ns"),
         (OVERRUN, "\"40ms\"", "\"2000s\"", "at most 1000s"),

@@ -1,7 +1,7 @@
 //! Overheads in a results directory.
 
 use crate::output;
-use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, plural, shown};
+use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, json_in_plain_words, plural, shown};
 use laxity_overheads::{Class, Groups, Row, SamplesFile, Summary, Which, overheads_csv, terminal};
 use laxity_trace::Kept;
 use schemars::JsonSchema;
@@ -68,8 +68,8 @@ pub fn read(directory: &Path) -> Result<Vec<RunOverheads>> {
         }
         let Some(name) = path.file_name().and_then(OsStr::to_str) else { continue };
         let Some(text) = kept.read(&format!("{OVERHEADS_DIRECTORY}/{name}"))? else { continue };
-        let unreadable = |error: &dyn std::fmt::Display| {
-            Diagnostic::usage(format!("{} cannot be read: {error}", path.shown()))
+        let unreadable = |error: &serde_json::Error| {
+            Diagnostic::usage(format!("{}: {}", path.shown(), json_in_plain_words(error)))
                 .hint("is it a file that laxity has written?")
         };
         let overheads: RunOverheads = serde_json::from_slice(&text).map_err(|error| unreadable(&error))?;

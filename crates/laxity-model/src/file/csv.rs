@@ -8,7 +8,7 @@ use super::task_set::default_name;
 use super::{Exported, Imported};
 use crate::line_number::line_from;
 use crate::task_set::TASKS_MAX;
-use crate::{Arrival, Diagnostic, Duration, Result, Task, TaskKind, TaskSet, WorkingSet};
+use crate::{Arrival, Diagnostic, Duration, Result, Task, TaskKind, TaskSet, WorkingSet, closest};
 use csv::{ReaderBuilder, StringRecord, Trim, Writer};
 
 const COLUMNS: [&str; 6] = ["name", "wcet_ns", "period_ns", "deadline_ns", "phase_ns", "wss_bytes"];
@@ -94,11 +94,19 @@ impl Columns {
     fn of(header: &StringRecord) -> Result<Self> {
         let rule = format!("write the header `{}` (the last three are optional)", COLUMNS.join(","));
         let refuse = |why: String| Err(Diagnostic::usage(printable(&why)).hint(&rule));
+        let commas = "separate the columns by commas: ";
         let mut places = [None; 6];
         for (at, title) in header.iter().enumerate() {
             let title = title.trim_start_matches('\u{feff}');
             let Some(column) = COLUMNS.iter().position(|known| *known == title) else {
-                return refuse(format!("the header has the unknown column `{title}`"));
+                let why = format!("the header has the unknown column `{title}`");
+                let with_unit = COLUMNS.into_iter().find(|known| known.starts_with(&format!("{title}_")));
+                let hint = match with_unit.or_else(|| closest(title, &COLUMNS)) {
+                    _ if title.contains([';', '\t']) => format!("{commas}{rule}"),
+                    Some(near) => format!("did you mean `{near}`? Else {rule}"),
+                    None => rule,
+                };
+                return Err(Diagnostic::usage(printable(&why)).hint(hint));
             };
             if places[column].replace(at).is_some() {
                 return refuse(format!("the header has the column `{title}` twice"));

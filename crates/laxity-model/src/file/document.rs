@@ -1,5 +1,6 @@
 //! From text to wire structs, with errors that say where and what to write instead.
 
+use super::plain::in_plain_words;
 use crate::{Diagnostic, Result, closest, shown};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -42,7 +43,8 @@ impl DocumentKind {
         toml::from_str(text).map_err(|e| {
             let place = e.span().map(|span| line_and_column(text, span.start));
             let document = toml::from_str(text).ok();
-            explain(e.message(), place, document.as_ref(), self)
+            let key = e.span().and_then(|span| key_before(text, span.start));
+            explain((e.message(), key), place, document.as_ref(), self)
         })
     }
 
@@ -50,13 +52,13 @@ impl DocumentKind {
     pub fn from_json<T: DeserializeOwned>(&self, text: &str) -> Result<T> {
         serde_json::from_str(text).map_err(|e| {
             let document = serde_json::from_str(text).ok();
-            explain(&json_message(&e), json_place(&e), document.as_ref(), self)
+            explain((&json_message(&e), None), json_place(&e), document.as_ref(), self)
         })
     }
 
     /// Reads a JSON document that is in memory already; errors as those of [`DocumentKind::from_toml`], without place.
     pub fn from_json_value<T: DeserializeOwned>(&self, document: &Value) -> Result<T> {
-        T::deserialize(document).map_err(|e| explain(&json_message(&e), None, Some(document), self))
+        T::deserialize(document).map_err(|e| explain((&json_message(&e), None), None, Some(document), self))
     }
 
     /// The name that `laxity schema` has for it: "task-set".
@@ -97,7 +99,7 @@ pub(super) fn json_place(error: &serde_json::Error) -> Option<(usize, usize)> {
 }
 
 fn explain(
-    message: &str,
+    (message, key): (&str, Option<&str>),
     place: Option<(usize, usize)>,
     document: Option<&Value>,
     kind: &DocumentKind,
@@ -108,17 +110,24 @@ fn explain(
         return diagnostic;
     }
     let entry = document.and_then(|document| culprit(document, kind));
-    // The hint lists what is known.
-    let short = if is_unknown(message) { message.split(", ").next().unwrap_or(message) } else { message };
-    let named = match entry {
-        Some(entry) => format!("{entry}: {short}"),
-        None => short.to_owned(),
-    };
+    // Of what is not known or missing, the message has the name.
+    let key = key.filter(|_| message.starts_with("invalid "));
+    let parts = [entry.as_deref(), key, Some(&in_plain_words(message))];
+    let named = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
     let diagnostic = Diagnostic::usage(in_a_line(&named)).hint(in_a_line(&hint(message, kind)));
     match place {
         Some((line, column)) => diagnostic.context(format!("line {line}, column {column}")),
         None => diagnostic,
     }
+}
+
+/// The key whose value begins at a byte of a TOML file, if it stands in the same line.
+fn key_before(text: &str, value: usize) -> Option<&str> {
+    let before = text.get(..value)?;
+    let line = &before[before.rfind('\n').map_or(0, |end| end + 1)..];
+    let key = line.trim_end().strip_suffix('=')?.trim_end();
+    let key = &key[key.rfind(['{', ',', '[']).map_or(0, |end| end + 1)..];
+    Some(key.trim()).filter(|key| !key.is_empty())
 }
 
 /// Readers' messages have several lines.

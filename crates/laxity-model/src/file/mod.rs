@@ -5,6 +5,7 @@ mod directory;
 mod document;
 mod draft;
 mod notation;
+mod plain;
 mod platform;
 mod rtapp;
 mod rtapp_jobs;
@@ -21,6 +22,7 @@ mod written;
 pub use directory::{DirectoryLock, OutputDirectory, is_begun};
 pub use document::{DocumentEntries, DocumentKind};
 pub use draft::{Draft, remove as remove_at};
+pub use plain::json_in_plain_words;
 pub use schema::{platform_schema, task_set_schema};
 pub use text_file::{STANDARD, read_file};
 pub use walk_rates::{WalkKind, WalkRates};
@@ -140,11 +142,16 @@ fn sniff(text: &str) -> Format {
         Format::Json
     } else if start.starts_with('<') {
         Format::Xml
-    } else if first_line.split(',').any(|title| title.trim() == "wcet_ns") {
+    } else if is_header(first_line) {
         Format::Csv
     } else {
         Format::Toml
     }
+}
+
+/// Whether a line has several titles of columns, whatever they are: no line of TOML has a comma without `=` or brackets.
+fn is_header(line: &str) -> bool {
+    line.contains([',', ';', '\t']) && !line.contains(['=', '[', ']', '{', '}'])
 }
 
 #[cfg(test)]
@@ -159,6 +166,9 @@ mod tests {
             ("  {\"version\": 1}", Format::Json),
             ("/* rt-app */ {}", Format::Json),
             ("name,wcet_ns,period_ns\n", Format::Csv),
+            ("# measured\nname,wcet,perod\na,1,2\n", Format::Csv),
+            ("name;wcet;period\n", Format::Csv),
+            ("tags = [\"a\",\"b\"]\n", Format::Toml),
             ("<?xml version=\"1.0\"?>", Format::Xml),
             ("", Format::Toml),
         ] {

@@ -154,7 +154,7 @@ pub(super) struct Whole;
 
 impl Notation for Whole {
     const NAME: &'static str = "whole";
-    const EXPECTED: &'static str = "a whole number";
+    const EXPECTED: &'static str = "a whole number from 0 on";
 
     fn schema() -> Schema {
         json_schema!({

@@ -2,6 +2,7 @@
 //! (`"suspend",`), and several entries of the same name whose order matters (two `run` events in one phase).
 
 use super::document::{json_message, json_place, printable};
+use super::plain::in_plain_words;
 use crate::{Diagnostic, Result};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -26,7 +27,8 @@ impl Node {
         let strict = strict_json(text);
         let with_values = strict.with_values();
         serde_json::from_str(&with_values).map_err(|e| {
-            let diagnostic = Diagnostic::usage(printable(&json_message(&e))).hint("the file must be JSON");
+            let diagnostic = Diagnostic::usage(printable(&in_plain_words(&json_message(&e))))
+                .hint("the file must be JSON");
             match json_place(&e).map(|(line, column)| (line, strict.column(line, column))) {
                 Some((line, column)) => diagnostic.context(format!("line {line}, column {column}")),
                 None => diagnostic,

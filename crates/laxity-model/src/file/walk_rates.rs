@@ -1,6 +1,7 @@
 //! How fast working sets are walked alone, as `--calibration FILE` keeps it, in JSON.
 
 use super::document::printable;
+use super::plain::json_in_plain_words;
 use crate::{AccessPattern, ByteSize, Diagnostic, Duration, Result, Task};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -75,7 +76,7 @@ impl WalkRates {
                 .hint("use a file that --calibration has made, or name one that does not exist yet")
         };
         let document: Document =
-            serde_json::from_str(text).map_err(|error| bad(printable(&error.to_string())))?;
+            serde_json::from_str(text).map_err(|error| bad(printable(&json_in_plain_words(&error))))?;
         if document.version != VERSION {
             return Err(bad(format!("it has version {}, not {VERSION}", document.version)));
         }
@@ -148,7 +149,7 @@ mod tests {
     #[test]
     fn what_is_no_calibration_is_refused() {
         for (text, why) in [
-            ("{".to_owned(), "EOF"),
+            ("{".to_owned(), "the text ends"),
             ("{\"version\":2,\"rates\":[]}".to_owned(), "version 2"),
             (format!("{{\"version\":1,\"rates\":[{}]}}", rate(64, 0)), "0 accesses in 5 ns"),
             (format!("{{\"version\":1,\"rates\":[{},{}]}}", rate(64, 1), rate(64, 2)), "there twice"),

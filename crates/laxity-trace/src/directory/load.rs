@@ -7,7 +7,7 @@ use super::rows;
 use super::{BACKGROUND_KEY, JOBS_FILE, MANIFEST_FILE, PARTS, RUN_KEY, part_name, part_number};
 use crate::damage::damaged;
 use crate::{BackgroundRecord, Job, JobsReader, Manifest, RESULTS_VERSION, Results, Run, RunStatus};
-use laxity_model::{Diagnostic, Result, ShownPath as _};
+use laxity_model::{Diagnostic, Result, ShownPath as _, json_in_plain_words};
 use parquet::errors::ParquetError;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -132,8 +132,8 @@ pub(super) fn read_manifest(kept: &Kept) -> Result<Manifest> {
         Diagnostic::usage(format!("{} {why}", path.shown()))
             .hint("use a manifest as laxity wrote it; run the command again if there is none")
     };
-    let document: Value =
-        serde_json::from_slice(&text).map_err(|error| bad(format!("is not JSON: {error}")))?;
+    let document: Value = serde_json::from_slice(&text)
+        .map_err(|error| bad(format!("is not JSON: {}", json_in_plain_words(&error))))?;
     if let Some(kind) = document.get("kind").and_then(Value::as_str) {
         return Err(of_a_study(directory, kind));
     }
@@ -144,7 +144,8 @@ pub(super) fn read_manifest(kept: &Kept) -> Result<Manifest> {
         }
         None => return Err(bad("has no version".to_owned())),
     }
-    serde_json::from_value(document).map_err(|error| bad(format!("is not a manifest of results: {error}")))
+    serde_json::from_value(document)
+        .map_err(|error| bad(format!("is not a manifest of results: {}", json_in_plain_words(&error))))
 }
 
 /// Studies have manifests of their own, which say what kind of study it is.

@@ -13,8 +13,8 @@ use crate::study::{
 use clap::Args;
 use laxity_generate::Decimal;
 use laxity_model::{
-    ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result, ShownPath as _, is_begun, plural,
-    read_file,
+    ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result, ShownPath as _, is_begun,
+    json_in_plain_words, plural, read_file,
 };
 use laxity_vm::{Flavour, KernelChoice, Line};
 use serde::{Deserialize, Serialize};
@@ -375,7 +375,7 @@ fn check_description(directory: &Path, description: &Description) -> Result<()> 
     if is_begun(directory, DESCRIPTION_FILE, "study")? {
         let known: Description = read_file(&path, |text| {
             serde_json::from_str(text).map_err(|error| {
-                Diagnostic::usage(format!("cannot be read: {error}")).hint("choose another directory")
+                Diagnostic::usage(json_in_plain_words(&error)).hint("choose another directory")
             })
         })?;
         if known != *description {
