@@ -216,8 +216,8 @@ fn simso_with_periodic_and_sporadic_tasks() {
         warnings,
         [
             "task `brake`: its 3 activation dates become arrivals at least 20ms apart, until the last of them",
-            "1 times were rounded to whole ns, to the safe side (WCETs up, all others down)",
-            "the file's 2 CPUs are not part of a task set; describe them in a platform",
+            "rounded to whole ns, to the safe side (WCETs up, all others down): 1 time",
+            "left out, for a task set has no CPUs: 2 CPUs; describe them in a platform",
         ]
     );
 }
@@ -235,7 +235,7 @@ fn simso_average_execution_times_become_demands() {
     assert_eq!(
         imported.warnings,
         [
-            "1 tasks abort jobs that miss (abort_on_miss), which no task set says: --on-miss abort does so in simulations and runs, \
+            "abort_on_miss of 1 task: no task set says that jobs which miss are aborted; --on-miss abort does so in simulations and runs, \
              for all tasks"
         ]
     );

@@ -463,7 +463,7 @@ fn rate_words(verb: &str, rate: Pair<Option<f64>>) -> Option<String> {
         return None;
     }
     Some(format!(
-        "A task {verb} {} times in a run, {} simulated.",
+        "How often a task {verb} in a run: {} measured, {} simulated.",
         number::significant(measured),
         number::significant(simulated)
     ))

@@ -1,7 +1,7 @@
 //! How often tasks of SCHED_DEADLINE used up their budgets: as the kernel told their threads, and as the records of the schedule say.
 
 use laxity_kernel::rings::{Kind, NONE};
-use laxity_model::{TaskSet, shown};
+use laxity_model::{TaskSet, plural, shown};
 use laxity_run::{Plan, RunRecords};
 use laxity_trace::{EventKind, OverrunRecord, Run};
 
@@ -33,8 +33,9 @@ pub fn note(run: &Run, set: &TaskSet) -> Option<String> {
     let used_up = |one: &&OverrunRecord| one.signals > 0 || one.throttled.is_some_and(|count| count > 0);
     let words = |one: &OverrunRecord| {
         let name = set.tasks().get(one.task as usize).map_or("?", |task| task.name.as_str());
-        let throttled = one.throttled.map(|count| format!(", throttled {count} times")).unwrap_or_default();
-        format!("`{}` {} overrun signals (SIGXCPU){throttled}", shown(name), one.signals)
+        let throttled =
+            one.throttled.map(|count| format!(", throttled {}", plural(count, "time"))).unwrap_or_default();
+        format!("`{}` {} (SIGXCPU){throttled}", shown(name), plural(one.signals, "overrun signal"))
     };
     let all: Vec<String> = overruns.iter().filter(used_up).map(words).collect();
     (!all.is_empty()).then(|| format!("budgets used up: {}", all.join("; ")))

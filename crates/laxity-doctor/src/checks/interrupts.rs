@@ -6,7 +6,7 @@ use crate::host::Host;
 use crate::measured::most_interrupts;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
-use laxity_model::CpuList;
+use laxity_model::{CpuList, plural};
 
 /// Where no CPU is left for them, interrupts are a finding above this rate, per second and CPU.
 const RATE_MAX: u64 = 1000;
@@ -99,7 +99,7 @@ fn interrupts(host: &Host) -> Judged {
         let line = |(number, device, count): &(u32, &str, u64)| {
             Evidence::new(
                 "/proc/interrupts",
-                format!("{number} ({device}) came to CPU {cpu} {count} times {in_time}"),
+                format!("{number} ({device}) came to CPU {cpu} {} {in_time}", plural(*count, "time")),
             )
         };
         evidence.extend(came.iter().map(line));

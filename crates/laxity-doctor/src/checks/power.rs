@@ -4,7 +4,7 @@ use super::{costing, cpus_of, cpus_text};
 use crate::host::Host;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict, unseen};
-use laxity_model::CpuList;
+use laxity_model::{CpuList, plural};
 use std::fs;
 use std::io::ErrorKind;
 
@@ -299,7 +299,7 @@ fn thermal(host: &Host) -> Judged {
     Verdict::measured(
         format!("{} was slowed down for its heat", cpus_of(&hot)),
         super::of_each(&file, &hot),
-        Some(format!("up to {most} times since the machine was booted")),
+        Some(format!("up to {} since the machine was booted", plural(most, "time"))),
         Remedy::other(
             "cool the machine better, or limit its frequency (scaling_max_freq)",
             "lift the limit again",

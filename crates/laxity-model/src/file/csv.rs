@@ -8,7 +8,7 @@ use super::task_set::default_name;
 use super::{Exported, Imported};
 use crate::line_number::line_from;
 use crate::task_set::TASKS_MAX;
-use crate::{Arrival, Diagnostic, Duration, Result, Task, TaskKind, TaskSet, WorkingSet, closest};
+use crate::{Arrival, Diagnostic, Duration, Result, Task, TaskKind, TaskSet, WorkingSet, closest, plural};
 use csv::{ReaderBuilder, StringRecord, Trim, Writer};
 
 const COLUMNS: [&str; 6] = ["name", "wcet_ns", "period_ns", "deadline_ns", "phase_ns", "wss_bytes"];
@@ -159,8 +159,9 @@ fn line_at(text: &str, byte: u64) -> String {
 fn syntax(text: &str, error: &csv::Error) -> Diagnostic {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
-            let diagnostic = Diagnostic::usage(format!("{len} fields where the header has {expected_len}"))
-                .hint("give every line as many fields as the header; an optional field may be empty");
+            let diagnostic =
+                Diagnostic::usage(format!("{} where the header has {expected_len}", plural(*len, "field")))
+                    .hint("give every line as many fields as the header; an optional field may be empty");
             match pos {
                 Some(pos) => diagnostic.context(line_at(text, pos.byte())),
                 None => diagnostic,

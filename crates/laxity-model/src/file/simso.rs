@@ -13,7 +13,7 @@
 use super::{Imported, limited};
 use crate::file::document::{line_and_column, printable};
 use crate::task_set::TASKS_MAX;
-use crate::{Arrival, Demand, Diagnostic, Duration, Result, Task, TaskSet};
+use crate::{Arrival, Demand, Diagnostic, Duration, Result, Task, TaskSet, plural};
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
@@ -266,21 +266,21 @@ impl Import {
         }
         if self.rounded > 0 {
             self.warnings.push(format!(
-                "{} times were rounded to whole ns, to the safe side (WCETs up, all others down)",
-                self.rounded
+                "rounded to whole ns, to the safe side (WCETs up, all others down): {}",
+                plural(self.rounded, "time")
             ));
         }
         if self.aborting > 0 {
             self.warnings.push(format!(
-                "{} tasks abort jobs that miss (abort_on_miss), which no task set says: --on-miss abort does so in simulations \
+                "abort_on_miss of {}: no task set says that jobs which miss are aborted; --on-miss abort does so in simulations \
                  and runs, for all tasks",
-                self.aborting
+                plural(self.aborting, "task")
             ));
         }
         if self.processors > 0 {
             self.warnings.push(format!(
-                "the file's {} CPUs are not part of a task set; describe them in a platform",
-                self.processors
+                "left out, for a task set has no CPUs: {}; describe them in a platform",
+                plural(self.processors, "CPU")
             ));
         }
         Ok(Imported { set: TaskSet::new(name, self.tasks)?, warnings: limited(self.warnings) })

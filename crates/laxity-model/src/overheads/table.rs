@@ -3,7 +3,7 @@
 //! Columns come in any order. Lines that begin with `#` are comments; they and empty lines count as lines in messages.
 
 use crate::line_number::line_from;
-use crate::{Diagnostic, Result};
+use crate::{Diagnostic, Result, plural};
 use csv::{ReaderBuilder, Trim};
 use std::io::Read;
 
@@ -35,7 +35,7 @@ impl<'a> Table<'a> {
             let at = error.position().map_or(0, csv::Position::byte);
             let why = match error.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                    format!("{len} fields where the header has {expected_len}")
+                    format!("{} where the header has {expected_len}", plural(*len, "field"))
                 }
                 _ => error.to_string(),
             };
@@ -168,7 +168,7 @@ mod tests {
             "\n\nA,B\n\n\"1\",2\n3",
         ] {
             let error = Table::read(text).err().expect(text);
-            assert!(error.message.starts_with("line 6: 1 fields"), "{text:?}: {error}");
+            assert!(error.message.starts_with("line 6: 1 field where"), "{text:?}: {error}");
         }
         let text = "# c\nA,B\n# d\r\n\n1,x\n\n";
         let table = Table::read(text).expect("a table");

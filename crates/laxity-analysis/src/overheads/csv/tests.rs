@@ -84,7 +84,7 @@ fn refuses_what_it_does_not_understand() {
         ("TASK-COUNT,CSX\n1,2\n", "`CSX` is not known"),
         ("TASK-COUNT,CXS,CXS\n1,2,3\n", "twice"),
         ("CXS\n2\n", "no column `TASK-COUNT`"),
-        ("TASK-COUNT,CXS\n1\n", "line 2: 1 fields where the header has 2"),
+        ("TASK-COUNT,CXS\n1\n", "line 2: 1 field where the header has 2"),
         ("TASK-COUNT,CXS\n1,-2\n", "line 2, CXS: `-2`"),
         ("TASK-COUNT,CXS\n1,2us\n", "`2us`"),
         ("TASK-COUNT,CXS\n1,1e3\n", "`1e3`"),

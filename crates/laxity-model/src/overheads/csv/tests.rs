@@ -58,7 +58,7 @@ fn refuses_what_it_does_not_understand() {
         ("#\n\nTASK-COUNT,CXS,CXS\n1,2,3\n", "line 3: the column `CXS` is there twice"),
         ("TASK-COUNT,LOCK,LOCK\n1,2,3\n", "line 1: the column `LOCK` is there twice"),
         ("CXS\n2\n", "line 1: there is no column `TASK-COUNT`"),
-        ("TASK-COUNT,CXS\n#\n1\n", "line 3: 1 fields where the header has 2"),
+        ("TASK-COUNT,CXS\n#\n1\n", "line 3: 1 field where the header has 2"),
         ("TASK-COUNT,CXS\n1,-2\n", "line 2, CXS: `-2` is not"),
         ("TASK-COUNT,CXS\n1,2us\n", "line 2, CXS: `2us` is not"),
         ("TASK-COUNT,CXS\n1,1e3\n", "line 2, CXS: `1e3` is not"),
@@ -207,7 +207,7 @@ proptest! {
         written.rows[row].resize(fields, "1".to_owned());
         let (text, lines) = written.text();
         let error = overheads(&text).expect_err("wrong");
-        let wanted = format!("line {}: {fields} fields where the header has 6", lines[row]);
+        let wanted = format!("line {}: {} where the header has 6", lines[row], crate::plural(fields, "field"));
         prop_assert_eq!(error.message, wanted);
     }
 
