@@ -70,6 +70,15 @@ fn each_check_is_provoked_and_no_other_one_with_it() {
     assert_eq!(provoked, names, "each check is the first of some provocation");
 }
 
+/// It moves away with its next occurrence.
+#[test]
+fn an_interrupt_that_came_before_its_affinity_changed_is_not_found() {
+    let affinity = "/proc/irq/24/smp_affinity_list";
+    let came = says("/proc/irq/24/effective_affinity_list", "3\n");
+    let diagnosis = diagnose(&[says(affinity, "0-1\n"), came]);
+    assert_eq!(found(&diagnosis), BTreeSet::new(), "{:#?}", diagnosis.findings);
+}
+
 #[test]
 fn on_a_machine_that_says_nothing_no_check_passes_and_none_finds_anything() {
     let changes: Vec<Change> = machine::files()

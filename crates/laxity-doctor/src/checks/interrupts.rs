@@ -30,7 +30,7 @@ pub const CHECKS: &[Check] = &[
         name: "interrupt-affinity",
         severity: Severity::Moderate,
         rule: "some CPUs are not real-time CPUs, and an interrupt of a device is directed to a real-time CPU \
-               (effective_affinity_list, or smp_affinity_list)",
+               (smp_affinity_list, and effective_affinity_list where there is one)",
         why: "the device can interrupt the task on that CPU at any time. The kernel places some itself, such as those of NVMe's queues, \
               and refuses another place (EIO): isolcpus=managed_irq keeps these away",
         judge: affinity,
@@ -128,14 +128,12 @@ pub(super) fn directed(host: &Host) -> Result<Vec<(u32, String, CpuList)>, Unsee
         let folder = format!("/proc/irq/{irq}");
         // A directory for each handler: without one, nothing can come.
         let handled = host.names(&folder).iter().any(|name| host.path(&format!("{folder}/{name}")).is_dir());
-        let effective = host.optional(&format!("{folder}/effective_affinity_list"))?;
-        // Empty: it was never switched on.
-        let read = match effective {
-            Some(read) => read,
-            None => host.text(&format!("{folder}/smp_affinity_list"))?,
-        };
+        let allowed = host.text(&format!("{folder}/smp_affinity_list"))?;
+        let may_go: CpuList = allowed.parsed()?;
+        // Empty: it was never switched on. Where it moves with its next occurrence, this has the CPU of the last one.
+        let read = host.optional(&format!("{folder}/effective_affinity_list"))?.unwrap_or(allowed);
         let cpus: CpuList = read.parsed()?;
-        if handled && !cpus.intersection(host.cpus()).is_empty() {
+        if handled && !cpus.intersection(host.cpus()).intersection(&may_go).is_empty() {
             found.push((irq, read.file.clone(), cpus));
         }
     }
