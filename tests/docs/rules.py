@@ -13,6 +13,10 @@ STALE = re.compile(r"\bordinary (tasks?|threads?|work|ones?)\b", re.IGNORECASE)
 # Tasks, CPUs and tools are things.
 PERSONS = re.compile(r"\b(whoever|nobody|somebody|everybody|what bec[ao]mes? of|what c[ao]mes? of|best-effort)\b", re.IGNORECASE)
 
+# A logical processor is a CPU. Names stay (`cores`, four-cores), and physical cores that SMT siblings share.
+CORES = re.compile(r"(?<![\w\-.{])cores?(?![\w\-(}]|\s*=)", re.IGNORECASE)
+PHYSICAL = re.compile(r"physical core|\bSMT\b|siblings?\b|hyper|(in|and in) papers", re.IGNORECASE)
+
 
 def prose(text: str) -> list[str]:
     """The lines of a page with those of fenced blocks and comments emptied."""
@@ -44,7 +48,7 @@ def long_paragraphs(path: Path) -> list[str]:
     return wrong
 
 
-def persons(path: Path, lines: list[str]) -> list[str]:
+def persons(path: Path, lines: list[str], is_prose: bool = True) -> list[str]:
     """Words that make persons of things, or that have another one in the glossary."""
     wrong = []
     for number, line in enumerate(lines, 1):
@@ -53,6 +57,8 @@ def persons(path: Path, lines: list[str]) -> list[str]:
             wrong.append(f"{path}:{number}: `{person[0]}`: say which thing it is")
         if stale := STALE.search(words):
             wrong.append(f"{path}:{number}: `{stale[0]}`: say `background`")
+        if is_prose and not PHYSICAL.search(words) and (core := CORES.search(words)):
+            wrong.append(f"{path}:{number}: `{core[0]}`: say `CPU`")
     return wrong
 
 
@@ -63,7 +69,7 @@ def persons_in_sources(repository: Path) -> list[str]:
     for path in sources:
         # Names of code stay, such as NOBODY.
         lines = [re.sub(r"\b[A-Z_]+\b", "", line) for line in path.read_text().splitlines()]
-        wrong += persons(path.relative_to(repository), lines)
+        wrong += persons(path.relative_to(repository), lines, is_prose=False)
     return wrong
 
 

@@ -21,6 +21,7 @@ mod settings;
 mod shipped;
 mod simulation;
 mod study;
+mod tables;
 
 use std::process::ExitCode;
 

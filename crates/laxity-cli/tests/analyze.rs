@@ -490,7 +490,7 @@ fn wrong_calls_are_refused() {
         (&["s.toml", "--overheads", "bad.csv", "--cache-delays", "bad.csv"], &["bad.csv"]),
         (&["s.toml", "--tick", "0ms"], &["--tick"]),
         (&["s.toml", "--work", "0"], &["--work"]),
-        (&["s.toml", "--cpus", "2", "--schedulers", "p-gsn-edf-di"], &["p-gsn-edf-di", "two cores or more"]),
+        (&["s.toml", "--cpus", "2", "--schedulers", "p-gsn-edf-di"], &["p-gsn-edf-di", "two CPUs or more"]),
         (&["idle.toml"], &["no real-time task"]),
         (&["missing.toml"], &["missing.toml"]),
         (&[], &["<SET>"]),
@@ -520,7 +520,7 @@ fn steps_that_run_out_are_said() {
     );
 }
 
-/// On one core there is nothing to place: a set whose density exceeds 1 is not refused before a test has seen it.
+/// On one CPU there is nothing to place: a set whose density exceeds 1 is not refused before a test has seen it.
 #[test]
 fn one_core_takes_what_its_test_proves() {
     let early = [("a", 2, 10, "deadline = \"3us\""), ("b", 4, 10, "deadline = \"8us\"")];
@@ -533,7 +533,7 @@ fn one_core_takes_what_its_test_proves() {
     assert_eq!(one["largest_scaling"]["numerator"], 1333);
 }
 
-/// Rate-monotonic priorities bear Lehoczky's pair on two cores, not on one.
+/// Rate-monotonic priorities bear Lehoczky's pair on two CPUs, not on one.
 fn pair_and_more(more: &[(&str, u64, u64, &str)]) -> String {
     set("s", &[&[("short", 26, 70, ""), ("long", 62, 100, "")][..], more].concat())
 }

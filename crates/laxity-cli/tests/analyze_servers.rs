@@ -19,7 +19,7 @@ struct Desk {
     platform: PathBuf,
 }
 
-/// A slow core, and one that is twice as fast.
+/// A slow CPU, and one that is twice as fast.
 const AMP: &str = "version = 1\nname = \"amp\"\n[[cores]]\ncpu = 0\nspeed = 2\n[[cores]]\ncpu = 1\n";
 const ONE: &str = "version = 1\nname = \"one\"\n[[cores]]\ncpu = 0\n";
 
@@ -70,7 +70,7 @@ fn bounds(verdict: &Value) -> Vec<u64> {
 
 const MS: u64 = 1_000_000;
 
-/// A server on the slow core only: [0, 2) and [2, 4) are ordinary work's there, and `decoder` would be done at 7 > 5.
+/// A server on the slow CPU only: [0, 2) and [2, 4) are ordinary work's there, and `decoder` would be done at 7 > 5.
 #[test]
 fn a_server_on_one_core() {
     let desk = desk(AMP, &[("mixer", 1, 5, ""), ("decoder", 2, 5, "")]);
@@ -91,7 +91,7 @@ fn a_server_on_one_core() {
     assert!(words(&foreign).contains("CPU 2 is none of those"), "{}", words(&foreign));
 }
 
-/// 2 of every 6 ms on the slow core, and the same work in 1 of 6 ms on the fast one.
+/// 2 of every 6 ms on the slow CPU, and the same work in 1 of 6 ms on the fast one.
 ///
 /// Slow core: ordinary work may have [0, 2) and, with the next budget, [2, 4). `mixer` has [4, 5) and [5, 6), `decoder` [6, 8). With
 /// `logger`'s half, more than all would be needed. Fast core: two budgets of 1 ms and half of 6 ms make 5 ms.
@@ -117,7 +117,7 @@ fn fast_and_slow_cores() {
 }
 
 const FAST_AND_SLOW: &str = "\
-studio: 3 real-time tasks, utilization 0.9000, 2 cores of platform `amp`
+studio: 3 real-time tasks, utilization 0.9000, 2 CPUs of platform `amp`
 ────────────────────────────────────────────────────────────────
  Scheduler   Hard: no deadline missed   Soft: tardiness bounded
 ════════════════════════════════════════════════════════════════
@@ -166,7 +166,7 @@ fn late_by_a_second_budget() {
 }
 
 const LATE: &str = "\
-studio: 2 real-time tasks, utilization 0.4000, 1 core of platform `one`
+studio: 2 real-time tasks, utilization 0.4000, 1 CPU of platform `one`
 ─────────────────────────────────────────────────────────────────────────────────────────────────
  Scheduler   Hard: no deadline missed                                 Soft: tardiness bounded
 ═════════════════════════════════════════════════════════════════════════════════════════════════
@@ -185,7 +185,7 @@ note (amp-rm): background tasks come at any time and take all that their servers
 
 ";
 
-/// With the double hit ignored `a` is admitted onto the slow core, where it may be late; `analyze` judges it there, and no other place
+/// With the double hit ignored `a` is admitted onto the slow CPU, where it may be late; `analyze` judges it there, and no other place
 /// has a say: what runs is what is judged.
 #[test]
 fn judged_where_it_is_placed() {
@@ -220,7 +220,7 @@ fn judged_where_it_is_placed() {
     assert_eq!((code, &refused["placement"]), (1, &Value::Null));
 }
 
-/// 2 + 2 + C <= 5: no more than C. Alone on a core of speed 1 it fits.
+/// 2 + 2 + C <= 5: no more than C. Alone on a CPU of speed 1 it fits.
 #[test]
 fn what_would_make_it_fit() {
     let desk = desk(ONE, &[("mixer", 1, 5, "")]);
@@ -235,7 +235,7 @@ fn what_would_make_it_fit() {
     assert_eq!((code, &told["fewest_processors"]["processors"]), (1, &json!(2)));
 }
 
-/// What `place` puts onto a core with its bounds, `analyze` puts there, with the same bounds.
+/// What `place` puts onto a CPU with its bounds, `analyze` puts there, with the same bounds.
 #[test]
 fn places_and_bounds_are_those_of_place() {
     let desk = desk(

@@ -476,7 +476,7 @@ fn standard_input_is_a_file_and_minutes_are_a_unit() {
     let placed = read(&["place", "-", "--json", "--cpus", "7"]);
     assert!(placed.status.success(), "{}", String::from_utf8_lossy(&placed.stderr));
     let placed = json(&String::from_utf8_lossy(&placed.stdout));
-    assert_eq!(placed["bins"].as_array().expect("bins").len(), 7, "more cores than this machine may have");
+    assert_eq!(placed["bins"].as_array().expect("bins").len(), 7, "more CPUs than this machine may have");
     let simulated = read(&["simulate", "-", "--duration", "0.01m", "--json"]);
     assert!(simulated.status.success(), "{}", String::from_utf8_lossy(&simulated.stderr));
     let twice = read(&["analyze", "-", "-"]);

@@ -352,7 +352,7 @@ fn json_of_a_run_is_the_published_answer() {
     assert_eq!(words(&ended).lines().count(), 0, "quiet says nothing: {}", words(&ended));
 }
 
-/// Three tasks that need 1.9 times a core.
+/// Three tasks that need 1.9 times a CPU.
 const OVERLOAD: &str = "version = 1\nname = \"over\"\n\
     [[tasks]]\nname = \"a\"\nwcet = \"19ms\"\nperiod = \"30ms\"\n\
     [[tasks]]\nname = \"b\"\nwcet = \"19ms\"\nperiod = \"30ms\"\n\
@@ -496,7 +496,7 @@ fn clusters_shape_the_run() {
     let machine = json(&prints(&["list", "--json"]));
     let cpus = machine["machine"]["cpus"].as_str().expect("a list");
     if cpus.parse::<u32>().is_ok() {
-        eprintln!("SKIPPED: one core has one way to be clustered");
+        eprintln!("SKIPPED: one CPU has one way to be clustered");
         return;
     }
     for (clusters, bins) in [("each", None), ("all", Some(1)), ("llc", None), ("0;1", Some(2))] {

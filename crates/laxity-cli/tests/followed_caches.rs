@@ -64,7 +64,7 @@ fn inflation_ipc_and_misses_are_shown_everywhere() {
     }
 }
 
-/// Two cores of this speed, each with an L2.
+/// Two CPUs of this speed, each with an L2.
 fn two_cores(speed: &str) -> String {
     let core = |cpu| format!("{{ cpu = {cpu}, speed = \"{speed}\" }}");
     let l2 = |cpu| {

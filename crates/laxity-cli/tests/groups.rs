@@ -14,7 +14,7 @@ const SHARED_KIB: u64 = 64 << 10;
 const OWN_KIB: u64 = 1 << 10;
 const MEMBERS: u64 = 4;
 
-/// Four members of a group, which worst-fit spreads over both cores.
+/// Four members of a group, which worst-fit spreads over both CPUs.
 fn spread_group() -> String {
     let size = SHARED_KIB + OWN_KIB;
     let member = |name: u64| {
@@ -32,7 +32,7 @@ fn proportional_kib(pid: i32) -> Option<u64> {
     rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?.split_whitespace().next()?.parse().ok()
 }
 
-/// A run of the group on two cores.
+/// A run of the group on two CPUs.
 fn spread_run(directory: &Path, scheduler: &str, duration: &str) -> Command {
     let set = directory.join("spread.toml");
     fs::write(&set, spread_group()).expect("write");
@@ -43,10 +43,10 @@ fn spread_run(directory: &Path, scheduler: &str, duration: &str) -> Command {
     command
 }
 
-/// Whether there are real runs on two cores.
+/// Whether there are real runs on two CPUs.
 fn on_two_cores(scheduler: &str) -> bool {
     if std::thread::available_parallelism().map_or(1, std::num::NonZero::get) < 2 {
-        eprintln!("SKIPPED: one core");
+        eprintln!("SKIPPED: one CPU");
         return false;
     }
     can_run(&[scheduler])
@@ -68,7 +68,7 @@ fn cpus_of_threads(pid: i32) -> Vec<String> {
     found
 }
 
-/// Its members are threads of one process (lindsay2012, 3.1.6), each on its own core, and its memory is there once.
+/// Its members are threads of one process (lindsay2012, 3.1.6), each on its own CPU, and its memory is there once.
 #[test]
 fn a_group_that_is_spread_over_cores_is_one_process() {
     for scheduler in ["p-edf", "p-rm"] {

@@ -269,7 +269,7 @@ fn any_calls(names: &mut Names) -> Vec<Call> {
     vec![vec![names.argument()], vec![option], vec!["-q".into(), names.argument(), names.argument()]]
 }
 
-/// What is simulated for pages: more than the cores can do, so that there are misses to be named.
+/// What is simulated for pages: more than the CPUs can do, so that there are misses to be named.
 const EXPERIMENT: [&str; 12] = [
     "--cpus",
     "2",

@@ -43,7 +43,7 @@ fn many(folder: &Path) -> String {
     utf8(&file).to_owned()
 }
 
-/// Tasks that fit onto 48 cores, but not evenly.
+/// Tasks that fit onto 48 CPUs, but not evenly.
 fn uneven(folder: &Path) -> String {
     let rows = (0..192u64).map(|id| {
         let period = 10_000_019 + 7_907 * ((id * 7_919) % 9_973);

@@ -9,7 +9,7 @@ use laxity_trace::{Job, Outcome, Results, RunSummary};
 use patience::real_run;
 use std::fs;
 
-/// Every job takes twice its WCET, which is more than one core can do: 0.7 + 0.5 + 0.24.
+/// Every job takes twice its WCET, which is more than one CPU can do: 0.7 + 0.5 + 0.24.
 const UNDERSTATED: &str = "version = 1\nname = \"over\"\n\
     [[tasks]]\nname = \"a\"\nwcet = \"3500us\"\nperiod = \"10ms\"\n\
     [[tasks]]\nname = \"b\"\nwcet = \"5ms\"\nperiod = \"20ms\"\n\

@@ -1,4 +1,4 @@
-//! `laxity place` below deferrable servers (calandrino2007): onto the slowest core on which the test holds.
+//! `laxity place` below deferrable servers (calandrino2007): onto the slowest CPU on which the test holds.
 
 mod calls;
 mod host;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
 
-/// A fast core and two slow ones.
+/// A fast CPU and two slow ones.
 const PLATFORM: &str = "version = 1\n[[cores]]\ncpu = 0\nspeed = 2\n[[cores]]\ncpu = 1\n[[cores]]\ncpu = 2\n";
 
 struct Files {
@@ -35,7 +35,7 @@ impl Files {
         [&["place", utf8(&self.set), "--platform", utf8(&self.platform)][..], options].concat()
     }
 
-    /// Where tasks go by slowest-fit, with the server and the bounds of each core.
+    /// Where tasks go by slowest-fit, with the server and the bounds of each CPU.
     fn placed(&self, options: &[&str]) -> Value {
         let options = [&["--placement", "slowest-fit", "--json"][..], options].concat();
         json(&prints(&self.call(&options)))
@@ -112,8 +112,8 @@ const REFUSED: &str = "\
 error: task `a` cannot enter: CPU 1 (speed 1): `a` would respond after 5ms, 1ms later than its deadline of 4ms; CPU 2 (speed 1): \
 `a` would respond after 5ms, 1ms later than its deadline of 4ms; CPU 0 (speed 2): `a` would respond after 4.5ms, 500us later than \
 its deadline of 4ms
-hint: shorten its execution time, lengthen its period, make the servers smaller, or add a faster core; no heuristic tried fits \
-either; use more cores or reduce the load, or place it all the same with --overload least-loaded";
+hint: shorten its execution time, lengthen its period, make the servers smaller, or add a faster CPU; no heuristic tried fits \
+either; use more CPUs or reduce the load, or place it all the same with --overload least-loaded";
 
 #[test]
 fn a_refusal_has_the_reason_of_each_core() {
@@ -152,7 +152,7 @@ fn what_knows_no_servers_is_refused() {
     let cases: [(&[&str], &str); 5] = [
         (&["--server", "1ms/6ms", "--placement", "ilp"], "knows loads only"),
         (&["--server", "1ms/6ms", "--placement", "ffd", "--fit", "density"], "goes by load"),
-        (&["--server", "1ms/6ms", "--placement", "ffd", "--onto", "clusters"], "of one core"),
+        (&["--server", "1ms/6ms", "--placement", "ffd", "--onto", "clusters"], "of one CPU"),
         (&["--server", "7ms/6ms", "--placement", "ffd"], "longer than its period"),
         (&["--tardiness-bound", "1ms", "--count-double-hit", "--placement", "ffd"], "cannot be used with"),
     ];

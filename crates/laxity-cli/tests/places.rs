@@ -328,7 +328,7 @@ fn several_placements_are_configurations_and_the_same_places_are_one() {
         (&["analyze", ROBOT, "--placement", "ilp,ffd"], "analyze takes one placement"),
         (&["place", ROBOT, "--fit", "test"], "the test of which scheduler"),
         (&["place", ROBOT, "--scheduler", "g-edf"], "nothing is placed"),
-        (&["place", ROBOT, "--scheduler", "p-rm", "--onto", "clusters"], "tasks go onto cores"),
+        (&["place", ROBOT, "--scheduler", "p-rm", "--onto", "clusters"], "tasks go onto CPUs"),
     ] {
         let refused = desk.call(&[call, &["--cpus", "2"]].concat());
         assert_eq!(refused.status.code(), Some(2), "{call:?}: {}", words(&refused));

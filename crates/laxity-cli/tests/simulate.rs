@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Two tasks on one core under EDF, one of which is always preempted: small enough to follow by hand.
+/// Two tasks on one CPU under EDF, one of which is always preempted: small enough to follow by hand.
 const PAIR: &str = r#"
 version = 1
 name = "pair"
@@ -24,7 +24,7 @@ wcet = "4ms"
 period = "10ms"
 "#;
 
-/// More than one core can do.
+/// More than one CPU can do.
 const TOO_MUCH: &str = r#"
 version = 1
 name = "too-much"
@@ -186,7 +186,7 @@ fn misses_and_violations_have_exit_codes() {
     }
 }
 
-/// `a` and `b` need 0.6 of a core each.
+/// `a` and `b` need 0.6 of a CPU each.
 #[test]
 fn late_jobs_abort_or_have_releases_skipped_and_are_counted_apart() {
     let directory = tempfile::tempdir().expect("directory");
@@ -383,7 +383,7 @@ fn costs_are_read_from_the_results() {
     assert!(said.contains("`other.toml`") && said.contains("simulate again"), "{said}");
 }
 
-/// lindsay2012, 6.2.2: tasks that share memory miss the last-level cache less where they are on one core.
+/// lindsay2012, 6.2.2: tasks that share memory miss the last-level cache less where they are on one CPU.
 #[test]
 fn followed_caches_count_lines_from_memory_and_verify() {
     let directory = tempfile::tempdir().expect("directory");

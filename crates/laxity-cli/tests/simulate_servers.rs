@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-/// A core that is twice as fast as the other.
+/// A CPU that is twice as fast as the other.
 const AMP: &str = "version = 1\nname = \"amp\"\n[[cores]]\ncpu = 0\nspeed = 2\n[[cores]]\ncpu = 1\n";
 
 /// A directory with a set and a platform.
@@ -105,7 +105,7 @@ fn who_is_refused_runs_as_an_ordinary_task() {
     assert!(ordinary.as_array().is_some_and(|ordinary| !ordinary.is_empty()), "{ordinary}");
 }
 
-/// `a` and `b` need 1.5 ticks each on the fast core, which come to two: 2 of 3 and 2 of 4 ms.
+/// `a` and `b` need 1.5 ticks each on the fast CPU, which come to two: 2 of 3 and 2 of 4 ms.
 #[test]
 fn at_ticks_promises_count_whole_ticks() {
     let desk = desk_of("3ms", &[("a", 3), ("b", 4)]);

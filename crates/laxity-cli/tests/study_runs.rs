@@ -297,7 +297,7 @@ fn the_example_of_two_cores_can_be_run_and_simulated() {
     assert!(answer["run"].is_null(), "it was simulated");
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if cores < 2 || !host::can_run(&["p-edf"]) {
-        eprintln!("SKIPPED: it takes two cores and SCHED_DEADLINE");
+        eprintln!("SKIPPED: it takes two CPUs and SCHED_DEADLINE");
         return;
     }
     let _machine = machine();

@@ -78,7 +78,7 @@ fn g_edf_mp_decides_the_same() {
     conforms(Policy::GEdfMp);
 }
 
-/// The queue is no part of the schedule: with the same events the linking core decides the same over each of them. (A group
+/// The queue is no part of the schedule: with the same events the linking CPU decides the same over each of them. (A group
 /// that gsn-edf merges is released in another order, so its links may go elsewhere.)
 #[test]
 fn queues_make_one_schedule() {

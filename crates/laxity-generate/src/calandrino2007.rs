@@ -1,8 +1,8 @@
-//! Real-time tasks that enter one after the other, for cores of different speeds: calandrino2007, 5.1.
+//! Real-time tasks that enter one after the other, for CPUs of different speeds: calandrino2007, 5.1.
 //!
 //! 1. Periods are uniform in 2 to 80 ticks of 1 ms, and execution requirements in whole ticks from one to `requirement` times the
-//!    period: on the slowest core, which may be too slow for them ("twice the task period").
-//! 2. WCETs refer to a core of speed 1. The slowest has the speed `slowest`, so C = requirement x `slowest`, rounded down to ns.
+//!    period: on the slowest CPU, which may be too slow for them ("twice the task period").
+//! 2. WCETs refer to a CPU of speed 1. The slowest has the speed `slowest`, so C = requirement x `slowest`, rounded down to ns.
 //! 3. The paper adds a hundred of these and a hundred that are not real-time, 1 to 50 ticks after one another, which takes "about
 //!    5,000 timer ticks": so the two kinds take turns, and a task enters, and releases its first job, two such gaps after the one
 //!    before it. The others are drawn elsewhere (`laxity_sim::Background`).
@@ -21,9 +21,9 @@ const GAP_TICKS: [u64; 2] = [1, 50];
 pub struct Calandrino2007 {
     /// Number of tasks n; 100 in the paper.
     pub tasks: u32,
-    /// The most that a job takes on the slowest core, in periods: 2 in the paper's Fig. 3, 0.5 in its Fig. 4.
+    /// The most that a job takes on the slowest CPU, in periods: 2 in the paper's Fig. 3, 0.5 in its Fig. 4.
     pub requirement: Decimal,
-    /// Speed of the slowest core, relative to one of speed 1.
+    /// Speed of the slowest CPU, relative to one of speed 1.
     pub slowest: Decimal,
 }
 
@@ -36,21 +36,21 @@ impl Calandrino2007 {
         }
         let wrong = |why: &str| {
             Err(Diagnostic::usage(format!(
-                "requirement {} periods on a core of speed {}: {why}",
+                "requirement {} periods on a CPU of speed {}: {why}",
                 self.requirement, self.slowest
             ))
-            .hint("the paper has 2 or 0.5 periods on a slowest core of speed 0.5 (calandrino2007, 5.1)"))
+            .hint("the paper has 2 or 0.5 periods on a slowest CPU of speed 0.5 (calandrino2007, 5.1)"))
         };
         let [requirement, slowest, one] =
             [self.requirement, self.slowest, Decimal::ONE].map(|decimal| u128::from(decimal.billionths()));
         if slowest == 0 || slowest > one {
-            return wrong("the slowest core has a speed above 0 and at most 1");
+            return wrong("the slowest CPU has a speed above 0 and at most 1");
         }
         if requirement * u128::from(PERIOD_TICKS[0]) < one {
             return wrong("a job takes at least a tick of 1ms, half the shortest period");
         }
         if requirement * slowest > one * one {
-            return wrong("a job may take more than its period on a core of speed 1");
+            return wrong("a job may take more than its period on a CPU of speed 1");
         }
         Ok(PreparedCalandrino2007 { options: self.clone() })
     }

@@ -69,7 +69,7 @@ pub static GENERATORS: [Description; 6] = [
             GRANULARITY,
             absent(
                 "rescale-cores",
-                "rescale for m cores as in lelli2012: no task above U/m, every C at least rescale-wcet-min",
+                "rescale for m CPUs as in lelli2012: no task above U/m, every C at least rescale-wcet-min",
             ),
             absent("rescale-wcet-min", "least C of a rescaled set; 50us unless given"),
         ],
@@ -102,7 +102,7 @@ pub static GENERATORS: [Description; 6] = [
         summary: "automotive runnables with measured execution times, summed into tasks by period",
         source: "Kramer, Ziegenbein and Hamann, WATERS 2015",
         parameters: &[
-            defaults("runnables", "100", "number of runnables; about 100 load one core at their WCETs"),
+            defaults("runnables", "100", "number of runnables; about 100 load one CPU at their WCETs"),
             absent("utilization", "scale all WCETs to this total; left as drawn unless given"),
             defaults(
                 "task-utilization-max",
@@ -139,16 +139,16 @@ pub static GENERATORS: [Description; 6] = [
     },
     Description {
         name: "calandrino2007",
-        summary: "tasks that enter 2 to 100 ms after one another, for fast and slow cores; periods of 2 to 80 ms",
+        summary: "tasks that enter 2 to 100 ms after one another, for fast and slow CPUs; periods of 2 to 80 ms",
         source: "calandrino2007, 5.1",
         parameters: &[
             defaults("tasks", "100", "number of tasks n, up to 4096"),
             defaults(
                 "requirement",
                 "2",
-                "the most that a job takes on the slowest core, in periods; whole ms, uniform from 1 ms on (2 and 0.5 in the paper)",
+                "the most that a job takes on the slowest CPU, in periods; whole ms, uniform from 1 ms on (2 and 0.5 in the paper)",
             ),
-            defaults("slowest", "0.5", "speed of the slowest core; WCETs refer to speed 1"),
+            defaults("slowest", "0.5", "speed of the slowest CPU; WCETs refer to speed 1"),
         ],
     },
 ];

@@ -42,7 +42,7 @@ pub struct Emberson {
 /// Then `l_i <= u_i <= U/m` and the u_i sum to U exactly; as Cmin goes to 0 it is the paper's `v_i U/m`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rescale {
-    /// Number of cores m; U/m is the cap of a task's utilization.
+    /// Number of CPUs m; U/m is the cap of a task's utilization.
     pub cores: u32,
     /// Cmin (50 us in the paper).
     pub wcet_min: Duration,
@@ -70,10 +70,10 @@ impl Emberson {
         total::check_count("cores", cores, self.tasks)?;
         if self.utilization > Decimal::whole(cores) {
             return Err(Diagnostic::usage(format!(
-                "utilization {} exceeds the {cores} cores that the set is rescaled for",
+                "utilization {} exceeds the {cores} CPUs that the set is rescaled for",
                 self.utilization
             ))
-            .hint("lower the utilization or raise the cores"));
+            .hint("lower the utilization or raise the CPUs"));
         }
         // With n >= m this also keeps Cmin/T below the cap U/m of every task.
         let least =

@@ -40,8 +40,7 @@ pub struct Cell {
 
 impl Cell {
     fn new(cores: u32, ratio: Decimal, tasks_per_core: u32, wss: ByteSize, seed: u64) -> Result<Self> {
-        let too_many =
-            || Diagnostic::usage(format!("{cores} cores are too many")).hint("ask for fewer cores");
+        let too_many = || Diagnostic::usage(format!("{cores} CPUs are too many")).hint("ask for fewer CPUs");
         let tasks = cores.checked_mul(tasks_per_core).ok_or_else(too_many)?;
         let utilization = ratio.checked_mul(cores).ok_or_else(too_many)?;
         let rescale = Some(Rescale { cores, wcet_min: WCET_MIN });
@@ -65,7 +64,7 @@ impl Cell {
     }
 }
 
-/// All cells for a machine with `cores` cores, in the order R, x, working set.
+/// All cells for a machine with `cores` CPUs, in the order R, x, working set.
 pub fn grid(cores: u32, working_sets: &[ByteSize], seed: u64) -> Result<Vec<Cell>> {
     let mut cells = Vec::new();
     for ratio in UTILIZATION_RATIOS {

@@ -138,7 +138,7 @@ impl Parametric for Emberson {
             (None, None) => None,
             (None, Some(_)) => {
                 return Err(Diagnostic::usage("`rescale-wcet-min` is given without `rescale-cores`")
-                    .hint("give the number of cores to rescale for"));
+                    .hint("give the number of CPUs to rescale for"));
             }
         };
         Ok(Emberson {

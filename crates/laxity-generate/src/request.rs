@@ -26,7 +26,7 @@ pub enum Generator {
     Waters(Waters),
     /// Multi-threaded tasks that share memory.
     Mtt(Mtt),
-    /// Tasks that enter over time, for fast and slow cores.
+    /// Tasks that enter over time, for fast and slow CPUs.
     Calandrino2007(Calandrino2007),
 }
 

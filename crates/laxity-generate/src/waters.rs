@@ -77,7 +77,7 @@ pub enum WatersDemand {
 /// Options of the generator `waters`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waters {
-    /// Number of runnables; about 100 load one core at their WCETs.
+    /// Number of runnables; about 100 load one CPU at their WCETs.
     pub runnables: u32,
     /// Total utilization to which all WCETs are scaled; none: as drawn.
     pub utilization: Option<Decimal>,

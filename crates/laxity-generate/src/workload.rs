@@ -18,7 +18,7 @@ use rand_pcg::Pcg64;
 pub struct JobSpec {
     /// Nominal release since the synchronous release.
     pub release: Duration,
-    /// Execution it asks for, on a core of speed 1.
+    /// Execution it asks for, on a CPU of speed 1.
     pub demand: Duration,
 }
 

@@ -119,7 +119,7 @@ fn infeasible_parameters_are_explained() {
     let rescaled =
         |cores, wcet_min| Emberson { rescale: Some(Rescale { cores, wcet_min }), ..options.clone() };
     assert!(refused(rescaled(5, Duration::from_us(50))).contains("cores 5 is not within 1 to 4"));
-    assert!(refused(rescaled(1, Duration::from_us(50))).contains("exceeds the 1 cores"));
+    assert!(refused(rescaled(1, Duration::from_us(50))).contains("exceeds the 1 CPUs"));
     assert!(refused(rescaled(2, Duration::from_ms(5))).contains("may need more than utilization 2"));
     let backwards = Periods { min: Duration::from_ms(100), max: Duration::from_ms(10), ..Periods::default() };
     assert!(refused(Emberson { periods: backwards, ..options.clone() }).contains("not within"));

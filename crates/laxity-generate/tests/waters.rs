@@ -116,7 +116,7 @@ fn a_target_utilization_is_met_and_tasks_are_split() {
 #[test]
 fn a_runnable_that_no_core_can_hold_is_explained() {
     let options = Waters { utilization: Some(Decimal::whole(5)), ..Waters::new(2) };
-    let message = generate(&request(options, 1), 0).expect_err("5 cores for 2 runnables").message;
+    let message = generate(&request(options, 1), 0).expect_err("5 CPUs for 2 runnables").message;
     assert!(message.contains("set 0 of seed 1") && message.contains("above its period"), "{message}");
     let refused = |options: Waters| generate(&request(options, 1), 0).expect_err("must be refused").message;
     assert!(refused(Waters::new(0)).contains("runnables 0"));

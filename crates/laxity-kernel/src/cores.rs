@@ -1,41 +1,41 @@
-//! The cores of amp-rm: how fast they are, and the deferrable servers on them.
+//! The CPUs of amp-rm: how fast they are, and the deferrable servers on them.
 
 use crate::{Options, Scheduler, ffi};
 use laxity_model::{DeferrableServer, Diagnostic, Duration, Platform, Result, Speed};
 use libbpf_rs::{MapCore as _, MapFlags};
 use serde::{Deserialize, Serialize};
 
-/// What the fastest core's speed is to the policy, which compares products of speeds and numbers of tasks.
+/// What the fastest CPU's speed is to the policy, which compares products of speeds and numbers of tasks.
 const FASTEST: u32 = 1 << 16;
 const MILLION: u64 = 1_000_000;
 /// A server's budget comes and goes by timers: more often than this, and they are all that the machine does.
 const SERVER_PERIOD_MIN: Duration = Duration::from_us(100);
 
-/// A core, and the server on it. `bpf/host/setup.h` has the same.
+/// A CPU, and the server on it. `bpf/host/setup.h` has the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Core {
     /// The kernel's number.
     pub cpu: u32,
-    /// Relative to the other cores', above 0.
+    /// Relative to the other CPUs', above 0.
     pub speed: u32,
-    /// Budget of its server in ns of that core.
+    /// Budget of its server in ns of that CPU.
     pub budget_ns: u64,
-    /// Period of its server in ns; 0: there is none. Cores outside all cells have none.
+    /// Period of its server in ns; 0: there is none. CPUs outside all cells have none.
     pub period_ns: u64,
-    /// The share of the core that real-time tasks may be admitted for, in millionths.
+    /// The share of the CPU that real-time tasks may be admitted for, in millionths.
     pub share_ppm: u64,
     /// True: only this process may admit tasks there, or change those that are there.
     pub closed: bool,
 }
 
 impl Core {
-    /// A core of this `speed`, relative to the `fastest` core of the machine, without a server. `share_ppm` is the
+    /// A CPU of this `speed`, relative to the `fastest` CPU of the machine, without a server. `share_ppm` is the
     /// share of it that real-time tasks may be admitted for, in millionths.
     pub fn new(cpu: u32, speed: Speed, fastest: Speed, share_ppm: u64) -> Core {
         Core { cpu, speed: scaled(speed, fastest), budget_ns: 0, period_ns: 0, share_ppm, closed: false }
     }
 
-    /// The core with this server. `share_ppm` is the share that other limits leave to real-time tasks, in
+    /// The CPU with this server. `share_ppm` is the share that other limits leave to real-time tasks, in
     /// millionths.
     #[must_use]
     pub fn with_server(self, server: DeferrableServer, share_ppm: u64) -> Core {
@@ -69,7 +69,7 @@ pub fn checked_server(server: DeferrableServer) -> Result<DeferrableServer> {
     Ok(server)
 }
 
-/// The share of a core with this server that real-time tasks may use, in millionths: at most what the server
+/// The share of a CPU with this server that real-time tasks may use, in millionths: at most what the server
 /// leaves.
 pub fn share_beside(server: DeferrableServer, share_ppm: u64) -> u64 {
     if server.is_none() {
@@ -80,7 +80,7 @@ pub fn share_beside(server: DeferrableServer, share_ppm: u64) -> u64 {
     share_ppm.min(MILLION.saturating_sub(u64::try_from(taken).unwrap_or(MILLION)))
 }
 
-/// Relative to the fastest, rounded down, but no core stands still.
+/// Relative to the fastest, rounded down, but no CPU stands still.
 fn scaled(speed: Speed, fastest: Speed) -> u32 {
     let above = u128::from(FASTEST) * u128::from(speed.numerator()) * u128::from(fastest.denominator());
     let below = u128::from(speed.denominator()) * u128::from(fastest.numerator());
@@ -105,22 +105,22 @@ impl RunningServer {
     ///
     /// # Errors
     ///
-    /// The core has no server: the period is 0.
+    /// The CPU has no server: the period is 0.
     pub fn server(&self) -> Result<DeferrableServer> {
         DeferrableServer::new(Duration::from_ns(self.budget_ns), Duration::from_ns(self.period_ns))
     }
 }
 
-/// For how long background tasks have had a core, by reason.
+/// For how long background tasks have had a CPU, by reason.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct OrdinaryTimes {
     /// Before real-time tasks, as the server had a budget.
     pub server: Duration,
     /// Before real-time tasks, as those had had their share.
     pub reserve: Duration,
-    /// While no real-time task wanted the core.
+    /// While no real-time task wanted the CPU.
     pub background: Duration,
-    /// The last instant seen at which no real-time job of the core was pending, in ns of CLOCK_MONOTONIC.
+    /// The last instant seen at which no real-time job of the CPU was pending, in ns of CLOCK_MONOTONIC.
     #[serde(skip)]
     pub quiet_ns: u64,
 }
@@ -141,7 +141,7 @@ impl OrdinaryTimes {
 }
 
 impl Options {
-    /// The cores that the policy is told of: all of the machine; those that were not named count as the fastest.
+    /// The CPUs that the policy is told of: all of the machine; those that were not named count as the fastest.
     pub(crate) fn sized_cores(&self) -> Result<Vec<Core>> {
         let mut cores = self.cores.clone();
         if self.policy.has_servers() {
@@ -159,7 +159,7 @@ impl Options {
 const FROM_AT: usize = std::mem::offset_of!(ffi::lx_host_core, from);
 
 impl Scheduler {
-    /// Says what all cores are, before the policy is attached.
+    /// Says what all CPUs are, before the policy is attached.
     pub(crate) fn size_all(&mut self, cores: &[Core]) -> Result<()> {
         for core in cores {
             let since_ns = self.size(core)?;
@@ -176,14 +176,14 @@ impl Scheduler {
         &self.servers
     }
 
-    /// Sets the speed of a core and the size of its server. The server of an attached scheduler gets another budget
-    /// when its present period ends, and another period as soon as no real-time job of the core is pending. Returns
+    /// Sets the speed of a CPU and the size of its server. The server of an attached scheduler gets another budget
+    /// when its present period ends, and another period as soon as no real-time job of the CPU is pending. Returns
     /// the instant from which the size counts, in ns of CLOCK_MONOTONIC; `u64::MAX` while a job is pending that
     /// must end first.
     ///
     /// # Errors
     ///
-    /// The policy has no servers, the core is in no cell, or another error of the kernel.
+    /// The policy has no servers, the CPU is in no cell, or another error of the kernel.
     pub fn size(&self, core: &Core) -> Result<u64> {
         let said = ffi::lx_host_core {
             cpu: core.cpu,

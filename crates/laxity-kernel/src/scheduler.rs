@@ -60,7 +60,7 @@ pub struct Options {
     pub share_ppm: u64,
     /// What is left to background work.
     pub reserve: Reserve,
-    /// amp-rm: the machine's cores; if empty, all cores are equally fast and have no servers. Empty for other
+    /// amp-rm: the machine's CPUs; if empty, all CPUs are equally fast and have no servers. Empty for other
     /// policies.
     pub cores: Vec<Core>,
 }

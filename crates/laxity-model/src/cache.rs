@@ -13,7 +13,7 @@ pub enum CacheKind {
     Unified,
 }
 
-/// One cache and the cores that share it.
+/// One cache and the CPUs that share it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cache {
     /// 1, 2, 3 ...
@@ -26,7 +26,7 @@ pub struct Cache {
     pub line_bytes: Option<u32>,
     /// Associativity, where known.
     pub ways: Option<u32>,
-    /// The cores that share it.
+    /// The CPUs that share it.
     pub cpus: CpuList,
 }
 
@@ -36,7 +36,7 @@ const LEVEL_MAX: u32 = 8;
 impl Cache {
     /// Rejects impossible caches: level 0 or above 8, no CPUs, size 0, a line size that is no power of two, a size
     /// that is no multiple of the line size, or ways that do not divide the lines. A cache may be smaller than a
-    /// closer one (per core, a slice of an L3 can be).
+    /// closer one (per CPU, a slice of an L3 can be).
     ///
     /// # Errors
     ///
@@ -47,11 +47,11 @@ impl Cache {
         }
         if self.level > LEVEL_MAX {
             return Err(Diagnostic::usage(format!("level is {}, above {LEVEL_MAX}", self.level))
-                .hint("number cache levels from 1, the closest to the core"));
+                .hint("number cache levels from 1, the closest to the CPU"));
         }
         if self.cpus.is_empty() {
             return Err(Diagnostic::usage("cpus is empty: no CPU uses this cache")
-                .hint("list the cores that share the cache, or leave it out"));
+                .hint("list the CPUs that share the cache, or leave it out"));
         }
         if self.size_bytes == 0 {
             return Err(Diagnostic::usage("size is 0").hint("leave the cache out, or give its size"));

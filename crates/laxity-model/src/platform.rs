@@ -4,7 +4,7 @@ use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope, check_name, cp
 use std::fmt;
 use std::str::FromStr;
 
-/// The speed of a core relative to the core on which WCETs were measured, as an exact fraction.
+/// The speed of a CPU relative to the CPU on which WCETs were measured, as an exact fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Speed {
     numerator: u32,
@@ -19,7 +19,7 @@ impl Speed {
     pub fn new(numerator: u32, denominator: u32) -> Result<Self> {
         if numerator == 0 || denominator == 0 {
             return Err(Diagnostic::usage(format!(
-                "core speed {numerator}/{denominator} is not a positive fraction"
+                "CPU speed {numerator}/{denominator} is not a positive fraction"
             ))
             .hint("write speeds such as 1, 0.5 or \"3/4\""));
         }
@@ -74,7 +74,7 @@ impl FromStr for Speed {
     /// Reads `2`, `0.75` or `3/4`, exactly.
     fn from_str(text: &str) -> Result<Self> {
         let bad = || {
-            Diagnostic::usage(format!("core speed `{text}` is not a fraction of two numbers below 2^32"))
+            Diagnostic::usage(format!("CPU speed `{text}` is not a fraction of two numbers below 2^32"))
                 .hint("write speeds such as 1, 0.5 or \"3/4\"")
         };
         let number = |digits: &str| {
@@ -102,7 +102,7 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// One core (logical CPU).
+/// One CPU (logical CPU).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Core {
     /// CPU number.
@@ -111,18 +111,18 @@ pub struct Core {
     pub speed: Speed,
 }
 
-/// A memory node and the cores next to it.
+/// A memory node and the CPUs next to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumaNode {
     /// Node number.
     pub id: u32,
-    /// Cores of the node.
+    /// CPUs of the node.
     pub cpus: CpuList,
     /// Its memory, where known.
     pub memory_bytes: Option<u64>,
 }
 
-/// A machine. Cores are sorted by CPU number; clusters are disjoint and cover all cores.
+/// A machine. CPUs are sorted by CPU number; clusters are disjoint and cover all CPUs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Platform {
     name: String,
@@ -133,13 +133,13 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// `count` cores of speed 1 in one cluster, nothing known of caches or memory.
+    /// `count` CPUs of speed 1 in one cluster, nothing known of caches or memory.
     pub fn symmetric(count: u32) -> Result<Self> {
         let cores = (0..count).map(|cpu| Core { cpu, speed: Speed::UNIT }).collect();
-        Self::new(plural(count, "identical core"), cores, vec![], vec![], None)
+        Self::new(plural(count, "identical CPU"), cores, vec![], vec![], None)
     }
 
-    /// Checks the parts against each other. Without `clusters`, cores that share a last-level cache form one.
+    /// Checks the parts against each other. Without `clusters`, CPUs that share a last-level cache form one.
     pub fn new(
         name: impl Into<String>,
         mut cores: Vec<Core>,
@@ -150,12 +150,12 @@ impl Platform {
         let name = name.into();
         check_name("the name of the platform", &name)?;
         if cores.is_empty() {
-            return Err(Diagnostic::usage("the platform has no cores").hint("describe at least one core"));
+            return Err(Diagnostic::usage("the platform has no CPUs").hint("describe at least one CPU"));
         }
         cores.sort_by_key(|core| core.cpu);
         if let Some(pair) = cores.windows(2).find(|pair| pair[0].cpu == pair[1].cpu) {
             return Err(Diagnostic::usage(format!("CPU {} is described twice", pair[0].cpu))
-                .hint("give every core its own number"));
+                .hint("give every CPU its own number"));
         }
         let cpus: CpuList = cores.iter().map(|core| core.cpu).collect();
         let sharers = caches.iter().map(|c| (format!("L{} cache", c.level), &c.cpus));
@@ -166,7 +166,7 @@ impl Platform {
                     "{what} names {} but the platform has only {cpus}",
                     cpus_named(list.difference(&cpus))
                 ))
-                .hint("list only cores of the platform"));
+                .hint("list only CPUs of the platform"));
             }
         }
         let mut ids: Vec<u32> = numa_nodes.iter().map(|node| node.id).collect();
@@ -186,7 +186,7 @@ impl Platform {
         Ok(Platform { clusters, ..self })
     }
 
-    /// The same machine reduced to some of its cores (those a process may use).
+    /// The same machine reduced to some of its CPUs (those a process may use).
     pub fn restricted(self, allowed: &CpuList) -> Result<Self> {
         let keep = |list: CpuList| list.intersection(allowed);
         let cores = self.cores.into_iter().filter(|core| allowed.contains(core.cpu)).collect();
@@ -207,7 +207,7 @@ impl Platform {
         &self.name
     }
 
-    /// Cores by CPU number.
+    /// CPUs by CPU number.
     pub fn cores(&self) -> &[Core] {
         &self.cores
     }
@@ -222,12 +222,12 @@ impl Platform {
         &self.numa_nodes
     }
 
-    /// Disjoint sets of cores that cover the machine.
+    /// Disjoint sets of CPUs that cover the machine.
     pub fn clusters(&self) -> &[CpuList] {
         &self.clusters
     }
 
-    /// What schedules its tasks on its own under a scheduler of this scope: every core, every cluster, or all of the machine.
+    /// What schedules its tasks on its own under a scheduler of this scope: every CPU, every cluster, or all of the machine.
     pub fn cells(&self, scope: Scope) -> Vec<CpuList> {
         match scope {
             Scope::Partitioned => self.cpus().iter().map(|cpu| CpuList::from_iter([cpu])).collect(),
@@ -236,23 +236,23 @@ impl Platform {
         }
     }
 
-    /// The CPU numbers of all cores.
+    /// The CPU numbers of all CPUs.
     pub fn cpus(&self) -> CpuList {
         self.cores.iter().map(|core| core.cpu).collect()
     }
 
-    /// The speed of the slowest core.
+    /// The speed of the slowest CPU.
     pub fn slowest(&self) -> Speed {
-        self.cores.iter().map(|core| core.speed).min().expect("a platform has a core")
+        self.cores.iter().map(|core| core.speed).min().expect("a platform has a CPU")
     }
 
-    /// m: the number of cores.
+    /// m: the number of CPUs.
     pub fn core_count(&self) -> usize {
         self.cores.len()
     }
 }
 
-/// Cores that share the highest-level data cache, by lowest CPU; cores without one are one more cluster.
+/// CPUs that share the highest-level data cache, by lowest CPU; CPUs without one are one more cluster.
 fn clusters_by_cache(cpus: &CpuList, caches: &[Cache]) -> Vec<CpuList> {
     let last_level = caches.iter().filter(|c| c.kind != CacheKind::Instruction).map(|c| c.level).max();
     let mut left = cpus.clone();
@@ -278,13 +278,13 @@ fn check_clusters(cpus: &CpuList, clusters: &[CpuList]) -> Result<()> {
             return Err(Diagnostic::usage(format!(
                 "cluster `{cluster}` is empty, overlaps another or names CPUs outside {cpus}"
             ))
-            .hint("clusters must be disjoint and made of the platform's cores"));
+            .hint("clusters must be disjoint and made of the platform's CPUs"));
         }
         left = left.difference(cluster);
     }
     if !left.is_empty() {
         return Err(Diagnostic::usage(format!("in no cluster: {}", cpus_named(&left)))
-            .hint("put every core into exactly one cluster"));
+            .hint("put every CPU into exactly one cluster"));
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ pub enum Policy {
     GsnEdf,
     /// The same with a processor that takes all release interrupts and runs no task (cerqueira2014, II-B).
     GsnEdfDi,
-    /// A queue per core, push and pull with pairwise locks, as in Linux (cerqueira2014, II-C and II-D).
+    /// A queue per CPU, push and pull with pairwise locks, as in Linux (cerqueira2014, II-C and II-D).
     PushPull,
     /// Message passing to a dedicated scheduling processor (cerqueira2014, III).
     GEdfMp,
@@ -84,35 +84,33 @@ impl Policy {
     /// One line for `laxity list`.
     pub fn description(self) -> &'static str {
         match self {
-            Policy::EdfBh => {
-                "one lock, cores in a heap by deadline, ready queue a binary heap (ackelman2018)"
-            }
+            Policy::EdfBh => "one lock, CPUs in a heap by deadline, ready queue a binary heap (ackelman2018)",
             Policy::EdfRbt => {
-                "one lock, cores in a heap by deadline, ready queue a red-black tree (ackelman2018)"
+                "one lock, CPUs in a heap by deadline, ready queue a red-black tree (ackelman2018)"
             }
             Policy::Fpp => {
-                "one lock, cores in a heap by deadline, ready queue with priority promotions (ackelman2018)"
+                "one lock, CPUs in a heap by deadline, ready queue with priority promotions (ackelman2018)"
             }
             Policy::GsnEdf => "link-based, one lock, binomial heaps, releases merged at once (cerqueira2014)",
             Policy::GsnEdfDi => {
-                "gsn-edf with one core for all release interrupts, tasks on the others (cerqueira2014)"
+                "gsn-edf with one CPU for all release interrupts, tasks on the others (cerqueira2014)"
             }
             Policy::PushPull => {
-                "a queue and a lock per core, push and pull as in SCHED_DEADLINE (cerqueira2014)"
+                "a queue and a lock per CPU, push and pull as in SCHED_DEADLINE (cerqueira2014)"
             }
-            Policy::GEdfMp => "message passing to one scheduling core, tasks on the others (cerqueira2014)",
+            Policy::GEdfMp => "message passing to one scheduling CPU, tasks on the others (cerqueira2014)",
             Policy::AmpRm => {
-                "fast and slow cores, a deferrable server on each for background work (calandrino2007)"
+                "fast and slow CPUs, a deferrable server on each for background work (calandrino2007)"
             }
         }
     }
 
-    /// Whether every core has a queue of its own.
+    /// Whether every CPU has a queue of its own.
     pub fn has_queue_per_core(self) -> bool {
         matches!(self, Policy::PushPull)
     }
 
-    /// Whether the last core of each cluster is dedicated to scheduling or interrupts and runs no task.
+    /// Whether the last CPU of each cluster is dedicated to scheduling or interrupts and runs no task.
     pub fn dedicates_a_core(self) -> bool {
         matches!(self, Policy::GsnEdfDi | Policy::GEdfMp)
     }
@@ -241,24 +239,18 @@ pub(crate) fn scheduler_names<'a>(known: &'a [&'a str]) -> Names<'a> {
 
 /// Names from papers, the kernel and other tools.
 const OTHER_NAMES: [(&str, &str); 21] = [
-    ("edf", "`p-edf`, `c-edf` or `g-edf` (each core, each cluster, or all cores)"),
+    ("edf", "`p-edf`, `c-edf` or `g-edf` (each CPU, each cluster, or all CPUs)"),
     ("deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
     ("sched_deadline", "`g-edf` (SCHED_DEADLINE as it is), `p-edf` or `c-edf`"),
-    ("rm", "`p-rm`, `c-rm` or `g-rm` (each core, each cluster, or all cores)"),
+    ("rm", "`p-rm`, `c-rm` or `g-rm` (each CPU, each cluster, or all CPUs)"),
     ("rms", "`p-rm`, `c-rm` or `g-rm`"),
     ("fifo", FIFO),
     ("sched_fifo", FIFO),
     ("rt", FIFO),
     ("rr", ROUND_ROBIN),
     ("sched_rr", ROUND_ROBIN),
-    (
-        "dm",
-        "`p-dm`, `c-dm` or `g-dm` (deadline-monotonic priorities on each core, each cluster, or all cores)",
-    ),
-    (
-        "fp",
-        "`p-fp`, `c-fp` or `g-fp` (the `priority` of each task, on each core, each cluster, or all cores)",
-    ),
+    ("dm", "`p-dm`, `c-dm` or `g-dm` (deadline-monotonic priorities on each CPU, each cluster, or all CPUs)"),
+    ("fp", "`p-fp`, `c-fp` or `g-fp` (the `priority` of each task, on each CPU, each cluster, or all CPUs)"),
     ("amp", "`amp-rm`"),
     ("pd2", "`pfair` (laxity analyze)"),
     ("cfs", FAIR),
@@ -271,10 +263,10 @@ const OTHER_NAMES: [(&str, &str); 21] = [
 ];
 
 const FIFO: &str = "`p-rm`, `p-dm` or `p-fp` (SCHED_FIFO with rate-monotonic, deadline-monotonic or given priorities), `c-` or \
-    `g-` before it for each cluster or all cores";
+    `g-` before it for each cluster or all CPUs";
 
 const ROUND_ROBIN: &str =
-    "`p-rr`, `c-rr` or `g-rr` (equal tasks take turns on each core, in each cluster, or on all cores)";
+    "`p-rr`, `c-rr` or `g-rr` (equal tasks take turns on each CPU, in each cluster, or on all CPUs)";
 const FAIR: &str = "`other` (SCHED_OTHER, which promises no deadline)";
 const EXT: &str = "`edf-bh` or another of laxity's own policies, or `scx:PROGRAM` (sched_ext)";
 

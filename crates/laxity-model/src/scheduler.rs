@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// How far a job may migrate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Every task stays on one core.
+    /// Every task stays on one CPU.
     Partitioned,
     /// Every task stays in one cluster.
     Clustered,
@@ -95,18 +95,18 @@ impl Scope {
     /// In words.
     pub fn description(self) -> &'static str {
         match self {
-            Scope::Global => "one queue for all cores",
+            Scope::Global => "one queue for all CPUs",
             Scope::Clustered => "one queue per cluster",
-            Scope::Partitioned => "one queue per core",
+            Scope::Partitioned => "one queue per CPU",
         }
     }
 
     /// In words, with what keeps its cells apart under Linux.
     pub(crate) fn cells(self) -> &'static str {
         match self {
-            Scope::Global => "one queue for all cores",
+            Scope::Global => "one queue for all CPUs",
             Scope::Clustered => "one queue per cluster (exclusive cpusets)",
-            Scope::Partitioned => "one queue per core (exclusive cpusets)",
+            Scope::Partitioned => "one queue per CPU (exclusive cpusets)",
         }
     }
 }

@@ -18,7 +18,7 @@ impl DeferrableServer {
     pub const NONE: DeferrableServer =
         DeferrableServer { budget: Duration::ZERO, period: Duration::from_ns(1) };
 
-    /// A budget (time on its core, 0 for no server) per period. The period must be positive, the budget at most as long.
+    /// A budget (time on its CPU, 0 for no server) per period. The period must be positive, the budget at most as long.
     pub fn new(budget: Duration, period: Duration) -> Result<Self> {
         if period.is_zero() {
             return Err(Diagnostic::usage(format!("a server of {budget} has a period of {period}"))
@@ -28,7 +28,7 @@ impl DeferrableServer {
             return Err(Diagnostic::usage(format!(
                 "a server's budget of {budget} is longer than its period of {period}"
             ))
-            .hint("give a budget of at most its period: budget = period reserves all of a core"));
+            .hint("give a budget of at most its period: budget = period reserves all of a CPU"));
         }
         Ok(DeferrableServer { budget, period })
     }
@@ -55,17 +55,17 @@ impl fmt::Display for DeferrableServer {
     }
 }
 
-/// How large the server of every core is, where cores have different speeds.
+/// How large the server of every CPU is, where CPUs have different speeds.
 ///
-/// calandrino2007 has both: a share of each core "regardless of core speed" in its kernel (5.2), and a budget "with respect to the
-/// slowest core", which a faster core gets done in less time, in its simulator (4.2 and 5.1).
+/// calandrino2007 has both: a share of each CPU "regardless of CPU speed" in its kernel (5.2), and a budget "with respect to the
+/// slowest CPU", which a faster CPU gets done in less time, in its simulator (4.2 and 5.1).
 ///
 /// Written `2ms/10ms` or `20%/10ms` (the same), and `2ms@slowest/10ms` or `20%@slowest/10ms`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ServerSize {
-    /// The same time on each core, so the same share of it, whatever its speed.
+    /// The same time on each CPU, so the same share of it, whatever its speed.
     Share(DeferrableServer),
-    /// As much work as the slowest core does in this budget. With 2ms/10ms it is 1ms/10ms on a core twice as fast.
+    /// As much work as the slowest CPU does in this budget. With 2ms/10ms it is 1ms/10ms on a CPU twice as fast.
     SlowestCoreUnits(DeferrableServer),
 }
 
@@ -73,13 +73,13 @@ pub enum ServerSize {
 const SLOWEST: &str = "@slowest";
 
 impl ServerSize {
-    /// The server of every core of a platform, by CPU number, ascending.
+    /// The server of every CPU of a platform, by CPU number, ascending.
     pub fn on_cores(self, platform: &Platform) -> impl Iterator<Item = (u32, DeferrableServer)> {
         let slowest = platform.slowest();
         platform.cores().iter().map(move |core| (core.cpu, self.scaled(core.speed, slowest)))
     }
 
-    /// The server of the platform's cores of this `speed`.
+    /// The server of the platform's CPUs of this `speed`.
     pub fn on(self, platform: &Platform, speed: Speed) -> DeferrableServer {
         self.scaled(speed, platform.slowest())
     }
@@ -125,8 +125,8 @@ impl FromStr for ServerSize {
     fn from_str(text: &str) -> Result<Self> {
         let unclear = |why: &str| {
             Diagnostic::usage(format!("server `{text}` {why}")).hint(
-                "write a budget and a period, as in 2ms/10ms or 20%/10ms (of each core), or 2ms@slowest/10ms (as much work \
-                 as the slowest core does in 2ms)",
+                "write a budget and a period, as in 2ms/10ms or 20%/10ms (of each CPU), or 2ms@slowest/10ms (as much work \
+                 as the slowest CPU does in 2ms)",
             )
         };
         let (budget, period) = text.split_once('/').ok_or_else(|| unclear("has no period"))?;

@@ -1,11 +1,11 @@
-//! The sizes of the deferrable servers of a platform's cores, as users give them: one for all cores, or several for some.
+//! The sizes of the deferrable servers of a platform's CPUs, as users give them: one for all CPUs, or several for some.
 
 use crate::{CpuList, DeferrableServer, Diagnostic, Platform, Result, ServerSize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// A size, for all cores or for some. Written `2ms/10ms` or `0-1=2ms/10ms`.
+/// A size, for all CPUs or for some. Written `2ms/10ms` or `0-1=2ms/10ms`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerChoice {
     cpus: Option<CpuList>,
@@ -51,7 +51,7 @@ impl fmt::Display for ServerChoice {
     }
 }
 
-/// Sizes of which the last that is for a core counts there; a core that none is for has no server. Written with `; ` between them.
+/// Sizes of which the last that is for a CPU counts there; a CPU that none is for has no server. Written with `; ` between them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerSizes(Vec<ServerChoice>);
 
@@ -59,21 +59,21 @@ impl ServerSizes {
     /// No servers.
     pub const NONE: ServerSizes = ServerSizes(Vec::new());
 
-    /// Whether no core has a server.
+    /// Whether no CPU has a server.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether every core has the same size.
+    /// Whether every CPU has the same size.
     pub fn is_of_all_cores(&self) -> bool {
         self.0.iter().all(|choice| choice.cpus.is_none())
     }
 
-    /// Refuses sizes for cores that the platform lacks.
+    /// Refuses sizes for CPUs that the platform lacks.
     ///
     /// # Errors
     ///
-    /// A usage error that names the first such core.
+    /// A usage error that names the first such CPU.
     pub fn check(&self, platform: &Platform) -> Result<()> {
         let known = platform.cpus();
         let named = self.0.iter().filter_map(|choice| choice.cpus.as_ref()).flat_map(CpuList::iter);
@@ -86,7 +86,7 @@ impl ServerSizes {
         }
     }
 
-    /// The server of a core of the platform, with a budget by its speed.
+    /// The server of a CPU of the platform, with a budget by its speed.
     pub fn on(&self, platform: &Platform, cpu: u32) -> DeferrableServer {
         let size = self.0.iter().rev().find(|choice| choice.covers(cpu)).map(|choice| choice.size);
         let core = platform.cores().iter().find(|core| core.cpu == cpu);
@@ -96,7 +96,7 @@ impl ServerSizes {
         }
     }
 
-    /// The servers of all cores that a size is for, by CPU number.
+    /// The servers of all CPUs that a size is for, by CPU number.
     ///
     /// # Errors
     ///
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::{Core, Speed};
 
-    /// Two slow cores and a fast one.
+    /// Two slow CPUs and a fast one.
     fn platform() -> Platform {
         let half = Speed::new(1, 2).expect("positive");
         let core = |cpu, speed| Core { cpu, speed };
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn on_cores(text: &str) -> String {
-        let servers = sizes(text).on_cores(&platform()).expect("known cores");
+        let servers = sizes(text).on_cores(&platform()).expect("known CPUs");
         servers.iter().map(|(cpu, server)| format!("{cpu}:{server} ")).collect()
     }
 

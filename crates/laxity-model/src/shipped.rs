@@ -23,15 +23,15 @@ macro_rules! shipped {
 }
 
 static SHIPPED: [ShippedPlatform; 9] = shipped! {
-    "opteron-6168": "48 cores in 8 clusters of an L3 each, 1.9 GHz (lelli2012, 5.1)",
-    "opteron-6164-he": "48 cores in 8 clusters of an L3 each, 1.7 GHz (lindsay2012, Table 6.2)",
-    "calandrino2007-small": "6 slow and 2 fast cores, half and full speed (calandrino2007, 5.1)",
-    "calandrino2007-medium": "12 slow and 4 fast cores (calandrino2007, 5.1)",
-    "calandrino2007-large": "24 slow and 8 fast cores (calandrino2007, 5.1)",
-    "calandrino2007-extreme": "8 cores of 1, 2, 3, 5, 6, 7, 8 and 8 times the slowest speed (calandrino2007, 5.1)",
-    "two-sockets": "16 cores in 2 clusters of an L3 each",
-    "big-little": "4 slow and 2 fast cores",
-    "four-cores": "4 identical cores",
+    "opteron-6168": "48 CPUs in 8 clusters of an L3 each, 1.9 GHz (lelli2012, 5.1)",
+    "opteron-6164-he": "48 CPUs in 8 clusters of an L3 each, 1.7 GHz (lindsay2012, Table 6.2)",
+    "calandrino2007-small": "6 slow and 2 fast CPUs, half and full speed (calandrino2007, 5.1)",
+    "calandrino2007-medium": "12 slow and 4 fast CPUs (calandrino2007, 5.1)",
+    "calandrino2007-large": "24 slow and 8 fast CPUs (calandrino2007, 5.1)",
+    "calandrino2007-extreme": "8 CPUs of 1, 2, 3, 5, 6, 7, 8 and 8 times the slowest speed (calandrino2007, 5.1)",
+    "two-sockets": "16 CPUs in 2 clusters of an L3 each",
+    "big-little": "4 slow and 2 fast CPUs",
+    "four-cores": "4 identical CPUs",
 };
 
 impl ShippedPlatform {

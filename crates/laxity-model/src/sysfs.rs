@@ -1,10 +1,10 @@
 //! The platform that Linux describes in sysfs.
 //!
-//! 1. Cores are the online CPUs. Their speeds are the ratios of `cpu_capacity`, or else of
-//!    `cpufreq/cpuinfo_max_freq`, the fastest core being 1; if any online core lacks both, all are 1.
+//! 1. CPUs are the online CPUs. Their speeds are the ratios of `cpu_capacity`, or else of
+//!    `cpufreq/cpuinfo_max_freq`, the fastest CPU being 1; if any online CPU lacks both, all are 1.
 //! 2. Caches are read from every online CPU and listed once. Left out is a cache whose level, type, size or list of
-//!    sharers is unreadable, a second cache of a level and kind for the same cores, and a cache that not all of the
-//!    cores of a closer cache share. Ways and lines that cannot be are not known. Cores that share a last-level cache
+//!    sharers is unreadable, a second cache of a level and kind for the same CPUs, and a cache that not all of the
+//!    CPUs of a closer cache share. Ways and lines that cannot be are not known. CPUs that share a last-level cache
 //!    form a cluster.
 //! 3. Without `node/`, nothing is said of memory nodes.
 

@@ -71,7 +71,7 @@ pub enum TaskKind {
 pub struct Task {
     /// Unique within its set.
     pub name: String,
-    /// Worst-case execution time C on a core of speed 1.
+    /// Worst-case execution time C on a CPU of speed 1.
     pub wcet: Duration,
     /// Periodic or sporadic, with T.
     pub arrival: Arrival,
@@ -157,16 +157,16 @@ impl Task {
         }
         if self.wcet > self.deadline_rel {
             return Err(task(format!(
-                "wcet {} exceeds deadline {} on a core of speed 1",
+                "wcet {} exceeds deadline {} on a CPU of speed 1",
                 self.wcet, self.deadline_rel
             ))
             .hint(
-                "shorten the wcet or lengthen the deadline; where cores are faster, let the fastest have speed 1 and give wcets on it",
+                "shorten the wcet or lengthen the deadline; where CPUs are faster, let the fastest have speed 1 and give wcets on it",
             ));
         }
         if self.wcet > self.period() {
             return Err(task(format!(
-                "wcet {} exceeds {} {} (utilization above 1); its jobs pile up on any core",
+                "wcet {} exceeds {} {} (utilization above 1); its jobs pile up on any CPU",
                 self.wcet,
                 self.period_word(),
                 self.period()

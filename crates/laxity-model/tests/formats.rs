@@ -81,7 +81,7 @@ fn the_opteron_of_lelli2012_has_eight_clusters_of_six() {
     assert_eq!(by_cache.expect("valid").clusters(), platform.clusters());
 }
 
-/// On some chips an L3, or the slice of it that a virtual machine is told of, is smaller than the L2; some cores have no L3 at all; lines
+/// On some chips an L3, or the slice of it that a virtual machine is told of, is smaller than the L2; some CPUs have no L3 at all; lines
 /// need not be alike.
 #[test]
 fn unusual_caches_are_read() {
@@ -232,14 +232,14 @@ fn schema_and_reader_refuse_the_same_platforms() {
     for (text, message) in [
         ("", "`version` is missing"),
         ("version = 1", "`cores` is missing"),
-        ("version = 1\ncores = 0", "cores: `0` is not a number of cores from 1 to 8192"),
-        ("version = 1\ncores = 9000", "cores: `9000` is not a number of cores"),
-        ("version = 1\ncores = []", "no cores"),
-        ("version = 1\ncores = 'four'", "cores: \"four\" is not a number of cores"),
+        ("version = 1\ncores = 0", "cores: `0` is not a number of CPUs from 1 to 8192"),
+        ("version = 1\ncores = 9000", "cores: `9000` is not a number of CPUs"),
+        ("version = 1\ncores = []", "no CPUs"),
+        ("version = 1\ncores = 'four'", "cores: \"four\" is not a number of CPUs"),
         ("version = 1\ncores = [{cpu=0, sped=1}]", "`sped` is not known here"),
         ("version = 1\ncores = [{cpu=9000}]", "CPU numbers end at 8191"),
-        ("version = 1\ncores = [{cpu=0, speed=0}]", "core 0: core speed 0/1"),
-        ("version = 1\ncores = [{cpu=0, speed='fast'}]", "core 0: core speed `fast`"),
+        ("version = 1\ncores = [{cpu=0, speed=0}]", "CPU 0: CPU speed 0/1"),
+        ("version = 1\ncores = [{cpu=0, speed='fast'}]", "CPU 0: CPU speed `fast`"),
         ("version = 1\ncores = 1\ncaches = [{level=1, kind='data', cpus='0'}]", "cache 1: `size` is missing"),
         (
             "version = 1\ncores = 1\ncaches = [{level=0, kind='data', size=1, cpus='0'}]",

@@ -13,7 +13,7 @@ use std::ops::Range;
 pub(crate) enum Search {
     /// As they are numbered.
     Numbered,
-    /// The slowest first, by its fastest core.
+    /// The slowest first, by its fastest CPU.
     Slowest,
     /// That with the most room first.
     Emptiest,

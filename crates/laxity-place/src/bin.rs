@@ -1,9 +1,9 @@
-//! Where tasks can be placed: a core, a cluster, or the whole machine.
+//! Where tasks can be placed: a CPU, a cluster, or the whole machine.
 
 use laxity_model::{CpuList, Diagnostic, Platform, Result, Scope, Speed, Utilization};
 use std::fmt;
 
-/// A set of cores that schedules its tasks on its own.
+/// A set of CPUs that schedules its tasks on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bin {
     cpus: CpuList,
@@ -12,43 +12,43 @@ pub struct Bin {
 }
 
 impl Bin {
-    /// The bin made of some of a platform's cores. An error if it is empty or names cores outside the platform.
+    /// The bin made of some of a platform's CPUs. An error if it is empty or names CPUs outside the platform.
     pub fn new(platform: &Platform, cpus: CpuList) -> Result<Self> {
         let speeds: Vec<Speed> =
             platform.cores().iter().filter(|core| cpus.contains(core.cpu)).map(|core| core.speed).collect();
         if speeds.len() != cpus.len() {
             return Err(Diagnostic::usage(format!(
-                "CPUs {cpus} are not all cores of the platform, which has {}",
+                "CPUs {cpus} are not all CPUs of the platform, which has {}",
                 platform.cpus()
             ))
-            .hint("place tasks only onto cores of the platform"));
+            .hint("place tasks only onto CPUs of the platform"));
         }
         let Some(&fastest) = speeds.iter().max() else {
-            return Err(Diagnostic::usage("a partition or cluster has no cores")
-                .hint("give every partition or cluster at least one core"));
+            return Err(Diagnostic::usage("a partition or cluster has no CPUs")
+                .hint("give every partition or cluster at least one CPU"));
         };
         let capacity = speeds.iter().fold(Utilization::zero(), |sum, speed| sum.plus(&share(*speed)));
         Ok(Bin { cpus, capacity, fastest })
     }
 
-    /// The bins of a platform: its cores, its clusters, or all of it; by lowest CPU.
+    /// The bins of a platform: its CPUs, its clusters, or all of it; by lowest CPU.
     pub fn of_platform(platform: &Platform, scope: Scope) -> Result<Vec<Bin>> {
         let mut lists = platform.cells(scope);
         lists.sort_by_key(CpuList::lowest);
         lists.into_iter().map(|cpus| Bin::new(platform, cpus)).collect()
     }
 
-    /// Its cores.
+    /// Its CPUs.
     pub fn cpus(&self) -> &CpuList {
         &self.cpus
     }
 
-    /// The sum of its cores' speeds: the number of its cores if all have speed 1.
+    /// The sum of its CPUs' speeds: the number of its CPUs if all have speed 1.
     pub fn capacity(&self) -> &Utilization {
         &self.capacity
     }
 
-    /// The speed of its fastest core, which bounds the density of a single task.
+    /// The speed of its fastest CPU, which bounds the density of a single task.
     pub fn fastest(&self) -> Speed {
         self.fastest
     }

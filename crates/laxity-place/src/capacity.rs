@@ -36,7 +36,7 @@ impl Capacities {
                 Ok(Capacities { numerators, denominator, largest, largest_q64: whole.at_least_q64() })
             }
             _ => Err(Diagnostic::usage(
-                "the speeds of the cores and the capacity limit have no common denominator below 2^64",
+                "the speeds of the CPUs and the capacity limit have no common denominator below 2^64",
             )
             .hint("round the speeds, for instance to multiples of 1/1024")),
         }

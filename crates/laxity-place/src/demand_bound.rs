@@ -1,6 +1,6 @@
 //! The approximate demand bound function and the admission test built on it.
 //!
-//! Assumptions: sporadic tasks with arbitrary deadlines under EDF on one core, no jitter, no blocking.
+//! Assumptions: sporadic tasks with arbitrary deadlines under EDF on one CPU, no jitter, no blocking.
 //!
 //! Baruah and Fisher, RTSS 2005, equation 2: `DBF*(tau, t)` is 0 for `t < D`, else `C + (C/T) * (t - D)`; it is
 //! never below the exact demand. Their algorithm considers tasks by non-decreasing deadline and asks for
@@ -8,7 +8,7 @@
 //! the condition is checked at the deadline of the new task and at every later one: DBF* jumps only at deadlines
 //! and rises by at most the utilization sum between them. In their order the two are the same.
 //!
-//! Complexity: O(k^2) for a core with k tasks, O(k) in deadline order. Times in ns. Sufficient.
+//! Complexity: O(k^2) for a CPU with k tasks, O(k) in deadline order. Times in ns. Sufficient.
 
 use crate::order::Item;
 use laxity_model::{LoadSum, Utilization};

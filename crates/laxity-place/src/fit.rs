@@ -6,15 +6,15 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The admission test of a bin. All are exact; each also requires that no task is denser than the bin's fastest
-/// core is fast.
+/// CPU is fast.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fit {
-    /// The sum of C/T is at most the capacity. Exact for EDF on one core with implicit deadlines.
+    /// The sum of C/T is at most the capacity. Exact for EDF on one CPU with implicit deadlines.
     Utilization,
-    /// The sum of C/min(D, T) is at most the capacity (lindsay2012, 5.5). Sufficient for EDF on one core.
+    /// The sum of C/min(D, T) is at most the capacity (lindsay2012, 5.5). Sufficient for EDF on one CPU.
     Density,
     /// The approximate demand bound function DBF* stays within the capacity (Baruah and Fisher 2005). Sufficient
-    /// for EDF on one core, accepts whatever `density` accepts, and only defined for single cores.
+    /// for EDF on one CPU, accepts whatever `density` accepts, and only defined for single CPUs.
     DemandBound,
 }
 
@@ -105,7 +105,7 @@ impl Fit {
                 "sum of C/min(D,T) at most the capacity (default if a deadline is below its period)"
             }
             Fit::DemandBound => {
-                "approximate demand bound within the capacity, single cores (Baruah and Fisher 2005)"
+                "approximate demand bound within the capacity, single CPUs (Baruah and Fisher 2005)"
             }
         }
     }

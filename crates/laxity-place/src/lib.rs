@@ -1,4 +1,4 @@
-//! Placement of tasks onto cores and clusters, before anything runs.
+//! Placement of tasks onto CPUs and clusters, before anything runs.
 //!
 //! A [`Request`] says which tasks go into which [`Bin`]s, what *fits* means ([`Fit`], or a test from outside:
 //! [`Acceptance`]) and what to do with a task that fits nowhere ([`Overload`]); a [`Method`] says how: a bin-packing
@@ -7,9 +7,9 @@
 //! the task that failed, why, and a way out.
 //!
 //! Assumptions:
-//! 1. A bin is a core (partitioned), a cluster (clustered) or the machine (global). Its capacity is the sum of
-//!    its cores' speeds; a task's work is given for speed 1.
-//! 2. Jobs are sequential: a task whose density exceeds the speed of a bin's fastest core does not fit there.
+//! 1. A bin is a CPU (partitioned), a cluster (clustered) or the machine (global). Its capacity is the sum of
+//!    its CPUs' speeds; a task's work is given for speed 1.
+//! 2. Jobs are sequential: a task whose density exceeds the speed of a bin's fastest CPU does not fit there.
 //! 3. A task may be placed only into a bin that lies within its affinity.
 //! 4. Background tasks are not placed.
 //!

@@ -17,7 +17,7 @@
 //!    the smallest working set, then with the higher id. The task in turn never leaves.
 //! 5. How much two tasks share, where they do not share everything (8.3), is what [`Sharing::between`] says.
 //! 6. A bin outside the affinity of a task, or too slow for it, has no room for a group with that task.
-//! 7. Bins may be clusters (8.7); the room is then that of all their cores.
+//! 7. Bins may be clusters (8.7); the room is then that of all their CPUs.
 //!
 //! Complexity: the listing's O(n^2 m) tests of a load against a capacity are O(n (n + m)) here at the worst
 //! ([`shrink_until_placed`]), and O(n log m) where no tasks share memory, each in constant time but for sums that come closer to

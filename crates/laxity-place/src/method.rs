@@ -20,7 +20,7 @@ pub enum Rule {
     NextFit,
     /// The first bin after the one that took the task before, around the circle.
     CyclicFit,
-    /// The slowest bin, by its fastest core; the first of equals (calandrino2007, 4.1).
+    /// The slowest bin, by its fastest CPU; the first of equals (calandrino2007, 4.1).
     SlowestFit,
 }
 
@@ -91,7 +91,7 @@ impl Rule {
 
     fn description(self) -> &'static str {
         match self {
-            Rule::FirstFit => "first-fit: the first core or cluster with room",
+            Rule::FirstFit => "first-fit: the first CPU or cluster with room",
             Rule::BestFit => "best-fit: the one with the least room left that still has enough",
             Rule::WorstFit => "worst-fit: the one with the most room left",
             Rule::NextFit => {
@@ -127,7 +127,7 @@ const NAMED: [(&str, Packing, &str); 7] = [
         LARGEST_WORKING_SET_FIRST,
         "cyclic-fit, largest working set first: LWFG without its groups (lindsay2012, 5.3)",
     ),
-    ("slowest-fit", SLOWEST_FIT, "the slowest core with room, in the order given (calandrino2007, 4.1)"),
+    ("slowest-fit", SLOWEST_FIT, "the slowest CPU with room, in the order given (calandrino2007, 4.1)"),
 ];
 
 const ILP: &str = "ilp";
@@ -320,7 +320,7 @@ const OTHER_NAMES: [(&str, &str); 15] = [
     ("milp", "`ilp`"),
     ("lp", "`ilp`"),
     ("exact", "`ilp`"),
-    ("balanced", "`ilp` (the least load of the fullest core) or `wfd`"),
+    ("balanced", "`ilp` (the least load of the fullest CPU) or `wfd`"),
 ];
 
 fn unknown(text: &str, why: &str) -> Diagnostic {

@@ -56,7 +56,7 @@ pub(crate) fn stuck<'a>(
         (Fit::Utilization | Fit::Density, None) => String::new(),
     };
     Diagnostic::usage(format!(
-        "task `{task}` ({word} {load}) fits on no core or cluster under {method}: {}{why}{}{}",
+        "task `{task}` ({word} {load}) fits on no CPU or cluster under {method}: {}{why}{}{}",
         rooms_text(request, &rooms, &load),
         limit_text(request),
         left_text(request, packed.left),
@@ -82,7 +82,7 @@ pub(crate) fn ilp(
     }
     let limit = request.capacity_limit();
     let what = format!(
-        "task `{}` ({} {}) does not fit: every placement found fills some core or cluster to {} of its capacity, \
+        "task `{}` ({} {}) does not fit: every placement found fills some CPU or cluster to {} of its capacity, \
          and at most {limit} is allowed",
         item.task.name,
         request.fit().load_word(),
@@ -91,13 +91,13 @@ pub(crate) fn ilp(
     );
     if lower_bound > limit {
         return Diagnostic::usage(format!("{what}; no placement stays below {lower_bound}"))
-            .hint(format!("use more cores or reduce the load, {OVERLOAD_HINT}"));
+            .hint(format!("use more CPUs or reduce the load, {OVERLOAD_HINT}"));
     }
     Diagnostic::usage(format!("{what}; {lower_bound} has not been ruled out"))
-        .hint(format!("give the ILP more time, use more cores, {OVERLOAD_HINT}"))
+        .hint(format!("give the ILP more time, use more CPUs, {OVERLOAD_HINT}"))
 }
 
-/// No core is fast enough for the task alone.
+/// No CPU is fast enough for the task alone.
 fn too_dense(request: &Request, item: Item) -> Option<Diagnostic> {
     if (0..request.bins().len()).any(|bin| request.permits(item, bin)) {
         return None;
@@ -105,12 +105,12 @@ fn too_dense(request: &Request, item: Item) -> Option<Diagnostic> {
     let fastest = request.candidates(item).into_iter().map(|bin| request.bins()[bin].fastest()).max()?;
     Some(
         Diagnostic::usage(format!(
-            "task `{}` needs {} of work within {}, more than a core of speed {fastest} can do",
+            "task `{}` needs {} of work within {}, more than a CPU of speed {fastest} can do",
             item.task.name,
             item.work,
             request.window(item)
         ))
-        .hint("shorten its work, lengthen its deadline or period, or give it a faster core"),
+        .hint("shorten its work, lengthen its deadline or period, or give it a faster CPU"),
     )
 }
 
@@ -182,16 +182,16 @@ fn way_out(request: &Request, failed: Method) -> String {
         let capacity = request.capacities().total();
         return format!(
             "the whole set needs {needed:.4} and there is only {capacity}: \
-             use more cores or reduce the load, {OVERLOAD_HINT}"
+             use more CPUs or reduce the load, {OVERLOAD_HINT}"
         );
     }
     if request.acceptance().is_some() {
-        return format!("no heuristic tried fits either; use more cores or reduce the load, {OVERLOAD_HINT}");
+        return format!("no heuristic tried fits either; use more CPUs or reduce the load, {OVERLOAD_HINT}");
     }
     match request.fit() {
-        Fit::DemandBound => format!("no heuristic tried fits either; use more cores, {OVERLOAD_HINT}"),
+        Fit::DemandBound => format!("no heuristic tried fits either; use more CPUs, {OVERLOAD_HINT}"),
         Fit::Utilization | Fit::Density => format!(
-            "no heuristic tried fits either; try --placement {} or more cores, {OVERLOAD_HINT}",
+            "no heuristic tried fits either; try --placement {} or more CPUs, {OVERLOAD_HINT}",
             Method::Ilp
         ),
     }

@@ -69,17 +69,17 @@ pub struct Request<'a> {
 
 impl<'a> Request<'a> {
     /// Places by WCET with [`Fit::default_for`] the set, up to the full capacity, refusing overload. An error
-    /// without bins or if the bins share cores.
+    /// without bins or if the bins share CPUs.
     pub fn new(set: &'a TaskSet, bins: Vec<Bin>) -> Result<Self> {
         if bins.is_empty() {
-            return Err(Diagnostic::usage("there are no cores to place tasks onto")
-                .hint("name at least one core or cluster"));
+            return Err(Diagnostic::usage("there are no CPUs to place tasks onto")
+                .hint("name at least one CPU or cluster"));
         }
         let mut owners = BTreeMap::new();
         for (bin, cpu) in bins.iter().flat_map(|bin| bin.cpus().iter().map(move |cpu| (bin, cpu))) {
             if let Some(other) = owners.insert(cpu, bin) {
                 return Err(Diagnostic::usage(format!(
-                    "{other} and {bin} overlap; a core can be in one partition or cluster only"
+                    "{other} and {bin} overlap; a CPU can be in one partition or cluster only"
                 ))
                 .hint("make partitions and clusters disjoint"));
             }
@@ -99,18 +99,18 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Counts this much work per job, on a core of speed 1, instead of the WCET (a budget, for instance).
+    /// Counts this much work per job, on a CPU of speed 1, instead of the WCET (a budget, for instance).
     #[must_use]
     pub fn with_work(mut self, work: impl Fn(usize, &Task) -> Duration) -> Self {
         self.work = self.set.tasks().iter().enumerate().map(|(id, task)| work(id, task)).collect();
         self
     }
 
-    /// Uses another admission test. `dbf` needs bins of one core.
+    /// Uses another admission test. `dbf` needs bins of one CPU.
     pub fn with_fit(mut self, fit: Fit) -> Result<Self> {
         if let Some(bin) = self.bins.iter().find(|bin| fit == Fit::DemandBound && bin.cpus().len() > 1) {
             return Err(Diagnostic::usage(format!(
-                "admission test `dbf` is defined for single cores, but tasks go to {bin}"
+                "admission test `dbf` is defined for single CPUs, but tasks go to {bin}"
             ))
             .hint("use utilization or density for clusters"));
         }
@@ -137,7 +137,7 @@ impl<'a> Request<'a> {
     pub fn with_capacity_limit(mut self, limit: Utilization) -> Result<Self> {
         if limit <= Utilization::zero() || limit > Utilization::whole(1) {
             return Err(Diagnostic::usage(format!("capacity limit {limit} is not above 0 and at most 1"))
-                .hint("give the usable share of a core, such as 95/100"));
+                .hint("give the usable share of a CPU, such as 95/100"));
         }
         self.capacities = Capacities::new(&self.bins, &limit)?;
         self.capacity_limit = limit;
@@ -268,7 +268,7 @@ impl<'a> Request<'a> {
         self.fit.load(item.task, item.work)
     }
 
-    /// True if the task's affinity covers the bin and one of its cores is fast enough for the task alone.
+    /// True if the task's affinity covers the bin and one of its CPUs is fast enough for the task alone.
     pub(crate) fn permits(&self, item: Item, bin: usize) -> bool {
         self.fast_enough(item, bin) && self.within_affinity(item, bin)
     }

@@ -1,8 +1,8 @@
-//! Where work that is not real-time goes on cores of different speeds (`policy/balance.h`).
+//! Where work that is not real-time goes on CPUs of different speeds (`policy/balance.h`).
 
 use crate::ffi;
 
-/// What a core is loaded with.
+/// What a CPU is loaded with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Load {
     /// Its speed relative to that of the others; above 0.
@@ -22,7 +22,7 @@ impl Load {
         unsafe { ffi::lx_policy_balance_is_better(self.raw(), best.raw()) != 0 }
     }
 
-    /// Whether this core has more to give than `best`.
+    /// Whether this CPU has more to give than `best`.
     pub fn is_busier_than(self, best: Load) -> bool {
         // SAFETY: arithmetic on values.
         unsafe { ffi::lx_policy_balance_is_busier(self.raw(), best.raw()) != 0 }

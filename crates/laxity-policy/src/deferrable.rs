@@ -3,7 +3,7 @@
 
 use crate::{NEVER, ffi};
 
-/// The server of one core.
+/// The server of one CPU.
 #[derive(Debug, Clone, Copy)]
 pub struct Server(ffi::lx_server);
 
@@ -24,7 +24,7 @@ impl Server {
     }
 
     /// Requests another size. Returns the instant from which the server has it: the beginning of its next period if
-    /// the period stays. With another period None while real-time jobs of the core are pending: from when it is
+    /// the period stays. With another period None while real-time jobs of the CPU are pending: from when it is
     /// [quiet](Server::quiet).
     pub fn wants(&mut self, budget: u64, period: u64, quiet: bool, now: u64) -> Option<u64> {
         // SAFETY: reads and writes what it is given.
@@ -32,7 +32,7 @@ impl Server {
         (from != NEVER).then_some(from)
     }
 
-    /// No real-time job of the core is pending. Returns whether the server has another size from now on.
+    /// No real-time job of the CPU is pending. Returns whether the server has another size from now on.
     pub fn quiet(&mut self, now: u64) -> bool {
         // SAFETY: reads and writes what it is given.
         unsafe { ffi::lx_policy_server_quiet(&raw mut self.0, now) != 0 }
@@ -45,7 +45,7 @@ impl Server {
         (self.0.share.runtime, self.0.share.period)
     }
 
-    /// Background work has had the core for `used` until `now`.
+    /// Background work has had the CPU for `used` until `now`.
     pub fn charge(&mut self, used: u64, now: u64) {
         // SAFETY: writes what it is given.
         unsafe { ffi::lx_policy_server_charge(&raw mut self.0, used, now) }

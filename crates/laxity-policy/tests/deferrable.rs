@@ -66,7 +66,7 @@ fn next_random(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// How much background work can at most have had the core, going first, in `length` ns: Strosnider, Lehoczky and
+/// How much background work can at most have had the CPU, going first, in `length` ns: Strosnider, Lehoczky and
 /// Sha (1995).
 fn most(length: u64, budget: u64, period: u64) -> u64 {
     if length <= budget { length } else { budget + (length - budget).div_ceil(period) * budget }
@@ -185,7 +185,7 @@ struct Account {
     used: u64,
     /// A budget that comes with a period.
     comes: Option<(u64, u64)>,
-    /// A size that waits for a quiet core.
+    /// A size that waits for a quiet CPU.
     waits: Option<(u64, u64)>,
 }
 
@@ -216,7 +216,7 @@ impl Account {
     }
 }
 
-/// Real-time jobs come and go, and background work that always wants the core has it when it goes first or none of
+/// Real-time jobs come and go, and background work that always wants the CPU has it when it goes first or none of
 /// them is pending; sizes of the same, of another and of no period are wanted at any instant. Against an account of
 /// every ns.
 #[test]
@@ -270,7 +270,7 @@ fn a_size_comes_when_it_should() {
     assert!(seen.iter().all(|&times| times > 200), "{seen:?}");
 }
 
-/// Real-time work always waits. Background work comes and goes, and has the core as long as the server lets it go
+/// Real-time work always waits. Background work comes and goes, and has the CPU as long as the server lets it go
 /// first; a host that looks only when `left` and `next` say so. Against an account of every ns; and in no window of
 /// any length does it have more than the double hit allows.
 #[test]
@@ -321,7 +321,7 @@ fn every_period_has_its_budget() {
     assert!(attained > 1000, "the double hit is met: {attained} times");
 }
 
-/// The best place for one more, and the core that gives it a task: the busiest of those that do.
+/// The best place for one more, and the CPU that gives it a task: the busiest of those that do.
 fn next_move(loads: &[Load]) -> Option<(usize, usize)> {
     let first_best =
         |best: usize, core: usize| if loads[core].is_better_than(loads[best]) { core } else { best };
@@ -332,7 +332,7 @@ fn next_move(loads: &[Load]) -> Option<(usize, usize)> {
     Some((from, to))
 }
 
-/// Moving as long as anything moves comes to an end, where no core idles beside one with several tasks or a slower one with a
+/// Moving as long as anything moves comes to an end, where no CPU idles beside one with several tasks or a slower one with a
 /// task, and no load could be made more even.
 #[test]
 fn queues_are_as_long_as_cores_are_fast() {

@@ -26,7 +26,7 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
         rows: all.iter().map(|one| row(study, one)).collect(),
         notes: vec![
             "Ran of ready: the time that they ran, of the time that they were ready (calandrino2007, %NRT-RT). Ran of \
-             capacity: the same time, of the time of all cores."
+             capacity: the same time, of the time of all CPUs."
                 .to_owned(),
         ],
     })

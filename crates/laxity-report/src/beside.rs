@@ -3,7 +3,7 @@
 //! 1. A measured run is compared with the simulated run of the same set, scheduler and repetition, job by job: both had
 //!    the same releases and demands.
 //! 2. Simulated without costs, a job waits only for jobs that go first. What it is later in reality is release latency,
-//!    scheduling, context switches, cold caches, and whatever else takes the core away. Simulated with costs, it is what
+//!    scheduling, context switches, cold caches, and whatever else takes the CPU away. Simulated with costs, it is what
 //!    these differ by from the real ones, and those that the costs leave out.
 //! 3. Of a job that ended later than simulated, the CPU time that it used beyond the simulated one is known; the rest is
 //!    time that it waited.

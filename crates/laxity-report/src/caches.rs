@@ -35,7 +35,7 @@ pub(crate) fn table(study: &Study<'_>) -> Option<Table> {
         rows: all.iter().map(row).collect(),
         notes: vec![
             "Inflation: CPU time by the time that the same work takes with warm caches; means over runs. IPC: that with warm \
-             caches (`ipc` of the costs) by the inflation. LLC misses: lines from beyond the core's last cache, by its CPU time."
+             caches (`ipc` of the costs) by the inflation. LLC misses: lines from beyond the CPU's last cache, by its CPU time."
                 .to_owned(),
         ],
     })

@@ -1,4 +1,4 @@
-//! What else the cores of the runs did, and what each configuration missed in a run: how much of it is noise.
+//! What else the CPUs of the runs did, and what each configuration missed in a run: how much of it is noise.
 
 use crate::number::{self, NOT_AVAILABLE};
 use crate::recommend::Recommendation;

@@ -61,12 +61,12 @@ impl<'a> Study<'a> {
         { all }.find(own).map_or_else(|| summary.scheduler.clone(), |c| c.label.clone())
     }
 
-    /// The number of cores used.
+    /// The number of CPUs used.
     pub(crate) fn cores(&self) -> usize {
         self.results.machine.cpus.len()
     }
 
-    /// All cores are one cluster, so that clustered scheduling is global scheduling.
+    /// All CPUs are one cluster, so that clustered scheduling is global scheduling.
     pub(crate) fn one_cluster(&self) -> bool {
         self.results.machine.clusters.len() <= 1
     }

@@ -200,7 +200,7 @@ fn set_line(report: &Report<'_>, index: usize) -> String {
         number::counted(cell.tasks, "task"),
         number::significant(crate::study::utilization_of(set)),
         number::significant(cell.utilization_per_core),
-        number::counted(study.cores(), "core")
+        number::counted(study.cores(), "CPU")
     )
 }
 

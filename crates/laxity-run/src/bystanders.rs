@@ -14,7 +14,7 @@ pub(crate) struct Bystanders {
     cpus: CpuList,
     load_average: f64,
     begun_ns: u64,
-    /// Idle and stolen time of the cores.
+    /// Idle and stolen time of the CPUs.
     before: Times,
     own_ns: u64,
 }

@@ -64,7 +64,7 @@ pub struct Executed {
     pub counters: BTreeMap<String, u64>,
     /// The records of the schedule, if it was to be recorded and could be.
     pub records: Option<RunRecords>,
-    /// What else its cores did meanwhile, where the kernel says it.
+    /// What else its CPUs did meanwhile, where the kernel says it.
     pub disturbance: Option<Disturbance>,
 }
 

@@ -20,7 +20,7 @@ pub enum Count {
     Migrations,
     /// Instructions retired.
     Instructions,
-    /// Core cycles.
+    /// CPU cycles.
     Cycles,
     /// L1 data cache read misses.
     L1dMisses,

@@ -3,7 +3,7 @@
 //! 1. As in the paper a group's tasks are threads of one process, and share its mapping of the group's region, wherever they are:
 //!    each thread is confined to its cell by itself (`guardian/crews.rs`, `cpuset.rs`). The region itself is part of the memory
 //!    of the run. Where the kernel confines processes only (the notes of the run say so), the processes of the cells map the
-//!    same physical pages, and so the same lines of the caches; a page then has an entry in the page tables of each, but a core
+//!    same physical pages, and so the same lines of the caches; a page then has an entry in the page tables of each, but a CPU
 //!    runs tasks of one cell only. (Where memory has several nodes, a region is on that of the program.)
 //! 2. A member walks the first bytes of the region, and memory of its own behind them ([`laxity_model::Sharing`]).
 //! 3. A random walk follows links in the lines themselves. Members whose orders differ use different words of a line; those

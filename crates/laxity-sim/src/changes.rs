@@ -12,7 +12,7 @@
 //!    precedes its `phase` never enters.
 //! 5. The policy learns of a demoted task as in a kernel (`bpf/host/one_lock.h`): when it would be that task's
 //!    turn.
-//! 6. A server gets another budget with its next period, and another period when its core is quiet
+//! 6. A server gets another budget with its next period, and another period when its CPU is quiet
 //!    (`policy/deferrable.h`).
 //! 7. Where admission decides, a request that is refused because of what has left is tried again when that no
 //!    longer counts, as the loader of amp-rm does, within [`PATIENCE`]. A refused task moves to, or stays in, the
@@ -59,7 +59,7 @@ pub struct Change {
 /// What changes. Tasks are ids of the set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
-    /// A task that has not been there asks to be a real-time task: of this core, or of the slowest that can take it.
+    /// A task that has not been there asks to be a real-time task: of this CPU, or of the slowest that can take it.
     Enter {
         /// Its id.
         task: usize,
@@ -83,9 +83,9 @@ pub enum What {
         /// Its id.
         task: usize,
     },
-    /// The deferrable server of a core gets another size.
+    /// The deferrable server of a CPU gets another size.
     Resize {
-        /// Of which core.
+        /// Of which CPU.
         cpu: u32,
         /// The size.
         server: DeferrableServer,
@@ -106,7 +106,7 @@ pub struct Changed {
 /// See [`Changed`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The task is a real-time task of this core.
+    /// The task is a real-time task of this CPU.
     RealTime {
         /// Its number.
         cpu: u32,
@@ -115,7 +115,7 @@ pub enum Outcome {
     Ordinary,
     /// The task releases no more jobs.
     Left,
-    /// The server was to have its size, with its next period or when its core is quiet.
+    /// The server was to have its size, with its next period or when its CPU is quiet.
     Resized {
         /// From when on it had that, in ns; nothing: it never did, as the simulation had ended before, or another size was asked for.
         from_ns: Option<u64>,
@@ -149,7 +149,7 @@ impl Changes {
     /// # Errors
     ///
     /// Usage errors that name the change: changes of other schedulers than amp-rm or with costs, out of order, when no jobs are released
-    /// any more, of tasks that are none, onto cores that are none, not named, or outside a task's affinity.
+    /// any more, of tasks that are none, onto CPUs that are none, not named, or outside a task's affinity.
     pub(crate) fn check(&self, setup: &Setup<'_>) -> Result<()> {
         if self.list.is_empty() {
             return Ok(());
@@ -222,8 +222,8 @@ impl Changes {
         let cpu = match self.list[number].what {
             What::Enter { cpu, .. } | What::Promote { cpu, .. } => {
                 if cpu.is_none() && self.admission.is_none() {
-                    return Err(Diagnostic::usage("without admission nothing says onto which core")
-                        .hint("name the core"));
+                    return Err(Diagnostic::usage("without admission nothing says onto which CPU")
+                        .hint("name the CPU"));
                 }
                 cpu
             }
@@ -233,14 +233,14 @@ impl Changes {
         let Some(cpu) = cpu else { return Ok(()) };
         if !setup.platform.cpus().contains(cpu) {
             let what = format!("platform `{}` has no CPU {cpu}", setup.platform.name());
-            return Err(Diagnostic::usage(what).hint("use cores of the platform"));
+            return Err(Diagnostic::usage(what).hint("use CPUs of the platform"));
         }
         let task = self.list[number].what.task().map(|id| &setup.set.tasks()[id]);
         match task.and_then(|task| Some((task, task.affinity.as_ref()?))) {
             Some((task, own)) if !own.contains(cpu) => {
                 let what =
                     format!("task `{}` may run on {} only, not on CPU {cpu}", task.name, cpus_named(own));
-                Err(Diagnostic::usage(what).hint("name a core of its affinity"))
+                Err(Diagnostic::usage(what).hint("name a CPU of its affinity"))
             }
             _ => Ok(()),
         }

@@ -11,10 +11,10 @@ use laxity_model::{
 use laxity_policy::{BudgetMode, Table};
 use std::sync::LazyLock;
 
-/// One scheduler over some cores and tasks: the machine, a cluster, or a core.
+/// One scheduler over some CPUs and tasks: the machine, a cluster, or a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// Its cores.
+    /// Its CPUs.
     pub cpus: CpuList,
     /// Ids of its tasks, ascending.
     pub tasks: Vec<usize>,
@@ -43,7 +43,7 @@ pub struct Setup<'a> {
     pub budget_mode: BudgetMode,
     /// The rule for a job that is not done at its deadline. One that is to abort stops at the first instant from
     /// then on at which it has a core: it can stop at any point of its work, but like a thread it notices nothing
-    /// while it has no core.
+    /// while it has no CPU.
     pub on_miss: OnMiss,
     /// Whether jobs of one release instant are released by one timer.
     pub batching: bool,
@@ -64,7 +64,7 @@ pub struct Setup<'a> {
     /// What changes while time goes on.
     pub changes: &'a Changes,
     /// Whether the scheduler looks only at the timer ticks of `background`, as in schedsim: jobs, budgets and servers that are at an
-    /// end keep their core until the next one.
+    /// end keep their CPU until the next one.
     pub at_ticks: bool,
     /// Another build of the policy, for tests that break it.
     pub table: Option<Table>,
@@ -79,7 +79,7 @@ pub fn default_grace(set: &TaskSet) -> Duration {
     longest.clamp(Duration::from_ms(50), Duration::from_secs(10))
 }
 
-/// All real-time tasks on all cores, in one cell.
+/// All real-time tasks on all CPUs, in one cell.
 pub fn global_cell(set: &TaskSet, platform: &Platform) -> Cell {
     Cell { cpus: platform.cpus(), tasks: set.real_time().map(|(id, _)| id).collect() }
 }
@@ -152,10 +152,10 @@ impl<'a> Setup<'a> {
         self.servers.check(self.platform)?;
         if !self.servers.of.is_empty() && self.scheduler.scope != Scope::Partitioned {
             return Err(Diagnostic::usage(format!(
-                "`{}` migrates tasks; deferrable servers belong to cores of their own",
+                "`{}` migrates tasks; deferrable servers belong to CPUs of their own",
                 self.scheduler
             ))
-            .hint("use `amp-rm`, or a policy per core such as `p-fpp:rm`"));
+            .hint("use `amp-rm`, or a policy per CPU such as `p-fpp:rm`"));
         }
         self.changes.check(self)?;
         if self.has_ordinary_tasks() && (self.interleaving.is_some() || !self.costs.is_zero()) {
@@ -193,25 +193,25 @@ impl<'a> Setup<'a> {
                     self.platform.name(),
                     cpus_named(self.platform.cpus())
                 ))
-                .hint("use cores of the platform"));
+                .hint("use CPUs of the platform"));
             }
             if !taken.intersection(&cell.cpus).is_empty() {
                 return Err(Diagnostic::usage(format!(
                     "in two cells: {}",
                     cpus_named(taken.intersection(&cell.cpus))
                 ))
-                .hint("cells must not share cores"));
+                .hint("cells must not share CPUs"));
             }
             taken = taken.iter().chain(cell.cpus.iter()).collect();
             let needed = if self.scheduler.policy.dedicates_a_core() { 2 } else { 1 };
             if cell.cpus.len() < needed && !cell.tasks.is_empty() {
                 return Err(Diagnostic::usage(format!(
-                    "`{}` dedicates a core to scheduling and needs two cores or more; the cell of {} has {}",
+                    "`{}` dedicates a CPU to scheduling and needs two CPUs or more; the cell of {} has {}",
                     self.scheduler,
                     cpus_named(&cell.cpus),
                     cell.cpus.len()
                 ))
-                .hint("give it two cores or more: --cpus 2, or larger clusters"));
+                .hint("give it two CPUs or more: --cpus 2, or larger clusters"));
             }
             for &task in &cell.tasks {
                 self.check_affinity(task, cell)?;

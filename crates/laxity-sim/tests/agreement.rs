@@ -5,7 +5,7 @@ mod common;
 use common::{Case, timeline};
 use laxity_model::{Policy, PolicyScheduler, PriorityRule, Scope};
 
-/// Policies that dedicate a core run their tasks on the others.
+/// Policies that dedicate a CPU run their tasks on the others.
 fn dedicated(policy: Policy, m: u32) -> u32 {
     m + u32::from(policy.dedicates_a_core())
 }

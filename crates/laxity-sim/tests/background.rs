@@ -41,7 +41,7 @@ fn small(seed: u64) -> Vec<BackgroundTask> {
     tasks
 }
 
-/// No core has two occupants, and a background task is on one core at a time.
+/// No CPU has two occupants, and a background task is on one CPU at a time.
 fn on_free_cores_only(recording: &Recording, seed: u64) {
     let mut holder: BTreeMap<u32, String> = BTreeMap::new();
     for event in &recording.events {
@@ -58,12 +58,12 @@ fn on_free_cores_only(recording: &Recording, seed: u64) {
     }
 }
 
-/// One core, a real-time task that takes 2 of every 4 ms, a background task that always runs and lives for 10 ms: it gets the
+/// One CPU, a real-time task that takes 2 of every 4 ms, a background task that always runs and lives for 10 ms: it gets the
 /// other half, waits in the first, and exits at the first tick after 10 ms of running.
 #[test]
 fn lifetime_and_share_by_hand() {
     let set = TaskSet::new("half", vec![Task::periodic("T1", us(2000), us(4000))]).expect("valid");
-    let platform = Platform::symmetric(1).expect("a core");
+    let platform = Platform::symmetric(1).expect("a CPU");
     let background = Background {
         tasks: vec![BackgroundTask {
             arrival: Duration::ZERO,

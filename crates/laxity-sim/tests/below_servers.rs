@@ -1,4 +1,4 @@
-//! What is proven below deferrable servers (amp-rm; calandrino2007) against the simulator: background work on cores
+//! What is proven below deferrable servers (amp-rm; calandrino2007) against the simulator: background work on CPUs
 //! of different speeds, some of it timed for the double hit.
 //!
 //! Of every random system the longest execution times are taken of which something is proven. `LAXITY_SEEDS=4000..9000 cargo test
@@ -33,11 +33,11 @@ fn seeds(usual: Range<u64>) -> Range<u64> {
     bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
 }
 
-/// Cores with servers, and tasks on them.
+/// CPUs with servers, and tasks on them.
 struct System {
     platform: Platform,
     size: ServerSize,
-    /// T, D <= T, in units, and the core.
+    /// T, D <= T, in units, and the CPU.
     tasks: Vec<(u64, u64, usize)>,
 }
 
@@ -71,7 +71,7 @@ impl System {
         (0..self.tasks.len()).filter(|&id| self.tasks[id].2 == core).collect()
     }
 
-    /// With execution times of this share of D at the speed of each task's core.
+    /// With execution times of this share of D at the speed of each task's CPU.
     fn set(&self, share: u64) -> TaskSet {
         let task = |(id, &(period, deadline, core)): (usize, &(u64, u64, usize))| {
             let speed = self.platform.cores()[core].speed;

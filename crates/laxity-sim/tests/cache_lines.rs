@@ -59,7 +59,7 @@ impl LineCache {
 /// A machine and what its tasks walk.
 struct Machine {
     caches: Vec<LineCache>,
-    /// Core by core: cache and latency, the closest first.
+    /// CPU by core: cache and latency, the closest first.
     paths: Vec<Vec<(usize, u64)>>,
     memory_ps: u64,
     capacity: Vec<u64>,
@@ -102,7 +102,7 @@ impl Machine {
     }
 }
 
-/// Four cores with an L1 each, two L2 and, sometimes, one L3; sizes of a few lines.
+/// Four CPUs with an L1 each, two L2 and, sometimes, one L3; sizes of a few lines.
 struct Case {
     platform: Platform,
     set: TaskSet,
@@ -214,7 +214,7 @@ fn machine(case: &Case, ways: Option<usize>) -> Machine {
     }
 }
 
-/// How long jobs stay on a core.
+/// How long jobs stay on a CPU.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stays {
     /// For one walk when they enter and one when they leave.
@@ -225,7 +225,7 @@ enum Stays {
     Cut,
 }
 
-/// Jobs enter and leave cores in a random order, one at a time on each; what is paid is compared at every entry.
+/// Jobs enter and leave CPUs in a random order, one at a time on each; what is paid is compared at every entry.
 fn schedule(case: &Case, draw: &mut Draw, mut each: impl FnMut(bool, usize, usize)) {
     let mut running: [Option<usize>; 4] = [None; 4];
     for _ in 0..60 {

@@ -11,7 +11,7 @@ const LINE: u64 = 64;
 const LEVELS_PS: [u64; 3] = [1_770, 4_800, 17_110];
 const MEMORY_PS: u64 = 63_510;
 
-/// A job on the core of its number.
+/// A job on the CPU of its number.
 #[derive(Debug, Clone, Copy)]
 struct Job {
     /// Lines of its walk, and how many of them it shares, from the first on.
@@ -24,7 +24,7 @@ struct Job {
     accesses: u64,
     /// Where in its walk it begins.
     phase: u64,
-    /// It is off its core in this time, in ns.
+    /// It is off its CPU in this time, in ns.
     away: Option<(u64, u64)>,
 }
 
@@ -33,9 +33,9 @@ struct Case {
     jobs: Vec<Job>,
     /// At speed 1.
     access_ns: u64,
-    /// Of the four cores.
+    /// Of the four CPUs.
     speeds: [Speed; 4],
-    /// Lines in each L1, and whether there is an L2 for each two cores, and an L3.
+    /// Lines in each L1, and whether there is an L2 for each two CPUs, and an L3.
     l1_lines: u64,
     has_l2: bool,
     has_l3: bool,
@@ -217,7 +217,7 @@ struct Kind {
     leave: bool,
     /// Some share an L2, or find all in one L3.
     near: bool,
-    /// On cores of different speeds.
+    /// On CPUs of different speeds.
     mixed: bool,
 }
 

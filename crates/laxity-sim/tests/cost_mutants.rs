@@ -1,6 +1,6 @@
-//! Broken policies on 16 and 64 cores, with costs: somewhere the kernel is at work almost always, and what it does for
+//! Broken policies on 16 and 64 CPUs, with costs: somewhere the kernel is at work almost always, and what it does for
 //! other jobs must not hide that a job waits for nothing. Windows that excuse the time of all kernel work in the cluster
-//! and ten times the sum of all mean costs see of each of these at most 2 of 20 schedules on 16 cores and, but for
+//! and ten times the sum of all mean costs see of each of these at most 2 of 20 schedules on 16 CPUs and, but for
 //! push-pull, at most 8 of 20 on 64.
 
 mod common;
@@ -26,7 +26,7 @@ const MUTANTS: [Mutant; 11] = [
     RELEASED_JOBS_WAIT,
     Mutant { policy: Policy::GsnEdfDi, ..RELEASED_JOBS_WAIT },
     mutant(
-        "a preempting core is not told",
+        "a preempting CPU is not told",
         Policy::EdfBh,
         "linking.h",
         "\t\tlx_kick(s, cpu);",
@@ -35,7 +35,7 @@ const MUTANTS: [Mutant; 11] = [
     GOES_TO_ITS_OWN_LIST,
     OFFERS_NOTHING,
     mutant(
-        "a core that ends a job pulls nothing",
+        "a CPU that ends a job pulls nothing",
         Policy::PushPull,
         "push_pull.h",
         "\tlx_operation(s, cpu)->source = 0;\n",
@@ -52,7 +52,7 @@ const MUTANTS: [Mutant; 11] = [
     ),
 ];
 
-/// Three tasks per core with a utilization of about 0.9 of it, and so many jobs that the one lock is held most of the time
+/// Three tasks per CPU with a utilization of about 0.9 of it, and so many jobs that the one lock is held most of the time
 /// under the example's costs: about 92 000 per second.
 fn busy(seed: u64, cores: u32, costs: &Costs) -> Case {
     let mut rng = Pcg64::seed_from_u64(seed);
@@ -92,7 +92,7 @@ fn broken_policies_are_caught_on_many_cores() {
     for (number, mutant) in MUTANTS.iter().enumerate() {
         let table = build(directory.path(), number, Some(mutant), mutant.policy);
         let seen = [16, 64].map(|cores| caught(table, mutant.policy, cores, &costs));
-        println!("{} ({}): {seen:?} of {SEEDS} seeds on 16 and 64 cores", mutant.what, mutant.policy);
+        println!("{} ({}): {seen:?} of {SEEDS} seeds on 16 and 64 CPUs", mutant.what, mutant.policy);
         if seen.iter().any(|&count| count < SEEDS) {
             unseen.push(mutant.what);
         }

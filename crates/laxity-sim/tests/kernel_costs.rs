@@ -1,4 +1,4 @@
-//! What the kernel costs, and which core pays when: by hand, and under the oracles.
+//! What the kernel costs, and which CPU pays when: by hand, and under the oracles.
 
 mod common;
 
@@ -64,7 +64,7 @@ fn on_one_core_every_cost_delays_the_job_or_follows_it() {
     assert_eq!(recording.jobs[0].cpu_time_ns, Some(10_000));
 }
 
-/// Where another core takes the release interrupt and decides.
+/// Where another CPU takes the release interrupt and decides.
 const RELEASED_ELSEWHERE: [(u64, &str, Option<u32>); 9] = [
     (0, "release", None),
     (0, "release-overhead", Some(1)),
@@ -90,7 +90,7 @@ fn message_passing_pays_for_the_way_to_the_dsp() {
     assert_eq!(early(&recording.events), [&RELEASED_ELSEWHERE[..], &to_the_dsp].concat());
 }
 
-/// Two cores complete at once: the second waits for the one lock as long as the first holds it.
+/// Two CPUs complete at once: the second waits for the one lock as long as the first holds it.
 #[test]
 fn one_lock_serializes_decisions() {
     let task = |name: &str| Task::periodic(name, Duration::from_ns(10_000), Duration::from_ns(100_000));
@@ -138,18 +138,18 @@ fn with_costs_the_oracles_tolerate_transitions_and_nothing_else() {
     }
 }
 
-/// A job that resumes pays for its working set by the distance between the cores, and runs that much longer.
+/// A job that resumes pays for its working set by the distance between the CPUs, and runs that much longer.
 #[test]
 fn resumed_jobs_reload_their_caches() {
     let platform = read_platform(&example("platforms/two-sockets.toml")).expect("an example");
     let last = platform.cores().last().expect("cores").cpu;
-    let platform = platform.restricted(&[0, 1, last].into_iter().collect()).expect("three of its cores");
+    let platform = platform.restricted(&[0, 1, last].into_iter().collect()).expect("three of its CPUs");
     let costs = read_costs(&example("costs/measured.toml")).expect("an example");
     let costs = Costs { cache: costs.cache, ..Costs::default() };
     let caches = costs.cache_delay(&platform).expect("cold caches cost something");
     let index = |number: u64| {
         let cores = platform.cores();
-        let index = cores.iter().position(|core| u64::from(core.cpu) == number).expect("a core");
+        let index = cores.iter().position(|core| u64::from(core.cpu) == number).expect("a CPU");
         u32::try_from(index).expect("few")
     };
     let mut delays = [0u32; 2];
@@ -171,10 +171,10 @@ fn resumed_jobs_reload_their_caches() {
             if event.kind != EventKind::CacheDelay {
                 continue;
             }
-            let cpu = u64::from(event.cpu.expect("a core"));
+            let cpu = u64::from(event.cpu.expect("a CPU"));
             let (migrated, from) = match before.kind {
                 EventKind::Resume => (false, cpu),
-                EventKind::Migrate => (true, before.argument.expect("a core")),
+                EventKind::Migrate => (true, before.argument.expect("a CPU")),
                 kind => panic!("seed {seed}: a cache delay after {}", kind.name()),
             };
             let task = &case.set.tasks()[event.task.expect("a task") as usize];

@@ -119,7 +119,7 @@ impl<const EVENTS: bool> Observer for Watchful<EVENTS> {
     }
 }
 
-/// 24 tasks for 4 cores; two thirds of them enter later, leave early, or both. Load while all are there: `load` cores.
+/// 24 tasks for 4 CPUs; two thirds of them enter later, leave early, or both. Load while all are there: `load` CPUs.
 fn coming_and_going(seed: u64, load: f64, end_ns: u64) -> TaskSet {
     let mut rng = Pcg64::seed_from_u64(seed);
     let tasks = (0..24u64)

@@ -38,7 +38,7 @@ const MUTANTS: [Mutant; 16] = [
         "\t\t(void)preempted;",
     ),
     mutant(
-        "a core that completes takes no other job",
+        "a CPU that completes takes no other job",
         Policy::EdfRbt,
         "linking.h",
         "\tif (top == LX_NONE) {",

@@ -41,7 +41,7 @@ fn follows_the_rule(case: &Case, jobs: &[&Job], costless: bool) -> bool {
                 (job.start_ns, job.finish_ns, job.cpu_time_ns, job.migrations) == (None, None, None, None)
             }
             Outcome::Aborted => {
-                let (start, end) = (job.start_ns.expect("it had a core"), job.finish_ns.expect("it ended"));
+                let (start, end) = (job.start_ns.expect("it had a CPU"), job.finish_ns.expect("it ended"));
                 // It ends with its deadline, or stops as soon as it is given a core: on a costless one at once.
                 end >= job.deadline_ns && (spent < asked || !costless) && (start < end || spent == 0)
             }
@@ -136,7 +136,7 @@ fn budgets_and_late_jobs_get_on_together() {
     }
 }
 
-/// All sets of up to two tasks with periods up to 3, deadlines up to T + 2 and phases up to 1, on one core and on two.
+/// All sets of up to two tasks with periods up to 3, deadlines up to T + 2 and phases up to 1, on one CPU and on two.
 #[test]
 fn tiny_sets_exhaustively() {
     let unit = Duration::from_ns(1_000);
@@ -158,7 +158,7 @@ fn tiny_sets_exhaustively() {
     assert!(sets > 2_000 && seen > 1_000, "{sets} sets, {seen}");
 }
 
-/// C = 3, T = 4 twice on one core, EDF. Worked by hand.
+/// C = 3, T = 4 twice on one CPU, EDF. Worked by hand.
 #[test]
 fn worked_by_hand() {
     let task = |name| laxity_model::Task::periodic(name, Duration::from_ns(3), Duration::from_ns(4));
@@ -188,8 +188,8 @@ fn worked_by_hand() {
     );
 }
 
-/// A job that has no core at its deadline does not notice it. Under rate-monotonic priorities b waits for a beyond its deadline, and
-/// stops when it is given the core.
+/// A job that has no CPU at its deadline does not notice it. Under rate-monotonic priorities b waits for a beyond its deadline, and
+/// stops when it is given the CPU.
 #[test]
 fn a_job_without_a_core_aborts_when_it_gets_one() {
     let us = Duration::from_us;
@@ -215,7 +215,7 @@ fn a_job_without_a_core_aborts_when_it_gets_one() {
     assert_eq!((start, abort), ((4_000, EventKind::Start), (4_000, EventKind::Abort)));
 }
 
-/// Kernel work on top, of every kind; the operations of different cores interleave.
+/// Kernel work on top, of every kind; the operations of different CPUs interleave.
 #[test]
 fn the_oracles_find_nothing_where_the_kernel_takes_time() {
     for on_miss in RULES {
@@ -275,7 +275,7 @@ fn the_oracles_tell_the_rules_apart() {
 fn a_scheduler_that_looks_at_ticks_only_is_refused() {
     for on_miss in RULES {
         let case = Case { on_miss, ..Case::plain() };
-        let platform = Platform::symmetric(1).expect("a core");
+        let platform = Platform::symmetric(1).expect("a CPU");
         let scheduler = global(Policy::EdfBh, PriorityRule::EarliestDeadlineFirst);
         let cells = case.cells(Scope::Global, &platform);
         let setup = laxity_sim::Setup {

@@ -66,7 +66,7 @@ fn budgets_are_enforced() {
     }
 }
 
-/// All sets of up to two tasks with periods up to 4, deadlines up to T + 1 and phases up to 1, on one and two cores.
+/// All sets of up to two tasks with periods up to 4, deadlines up to T + 1 and phases up to 1, on one and two CPUs.
 #[test]
 fn tiny_sets_exhaustively() {
     let limits = tiny::Limits {

@@ -1,4 +1,4 @@
-//! amp-rm: deferrable servers and the balance of background work over fast and slow cores (calandrino2007, 4 and
+//! amp-rm: deferrable servers and the balance of background work over fast and slow CPUs (calandrino2007, 4 and
 //! 5.1).
 
 use laxity_model::{
@@ -29,7 +29,7 @@ fn platform_of(speeds: &[u32]) -> Platform {
     Platform::new("cores", cores.collect(), vec![], vec![], None).expect("valid")
 }
 
-/// A task per (C, T, core).
+/// A task per (C, T, CPU).
 fn set_of(tasks: &[(u64, u64, usize)]) -> TaskSet {
     let task = |(id, &(wcet, period, _)): (usize, &(u64, u64, usize))| {
         Task::periodic(format!("T{}", id + 1), units(wcet), units(period))
@@ -50,7 +50,7 @@ struct World {
     speeds: Vec<u32>,
     tasks: Vec<(u64, u64, usize)>,
     background: Vec<BackgroundTask>,
-    /// (budget, period) by core; (0, 0): no server.
+    /// (budget, period) by CPU; (0, 0): no server.
     servers: Vec<(u64, u64)>,
     /// Budgets are so many parts of a unit less one.
     less: u64,
@@ -126,10 +126,10 @@ impl World {
     }
 }
 
-/// One core, unit by unit: which task has it is said here a second time, by the definition alone. The unit is the
-/// tick of a scheduler that looks at ticks only: the task that has a core at a tick has it until the next one, and
+/// One CPU, unit by unit: which task has it is said here a second time, by the definition alone. The unit is the
+/// tick of a scheduler that looks at ticks only: the task that has a CPU at a tick has it until the next one, and
 /// background work goes first at a tick if less than the budget has been used in the server's period; so budgets
-/// come to whole ticks, as C does on the core (`Admission::at_ticks`), and are not made up for in the next period.
+/// come to whole ticks, as C does on the CPU (`Admission::at_ticks`), and are not made up for in the next period.
 /// Where speed is 1 and all budgets are whole, nothing ever changes between ticks, and it is the same for a
 /// scheduler that looks at any time.
 fn by_definition(world: &World) -> (BTreeMap<(u32, u32), u64>, u64) {
@@ -293,7 +293,7 @@ fn at_ticks_a_job_keeps_its_core_until_the_next_tick() {
     }
 }
 
-/// What runs on each core after each instant: a background task (true) or a job.
+/// What runs on each CPU after each instant: a background task (true) or a job.
 fn occupants(events: &[Event]) -> Vec<(u64, BTreeMap<u32, bool>)> {
     let mut on: BTreeMap<u32, bool> = BTreeMap::new();
     let mut after = Vec::new();
@@ -314,8 +314,8 @@ fn occupants(events: &[Event]) -> Vec<(u64, BTreeMap<u32, bool>)> {
     after
 }
 
-/// On many cores: no real-time task migrates, budgets hold in every period, no core idles while a background task waits, and none
-/// while one runs on a slower core.
+/// On many cores: no real-time task migrates, budgets hold in every period, no CPU idles while a background task waits, and none
+/// while one runs on a slower CPU.
 #[test]
 fn many_cores() {
     let mut caught = 0;
@@ -354,10 +354,10 @@ fn many_cores() {
             {
                 assert!(
                     running.len() == count,
-                    "seed {seed}: a core idles at {time} and {running:?} run of {count}"
+                    "seed {seed}: a CPU idles at {time} and {running:?} run of {count}"
                 );
                 let slowest = running.iter().map(|&cpu| world.speeds[cpu as usize]).min();
-                assert!(slowest >= Some(idle), "seed {seed}: at {time} a faster core idles: {on:?}");
+                assert!(slowest >= Some(idle), "seed {seed}: at {time} a faster CPU idles: {on:?}");
             }
         }
     }

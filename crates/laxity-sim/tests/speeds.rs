@@ -1,4 +1,4 @@
-//! Cores of different speeds: progress is exact, budgets count work, and the oracles agree.
+//! CPUs of different speeds: progress is exact, budgets count work, and the oracles agree.
 
 mod common;
 

@@ -32,7 +32,7 @@ fn tracked_by(latencies: LineLatencies) -> Costs {
     Costs { cache: Some(cache), ..Costs::default() }
 }
 
-/// Cores with an L2 each and, perhaps, one L3.
+/// CPUs with an L2 each and, perhaps, one L3.
 fn platform(cores: u32, l2_kib: u64, l3_kib: Option<u64>) -> Platform {
     let cache = |level, kib: u64, cpus: CpuList| Cache {
         level,
@@ -48,7 +48,7 @@ fn platform(cores: u32, l2_kib: u64, l3_kib: Option<u64>) -> Platform {
     Platform::new("p", cores, caches, vec![], None).expect("valid")
 }
 
-/// The same with cores of other speeds.
+/// The same with CPUs of other speeds.
 fn at_speeds(platform: &Platform, speed: impl Fn(u64) -> (u32, u32)) -> Platform {
     let of_core = |(number, core): (u64, &Core)| {
         let (above, below) = speed(number);
@@ -59,7 +59,7 @@ fn at_speeds(platform: &Platform, speed: impl Fn(u64) -> (u32, u32)) -> Platform
         .expect("as it was")
 }
 
-/// Some speed of a core, other ones by seed.
+/// Some speed of a CPU, other ones by seed.
 fn some_speed(seed: u64) -> impl Fn(u64) -> (u32, u32) {
     let speeds = [(1, 1), (1, 2), (223, 512), (2, 1), (3, 4), (1, 4), (7, 3)];
     move |core| speeds[usize::try_from((seed + core * 3) % 7).expect("small")]
@@ -203,7 +203,7 @@ fn a_job_that_is_stopped_within_its_first_walk_has_paid_its_share() {
     assert_eq!((found.cpu_time_ns, found.counters.llc_misses), (Some(7_000_000), Some(70_000)));
 }
 
-/// The work for a line takes longer on a slow core, and shorter on a fast one; what the line takes that another has written does not.
+/// The work for a line takes longer on a slow CPU, and shorter on a fast one; what the line takes that another has written does not.
 #[test]
 fn writers_on_slow_cores_lose_as_many_lines() {
     let costs = tracked_by(latencies().accessing(100_000).expect("valid"));
@@ -255,7 +255,7 @@ fn a_slow_core_has_the_ipc_of_a_fast_one() {
 }
 
 /// Whatever stops and moves jobs, and whatever they lose: at one speed their work takes what was asked for by that speed; at different
-/// ones, what they were on their cores if no cache costs anything.
+/// ones, what they were on their CPUs if no cache costs anything.
 #[test]
 fn warm_time_is_that_of_the_cores_where_jobs_were() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/platforms/two-sockets.toml");
@@ -267,7 +267,7 @@ fn warm_time_is_that_of_the_cores_where_jobs_were() {
         let is_cold = seed % 2 == 0;
         let (above, below) = some_speed(seed)(0);
         let cores = platform.cpus().iter().filter(|cpu| cpu % 2 == 0).take(3).collect();
-        let platform = platform.clone().restricted(&cores).expect("three of its cores");
+        let platform = platform.clone().restricted(&cores).expect("three of its CPUs");
         let platform = match is_cold {
             true => at_speeds(&platform, |_| (above, below)),
             false => at_speeds(&platform, some_speed(seed)),
@@ -423,7 +423,7 @@ fn oracles_accept_schedules_with_followed_caches() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/platforms/two-sockets.toml");
     let platform = read_platform(&file).expect("an example");
     let last = platform.cores().last().expect("cores").cpu;
-    let platform = platform.restricted(&[0, 1, last].into_iter().collect()).expect("three of its cores");
+    let platform = platform.restricted(&[0, 1, last].into_iter().collect()).expect("three of its CPUs");
     let mut delays = 0u32;
     for seed in 0..60 {
         let mut case = Case::random(seed);

@@ -1,4 +1,4 @@
-//! What theory says of one core, exactly: EDF meets all deadlines up to full utilization, and response-time analysis
+//! What theory says of one CPU, exactly: EDF meets all deadlines up to full utilization, and response-time analysis
 //! gives the response times under fixed priorities.
 
 mod common;
@@ -59,7 +59,7 @@ fn case(seed: u64, tasks: Vec<Task>, demand: Demand, batching: bool, duration_ns
     Case { seed, set, cores: 1, demand, batching, duration: Duration::from_ns(duration_ns), ..Case::plain() }
 }
 
-/// The jobs on one core, plus the core that some policies need for themselves. None is cut off.
+/// The jobs on one CPU, plus the CPU that some policies need for themselves. None is cut off.
 fn jobs(case: &Case, policy: Policy, rule: PriorityRule) -> Vec<Job> {
     let scheduler = PolicyScheduler { policy, scope: Scope::Global, rule };
     let cores = 1 + u32::from(policy.dedicates_a_core());
@@ -83,7 +83,7 @@ fn late(job: &Job) -> bool {
     job.finish_ns.is_none_or(|finish| finish > job.deadline_ns)
 }
 
-/// Liu and Layland 1973: EDF on one core, implicit deadlines, any phases.
+/// Liu and Layland 1973: EDF on one CPU, implicit deadlines, any phases.
 #[test]
 fn edf_meets_all_deadlines_up_to_full_utilization() {
     for seed in 0..800 {
@@ -109,7 +109,7 @@ fn edf_meets_all_deadlines_up_to_full_utilization() {
             if full && synchronous {
                 let busy: u64 = jobs.iter().filter_map(|job| job.cpu_time_ns).sum();
                 let last = jobs.iter().filter_map(|job| job.finish_ns).max();
-                assert_eq!((busy, last), (end, Some(end)), "seed {seed}, {policy}: the core was idle");
+                assert_eq!((busy, last), (end, Some(end)), "seed {seed}, {policy}: the CPU was idle");
             }
         }
     }

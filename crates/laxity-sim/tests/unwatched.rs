@@ -8,7 +8,7 @@ use laxity_model::{Duration, Platform, Policy, PolicyScheduler, PriorityRule, Sc
 use laxity_sim::{Background, BackgroundTask};
 use laxity_trace::Job;
 
-/// One task that runs whenever a core is free.
+/// One task that runs whenever a CPU is free.
 fn background() -> Background {
     let second = Duration::from_secs(1);
     let task = BackgroundTask { arrival: Duration::ZERO, lifetime: second, run_ratio_ppm: 1_000_000 };

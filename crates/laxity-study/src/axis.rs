@@ -25,7 +25,7 @@ pub enum Variable {
     Processors,
     /// What jobs ask for by the WCET that was reported of their task (lindsay2012, 6.3).
     Overrun,
-    /// Size of the deferrable servers: a share of the slowest core, and at 1 all of every core (calandrino2007, 5.1).
+    /// Size of the deferrable servers: a share of the slowest CPU, and at 1 all of every CPU (calandrino2007, 5.1).
     Server,
 }
 
@@ -47,7 +47,7 @@ impl Variable {
             Variable::Tasks => "number of tasks n",
             Variable::Utilization => "total utilization U",
             Variable::Overrun => "actual / reported WCET",
-            Variable::Server => "deferrable server / slowest core (1: all of every core)",
+            Variable::Server => "deferrable server / slowest CPU (1: all of every CPU)",
             Variable::Processors => "number of CPUs m",
         }
     }

@@ -1,7 +1,7 @@
 //! Points on all cores: sets are judged in any order, and the results of a point do not depend on it.
 //!
 //! Set k of a point is a function of the point and k alone, and a point's tally is sums. Threads take sets a few at a time, the
-//! points one after the other, so that points are finished about in their order and the last ones keep all cores busy.
+//! points one after the other, so that points are finished about in their order and the last ones keep all CPUs busy.
 
 use laxity_model::{Result, start_thread};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};

@@ -3,7 +3,7 @@
 //! when they are placed and simulated ([`SimulationStudy`]).
 //!
 //! A file ([`Described::read`]) says families of task sets, an axis, and curves: schedulers with overheads and tests, or
-//! placements with schedulers and costs. [`conduct`] draws the sets and judges them on all cores, keeps every finished point in a
+//! placements with schedulers and costs. [`conduct`] draws the sets and judges them on all CPUs, keeps every finished point in a
 //! [`Journal`], and goes on where it was; [`Table`] is the result.
 //!
 //! 1. Set k of a point is a function of the study's seed, the family, the point and k. All curves judge the same sets.

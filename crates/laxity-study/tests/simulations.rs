@@ -52,7 +52,7 @@ fn means(
     moments(study, done, curve, name).into_iter().map(|moments| moments.mean(unit)).collect()
 }
 
-/// One task (5 ms, 10 ms) on one core asks for 5, 10 and 15 ms. Jobs are released at 0, 10, 20 and 30 ms.
+/// One task (5 ms, 10 ms) on one CPU asks for 5, 10 and 15 ms. Jobs are released at 0, 10, 20 and 30 ms.
 const OVERRUN: &str = r#"
 version = 1
 kind = "simulation"

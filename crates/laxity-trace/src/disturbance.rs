@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What else the cores of a run did while it was made. The more, the less its misses say of the scheduler.
+/// What else the CPUs of a run did while it was made. The more, the less its misses say of the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
     /// The load average of the machine over the minute before the run.
     pub load_average: f64,
-    /// CPU time that its cores had, in ns: their number times the time that the run took, from its first process to its
+    /// CPU time that its CPUs had, in ns: their number times the time that the run took, from its first process to its
     /// last.
     pub capacity_ns: u64,
     /// CPU time that threads which are not the run's used, and interrupts, in ns. The run's own threads count as if they
-    /// had all run on its cores.
+    /// had all run on its CPUs.
     pub others_ns: u64,
     /// CPU time that a hypervisor gave to others, in ns.
     pub stolen_ns: u64,
@@ -21,7 +21,7 @@ pub struct Disturbance {
 }
 
 impl Disturbance {
-    /// A run is disturbed where others had more than this share of its cores.
+    /// A run is disturbed where others had more than this share of its CPUs.
     pub const SHARE_MOST: f64 = 0.05;
 
     /// What others and the hypervisor had, in ns.
@@ -29,7 +29,7 @@ impl Disturbance {
         self.others_ns.saturating_add(self.stolen_ns)
     }
 
-    /// The same as a share of the CPU time of the cores.
+    /// The same as a share of the CPU time of the CPUs.
     #[expect(clippy::cast_precision_loss, reason = "times of a run, to show and to compare with a bound")]
     pub fn share(&self) -> f64 {
         if self.capacity_ns == 0 { 0.0 } else { self.taken_ns() as f64 / self.capacity_ns as f64 }

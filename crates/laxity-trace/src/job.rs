@@ -23,7 +23,7 @@ pub enum Outcome {
 pub struct Counters {
     /// Instructions retired.
     pub instructions: Option<u64>,
-    /// Core cycles.
+    /// CPU cycles.
     pub cycles: Option<u64>,
     /// L1 data cache read misses.
     pub l1d_misses: Option<u64>,
@@ -46,7 +46,7 @@ pub struct Job {
     pub deadline_ns: u64,
     /// The work the job was asked to do, where work is time.
     pub demand_ns: Option<u64>,
-    /// CPU time that what it did of that takes with warm caches on the cores where it was, by their speed; where a simulation follows
+    /// CPU time that what it did of that takes with warm caches on the CPUs where it was, by their speed; where a simulation follows
     /// what caches hold.
     pub warm_ns: Option<u64>,
     /// How it ended.

@@ -15,7 +15,7 @@ pub const EMULATED: &str = "emulated";
 const SIMULATED: &str = "simulated";
 
 impl Machine {
-    /// This machine. `platform` has the cores used, their clusters and caches.
+    /// This machine. `platform` has the CPUs used, their clusters and caches.
     pub fn this_machine(platform: &Platform) -> Machine {
         Self::read(Path::new("/"), platform)
     }

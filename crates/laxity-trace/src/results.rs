@@ -48,7 +48,7 @@ pub enum RunStatus {
 /// One bin of a placement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlacedBin {
-    /// Its cores.
+    /// Its CPUs.
     #[schemars(with = "String")]
     pub cpus: CpuList,
     /// Names of its tasks.
@@ -80,11 +80,11 @@ pub struct BackgroundRecord {
     pub entered: u64,
     /// Background tasks that had run for their lifetime and left.
     pub exited: u64,
-    /// Time that background tasks ran, in ns, over all cores.
+    /// Time that background tasks ran, in ns, over all CPUs.
     pub run_ns: u64,
     /// Time that background tasks were ready but did not run, in ns, over all of them.
     pub ready_ns: u64,
-    /// Time of all cores that the run covered, in ns: cores times horizon.
+    /// Time of all CPUs that the run covered, in ns: CPUs times horizon.
     pub capacity_ns: u64,
 }
 
@@ -143,7 +143,7 @@ pub struct Run {
     /// Of a recorded run of a real kernel: its schedule, and what the oracles said of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<ScheduleRecord>,
-    /// What else its cores did while it was made; nothing where that is not known, or it was simulated.
+    /// What else its CPUs did while it was made; nothing where that is not known, or it was simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
     /// How many jobs it has, in the manifest, where the jobs are not. Absent in results of before this field.
@@ -186,10 +186,10 @@ pub struct Machine {
     pub cpu_model: String,
     /// Kernel release.
     pub kernel: String,
-    /// The cores used.
+    /// The CPUs used.
     #[schemars(with = "String")]
     pub cpus: CpuList,
-    /// Clusters of those cores.
+    /// Clusters of those CPUs.
     #[schemars(with = "Vec<String>")]
     pub clusters: Vec<CpuList>,
     /// One line per cache: level, size, sharers.

@@ -5,20 +5,20 @@ use crate::uniprocessor::deferrable::{response_times, tardiness};
 use crate::{Bounds, DoubleHit, SporadicTask, TIME_MAX, Verdict, Work};
 use laxity_model::{DeferrableServer, Duration, Speed};
 
-/// A core with its server and its tasks.
+/// A CPU with its server and its tasks.
 #[derive(Debug, Clone)]
 pub(super) struct ServedCore {
     pub cpu: u32,
     pub speed: Speed,
-    /// A task that is done keeps the core until the next multiple of this, in ns; 1: it leaves the core at once.
+    /// A task that is done keeps the CPU until the next multiple of this, in ns; 1: it leaves the CPU at once.
     pub tick: u64,
     /// True: tasks of the same period have priorities by their numbers. False: in an unknown order.
     pub ties_by_id: bool,
     /// By priority.
     tasks: Vec<Entrant>,
-    /// Tasks that have left since the core was last quiet.
+    /// Tasks that have left since the CPU was last quiet.
     leavers: Vec<Entrant>,
-    /// The wanted size of its server, and all sizes since the core was last quiet.
+    /// The wanted size of its server, and all sizes since the CPU was last quiet.
     servers: Vec<DeferrableServer>,
 }
 
@@ -84,7 +84,7 @@ impl ServedCore {
         self.keeps(&self.counted(None), server, double_hit, work)
     }
 
-    /// Tardiness bound in ns of each task on the core with its id, by priority: the largest under any size of the
+    /// Tardiness bound in ns of each task on the CPU with its id, by priority: the largest under any size of the
     /// server that still counts, with the departed tasks that still count.
     pub fn tardiness(&self, double_hit: DoubleHit, work: Work) -> Result<Vec<(u64, u64)>, Why> {
         let all = self.counted(None);

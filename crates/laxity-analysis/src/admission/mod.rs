@@ -1,26 +1,26 @@
-//! Admission at run time: tasks that enter and leave cores of different speeds, below a deferrable server on each (calandrino2007,
+//! Admission at run time: tasks that enter and leave CPUs of different speeds, below a deferrable server on each (calandrino2007,
 //! 4.1 and 4.2).
 //!
-//! A task goes onto the slowest core that can take it: that keeps fast cores free for background tasks. Cores of the
-//! same speed are tried by their numbers. Tasks of a core have rate-monotonic priorities, ties by id unless the host
-//! has another order ([`Admission::whatever_ties`]); C is at speed 1 and is rounded up to ns on every core. What a
-//! core can take says
+//! A task goes onto the slowest CPU that can take it: that keeps fast CPUs free for background tasks. CPUs of the
+//! same speed are tried by their numbers. Tasks of a CPU have rate-monotonic priorities, ties by id unless the host
+//! has another order ([`Admission::whatever_ties`]); C is at speed 1 and is rounded up to ns on every CPU. What a
+//! CPU can take says
 //!
 //! - with the double hit ignored, as the paper has it, the plain test; and if a task has asked for a bound of its tardiness,
 //!   Theorem 1 must not exceed it there ([`crate::DoubleHit::Ignored`]);
 //! - with the double hit counted the exact test: no deadline is missed.
 //!
-//! # Until a core has been quiet
+//! # Until a CPU has been quiet
 //!
 //! Analyses are of windows that begin when nothing is pending. The time that the last job of a departed task has
 //! used in such a window stays used, and if another task's job takes its place there, tasks of lower priorities
-//! meet both. So a departed task counts until the core has been quiet: until there was an instant at which no job
+//! meet both. So a departed task counts until the CPU has been quiet: until there was an instant at which no job
 //! was pending, neither of its tasks nor of those that have left ([`Admission::settle`]). It is the same with the
 //! size of a server: a budget that has been used is used, and until then a new task must fit beside the old size
 //! and the new one.
 //!
 //! A host gives a server a new budget from the next replenishment on if its period stays, and a new period when the
-//! core is quiet. In either case the server goes by the new size from then on, and what is left of its budget is
+//! CPU is quiet. In either case the server goes by the new size from then on, and what is left of its budget is
 //! cut to that. (Where periods are equal, a server of the larger budget could do at any time all that this server
 //! does. With two periods it could take from both.)
 
@@ -49,7 +49,7 @@ pub struct Entrant {
     pub affinity: Option<CpuList>,
 }
 
-/// The tasks on each core, and the time that is reserved for background tasks.
+/// The tasks on each CPU, and the time that is reserved for background tasks.
 #[derive(Debug, Clone)]
 pub struct Admission {
     /// By speed, then by number.
@@ -59,7 +59,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// The cores of a platform without tasks, each with its server.
+    /// The CPUs of a platform without tasks, each with its server.
     pub fn new(
         platform: &Platform,
         server: impl Fn(&laxity_model::Core) -> DeferrableServer,
@@ -71,14 +71,14 @@ impl Admission {
         Admission { cores, double_hit, steps: WORK_DEFAULT }
     }
 
-    /// Allows each test at most `steps` steps on each core; what needs more is refused.
+    /// Allows each test at most `steps` steps on each CPU; what needs more is refused.
     #[must_use]
     pub fn with_steps(self, steps: u64) -> Self {
         Admission { steps, ..self }
     }
 
     /// For a scheduler that looks at ticks only, as schedsim's does: a task that is done, or has no budget left,
-    /// keeps the core until the next tick, so that C and budgets are as long as so many ticks on every core. A tick
+    /// keeps the CPU until the next tick, so that C and budgets are as long as so many ticks on every CPU. A tick
     /// of 0 counts as none.
     #[must_use]
     pub fn at_ticks(mut self, tick: Duration) -> Self {
@@ -96,21 +96,21 @@ impl Admission {
         self
     }
 
-    /// Lets a task onto the slowest core that can take it, whose number it returns.
+    /// Lets a task onto the slowest CPU that can take it, whose number it returns.
     ///
     /// # Errors
     ///
-    /// Why no core can take it.
+    /// Why no CPU can take it.
     pub fn enter(&mut self, entrant: Entrant) -> Result<u32, Refused> {
         let all: Vec<u32> = self.cores.iter().map(|core| core.cpu).collect();
         self.enter_one_of(&all, entrant)
     }
 
-    /// Lets a task onto this core.
+    /// Lets a task onto this CPU.
     ///
     /// # Errors
     ///
-    /// Why it cannot take it. There may be no such core.
+    /// Why it cannot take it. There may be no such CPU.
     pub fn enter_core(&mut self, cpu: u32, entrant: Entrant) -> Result<u32, Refused> {
         self.enter_one_of(&[cpu], entrant)
     }
@@ -139,12 +139,12 @@ impl Admission {
         Err(refused)
     }
 
-    /// A task leaves: it releases no more jobs. It is counted until its core settles. Returns where it was.
+    /// A task leaves: it releases no more jobs. It is counted until its CPU settles. Returns where it was.
     pub fn leave(&mut self, id: u64) -> Option<u32> {
         self.cores.iter_mut().find_map(|core| core.leave(id).then_some(core.cpu))
     }
 
-    /// Gives a core's server another size. What it was is counted until the core settles.
+    /// Gives a CPU's server another size. What it was is counted until the CPU settles.
     ///
     /// # Errors
     ///
@@ -167,7 +167,7 @@ impl Admission {
     }
 
     /// The largest budget that a server of this period could be given with the tasks that are counted now, 0 if
-    /// there is room for none; None if there is no such core, or if the period is 0.
+    /// there is room for none; None if there is no such CPU, or if the period is 0.
     ///
     /// What a server can do it can do with a larger budget, too: no test accepts more of it and refuses less.
     pub fn largest_budget(&self, cpu: u32, period: Duration) -> Option<Duration> {
@@ -188,7 +188,7 @@ impl Admission {
         Some(Duration::from_ns(low))
     }
 
-    /// The core is quiet: none of its jobs is pending, nor one of those that have left, and its server has no more budget than by
+    /// The CPU is quiet: none of its jobs is pending, nor one of those that have left, and its server has no more budget than by
     /// its present size. Departed tasks and earlier sizes of the server no longer count.
     pub fn settle(&mut self, cpu: u32) {
         if let Some(core) = self.core_mut(cpu) {
@@ -196,30 +196,30 @@ impl Admission {
         }
     }
 
-    /// Whether something is counted on a core that is no longer there.
+    /// Whether something is counted on a CPU that is no longer there.
     pub fn is_unsettled(&self, cpu: u32) -> bool {
         self.core(cpu).is_some_and(ServedCore::is_unsettled)
     }
 
-    /// The tasks that are on a core and have not left, the highest priority first.
+    /// The tasks that are on a CPU and have not left, the highest priority first.
     pub fn tasks_of(&self, cpu: u32) -> &[Entrant] {
         self.core(cpu).map_or(&[], ServedCore::tasks)
     }
 
-    /// How late the tasks can be that are on a core and have not left, by their ids, the highest priority first: by
+    /// How late the tasks can be that are on a CPU and have not left, by their ids, the highest priority first: by
     /// Theorem 1, or not at all if the double hit is counted. Departed tasks and larger sizes that still count are
     /// included.
     ///
     /// # Errors
     ///
-    /// There is no such core, or the test has taken all its steps.
+    /// There is no such CPU, or the test has taken all its steps.
     pub fn tardiness_of(&self, cpu: u32) -> Result<Vec<(u64, Duration)>, Why> {
         let core = self.core(cpu).ok_or(Why::NoCore)?;
         let late = core.tardiness(self.double_hit, Work::steps(self.steps))?;
         Ok(late.into_iter().map(|(id, late)| (id, Duration::from_ns(late))).collect())
     }
 
-    /// The size that a core's server has been given last.
+    /// The size that a CPU's server has been given last.
     pub fn server_of(&self, cpu: u32) -> Option<DeferrableServer> {
         self.core(cpu).map(ServedCore::server)
     }
@@ -238,7 +238,7 @@ impl Admission {
     }
 }
 
-/// What is proven of exactly these tasks on a core of this speed: their response times if the double hit is
+/// What is proven of exactly these tasks on a CPU of this speed: their response times if the double hit is
 /// counted, else how late they can be, in the order given. Affinities are ignored. A tick is that of
 /// [`Admission::at_ticks`].
 ///

@@ -7,24 +7,24 @@ use laxity_model::{DeferrableServer, Diagnostic, Duration, Speed};
 pub enum Wanted {
     /// That this task enters.
     Enter(u64),
-    /// That a core's server has this size.
+    /// That a CPU's server has this size.
     Resize(u32, DeferrableServer),
 }
 
-/// A refusal: why, for every core that was asked, the slowest first.
+/// A refusal: why, for every CPU that was asked, the slowest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     /// The request.
     pub wanted: Wanted,
-    /// The answer of each core.
+    /// The answer of each CPU.
     pub cores: Vec<CoreRefused>,
     /// Of a server: the largest budget per period that breaks nothing.
     pub largest_budget: Option<Duration>,
-    /// Whether departed tasks or earlier sizes still count: the answer may differ once the core has been quiet.
+    /// Whether departed tasks or earlier sizes still count: the answer may differ once the CPU has been quiet.
     pub unsettled: bool,
 }
 
-/// The answer of a core.
+/// The answer of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CoreRefused {
     /// Its number.
@@ -35,10 +35,10 @@ pub struct CoreRefused {
     pub why: Why,
 }
 
-/// A reason. Times are ns on the core that has it.
+/// A reason. Times are ns on the CPU that has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// There is no such core.
+    /// There is no such CPU.
     NoCore,
     /// The task is here, or has left and still counts.
     Present,
@@ -46,12 +46,12 @@ pub enum Why {
     Affinity,
     /// Even alone a job takes longer than its window, min(D, T).
     Slow {
-        /// C on this core.
+        /// C on this CPU.
         needed: u64,
         /// min(D, T).
         window: u64,
     },
-    /// More than all of the core would be needed.
+    /// More than all of the CPU would be needed.
     Full,
     /// A task would miss its deadline: by the plain test, or with the double hit if that is counted.
     Late {
@@ -82,7 +82,7 @@ pub enum Why {
     OutOfWork,
 }
 
-/// More cores than this are not listed in a message.
+/// More CPUs than this are not listed in a message.
 const CORES_LISTED_MAX: usize = 8;
 
 impl Refused {
@@ -118,12 +118,12 @@ impl Refused {
                 Some(budget) if !budget.is_zero() => {
                     format!("give it at most {budget} per {}", server.period())
                 }
-                Some(_) => "no budget fits: let a task leave first, or move it to a faster core".into(),
-                None => "name a core of the platform".into(),
+                Some(_) => "no budget fits: let a task leave first, or move it to a faster CPU".into(),
+                None => "name a CPU of the platform".into(),
             },
-            Wanted::Enter(_) if has(|why| *why == Why::NoCore) => "name a core of the platform".into(),
+            Wanted::Enter(_) if has(|why| *why == Why::NoCore) => "name a CPU of the platform".into(),
             Wanted::Enter(_) if has(|why| *why == Why::Present) => {
-                "give every task a number of its own; one that has left is free again once its core has been quiet".into()
+                "give every task a number of its own; one that has left is free again once its CPU has been quiet".into()
             }
             Wanted::Enter(_) if has(|why| matches!(why, Why::NotApplicable { .. })) => {
                 "give it a deadline of at most its period, or count the double hit".into()
@@ -132,13 +132,13 @@ impl Refused {
                 "allow more tardiness, shorten its execution time, or make the servers smaller".into()
             }
             Wanted::Enter(_) => {
-                "shorten its execution time, lengthen its period, make the servers smaller, or add a faster core"
+                "shorten its execution time, lengthen its period, make the servers smaller, or add a faster CPU"
                     .to_owned()
             }
         };
         if self.unsettled {
             advice.push_str(
-                "; what has left, or was larger, counts until its core has been quiet: try again then",
+                "; what has left, or was larger, counts until its CPU has been quiet: try again then",
             );
         }
         advice
@@ -150,7 +150,7 @@ impl Why {
     pub fn text(&self, name: &impl Fn(u64) -> String) -> String {
         let time = Duration::from_ns;
         match *self {
-            Why::NoCore => "there is no such core".into(),
+            Why::NoCore => "there is no such CPU".into(),
             Why::Present => "it is there already, or has left and still counts".into(),
             Why::Affinity => "outside its affinity".into(),
             Why::Slow { needed, window } => {

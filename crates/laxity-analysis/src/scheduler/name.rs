@@ -96,7 +96,7 @@ impl Analysed {
         }
     }
 
-    /// Whether its cores can have deferrable servers.
+    /// Whether its CPUs can have deferrable servers.
     pub fn has_servers(self) -> bool {
         self.policy().is_some_and(Policy::has_servers)
     }

@@ -1,4 +1,4 @@
-//! From tasks to parameters that Linux takes: reservations for SCHED_DEADLINE, orders of priorities for SCHED_FIFO, and cores.
+//! From tasks to parameters that Linux takes: reservations for SCHED_DEADLINE, orders of priorities for SCHED_FIFO, and CPUs.
 //!
 //! Nothing here is a proof of a set: what is found is handed to a judge that the caller brings, and is taken only if that accepts it.
 //! What is proven here is of one task alone: that a reservation serves it ([`Reservation::serves`]), or how often it misses ([`SoftTask`]).

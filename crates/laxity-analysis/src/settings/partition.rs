@@ -1,4 +1,4 @@
-//! Tasks onto cores, whatever test says what fits: a search through all partitions of small sets, for the least bandwidth.
+//! Tasks onto CPUs, whatever test says what fits: a search through all partitions of small sets, for the least bandwidth.
 
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]

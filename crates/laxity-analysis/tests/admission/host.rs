@@ -1,17 +1,17 @@
-//! A core whose tasks come and go as admission has it, one unit of time after the other.
+//! A CPU whose tasks come and go as admission has it, one unit of time after the other.
 
 use crate::Random;
 use laxity_analysis::admission::{Admission, Entrant};
 use laxity_model::DeferrableServer;
 use std::collections::VecDeque;
 
-/// The only core.
+/// The only CPU.
 pub const CPU: u32 = 0;
 
 /// When capacity that has become free is given away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settling {
-    /// When the core is quiet, as it should be.
+    /// When the CPU is quiet, as it should be.
     WhenQuiet,
     /// The same, but what is left of a larger budget stays until the next replenishment.
     BudgetKept,
@@ -29,7 +29,7 @@ struct Running {
     jobs: VecDeque<(u64, u64)>,
 }
 
-/// The core, at speed 1.
+/// The CPU, at speed 1.
 pub struct Host {
     pub admission: Admission,
     pub settling: Settling,
@@ -47,7 +47,7 @@ pub struct Host {
 
 impl Host {
     pub fn new(admission: Admission, settling: Settling) -> Host {
-        let server = admission.server_of(CPU).expect("a core");
+        let server = admission.server_of(CPU).expect("a CPU");
         let budget = server.budget().as_ns();
         Host {
             admission,
@@ -103,7 +103,7 @@ impl Host {
     }
 
     fn settle(&mut self) {
-        let wanted = self.admission.server_of(CPU).expect("a core");
+        let wanted = self.admission.server_of(CPU).expect("a CPU");
         if wanted.period() != self.server.period() {
             self.replenished = self.now;
             self.budget = wanted.budget().as_ns();
@@ -126,7 +126,7 @@ impl Host {
             self.settle();
         }
         if self.now >= self.replenished + self.server.period().as_ns() {
-            let wanted = self.admission.server_of(CPU).expect("a core");
+            let wanted = self.admission.server_of(CPU).expect("a CPU");
             if wanted.period() == self.server.period() {
                 self.server = wanted;
             }

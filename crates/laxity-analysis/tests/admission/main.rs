@@ -1,4 +1,4 @@
-//! Admission at run time against a core whose tasks come and go.
+//! Admission at run time against a CPU whose tasks come and go.
 
 mod host;
 
@@ -69,7 +69,7 @@ fn affinity_numbers_and_cores_that_are_none() {
     );
     assert_eq!(only_reason(admission.enter(entrant(0, 1, 10))), Why::Present);
     assert_eq!(only_reason(admission.enter_core(2, entrant(1, 1, 10))), Why::NoCore);
-    assert_eq!(admission.resize(2, server(1, 2)).expect_err("no core").cores[0].why, Why::NoCore);
+    assert_eq!(admission.resize(2, server(1, 2)).expect_err("no CPU").cores[0].why, Why::NoCore);
     assert_eq!(admission.leave(7), None);
     assert_eq!(admission.leave(0), Some(1));
     // It counts until its core has been quiet.
@@ -103,7 +103,7 @@ fn the_double_hit_counts_where_it_is_to() {
 #[test]
 fn bounds_are_of_present_tasks_with_all_that_counts() {
     let bounds = |admission: &Admission| {
-        let late = admission.tardiness_of(CPU).expect("a core");
+        let late = admission.tardiness_of(CPU).expect("a CPU");
         late.into_iter().map(|(id, late)| (id, late.as_ns())).collect::<Vec<_>>()
     };
     let mut soft = one_core(server(2, 6), DoubleHit::Ignored);
@@ -190,7 +190,7 @@ fn the_largest_budget_fits_and_one_more_does_not() {
             let _ = admission.enter(task);
         }
         let period = 1 + random.below(20);
-        let budget = admission.largest_budget(CPU, Duration::from_ns(period)).expect("a core").as_ns();
+        let budget = admission.largest_budget(CPU, Duration::from_ns(period)).expect("a CPU").as_ns();
         let fits = |budget| admission.clone().resize(CPU, server(budget, period)).is_ok();
         let fitting: Vec<u64> = (0..=period).filter(|&budget| fits(budget)).collect();
         assert_eq!(fitting, (0..=budget).collect::<Vec<_>>(), "seed {seed}");
@@ -257,7 +257,7 @@ impl Random {
     }
 }
 
-/// What happens on a core beside jobs.
+/// What happens on a CPU beside jobs.
 #[derive(Debug, Clone, Copy)]
 struct Life {
     double_hit: DoubleHit,
@@ -412,7 +412,7 @@ fn with_unknown_ties_every_task_is_the_last_of_its_period() {
 /// Of schedsim, in ns.
 const TICK_NS: u64 = 1_000_000;
 
-/// On a core twice as fast a job of 3 ticks' work takes one and a half, and at ticks two; a server of half a tick takes one.
+/// On a CPU twice as fast a job of 3 ticks' work takes one and a half, and at ticks two; a server of half a tick takes one.
 #[test]
 fn at_ticks_everything_takes_whole_ticks() {
     let platform = platform(&["2"]);

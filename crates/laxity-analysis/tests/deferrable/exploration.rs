@@ -1,4 +1,4 @@
-//! One core with a deferrable server, one unit of time after the other, and an adversary that decides in each
+//! One CPU with a deferrable server, one unit of time after the other, and an adversary that decides in each
 //! whether background work is pending: all schedules, from all offsets.
 //!
 //! A state is where every period is, what is left of the budget, and what is pending of every task. Jobs of a task run in order, so

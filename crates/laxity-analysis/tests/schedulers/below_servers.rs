@@ -1,4 +1,4 @@
-//! amp-rm with deferrable servers: by hand, and against the admission of the same cores.
+//! amp-rm with deferrable servers: by hand, and against the admission of the same CPUs.
 
 use super::cases::{Random, seeds};
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
@@ -15,7 +15,7 @@ fn named(name: &str) -> Analysed {
     name.parse().expect("a scheduler")
 }
 
-/// Everything on one core.
+/// Everything on one CPU.
 fn on_one_core(tasks: &[SporadicTask], server: DeferrableServer, asked: Asked) -> Judgement {
     let cells = [Cell { processors: 1, tasks: (0..tasks.len()).rev().collect() }];
     let servers = [server];
@@ -105,11 +105,11 @@ fn what_no_test_is_for() {
     assert!(judge("amp-rm", 1, Some(&release)).contains("scheduling costs nothing"));
 }
 
-/// Cores with servers, and tasks on them.
+/// CPUs with servers, and tasks on them.
 struct Drawn {
     platform: Platform,
     size: ServerSize,
-    /// Each with its core.
+    /// Each with its CPU.
     tasks: Vec<(SporadicTask, usize)>,
 }
 
@@ -179,7 +179,7 @@ impl Drawn {
         Entrant { id, task, tardiness_max: None, affinity: None }
     }
 
-    /// Whether all may enter the cores that they are on, one by one in any order.
+    /// Whether all may enter the CPUs that they are on, one by one in any order.
     fn admitted(&self, double_hit: DoubleHit, random: &mut Random) -> bool {
         let mut admission =
             Admission::new(&self.platform, |core| self.size.on(&self.platform, core.speed), double_hit);
@@ -195,7 +195,7 @@ impl Drawn {
         true
     }
 
-    /// What admission says of a core, by the numbers of its tasks.
+    /// What admission says of a CPU, by the numbers of its tasks.
     fn bounds(&self, core: usize, double_hit: DoubleHit) -> Option<Vec<u64>> {
         let speed = self.platform.cores()[core].speed;
         let server = self.size.on(&self.platform, speed);

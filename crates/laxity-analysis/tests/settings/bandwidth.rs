@@ -70,7 +70,7 @@ fn all_that_serve(task: &SporadicTask, rules: KernelRules) -> Vec<Reservation> {
     found
 }
 
-/// The least bandwidth below `limit` of one core, by trying all.
+/// The least bandwidth below `limit` of one CPU, by trying all.
 fn least(
     lists: &[(SporadicTask, Vec<Reservation>)],
     chosen: &mut Vec<Reservation>,
@@ -94,7 +94,7 @@ fn least(
     best
 }
 
-/// The same of all partitions onto so many cores.
+/// The same of all partitions onto so many CPUs.
 fn exhaustive(lists: &[(SporadicTask, Vec<Reservation>)], cores: usize) -> Option<u64> {
     let partitions = cores.pow(u32::try_from(lists.len()).expect("few"));
     let of = |number: usize| {

@@ -52,7 +52,7 @@ pub fn larger_set(random: &mut Random) -> Vec<SporadicTask> {
     (0..count).map(|_| task(random)).collect()
 }
 
-/// Nearly as much as a core can do, with deadlines about T and far beyond.
+/// Nearly as much as a CPU can do, with deadlines about T and far beyond.
 pub fn tight_set(random: &mut Random) -> Vec<SporadicTask> {
     let count = 2 + random.below(3);
     let task = |random: &mut Random| {

@@ -23,7 +23,7 @@ pub struct Answer {
     pub version: u32,
     /// The platform's name.
     pub platform: String,
-    /// How many cores it has.
+    /// How many CPUs it has.
     pub cores: usize,
     /// What the exit code and the answers to what would make it fit are about.
     pub guarantee: GuaranteeAnswer,
@@ -63,7 +63,7 @@ pub struct SchedulerAnswer {
     pub placement: Option<String>,
     /// What was placed together; null if nothing was placed, or with one cell only.
     pub fit: Option<FitAnswer>,
-    /// Which tasks share which cores.
+    /// Which tasks share which CPUs.
     pub cells: Vec<CellAnswer>,
     /// Whether no deadline can be missed.
     pub hard: VerdictAnswer,
@@ -135,16 +135,16 @@ impl From<Fit> for FitAnswer {
     }
 }
 
-/// Cores, and the tasks on them.
+/// CPUs, and the tasks on them.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CellAnswer {
-    /// The cores, those that run no task among them.
+    /// The CPUs, those that run no task among them.
     pub cpus: String,
     /// How many of them run tasks.
     pub processors: u32,
     /// Names of the tasks.
     pub tasks: Vec<String>,
-    /// The budget and the period of the deferrable server that goes before them, as on this core; null without one, or where no
+    /// The budget and the period of the deferrable server that goes before them, as on this CPU; null without one, or where no
     /// test says anything.
     pub server: Option<String>,
 }
@@ -160,7 +160,7 @@ pub struct VerdictAnswer {
     pub bounds: Option<BoundsAnswer>,
     /// The task because of which it is not proven, or not applicable.
     pub task: Option<String>,
-    /// The cores on which it is not proven.
+    /// The CPUs on which it is not proven.
     pub cpus: Option<String>,
     /// Why it is not proven, or not applicable.
     pub reason: Option<String>,
@@ -263,7 +263,7 @@ pub struct LargestScaling {
     /// share one cell, and there is nothing to place.
     pub placed_anew: bool,
     /// Whether no larger factor is proven: the tests are monotonic, none took all its steps, and places do not change; or a larger
-    /// factor is more than the cores can do under any scheduler.
+    /// factor is more than the CPUs can do under any scheduler.
     pub nothing_above: bool,
     /// Whether a test took all its steps with a larger factor.
     pub out_of_work: bool,

@@ -1,4 +1,4 @@
-//! What `analyze` says below servers, against the admission of the same cores.
+//! What `analyze` says below servers, against the admission of the same CPUs.
 
 use super::answer::{FitAnswer, SchedulerAnswer, VerdictAnswer, VerdictName};
 use super::{Charges, Settings, conduct};
@@ -96,7 +96,7 @@ fn bounds(verdict: &VerdictAnswer) -> Option<Vec<u64>> {
     proven.then(|| verdict.bounds.iter().flat_map(|all| all.tasks.iter().map(|bound| bound.ns)).collect())
 }
 
-/// Budget, period, whether it is of the slowest core's time, and which core it is for, if not for all.
+/// Budget, period, whether it is of the slowest CPU's time, and which CPU it is for, if not for all.
 fn choice((budget, period, scaled, only): (u64, u64, bool, Option<u32>), cores: usize) -> ServerChoice {
     let scale = if scaled { "@slowest" } else { "" };
     let only = only.filter(|&cpu| (cpu as usize) < cores).map_or(String::new(), |cpu| format!("{cpu}="));

@@ -1,7 +1,7 @@
 //! Where tasks were judged, as a table.
 
 use super::answer::{FitAnswer, SchedulerAnswer};
-use super::text::table;
+use crate::tables::{fitted, table};
 use comfy_table::ColumnConstraint;
 use laxity_model::shown;
 
@@ -18,7 +18,7 @@ pub fn places_table(schedulers: &[SchedulerAnswer], width: u16) -> Option<String
     if groups.is_empty() {
         return None;
     }
-    let mut table = table(width);
+    let mut table = table(Some(width));
     table.set_header(["Places under", "by", "CPUs", "tasks"]);
     for (names, one) in groups {
         let mut lead = [names.join(", "), by(one)];
@@ -32,7 +32,7 @@ pub fn places_table(schedulers: &[SchedulerAnswer], width: u16) -> Option<String
             column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
-    Some(format!("{table}\n"))
+    Some(fitted(table))
 }
 
 fn by(one: &SchedulerAnswer) -> String {

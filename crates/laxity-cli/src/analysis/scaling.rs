@@ -1,10 +1,10 @@
 //! What would make a set fit: the largest factor for all execution times with which it is proven.
 //!
 //! 1. Where tasks share one cell, they stay in it. Otherwise they are placed anew with each factor, as an analysis of the set with
-//!    such execution times places them: longer ones can have better places, above all where a heuristic fills the first core first.
+//!    such execution times places them: longer ones can have better places, above all where a heuristic fills the first CPU first.
 //! 2. The factor is found by bisection, and C is rounded up to whole ns: the answer is proven, and one step of the resolution more is
 //!    not. Where the tests are known to be monotonic and places cannot change, nothing above it is; nor where one step more is beyond
-//!    the cores, whatever decides.
+//!    the CPUs, whatever decides.
 //! 3. A factor with which C > D makes no set: so it is not proven where tasks are placed anew, for a soft guarantee either.
 //!
 //! Each trial may take a number of steps, fewer than a verdict, and the integer program as many as it takes without a time limit: the

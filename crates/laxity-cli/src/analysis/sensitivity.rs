@@ -53,7 +53,7 @@ pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, settings: &Settings
     let mut answer = FewestProcessors::new(settings.guarantee.into());
     let cell = match cell_size(scheduler, settings) {
         _ if set.real_time().any(|(_, task)| task.affinity.is_some()) => {
-            return answer.because("tasks name the cores that they may run on");
+            return answer.because("tasks name the CPUs that they may run on");
         }
         Ok(cell) => cell,
         Err(why) => return answer.because(why),
@@ -81,10 +81,10 @@ pub fn fewest_processors(set: &TaskSet, scheduler: Analysed, settings: &Settings
 fn cell_size(scheduler: Analysed, settings: &Settings) -> Result<Option<u32>, &'static str> {
     let platform = &settings.platform;
     if platform.cores().iter().any(|core| core.speed != Speed::UNIT) {
-        return Err("cores have other speeds than 1");
+        return Err("CPUs have other speeds than 1");
     }
     if !settings.below.servers.is_of_all_cores() {
-        return Err("servers differ from core to core");
+        return Err("servers differ from CPU to CPU");
     }
     match scheduler.scope() {
         Scope::Global => Ok(None),

@@ -6,7 +6,8 @@ use super::answer::{
 };
 use super::places_table::places_table;
 use crate::output;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use crate::tables::{fitted, table};
+use comfy_table::{CellAlignment, ColumnConstraint};
 use laxity_model::{Duration, TaskSet, cpus_named, plural, shown};
 
 /// Width of tables where there is no terminal.
@@ -31,11 +32,11 @@ pub fn text(answer: &Answer, sets: &[TaskSet], columns: Option<u16>) -> String {
 fn set_text(answer: &Answer, set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> String {
     let tasks = set.real_time().count();
     let mut text = format!(
-        "{}: {}, utilization {:.4}, {} of platform `{}`\n{}\n",
+        "{}: {}, utilization {:.4}, {} of platform `{}`\n{}",
         set.name(),
         plural(tasks, "real-time task"),
         set.utilization(),
-        plural(answer.cores, "core"),
+        plural(answer.cores, "CPU"),
         answer.platform,
         verdicts(schedulers, width)
     );
@@ -76,17 +77,8 @@ fn lines(
     notes.iter().map(|(note, whose)| format!("{word} ({}): {note}\n", whose.join(", "))).collect()
 }
 
-/// A table of this width at the most.
-pub fn table(width: u16) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(width);
-    table
-}
-
-fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> Table {
-    let mut table = table(width);
+fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> String {
+    let mut table = table(Some(width));
     table.set_header(["Scheduler", "Hard: no deadline missed", "Soft: tardiness bounded"]);
     for one in schedulers {
         table.add_row([one.scheduler.clone(), verdict(&one.hard), verdict(&one.soft)]);
@@ -95,7 +87,7 @@ fn verdicts(schedulers: &[SchedulerAnswer], width: u16) -> Table {
     if let Some(names) = table.column_mut(0) {
         names.set_constraint(ColumnConstraint::ContentWidth);
     }
-    table
+    fitted(table)
 }
 
 /// In words.
@@ -156,7 +148,7 @@ fn bounds(set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> Option<S
         unit.name
     );
     for columns in side_by_side(&lead, &columns, width) {
-        let mut table = table(width);
+        let mut table = table(Some(width));
         let row = |at: usize| lead.iter().chain(columns).map(move |column| column[at].clone());
         table.set_header(row(0));
         (1..lead[0].len()).for_each(|at| {
@@ -166,7 +158,7 @@ fn bounds(set: &TaskSet, schedulers: &[SchedulerAnswer], width: u16) -> Option<S
             column.set_constraint(ColumnConstraint::ContentWidth);
         });
         table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-        text += &format!("{table}\n");
+        text += &fitted(table);
     }
     Some(text)
 }
@@ -217,7 +209,7 @@ impl Unit {
     }
 }
 
-/// Each size with the cores that have it, in the order of the cells.
+/// Each size with the CPUs that have it, in the order of the cells.
 fn servers(cells: &[CellAnswer]) -> Option<String> {
     let mut sizes: Vec<(&str, Vec<&str>)> = Vec::new();
     for cell in cells {

@@ -18,7 +18,7 @@ pub fn chosen(answer: &Answer) -> Result<&SchedulerAnswer> {
     let differ = |of: &[&SchedulerAnswer]| of.iter().any(|one| places(one) != places(of[0]));
     match (&placed[..], &proven[..]) {
         ([], _) => Err(Diagnostic::usage(format!("--write: there are no places under {}", names(&all)))
-            .hint("name a partitioned or clustered scheduler, such as --scheduler p-rm, and more than one core or cluster")),
+            .hint("name a partitioned or clustered scheduler, such as --scheduler p-rm, and more than one CPU or cluster")),
         ([one], _) | (_, [one]) => Ok(one),
         (_, []) => Err(Diagnostic::usage(format!(
             "--write: of {} none is proven",

@@ -88,7 +88,7 @@ impl ChangeAt {
             &Action::Resize(cpu, size) => {
                 let core = platform.cores().iter().find(|core| core.cpu == cpu).ok_or_else(|| {
                     Diagnostic::usage(format!("--at {self}: platform `{}` has no CPU {cpu}", platform.name()))
-                        .hint("name a core of the platform")
+                        .hint("name a CPU of the platform")
                 })?;
                 What::Resize { cpu, server: size.on(platform, core.speed) }
             }

@@ -12,13 +12,13 @@ use std::path::PathBuf;
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  # onto the cores of this machine, optimally
+  # onto the CPUs of this machine, optimally
   laxity place set.toml
   # so that rate-monotonic priorities meet all deadlines
   laxity place set.toml --scheduler p-rm --cpus 4
-  # by a heuristic, onto four identical cores
+  # by a heuristic, onto four identical CPUs
   laxity place set.toml --placement wfd --cpus 4
-  # tasks that share memory (`group`) on one core; by ffd where lwfg finds none
+  # tasks that share memory (`group`) on one CPU; by ffd where lwfg finds none
   laxity place set.toml --placement lwfg --cpus 4
   laxity place set.toml --placement lwfg-else:ffd --cpus 4
   laxity place set.toml --onto clusters --placement ff:density:down --json

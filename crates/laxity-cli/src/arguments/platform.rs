@@ -1,4 +1,4 @@
-//! Options on cores and placements, the same for every command.
+//! Options on CPUs and placements, the same for every command.
 
 use super::value;
 use crate::experiment::Below;
@@ -108,7 +108,7 @@ const SIMULATED_CPUS_MAX: u32 = 1024;
 fn identical_cores(text: &str) -> Result<Platform> {
     let refused = |why: &str| {
         Diagnostic::usage(format!("--cpus `{text}`: {why}")).hint(format!(
-            "simulate 1 to {SIMULATED_CPUS_MAX} identical cores, or describe others with --platform"
+            "simulate 1 to {SIMULATED_CPUS_MAX} identical CPUs, or describe others with --platform"
         ))
     };
     if let Ok(count) = text.trim().parse::<u64>() {
@@ -171,7 +171,7 @@ pub struct PlacementArguments {
     /// What may be placed together: test, load, utilization, density or dbf; default: test
     ///
     /// `test`: what the scheduler's own schedulability test accepts, so that each has places of its own; `load`: by
-    /// density where a deadline is below its period, else by utilization. By load all schedulers of cores have the same
+    /// density where a deadline is below its period, else by utilization. By load all schedulers of CPUs have the same
     /// places, and all of clusters.
     #[arg(help_heading = "Placement", long, value_name = "TEST", value_parser = value::<Fitting>)]
     pub fit: Option<Fitting>,

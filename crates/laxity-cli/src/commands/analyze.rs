@@ -29,9 +29,9 @@ bounded (soft), with response times or tardiness for each task. Tests are suffic
 then means that nothing is known. Names are those of simulate, and pfair and g-fl, which have tests only. `laxity list tests` has \
 the tests with their sources.
 
-pfair gives cores away in whole quanta (--tick), whatever scheduling costs: jobs arrive at any time and wait for the next, quanta \
-begin together on all cores, and every core handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta over \
-the cores, pfair:dedicated leaves interrupts to the last core; they combine, as in pfair:staggered:dedicated.
+pfair gives CPUs away in whole quanta (--tick), whatever scheduling costs: jobs arrive at any time and wait for the next, quanta \
+begin together on all CPUs, and every CPU handles release interrupts. pfair:aligned has jobs arrive at multiples of the quantum, pfair:staggered spreads the quanta over \
+the CPUs, pfair:dedicated leaves interrupts to the last CPU; they combine, as in pfair:staggered:dedicated.
 
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
 RELEASE-LATENCY; in us), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and for \
@@ -43,14 +43,14 @@ stop SCHED_FIFO that uses more than its share. These are the running kernel's wi
 --assume-no-background leaves the servers out. On several CPUs SCHED_DEADLINE is proven beside no server. Policies of laxity's own \
 and what only analyses know have none.
 
---server is for amp-rm (calandrino2007): background tasks go before real-time tasks while the deferrable server of their core \
+--server is for amp-rm (calandrino2007): background tasks go before real-time tasks while the deferrable server of their CPU \
 has a budget. Hard counts that a server can use up two budgets in a row (ds-rta, exact); soft does not, and its bounds are those \
-of Theorem 1 (ds-tardiness). It is what place --server and the admission of a loaded amp-rm say of the same cores, and its tasks \
+of Theorem 1 (ds-tardiness). It is what place --server and the admission of a loaded amp-rm say of the same CPUs, and its tasks \
 are judged where these put them, unless --placement ilp or --fit are asked for. With --overheads nothing is said: nothing bounds \
 how often background tasks preempt others.
 
 Partitioned and clustered schedulers are judged where run, compare, simulate and place put their tasks: by the least load (ilp); \
-where that is not proven, by a heuristic or a search that puts a task onto cores only if the scheduler's own test accepts what is \
+where that is not proven, by a heuristic or a search that puts a task onto CPUs only if the scheduler's own test accepts what is \
 there with it, overheads included. --placement names one; --fit load goes by load alone. --write writes the places into a task set, which \
 every command then keeps to.
 
@@ -71,7 +71,7 @@ Examples:
   laxity analyze set.toml --schedulers pfair,pfair:staggered:dedicated
   laxity analyze set.toml --scheduler amp-rm --platform big-little \\
       --placement slowest-fit --server 20%/10ms
-  # how many cores would do
+  # how many CPUs would do
   laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft")]
 pub struct AnalyzeArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML

@@ -272,7 +272,7 @@ fn of_platform(platform: &Platform) -> String {
     format!(
         "`{}`, {}, {}",
         platform.name(),
-        plural(platform.core_count(), "core"),
+        plural(platform.core_count(), "CPU"),
         plural(platform.clusters().len(), "cluster")
     )
 }

@@ -1,10 +1,10 @@
 //! `laxity deployed`: a running system, read back and held against what was to be set.
 
-use crate::analysis::text::table;
 use crate::deploy::interrupts::{self, Interrupt};
 use crate::deploy::threads::{FoundThread, Threads, observed};
 use crate::deploy::{plans_in, read_plan};
 use crate::output;
+use crate::tables::{fitted, table};
 use clap::Args;
 use laxity_deploy::{DeployPlan, Difference, differences};
 use laxity_model::{Diagnostic, Names, Result, ShownPath as _, shown};
@@ -207,7 +207,7 @@ fn text(answer: &Answer, interrupts: bool, width: u16) -> String {
         shown(&answer.scheduler)
     );
     if right < answer.threads.len() {
-        let mut rows = table(width);
+        let mut rows = table(Some(width));
         rows.set_header(["Thread", "Found", "What", "Planned", "Here"]);
         for thread in answer.threads.iter().filter(|thread| thread.state != State::AsPlanned) {
             let tids: Vec<String> = thread.found.iter().map(|found| found.tid.to_string()).collect();
@@ -232,7 +232,7 @@ fn text(answer: &Answer, interrupts: bool, width: u16) -> String {
                 }
             }
         }
-        text += &format!("{rows}\n");
+        text += &fitted(rows);
     }
     match &answer.interrupts {
         Some(found) if found.is_empty() => text += "No interrupt of a device reaches real-time CPUs.\n",

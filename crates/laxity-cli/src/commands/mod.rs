@@ -153,7 +153,7 @@ fn settings(
                 cpus_named(platform.cpus()),
                 cpus_named(here)
             ))
-            .hint("a real run needs real cores; leave --platform out, or place onto this platform with `laxity place`"));
+            .hint("a real run needs real CPUs; leave --platform out, or place onto this platform with `laxity place`"));
         }
     }
     let placement = &arguments.placement;

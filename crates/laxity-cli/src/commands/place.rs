@@ -64,7 +64,7 @@ struct BelowAnswer {
 struct GroupAnswer {
     name: String,
     tasks: Vec<String>,
-    /// The cores or clusters that its tasks are on; one if they are together.
+    /// The CPUs or clusters that its tasks are on; one if they are together.
     cpus: Vec<String>,
 }
 
@@ -274,12 +274,7 @@ fn groups(set: &TaskSet, placement: &Placement, sharing: &Sharing) -> Vec<GroupA
 /// Memory is shown where there is some; KiB, rounded up.
 fn table(answer: &Answer) -> String {
     let memory = answer.bins.iter().any(|bin| bin.working_set_bytes > 0);
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
-    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-    if let Some(width) = output::columns() {
-        table.set_width(width);
-    }
+    let mut table = crate::tables::table(output::columns());
     let mut header = vec!["CPUs", "load", "capacity", "tasks"];
     if memory {
         header.insert(3, "working sets");
@@ -308,7 +303,8 @@ fn table(answer: &Answer) -> String {
         table.add_row(row);
     }
     let mut text = format!(
-        "{table}\nmaximum load {:.4}, by {} ({}{}){}\n",
+        "{}maximum load {:.4}, by {} ({}{}){}\n",
+        crate::tables::fitted(table),
         answer.max_load,
         answer.method,
         answer.fit.replace("-test", " test"),

@@ -17,7 +17,7 @@ const REFUSED: u8 = 1;
 /// than their runtime. `laxity demote`, and the end of the loader however it comes, give it back its policy, nice value and CPUs.
 #[derive(Args)]
 #[command(after_long_help = "\
-Exit codes: 0 it is a real-time task; 1 refused, with the reason of each core; 2 there is no such thread, or it cannot be one; 3 \
+Exit codes: 0 it is a real-time task; 1 refused, with the reason of each CPU; 2 there is no such thread, or it cannot be one; 3 \
 no amp-rm is loaded, or by another user.
 
 Examples:
@@ -62,7 +62,7 @@ pub struct DemoteArguments {
 /// From its next period on; where the period changes, from when no real-time job is pending on the CPU.
 #[derive(Args)]
 #[command(after_long_help = "\
-Exit codes: 0 it has that size; 1 refused: which task it would break, and by how much; 2 no such core or size; 3 no amp-rm is \
+Exit codes: 0 it has that size; 1 refused: which task it would break, and by how much; 2 no such CPU or size; 3 no amp-rm is \
 loaded, or by another user.
 
 Examples:

@@ -54,12 +54,12 @@ pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
         let above = set.load().cmp_ratio(cores as u64, 1) == std::cmp::Ordering::Greater;
         if above && settings.overload == Overload::Refuse {
             return Err(Diagnostic::usage(format!(
-                "task set `{}`: its utilization {} exceeds the {cores} cores used ({})",
+                "task set `{}`: its utilization {} exceeds the {cores} CPUs used ({})",
                 set.name(),
                 set.utilization(),
                 settings.platform.cpus()
             ))
-            .hint("use more cores or less load, or run it overloaded with --overload least-loaded"));
+            .hint("use more CPUs or less load, or run it overloaded with --overload least-loaded"));
         }
         check_real_time(set)?;
         check_priorities(set, &settings.schedulers)?;

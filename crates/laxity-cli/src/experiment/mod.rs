@@ -93,7 +93,7 @@ pub struct Settings {
     pub placement: Choice,
     /// How amp-rm's tasks are placed, and what is promised there.
     pub below: (Method, Below),
-    /// How much of each core is filled at the most; nothing: all of it.
+    /// How much of each CPU is filled at the most; nothing: all of it.
     pub limit: Option<Utilization>,
     /// What may be placed together.
     pub fit: Fitting,
@@ -103,7 +103,7 @@ pub struct Settings {
     pub ilp_time_limit: Option<Duration>,
     /// Seed of everything random.
     pub seed: u64,
-    /// The cores to use, and their clusters.
+    /// The CPUs to use, and their clusters.
     pub platform: Platform,
     /// Where the results go.
     pub out: PathBuf,
@@ -431,7 +431,7 @@ impl Laboratory<'_> {
             }
             _ => {
                 let again =
-                    |share: &str| step.phase(&format!("again, because others had {share} of the cores"));
+                    |share: &str| step.phase(&format!("again, because others had {share} of the CPUs"));
                 (self.repeating.least_disturbed(&mut execute, again), Ok(()))
             }
         };
@@ -531,7 +531,7 @@ impl Laboratory<'_> {
         match work {
             Work::Nothing(_) => Ok(None),
             Work::Alone => {
-                let cpu = settings.platform.cores().last().expect("a platform has cores").cpu;
+                let cpu = settings.platform.cores().last().expect("a platform has CPUs").cpu;
                 let order = |id, index| self.workload.order_of(set, id, index, seed);
                 laxity_run::alone(set, cpu, settings.alone.unwrap_or_default(), settings.seed, order)
                     .map(Some)
@@ -580,7 +580,7 @@ fn say_not_recorded(run: &Run, said: &mut Vec<String>) {
     }
 }
 
-/// The same cores at speed 1: a job that asks for CPU time needs as much of it on a slow core as on a fast one.
+/// The same CPUs at speed 1: a job that asks for CPU time needs as much of it on a slow CPU as on a fast one.
 fn of_equal_speed(platform: &Platform) -> Result<Platform> {
     let cores = platform.cores().iter().map(|core| Core { speed: Speed::UNIT, ..core.clone() }).collect();
     let (caches, nodes) = (platform.caches().to_vec(), platform.numa_nodes().to_vec());

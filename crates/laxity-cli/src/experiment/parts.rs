@@ -218,7 +218,7 @@ impl<'a> Planner<'a> {
         Some((own, plan))
     }
 
-    /// The share of every core that admission leaves to real-time tasks under the scheduler.
+    /// The share of every CPU that admission leaves to real-time tasks under the scheduler.
     fn limit_of(&self, scheduler: &TriedScheduler) -> Option<(u64, u64)> {
         let limits = self.limits_of(scheduler);
         match scheduler.linux() {
@@ -227,7 +227,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// What real-time tasks may have of every core under the scheduler.
+    /// What real-time tasks may have of every CPU under the scheduler.
     fn limits_of(&self, scheduler: &TriedScheduler) -> KernelLimits {
         let platform = &self.settings.platform;
         if !scheduler.has_servers() {

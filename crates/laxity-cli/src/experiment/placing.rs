@@ -25,7 +25,7 @@ pub struct Placed {
 /// How tasks are placed, and onto what.
 #[derive(Clone, Copy)]
 pub struct Placing<'a> {
-    /// The cores, and their clusters.
+    /// The CPUs, and their clusters.
     pub platform: &'a Platform,
     /// By which method.
     pub method: Method,
@@ -42,7 +42,7 @@ pub struct Placing<'a> {
 impl Placing<'_> {
     /// Places a set for one scope. An error names the task that fits nowhere.
     ///
-    /// `limit` is the share of each core that may be filled; none: all of it. Where `dedicated`, the last core of every
+    /// `limit` is the share of each CPU that may be filled; none: all of it. Where `dedicated`, the last CPU of every
     /// cell belongs to it but runs no task.
     pub fn place(
         &self,
@@ -78,7 +78,7 @@ impl Placing<'_> {
         }
     }
 
-    /// The cores of every cell, and those of them that run tasks.
+    /// The CPUs of every cell, and those of them that run tasks.
     pub fn bins(&self, scope: Scope, dedicated: bool) -> Result<(Vec<CpuList>, Vec<Bin>)> {
         let (mut wholes, mut bins) = (Vec::new(), Vec::new());
         for whole in Bin::of_platform(self.platform, scope)? {
@@ -91,7 +91,7 @@ impl Placing<'_> {
         }
         if bins.is_empty() {
             return Err(Diagnostic::usage(format!(
-                "a scheduler that dedicates the last core of every cell needs cells of two cores or more, but with {} \
+                "a scheduler that dedicates the last CPU of every cell needs cells of two CPUs or more, but with {} \
                  on platform `{}` every cell has one",
                 scope.description(),
                 self.platform.name()
@@ -101,14 +101,14 @@ impl Placing<'_> {
         Ok((wholes, bins))
     }
 
-    /// What the cores that run tasks can do, in cores of speed 1.
+    /// What the CPUs that run tasks can do, in CPUs of speed 1.
     pub fn capacity(&self, scope: Scope, dedicated: bool) -> Result<Utilization> {
         let (_, bins) = self.bins(scope, dedicated)?;
         Ok(bins.iter().fold(Utilization::zero(), |sum, bin| sum.plus(bin.capacity())))
     }
 }
 
-/// Global scheduling places nothing: all tasks share all cores, each within its own affinity.
+/// Global scheduling places nothing: all tasks share all CPUs, each within its own affinity.
 fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
     let cpus = platform.cpus();
     let bin = PlacedBin {
@@ -118,7 +118,7 @@ fn one_queue(set: &TaskSet, platform: &Platform) -> Placed {
     };
     let tasks = set.real_time().map(|(id, _)| id).collect();
     let record = PlacementRecord {
-        method: "one queue for all cores".into(),
+        method: "one queue for all CPUs".into(),
         bins: vec![bin],
         ordinary: vec![],
         notes: vec![],

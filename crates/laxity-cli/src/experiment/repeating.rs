@@ -22,7 +22,7 @@ impl Repeating {
     }
 
     /// The first run that is not disturbed, or the least disturbed of those made; `again` is told what others had of the
-    /// cores before each repetition. What comes after an interruption replaces nothing.
+    /// CPUs before each repetition. What comes after an interruption replaces nothing.
     pub fn least_disturbed(
         &self,
         execute: &mut impl FnMut() -> Result<Executed>,

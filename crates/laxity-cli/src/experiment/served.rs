@@ -1,4 +1,4 @@
-//! Rate-monotonic tasks below a deferrable server on every core (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
+//! Rate-monotonic tasks below a deferrable server on every CPU (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
 
 use super::placing::{Placed, Placing};
 use crate::places::FitAnswer;
@@ -86,7 +86,7 @@ impl Below {
     }
 }
 
-/// The cores with their servers, and what is to hold on them.
+/// The CPUs with their servers, and what is to hold on them.
 pub struct Served<'a> {
     set: &'a TaskSet,
     platform: &'a Platform,
@@ -104,7 +104,7 @@ impl<'a> Served<'a> {
     ///
     /// # Errors
     ///
-    /// Servers are of single cores, and the integer program knows loads only.
+    /// Servers are of single CPUs, and the integer program knows loads only.
     pub fn of(
         (method, fit, below): (Method, Option<Fit>, &Below),
         set: &'a TaskSet,
@@ -127,8 +127,8 @@ impl<'a> Served<'a> {
         }
         if let Some(bin) = bins.iter().find(|bin| bin.cpus().len() > 1) {
             return if below.any() {
-                Err(Diagnostic::usage(format!("a server is of one core, but tasks go to {bin}"))
-                    .hint("place --onto cores"))
+                Err(Diagnostic::usage(format!("a server is of one CPU, but tasks go to {bin}"))
+                    .hint("place --onto CPUs"))
             } else {
                 Ok(None)
             };
@@ -136,7 +136,7 @@ impl<'a> Served<'a> {
         Self::below(below, set, platform, bins).map(Some)
     }
 
-    /// On bins of one core each.
+    /// On bins of one CPU each.
     fn below(below: &Below, set: &'a TaskSet, platform: &'a Platform, bins: &[Bin]) -> Result<Self> {
         let core =
             |bin: &Bin| bin.cpus().iter().map(|cpu| Core { cpu, speed: bin.fastest() }).collect::<Vec<_>>();
@@ -160,7 +160,7 @@ impl<'a> Served<'a> {
         }
     }
 
-    /// The server of the core that a bin is.
+    /// The server of the CPU that a bin is.
     pub fn server(&self, bin: usize) -> DeferrableServer {
         self.server_of(self.cores[bin].cpu)
     }
@@ -169,7 +169,7 @@ impl<'a> Served<'a> {
         self.servers.get(&cpu).copied().unwrap_or(DeferrableServer::NONE)
     }
 
-    /// What is proven of the tasks of a core, in their order; nothing where tasks were put that do not fit.
+    /// What is proven of the tasks of a CPU, in their order; nothing where tasks were put that do not fit.
     pub fn bounds(&self, bin: usize, tasks: &[usize]) -> Option<Bounds> {
         self.judge(bin, tasks).ok()
     }
@@ -225,7 +225,7 @@ pub const SLOWEST_FIT: Method =
     Method::Pack(Packing { rule: Rule::SlowestFit, order: laxity_place::Order::GIVEN });
 
 impl Placing<'_> {
-    /// Places a set under amp-rm, as `laxity place` does, and fills at most `limit` of each core (nothing:
+    /// Places a set under amp-rm, as `laxity place` does, and fills at most `limit` of each CPU (nothing:
     /// all of it). Tasks in `absent` are not placed. Where `refused_run`, a refused task runs as a background
     /// task.
     ///

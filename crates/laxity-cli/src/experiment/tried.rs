@@ -53,12 +53,12 @@ impl TriedScheduler {
         self.scheduler.model()
     }
 
-    /// Whether its cores can have deferrable servers for background tasks.
+    /// Whether its CPUs can have deferrable servers for background tasks.
     pub fn has_servers(&self) -> bool {
         self.policy().is_some_and(|own| own.policy.has_servers())
     }
 
-    /// Whether the last core of each of its cells runs no task.
+    /// Whether the last CPU of each of its cells runs no task.
     pub fn dedicates_a_core(&self) -> bool {
         self.policy().map(|own| own.policy).is_some_and(Policy::dedicates_a_core)
     }

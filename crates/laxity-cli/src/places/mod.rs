@@ -57,7 +57,7 @@ pub struct Finder<'a> {
     pub choice: Choice,
     /// What may be placed together.
     pub fit: Fitting,
-    /// How much of each core is filled at the most; nothing: all of it.
+    /// How much of each CPU is filled at the most; nothing: all of it.
     pub limit: Option<Utilization>,
     /// The machine as tests see it: its speeds are those by which demands are counted.
     pub seen: &'a Platform,
@@ -84,7 +84,7 @@ pub struct Wanted<'a> {
     pub scheduler: Option<Analysed>,
     /// How its tasks migrate.
     pub scope: Scope,
-    /// Whether the last core of every cell runs none.
+    /// Whether the last CPU of every cell runs none.
     pub dedicated: bool,
 }
 
@@ -113,7 +113,7 @@ impl<'a> ByLoad<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// Goes by this choice, whatever method `placing` has; on all of each core, with nothing before the tasks.
+    /// Goes by this choice, whatever method `placing` has; on all of each CPU, with nothing before the tasks.
     pub fn new(
         placing: Placing<'a>,
         (choice, fit): (Choice, Fitting),
@@ -267,7 +267,7 @@ impl Finder<'_> {
             .min_by_key(|placed| strain(placed).unwrap_or(u64::MAX))
     }
 
-    /// By a search of all partitions of few tasks onto single cores in which no deadline is missed.
+    /// By a search of all partitions of few tasks onto single CPUs in which no deadline is missed.
     fn searched(&self, guarantee: Guarantee, wanted: Wanted<'_>, scheduler: Analysed) -> Option<Placed> {
         let few = wanted.set.real_time().count() <= TASKS_MAX && wanted.scope == Scope::Partitioned;
         if !few || guarantee != Guarantee::Hard {

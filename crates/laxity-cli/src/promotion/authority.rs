@@ -25,7 +25,7 @@ const SCHED_DEADLINE: u32 = 6;
 const SCHED_EXT: u32 = 7;
 /// How long a client may take to say what it wants: the other clients wait meanwhile.
 const PATIENCE: Span = Span::from_millis(500);
-/// How long a core is waited for to have no real-time job pending, if what has left is in the way.
+/// How long a CPU is waited for to have no real-time job pending, if what has left is in the way.
 const QUIET_WITHIN: Span = Span::from_millis(200);
 
 /// A promoted thread.
@@ -43,7 +43,7 @@ impl Promoted {
     }
 }
 
-/// What real-time tasks may have beside servers, in millionths of a core.
+/// What real-time tasks may have beside servers, in millionths of a CPU.
 #[derive(Debug, Clone, Copy)]
 pub struct Reserved {
     /// What the reserve leaves.
@@ -60,13 +60,13 @@ pub struct Authority {
     platform: Platform,
     reserved: Reserved,
     promoted: Vec<Promoted>,
-    /// Cores where something counts that is no longer there, and since when, in ns of CLOCK_MONOTONIC.
+    /// CPUs where something counts that is no longer there, and since when, in ns of CLOCK_MONOTONIC.
     unsettled: BTreeMap<u32, u64>,
     next_id: u64,
 }
 
 impl Authority {
-    /// Listens. `platform` has the cores of the policy with their speeds, `cores` all of the machine's.
+    /// Listens. `platform` has the CPUs of the policy with their speeds, `cores` all of the machine's.
     ///
     /// # Errors
     ///
@@ -199,7 +199,7 @@ impl Authority {
         Ok(Outcome::Promoted { pid, cpu, runtime: on_core, period, tardiness_ns, others })
     }
 
-    /// How late the promoted threads of a core can be.
+    /// How late the promoted threads of a CPU can be.
     fn proven(&self, cpu: u32) -> Result<Vec<Proven>> {
         let late = self.admission.tardiness_of(cpu).map_err(|why| {
             let why = why.text(&|id| format!("thread {id}"));
@@ -235,7 +235,7 @@ impl Authority {
         Ok(standing)
     }
 
-    /// The cores without guests, and the guests with their CPUs. A guest is a thread that has become a
+    /// The CPUs without guests, and the guests with their CPUs. A guest is a thread that has become a
     /// real-time task without being promoted: nothing is proven of it, and nothing of the tasks beside it.
     fn without_guests(&self, scheduler: &Scheduler) -> Result<(CpuList, Vec<(i32, CpuList)>)> {
         let is_promoted = |tid: i32| self.promoted.iter().any(|promoted| promoted.tid() == tid);
@@ -247,7 +247,7 @@ impl Authority {
         Ok((self.cores.keys().copied().filter(is_free).collect(), guests))
     }
 
-    /// What is proven of the core's tasks shall stay true: no thread enters there by itself.
+    /// What is proven of the CPU's tasks shall stay true: no thread enters there by itself.
     fn close(&mut self, scheduler: &Scheduler, cpu: u32) -> std::result::Result<(), Bound> {
         let Some(core) = self.cores.get_mut(&cpu) else { return Ok(()) };
         core.closed = true;
@@ -329,7 +329,7 @@ impl Authority {
         Ok(Outcome::Resized { cpu, budget: server.budget(), period: server.period(), after, tasks })
     }
 
-    /// What has left counts until the core has been quiet. It is asked to look whether it is.
+    /// What has left counts until the CPU has been quiet. It is asked to look whether it is.
     fn admission_left(&mut self, scheduler: &Scheduler, cpu: u32) {
         self.unsettled.insert(cpu, monotonic_ns());
         let closed = self.promoted.iter().any(|promoted| promoted.cpu == cpu);
@@ -354,7 +354,7 @@ impl Authority {
         }
     }
 
-    /// Whether any core has settled meanwhile.
+    /// Whether any CPU has settled meanwhile.
     fn wait_until_settled(&mut self, scheduler: &Scheduler) -> bool {
         let (before, end) = (self.unsettled.len(), Instant::now() + QUIET_WITHIN);
         while !self.unsettled.is_empty() && Instant::now() < end {
@@ -382,7 +382,7 @@ impl Drop for Authority {
     }
 }
 
-/// The kernel's side takes a thread for the core that is all it may use. From then on it runs there, whatever else it may use: so it
+/// The kernel's side takes a thread for the CPU that is all it may use. From then on it runs there, whatever else it may use: so it
 /// may use again what it could before, and so may its children, which are as free as it is.
 fn bind(standing: &Standing, cpu: u32, task: Enrolled) -> std::io::Result<()> {
     let (runtime, period) = (Duration::from_ns(task.runtime_ns), Duration::from_ns(task.period_ns));

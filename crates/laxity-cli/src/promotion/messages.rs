@@ -23,9 +23,9 @@ pub enum Order {
         /// Its number.
         pid: i32,
     },
-    /// The server of a core gets another size.
+    /// The server of a CPU gets another size.
     Resize {
-        /// The core.
+        /// The CPU.
         cpu: u32,
         /// As written by the user.
         server: ServerSize,
@@ -66,13 +66,13 @@ pub enum Outcome {
         pid: i32,
         /// Where it runs.
         cpu: u32,
-        /// What its jobs may use of that core.
+        /// What its jobs may use of that CPU.
         runtime: Duration,
         /// Its period.
         period: Duration,
         /// How late its jobs can be, in ns: by Theorem 1 of calandrino2007, 0 where the double hit is counted.
         tardiness_ns: u64,
-        /// The same of the other promoted threads on that core.
+        /// The same of the other promoted threads on that CPU.
         others: Vec<Proven>,
     },
     /// It is as it was.
@@ -86,9 +86,9 @@ pub enum Outcome {
     },
     /// The server has another size.
     Resized {
-        /// The core.
+        /// The CPU.
         cpu: u32,
-        /// The budget, on that core.
+        /// The budget, on that CPU.
         budget: Duration,
         /// The period.
         period: Duration,
@@ -99,7 +99,7 @@ pub enum Outcome {
     },
     /// It does not fit; nothing has changed.
     Refused {
-        /// Which cores or tasks are in its way.
+        /// Which CPUs or tasks are in its way.
         reason: String,
         /// What would help.
         hint: Option<String>,

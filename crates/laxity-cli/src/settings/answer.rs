@@ -52,7 +52,7 @@ pub struct SettingsAnswer {
     pub placement: String,
     /// That no deadline is missed, by which tests.
     pub hard: VerdictAnswer,
-    /// Which tasks share which cores.
+    /// Which tasks share which CPUs.
     pub cells: Vec<CellSettings>,
     /// What to set for each real-time task.
     pub tasks: Vec<TaskSettings>,
@@ -62,10 +62,10 @@ pub struct SettingsAnswer {
     pub notes: Vec<String>,
 }
 
-/// Cores, and what their tasks need.
+/// CPUs, and what their tasks need.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CellSettings {
-    /// The cores.
+    /// The CPUs.
     pub cpus: String,
     /// Names of the tasks.
     pub tasks: Vec<String>,
@@ -73,7 +73,7 @@ pub struct CellSettings {
     pub priorities: Option<String>,
     /// What admission counts of SCHED_DEADLINE, the sum of C/T of SCHED_FIFO, in units of 2^-20.
     pub bandwidth_q20: u64,
-    /// What there is of it on these cores.
+    /// What there is of it on these CPUs.
     pub limit_q20: u64,
 }
 

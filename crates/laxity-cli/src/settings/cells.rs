@@ -22,16 +22,16 @@ pub struct Cells<'a> {
     pub limits: Limits,
     pub overheads: Option<&'a Overheads>,
     pub asked: Asked,
-    /// The cores of each cell, and their speed; nothing if they differ.
+    /// The CPUs of each cell, and their speed; nothing if they differ.
     pub cells: Vec<(CpuList, Option<Speed>)>,
-    /// On a core of speed 1.
+    /// On a CPU of speed 1.
     pub tasks: Vec<SporadicTask>,
     /// Among the real-time tasks, by id.
     pub numbers: BTreeMap<usize, usize>,
     pub working_sets: Vec<u64>,
-    /// Of each task, on a core of speed 1.
+    /// Of each task, on a CPU of speed 1.
     pub candidates: Vec<Vec<Reservation>>,
-    /// The longest that a job of each task asks for, on a core of speed 1.
+    /// The longest that a job of each task asks for, on a CPU of speed 1.
     pub most: Vec<u64>,
     /// Whether a task may miss deadlines.
     pub soft: Vec<bool>,
@@ -40,7 +40,7 @@ pub struct Cells<'a> {
 /// What is set for the tasks of a cell, in their order.
 #[derive(Debug, Clone)]
 pub enum Chosen {
-    /// On a core of speed 1.
+    /// On a CPU of speed 1.
     Reservations(Vec<Reservation>),
     /// The level of each, 0 the highest.
     Levels(Order, Vec<usize>),
@@ -132,7 +132,7 @@ impl Acceptance for Cells<'_> {
     }
 }
 
-/// Some tasks on the cores of a cell.
+/// Some tasks on the CPUs of a cell.
 pub struct Inside<'a> {
     pub cells: &'a Cells<'a>,
     pub processors: u32,
@@ -142,7 +142,7 @@ pub struct Inside<'a> {
 }
 
 impl Inside<'_> {
-    /// A task as it is on these cores.
+    /// A task as it is on these CPUs.
     pub fn task(&self, at: usize) -> SporadicTask {
         let task = self.cells.tasks[self.numbers[at]];
         SporadicTask { wcet: self.speed.time_for(task.wcet), ..task }
@@ -182,7 +182,7 @@ impl Inside<'_> {
         }
     }
 
-    /// Whether EDF would meet the deadlines of the tasks as they are: on one core no reservations do what that cannot.
+    /// Whether EDF would meet the deadlines of the tasks as they are: on one CPU no reservations do what that cannot.
     fn may_be_granted(&self) -> bool {
         let tasks: Vec<_> = (0..self.numbers.len()).map(|at| (at, self.task(at))).collect();
         let late = tasks.iter().any(|(_, task)| task.deadline > task.period);
@@ -221,7 +221,7 @@ impl Inside<'_> {
         are_granted(&all, self.processors, &mut self.cells.asked.work.clone())
     }
 
-    /// A reservation of these cores, as EDF sees it.
+    /// A reservation of these CPUs, as EDF sees it.
     fn granted(&self, at: usize, one: &Reservation) -> Granted {
         let number = self.numbers[at];
         let demand = self.speed.time_for(self.cells.most[number]);
@@ -251,7 +251,7 @@ impl Inside<'_> {
         Some(served.iter().map(asked).collect())
     }
 
-    /// What a task needs of a core at the least, in units of 2^-20, rounded down.
+    /// What a task needs of a CPU at the least, in units of 2^-20, rounded down.
     pub fn least_bandwidth_q20(&self, at: usize) -> u64 {
         let number = self.numbers[at];
         match self.cells.candidates[number].first().filter(|_| self.cells.soft[number]) {

@@ -64,7 +64,7 @@ pub struct Found {
     pub notes: Vec<String>,
 }
 
-/// Cores, and what is set there.
+/// CPUs, and what is set there.
 pub struct FoundCell {
     pub cpus: CpuList,
     /// Ids of the tasks.
@@ -332,7 +332,7 @@ impl Question<'_> {
         }
     }
 
-    /// Why nothing can be set for these tasks together: what there is of the cores, or what the tests say of the tasks as they are, by
+    /// Why nothing can be set for these tasks together: what there is of the CPUs, or what the tests say of the tasks as they are, by
     /// EDF or with deadline-monotonic priorities.
     fn refused(&self, cells: &Cells<'_>, cell: usize, ids: &[usize]) -> (Option<String>, String) {
         let (cpus, Some(speed)) = &cells.cells[cell] else {

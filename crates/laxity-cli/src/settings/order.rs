@@ -109,7 +109,7 @@ fn is_lowest(inside: &Inside<'_>, at: usize, higher: &[usize]) -> bool {
     inside.judge(&order)
 }
 
-/// More tasks than priorities, on one core.
+/// More tasks than priorities, on one CPU.
 fn shared(inside: &Inside<'_>) -> Option<(Order, Vec<usize>)> {
     if inside.processors > 1 {
         return None;

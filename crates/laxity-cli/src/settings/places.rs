@@ -30,7 +30,7 @@ pub fn find(
 ) -> Result<std::result::Result<Places, Why>> {
     let ids: Vec<usize> = question.set.real_time().map(|(id, _)| id).collect();
     if scope == Scope::Global {
-        return Ok(Ok(Places { tasks: vec![ids], method: "one queue for all cores".into() }));
+        return Ok(Ok(Places { tasks: vec![ids], method: "one queue for all CPUs".into() }));
     }
     if let Some(method) = question.placement {
         return by_method(question, cells, scope, method);
@@ -123,5 +123,5 @@ fn exhaustive(question: &Question<'_>, cells: &Cells<'_>) -> std::result::Result
 }
 
 const NOWHERE: &str =
-    "in no partition of the tasks onto the cores is all proven and admitted (all were looked at)";
+    "in no partition of the tasks onto the CPUs is all proven and admitted (all were looked at)";
 const NOT_FOUND: &str = "no partition was found in which all is proven and admitted";

@@ -1,7 +1,8 @@
 //! The answer in tables and words.
 
 use super::answer::{Answer, CellSettings, SettingsAnswer, TaskSettings};
-use crate::analysis::text::{table, verdict};
+use crate::analysis::text::verdict;
+use crate::tables::{fitted, table};
 use laxity_model::{Duration, Utilization, cpus_named};
 
 /// Width of tables where there is no terminal.
@@ -31,7 +32,7 @@ fn of_settings(answer: &Answer, settings: &SettingsAnswer, width: u16) -> String
         settings.scheduler,
         verdict(&settings.hard)
     );
-    text += &format!("{}\n", tasks(settings, width));
+    text += &tasks(settings, width);
     for cell in &settings.cells {
         text += &of_cell(answer, settings, cell);
     }
@@ -41,8 +42,8 @@ fn of_settings(answer: &Answer, settings: &SettingsAnswer, width: u16) -> String
     text
 }
 
-fn tasks(settings: &SettingsAnswer, width: u16) -> comfy_table::Table {
-    let mut table = table(width);
+fn tasks(settings: &SettingsAnswer, width: u16) -> String {
+    let mut table = table(Some(width));
     let deadline = settings.tasks.iter().any(|task| task.runtime_ns.is_some());
     let time = |ns: Option<u64>| ns.map_or(String::new(), |ns| Duration::from_ns(ns).to_string());
     let soft = settings.tasks.iter().any(|task| task.miss_probability > 0.0);
@@ -62,7 +63,7 @@ fn tasks(settings: &SettingsAnswer, width: u16) -> comfy_table::Table {
         }
         table.add_row(row);
     }
-    table
+    fitted(table)
 }
 
 fn of_cell(answer: &Answer, settings: &SettingsAnswer, cell: &CellSettings) -> String {

@@ -1,4 +1,4 @@
-//! Measured schedulers, simulated: the same jobs on the same cores, with nothing in between but the costs of a file.
+//! Measured schedulers, simulated: the same jobs on the same CPUs, with nothing in between but the costs of a file.
 //! Schedulers that cannot be measured are simulated in the same way.
 
 use super::case::{Case, Control, Wanted};
@@ -54,7 +54,7 @@ pub struct Conditions<'a> {
     pub mechanics: &'a Mechanics,
 }
 
-/// Simulates runs on all cores of this machine, those of Linux's schedulers under Linux's structure (push and pull). The
+/// Simulates runs on all CPUs of this machine, those of Linux's schedulers under Linux's structure (push and pull). The
 /// runs come back in their order, with ids from `first_id` on.
 pub fn simulate_beside(
     cases: &[Beside<'_>],

@@ -16,7 +16,7 @@ pub struct Case<'a> {
     pub platform: &'a Platform,
     /// The scheduler.
     pub scheduler: PolicyScheduler,
-    /// Cores and tasks of every cell.
+    /// CPUs and tasks of every cell.
     pub cells: Vec<(CpuList, Vec<usize>)>,
     /// Jobs arrive in `[0, duration)`.
     pub duration: Duration,

@@ -30,7 +30,7 @@ pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     check_records(sets, settings)
 }
 
-/// Refuses promises at ticks to what comes between them: a job that begins there keeps its core for longer than admission counts.
+/// Refuses promises at ticks to what comes between them: a job that begins there keeps its CPU for longer than admission counts.
 fn check_ticks(set: &TaskSet, settings: &Settings) -> Result<()> {
     let (below, tick) = (&settings.mechanics.below, settings.mechanics.below.tick);
     if tick.is_zero() || !below.promises() {
@@ -101,9 +101,9 @@ pub fn check_capacity(set: &TaskSet, policy: PolicyScheduler, placing: &Placing<
     }
     let without = if policy.policy.dedicates_a_core() { ", without those that run no task" } else { "" };
     Err(Diagnostic::usage(format!(
-        "its utilization {} exceeds what the cores of platform `{}` can do: {capacity}{without}",
+        "its utilization {} exceeds what the CPUs of platform `{}` can do: {capacity}{without}",
         set.utilization(),
         placing.platform.name()
     ))
-    .hint("use more cores (--cpus N) or less load, or simulate it overloaded with --overload least-loaded"))
+    .hint("use more CPUs (--cpus N) or less load, or simulate it overloaded with --overload least-loaded"))
 }

@@ -94,7 +94,7 @@ pub fn verifiable(
     let Some(events) = kept.open_events(run.id)? else { return Ok(None) };
     if manifest.options.contains_key(AT_TICKS) {
         return Err(Diagnostic::usage(format!(
-            "run {}: simulated with --at-ticks, whose schedules no oracle knows: jobs keep their cores until a tick",
+            "run {}: simulated with --at-ticks, whose schedules no oracle knows: jobs keep their CPUs until a tick",
             run.id
         ))
         .hint("simulate without --at-ticks to verify"));

@@ -66,7 +66,7 @@ impl Mechanics {
         background
     }
 
-    /// The deferrable servers of the platform's cores.
+    /// The deferrable servers of the platform's CPUs.
     pub fn servers(&self, platform: &Platform) -> Servers {
         servers_of(&self.below.servers, platform).unwrap_or_default()
     }
@@ -169,8 +169,8 @@ impl Mechanics {
             ("reschedule interrupts", !costs.ipi.is_zero(), true),
             ("steps of pushes and pulls", !costs.step.is_zero(), true),
             ("timer ticks", !costs.tick.is_zero(), true),
-            ("requests to a scheduling core", !costs.mailbox.is_zero(), false),
-            ("the scheduling core's decisions", !costs.dsp.is_zero(), false),
+            ("requests to a scheduling CPU", !costs.mailbox.is_zero(), false),
+            ("the scheduling CPU's decisions", !costs.dsp.is_zero(), false),
             ("cold caches", costs.cache.as_ref().is_some_and(|cache| !cache.is_zero()), true),
         ]
     }
@@ -190,11 +190,11 @@ fn joined(several: &[impl ToString]) -> String {
     several.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// Of the cores of a platform.
+/// Of the CPUs of a platform.
 ///
 /// # Errors
 ///
-/// A core that it lacks.
+/// A CPU that it lacks.
 pub fn servers_of(sizes: &ServerSizes, platform: &Platform) -> Result<Servers> {
     Ok(Servers { of: sizes.on_cores(platform)?.into_iter().collect() })
 }

@@ -1,4 +1,4 @@
-//! The experiment behind `simulate`: place every set under every scheduler, simulate all of it on all cores of this
+//! The experiment behind `simulate`: place every set under every scheduler, simulate all of it on all CPUs of this
 //! machine, keep what is wanted.
 //!
 //! Results and their order do not depend on the number of threads. Without jobs or events, memory is bounded by tasks

@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn placements_multiply_what_is_placed() {
         let choices: Vec<Choice> = ["ilp", "ffd"].map(|name| name.parse().expect("a placement")).into();
-        let two = Platform::symmetric(2).expect("two cores");
+        let two = Platform::symmetric(2).expect("two CPUs");
         let names = |name: &str| {
             let one: NamedScheduler = name.parse().expect("a scheduler");
             one.placed_by(&choices, &two).into_iter().map(|one| one.name).collect::<Vec<_>>()

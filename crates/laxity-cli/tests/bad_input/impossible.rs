@@ -112,7 +112,7 @@ fn groups_that_contradict_themselves_are_refused_by_everybody() {
     bench.refuses(&["simulate", "none.toml", "--scheduler", "g-edf", "--cpus", "2"], none);
 }
 
-/// Together 1.2 of a core, each below it: what stands in the way is the second member, and the group is named with its size.
+/// Together 1.2 of a CPU, each below it: what stands in the way is the second member, and the group is named with its size.
 #[test]
 fn a_group_that_fits_no_core_is_named_with_its_size() {
     let of = |group| {
@@ -127,7 +127,7 @@ fn a_group_that_fits_no_core_is_named_with_its_size() {
     let bench = Bench::new(&[("video.toml", &set(&tasks)), ("two.toml", two_cores)]);
     bench.refuses(
         &["place", "video.toml", "--platform", "two.toml", "--placement", "lwfg"],
-        &["task `c` (utilization 0.6000) fits on no core", "group `video` (3 tasks that walk 48KiB)"],
+        &["task `c` (utilization 0.6000) fits on no CPU", "group `video` (3 tasks that walk 48KiB)"],
     );
 }
 

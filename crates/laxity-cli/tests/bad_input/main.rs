@@ -153,10 +153,10 @@ fn more_load_than_cores_is_refused() {
     let half: Vec<&str> = half.iter().map(String::as_str).collect();
     let three = [&task("a", "9ms", "10ms", "")[..], &task("b", "9ms", "10ms", "")];
     let bench = Bench::new(&[("crowd.toml", &set(&half)), ("two.toml", &set(&three))]);
-    let names = ["utilization 360.0000 exceeds the", "cores used", "--overload least-loaded"];
+    let names = ["utilization 360.0000 exceeds the", "CPUs used", "--overload least-loaded"];
     bench.refuses(&["compare", "crowd.toml"], &names);
     bench.refuses(&["run", "crowd.toml", "--scheduler", "g-edf"], &names);
-    let names = ["utilization 1.8000 exceeds the 1 cores used"];
+    let names = ["utilization 1.8000 exceeds the 1 CPUs used"];
     bench.refuses(&["compare", "two.toml", "--cpus", "1"], &names);
     bench.refuses(&["run", "two.toml", "--cpus", "1", "--scheduler", "g-rm"], &names);
 }
@@ -249,7 +249,7 @@ fn wrong_options_of_simulations_are_refused() {
         ("--scheduler", "edf-bh:xx", &["`edf-bh:xx`", "`xx`", "`:rm`"]),
         ("--scheduler", "fpp:fp", &["task `a` has no priority", "fpp:fp", "`:rm`"]),
         ("--scheduler", "g-rm,c-fp", &["task `a` has no priority", "`c-fp`", "priority = NUMBER"]),
-        ("--scheduler", "p-gsn-edf-di", &["dedicates", "two cores", "--clusters"]),
+        ("--scheduler", "p-gsn-edf-di", &["dedicates", "two CPUs", "--clusters"]),
         ("--cpus", "0", &["--cpus `0`", "1 to 1024"]),
         ("--cpus", "1025", &["--cpus `1025`", "1 to 1024"]),
         ("--cpus", "0,2000", &["--cpus `0,2000`", "too high"]),
@@ -294,7 +294,7 @@ fn wrong_options_of_simulations_are_refused() {
     );
     bench.refuses(
         &with(&["--cpus", "1", "--scheduler", "g-edf-mp"]),
-        &["`g-edf-mp`", "dedicates", "two cores"],
+        &["`g-edf-mp`", "dedicates", "two CPUs"],
     );
     let load = ["1.8", "--overload least-loaded", "--cpus"];
     bench.refuses(&["simulate", "hog.toml", "--cpus", "1"], &load);

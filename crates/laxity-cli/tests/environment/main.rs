@@ -218,7 +218,7 @@ fn a_kernel_without_sched_setattr_is_named_as_the_reason() {
     assert!(told, "{listed}");
 }
 
-/// laxity confined to the first core it may use.
+/// laxity confined to the first CPU it may use.
 fn on_one_core(call: &[&str]) -> Command {
     let listed = output(laxity().args(["list", "--json"]));
     let answer: Value = serde_json::from_slice(&listed.stdout).expect("JSON");
@@ -247,7 +247,7 @@ fn one_core_is_a_platform() {
     fs::write(&heavy, more).expect("write");
     let refused = output(&mut on_one_core(&["compare", heavy.to_str().expect("UTF-8")]));
     assert_eq!(refused.status.code(), Some(2), "{}", words(&refused));
-    assert!(words(&refused).contains("utilization 1.0500 exceeds the 1 cores"), "{}", words(&refused));
+    assert!(words(&refused).contains("utilization 1.0500 exceeds the 1 CPUs"), "{}", words(&refused));
 }
 
 #[test]

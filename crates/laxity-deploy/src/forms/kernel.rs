@@ -31,7 +31,7 @@ fn text(plan: &DeployPlan) -> String {
         }
         None => {
             text += "Every CPU of the machine is a real-time CPU: there is none to which interrupts and kernel threads could go.\n\
-                     Leave one out (--platform with fewer cores), and this file says how.\n";
+                     Leave one out (--platform with fewer CPUs), and this file says how.\n";
         }
     }
     text += &priorities(plan);

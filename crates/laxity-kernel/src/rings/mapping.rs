@@ -27,7 +27,7 @@ impl Mapping {
         };
         let start = start.map_err(|error| {
             Diagnostic::environment(format!("{length} bytes of trace rings cannot be mapped: {error}"))
-                .hint("a ring takes 1 MiB per CPU")
+                .hint("a ring takes 1 MiB per core")
         })?;
         Ok(Mapping { start, length })
     }

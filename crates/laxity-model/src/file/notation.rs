@@ -175,7 +175,7 @@ impl Notation for Whole {
     }
 }
 
-/// A core's relative speed.
+/// A CPU's relative speed.
 pub(super) struct Ratio;
 
 impl Notation for Ratio {
@@ -184,7 +184,7 @@ impl Notation for Ratio {
 
     fn schema() -> Schema {
         json_schema!({
-            "description": "Speed relative to the core that WCETs refer to: 1, 0.5 or, exactly, \"3/4\".",
+            "description": "Speed relative to the CPU that WCETs refer to: 1, 0.5 or, exactly, \"3/4\".",
             "anyOf": [
                 { "type": "number", "exclusiveMinimum": 0 },
                 { "type": "string", "pattern": "^\\s*([0-9]+\\.?[0-9]*|\\.[0-9]+|[0-9]+\\s*/\\s*[0-9]+)\\s*$" },

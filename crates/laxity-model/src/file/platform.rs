@@ -39,10 +39,10 @@ pub(super) struct PlatformFile {
     /// Name of the platform; without one, the file's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    /// Disjoint sets of cores that cover the machine; without them, the cores that share a last-level cache.
+    /// Disjoint sets of CPUs that cover the machine; without them, the CPUs that share a last-level cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     clusters: Option<Bounded<Written<Cpus>, CORES_MAX>>,
-    /// The cores, or how many identical cores there are.
+    /// The CPUs, or how many identical CPUs there are.
     cores: CoresFile,
     /// The caches, and the CPUs that share each of them.
     #[serde(default, skip_serializing_if = "Bounded::is_empty")]
@@ -52,18 +52,18 @@ pub(super) struct PlatformFile {
     numa: Bounded<NumaFile, CORES_MAX>,
 }
 
-/// A number of identical cores (CPUs 0, 1, 2 ... of speed 1), or a list of cores.
+/// A number of identical CPUs (CPUs 0, 1, 2 ... of speed 1), or a list of CPUs.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "cores")]
 enum CoresFile {
     /// CPUs 0, 1, 2 ... of speed 1.
     Count(#[schemars(range(min = 1, max = CPUS_MAX))] u32),
-    /// One entry per core.
+    /// One entry per CPU.
     List(#[schemars(extend("minItems" = 1))] Bounded<CoreFile, CORES_MAX>),
 }
 
-/// One core (logical CPU).
+/// One CPU (logical CPU).
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { cpu = 0 }")]
 #[schemars(rename = "core")]
@@ -76,7 +76,7 @@ struct CoreFile {
     speed: Option<Written<Ratio>>,
 }
 
-/// One cache and the cores that share it.
+/// One cache and the CPUs that share it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table such as { level = 2, size = \"1MiB\", cpus = \"0-3\" }")]
 #[schemars(rename = "cache")]
@@ -96,7 +96,7 @@ struct CacheFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     ways: Option<u32>,
-    /// The cores that share it.
+    /// The CPUs that share it.
     cpus: Written<Cpus>,
 }
 
@@ -113,14 +113,14 @@ enum CacheKindFile {
     Unified,
 }
 
-/// A memory node and the cores next to it.
+/// A memory node and the CPUs next to it.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a table")]
 #[schemars(rename = "numa_node")]
 struct NumaFile {
     /// Node number.
     id: u32,
-    /// Cores of the node.
+    /// CPUs of the node.
     cpus: Written<Cpus>,
     /// Its memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -136,7 +136,7 @@ impl<'de> Deserialize<'de> for CoresFile {
             type Value = CoresFile;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "a number of cores from 1 to {CORES_MAX}, or a list of cores")
+                write!(f, "a number of CPUs from 1 to {CORES_MAX}, or a list of CPUs")
             }
 
             fn visit_u64<E: de::Error>(self, count: u64) -> std::result::Result<Self::Value, E> {
@@ -250,10 +250,10 @@ impl CoresFile {
 impl CoreFile {
     fn read(self) -> Result<Core> {
         if self.cpu >= CPUS_MAX {
-            return Err(Diagnostic::usage(format!("core {}: CPU numbers end at {}", self.cpu, CPUS_MAX - 1))
-                .hint("number the cores from 0"));
+            return Err(Diagnostic::usage(format!("CPU {}: CPU numbers end at {}", self.cpu, CPUS_MAX - 1))
+                .hint("number the CPUs from 0"));
         }
-        let speed = self.speed.map(|speed| speed.read(&format!("core {}", self.cpu))).transpose()?;
+        let speed = self.speed.map(|speed| speed.read(&format!("CPU {}", self.cpu))).transpose()?;
         Ok(Core { cpu: self.cpu, speed: speed.unwrap_or(Speed::UNIT) })
     }
 
@@ -294,12 +294,12 @@ fn check_caches(caches: &[Cache]) -> Result<()> {
         let clashes = caches[..at].iter().map(|other| cache.clash(other));
         if let Some(cpus) = clashes.into_iter().find(|cpus| !cpus.is_empty()) {
             return Err(Diagnostic::usage(format!(
-                "cache {}: CPUs {cpus} have another L{} cache already; of each level a core has one for data and one \
+                "cache {}: CPUs {cpus} have another L{} cache already; of each level a CPU has one for data and one \
                  for instructions, or one for both",
                 at + 1,
                 cache.level
             ))
-            .hint("give each cache the cores that share it, each core once"));
+            .hint("give each cache the CPUs that share it, each CPU once"));
         }
         for other in &caches[..at] {
             let astray = cache.astray(other);
@@ -309,7 +309,7 @@ fn check_caches(caches: &[Cache]) -> Result<()> {
                     "cache {}: CPUs {astray} share an L{closer} with others but not the L{farther} behind it",
                     at + 1
                 ))
-                .hint("give a farther cache all cores that share a closer one with any of its cores"));
+                .hint("give a farther cache all CPUs that share a closer one with any of its CPUs"));
             }
         }
     }

@@ -74,7 +74,7 @@ struct TaskFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     name: Option<String>,
-    /// Worst-case execution time of one job on a core of speed 1.
+    /// Worst-case execution time of one job on a CPU of speed 1.
     wcet: Written<Time>,
     /// Time between two releases of a periodic task.
     #[serde(default, skip_serializing_if = "Option::is_none")]

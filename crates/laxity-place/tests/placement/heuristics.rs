@@ -116,7 +116,7 @@ fn a_failure_names_the_task_the_room_and_a_way_that_works() {
     let error = request.place(method("ffd")).expect_err("ffd fails");
     assert_eq!(
         error.message,
-        "task `t5` (utilization 0.3000) fits on no core or cluster under ffd: \
+        "task `t5` (utilization 0.3000) fits on no CPU or cluster under ffd: \
          CPU 0 has 0.2000, CPU 1 has 0.1000 left"
     );
     assert_eq!(
@@ -146,7 +146,7 @@ fn the_hint_offers_the_demand_bound_where_densities_are_too_coarse() {
     assert_eq!(request.fit(), Fit::Density);
     let hint = request.place(method("ffd")).expect_err("densities above 1").hint.expect("a hint");
     assert!(hint.contains("--placement bf-deadline --fit dbf"), "{hint}");
-    let request = request.with_fit(Fit::DemandBound).expect("single cores");
+    let request = request.with_fit(Fit::DemandBound).expect("single CPUs");
     assert!(request.place(method("bf-deadline")).is_ok());
 }
 
@@ -282,7 +282,7 @@ proptest! {
     /// failed task beside those placed before it.
     #[test]
     fn verdicts_agree_with_brute_force(set in small_set(), bins in some_bins(), fit in prop::sample::select(Fit::ALL.to_vec())) {
-        let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single cores");
+        let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single CPUs");
         let anything = assignments(&set, &bins).iter().any(|assignment| feasible(&set, &bins, fit, assignment));
         for packing in Packing::all() {
             match request.place(Method::Pack(packing)) {
@@ -297,7 +297,7 @@ proptest! {
                     let hint = error.hint.expect("a hint");
                     if let Some(name) = hint.strip_prefix("--placement ").and_then(|h| h.split(' ').next()) {
                         let other = if hint.contains("--fit dbf") {
-                            request.clone().with_fit(Fit::DemandBound).expect("single cores")
+                            request.clone().with_fit(Fit::DemandBound).expect("single CPUs")
                         } else {
                             request.clone()
                         };
@@ -311,7 +311,7 @@ proptest! {
     /// Every step of every rule, replayed by definition from the order alone.
     #[test]
     fn every_choice_follows_the_rule(set in small_set(), bins in some_bins(), fit in prop::sample::select(Fit::ALL.to_vec())) {
-        let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single cores")
+        let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single CPUs")
             .with_overload(Overload::LeastLoaded);
         for name in ["ff", "bf", "wf", "nf", "cf", "sf"] {
             let Ok(placement) = request.place(method(name)) else { continue };
@@ -360,7 +360,7 @@ proptest! {
             })
         };
         let defined: Vec<Vec<usize>> = assignments(&set, &bins).into_iter().filter(holds).collect();
-        let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single cores");
+        let request = Request::new(&set, bins.clone()).expect("valid").with_fit(fit).expect("single CPUs");
         let found = request.place(method("nf")).ok();
         let found = found.map(|placement| placement.assignment.iter().map(|bin| bin.expect("placed")).collect::<Vec<_>>());
         prop_assert!(defined.len() <= 1);

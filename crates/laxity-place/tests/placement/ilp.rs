@@ -43,10 +43,10 @@ fn balances_where_every_heuristic_fails() {
 #[test]
 fn a_set_that_cannot_fit_is_refused_with_a_proof() {
     let set = implicit(&[(6, 10), (6, 10), (6, 10)]);
-    let error = Request::new(&set, cores(2)).expect("valid").place(Method::Ilp).expect_err("1.2 on one core");
+    let error = Request::new(&set, cores(2)).expect("valid").place(Method::Ilp).expect_err("1.2 on one CPU");
     assert_eq!(
         error.message,
-        "task `t2` (utilization 0.6000) does not fit: every placement found fills some core or cluster to \
+        "task `t2` (utilization 0.6000) does not fit: every placement found fills some CPU or cluster to \
          1.2000 of its capacity, and at most 1.0000 is allowed; no placement stays below 1.2000"
     );
     assert!(error.hint.expect("a hint").contains("--overload least-loaded"));
@@ -97,7 +97,7 @@ fn the_default_is_near_the_optimum_and_always_the_same() {
         assert_eq!(
             assignment(&placement),
             assignment(&solve(&set, &cores(bins))),
-            "{n} tasks on {bins} cores"
+            "{n} tasks on {bins} CPUs"
         );
     }
 }
@@ -106,7 +106,7 @@ fn the_default_is_near_the_optimum_and_always_the_same() {
 fn the_demand_bound_is_not_the_ilps() {
     let set = implicit(&[(1, 10)]);
     let request =
-        Request::new(&set, cores(1)).expect("valid").with_fit(Fit::DemandBound).expect("single core");
+        Request::new(&set, cores(1)).expect("valid").with_fit(Fit::DemandBound).expect("single CPU");
     assert!(request.place(Method::Ilp).is_err());
 }
 

@@ -14,7 +14,7 @@ fn solve(set: &TaskSet, bins: &[Bin]) -> Placement {
     request.place(Method::Ilp).expect("overload is allowed")
 }
 
-/// Tasks of a hundredth of a core each unit, with the CPUs they may use as bits.
+/// Tasks of a hundredth of a CPU each unit, with the CPUs they may use as bits.
 fn tasks(rows: &[(u64, u32)], cpus: u32) -> TaskSet {
     let task = |(id, &(units, affinity)): (usize, &(u64, u32))| {
         let period = Duration::from_ms([10, 20, 50, 100][id % 4]);
@@ -31,7 +31,7 @@ fn tasks(rows: &[(u64, u32)], cpus: u32) -> TaskSet {
 fn least(rows: &[(u64, u32)], quarters: &[u64], filled: &mut Vec<u64>) -> u64 {
     let Some(&(units, affinity)) = rows.first() else {
         let relative = filled.iter().zip(quarters).map(|(&units, &speed)| units * 4 * QUARTERS / speed);
-        return relative.max().expect("a core");
+        return relative.max().expect("a CPU");
     };
     let all = affinity & ((1 << quarters.len()) - 1) == 0;
     let bins = (0..quarters.len()).filter(|&cpu| all || affinity >> cpu & 1 == 1);
@@ -41,7 +41,7 @@ fn least(rows: &[(u64, u32)], quarters: &[u64], filled: &mut Vec<u64>) -> u64 {
         filled[cpu] -= units;
         found
     });
-    with.min().expect("a core within the affinity")
+    with.min().expect("a CPU within the affinity")
 }
 
 proptest! {
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// Every core holds one task of .6, which leaves a third of its room unused: a bound from sums alone is far off.
+/// Every CPU holds one task of .6, which leaves a third of its room unused: a bound from sums alone is far off.
 #[test]
 fn tasks_that_leave_no_room_are_proven_to() {
     let set = implicit(&[(60, 100), (61, 100), (62, 100), (63, 100), (50, 100)]);

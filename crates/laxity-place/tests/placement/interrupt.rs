@@ -93,7 +93,7 @@ fn interrupted_after(ms: u64, request: &Request, method: Method) -> laxity_model
     })
 }
 
-/// The demand bound of so many tasks with deadlines of their own takes hours on one core, and seconds in the best order.
+/// The demand bound of so many tasks with deadlines of their own takes hours on one CPU, and seconds in the best order.
 #[test]
 fn heuristics_stop_within_a_test() {
     let ns = Duration::from_ns;
@@ -103,7 +103,7 @@ fn heuristics_stop_within_a_test() {
         task
     };
     let set = TaskSet::new("large", (0..20_000).map(task).collect()).expect("valid");
-    let request = Request::new(&set, cores(1)).expect("valid").with_fit(Fit::DemandBound).expect("one core");
+    let request = Request::new(&set, cores(1)).expect("valid").with_fit(Fit::DemandBound).expect("one CPU");
     let heuristics = Packing::all().into_iter().map(Method::Pack).chain([Method::Lwfg(None)]);
     for method in heuristics {
         let error = interrupted_after(5, &request, method).expect_err("interrupted");

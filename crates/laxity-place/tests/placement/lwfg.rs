@@ -100,9 +100,8 @@ fn a_cluster_holds_a_group_that_no_core_holds() {
     let rows =
         [(60, 90, "a", 90), (50, 70, "b", 70), (60, 90, "a", 90), (70, 90, "a", 90), (60, 70, "b", 70)];
     assert_eq!(placed(&set(&rows), bins, "lwfg"), [0, 1, 0, 0, 1]);
-    let error =
-        request(&set(&rows), cores(4)).place(method("lwfg")).expect_err("five above .5 on four cores");
-    assert!(error.message.contains("fits on no core or cluster under lwfg"), "{error}");
+    let error = request(&set(&rows), cores(4)).place(method("lwfg")).expect_err("five above .5 on four CPUs");
+    assert!(error.message.contains("fits on no CPU or cluster under lwfg"), "{error}");
 }
 
 #[test]
@@ -122,7 +121,7 @@ fn affinities_part_a_group() {
     assert_eq!(placement.assignment, [Some(0), None, Some(0)]);
 }
 
-/// Fits by wfd as .4+.3+.3 twice; lwfg (and lwf) go around: .3+.3+.4, then .3+.4 on core 1 and .3 nowhere but on it.
+/// Fits by wfd as .4+.3+.3 twice; lwfg (and lwf) go around: .3+.3+.4, then .3+.4 on CPU 1 and .3 nowhere but on it.
 fn awkward() -> TaskSet {
     set(&[(60, 90, "", 0), (60, 80, "", 0), (30, 70, "g", 70), (30, 60, "g", 60), (20, 10, "", 0)])
 }
@@ -135,7 +134,7 @@ fn a_fallback_places_what_lwfg_cannot() {
     let error = request.place(method("lwfg")).expect_err("lwfg fails");
     assert_eq!(
         error.message,
-        "task `t4` (utilization 0.2000) fits on no core or cluster under lwfg: CPU 0 has 0.1000, CPU 1 has 0.1000 left"
+        "task `t4` (utilization 0.2000) fits on no CPU or cluster under lwfg: CPU 0 has 0.1000, CPU 1 has 0.1000 left"
     );
     // 0.6 + 0.6 + 0.3 + 0.3 + 0.2 = 2.0, and no two subsets of 1.0 without a .6 with a .2 and a .2
     assert!(error.hint.expect("a hint").contains("no heuristic tried fits either"));
@@ -201,7 +200,7 @@ fn contradictory_sharing_is_refused_before_anything_is_placed() {
 #[test]
 fn the_ilp_is_no_fallback_where_sums_do_not_decide() {
     let set = figure_5_6();
-    let request = request(&set, cores(4)).with_fit(Fit::DemandBound).expect("single cores");
+    let request = request(&set, cores(4)).with_fit(Fit::DemandBound).expect("single CPUs");
     assert!(request.place(method("lwfg-else:ilp")).expect_err("dbf").message.contains("fallback"));
     assert!(request.place(method("lwfg-else:bf-deadline")).is_ok());
 }
@@ -340,7 +339,7 @@ fn agrees_with_the_listing_written_down_once_more() {
     for seed in 0..4_000 {
         let (set, bins) = (small_set(seed), some_bins(seed));
         for &fit in fits_for(&bins) {
-            let request = request(&set, bins.clone()).with_fit(fit).expect("single cores");
+            let request = request(&set, bins.clone()).with_fit(fit).expect("single CPUs");
             match (request.place(Method::Lwfg(None)), listing_1(&set, &bins, fit)) {
                 (Ok(placement), Ok(expected)) => {
                     assert_eq!(placement.assignment, expected, "seed {seed}, {fit}");
@@ -423,7 +422,7 @@ fn without_groups_it_is_largest_working_set_first() {
     }
 }
 
-/// lindsay2012, 5.3: "each core has a task with one of the m largest working set sizes ... before adding a second".
+/// lindsay2012, 5.3: "each CPU has a task with one of the m largest working set sizes ... before adding a second".
 #[test]
 fn the_largest_working_sets_go_to_different_cores() {
     for seed in 0..200 {
@@ -480,7 +479,7 @@ fn the_order_of_the_file_does_not_matter() {
     }
 }
 
-/// Denser than its core by less than a float tells.
+/// Denser than its CPU by less than a float tells.
 #[test]
 fn a_group_is_compared_exactly() {
     let ns = Duration::from_ns;

@@ -240,7 +240,7 @@ fn some_set() -> impl Strategy<Value = TaskSet> {
     })
 }
 
-/// Cores of few speeds, alone or in clusters.
+/// CPUs of few speeds, alone or in clusters.
 fn some_bins() -> impl Strategy<Value = Vec<Bin>> {
     let speeds = prop::sample::select(vec!["1", "1", "1/2", "3/4", "2/3"]);
     (prop::collection::vec(speeds, 2..=6), any::<bool>(), any::<bool>()).prop_map(
@@ -279,7 +279,7 @@ proptest! {
         prop_assume!(!set.tasks().iter().any(homeless));
         let request = Request::new(&set, bins.clone()).expect("valid").with_overload(overload);
         let request = match test {
-            None => request.with_fit(fit).expect("single cores"),
+            None => request.with_fit(fit).expect("single CPUs"),
             Some(test) => request.with_acceptance(test),
         };
         let fit = if test.is_some() { Fit::Utilization } else { fit };

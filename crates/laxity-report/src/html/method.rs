@@ -30,7 +30,7 @@ pub(super) fn subtitle(study: &Study<'_>) -> String {
         format!(
             "{} on {}, Linux {}",
             machine.host_name,
-            number::counted(u64::try_from(study.cores()).unwrap_or(0), "core"),
+            number::counted(u64::try_from(study.cores()).unwrap_or(0), "CPU"),
             machine.kernel
         )
     };
@@ -51,10 +51,10 @@ pub(super) fn shell_command(words: &[String]) -> String {
 pub(super) fn table_4_words(layout: &Layout) -> &'static str {
     if layout.grid {
         "As Table 4 of lelli2012: mean ± standard deviation over the sets and repetitions of a row. Exp. U is \
-         divided by the number of cores."
+         divided by the number of CPUs."
     } else {
         "In the shape of Table 4 of lelli2012: mean ± standard deviation over repetitions, where there are \
-         several. Exp. U is divided by the number of cores."
+         several. Exp. U is divided by the number of CPUs."
     }
 }
 
@@ -65,7 +65,7 @@ pub(super) fn facts(study: &Study<'_>) -> Vec<Fact> {
     let mut facts = vec![
         fact("Machine", &machine.host_name),
         fact("CPU", &machine.cpu_model),
-        fact("Cores used", machine.cpus.to_string()),
+        fact("CPUs used", machine.cpus.to_string()),
         fact("Clusters", clusters.join(" | ")),
         fact("Caches", machine.caches.join("; ")),
         fact(

@@ -91,7 +91,7 @@ fn facts(study: &Study<'_>, index: usize) -> String {
         "{tasks}, U = {}, U/m = {} on {}{memory}",
         number::significant(utilization),
         number::significant(per_core),
-        number::counted(u64::try_from(cores).unwrap_or(1), "core")
+        number::counted(u64::try_from(cores).unwrap_or(1), "CPU")
     )
 }
 

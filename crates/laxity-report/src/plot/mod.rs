@@ -230,7 +230,7 @@ fn scatter_plot(study: &Study<'_>, index: usize) -> Result<Plot> {
         stem: format!("{}-tasks", stem(index)),
         svg: scatter::task_set_scatter(&title, &subtitle, set)?,
         title,
-        caption: "Every task by its period and the share of a core that it asks for.".to_owned(),
+        caption: "Every task by its period and the share of a CPU that it asks for.".to_owned(),
     })
 }
 

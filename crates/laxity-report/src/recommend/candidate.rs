@@ -89,7 +89,7 @@ impl<'s> Candidate<'s> {
     }
 }
 
-/// How far the jobs of a configuration migrate. One cluster of all cores is global scheduling by another name.
+/// How far the jobs of a configuration migrate. One cluster of all CPUs is global scheduling by another name.
 fn scope_of(configuration: &Configuration, one_cluster: bool) -> Option<Scope> {
     match scheduler_of(&configuration.scheduler).0.parse::<AnyScheduler>().ok()?.scope() {
         Scope::Clustered if one_cluster => Some(Scope::Global),

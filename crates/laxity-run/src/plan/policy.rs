@@ -55,7 +55,7 @@ pub struct PolicyOptions {
     pub batching: bool,
     /// push-pull: after how many failures a push is given up.
     pub retries_max: u32,
-    /// amp-rm: the deferrable servers of the cores.
+    /// amp-rm: the deferrable servers of the CPUs.
     pub servers: ServerSizes,
 }
 
@@ -87,18 +87,18 @@ pub struct Attachment {
     pub tasks: u32,
     /// What real-time tasks may use of each CPU: as (runtime, period) in ns.
     pub share_ns: (u64, u64),
-    /// amp-rm: its cores, with their speeds and servers.
+    /// amp-rm: its CPUs, with their speeds and servers.
     pub cores: Vec<Core>,
 }
 
 impl Attachment {
-    /// Whether every core has a queue of its own under this policy.
+    /// Whether every CPU has a queue of its own under this policy.
     pub fn has_queue_per_core(&self) -> bool {
         Policy::GENERAL.into_iter().any(|policy| policy.has_queue_per_core() && policy.name() == self.policy)
     }
 }
 
-/// Makes the plan for a policy of laxity's own. `platform` are the cores used; `cells` name tasks by their ids.
+/// Makes the plan for a policy of laxity's own. `platform` are the CPUs used; `cells` name tasks by their ids.
 ///
 /// # Errors
 ///
@@ -205,7 +205,7 @@ fn attachment(
     })
 }
 
-/// What the policy is told of the cores, if it is one that asks for that.
+/// What the policy is told of the CPUs, if it is one that asks for that.
 fn cores(
     scheduler: PolicyScheduler,
     cells: &[&Cell],
@@ -240,7 +240,7 @@ fn server_of(
     Some(policy.servers.on(platform, cpu)).filter(|server| !server.is_none())
 }
 
-/// The socket of each of a cell's cores, numbered from 0 within the cell: its NUMA node, or where none are known its
+/// The socket of each of a cell's CPUs, numbered from 0 within the cell: its NUMA node, or where none are known its
 /// cluster, as the simulator has it.
 fn sockets(platform: &Platform, cores: &CpuList) -> Vec<u32> {
     let nodes = platform.numa_nodes();

@@ -1,25 +1,25 @@
 //! What it costs a job to go on where its working set is not.
 //!
 //! Cache distance is "the best-case memory access latency from B to a word of memory that resides in A's L1 cache"
-//! (lindsay2012, 4.4): it is given by the closest cache that both cores share, else by memory. Two ways to say what a
+//! (lindsay2012, 4.4): it is given by the closest cache that both CPUs share, else by memory. Two ways to say what a
 //! distance costs ([`Reload`]):
 //!
 //! - [`MeasuredDelays`]: measured delays by working-set size, one function per closest shared level; the CSV that the
 //!   field exchanges (`WSS, MEM, L1, L2, L3`).
 //! - [`LineLatencies`]: what it takes to load one line from each level. The delay is then
 //!   `lines(min(W, lost)) * latency(s)`, with W the working set, s the closest level that still has it, and `lost` the
-//!   capacity of what is closer to the core than s.
+//!   capacity of what is closer to the CPU than s.
 //!
 //! Assumptions, where delays go by distance (where caches are [`CacheCosts::tracked`], see [`super::CacheState`]):
 //!
-//! 1. After a migration, the caches that the two cores do not share hold nothing of the working set, and the closest
+//! 1. After a migration, the caches that the two CPUs do not share hold nothing of the working set, and the closest
 //!    shared one holds all that fits. What does not fit into the caches that were left would have missed anyway: it
 //!    costs nothing extra. Latencies are not reduced by what a hit would have cost. Both make the delay an upper one
 //!    for accesses one after the other; a prefetcher makes it shorter.
-//! 2. After a preemption on the same core, the jobs that ran in between have evicted a share
+//! 2. After a preemption on the same CPU, the jobs that ran in between have evicted a share
 //!    ([`CacheCosts::evicted_ppm`],
 //!    all of it by default) of the caches that this core (with its SMT siblings) has for itself. With latencies, the
-//!    rest comes from the first level shared with another core; with measured delays, their L1 column has it all.
+//!    rest comes from the first level shared with another CPU; with measured delays, their L1 column has it all.
 //! 3. A machine of which no caches are described shares nothing: everything comes from memory, and all of the working
 //!    set is lost. A level without a cost of its own takes that of the next farther one that has it (for L1: nothing).
 //! 4. The delay is paid at once, when the job goes on, and is added to what it has to execute. A job that resumes pays
@@ -41,7 +41,7 @@ const LATENCY_PS_MAX: u64 = 1_000_000_000;
 pub struct CacheCosts {
     /// What a distance costs.
     pub reload: Reload,
-    /// The share of a core's own caches that is evicted while a job is preempted, in parts per million.
+    /// The share of a CPU's own caches that is evicted while a job is preempted, in parts per million.
     pub evicted_ppm: u32,
     /// Whether the simulator follows what each cache holds ([`super::CacheState`]), instead of going by distance.
     pub tracked: bool,
@@ -84,7 +84,7 @@ pub struct LineLatencies {
 }
 
 impl CacheCosts {
-    /// After a preemption, nothing is left of what a core has for itself.
+    /// After a preemption, nothing is left of what a CPU has for itself.
     pub fn new(reload: Reload) -> CacheCosts {
         CacheCosts { reload, evicted_ppm: WHOLE_PPM, tracked: false, ipc: None }
     }

@@ -1,6 +1,6 @@
 //! Cache-related preemption and migration delay on one machine.
 //!
-//! For every core and cache level the cache is looked up once; a delay is then found in a few comparisons, without a
+//! For every CPU and cache level the cache is looked up once; a delay is then found in a few comparisons, without a
 //! matrix of m * m entries. Memory: O(m * levels).
 
 use super::COST_MAX;
@@ -8,10 +8,10 @@ use super::cache_costs::{CacheCosts, LineLatencies, MeasuredDelays, Reload};
 use laxity_model::{Cache, CacheKind, Platform};
 use std::collections::BTreeSet;
 
-/// How far a core is from the caches of another (lindsay2012, 4.4).
+/// How far a CPU is from the caches of another (lindsay2012, 4.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
-    /// It is the same core.
+    /// It is the same CPU.
     Same,
     /// The closest cache that both share is of this level.
     Cache(u32),
@@ -21,14 +21,14 @@ pub enum Distance {
     RemoteMemory,
 }
 
-/// The delays of a job by its working set and the cores where it was stopped and goes on.
+/// The delays of a job by its working set and the CPUs where it was stopped and goes on.
 #[derive(Debug, Clone)]
 pub struct CacheDelay {
     /// Levels of caches for data, ascending.
     levels: Vec<u32>,
-    /// Core by core, level by level: which cache, or [`NONE`].
+    /// CPU by CPU, level by level: which cache, or [`NONE`].
     caches: Vec<u32>,
-    /// Core by core: which memory node, or [`NONE`].
+    /// CPU by core: which memory node, or [`NONE`].
     nodes: Vec<u32>,
     evicted_ppm: u32,
     reload: Table,
@@ -45,13 +45,13 @@ enum Table {
 /// Line by line.
 #[derive(Debug, Clone)]
 struct Lines {
-    /// Core by core, `levels + 2` each: from a level, from memory, from remote memory.
+    /// CPU by CPU, `levels + 2` each: from a level, from memory, from remote memory.
     by_core: Vec<PerLine>,
-    /// Core by core: where a preempted job finds its working set again, as an index into those.
+    /// CPU by core: where a preempted job finds its working set again, as an index into those.
     after_preemption: Vec<u32>,
 }
 
-/// Reloading to one core from one place.
+/// Reloading to one CPU from one place.
 #[derive(Debug, Clone, Copy)]
 struct PerLine {
     /// What is lost at most.
@@ -97,7 +97,7 @@ impl CacheDelay {
         }
     }
 
-    /// How much longer a job of `wss_bytes` needs core `next`, in ns, if it was stopped on core `last` and goes on
+    /// How much longer a job of `wss_bytes` needs CPU `next`, in ns, if it was stopped on CPU `last` and goes on
     /// there; both are indices into [`Platform::cores`]. Rounded up, at most [`COST_MAX`].
     pub fn delay(&self, wss_bytes: u64, last: u32, next: u32) -> u64 {
         if wss_bytes == 0 {
@@ -135,7 +135,7 @@ fn data_caches(platform: &Platform) -> impl Iterator<Item = (u32, &Cache)> {
 }
 
 impl Lines {
-    /// `caches` has the caches of each core, level by level.
+    /// `caches` has the caches of each CPU, level by level.
     fn of(latencies: &LineLatencies, platform: &Platform, levels: &[u32], caches: &[u32]) -> Lines {
         let all: Vec<&Cache> = platform.caches().iter().collect();
         let mut lines = Lines { by_core: Vec::new(), after_preemption: Vec::new() };

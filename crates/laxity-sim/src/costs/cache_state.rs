@@ -1,23 +1,23 @@
 //! What caches hold while a schedule goes on: warm or cold, by working set, cache and level.
 //!
-//! Where [`super::CacheDelay`] charges by the distance of the last core, whatever ran since, this follows which
+//! Where [`super::CacheDelay`] charges by the distance of the last CPU, whatever ran since, this follows which
 //! task has walked what, where. Nothing is kept per line; yet for whole walks it is what caches do:
 //!
 //! 1. Memory comes in *segments*: what a task walks alone, and of a group's region the slices between the members' shared
 //!    parts ([`laxity_model::Sharing`]); a member walks every slice up to its part.
-//! 2. A job walks its segments again and again, in one order, a line at a time, while it is on a core; it goes on where its task
+//! 2. A job walks its segments again and again, in one order, a line at a time, while it is on a CPU; it goes on where its task
 //!    stopped. Where it is known how long an access takes, it walks as many lines in a stay as it has time for; else it has walked all
 //!    of them when it leaves, however short the stay was.
 //! 3. Caches are fully associative and replace the line that was used least recently; an access counts in all caches of its
-//!    core. In such a cache a cyclic walk finds either all of what was walked in one go or nothing: its lines are all equally long
+//!    CPU. In such a cache a cyclic walk finds either all of what was walked in one go or nothing: its lines are all equally long
 //!    ago. So that is there (warm) exactly if it and what was walked since, each counted once, fit into the cache.
 //! 4. The *home* of a job is the closest level that holds all that it walks, or else memory. Its WCET is for a warm home. Where
 //!    lines are not there, each takes the latency of the closest farther place that has it, minus that of the home. Where the home
 //!    is memory, every line that is walked comes from there.
 //! 5. Of the lines that a job writes, a share of `writes / (reads + writes)` becomes stale in every cache that is
-//!    not its core's, and has to be fetched from a cache that is, or from memory. Two writers write the same lines.
+//!    not its CPU's, and has to be fetched from a cache that is, or from memory. Two writers write the same lines.
 //! 6. All this is paid at once when a job starts or goes on, for as many lines as it still has to walk, and counted again as walked
-//!    when it leaves the core. It takes as long on a core of any speed, which counts for the work alone, with loading from home. A job that leaves within its first walk has paid and loaded as large a share as of that walk and its
+//!    when it leaves the CPU. It takes as long on a CPU of any speed, which counts for the work alone, with loading from home. A job that leaves within its first walk has paid and loaded as large a share as of that walk and its
 //!    delay has passed; the rest of the delay counts towards what it pays when it goes on.
 //!
 //! So no more lines come from memory than are walked. Against caches simulated line by line (`tests/cache_lines.rs`): whole walks
@@ -62,12 +62,12 @@ pub struct CacheState {
     /// Lines of each segment.
     lines: Vec<u64>,
     caches: Vec<Held>,
-    /// Core by core: its caches, the closest first.
+    /// CPU by core: its caches, the closest first.
     paths: Vec<Vec<Step>>,
     memory_ps: u64,
     /// By segment: the caches that hold some of it, and perhaps some that no longer do.
     holders: Vec<Vec<u32>>,
-    /// By task: its stay on a core, or its last one.
+    /// By task: its stay on a CPU, or its last one.
     stays: Vec<Stay>,
     /// The ranges of the walk that is looked at.
     ranges: Vec<Range>,
@@ -82,14 +82,14 @@ struct Walk {
     written_ppm: u64,
 }
 
-/// A cache on a core's way to memory.
+/// A cache on a CPU's way to memory.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     cache: u32,
     line_ps: u64,
 }
 
-/// A stay of a task's job on a core.
+/// A stay of a task's job on a CPU.
 #[derive(Debug, Clone, Default)]
 struct Stay {
     /// Where in its walk it began.
@@ -99,7 +99,7 @@ struct Stay {
     /// How many of them came from memory; all that are walked, if nothing holds them.
     memory_lines: u64,
     is_homeless: bool,
-    /// How many of them were missing in each cache of the core.
+    /// How many of them were missing in each cache of the CPU.
     missing: Vec<u64>,
     /// How many it walked: as many as it paid for, until it is said.
     walked: u64,
@@ -146,7 +146,7 @@ impl CacheState {
         })
     }
 
-    /// A job of the task starts or goes on on a core, an index into [`Platform::cores`], and walks at most `most`
+    /// A job of the task starts or goes on on a CPU, an index into [`Platform::cores`], and walks at most `most`
     /// lines there, if that is known. Returns what that costs, for at most one walk.
     pub fn enter(&mut self, task: usize, core: usize, most: Option<u64>) -> Reloaded {
         let home = self.home(task, core);
@@ -220,7 +220,7 @@ impl CacheState {
         self.write(task, core);
     }
 
-    /// A job of the task that has started or gone on on a core does what it was asked to from a time on that is not
+    /// A job of the task that has started or gone on on a CPU does what it was asked to from a time on that is not
     /// past, and finds some of its first lines elsewhere, whatever other jobs walk them meanwhile.
     pub fn works(&mut self, task: usize, begins: Begins) {
         if let Some(contention) = &mut self.contention {
@@ -236,7 +236,7 @@ impl CacheState {
         })
     }
 
-    /// A job of the task does what it was asked to no longer: it has done it, or leaves its core. Returns what is
+    /// A job of the task does what it was asked to no longer: it has done it, or leaves its CPU. Returns what is
     /// left of its work and the lines it lost; nothing if no other job can have taken lines from it, or if that was
     /// returned before.
     pub fn rests(&mut self, task: usize, now: u64) -> Option<Rested> {
@@ -258,7 +258,7 @@ impl CacheState {
         answer
     }
 
-    /// What a line of a task costs that another core has written, instead of one from home.
+    /// What a line of a task costs that another CPU has written, instead of one from home.
     fn transfer(&self, task: usize, from: usize, to: usize) -> Transfer {
         let is_common = |step: &&Step| self.paths[from].iter().any(|other| other.cache == step.cache);
         let common = self.paths[to].iter().find(is_common);
@@ -269,7 +269,7 @@ impl CacheState {
         Transfer { ps: ps.saturating_sub(home_ps), from_memory }
     }
 
-    /// The closest cache of the core that holds all that the task's jobs walk.
+    /// The closest cache of the CPU that holds all that the task's jobs walk.
     fn home(&self, task: usize, core: usize) -> Option<Step> {
         let holds = |step: &&Step| self.caches[step.cache as usize].capacity_lines >= self.walks[task].lines;
         self.paths[core].iter().find(holds).copied()
@@ -295,7 +295,7 @@ impl CacheState {
         }
     }
 
-    /// All of a range is walked on a core.
+    /// All of a range is walked on a CPU.
     fn touch(&mut self, range: Range, core: usize) {
         for step in &self.paths[core] {
             let holders = &mut self.holders[range.segment as usize];
@@ -306,7 +306,7 @@ impl CacheState {
         }
     }
 
-    /// What a task has written of its ranges becomes stale where its core does not look.
+    /// What a task has written of its ranges becomes stale where its CPU does not look.
     fn write(&mut self, task: usize, core: usize) {
         let ppm = self.walks[task].written_ppm;
         if ppm == 0 {

@@ -1,39 +1,39 @@
-//! Lines that jobs of a group take from each other while they run at the same time on different cores.
+//! Lines that jobs of a group take from each other while they run at the same time on different CPUs.
 //!
-//! 1. A job on a core is *useful* from when it has paid for cold caches until it has done its work or leaves. Then it walks its lines, one
-//!    after the other, each found at home or in what another core has written: the slower, the more often others have come by
+//! 1. A job on a CPU is *useful* from when it has paid for cold caches until it has done its work or leaves. Then it walks its lines, one
+//!    after the other, each found at home or in what another CPU has written: the slower, the more often others have come by
 //!    ([`super::pace`]).
 //! 2. Paces are constant as long as the same jobs are useful; between such times what each has done is summed up, exactly but for
 //!    whole ps. So a job is useful for as long as its work takes at the paces that it really had.
 //! 3. What is not at home when a job starts or goes on is [`super::CacheState::enter`]'s, and is not counted here: for as long as it takes
 //!    to walk so many lines, the job loses nothing more, and others lose to it as to any job.
-//! 4. A core's speed counts for the work between lines and for loading them from home. What a line takes longer that comes from memory or
-//!    from another core's cache it takes at any speed, as in [`super::CacheState::enter`]: a slow core loses less, by its work.
+//! 4. A CPU's speed counts for the work between lines and for loading them from home. What a line takes longer that comes from memory or
+//!    from another CPU's cache it takes at any speed, as in [`super::CacheState::enter`]: a slow CPU loses less, by its work.
 //!
-//! Against two to four walks line by line in time order (`tests/contended_lines.rs`), on cores with caches of their own, what groups lose in
-//! total is right within 1 % where all write what they share, and 3 % where some only read it or write a part, or cores differ in speed;
-//! 98 of 100 jobs take as long within 15 %, or 20 % on cores of different speeds. Where some of them share a cache
+//! Against two to four walks line by line in time order (`tests/contended_lines.rs`), on CPUs with caches of their own, what groups lose in
+//! total is right within 1 % where all write what they share, and 3 % where some only read it or write a part, or CPUs differ in speed;
+//! 98 of 100 jobs take as long within 15 %, or 20 % on CPUs of different speeds. Where some of them share a cache
 //! and others do not, totals are right within 10 %, and single jobs are not: a job that walks right behind another
 //! in their common L2 keeps up with it and loses less, which depends on where their walks happen to lie.
 //!
-//! Source: lindsay2012, 4.1.2 and 6.2.1 (observations 3 and 5: tasks of a group that run at the same time on different cores maximise
+//! Source: lindsay2012, 4.1.2 and 6.2.1 (observations 3 and 5: tasks of a group that run at the same time on different CPUs maximise
 //! invalidations). Complexity: O(n^2) for n useful jobs of a group whenever one begins or ends.
 
 use super::pace::{AccessTime, Pace, Transfer, UNIT_PPB, Walker, paces};
 
-/// The result of a job's stay on a core.
+/// The result of a job's stay on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rested {
     /// What is left of its work, in ns, rounded up.
     pub left_ns: u64,
-    /// Lines that came from beyond all caches that the job shares with the cores that wrote them, rounded down.
+    /// Lines that came from beyond all caches that the job shares with the CPUs that wrote them, rounded down.
     pub memory_lines: u64,
 }
 
 /// A job that is going to be useful.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Begins {
-    /// On this core, an index into [`laxity_model::Platform::cores`].
+    /// On this CPU, an index into [`laxity_model::Platform::cores`].
     pub core: usize,
     /// Since when.
     pub since: u64,
@@ -70,7 +70,7 @@ struct Group {
 /// Which tasks are useful where, and what each has done.
 #[derive(Debug, Clone)]
 pub(super) struct Contention {
-    /// By core.
+    /// By CPU.
     accesses: Vec<AccessTime>,
     walkers: Vec<Walker>,
     groups: Vec<Group>,
@@ -80,7 +80,7 @@ pub(super) struct Contention {
 }
 
 impl Contention {
-    /// No task is useful yet. `accesses`: by core. `groups`: tasks that share lines, each in one group at most.
+    /// No task is useful yet. `accesses`: by CPU. `groups`: tasks that share lines, each in one group at most.
     pub fn new(accesses: Vec<AccessTime>, walkers: Vec<Walker>, groups: Vec<Vec<usize>>) -> Contention {
         let mut group_of = vec![None; walkers.len()];
         for (number, members) in groups.iter().enumerate() {
@@ -107,7 +107,7 @@ impl Contention {
     }
 
     /// When a job of the task will have done its work, in ns, if the present tasks stay useful until then; nothing
-    /// if it shares lines with no task. `transfer` is of a line of a task, from a core to its own.
+    /// if it shares lines with no task. `transfer` is of a line of a task, from a CPU to its own.
     pub fn until(
         &mut self,
         task: usize,
@@ -198,7 +198,7 @@ mod tests {
 
     const US: u64 = 1_000;
 
-    /// So many cores of speed 1, where an access takes 10 ns.
+    /// So many CPUs of speed 1, where an access takes 10 ns.
     fn cores(count: usize) -> Vec<AccessTime> {
         vec![AccessTime::at(Speed::UNIT, 10_000); count]
     }
@@ -216,7 +216,7 @@ mod tests {
         Begins { core, since: since_ms * 1_000 * US, work_ns: 10_000 * US, cold_lines: 0 }
     }
 
-    /// A line that another core has written takes 20 ns more: twice an access.
+    /// A line that another CPU has written takes 20 ns more: twice an access.
     fn twice(_: usize, from: usize, to: usize) -> Transfer {
         assert_ne!(from, to);
         Transfer { ps: 20_000, from_memory: true }

@@ -21,7 +21,7 @@ pub enum Cost {
     Zero,
     /// Always the same.
     Constant(Duration),
-    /// A function of n, the number of tasks of the scheduler (of its cluster or core where it is one of several).
+    /// A function of n, the number of tasks of the scheduler (of its cluster or CPU where it is one of several).
     PiecewiseLinear(PiecewiseLinear),
     /// Drawn for every operation.
     Distribution(Distribution),

@@ -82,11 +82,11 @@ struct CacheFile {
     /// Delays as functions of the working set: a CSV file in µs and KiB, with the header WSS, MEM, L1, L2, L3; or points.
     #[serde(default)]
     cpmd: Option<WrittenDelays>,
-    /// The share of a core's own caches that is evicted while a job is preempted: "1" if it is not given.
+    /// The share of a CPU's own caches that is evicted while a job is preempted: "1" if it is not given.
     #[serde(default)]
     evicted: Option<String>,
     /// `true`: follow what each cache of the platform holds, by what each task walked since, instead of charging by
-    /// the distance to the last core. For latencies of a line only.
+    /// the distance to the last CPU. For latencies of a line only.
     #[serde(default)]
     tracked: Option<bool>,
     /// Size of a line, where the platform does not say; 64B if it is not given.
@@ -111,7 +111,7 @@ struct CacheFile {
     #[serde(default)]
     remote_memory: Option<String>,
     /// For `tracked` caches: how long a job with warm caches works for each line that it walks, with loading it: "10ns". Then jobs
-    /// of a group that run at the same time on different cores take lines from each other, which they have to load again. Not
+    /// of a group that run at the same time on different CPUs take lines from each other, which they have to load again. Not
     /// modelled if it is not given.
     #[serde(default)]
     access: Option<String>,

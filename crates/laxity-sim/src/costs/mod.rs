@@ -98,7 +98,7 @@ impl Costs {
         self.cache.as_ref().is_some_and(|cache| !cache.is_zero())
     }
 
-    /// Delays by working set and cores on this machine; nothing if cold caches cost nothing, or are followed.
+    /// Delays by working set and CPUs on this machine; nothing if cold caches cost nothing, or are followed.
     pub fn cache_delay(&self, platform: &Platform) -> Option<CacheDelay> {
         let by_distance = |cache: &&CacheCosts| !cache.is_zero() && !cache.tracked;
         self.cache.as_ref().filter(by_distance).map(|cache| CacheDelay::of(cache, platform))

@@ -1,13 +1,13 @@
-//! How fast jobs of a group walk while others of it walk the same lines on other cores.
+//! How fast jobs of a group walk while others of it walk the same lines on other CPUs.
 //!
 //! A walk of L lines in which each access takes, on average, t comes by each of its lines once in L t, its *period* P. With `access`
-//! the time of an access that finds its line at home, on the core where the job is ([`AccessTime`]):
+//! the time of an access that finds its line at home, on the CPU where the job is ([`AccessTime`]):
 //!
 //! 1. A line that another one, o, writes is stale when x comes to it again if o has come by in between. It has with a chance of
 //!    min(1, P_x / P_o): always, if o comes by at least as often.
 //! 2. Of several others each may have, independently: the chance that none has is the product of the chances that each has not.
-//! 3. A stale line takes X longer than one at home: what it takes from the closest cache of both cores, or from
-//!    memory, minus what it takes from home, whatever the core's speed. Of several writers, each is the last in
+//! 3. A stale line takes X longer than one at home: what it takes from the closest cache of both CPUs, or from
+//!    memory, minus what it takes from home, whatever the CPU's speed. Of several writers, each is the last in
 //!    proportion to how often it comes by.
 //! 4. So t_x = access + the sum of (share of x's lines) (chance) X over lines with the same writers. The t of all are found together, from
 //!    equal ones on, for each is faster or slower by what the others are: at most [`ROUNDS`] times, or until none changes by a
@@ -30,8 +30,8 @@ pub(super) const UNIT_PPB: u64 = 1_000_000_000;
 /// Beyond this, in 10^-9, no access is slower: a line of 1 ms every ps.
 const SLOWEST_PPB: u128 = 1_000_000_000 * UNIT_PPB as u128;
 
-/// How long an access takes on a core where it finds its line at home: the work for a line and loading it from there, both at the
-/// core's speed. In ps, `ps / parts`.
+/// How long an access takes on a CPU where it finds its line at home: the work for a line and loading it from there, both at the
+/// CPU's speed. In ps, `ps / parts`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AccessTime {
     ps: u128,
@@ -39,7 +39,7 @@ pub(super) struct AccessTime {
 }
 
 impl AccessTime {
-    /// On a core of this speed, if it takes `access_ps` at speed 1.
+    /// On a CPU of this speed, if it takes `access_ps` at speed 1.
     pub fn at(speed: Speed, access_ps: u64) -> AccessTime {
         AccessTime {
             ps: u128::from(access_ps) * u128::from(speed.denominator()),
@@ -81,7 +81,7 @@ pub(super) struct Walker {
     pub exposed: Vec<Exposed>,
 }
 
-/// What one line costs that another core has written.
+/// What one line costs that another CPU has written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Transfer {
     /// How much longer it takes than from home, in ps.
@@ -111,7 +111,7 @@ struct Taken {
     writers: Vec<(usize, Transfer)>,
 }
 
-/// The paces of tasks that walk at the same time, each on a core with an access time. `transfer` is of a line of the first task, from the
+/// The paces of tasks that walk at the same time, each on a CPU with an access time. `transfer` is of a line of the first task, from the
 /// second.
 pub(super) fn paces(
     walkers: &[Walker],
@@ -204,7 +204,7 @@ mod tests {
         Transfer { ps: 30_000, from_memory: true }
     }
 
-    /// An access of 10 ns at speed 1, on a core of another speed.
+    /// An access of 10 ns at speed 1, on a CPU of another speed.
     fn ten_ns(above: u32, below: u32) -> AccessTime {
         AccessTime::at(Speed::new(above, below).expect("a fraction"), 10_000)
     }

@@ -43,21 +43,21 @@ impl Access {
 pub struct Followed {
     /// Lines that it had from memory.
     memory_lines: u64,
-    /// How long what it has done takes with warm caches on the cores where it was, in fs: many can be added up.
+    /// How long what it has done takes with warm caches on the CPUs where it was, in fs: many can be added up.
     warm_fs: u128,
     /// What of its work is for cold caches and has not passed.
     cold: u64,
-    /// Its stay on a core, until that has been settled.
+    /// Its stay on a CPU, until that has been settled.
     stay: Option<Stay>,
     /// That, where it counts towards what it pays when it goes on.
     unpaid: u64,
     /// When it will have done its work, as far as is known.
     until: u64,
-    /// What was added to its work for lines that others take from it, in ns, since it has been on its core.
+    /// What was added to its work for lines that others take from it, in ns, since it has been on its CPU.
     granted_ns: u64,
 }
 
-/// A job's stay on a core.
+/// A job's stay on a CPU.
 #[derive(Debug, Clone, Copy)]
 struct Stay {
     /// The job's work when it began, with what is extra.
@@ -70,7 +70,7 @@ struct Stay {
     rate: u64,
 }
 
-/// A job on another core, which takes longer or less long than it was thought to.
+/// A job on another CPU, which takes longer or less long than it was thought to.
 #[derive(Debug, Clone, Copy)]
 pub struct Repaced {
     /// Its task.
@@ -106,7 +106,7 @@ impl Caches {
         Ok(state.map(|state| Caches::State { state, access, jobs: vec![Followed::default(); tasks.len()] }))
     }
 
-    /// A job of the task takes a core; if it goes on, `last` is where it was stopped. Returns how much longer it
+    /// A job of the task takes a CPU; if it goes on, `last` is where it was stopped. Returns how much longer it
     /// takes, in ns.
     pub fn taken(&mut self, task: u32, last: Option<u32>, cpu: u32, now: u64, work: Work) -> u64 {
         match self {
@@ -144,7 +144,7 @@ impl Caches {
         more
     }
 
-    /// The task's job has done its work, leaves its core or stops. Returns what it lost to others in its stay, in
+    /// The task's job has done its work, leaves its CPU or stops. Returns what it lost to others in its stay, in
     /// ns, and what is left of its work if no other job takes lines from it any longer.
     fn rests(&mut self, task: u32, now: u64, work: Work) -> (u64, u64) {
         let Caches::State { state, access, jobs } = self else { return (0, work.left) };
@@ -160,7 +160,7 @@ impl Caches {
         (lost_ns, left)
     }
 
-    /// A job of the task has left a core.
+    /// A job of the task has left a CPU.
     pub fn left(&mut self, task: u32, cpu: u32) {
         if let Caches::State { state, .. } = self {
             state.leave(task as usize, cpu as usize);
@@ -259,7 +259,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         more > 0
     }
 
-    /// The job on `cpu` has done its work, leaves the core or stops: it takes no more lines from others, and others
+    /// The job on `cpu` has done its work, leaves the CPU or stops: it takes no more lines from others, and others
     /// take none from it.
     #[inline]
     pub(super) fn rests(&mut self, cpu: u32) {
@@ -286,7 +286,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// A job that runs on another core takes longer than was thought, or less long.
+    /// A job that runs on another CPU takes longer than was thought, or less long.
     fn repace(&mut self, Repaced { task, change_ns }: Repaced) {
         let cpu = self.tasks[task as usize].last_cpu;
         self.account(cpu as usize);

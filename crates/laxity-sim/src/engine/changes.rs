@@ -1,6 +1,6 @@
 //! Tasks that enter and leave, and servers that get other sizes (`crate::changes`).
 //!
-//! A task gets a new number within a core's instance each time it enters it: the policy may still keep its earlier
+//! A task gets a new number within a CPU's instance each time it enters it: the policy may still keep its earlier
 //! number, until that one's turn comes.
 
 mod sizes;
@@ -43,13 +43,13 @@ pub(super) struct Lives {
     names: Vec<String>,
     /// By task: its number in the admission, while it is a real-time task.
     admitted: Vec<u64>,
-    /// Refused because of what has left: asked again when a core is quiet.
+    /// Refused because of what has left: asked again when a CPU is quiet.
     waiting: Vec<usize>,
     /// By core: from when on being quiet ends what no longer is.
     unsettled: BTreeMap<u32, u64>,
     /// By core: the instant from which on its server has another size, as the policy has said, and by which change.
     size_comes: BTreeMap<u32, (u64, usize)>,
-    /// By core: the change whose size comes when the core is quiet.
+    /// By core: the change whose size comes when the CPU is quiet.
     size_waits: BTreeMap<u32, usize>,
     /// By number.
     changed: BTreeMap<usize, (u64, Outcome)>,
@@ -239,7 +239,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
         let lives = self.lives.as_mut().expect("something changes");
         let core = match &mut lives.admission {
-            None => cpu.expect("checked: without admission the core is named"),
+            None => cpu.expect("checked: without admission the CPU is named"),
             Some(admission) => {
                 // Of this task, never two at a time have the same.
                 let id = lives.entrants[task].id + 1 + number as u64;
@@ -273,7 +273,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         lives.standing[task] = Standing::RealTime;
         let parameters = lives.parameters[task];
         let core =
-            self.cpus.iter().position(|core| core.number == cpu).expect("checked: a core of the platform");
+            self.cpus.iter().position(|core| core.number == cpu).expect("checked: a CPU of the platform");
         let cell = self.cpus[core].cell;
         let local = index_u32(self.tasks.len() + number);
         let state = &mut self.tasks[task];
@@ -297,7 +297,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         Outcome::Ordinary
     }
 
-    /// The task is no real-time task any more. Returns the core where it was.
+    /// The task is no real-time task any more. Returns the CPU where it was.
     fn withdraw_real_time(&mut self, task: usize) -> u32 {
         let now = self.now;
         let (cell, local) = (self.tasks[task].cell, self.tasks[task].local);
@@ -348,7 +348,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         Outcome::Left
     }
 
-    /// At the end of an instant: on cores that are quiet, what has left no longer counts, and what was refused
+    /// At the end of an instant: on CPUs that are quiet, what has left no longer counts, and what was refused
     /// because of it is asked again. True if a task entered.
     pub(super) fn settle(&mut self) -> bool {
         let now = self.now;
@@ -448,7 +448,7 @@ fn overtakes(later: What, earlier: What) -> bool {
     }
 }
 
-/// The cells of a simulation in which tasks enter: one for every core, whose instance has a number for every task that may be there,
+/// The cells of a simulation in which tasks enter: one for every CPU, whose instance has a number for every task that may be there,
 /// and another one for every time that one enters.
 pub(super) fn members_of_every_core(setup: &Setup<'_>) -> (Vec<CpuList>, Vec<usize>) {
     let cores = setup.platform.cores().iter().map(|core| CpuList::from_iter([core.cpu]));

@@ -1,8 +1,8 @@
-//! Background tasks: on cores that no real-time task holds, and before real-time tasks where a server says so.
+//! Background tasks: on CPUs that no real-time task holds, and before real-time tasks where a server says so.
 //!
-//! They wait in one queue, or under amp-rm in one per core (`idle/balance.rs`). A core that is free for them takes the first; a real-time task takes the
-//! core away, and what ran there goes back to the front. At a tick those that ran go to the back, so that all get their turn,
-//! and decide whether to go on; under amp-rm queues are then balanced, and a core without work gets some whenever it has none.
+//! They wait in one queue, or under amp-rm in one per CPU (`idle/balance.rs`). A CPU that is free for them takes the first; a real-time task takes the
+//! CPU away, and what ran there goes back to the front. At a tick those that ran go to the back, so that all get their turn,
+//! and decide whether to go on; under amp-rm queues are then balanced, and a CPU without work gets some whenever it has none.
 
 mod balance;
 
@@ -48,11 +48,11 @@ pub(super) struct Idle {
     arriving: Vec<u32>,
     /// Where they go before real-time tasks.
     servers: Option<Servers>,
-    /// What runs on each core.
+    /// What runs on each CPU.
     on_core: Vec<u32>,
-    /// Up to when the job of a task of the set on each core is accounted for.
+    /// Up to when the job of a task of the set on each CPU is accounted for.
     progressed: Vec<u64>,
-    /// Cores that neither a real-time nor a background task holds.
+    /// CPUs that neither a real-time nor a background task holds.
     free: BTreeSet<u32>,
     rng: Pcg64,
     summary: BackgroundSummary,
@@ -64,7 +64,7 @@ impl Idle {
         !setup.background.tasks.is_empty() || setup.has_ordinary_tasks()
     }
 
-    /// Nothing where it is not needed. `open` says whether background tasks may run on a core.
+    /// Nothing where it is not needed. `open` says whether background tasks may run on a CPU.
     pub fn of(setup: &Setup<'_>, cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Option<Box<Idle>> {
         if !Self::is_needed(setup) {
             return None;
@@ -111,7 +111,7 @@ impl Idle {
         (member.state, member.since) = (state, now);
     }
 
-    /// A real-time task takes the core. Returns what ran there, if anything.
+    /// A real-time task takes the CPU. Returns what ran there, if anything.
     fn taken(&mut self, core: u32, now: u64) -> Option<u32> {
         self.free.remove(&core);
         let id = self.stop(core, now)?;
@@ -119,7 +119,7 @@ impl Idle {
         Some(id)
     }
 
-    /// What runs on the core, if anything, stops; it is ready, and in no queue.
+    /// What runs on the CPU, if anything, stops; it is ready, and in no queue.
     fn stop(&mut self, core: u32, now: u64) -> Option<u32> {
         let id = std::mem::replace(&mut self.on_core[core as usize], NONE);
         if id == NONE {
@@ -132,7 +132,7 @@ impl Idle {
         Some(id)
     }
 
-    /// The next waiting task takes a free core, if there are both.
+    /// The next waiting task takes a free CPU, if there are both.
     fn place(&mut self, now: u64) -> Option<(u32, u32)> {
         let (queues, masks) = (&self.queues, &self.masks);
         let core = *self.free.iter().find(|&&core| queues.waits_for(core, masks))?;
@@ -153,7 +153,7 @@ impl Idle {
         servers.ask(|core| on_core[core as usize] != NONE, |core| queues.waits_for(core, masks), now)
     }
 
-    /// Whether background tasks go before real-time tasks on the core.
+    /// Whether background tasks go before real-time tasks on the CPU.
     pub fn goes_first(&self, core: u32) -> bool {
         self.servers.as_ref().is_some_and(|servers| servers.goes_first(core))
     }
@@ -163,7 +163,7 @@ impl Idle {
         if self.servers.is_some() { self.on_core.len() } else { 0 }
     }
 
-    /// The end of a tick. Those that ran leave their cores, in id order: pairs of core and id.
+    /// The end of a tick. Those that ran leave their CPUs, in id order: pairs of CPU and id.
     fn tick(&mut self, now: u64) -> Vec<(u32, u32)> {
         let mut stopped = Vec::new();
         for id in 0..index_u32(self.members.len()) {
@@ -241,13 +241,13 @@ impl Idle {
         of_the_set.filter(|(_, member)| member.state == State::Blocked).map(|(task, _)| task).collect()
     }
 
-    /// The task of the set that has the core with a job in the background.
+    /// The task of the set that has the CPU with a job in the background.
     pub fn job_on(&self, core: usize) -> Option<usize> {
         let id = self.on_core[core];
         if id == NONE { None } else { self.task_of(id) }
     }
 
-    /// For how long it has had the core since this was last asked.
+    /// For how long it has had the CPU since this was last asked.
     pub fn progresses(&mut self, core: usize, now: u64) -> u64 {
         now - std::mem::replace(&mut self.progressed[core], now)
     }
@@ -268,7 +268,7 @@ impl Idle {
         self.arriving.push(id);
     }
 
-    /// A task leaves the background. Returns its core and its number here if it ran.
+    /// A task leaves the background. Returns its CPU and its number here if it ran.
     pub fn withdraw(&mut self, task: usize, now: u64) -> Option<(u32, u32)> {
         let id = self.id_of(task);
         let mut left = None;
@@ -285,7 +285,7 @@ impl Idle {
         left
     }
 
-    /// The job on the core is done, and leaves it. Returns its id here.
+    /// The job on the CPU is done, and leaves it. Returns its id here.
     pub fn leaves_core(&mut self, core: u32, now: u64) -> u32 {
         let id = self.on_core[core as usize];
         self.stop(core, now);
@@ -293,7 +293,7 @@ impl Idle {
         id
     }
 
-    /// The member, which has left the core, has its next job from `release` on: if that has arrived, it is the next one there.
+    /// The member, which has left the CPU, has its next job from `release` on: if that has arrived, it is the next one there.
     pub fn awaits(&mut self, core: u32, id: u32, release: u64, now: u64) {
         match release {
             NEVER => self.turn(id, State::Exited, now),
@@ -315,7 +315,7 @@ impl Idle {
     }
 }
 
-/// A queue per core. Speeds are the cores' rates, in what 32 bits hold.
+/// A queue per CPU. Speeds are the CPUs' rates, in what 32 bits hold.
 fn core_queues(cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Vec<CoreQueue> {
     let highest = cpus.iter().map(|cpu| cpu.rate).max().unwrap_or(1);
     let shift = (u64::BITS - highest.leading_zeros()).saturating_sub(u32::BITS);
@@ -325,7 +325,7 @@ fn core_queues(cpus: &[CpuState], open: impl Fn(&CpuState) -> bool) -> Vec<CoreQ
         .collect()
 }
 
-/// How many real-time jobs are ready or run on a core, which is a cell of its own.
+/// How many real-time jobs are ready or run on a CPU, which is a cell of its own.
 pub(super) fn ready_jobs(cells: &[CellState], cpus: &[CpuState], core: usize) -> u32 {
     cells.get(cpus[core].cell as usize).map_or(0, |cell| cell.instance.ready_jobs())
 }
@@ -355,7 +355,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.timers.set(timer, NEVER);
     }
 
-    /// Cores on which background tasks begin to go first, or no longer do, decide anew. Whether there are any.
+    /// CPUs on which background tasks begin to go first, or no longer do, decide anew. Whether there are any.
     pub(super) fn ask_servers(&mut self) -> bool {
         let now = self.now;
         let Some(idle) = &mut self.idle else { return false };
@@ -373,7 +373,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         !changed.is_empty()
     }
 
-    /// What a core runs that has decided for `task`: nothing of real time, where background tasks go first.
+    /// What a CPU runs that has decided for `task`: nothing of real time, where background tasks go first.
     #[inline]
     pub(super) fn unless_others_go_first(&self, cpu: u32, task: u32) -> u32 {
         match &self.idle {
@@ -382,7 +382,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// A core has been taken by a real-time task, or given up by one.
+    /// A CPU has been taken by a real-time task, or given up by one.
     pub(super) fn background_yields(&mut self, core: u32, taken: bool) {
         let now = self.now;
         let Some(idle) = &mut self.idle else { return };
@@ -393,7 +393,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// At the end of an instant background tasks fill the cores that are free.
+    /// At the end of an instant background tasks fill the CPUs that are free.
     pub(super) fn fill_free_cores(&mut self) {
         let Some(idle) = &mut self.idle else { return };
         let (cells, cpus) = (&self.cells, &self.cpus);
@@ -422,7 +422,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// A background task, or a background job of a task of the set, begins or ceases to have a core.
+    /// A background task, or a background job of a task of the set, begins or ceases to have a CPU.
     pub(super) fn emit_background(&mut self, kind: EventKind, core: u32, id: u32) {
         let now = self.now;
         let task = self.idle.as_ref().and_then(|idle| idle.task_of(id));

@@ -1,11 +1,11 @@
 //! The kernel's work, where it takes time or interleaves.
 //!
-//! 1. While the kernel has a core, nothing else happens there: interrupts wait in the order in which they came.
+//! 1. While the kernel has a CPU, nothing else happens there: interrupts wait in the order in which they came.
 //! 2. Kernel work is a sequence of sections. A section takes its locks first (spinning; first come, first served), lasts
 //!    as long as its cost, and has its effect at its end.
-//! 3. Which core pays: for a release interrupt the core whose timer it is (the dedicated core, where there is one),
-//!    for a scheduling decision the core that schedules, for a context switch the core that switches, for a message
-//!    the dedicated scheduling processor. A reschedule interrupt takes the IPI latency to arrive; a core's own
+//! 3. Which CPU pays: for a release interrupt the CPU whose timer it is (the dedicated CPU, where there is one),
+//!    for a scheduling decision the CPU that schedules, for a context switch the CPU that switches, for a message
+//!    the dedicated scheduling processor. A reschedule interrupt takes the IPI latency to arrive; a CPU's own
 //!    decision needs none.
 //! 4. After a completion (or the end of a budget) the decision that follows is part of the same call of the scheduler: it
 //!    costs nothing further.
@@ -22,7 +22,7 @@ use rand_pcg::Pcg64;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What the kernel does on a core.
+/// What the kernel does on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Work {
     /// A release interrupt: a group of jobs.
@@ -31,7 +31,7 @@ pub(super) enum Work {
     Complete(u64),
     /// The budget of the job that ran is used up.
     Exhaust,
-    /// The core was asked to reschedule.
+    /// The CPU was asked to reschedule.
     Reschedule,
     /// A message, on the dedicated scheduling processor.
     Message,
@@ -46,22 +46,22 @@ pub(super) enum Work {
 /// What is to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Coming {
-    /// Work arrives at a core; from another one's interrupt, if that is given.
+    /// Work arrives at a CPU; from another one's interrupt, if that is given.
     Arrives { cpu: u32, work: Work, from: u32 },
     /// A section that waited for its locks has them, and lasts so long.
     Begins { cpu: u32, kind: EventKind, ns: u64 },
-    /// The section on a core ends.
+    /// The section on a CPU ends.
     Ends { cpu: u32 },
 }
 
-/// A core while the kernel has it, or not.
+/// A CPU while the kernel has it, or not.
 #[derive(Default)]
 struct Core {
     section: Option<Work>,
     waiting: VecDeque<Work>,
-    /// The operation in progress ends with a decision of this core.
+    /// The operation in progress ends with a decision of this CPU.
     decides: bool,
-    /// A decision made here asked this very core to reschedule.
+    /// A decision made here asked this very CPU to reschedule.
     own_kick: bool,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Kernel {
     cells: Vec<CellKernel>,
     tick_period: Option<u64>,
     actions: Vec<Action>,
-    /// Cores that the kernel has left in this instant.
+    /// CPUs that the kernel has left in this instant.
     left: Vec<u32>,
 }
 
@@ -218,7 +218,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.jobs_go_on();
     }
 
-    /// At the end of the instant, jobs begin or go on where the kernel has left a core and not taken it again: so no job
+    /// At the end of the instant, jobs begin or go on where the kernel has left a CPU and not taken it again: so no job
     /// runs for no time.
     fn jobs_go_on(&mut self) {
         let mut left = std::mem::take(&mut self.kernel().left);
@@ -244,13 +244,13 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.enter(cpu, Work::Exhaust);
     }
 
-    /// A core is to decide anew, because background tasks begin to go first there or no longer do.
+    /// A CPU is to decide anew, because background tasks begin to go first there or no longer do.
     pub(super) fn kernel_reschedule(&mut self, cpu: u32) {
         let now = self.now;
         self.kernel().plan(now, Coming::Arrives { cpu, work: Work::Reschedule, from: NONE });
     }
 
-    /// The release timer of a cell has come: interrupts, each on the core whose timer it is.
+    /// The release timer of a cell has come: interrupts, each on the CPU whose timer it is.
     pub(super) fn kernel_release_timer(&mut self, cell: usize) {
         while let Some(group) = self.cells[cell].instance.take_due(self.now) {
             let local = self.cells[cell].instance.timer_cpu(group);
@@ -277,7 +277,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.enter(cpu, work);
     }
 
-    /// The kernel gets the core, or the work waits until it leaves it.
+    /// The kernel gets the CPU, or the work waits until it leaves it.
     fn enter(&mut self, cpu: u32, work: Work) {
         let core = &mut self.kernel().cores[cpu as usize];
         if core.section.is_some() {
@@ -428,7 +428,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         step
     }
 
-    /// An event on a core that is about no job.
+    /// An event on a CPU that is about no job.
     fn emit_on(&mut self, kind: EventKind, cpu: u32, argument: Option<u64>) {
         if O::EVENTS {
             let cpu = Some(self.cpus[cpu as usize].number);

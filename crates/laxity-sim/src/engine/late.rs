@@ -1,7 +1,7 @@
 //! Late jobs that do not just run on ([`OnMiss`]).
 //!
-//! 1. A job that is to abort does so at its deadline if it has a core then and is not done, else at the instant at which it gets one
-//!    next: its program looks at the time whenever it runs, and at no other time. It leaves its core as one that is done does.
+//! 1. A job that is to abort does so at its deadline if it has a CPU then and is not done, else at the instant at which it gets one
+//!    next: its program looks at the time whenever it runs, and at no other time. It leaves its CPU as one that is done does.
 //! 2. Releases that are skipped are known when the jobs that they passed by are done, which is before the scheduler
 //!    learns of the task's next job: for it, the skipped ones never existed.
 

@@ -6,7 +6,7 @@ use crate::setup::Setup;
 /// By member of [`Idle`](super::idle::Idle): background tasks run anywhere.
 pub(super) struct Masks {
     background: usize,
-    /// By task of the set, then by core; nothing: anywhere.
+    /// By task of the set, then by CPU; nothing: anywhere.
     of: Vec<Option<Vec<bool>>>,
 }
 
@@ -19,7 +19,7 @@ impl Masks {
         Masks { background: setup.background.tasks.len(), of: of.collect() }
     }
 
-    /// Whether the member may run on the core.
+    /// Whether the member may run on the CPU.
     #[inline]
     pub fn allow(&self, id: u32, core: u32) -> bool {
         let Some(task) = (id as usize).checked_sub(self.background) else { return true };

@@ -1,14 +1,14 @@
 //! The discrete-event engine.
 //!
-//! 1. Time is integer ns. Work is counted in units of 1/L ns at speed 1, where L makes every core's speed a whole number
+//! 1. Time is integer ns. Work is counted in units of 1/L ns at speed 1, where L makes every CPU's speed a whole number
 //!    of units per ns: progress is exact on any mixture of speeds, and a job ends at the first whole ns at which no work is left.
-//! 2. Events of one instant are in a total order: completions and exhausted budgets by core, then release timers by
+//! 2. Events of one instant are in a total order: completions and exhausted budgets by CPU, then release timers by
 //!    cell, then what the kernel does by the order in which it was asked for (or as the interleaving seed draws), then
-//!    the switches of the cores that were asked to reschedule.
-//! 3. With all costs zero, decisions take no time and every core follows its link at the end of the instant: the schedule
-//!    is the textbook's. With costs, the kernel's work takes cores and locks for a time (`kernel.rs`).
-//! 4. A job that is late stops or goes on as its program decides, not the scheduler (`late.rs`): it does so while it has a core.
-//! 5. Memory is bounded by tasks and cores; observers see jobs and events as they happen.
+//!    the switches of the CPUs that were asked to reschedule.
+//! 3. With all costs zero, decisions take no time and every CPU follows its link at the end of the instant: the schedule
+//!    is the textbook's. With costs, the kernel's work takes CPUs and locks for a time (`kernel.rs`).
+//! 4. A job that is late stops or goes on as its program decides, not the scheduler (`late.rs`): it does so while it has a CPU.
+//! 5. Memory is bounded by tasks and CPUs; observers see jobs and events as they happen.
 
 mod caches;
 mod calendar;
@@ -47,7 +47,7 @@ use watch::Watch;
 /// A cell while it is simulated.
 struct CellState {
     instance: Instance,
-    /// Its cores, as indices into the platform's.
+    /// Its CPUs, as indices into the platform's.
     cpus: Vec<u32>,
     /// Its tasks' ids.
     tasks: Vec<u32>,
@@ -55,13 +55,13 @@ struct CellState {
     gone: Vec<bool>,
 }
 
-/// A core while it is simulated.
+/// A CPU while it is simulated.
 struct CpuState {
     /// Id of the task that holds it, or [`NONE`].
     running: u32,
     /// What it runs from the end of this instant on.
     decided: u32,
-    /// Since when its task has progressed; meaningless while the kernel has the core.
+    /// Since when its task has progressed; meaningless while the kernel has the CPU.
     since: u64,
     /// Units of work per ns.
     rate: u64,
@@ -96,16 +96,16 @@ pub struct Engine<'a, O: Observer, const IDEAL: bool> {
     cells: Vec<CellState>,
     cpus: Vec<CpuState>,
     tasks: Vec<TaskState>,
-    /// When the job of each core ends, or its budget.
+    /// When the job of each CPU ends, or its budget.
     clocks: Calendar,
-    /// Release timers of the cells, and behind them the tick of the background tasks and the clocks of the cores' servers.
+    /// Release timers of the cells, and behind them the tick of the background tasks and the clocks of the CPUs' servers.
     timers: Calendar,
-    /// Cores that reschedule at the end of this instant.
+    /// CPUs that reschedule at the end of this instant.
     pending: Vec<u32>,
     /// So many of them, the first ones, have decided already.
     decided: usize,
     budget_mode: BudgetMode,
-    /// The last core of each cell runs no task.
+    /// The last CPU of each cell runs no task.
     dedicated: bool,
     /// The policy's operations take several steps.
     has_steps: bool,
@@ -159,7 +159,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
             let cores = setup.platform.cores();
             cores
                 .binary_search_by_key(&number, |core| core.cpu)
-                .expect("checked: cells have cores of the platform")
+                .expect("checked: cells have CPUs of the platform")
         };
         let mut cpus: Vec<CpuState> = setup
             .platform
@@ -448,7 +448,7 @@ impl<'a, O: Observer, const IDEAL: bool> Engine<'a, O, IDEAL> {
     }
 }
 
-/// The cores of every cell, and the tasks that its instance has numbers for.
+/// The CPUs of every cell, and the tasks that its instance has numbers for.
 fn cells_of(setup: &Setup<'_>) -> Vec<(CpuList, Vec<usize>)> {
     if setup.changes.list.is_empty() {
         let cells = setup.cells.iter().filter(|cell| !cell.tasks.is_empty());
@@ -458,9 +458,9 @@ fn cells_of(setup: &Setup<'_>) -> Vec<(CpuList, Vec<usize>)> {
     cores.into_iter().map(|core| (core, members.clone())).collect()
 }
 
-/// Numbers of tasks, cores and cells are far below 2^32.
+/// Numbers of tasks, CPUs and cells are far below 2^32.
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "numbers of tasks, cores and cells are far below 2^32")]
+#[expect(clippy::cast_possible_truncation, reason = "numbers of tasks, CPUs and cells are far below 2^32")]
 fn index_u32(index: usize) -> u32 {
     debug_assert!(index < u32::MAX as usize);
     index as u32

@@ -68,7 +68,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.place_arriving();
     }
 
-    /// Brings the jobs on cores up to date, and ends those that are done.
+    /// Brings the jobs on CPUs up to date, and ends those that are done.
     pub(super) fn ordinary_jobs_progress(&mut self) {
         let now = self.now;
         let at_tick = self.tick == 0 || now.is_multiple_of(self.tick);
@@ -99,7 +99,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// At the end of an instant: the cores' clocks say when background jobs of the set's tasks end, the timer when
+    /// At the end of an instant: the CPUs' clocks say when background jobs of the set's tasks end, the timer when
     /// the next one arrives.
     pub(super) fn set_clocks_of_ordinary_jobs(&mut self) {
         let slot = self.slot_of_ordinary_jobs();

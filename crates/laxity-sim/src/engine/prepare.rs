@@ -18,7 +18,7 @@ pub(super) fn config_of(setup: &Setup<'_>, cpus: usize) -> Config {
     }
 }
 
-/// The socket of each of the cell's cores, numbered from 0 within the cell: its NUMA node, or where none are known its
+/// The socket of each of the cell's CPUs, numbered from 0 within the cell: its NUMA node, or where none are known its
 /// cluster.
 pub(super) fn sockets(setup: &Setup<'_>, cores: &CpuList) -> Vec<u32> {
     let nodes = setup.platform.numa_nodes();
@@ -56,10 +56,10 @@ pub(super) fn parameters(setup: &Setup<'_>, tasks: &[usize], distinct: bool) -> 
     tasks.iter().map(parameters_of).collect()
 }
 
-/// L: the least common multiple of the denominators of the cores' speeds.
+/// L: the least common multiple of the denominators of the CPUs' speeds.
 pub(super) fn work_scale(setup: &Setup<'_>) -> Result<u64> {
     let too_fine = || {
-        Diagnostic::usage("the cores' speeds have no common denominator below 2^20")
+        Diagnostic::usage("the CPUs' speeds have no common denominator below 2^20")
             .hint("round the speeds to simple fractions such as 1/2 or 3/4")
     };
     let mut scale = 1u64;
@@ -76,7 +76,7 @@ pub(super) fn work_scale(setup: &Setup<'_>) -> Result<u64> {
 /// Jobs may ask for ten times their WCET (`Demand`), and cold caches for as much as a cost may be on top.
 const WORK_SHARES_MAX: u64 = 10;
 
-/// Refuses work that is too much to be counted as finely as the cores' speeds ask for.
+/// Refuses work that is too much to be counted as finely as the CPUs' speeds ask for.
 pub(super) fn check_work(setup: &Setup<'_>, scale: u64) -> Result<()> {
     let rate = |core: &laxity_model::Core| {
         u64::from(core.speed.numerator()).checked_mul(scale / u64::from(core.speed.denominator()))
@@ -87,7 +87,7 @@ pub(super) fn check_work(setup: &Setup<'_>, scale: u64) -> Result<()> {
         let work = task.wcet.as_ns().checked_mul(WORK_SHARES_MAX).and_then(|work| work.checked_mul(scale));
         if cold.zip(work).and_then(|(cold, work)| cold.checked_add(work)).is_none_or(|most| most > 1 << 62) {
             return Err(Diagnostic::usage(format!(
-                "task `{}`: a wcet of {} cannot be counted exactly on cores of these speeds (in parts of 1/{scale} ns)",
+                "task `{}`: a wcet of {} cannot be counted exactly on CPUs of these speeds (in parts of 1/{scale} ns)",
                 task.name, task.wcet
             ))
             .hint("shorten the wcet, or round the speeds to simple fractions such as 1/2 or 3/4"));

@@ -1,4 +1,4 @@
-//! Where background tasks wait: in one queue, or one per core, balanced by the cores' speeds.
+//! Where background tasks wait: in one queue, or one per CPU, balanced by the CPUs' speeds.
 
 use super::index_u32;
 use super::masks::Masks;
@@ -7,23 +7,23 @@ use std::collections::VecDeque;
 
 /// The queues.
 pub(super) enum Queues {
-    /// One for all cores.
+    /// One for all CPUs.
     Shared(VecDeque<u32>),
-    /// One per core (amp-rm).
+    /// One per CPU (amp-rm).
     PerCore(Vec<CoreQueue>),
 }
 
-/// The queue of a core, where the policy decides how long it is (`policy/balance.h`).
+/// The queue of a CPU, where the policy decides how long it is (`policy/balance.h`).
 pub(super) struct CoreQueue {
     pub waiting: VecDeque<u32>,
     /// Whether background tasks run there at all.
     pub open: bool,
-    /// The core's speed relative to the others'.
+    /// The CPU's speed relative to the others'.
     pub speed: u32,
 }
 
 impl Queues {
-    /// Whether something waits for the core. What is in a core's own queue may run there.
+    /// Whether something waits for the CPU. What is in a CPU's own queue may run there.
     pub fn waits_for(&self, core: u32, masks: &Masks) -> bool {
         match self {
             Queues::Shared(queue) => queue.iter().any(|&id| masks.allow(id, core)),
@@ -31,7 +31,7 @@ impl Queues {
         }
     }
 
-    /// A task that was taken off the core goes first again.
+    /// A task that was taken off the CPU goes first again.
     pub fn push_front(&mut self, core: u32, id: u32) {
         match self {
             Queues::Shared(queue) => queue.push_front(id),
@@ -49,7 +49,7 @@ impl Queues {
         }
     }
 
-    /// The first that waits for the core.
+    /// The first that waits for the CPU.
     pub fn pop(&mut self, core: u32, masks: &Masks) -> Option<u32> {
         match self {
             Queues::Shared(queue) => {
@@ -61,11 +61,11 @@ impl Queues {
     }
 }
 
-/// The cores' loads while tasks are placed: background tasks that wait or run there, and real-time jobs that are ready.
+/// The CPUs' loads while tasks are placed: background tasks that wait or run there, and real-time jobs that are ready.
 pub(super) struct Loads {
-    /// By core; nothing where background tasks do not run.
+    /// By CPU; nothing where background tasks do not run.
     loads: Vec<Option<Load>>,
-    /// Background tasks of each core.
+    /// Background tasks of each CPU.
     own: Vec<u32>,
 }
 
@@ -83,7 +83,7 @@ impl Loads {
         Loads { loads: loads.collect(), own }
     }
 
-    /// Where one more task is placed best, of the cores where it may be.
+    /// Where one more task is placed best, of the CPUs where it may be.
     pub fn best(&self, may: impl Fn(u32) -> bool) -> Option<u32> {
         let mut best: Option<(usize, Load)> = None;
         for (core, load) in self.open().filter(|&(core, _)| may(index_u32(core))) {
@@ -95,7 +95,7 @@ impl Loads {
     }
 
     /// A move that makes loads more even: to where a task is placed best, from the busiest of those that give one there. `can_give`
-    /// says of two cores whether the first has a task that may run on the second; only where that `forbids` anything, others than the
+    /// says of two CPUs whether the first has a task that may run on the second; only where that `forbids` anything, others than the
     /// best get one.
     pub fn next_move(&self, forbids: bool, can_give: impl Fn(u32, u32) -> bool) -> Option<(u32, u32)> {
         let mut passed = Vec::new();
@@ -109,7 +109,7 @@ impl Loads {
         }
     }
 
-    /// The core from which `to` gets a background task: the busiest of those that give it one, and can.
+    /// The CPU from which `to` gets a background task: the busiest of those that give it one, and can.
     pub fn source_for(&self, to: u32, can_give: impl Fn(u32) -> bool) -> Option<u32> {
         let target = self.loads[to as usize]?;
         let mut busiest: Option<(usize, Load)> = None;

@@ -8,7 +8,7 @@ use laxity_policy::{BudgetMode, Replenishment};
 use laxity_trace::{Event, Outcome};
 
 impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
-    /// The clocks of the cores that have come, in the order of the cores.
+    /// The clocks of the CPUs that have come, in the order of the CPUs.
     #[inline]
     pub(super) fn clocks_of_cores(&mut self) {
         while self.clocks.next_instant() == self.now {
@@ -24,7 +24,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// The clock of a core has come: its job has ended, or its budget has.
+    /// The clock of a CPU has come: its job has ended, or its budget has.
     #[inline(always)]
     fn clock_of_core(&mut self, cpu: u32, last: bool) {
         if !IDEAL && self.cpus[cpu as usize].running == NONE {
@@ -79,7 +79,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// The job on `cpu` has ended, and the core decides at once.
+    /// The job on `cpu` has ended, and the CPU decides at once.
     #[inline]
     fn finish_on(&mut self, cpu: u32, next_release: u64) {
         let core = &mut self.cpus[cpu as usize];
@@ -100,7 +100,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     }
 
     /// Whether the last job that ends in this instant is the only one, no job is released, and no observer wants
-    /// events: then its core may decide at once.
+    /// events: then its CPU may decide at once.
     #[inline]
     fn is_alone(&self) -> bool {
         self.goes_straight() && self.pending.is_empty() && self.timers.next_instant() > self.now
@@ -169,7 +169,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.arm(cell);
     }
 
-    /// Carries out the actions of a decision, when decisions take no time: cores that are to reschedule do so at the end of
+    /// Carries out the actions of a decision, when decisions take no time: CPUs that are to reschedule do so at the end of
     /// the instant, operations in several steps go on at once, then messages are handled.
     #[inline]
     pub(super) fn carry_out(&mut self, cell: u32) {
@@ -218,8 +218,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// Every core that was asked to follows its link: first all decide (which may ask further cores), then jobs leave
-    /// their cores, then jobs begin. So no job runs for no time, and none begins before it has left another core.
+    /// Every CPU that was asked to follows its link: first all decide (which may ask further CPUs), then jobs leave
+    /// their CPUs, then jobs begin. So no job runs for no time, and none begins before it has left another CPU.
     #[inline]
     pub(super) fn follow_links(&mut self) {
         if self.goes_straight() {
@@ -241,8 +241,8 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.pending.clear();
     }
 
-    /// [`Engine::follow_links`] without events, under a policy whose decisions are made in one step: core by core.
-    /// A decision asks no further core then, and no job begins on one core while another still runs it, for links
+    /// [`Engine::follow_links`] without events, under a policy whose decisions are made in one step: CPU by CPU.
+    /// A decision asks no further CPU then, and no job begins on one CPU while another still runs it, for links
     /// do not move away from where a task is scheduled.
     #[inline]
     fn follow_straight(&mut self) {
@@ -279,7 +279,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         }
     }
 
-    /// The decision of a core begins there after `before`, without events, unless the same task just goes on.
+    /// The decision of a CPU begins there after `before`, without events, unless the same task just goes on.
     #[inline(always)]
     fn begin(&mut self, cpu: u32, before: u32) {
         let core = &mut self.cpus[cpu as usize];
@@ -382,14 +382,14 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         true
     }
 
-    /// Whether [`Engine::take_core`] would change what the core does.
+    /// Whether [`Engine::take_core`] would change what the CPU does.
     #[inline]
     pub(super) fn would_change(&self, cpu: u32, task: u32) -> bool {
         let running = self.cpus[cpu as usize].running;
         task != NONE && (running != task || !self.tasks[task as usize].goes_on())
     }
 
-    /// The job on `cpu` progresses from now on: sets the clock of the core.
+    /// The job on `cpu` progresses from now on: sets the clock of the CPU.
     #[inline(always)]
     pub(super) fn progress(&mut self, cpu: u32) {
         let has_budgets = self.has_budgets();
@@ -431,7 +431,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         u64::try_from(left.div_ceil(u128::from(rate))).unwrap_or(u64::MAX)
     }
 
-    /// Brings the job on a core up to date: how long it has held the core, and what work is left.
+    /// Brings the job on a CPU up to date: how long it has held the CPU, and what work is left.
     #[inline]
     pub(super) fn account(&mut self, cpu: usize) {
         let has_budgets = self.has_budgets();

@@ -1,6 +1,6 @@
-//! Deferrable servers: which cores background tasks have before real-time tasks (`policy/deferrable.h`).
+//! Deferrable servers: which CPUs background tasks have before real-time tasks (`policy/deferrable.h`).
 //!
-//! Each instant, after what happens to jobs and before cores follow their links, the servers are asked; a core whose answer has
+//! Each instant, after what happens to jobs and before CPUs follow their links, the servers are asked; a CPU whose answer has
 //! changed decides anew, and its clock says when the answer will change by itself.
 
 use super::{NEVER, index_u32};
@@ -9,7 +9,7 @@ use crate::setup::Setup;
 use laxity_model::DeferrableServer;
 use laxity_policy::Server;
 
-/// The servers of the cores while they are simulated.
+/// The servers of the CPUs while they are simulated.
 pub(super) struct Servers {
     cores: Vec<CoreState>,
     /// Ends come at multiples of this, if not 0.
@@ -45,34 +45,34 @@ impl Servers {
         })
     }
 
-    /// Whether background tasks go first on the core.
+    /// Whether background tasks go first on the CPU.
     pub fn goes_first(&self, core: u32) -> bool {
         self.cores[core as usize].first
     }
 
-    /// Requests another size of the core's server. Returns the instant from which the server has it; None:
-    /// [`Servers::quiet`] decides. (Whether the core is quiet is known only at the end of an instant.)
+    /// Requests another size of the CPU's server. Returns the instant from which the server has it; None:
+    /// [`Servers::quiet`] decides. (Whether the CPU is quiet is known only at the end of an instant.)
     pub fn wants(&mut self, core: u32, size: DeferrableServer, now: u64) -> Option<u64> {
         let server = &mut self.cores[core as usize].server;
         server.wants(size.budget().as_ns(), size.period().as_ns(), false, now)
     }
 
-    /// The core is quiet. Returns whether its server has another size from now on.
+    /// The CPU is quiet. Returns whether its server has another size from now on.
     pub fn quiet(&mut self, core: u32, now: u64) -> bool {
         self.cores[core as usize].server.quiet(now)
     }
 
-    /// Budget and period of the core's server, in ns.
+    /// Budget and period of the CPU's server, in ns.
     pub fn size(&mut self, core: u32, now: u64) -> (u64, u64) {
         self.cores[core as usize].server.size(now)
     }
 
-    /// A background task begins on the core.
+    /// A background task begins on the CPU.
     pub fn begin(&mut self, core: u32, now: u64) {
         self.cores[core as usize].charged = now;
     }
 
-    /// The background task that runs on the core is charged.
+    /// The background task that runs on the CPU is charged.
     pub fn charge(&mut self, core: u32, now: u64) {
         let state = &mut self.cores[core as usize];
         if now > state.charged {
@@ -81,7 +81,7 @@ impl Servers {
         }
     }
 
-    /// Asks again, where background tasks run (`runs`) or wait (`waits`). Returns the cores whose answer has
+    /// Asks again, where background tasks run (`runs`) or wait (`waits`). Returns the CPUs whose answer has
     /// changed.
     pub fn ask(&mut self, runs: impl Fn(u32) -> bool, waits: impl Fn(u32) -> bool, now: u64) -> Vec<u32> {
         let mut changed = Vec::new();
@@ -100,7 +100,7 @@ impl Servers {
         changed
     }
 
-    /// When the core is to be asked again, if nothing happens before.
+    /// When the CPU is to be asked again, if nothing happens before.
     pub fn asks_at(&mut self, core: u32, runs: bool, waits: bool, now: u64) -> u64 {
         let state = &mut self.cores[core as usize];
         let at = match (state.first, runs || waits) {

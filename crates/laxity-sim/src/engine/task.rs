@@ -12,11 +12,11 @@ const NOWHERE: u32 = u32::MAX;
 pub struct TaskState {
     /// Work left, in units of 1/scale ns at speed 1.
     pub work_left: u64,
-    /// Where it ran last, as an index into the platform's cores; for a task that never ran, no core.
+    /// Where it ran last, as an index into the platform's CPUs; for a task that never ran, no CPU.
     pub last_cpu: u32,
     /// Whether the present job has run at all.
     pub started: bool,
-    /// Whether it is off its core already, though the core has not switched: its budget is used up.
+    /// Whether it is off its CPU already, though the CPU has not switched: its budget is used up.
     pub stopped: bool,
     /// Work that has used less than a whole ns of the budget, in the units of `work_left`, and the server period it is of.
     pub budget_used: u64,
@@ -71,7 +71,7 @@ impl TaskState {
         }
     }
 
-    /// Whether the present job, if it holds a core, simply goes on: it has run there and not been stopped.
+    /// Whether the present job, if it holds a CPU, simply goes on: it has run there and not been stopped.
     #[inline]
     pub fn goes_on(&self) -> bool {
         self.started && !self.stopped
@@ -167,7 +167,7 @@ impl TaskState {
         self.switches += 1;
     }
 
-    /// The record of the present job, which ended at `finish` or did not end. `number` gives a core its CPU number.
+    /// The record of the present job, which ended at `finish` or did not end. `number` gives a CPU its CPU number.
     #[inline]
     pub fn record(&mut self, task: u32, finish: Option<u64>, number: impl Fn(u32) -> u32) -> Job {
         let ran = self.started;

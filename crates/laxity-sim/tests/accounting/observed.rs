@@ -5,17 +5,17 @@
 //! `laxity run --overheads` and Feather-Trace record them), with the waiting in them. So a set that is accepted with some numbers
 //! may miss when the same numbers are simulated; one that is accepted with what is observed under them may not.
 //!
-//! What is waited for in a cell of k cores and n tasks, each at most once per job and n of them at a time:
+//! What is waited for in a cell of k CPUs and n tasks, each at most once per job and n of them at a time:
 //!
-//! 1. Where all cores share one lock, a section waits for one of every other core: sch' = sch + (k - 1) most, rel' =
+//! 1. Where all CPUs share one lock, a section waits for one of every other core: sch' = sch + (k - 1) most, rel' =
 //!    rel + (k - 1) most, where most is the longest of them. Under push-pull no section waits for more. Under
-//!    G-EDF-MP clients wait for no other, as the scheduling core is done with their links in no time; but it waits
+//!    G-EDF-MP clients wait for no other, as the scheduling CPU is done with their links in no time; but it waits
 //!    for their sections, link by link: rel' = rel + 2 (k - 1) sch, dsp' = dsp + 2 (k - 1) sch.
-//! 2. Once a core decides for a job that matters less, it switches to it, and interrupts wait until it has: ipi' = ipi + sch' + cxs.
-//! 3. A release interrupt waits as well: ev' = ev + n (sch' + cxs). Not 1, as a core that is asked to reschedule by a handler does
+//! 2. Once a CPU decides for a job that matters less, it switches to it, and interrupts wait until it has: ipi' = ipi + sch' + cxs.
+//! 3. A release interrupt waits as well: ev' = ev + n (sch' + cxs). Not 1, as a CPU that is asked to reschedule by a handler does
 //!    so before it takes the interrupts that have come meanwhile: up to n - 1 jobs may be switched to in vain.
-//! 4. On a dedicated core handlers wait for each other: ev' = ev + (n - 1) rel' + tck + 2 n dsp'. Accounting counts none of them there.
-//! 5. G-EDF-MP: a request waits for all that the scheduling core may have to do before: req' = req + n rel' + tck + 2 n dsp'.
+//! 4. On a dedicated CPU handlers wait for each other: ev' = ev + (n - 1) rel' + tck + 2 n dsp'. Accounting counts none of them there.
+//! 5. G-EDF-MP: a request waits for all that the scheduling CPU may have to do before: req' = req + n rel' + tck + 2 n dsp'.
 //!
 //! A task that is alone waits for no other's sections: 2 and 3 add nothing then.
 
@@ -27,7 +27,7 @@ pub type Row = [u64; 8];
 /// A cell, as far as waiting in it goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// All its cores.
+    /// All its CPUs.
     pub cores: u64,
     /// Whether one of them runs no tasks.
     pub dedicated: bool,

@@ -65,7 +65,7 @@ pub const GOES_TO_ITS_OWN_LIST: Mutant = mutant(
 );
 
 pub const OFFERS_NOTHING: Mutant = mutant(
-    "nothing is ever offered to another core",
+    "nothing is ever offered to another CPU",
     Policy::PushPull,
     "push_pull/run_queue.h",
     "\tif (next == LX_NONE)\n\t\treturn 0;",
@@ -73,7 +73,7 @@ pub const OFFERS_NOTHING: Mutant = mutant(
 );
 
 pub const NEVER_YIELDS: Mutant = mutant(
-    "a core never yields to a pushed job",
+    "a CPU never yields to a pushed job",
     Policy::PushPull,
     "push_pull/run_queue.h",
     "return first == LX_NONE || lx_before(lx_task(s, task)->key, task, LX_READ(q->first_key), first);",

@@ -34,7 +34,7 @@ pub fn verdict(
 }
 
 impl Case {
-    /// Up to about four tasks per core and a utilization of up to about 1.2 per core, in periods of 20 us to 400 us.
+    /// Up to about four tasks per CPU and a utilization of up to about 1.2 per CPU, in periods of 20 us to 400 us.
     pub fn of_cores(seed: u64, cores: u32) -> Case {
         let mut rng = Pcg64::seed_from_u64(seed ^ 0x6f66_636f_7265_7300);
         let count = rng.random_range(1..=4 * cores).max(2);
@@ -53,7 +53,7 @@ impl Case {
                 ..Task::periodic(format!("T{}", id + 1), Duration::from_ns(wcet), Duration::from_ns(period))
             }
         });
-        let set = TaskSet::new("of cores", tasks.collect()).expect("valid");
+        let set = TaskSet::new("of CPUs", tasks.collect()).expect("valid");
         let duration = Duration::from_ns(if cores > 8 { 600_000 } else { 2_000_000 });
         let batching = rng.random_range(0..2) == 0;
         Case { seed, set, cores, batching, duration, costs: costs(&mut rng), ..Case::plain() }
@@ -110,7 +110,7 @@ pub fn costs(rng: &mut Pcg64) -> Costs {
     costs
 }
 
-/// Checks one random case of so many cores under a policy, and says what to repeat if it fails.
+/// Checks one random case of so many CPUs under a policy, and says what to repeat if it fails.
 pub fn check(seed: u64, cores: u32, policy: Policy) -> Verdict {
     let mut rng = Pcg64::seed_from_u64(seed ^ 0x6368_6563_6b00);
     let mut case = if cores <= 4 && rng.random_range(0..2) == 0 {
@@ -150,7 +150,7 @@ pub fn check(seed: u64, cores: u32, policy: Policy) -> Verdict {
     let verdict = verdict(&case, scheduler, cores, transitions, |setup| setup.interleaving = interleaving);
     assert!(
         verdict.clean,
-        "seed {seed}, {cores} cores, {scheduler}, interleaving {interleaving:?}, {:?}, {:?}\n{verdict}",
+        "seed {seed}, {cores} CPUs, {scheduler}, interleaving {interleaving:?}, {:?}, {:?}\n{verdict}",
         case.budget_mode, case.costs
     );
     verdict

@@ -14,7 +14,7 @@ use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-/// A task set with a number of cores. Instants are small numbers, so that many coincide.
+/// A task set with a number of CPUs. Instants are small numbers, so that many coincide.
 pub struct Case {
     pub seed: u64,
     pub set: TaskSet,
@@ -29,7 +29,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// 1 to 12 tasks on 1 to 6 cores, light to overloaded, periodic and sporadic, with phases, deadlines below, at and above T.
+    /// 1 to 12 tasks on 1 to 6 CPUs, light to overloaded, periodic and sporadic, with phases, deadlines below, at and above T.
     pub fn random(seed: u64) -> Case {
         let mut rng = Pcg64::seed_from_u64(seed);
         let cores = rng.random_range(1..=6);
@@ -80,7 +80,7 @@ impl Case {
         }
     }
 
-    /// Nothing but defaults: one periodic task on one core.
+    /// Nothing but defaults: one periodic task on one CPU.
     pub fn plain() -> Case {
         Case {
             seed: 1,
@@ -100,7 +100,7 @@ impl Case {
         }
     }
 
-    /// One cell per core (the tasks dealt in turn), per two cores, or one for all.
+    /// One cell per CPU (the tasks dealt in turn), per two CPUs, or one for all.
     pub fn cells(&self, scope: Scope, platform: &Platform) -> Vec<Cell> {
         let cpus: Vec<u32> = platform.cpus().iter().collect();
         let size = match scope {
@@ -169,7 +169,7 @@ impl Case {
 
     pub fn describe(&self) -> String {
         format!(
-            "{} cores, batching {}, demand {}:\n{}",
+            "{} CPUs, batching {}, demand {}:\n{}",
             self.cores,
             self.batching,
             self.demand,

@@ -1,4 +1,4 @@
-//! Many cores of different speeds, with admission: no admitted task is later than was promised, whatever tasks come
+//! Many CPUs of different speeds, with admission: no admitted task is later than was promised, whatever tasks come
 //! and go and however servers are resized.
 
 use super::by_definition::own_of;

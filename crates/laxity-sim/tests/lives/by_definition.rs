@@ -1,4 +1,4 @@
-//! One core of speed 1, without admission: which task has it is said here a second time, unit by unit, by the
+//! One CPU of speed 1, without admission: which task has it is said here a second time, unit by unit, by the
 //! definition alone.
 
 use super::seeds;
@@ -52,7 +52,7 @@ impl Live {
     }
 }
 
-/// The server of the core.
+/// The server of the CPU.
 struct Server {
     budget: u64,
     period: u64,
@@ -60,7 +60,7 @@ struct Server {
     used: u64,
     /// From an instant on.
     comes: Option<(u64, u64)>,
-    /// When the core is quiet.
+    /// When the CPU is quiet.
     waits: Option<(u64, u64)>,
 }
 

@@ -1,5 +1,5 @@
 //! Tasks that enter and leave, are promoted and demoted, and servers that are resized, under amp-rm (calandrino2007, 4.1): by hand,
-//! on one core against a second implementation, and on many under admission against what was promised.
+//! on one CPU against a second implementation, and on many under admission against what was promised.
 //!
 //! `LAXITY_SEEDS=4000..9000 cargo test --release -p laxity-sim --test lives` looks at other lives.
 
@@ -19,7 +19,7 @@ fn seeds(usual: Range<u64>) -> Range<u64> {
     bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
 }
 
-/// T1 = (2, 6), T2 = (3, 10) on one core with nothing else; T2 is in the background in [4, 13).
+/// T1 = (2, 6), T2 = (3, 10) on one CPU with nothing else; T2 is in the background in [4, 13).
 fn two_tasks() -> World {
     World {
         tasks: vec![(2, 6, Some(0)), (3, 10, Some(0))],
@@ -269,7 +269,7 @@ fn what_cannot_be_simulated_is_refused() {
         ),
         (vec![(31, demote)], "amp-rm", "nothing changes"),
         (vec![(1, What::Demote { task: 7 })], "amp-rm", "no real-time task 7"),
-        (vec![(1, What::Promote { task: 1, cpu: None })], "amp-rm", "onto which core"),
+        (vec![(1, What::Promote { task: 1, cpu: None })], "amp-rm", "onto which CPU"),
         (vec![(1, What::Promote { task: 1, cpu: Some(3) })], "amp-rm", "no CPU 3"),
         (
             vec![(1, demote), (2, enter)],

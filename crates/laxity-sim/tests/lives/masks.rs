@@ -1,4 +1,4 @@
-//! Several cores without admission, background tasks that may run on some of them only: they do, no core idles
+//! Several CPUs without admission, background tasks that may run on some of them only: they do, no CPU idles
 //! while one waits that may run there, and the verifier sees a task that runs elsewhere.
 
 use super::seeds;
@@ -68,7 +68,7 @@ fn world_of(rng: &mut Pcg64) -> World {
     }
 }
 
-/// The instant at whose end a core idles although a waiting background job may run there, and that job's task; none
+/// The instant at whose end a CPU idles although a waiting background job may run there, and that job's task; none
 /// if there is none.
 fn idles_beside(world: &World, recording: &Recording) -> Option<(u64, u32)> {
     use EventKind::*;

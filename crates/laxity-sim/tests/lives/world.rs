@@ -36,13 +36,13 @@ pub struct Own {
     pub cores: Option<Vec<u32>>,
 }
 
-/// What is simulated. A task that a change lets enter is absent at first; any other task without a core is in the
+/// What is simulated. A task that a change lets enter is absent at first; any other task without a CPU is in the
 /// background.
 #[derive(Debug, Clone)]
 pub struct World {
-    /// Numerator and denominator, by core.
+    /// Numerator and denominator, by CPU.
     pub speeds: Vec<(u32, u32)>,
-    /// (C, T, core).
+    /// (C, T, CPU).
     pub tasks: Vec<(u64, u64, Option<u32>)>,
     /// By task; those behind the last have nothing of their own.
     pub own: Vec<Own>,
@@ -50,7 +50,7 @@ pub struct World {
     pub busy: usize,
     /// Others: when they come, and for how long they run.
     pub bursts: Vec<(u64, u64)>,
-    /// (budget, period) by core; (0, 0): no server.
+    /// (budget, period) by CPU; (0, 0): no server.
     pub servers: Vec<(u64, u64)>,
     pub changes: Vec<(u64, What)>,
     /// Whether the double hit counts, and how late a job may be, in units.

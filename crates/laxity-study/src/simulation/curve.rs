@@ -17,7 +17,7 @@ pub struct SimulatedCurve {
     pub scheduler: PolicyScheduler,
     /// Its name, as the study has it.
     pub scheduler_name: String,
-    /// How tasks are placed, unless they share all cores.
+    /// How tasks are placed, unless they share all CPUs.
     pub placement: Method,
     /// How tasks are admitted one by one instead.
     pub admission: Option<AdmissionWord>,
@@ -49,7 +49,7 @@ impl SimulatedCurve {
     pub(super) fn words_of_places(&self, what: &str) -> String {
         let mut words = format!("{}: {}", self.name, self.scheduler_name);
         if let Some(admission) = self.admission {
-            words += ", each task on the slowest core that can take it, ";
+            words += ", each task on the slowest CPU that can take it, ";
             words += match admission {
                 AdmissionWord::IgnoresDoubleHit => "the servers' double hit ignored",
                 AdmissionWord::CountsDoubleHit => "the servers' double hit counted",
@@ -125,8 +125,8 @@ fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Re
     }
     let is_placed_otherwise = file.placement.is_some() || file.overload.is_some() || file.fit.is_some();
     if file.admission.is_some() && (scheduler.scope != Scope::Partitioned || is_placed_otherwise) {
-        return Err(here(Diagnostic::usage("`admission` places tasks itself, and on single cores").hint(
-            "leave `placement`, `fit` and `overload` out, and choose amp-rm or another scheduler per core",
+        return Err(here(Diagnostic::usage("`admission` places tasks itself, and on single CPUs").hint(
+            "leave `placement`, `fit` and `overload` out, and choose amp-rm or another scheduler per CPU",
         )));
     }
     if file.tardiness_bound.is_some() && file.admission != Some(AdmissionWord::IgnoresDoubleHit) {

@@ -30,7 +30,7 @@ pub(crate) enum SimulationKind {
 }
 
 /// A study by simulation: which task sets, how many, on which machine, how they are placed and scheduled, and what is measured.
-/// Numbers may be multiples of m, the number of cores, as in "0.95m". Files that are named are looked for beside this one.
+/// Numbers may be multiples of m, the number of CPUs, as in "0.95m". Files that are named are looked for beside this one.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "laxity study by simulation", rename = "simulation-study")]
@@ -101,10 +101,10 @@ pub(crate) struct MixedFile {
     /// How many enter, one after the other; 0 if it is not given.
     #[serde(default)]
     pub(crate) tasks: Option<u32>,
-    /// The scheduler looks only at ticks of 1 ms: a task that is done keeps the core until the next one.
+    /// The scheduler looks only at ticks of 1 ms: a task that is done keeps the CPU until the next one.
     #[serde(default)]
     pub(crate) at_ticks: bool,
-    /// Size of every core's server: "20%/10ms" or "2ms/10ms" of each core, or "2ms@slowest/10ms", as much work as the slowest core does
+    /// Size of every CPU's server: "20%/10ms" or "2ms/10ms" of each CPU, or "2ms@slowest/10ms", as much work as the slowest CPU does
     /// in that time. None if it is not given.
     #[serde(default)]
     pub(crate) server: Option<String>,
@@ -113,7 +113,7 @@ pub(crate) struct MixedFile {
     pub(crate) server_period: Option<String>,
 }
 
-/// How real-time tasks are admitted, one by one as they enter, each onto the slowest core that can take it.
+/// How real-time tasks are admitted, one by one as they enter, each onto the slowest CPU that can take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AdmissionWord {
@@ -128,7 +128,7 @@ pub enum AdmissionWord {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "platform")]
 pub(crate) struct SimulatedPlatformFile {
-    /// So many identical cores that share all caches.
+    /// So many identical CPUs that share all caches.
     #[serde(default)]
     pub(crate) processors: Option<u32>,
     /// A machine that comes with laxity (`laxity list`).
@@ -157,7 +157,7 @@ pub(crate) struct SimulatedCurveFile {
     /// given.
     #[serde(default)]
     pub(crate) fit: Option<String>,
-    /// Instead of `placement`: tasks are admitted one by one as they enter, each onto the slowest core that can take it, and those
+    /// Instead of `placement`: tasks are admitted one by one as they enter, each onto the slowest CPU that can take it, and those
     /// that are refused are left out (amp-rm).
     #[serde(default)]
     pub(crate) admission: Option<AdmissionWord>,

@@ -1,4 +1,4 @@
-//! Real-time tasks that are admitted one by one beside background tasks, on fast and slow cores with deferrable
+//! Real-time tasks that are admitted one by one beside background tasks, on fast and slow CPUs with deferrable
 //! servers (calandrino2007, 5.1).
 
 use super::file::{AdmissionWord, MixedFile};
@@ -65,13 +65,13 @@ impl Mixed {
             ));
         }
         if varies && axis.decimal(axis.to) > laxity_generate::Decimal::ONE {
-            return Err(Diagnostic::usage(format!("axis: servers of {} of a core", axis.text(axis.to)))
-                .hint("shares are at most 1: all of every core"));
+            return Err(Diagnostic::usage(format!("axis: servers of {} of a CPU", axis.text(axis.to)))
+                .hint("shares are at most 1: all of every CPU"));
         }
         Ok(Mixed { ordinary, at_ticks: file.at_ticks, server_period, server })
     }
 
-    /// The servers at a value of the axis: so much of the slowest core's time as work on every core, and all of every core at 1
+    /// The servers at a value of the axis: so much of the slowest CPU's time as work on every CPU, and all of every CPU at 1
     /// ("MAX").
     pub(crate) fn size_at(&self, axis: &Axis, value: u64) -> Result<Option<ServerSize>> {
         let Some(period) = self.server_period else { return Ok(self.server) };
@@ -91,22 +91,22 @@ impl Mixed {
     }
 }
 
-/// Servers of this size on every core of the platform; none without a size.
+/// Servers of this size on every CPU of the platform; none without a size.
 pub(crate) fn servers(size: Option<ServerSize>, platform: &Platform) -> Servers {
     size.map(|size| Servers::everywhere(size, platform)).unwrap_or_default()
 }
 
-/// The admitted tasks, and their cores.
+/// The admitted tasks, and their CPUs.
 pub(crate) struct Admitted<'s> {
     /// The set; where some were refused, with these as background tasks that release no job.
     pub set: Cow<'s, TaskSet>,
-    /// A cell for every core that has tasks.
+    /// A cell for every CPU that has tasks.
     pub cells: Vec<Cell>,
     /// How many real-time tasks were admitted, and how many asked.
     pub count: (u64, u64),
 }
 
-/// What a core must be able to promise.
+/// What a CPU must be able to promise.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules {
     /// Whether two budgets in a row count.
@@ -117,7 +117,7 @@ pub(crate) struct Rules {
     pub at_ticks: bool,
 }
 
-/// Admits the tasks in the order in which they enter, each onto the slowest core that can take it.
+/// Admits the tasks in the order in which they enter, each onto the slowest CPU that can take it.
 ///
 /// # Errors
 ///

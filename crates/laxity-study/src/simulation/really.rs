@@ -154,7 +154,7 @@ pub struct RunTally {
 type Runs = std::result::Result<Vec<Run>, String>;
 
 impl RunSets {
-    /// Of the runs of a set under every curve, on so many cores. `accesses` says how many a task makes in a job of this demand.
+    /// Of the runs of a set under every curve, on so many CPUs. `accesses` says how many a task makes in a job of this demand.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ use laxity_model::{
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The most cores of a platform.
+/// The most CPUs of a platform.
 const PROCESSORS_MOST: u32 = 4_096;
 /// All of a WCET, in parts per million.
 const WHOLE_PPM: u64 = 1_000_000;
@@ -236,7 +236,7 @@ impl Planned for SimulationStudy {
 
 /// m.
 fn cores(platform: &Platform) -> u32 {
-    u32::try_from(platform.core_count()).expect("platforms have at most 2^32 cores")
+    u32::try_from(platform.core_count()).expect("platforms have at most 2^32 CPUs")
 }
 
 fn too_many(processors: u64) -> Diagnostic {

@@ -18,15 +18,15 @@ pub struct BackgroundSummary {
     pub entered: u64,
     /// Background tasks that had run for their lifetime and left.
     pub exited: u64,
-    /// Time that background tasks ran, in ns, over all cores.
+    /// Time that background tasks ran, in ns, over all CPUs.
     pub run_ns: u64,
     /// Time that background tasks were ready but did not run, in ns, over all of them.
     pub ready_ns: u64,
-    /// Time of all cores that the runs covered, in ns.
+    /// Time of all CPUs that the runs covered, in ns.
     pub capacity_ns: u64,
     /// `run_ns` / (`run_ns` + `ready_ns`), the paper's %NRT-RT as a share; null if none was ever ready.
     pub run_share: Option<f64>,
-    /// `run_ns` / `capacity_ns`: the share of all cores' time that background tasks had.
+    /// `run_ns` / `capacity_ns`: the share of all CPUs' time that background tasks had.
     pub capacity_share: Option<f64>,
 }
 

@@ -4,10 +4,10 @@ use crate::Job;
 
 /// Sums over completed jobs of which work and CPU time are known.
 ///
-/// 1. What a job is asked to do takes some time with warm caches on the cores where it is ([`Job::work_ns`]). So that time stands for its
+/// 1. What a job is asked to do takes some time with warm caches on the CPUs where it is ([`Job::work_ns`]). So that time stands for its
 ///    instructions: time * frequency * base IPC, where the base IPC is that of a job with warm caches.
 /// 2. Its cycles are its CPU time * frequency. The frequency is the same, and cancels: IPC / base IPC = time / CPU time, which is
-///    an exact ratio of sums. A slower core has fewer cycles for the same instructions in a time, and fewer instructions.
+///    an exact ratio of sums. A slower CPU has fewer cycles for the same instructions in a time, and fewer instructions.
 /// 3. With one line walked every `access` of work, the accesses are demand / access: the miss rate is of lines from beyond all
 ///    caches by lines that were walked. (The paper's is of loads that reach the last level; here hits closer by count as well.)
 ///

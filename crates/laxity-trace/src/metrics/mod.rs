@@ -38,7 +38,7 @@
 //! 7. Jobs are taken one at a time ([`Tallies`]) and need not be kept. Percentiles of very many response times
 //!    are rounded up by at most 1/128, and say so ([`ResponseTimes::approximate`]); nothing else is approximate.
 //! 8. `execution_inflation` is of completed jobs whose CPU time and work are known: their demand, or what that takes with warm caches on
-//!    the cores where a simulation that follows caches had them ([`crate::Job::work_ns`]). Where a demand is work (`--demand-model
+//!    the CPUs where a simulation that follows caches had them ([`crate::Job::work_ns`]). Where a demand is work (`--demand-model
 //!    work`: accesses that took that long alone, in a warm cache), it is what preemptions, migrations and shared caches cost, and
 //!    1/inflation is the ratio of instructions per cycle to those alone (lindsay2012, 6.2.1): both runs have the same
 //!    instructions. Where a demand is CPU time, it is 1 but for what a job needs to see that it is done.

@@ -25,7 +25,7 @@ pub struct MissRates {
 pub struct Rates {
     /// The sum over tasks of the mean over jobs of CPU time / T.
     pub measured_utilization: Option<f64>,
-    /// `measured_utilization` divided by the number of cores (lelli2012, Table 4).
+    /// `measured_utilization` divided by the number of CPUs (lelli2012, Table 4).
     pub measured_utilization_per_core: Option<f64>,
     /// CPU time of the completed jobs of all tasks / what they were to take.
     pub execution_inflation: Option<f64>,
@@ -197,14 +197,14 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    /// The metrics of a run of `set` on `cores` cores, from the jobs that it has kept.
+    /// The metrics of a run of `set` on `cores` CPUs, from the jobs that it has kept.
     ///
     /// Errors: a job of a task that the set does not have.
     pub fn of(run: &Run, set: &TaskSet, cores: usize) -> Result<RunSummary> {
         Ok(Self::of_tallies(run, set, cores, &tally(run, set)?))
     }
 
-    /// The metrics of a run of `set` on `cores` cores, whose jobs are in `tallies`; `run.jobs` is not looked at.
+    /// The metrics of a run of `set` on `cores` CPUs, whose jobs are in `tallies`; `run.jobs` is not looked at.
     ///
     /// Panics if the tallies are of a set with another number of tasks, or of another horizon than the run's.
     pub fn of_tallies(run: &Run, set: &TaskSet, cores: usize, tallies: &Tallies) -> RunSummary {

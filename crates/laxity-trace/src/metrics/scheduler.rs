@@ -95,7 +95,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The metrics of `results`, whose task sets are `sets`, on the machine's cores, from the jobs of the runs.
+    /// The metrics of `results`, whose task sets are `sets`, on the machine's CPUs, from the jobs of the runs.
     ///
     /// Errors: a run of a set, or a job of a task, that is not there.
     pub fn of(results: &Manifest, sets: &[TaskSet]) -> Result<Summary> {
@@ -165,7 +165,7 @@ pub struct SummaryBuilder {
 }
 
 impl SummaryBuilder {
-    /// No runs yet, on a machine of so many cores.
+    /// No runs yet, on a machine of so many CPUs.
     pub fn new(cores: usize) -> Self {
         SummaryBuilder { cores, groups: Vec::new(), runs: Vec::new() }
     }

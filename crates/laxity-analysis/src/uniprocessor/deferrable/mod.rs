@@ -1,4 +1,4 @@
-//! Fixed priorities on one core, below a deferrable server for background tasks that goes before all of them,
+//! Fixed priorities on one CPU, below a deferrable server for background tasks that goes before all of them,
 //! whatever its period.
 //!
 //! Assumptions beyond those of all tests:

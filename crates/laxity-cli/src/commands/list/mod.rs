@@ -260,11 +260,11 @@ fn limit_in_words(limits: KernelLimits) -> String {
     match (limits.is_limited(), servers.is_empty()) {
         (false, _) => "none (sched_rt_runtime_us is off)".into(),
         (true, true) => {
-            format!("{:.1} % of every core (sched_rt_runtime_us)", per_cent(limits.admitted_q20()))
+            format!("{:.1} % of every CPU (sched_rt_runtime_us)", per_cent(limits.admitted_q20()))
         }
         (true, false) => {
             format!(
-                "{:.1} % of every core (sched_rt_runtime_us less {servers})",
+                "{:.1} % of every CPU (sched_rt_runtime_us less {servers})",
                 per_cent(limits.admitted_q20())
             )
         }

@@ -216,7 +216,7 @@ fn policies(policies: &[PolicyAnswer]) -> Vec<(String, String)> {
         rows.push((String::new(), format!("in the kernel, none of them here: {why}")));
     }
     let own = |name: &str, words: &str| (name.to_owned(), words.to_owned());
-    rows.push(own("c-NAME, p-NAME", "clustered, partitioned; without, one queue for all cores"));
+    rows.push(own("c-NAME, p-NAME", "clustered, partitioned; without, one queue for all CPUs"));
     for rule in policies.first().into_iter().flat_map(|policy| &policy.rules) {
         rows.push((format!("NAME{}", rule.name), rule.description.clone()));
     }

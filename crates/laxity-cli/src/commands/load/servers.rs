@@ -1,4 +1,4 @@
-//! `laxity load amp-rm`: the speeds of cores, the deferrable servers on them, and what background tasks have had by them.
+//! `laxity load amp-rm`: the speeds of CPUs, the deferrable servers on them, and what background tasks have had by them.
 
 use crate::arguments::{Speeds, double_hit, value};
 use clap::Args;
@@ -76,12 +76,12 @@ pub fn platform(arguments: &CoreArguments, platform: &Platform) -> Result<Platfo
     let Some(Speeds(given)) = &arguments.speeds else { return Ok(platform.clone()) };
     if given.len() != platform.core_count() {
         return Err(Diagnostic::usage(format!(
-            "--speeds: {} speeds for {} cores (CPUs {})",
+            "--speeds: {} speeds for {} CPUs (CPUs {})",
             given.len(),
             platform.core_count(),
             platform.cpus()
         ))
-        .hint("give one for each core that real-time tasks run on, in the order of their numbers"));
+        .hint("give one for each CPU that real-time tasks run on, in the order of their numbers"));
     }
     let with_speed =
         |(core, &speed): (&laxity_model::Core, &Speed)| laxity_model::Core { cpu: core.cpu, speed };
@@ -176,7 +176,7 @@ mod tests {
             (&["7=1ms/4ms"][..], None, "amp-rm", "CPU 7"),
             (&["1us/50us"][..], None, "amp-rm", "period"),
             (&["1ms/5s"][..], None, "amp-rm", "period"),
-            (&[][..], Some("1,1,1"), "amp-rm", "3 speeds for 2 cores"),
+            (&[][..], Some("1,1,1"), "amp-rm", "3 speeds for 2 CPUs"),
         ] {
             let arguments = arguments(choices, speeds);
             let scheduler = policy.parse().expect("a policy");

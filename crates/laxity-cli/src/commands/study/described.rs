@@ -21,7 +21,7 @@ FILE describes a study in TOML or JSON: how task sets are drawn, what varies, an
 curves are schedulers with the overheads and the tests by which every set is judged (`laxity schema study`). In a study by \
 simulation (kind = \"simulation\"; also the ratio of what jobs ask for and their WCET varies) they are placements with schedulers and \
 costs, under which every set is simulated (`laxity schema simulation-study`), or with --run really run: the same sets, placed onto \
-this machine's cores, jobs of fixed work, one curve after the other. The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
+this machine's CPUs, jobs of fixed work, one curve after the other. The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
 CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
 the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
 
@@ -34,9 +34,9 @@ Examples:
   laxity study studies/cerqueira2014-fig8a.toml
   # with a tenth of the task sets
   laxity study studies/ackelman2018.toml --sets 100 -o quick
-  # what placements do to caches, simulated on 48 cores
+  # what placements do to caches, simulated on 48 CPUs
   laxity study studies/lindsay2012.toml
-  # the same on two cores of this machine, really run
+  # the same on two CPUs of this machine, really run
   sudo laxity study studies/lindsay2012-two-cores.toml --run
   # what scheduling costs on this machine
   sudo laxity study overheads -o overheads

@@ -23,7 +23,7 @@ as a results directory (cells/). Called again with the same directory it goes on
 --duration and some seconds more; in emulated machines, minutes.
 
 Examples:
-  # a machine with 64 cores and sched_ext
+  # a machine with 64 CPUs and sched_ext
   sudo laxity study overheads --cpus 8,16,24,32,48,64 -o overheads
   # any machine that has QEMU; a small one first
   laxity study overheads --vm --cpus 1 --tasks 2 --schedulers fpp,g-edf -o small

@@ -26,7 +26,7 @@ minutes.
 Exit codes: 0 no violation; 1 violations; 2 usage or input; 3 nothing could be recorded; 130 interrupted.
 
 Examples:
-  # a machine with 64 cores and sched_ext
+  # a machine with 64 CPUs and sched_ext
   sudo laxity study schedules --cpus 8,16,32,64 --sets 10 --duration 1m \\
       -o schedules
   # any machine that has QEMU; a small one first

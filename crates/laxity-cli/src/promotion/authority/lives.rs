@@ -1,4 +1,4 @@
-//! The lives of promoted threads: they end, have children, lose their core, and are put back.
+//! The lives of promoted threads: they end, have children, lose their CPU, and are put back.
 
 use super::refusals::Bound;
 use super::{Authority, Promoted, SCHED_EXT};
@@ -65,7 +65,7 @@ impl Authority {
     }
 
     /// The policy is going to start anew because a CPU has come or gone: servers keep their sizes, and a
-    /// thread that has lost its core stays a background thread. `tasks` keeps those that have entered by
+    /// thread that has lost its CPU stays a background thread. `tasks` keeps those that have entered by
     /// themselves.
     pub fn starts_anew(&mut self, cores: &mut [Core], tasks: &mut Vec<Enrolled>) {
         tasks.retain(|task| !self.promoted.iter().any(|promoted| promoted.tid() == task.tid));
@@ -84,7 +84,7 @@ impl Authority {
         }
     }
 
-    /// The policy has started anew: those that are promoted become real-time tasks again, on the same cores.
+    /// The policy has started anew: those that are promoted become real-time tasks again, on the same CPUs.
     pub fn goes_on(&mut self) {
         for promoted in std::mem::take(&mut self.promoted) {
             let (tid, cpu) = (promoted.tid(), promoted.cpu);

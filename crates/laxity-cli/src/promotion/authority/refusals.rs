@@ -5,7 +5,7 @@ use laxity_kernel::Core;
 use laxity_model::{CpuList, Diagnostic, Duration, Result, cpus_named};
 use std::collections::BTreeMap;
 
-/// Why a thread was not bound to its core.
+/// Why a thread was not bound to its CPU.
 pub enum Bound {
     /// It cannot be.
     Failed(Diagnostic),
@@ -13,7 +13,7 @@ pub enum Bound {
     Refused(Diagnostic),
 }
 
-/// Why a core does not take promoted threads.
+/// Why a CPU does not take promoted threads.
 pub fn beside_guests(guests: &[(i32, CpuList)]) -> Diagnostic {
     let words: Vec<String> =
         guests.iter().map(|(tid, cpus)| format!("{tid} ({})", cpus_named(cpus))).collect();

@@ -1,4 +1,4 @@
-//! How the sets of a study are run: on which cores, how often, and what a run is told.
+//! How the sets of a study are run: on which CPUs, how often, and what a run is told.
 
 use crate::experiment::{Below, DemandModel, Settings};
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
@@ -15,13 +15,13 @@ const CALIBRATION_FILE: &str = "calibration.json";
 
 /// What all runs have in common.
 pub struct Conditions {
-    /// The cores that are used, with their caches.
+    /// The CPUs that are used, with their caches.
     pub platform: Platform,
     /// This machine.
     pub machine: Machine,
     /// Runs of every set under every curve.
     pub repeat: u32,
-    /// How much of each core placements fill at the most, as a fraction; nothing: all of it.
+    /// How much of each CPU placements fill at the most, as a fraction; nothing: all of it.
     pub limit: Option<(u64, u64)>,
 }
 
@@ -39,12 +39,12 @@ pub struct Slot {
 }
 
 impl Conditions {
-    /// So many runs of every set on these cores of this machine, each filled up to this share.
+    /// So many runs of every set on these CPUs of this machine, each filled up to this share.
     pub fn new(platform: Platform, repeat: u32, limit: Option<(u64, u64)>) -> Conditions {
         Conditions { machine: Machine::this_machine(&platform), platform, repeat, limit }
     }
 
-    /// The cores at a value of the axis: the first ones, where their number varies.
+    /// The CPUs at a value of the axis: the first ones, where their number varies.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl Conditions {
         let wanted = usize::try_from(value).ok().filter(|&wanted| wanted <= there.len());
         let Some(wanted) = wanted else {
             return Err(Diagnostic::usage(format!(
-                "there are {} cores to run on ({there}), not {value}",
+                "there are {} CPUs to run on ({there}), not {value}",
                 there.len()
             ))
             .hint("let fewer CPUs vary"));
@@ -69,7 +69,7 @@ impl Conditions {
     ///
     /// # Errors
     ///
-    /// There are not as many cores; jobs that ask for more than they may.
+    /// There are not as many CPUs; jobs that ask for more than they may.
     pub fn settings(&self, study: &SimulationStudy, slot: Slot, directory: &Path) -> Result<Settings> {
         let curve = &study.curves[slot.curve];
         let seed = study.seed_of_jobs(slot.point, slot.index);

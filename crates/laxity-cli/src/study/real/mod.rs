@@ -1,5 +1,5 @@
 //! Studies by simulation that are really run (`laxity study FILE --run`): the file's sets, drawn by the file's seeds, placed onto the
-//! cores of this machine and run under every curve, one curve after the other for each set.
+//! CPUs of this machine and run under every curve, one curve after the other for each set.
 //!
 //! Every run is a results directory below `runs/`, made by the code behind `laxity run`, with its guards. Finished points are in the
 //! study's journal as those of simulations are; a point that was interrupted takes the runs that it has from there.

@@ -123,7 +123,7 @@ impl Really<'_> {
         format!("{} a point, run for {} each{times}", plural(study.sets, "set"), study.duration)
     }
 
-    /// How much of each core placements fill, as it is said; nothing: all of it.
+    /// How much of each CPU placements fill, as it is said; nothing: all of it.
     fn limit(&self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "to be shown")]
         self.conditions.limit.map(|(part, whole)| part as f64 / whole as f64)
@@ -151,10 +151,10 @@ impl Really<'_> {
             ),
             format!("Run on {}. {}.", self.machine(), self.conditions.machine.caches.join("; ")),
             "EDF is SCHED_DEADLINE: budgets are enforced, so that a job that takes longer than its WCET, and a margin, goes on in the \
-             next period of its task. Each core or cluster of a placement is an exclusive cpuset."
+             next period of its task. Each CPU or cluster of a placement is an exclusive cpuset."
                 .to_owned(),
         ];
-        words.extend(self.limit().map(|share| format!("Placements fill each core up to {share}.")));
+        words.extend(self.limit().map(|share| format!("Placements fill each CPU up to {share}.")));
         words.extend(study.metrics.iter().map(|metric| format!("{}: {}.", metric.name, metric.description)));
         words.extend(study.curves_in_words_of_runs());
         words

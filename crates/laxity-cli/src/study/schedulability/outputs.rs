@@ -64,12 +64,7 @@ impl<'a> Told<'a> {
 
     /// A row per family and curve.
     pub fn terminal(&self) -> String {
-        let mut table = comfy_table::Table::new();
-        table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
-        table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-        if let Some(width) = output::columns() {
-            table.set_width(width);
-        }
+        let mut table = crate::tables::table(output::columns());
         let several = self.study.families.len() > 1;
         let heads = self.columns();
         let family_head = several.then(|| "task sets".to_owned());
@@ -79,7 +74,7 @@ impl<'a> Told<'a> {
                 table.add_row(several.then(|| family.label()).into_iter().chain(row));
             }
         }
-        let mut text = format!("{table}\n");
+        let mut text = crate::tables::fitted(table);
         for (at, family) in self.study.families.iter().enumerate() {
             let what = if several { format!("{}: ", family.label()) } else { String::new() };
             self.left_out(at).iter().for_each(|line| text += &format!("note: {what}{line}\n"));

@@ -77,12 +77,7 @@ impl<'a> Told<'a> {
 
     /// A row per family and curve: every metric at both ends of the axis.
     pub fn terminal(&self) -> String {
-        let mut table = comfy_table::Table::new();
-        table.load_style(comfy_table::presets::UTF8_HORIZONTAL_ONLY);
-        table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-        if let Some(width) = output::columns() {
-            table.set_width(width);
-        }
+        let mut table = crate::tables::table(output::columns());
         let several = self.study.families.len() > 1;
         let numbers = self.numbers();
         let left_out = if self.really.is_some() { "not run" } else { "not placed" };
@@ -97,7 +92,7 @@ impl<'a> Told<'a> {
             }
         }
         let missing = self.really.iter().flat_map(|really| really.never_measured());
-        format!("{table}\n{}", missing.map(|words| words + "\n").collect::<String>())
+        format!("{}{}", crate::tables::fitted(table), missing.map(|words| words + "\n").collect::<String>())
     }
 
     fn numbers(&self) -> Vec<Numbered> {

@@ -138,7 +138,7 @@ fn a_server_takes_its_share_of_every_core_with_tasks() {
             &policy,
         )
     };
-    let made = plan(9, "amp-rm", policy.clone()).expect("1 ms of 10 is the server's on the fast core");
+    let made = plan(9, "amp-rm", policy.clone()).expect("1 ms of 10 is the server's on the fast CPU");
     let attachment = made.attachment.expect("a policy");
     let sizes =
         |core: &laxity_kernel::Core| (core.cpu, core.speed, core.budget_ns, core.period_ns, core.share_ppm);

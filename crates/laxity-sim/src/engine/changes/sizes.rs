@@ -1,4 +1,4 @@
-//! Servers that get other sizes: with their next period, or when their core is quiet.
+//! Servers that get other sizes: with their next period, or when their CPU is quiet.
 
 use super::super::{Engine, EventKind, index_u32};
 use crate::changes::Outcome;
@@ -10,7 +10,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
     pub(super) fn resize(&mut self, number: usize, cpu: u32, server: DeferrableServer) -> Outcome {
         let now = self.now;
         let core =
-            self.cpus.iter().position(|core| core.number == cpu).expect("checked: a core of the platform");
+            self.cpus.iter().position(|core| core.number == cpu).expect("checked: a CPU of the platform");
         let core = index_u32(core);
         let lives = self.lives.as_mut().expect("something changes");
         if let Some(admission) = &mut lives.admission
@@ -69,7 +69,7 @@ impl<O: Observer, const IDEAL: bool> Engine<'_, O, IDEAL> {
         self.show_size(core);
     }
 
-    /// The size that the core's server has from now on.
+    /// The size that the CPU's server has from now on.
     fn show_size(&mut self, core: u32) {
         if O::EVENTS {
             let cpu = Some(self.cpus[core as usize].number);

@@ -1,4 +1,4 @@
-//! Which queue background tasks wait in, and when they change it: `policy/balance.h` says which core is better, and here is said what a
+//! Which queue background tasks wait in, and when they change it: `policy/balance.h` says which CPU is better, and here is said what a
 //! task may not do, as its affinity forbids it.
 
 use super::super::NONE;
@@ -6,8 +6,8 @@ use super::super::queues::{Loads, Queues};
 use super::Idle;
 
 impl Idle {
-    /// Those that have become ready get their places, and queues that are too long for their cores give to others. Those that were
-    /// stopped for that, with their cores.
+    /// Those that have become ready get their places, and queues that are too long for their CPUs give to others. Those that were
+    /// stopped for that, with their CPUs.
     pub(super) fn balance(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
         let arriving = std::mem::take(&mut self.arriving);
         let (on_core, masks) = (&self.on_core, &self.masks);
@@ -20,7 +20,7 @@ impl Idle {
         };
         let mut loads = Loads::of(queues, |core| on_core[core] != NONE, ready);
         for id in arriving {
-            let core = loads.best(|core| masks.allow(id, core)).expect("checked: every task has a core");
+            let core = loads.best(|core| masks.allow(id, core)).expect("checked: every task has a CPU");
             queues[core as usize].waiting.push_back(id);
             loads.add(core);
         }
@@ -33,8 +33,8 @@ impl Idle {
         stopped
     }
 
-    /// Cores that are free and have nothing to do get tasks from others, as long as there are any to give: those that had to be
-    /// stopped for that, with their cores.
+    /// CPUs that are free and have nothing to do get tasks from others, as long as there are any to give: those that had to be
+    /// stopped for that, with their CPUs.
     pub(super) fn pull(&mut self, ready: impl Fn(usize) -> u32, now: u64) -> Vec<(u32, u32)> {
         let mut stopped = Vec::new();
         let mut loads: Option<Loads> = None;
