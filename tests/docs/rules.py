@@ -13,9 +13,10 @@ STALE = re.compile(r"\bordinary (tasks?|threads?|work|ones?)\b", re.IGNORECASE)
 # Tasks, CPUs and tools are things.
 PERSONS = re.compile(r"\b(whoever|nobody|somebody|everybody|what bec[ao]mes? of|what c[ao]mes? of|best-effort)\b", re.IGNORECASE)
 
-# A logical processor is a CPU. Names stay (`cores`, four-cores), and physical cores that SMT siblings share.
+# A logical processor is a CPU. Names stay (`cores`, four-cores), physical cores that SMT siblings share, and what papers say of their
+# machines.
 CORES = re.compile(r"(?<![\w\-.{])cores?(?![\w\-(}]|\s*=)", re.IGNORECASE)
-PHYSICAL = re.compile(r"physical core|\bSMT\b|siblings?\b|hyper|(in|and in) papers", re.IGNORECASE)
+PHYSICAL = re.compile(r"physical core|\bSMT\b|siblings?\b|hyper|(in|and in) papers|shares its core|2007|2012|2014|2018", re.IGNORECASE)
 
 
 def prose(text: str) -> list[str]:

@@ -28,6 +28,8 @@ pub(crate) struct Filling<'a> {
     /// Load of every bin plus what it lacks to the largest capacity; the fullest has the least room.
     filled: Vec<LoadSum>,
     placed: Vec<Vec<Item<'a>>>,
+    /// Bins with tasks that do not fit.
+    overfull: Vec<bool>,
     index: Index,
     /// By load relative to capacity; made when it is first needed.
     relative: Option<Relative>,
@@ -71,7 +73,8 @@ impl<'a> Filling<'a> {
                 Index::ByRoom(search, Ranking::new(bins.len(), by_room(search, &filled)))
             }
         };
-        Filling { request, filled, placed: vec![Vec::new(); bins.len()], index, relative: None }
+        let (placed, overfull) = (vec![Vec::new(); bins.len()], vec![false; bins.len()]);
+        Filling { request, filled, placed, overfull, index, relative: None }
     }
 
     /// The number of bins.
@@ -138,8 +141,10 @@ impl<'a> Filling<'a> {
             return true;
         }
         let capacity = request.capacities().of(bin);
+        // In an overfull bin, the demand may be too much at deadlines that an addition does not change.
+        let every = self.overfull[bin];
         let admits = |placed: &[Item<'a>], item| {
-            demand_bound::admits(placed, item, capacity, || request.is_interrupted())
+            demand_bound::admits(placed, item, (capacity, every), || request.is_interrupted())
         };
         if let [item] = items {
             return admits(&self.placed[bin], *item);
@@ -159,7 +164,13 @@ impl<'a> Filling<'a> {
         !self.request.is_interrupted() && acceptance.accepts(bin, &together)
     }
 
-    /// Puts the task into the bin, whether it fits or not.
+    /// Puts a task into a bin in which it does not fit.
+    pub fn put_over(&mut self, item: Item<'a>, bin: usize) {
+        self.overfull[bin] = true;
+        self.put(item, bin);
+    }
+
+    /// Puts a task into a bin in which it fits.
     pub fn put(&mut self, item: Item<'a>, bin: usize) {
         let (work, window) = (item.work, self.request.fit().window(item.task));
         self.filled[bin].add(work, window);

@@ -16,16 +16,17 @@ use num_rational::BigRational;
 use std::cmp::Ordering;
 
 /// True if, with `new` added, the approximate demand of every interval stays within `capacity` (numerator,
-/// denominator) times its length. The utilization sum is the caller's to check. Once it is interrupted, nothing is admitted.
+/// denominator) times its length. The utilization sum is the caller's to check. `every` deadline is looked at, or those that the new task
+/// changes, where the others are known to be met. Once it is interrupted, nothing is admitted.
 pub(crate) fn admits<'a>(
     placed: &[Item<'a>],
     new: Item<'a>,
-    capacity: (u64, u64),
+    (capacity, every): ((u64, u64), bool),
     interrupted: impl Fn() -> bool,
 ) -> bool {
     let earliest = new.task.deadline_rel;
     let mut deadlines: Vec<u64> = placed.iter().map(|item| item.task.deadline_rel.as_ns()).collect();
-    deadlines.retain(|&deadline| deadline > earliest.as_ns());
+    deadlines.retain(|&deadline| every || deadline > earliest.as_ns());
     deadlines.push(earliest.as_ns());
     deadlines.sort_unstable();
     deadlines.dedup();
@@ -85,7 +86,7 @@ mod tests {
         let items: Vec<Item> =
             owned.iter().map(|(id, task)| Item { id: *id, task, work: task.wcet }).collect();
         let (new, placed) = items.split_last().expect("a task");
-        admits(placed, *new, capacity, || false)
+        admits(placed, *new, (capacity, false), || false)
     }
 
     #[test]

@@ -196,10 +196,12 @@ fn overloaded(request: &Request, items: &[Item], assignment: &[Option<usize>]) -
     let mut overloaded = Vec::new();
     for item in items {
         if let Some(bin) = assignment[item.id] {
-            if !filling.takes(*item, &filling.load_of(*item), bin) {
+            if filling.takes(*item, &filling.load_of(*item), bin) {
+                filling.put(*item, bin);
+            } else {
                 overloaded.push(item.id);
+                filling.put_over(*item, bin);
             }
-            filling.put(*item, bin);
         }
     }
     overloaded

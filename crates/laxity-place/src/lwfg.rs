@@ -139,7 +139,10 @@ fn pack<'a>(request: &'a Request<'a>, sharing: &Sharing, overload: Overload) -> 
         };
         for item in group {
             waiting.remove(item.id);
-            packed.filling.put(item, bin);
+            match fitting {
+                Some(_) => packed.filling.put(item, bin),
+                None => packed.filling.put_over(item, bin),
+            }
         }
         next = bin + 1;
     }

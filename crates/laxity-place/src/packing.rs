@@ -68,7 +68,10 @@ pub(crate) fn pack<'a>(request: &'a Request<'a>, packing: Packing, overload: Ove
             packed.stuck = Some(item);
             return packed;
         };
-        packed.filling.put(item, bin);
+        match fitting {
+            Some(_) => packed.filling.put(item, bin),
+            None => packed.filling.put_over(item, bin),
+        }
         // A task that fits nowhere closes no bin.
         last = if packing.rule == Rule::NextFit { Some(packed.left) } else { Some(bin) };
     }

@@ -32,7 +32,7 @@ pub const CHECKS: &[Check] = &[
         name: "turbo",
         severity: Severity::Minor,
         rule: "frequencies above the nominal one are allowed",
-        why: "how long they last depends on heat and on the other cores: the same job takes different times",
+        why: "how long they last depends on heat and on the other CPUs: the same job takes different times",
         judge: turbo,
     },
     Check {

@@ -63,15 +63,14 @@ impl Plain<'_> {
         let may_go = |&id: &usize| self.is_fast_enough(id, bin) && self.is_within_affinity(id, bin);
         more.iter().all(may_go)
             && self.load(&together) <= *self.bins[bin].capacity()
-            && (self.fit != Fit::DemandBound || self.within_demand(&together, more, bin))
+            && (self.fit != Fit::DemandBound || self.within_demand(&together, bin))
             && self.test.is_none_or(|test| test.accepts(bin, &together))
     }
 
-    /// DBF* by its definition, at every deadline that the tasks that come can make worse.
-    fn within_demand(&self, together: &[usize], more: &[usize], bin: usize) -> bool {
+    /// DBF* by its definition, at every deadline.
+    fn within_demand(&self, together: &[usize], bin: usize) -> bool {
         let deadline = |&id: &usize| self.task(id).deadline_rel;
-        let first = more.iter().map(deadline).min().expect("a task");
-        together.iter().map(deadline).filter(|&t| t >= first).all(|t| {
+        together.iter().map(deadline).all(|t| {
             let demand = |id: &usize| match t.checked_sub(deadline(id)) {
                 None => Utilization::zero(),
                 Some(past) => Utilization::whole(self.task(*id).wcet.as_ns())
