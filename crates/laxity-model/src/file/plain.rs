@@ -23,7 +23,10 @@ pub fn in_plain_words(message: &str) -> String {
     let mut mistaken = ["invalid type: ", "invalid value: ", "invalid length "].into_iter();
     let rest = mistaken.find_map(|start| message.strip_prefix(start));
     if let Some((found, expected)) = rest.and_then(|rest| rest.split_once(", expected ")) {
-        return format!("{} is not {}", what_is_there(found), what_belongs(expected));
+        return match expected {
+            "a boolean" => format!("{} is neither true nor false", what_is_there(found)),
+            _ => format!("{} is not {}", what_is_there(found), what_belongs(expected)),
+        };
     }
     if message.starts_with("data did not match any variant") {
         return "this is in none of the forms that it can have".to_owned();
@@ -92,7 +95,6 @@ fn what_is_there(found: &str) -> String {
 fn what_belongs(expected: &str) -> String {
     let words = match expected {
         "a string" | "string" => "a text in quotes",
-        "a boolean" => "true or false",
         "a sequence" => "a list",
         "a map" => "a table",
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 on",
@@ -249,6 +251,7 @@ mod tests {
             ),
             ("invalid value: integer `-1`, expected u32", "`-1` is not a whole number from 0 on"),
             ("invalid length 0, expected struct Plan with 11 elements", "a list of 0 is not a table"),
+            ("invalid type: string \"yes\", expected a boolean", "\"yes\" is neither true nor false"),
             ("missing field `wcet`", "`wcet` is missing"),
             ("unknown variant `rand`, expected `sequential` or `random`", "`rand` is not known here"),
             ("unclosed array table, expected `]]`", "`]]` belongs here (unclosed array table)"),
