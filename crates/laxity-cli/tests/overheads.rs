@@ -45,7 +45,15 @@ fn a_run_records_what_scheduling_costs() {
     let out = directory.path().join("out");
     let Some(ended) = real_run(|| {
         let mut command = laxity();
-        command.args(["run", utf8(&set), "--scheduler", "g-edf,g-rm", "--duration", "1s", "--overheads"]);
+        command.args([
+            "run",
+            utf8(&set),
+            "--scheduler",
+            "g-edf,g-rm",
+            "--duration",
+            "1s",
+            "--record-overheads",
+        ]);
         command.args(["--json", "--force", "--out", utf8(&out)]);
         command
     }) else {
@@ -189,7 +197,7 @@ fn what_makes_no_study_is_refused() {
         let ended = output(command.args(["study", "overheads", "--out", "/nonexistent/study"]).args(wrong));
         assert_eq!(ended.status.code(), Some(2), "{wrong:?}: {}", words(&ended));
     }
-    let ended = output(laxity().args(["run", "x.toml", "--scheduler", "g-edf", "--overheads=all"]));
+    let ended = output(laxity().args(["run", "x.toml", "--scheduler", "g-edf", "--record-overheads=all"]));
     assert!(words(&ended).contains("selection of overheads `all` is not known"), "{}", words(&ended));
 }
 

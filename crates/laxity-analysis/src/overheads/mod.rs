@@ -5,7 +5,7 @@
 //!
 //! Overheads are what is *observed* of a running system, with what an operation waits for in it: a decision for locks, an
 //! interrupt for the kernel's other work on its CPU, handlers on a dedicated CPU for each other (Brandenburg 2011, chapter 3;
-//! `laxity run --overheads` records them so). No formula has a term for such waiting. The costs of `laxity-sim` are without it: it
+//! `laxity run --record-overheads` records them so). No formula has a term for such waiting. The costs of `laxity-sim` are without it: it
 //! happens there. Numbers that are accepted here may therefore miss when they are simulated as costs. What is observed under given
 //! costs, at most, is derived in `laxity-sim/tests/accounting/observed.rs`, where each formula is held against the simulator.
 

@@ -98,7 +98,7 @@ impl Charges {
                     file.path.shown()
                 ))
                 .hint(
-                    "`laxity run --overheads` writes such files (overheads/*-max.csv); TOML is for simulations",
+                    "`laxity run --record-overheads` writes such files (overheads/*-max.csv); TOML is for simulations",
                 ));
             }
             let name = file.path.to_str().unwrap_or_default();

@@ -161,7 +161,7 @@ Examples:
   # and where the kernel has none
   laxity vm -- run set.toml --scheduler edf-bh
   # what scheduling costs in the kernel, for simulate --costs
-  sudo laxity run set.toml --scheduler g-edf --overheads")]
+  sudo laxity run set.toml --scheduler g-edf --record-overheads")]
 pub struct RunArguments {
     /// How to run
     #[command(flatten)]
@@ -175,6 +175,6 @@ pub struct RunArguments {
     ///
     /// `events` are releases, interrupts, scheduling, switches and ticks; `functions` also times the functions of
     /// scheduling classes, which makes the events longer. So does recording the schedule: --record off.
-    #[arg(help_heading = "Checks", long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "events", value_parser = value::<Probes>)]
+    #[arg(help_heading = "Checks", long = "record-overheads", value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "events", value_parser = value::<Probes>)]
     pub overheads: Option<Probes>,
 }

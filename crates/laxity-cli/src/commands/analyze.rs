@@ -34,7 +34,7 @@ begin together on all CPUs, and every CPU handles release interrupts. pfair:alig
 the CPUs, pfair:dedicated leaves interrupts to the last CPU; they combine, as in pfair:staggered:dedicated.
 
 --overheads takes CSV files in the columns of the field (TASK-COUNT, IPI-LATENCY, SCHEDULE, RELEASE, CXS, TICK, \
-RELEASE-LATENCY; in us), such as overheads/*-max.csv of `laxity run --overheads`. They are as observed, waiting for locks and for \
+RELEASE-LATENCY; in us), such as overheads/*-max.csv of `laxity run --record-overheads`. They are as observed, waiting for locks and for \
 other kernel work included: simulate --costs adds that itself. Without, scheduling costs nothing.
 
 Linux's schedulers are proven as Linux has them: its fair server runs starved background threads before SCHED_FIFO, by default \

@@ -2,7 +2,7 @@
 //!
 //! Accounting and simulator mean different things by the same columns. The simulator's costs are of the work alone, and waiting
 //! comes on top of them. Accounting has no term for waiting: its columns are what was *observed* (Brandenburg 2011, chapter 3; as
-//! `laxity run --overheads` and Feather-Trace record them), with the waiting in them. So a set that is accepted with some numbers
+//! `laxity run --record-overheads` and Feather-Trace record them), with the waiting in them. So a set that is accepted with some numbers
 //! may miss when the same numbers are simulated; one that is accepted with what is observed under them may not.
 //!
 //! What is waited for in a cell of k CPUs and n tasks, each at most once per job and n of them at a time:
