@@ -245,16 +245,13 @@ fn a_placement_is_a_partition_whose_loads_sum_to_u() {
             "lwfg-else:ffd",
             "ilp",
         ] {
-            for onto in ["cores", "clusters"] {
+            for onto in ["cpus", "clusters"] {
                 let call = ["place", utf8(&set), "--platform", utf8(&platform), "--placement", method];
                 let call = [&call[..], &["--onto", onto, "--overload", "least-loaded"]].concat();
                 let table = prints(&call);
                 let answer = json(&prints(&[&call[..], &["--json"]].concat()));
                 check_placement(&answer, &table, &utilization);
-                assert_eq!(
-                    answer["bins"].as_array().map(Vec::len),
-                    Some(if onto == "cores" { 4 } else { 2 })
-                );
+                assert_eq!(answer["bins"].as_array().map(Vec::len), Some(if onto == "cpus" { 4 } else { 2 }));
             }
         }
     }

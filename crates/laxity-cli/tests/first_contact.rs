@@ -159,7 +159,7 @@ fn cpus_and_numbers_of_things_agree_with_their_words() {
     let told = prints(&["settings", utf8(&set), "--scheduler", "p-fp", "--cpus", "2"]);
     assert!(told.contains("\nCPU ") && !told.contains("CPUs 0: ") && !told.contains("CPUs 1: "), "{told}");
     let told = prints(&["analyze", utf8(&set), "--cpus", "1", "--schedulers", "g-edf"]);
-    assert!(told.contains("1 CPU of platform `1 identical core`"), "{told}");
+    assert!(told.contains("1 CPU of platform `1 identical CPU`"), "{told}");
 }
 
 #[test]

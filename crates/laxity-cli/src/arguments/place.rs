@@ -32,7 +32,7 @@ pub struct PlaceArguments {
     /// How files of other tools are read
     #[command(flatten)]
     pub import: ImportArguments,
-    /// What tasks are placed onto: CPUs or clusters; default: CPUs, or those of --scheduler
+    /// What tasks are placed onto: cpus or clusters; default: cpus, or those of --scheduler
     #[arg(help_heading = "Placement", long, value_name = "BINS", value_parser = onto)]
     pub onto: Option<Scope>,
     /// The scheduler that they are placed for: its own test says what fits
@@ -61,8 +61,8 @@ pub struct PlaceArguments {
 
 fn onto(text: &str) -> std::result::Result<Scope, String> {
     match text {
-        "cores" => Ok(Scope::Partitioned),
+        "cpus" | "cores" => Ok(Scope::Partitioned),
         "clusters" => Ok(Scope::Clustered),
-        _ => Err(worded(Names::of("kind of bin", &["cores", "clusters"]).unknown(text))),
+        _ => Err(worded(Names::of("kind of bin", &["cpus", "clusters"]).unknown(text))),
     }
 }

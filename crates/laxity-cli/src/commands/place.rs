@@ -127,7 +127,7 @@ fn scope(arguments: &PlaceArguments) -> Result<Scope> {
 
 fn bins(scope: Scope) -> &'static str {
     match scope {
-        Scope::Partitioned => "cores",
+        Scope::Partitioned => "CPUs",
         Scope::Clustered => "clusters",
         Scope::Global => "the machine",
     }

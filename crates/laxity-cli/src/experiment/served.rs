@@ -128,7 +128,7 @@ impl<'a> Served<'a> {
         if let Some(bin) = bins.iter().find(|bin| bin.cpus().len() > 1) {
             return if below.any() {
                 Err(Diagnostic::usage(format!("a server is of one CPU, but tasks go to {bin}"))
-                    .hint("place --onto CPUs"))
+                    .hint("place --onto cpus"))
             } else {
                 Ok(None)
             };

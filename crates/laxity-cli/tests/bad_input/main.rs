@@ -312,7 +312,7 @@ fn wrong_options_of_simulations_are_refused() {
 fn wrong_options_of_place_are_refused() {
     let bench = Bench::new(&[("s.toml", &set(&[&task("a", "1ms", "10ms", "")]))]);
     for (option, value, names) in [
-        ("--onto", "sockets", &["`sockets`", "cores", "clusters"][..]),
+        ("--onto", "sockets", &["`sockets`", "cpus", "clusters"][..]),
         ("--limit", "0", &["`0`", "above 0 and at most 1"]),
         ("--limit", "1.5", &["`1.5`", "at most 1"]),
         ("--limit", "-0.5", &["`-0.5`", "above 0"]),
