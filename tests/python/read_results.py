@@ -59,7 +59,7 @@ def read_with_all(path):
     for name in names:
         nulls = int(by_pandas[name].isna().sum())
         check(nulls == by_polars[name].null_count(), f"pandas sees {nulls} nulls in {name}, polars other")
-        if name not in WORDS and nulls < rows:
+        if name not in [*WORDS, "cause"] and nulls < rows:
             check(by_pandas[name].sum() == by_polars[name].sum(), f"pandas and polars sum {name} differently")
     return by_polars
 

@@ -1,8 +1,8 @@
 //! How much work a job finds before it: an upper bound on a stationary distribution, in whole granules and fixed point.
 //!
-//! W' = max(0, W + U - c) with independent U of one distribution and E[U] < c (Lindley's recursion). For every function G that is at
+//! W' = max(0, W + U - c) with independent U of one distribution and `E[U] < c` (Lindley's recursion). For every function G that is at
 //! least P(W >= x) of the stationary W, so is x -> sum over u of P(U = u) G(x + c - u), with G = 1 at 0 and below. So one begins with a
-//! bound and improves it as often as one likes; all roundings go up. It begins with Kingman's, z^-x for a z > 1 with E[z^(U - c)] <= 1
+//! bound and improves it as often as one likes; all roundings go up. It begins with Kingman's, z^-x for a z > 1 with `E[z^(U - c)] <= 1`
 //! (Kingman: A martingale inequality in the theory of queues, Proc. Cambridge Phil. Soc. 60, 1964).
 
 use super::CERTAIN;
@@ -27,7 +27,7 @@ const STEPS: u32 = 60;
 const POWERS_ERROR: f64 = 1e-11;
 
 impl Waiting {
-    /// Kingman's bound, kept to where it is at most `negligible`, in units of 2^-62. Nothing if E[U] >= c, or so little below it that the
+    /// Kingman's bound, kept to where it is at most `negligible`, in units of 2^-62. Nothing if `E[U] >= c`, or so little below it that the
     /// bound is longer than what is kept.
     pub fn new(weights: &[u64], drift: usize, negligible: u64) -> Option<Self> {
         let weights: Vec<(usize, u64)> = weights.iter().copied().enumerate().filter(|it| it.1 > 0).collect();
@@ -85,7 +85,7 @@ impl Waiting {
     }
 }
 
-/// A z > 1 with E[z^(U - c)] <= 1, nearly the greatest.
+/// A z > 1 with `E[z^(U - c)] <= 1`, nearly the greatest.
 fn decay(weights: &[(usize, u64)], drift: usize) -> Option<f64> {
     let is_above = |&(u, _): &(usize, u64)| u > drift;
     if !weights.iter().any(is_above) {
@@ -106,7 +106,7 @@ fn decay(weights: &[(usize, u64)], drift: usize) -> Option<f64> {
     (holds > 1.0).then_some(holds)
 }
 
-/// Whether E[z^(U - c)] <= 1, with certainty.
+/// Whether `E[z^(U - c)] <= 1`, with certainty.
 fn is_below_one(weights: &[(usize, u64)], drift: usize, z: f64) -> bool {
     let longest = weights.last().map_or(0, |last| last.0);
     let mut powers = vec![1.0; longest.max(drift) + 1];
