@@ -1,6 +1,7 @@
 //! The properties that hold for any text: a reader does not panic, a refusal says what to do about it, and
 //! whatever is accepted survives being written and read again.
 
+use laxity_deploy::{DeployPlan, Observed, differences};
 use laxity_model::{Platform, Result, TaskSet};
 use laxity_sim::costs::{COST_MAX, Costs};
 use laxity_study::{Planned as _, SimulationStudy, Study};
@@ -67,6 +68,27 @@ pub fn study_survives(study: &Study) {
     assert!(!first.is_empty() && first.iter().all(|&value| study.axis.is_on_grid(value)), "{first:?}");
     assert_eq!(study.series_in_words().len(), study.series.len());
     assert!(study.description().is_object());
+}
+
+/// A plan of what to set that was accepted survives JSON, has its table, and compares with a machine.
+pub fn plan_survives(plan: &DeployPlan) {
+    assert_eq!(DeployPlan::from_json(&plan.to_json()).as_ref(), Ok(plan));
+    assert_eq!(plan.rows().len(), plan.threads.len());
+    let found = Observed {
+        policy: 1,
+        flags: 0,
+        nice: 0,
+        priority: 1,
+        runtime_ns: 0,
+        deadline_ns: 0,
+        period_ns: 0,
+        cpus: plan.machine_cpus.clone(),
+        cpuset: None,
+    };
+    for thread in &plan.threads {
+        let _ = (differences(plan, thread, &found), plan.cgroup_of(thread));
+    }
+    let _ = (plan.linger(), plan.other_cpus());
 }
 
 /// The same of a study by simulation: it has points, and a line for every curve.

@@ -71,7 +71,7 @@ fn list(table: &Table, width: usize) -> String {
 }
 
 /// Words behind a head; lines after the first are indented by four.
-fn wrapped(head: &str, words: &str, width: usize) -> String {
+pub fn wrapped(head: &str, words: &str, width: usize) -> String {
     let (mut text, mut line) = (String::new(), head.to_owned());
     for word in words.split_whitespace() {
         let begun = !line.ends_with(' ');

@@ -81,21 +81,3 @@ pub(crate) fn json_string(text: &str) -> String {
 pub(crate) fn unit_text(text: &str) -> String {
     shown(text).replace('%', "%%").replace('\\', "/")
 }
-
-/// A name in a table of Markdown: all marks are escaped, also those by which bare addresses become links.
-pub(crate) fn markdown(text: &str) -> String {
-    let text = shown(text);
-    let mut out = String::new();
-    for (at, c) in text.char_indices() {
-        let is_address = match c {
-            ':' => text[at..].starts_with("://"),
-            '.' => text[..at].to_ascii_lowercase().ends_with("www"),
-            _ => false,
-        };
-        if is_address || "\\`*_{}[]<>#|~!&".contains(c) {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}

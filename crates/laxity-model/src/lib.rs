@@ -16,6 +16,7 @@ mod fifo;
 mod file;
 mod line_number;
 mod linux;
+pub mod markdown;
 mod names;
 mod on_miss;
 pub mod overheads;

@@ -28,7 +28,6 @@ mod evidence_tables;
 mod html;
 mod inflation;
 mod markdown;
-mod markdown_text;
 mod noise;
 mod number;
 mod pages;

@@ -1,8 +1,8 @@
 //! A short summary for a README next to the results.
 
 use crate::evidence_tables;
-use crate::markdown_text::{inline, line};
 use crate::{Recommendation, Report};
+use laxity_model::markdown::{inline, line};
 
 /// The answer, the glance, misses by task, Table 4.
 pub(crate) fn summary(report: &Report<'_>) -> String {

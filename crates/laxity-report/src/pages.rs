@@ -1,7 +1,7 @@
 //! Pages of studies: what was found, tables and figures, as one self-contained HTML page and as Markdown.
 
-use crate::markdown_text::{cell, inline, line};
 use crate::plot::{BarsFigure, LinesFigure, bars_svg, lines_svg};
+use laxity_model::markdown::{cell, inline, line};
 use laxity_model::{Diagnostic, Result, shown_lines};
 use minijinja::Environment;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! Tables, independent of where they are shown.
 
-use crate::markdown_text::{self, cell};
+use laxity_model::markdown::{self, cell};
 use serde::Serialize;
 
 /// How a cell is emphasized where the medium can.
@@ -120,7 +120,7 @@ impl Table {
             out += &line(row.iter().map(|field| cell(&field.text)).collect());
         }
         for note in &self.notes {
-            out += &format!("\n{}\n", markdown_text::line(note));
+            out += &format!("\n{}\n", markdown::line(note));
         }
         out
     }

@@ -1,8 +1,9 @@
 //! README.md: what to set, what each file is for, and how to undo each.
 
 use super::{kernel, oci, program, ros2, script, systemd};
-use crate::names::{harmless, markdown};
+use crate::names::harmless;
 use crate::plan::{Confinement, DeployPlan};
+use laxity_model::markdown::{cell, inline};
 use std::fmt::Write as _;
 
 /// Name of the file.
@@ -12,19 +13,19 @@ pub(super) const FILE: &str = "README.md";
 pub(super) fn text(plan: &DeployPlan, no_oci: Option<&String>, no_ros2: Option<&String>) -> String {
     let mut text = format!(
         "# Task set {} under {}\n\n{}.\n\n{}",
-        markdown(&plan.task_set),
-        markdown(&plan.scheduler),
-        markdown(&plan.description),
+        inline(&plan.task_set),
+        inline(&plan.scheduler),
+        inline(&plan.description),
         table(plan)
     );
     for warning in &plan.warnings {
-        let _ = writeln!(text, "\n**Warning:** {}", markdown(warning));
+        let _ = writeln!(text, "\n**Warning:** {}", inline(warning));
     }
     if !plan.notes.is_empty() {
         text.push('\n');
     }
     for note in &plan.notes {
-        let _ = writeln!(text, "- {}", markdown(note));
+        let _ = writeln!(text, "- {}", inline(note));
     }
     text += &files(plan, no_oci, no_ros2);
     text += &afterwards(plan);
@@ -42,7 +43,7 @@ fn table(plan: &DeployPlan) -> String {
             "" => row.policy.to_owned(),
             flags => format!("{}, {flags}", row.policy),
         };
-        text += &line(&[markdown(&row.thread), policy, row.parameters, row.cpus, markdown(&row.cgroup)]);
+        text += &line(&[cell(&row.thread), policy, row.parameters, row.cpus, cell(&row.cgroup)]);
     }
     text + "\nTimes in files are in ns. Real-time threads have reset-on-fork: threads and processes that it makes begin as SCHED_OTHER.\n"
 }

@@ -1,19 +1,21 @@
 //! Text in Markdown: names in it come from files, and make no element, no link and no block of their own.
 //!
-//! 1. Control characters first, as everywhere ([`laxity_model::shown`]); so a text is one line.
+//! 1. Control characters first, as everywhere ([`crate::shown`]); so a text is one line.
 //! 2. No raw HTML and no entity: `<` becomes `&lt;`, and `&` before what would be an entity `&amp;`.
 //! 3. No link and no image: `]` before what would be a target gets a backslash, and so do the marks by which bare addresses
 //!    become links.
 //! 4. No code that does not end: a backtick without a partner, and three or more in a row, get backslashes. Paired ones are
 //!    code, as in laxity's own words; whatever is between others is escaped by the rules above, whether it is code or not.
-//! 5. No block: what begins a heading, list, quotation or fence gets a backslash where text begins a line.
+//! 5. No emphasis: `*` and `~` that have a partner get backslashes, and `_` outside a word.
+//! 6. No block: what begins a heading, list, quotation or fence gets a backslash where text begins a line.
 
-use laxity_model::shown;
+use crate::shown;
 
 /// Within a line.
-pub(crate) fn inline(text: &str) -> String {
+pub fn inline(text: &str) -> String {
     let text = shown(text);
     let code = text.matches('`').count() / 2 * 2;
+    let has_partner = |mark: char| text.matches(mark).count() > 1;
     let (mut out, mut ticks) = (String::with_capacity(text.len() + 16), 0);
     for (at, c) in text.char_indices() {
         let rest = &text[at + c.len_utf8()..];
@@ -26,7 +28,12 @@ pub(crate) fn inline(text: &str) -> String {
             ':' if rest.starts_with("//") => out += "\\:",
             '.' if text[..at].to_ascii_lowercase().ends_with("www") => out += "\\.",
             '\\' => out += "\\\\",
-            '~' if in_a_row('~') => out += "\\~",
+            '*' | '~' if has_partner(c) => out.extend(['\\', c]),
+            '_' if has_partner('_')
+                && !(text[..at].ends_with(is_of_word) && rest.starts_with(is_of_word)) =>
+            {
+                out += "\\_";
+            }
             '`' => {
                 ticks += 1;
                 out += if ticks > code || in_a_row('`') { "\\`" } else { "`" };
@@ -37,13 +44,18 @@ pub(crate) fn inline(text: &str) -> String {
     out
 }
 
+/// `snake_case` has no emphasis.
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// In a cell of a table.
-pub(crate) fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     inline(text).replace('|', "\\|")
 }
 
 /// At the beginning of a line.
-pub(crate) fn line(text: &str) -> String {
+pub fn line(text: &str) -> String {
     let text = inline(text.trim_start());
     let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
     let begins_list = number.len() < text.len() && number.starts_with(['.', ')']);
@@ -77,6 +89,8 @@ mod tests {
             ("~~~", r"\~\~\~"),
             ("a\nb\u{1b}", r"a\\nb\\u{1b}"),
             (r"\<", r"\\&lt;"),
+            ("*a* 2 ~b~ _c_ snake_case_name", r"\*a\* 2 \~b\~ \_c\_ snake_case_name"),
+            ("2 * 3 ~4", "2 * 3 ~4"),
         ] {
             assert_eq!(inline(name), expected);
         }
