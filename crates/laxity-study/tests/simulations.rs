@@ -314,6 +314,47 @@ fn tasks_are_admitted_as_by_hand() {
     }
 }
 
+/// Sets that fill 95 % of two CPUs: by load, many of them miss deadlines under rate-monotonic priorities; by the test fewer are placed,
+/// and none of these misses.
+const BY_TEST: &str = r#"
+version = 1
+kind = "simulation"
+title = "by load and by the test"
+sets = 40
+duration = "2s"
+metrics = ["dsr"]
+[platform]
+processors = 2
+[axis]
+of = "utilization"
+from = 1.9
+to = 1.9
+step = 0.1
+[generator]
+name = "emberson"
+tasks = 6
+periods = "log-uniform:10ms,200ms"
+[[curves]]
+name = "load"
+scheduler = "p-rm"
+[[curves]]
+name = "test"
+scheduler = "p-rm"
+fit = "test"
+"#;
+
+#[test]
+fn what_the_test_places_misses_nothing() {
+    let study = study(BY_TEST);
+    let done = conducted(&study, 2);
+    let of = |curve: &str, metric: &str| means(&study, &done, curve, metric)[0].expect("a value");
+    assert!(of("load", "dsr") < 1.0, "no set is hard: {}", of("load", "dsr"));
+    assert_eq!(of("test", "dsr"), 1.0);
+    let tally = done.points.values().next().expect("a point");
+    let placed = [0, 1].map(|curve: usize| tally.curves[curve].placed);
+    assert!(0 < placed[1] && placed[1] < placed[0], "{placed:?}");
+}
+
 #[test]
 fn what_makes_no_study_is_refused_with_a_way_out() {
     for (base, from, to, part) in [
@@ -343,6 +384,12 @@ fn what_makes_no_study_is_refused_with_a_way_out() {
         (OVERRUN, "\"wfd\"", "\"best\"", "placement `best`"),
         (OVERRUN, "\"wfd\"", "\"wfd\"\noverload = \"hope\"", "`hope`"),
         (OVERRUN, "\"wfd\"", "\"wfd\"\nfit = \"tight\"", "`tight`"),
+        (
+            OVERRUN,
+            "\"wfd\"",
+            "\"wfd\"\noverload = \"least-loaded\"\nfit = \"test\"",
+            "places only what is proven",
+        ),
         (OVERRUN, "\"p-edf\"", "\"p-fl\"", "curve `wfd`"),
         (OVERRUN, "\"p-edf\"", "\"g-edf\"", "nothing is placed"),
         (OVERRUN, "\"p-edf\"", "\"p-edf:given\"", "curve `wfd`"),

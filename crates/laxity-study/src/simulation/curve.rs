@@ -3,7 +3,7 @@
 use super::file::{AdmissionWord, SimulatedCurveFile};
 use crate::study::check_curve;
 use laxity_model::{Diagnostic, Duration, PolicyScheduler, Result, Scope};
-use laxity_place::{Fit, Method, Overload};
+use laxity_place::{Fitting, Method, Overload};
 use laxity_sim::costs::{Costs, read_costs};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -23,8 +23,8 @@ pub struct SimulatedCurve {
     pub admission: Option<AdmissionWord>,
     /// The most tardiness that Theorem 1 may allow then; None: any.
     pub tardiness_bound: Option<Duration>,
-    /// What may be placed together; nothing: what a set's deadlines ask for.
-    pub fit: Option<Fit>,
+    /// What may be placed together.
+    pub fit: Fitting,
     /// The rule for a task that fits nowhere.
     pub overload: Overload,
     /// What everything costs.
@@ -59,6 +59,9 @@ impl SimulatedCurve {
             }
         } else if self.scheduler.scope != Scope::Global {
             words += &format!(", placed by {}", self.placement);
+            if self.fit.is_test() {
+                words += " as its schedulability test proves";
+            }
             match self.overload {
                 Overload::Refuse => words += &format!("; a set that does not fit is not {what}"),
                 Overload::LeastLoaded => words += "; a task that fits nowhere goes where the load is least",
@@ -75,7 +78,8 @@ impl SimulatedCurve {
             "placement": self.placement.to_string(),
             "admission": self.admission,
             "tardiness_bound_ns": self.tardiness_bound.map(Duration::as_ns),
-            "fit": self.fit.map(|fit| fit.to_string()),
+            // As studies before there was a choice had it.
+            "fit": (self.fit != Fitting::Load(None)).then(|| self.fit.to_string()),
             "overload": self.overload.to_string(),
             // Of what the files say, not of their names.
             "costs": self.costs.to_toml(),
@@ -129,6 +133,16 @@ fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Re
             "leave `placement`, `fit` and `overload` out, and choose amp-rm or another scheduler per CPU",
         )));
     }
+    let fit = file.fit.as_deref().map_or(Ok(Fitting::Load(None)), str::parse).map_err(here)?;
+    let overload = file.overload.as_deref().map_or(Ok(Overload::Refuse), str::parse).map_err(here)?;
+    if fit.is_test() && overload == Overload::LeastLoaded {
+        return Err(here(
+            Diagnostic::usage(
+                "fit `test` places only what is proven, and overload `least-loaded` everything",
+            )
+            .hint("leave one of the two out"),
+        ));
+    }
     if file.tardiness_bound.is_some() && file.admission != Some(AdmissionWord::IgnoresDoubleHit) {
         return Err(here(
             Diagnostic::usage("`tardiness-bound` is of tasks that are admitted with the double hit ignored")
@@ -148,8 +162,8 @@ fn curve(file: &SimulatedCurveFile, costs: Option<&String>, beside: &Path) -> Re
         placement,
         admission: file.admission,
         tardiness_bound: file.tardiness_bound.as_deref().map(str::parse).transpose().map_err(here)?,
-        fit: file.fit.as_deref().map(str::parse).transpose().map_err(here)?,
-        overload: file.overload.as_deref().map_or(Ok(Overload::Refuse), str::parse).map_err(here)?,
+        fit,
+        overload,
         costs: match &costs_file {
             Some(name) => read_costs(&beside.join(name)).map_err(here)?,
             None => Costs::default(),

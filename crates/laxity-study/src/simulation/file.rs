@@ -153,8 +153,8 @@ pub(crate) struct SimulatedCurveFile {
     /// results depend on the machine.
     #[serde(default)]
     pub(crate) placement: Option<String>,
-    /// What may be placed together: utilization, density or dbf; density where deadlines are short, else utilization, if it is not
-    /// given.
+    /// What may be placed together: test (what the scheduler's schedulability test proves, as if scheduling cost nothing), utilization,
+    /// density or dbf; density where deadlines are short, else utilization, if it is not given.
     #[serde(default)]
     pub(crate) fit: Option<String>,
     /// Instead of `placement`: tasks are admitted one by one as they enter, each onto the slowest CPU that can take it, and those

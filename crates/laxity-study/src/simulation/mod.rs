@@ -1,6 +1,7 @@
 //! Studies by simulation: many random task sets, placed and simulated in several ways, against what varies.
 
 mod answer;
+mod by_test;
 mod counted;
 mod curve;
 mod file;

@@ -4,6 +4,7 @@
 //! 2. A set is placed by the WCETs that its tasks report, whatever its jobs ask for.
 //! 3. A set without tasks is placed under every curve, and has no value of any metric.
 
+use super::by_test::ByTest;
 use super::counted::Counted;
 use super::curve::SimulatedCurve;
 use super::metric::Simulated;
@@ -14,7 +15,7 @@ use crate::Point;
 use crate::engine::{NEVER, Sampler};
 use laxity_generate::{Decimal, Prepared, seed_of};
 use laxity_model::{Demand, Platform, Result, Scope, ServerSize, Task, TaskSet};
-use laxity_place::{Bin, Request};
+use laxity_place::{Bin, Fitting, Request};
 use laxity_sim::costs::CacheCosts;
 use laxity_sim::{Background, BackgroundSummary, Cell, Observer, Servers, Setup, global_cell, simulate};
 use laxity_trace::{Efficiency, Event, Host, Job, Run, RunStatus, RunSummary, Tallies, TardinessHistogram};
@@ -106,10 +107,13 @@ impl<'a> SimulationSampler<'a> {
             return Ok(Some(vec![global_cell(set, &self.platform)]));
         }
         let bins = Bin::of_platform(&self.platform, curve.scheduler.scope)?;
-        let mut request = Request::new(set, bins)?.with_overload(curve.overload).with_interrupt(self.stop);
-        if let Some(fit) = curve.fit {
-            request = request.with_fit(fit)?;
-        }
+        let by_test = ByTest::of(curve.scheduler.into(), set, &self.platform, &bins, self.server);
+        let request = Request::new(set, bins)?.with_overload(curve.overload).with_interrupt(self.stop);
+        let request = match curve.fit {
+            Fitting::Test => request.with_acceptance(&by_test),
+            Fitting::Load(Some(fit)) => request.with_fit(fit)?,
+            Fitting::Load(None) => request,
+        };
         let cells = request.find(curve.placement).map(|placement| {
             let cell =
                 |at: usize| Cell { cpus: placement.bins[at].cpus().clone(), tasks: placement.tasks_of(at) };
