@@ -60,6 +60,8 @@ impl Segment {
 #[derive(Debug, Default)]
 struct Cpu {
     running: Option<(u64, Activity)>,
+    /// Something has begun or ended here.
+    seen: bool,
     kernel_until_ns: u64,
 }
 
@@ -105,7 +107,10 @@ impl SegmentBuilder {
             (Some(_), _) => cpu.running.is_some(),
             (_, ends) => cpu.running.map(|(_, activity)| activity) != ends,
         };
-        if contradicts {
+        // A background thread may have the CPU since before the first event, such as the one that releases the first jobs.
+        let ran_before = !cpu.seen && event.kind == EventKind::BackgroundStop;
+        cpu.seen = true;
+        if contradicts && !ran_before {
             self.contradictions += 1;
             self.first.get_or_insert(*event);
         }

@@ -66,6 +66,26 @@ fn contradictions_are_counted_and_the_later_event_wins() {
     assert_eq!(builder.finish(10).count(), 0);
 }
 
+/// A recording begins while a thread of the background has the CPU: that it ends is the first that is seen of it.
+#[test]
+fn a_background_thread_that_ran_before_contradicts_nothing() {
+    let mut builder = SegmentBuilder::new();
+    let mut out = Vec::new();
+    for (time, kind, cpu) in [
+        (2, EventKind::BackgroundStop, 0),
+        (2, EventKind::Start, 0),
+        (3, EventKind::Complete, 0),
+        (4, EventKind::BackgroundStop, 0),
+        (5, EventKind::Complete, 1),
+        (6, EventKind::BackgroundStop, 1),
+    ] {
+        out.extend(builder.push(&event(time, kind, cpu, 0, Some(7))));
+    }
+    assert_eq!(lines(&out), ["cpu0 [2, 3) Job { task: 0, job: 0 }"]);
+    assert_eq!(builder.contradictions(), 3, "the ends at 4, 5 and 6");
+    assert_eq!(builder.first_contradiction().map(|event| event.time_ns), Some(4));
+}
+
 #[test]
 fn clipping_keeps_what_is_inside() {
     let segment = Segment { cpu: 0, from_ns: 3, to_ns: 9, activity: Activity::Background { task: 0 } };
