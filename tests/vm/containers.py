@@ -54,4 +54,7 @@ def main() -> None:
         print(f"{task}={json.loads(state.stdout)['pid']}", flush=True)
 
 
-main()
+try:
+    main()
+except subprocess.CalledProcessError as error:
+    sys.exit(f"{' '.join(error.cmd)}: exit code {error.returncode}")

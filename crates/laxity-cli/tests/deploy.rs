@@ -593,3 +593,30 @@ fn what_cannot_be_read_back_is_said() {
     assert_eq!(read.status.code(), Some(2), "{}", text(&read));
     assert!(text(&read).contains("no plan of what to set"), "{}", text(&read));
 }
+
+/// `/proc/irq` in a namespace of its own: one interrupt of a device on a CPU of the plan, none, and a directory that cannot be read.
+#[test]
+fn interrupts_on_real_time_cpus_are_said() {
+    if !is_root() {
+        eprintln!("SKIPPED: mount namespaces need root");
+        return;
+    }
+    let place = Place::of(plans::fifo());
+    let call = "setpriv --bounding-set -dac_override,-dac_read_search \"$0\" deployed \"$1\" --interrupts";
+    for (irq, code, said) in [
+        (
+            "mkdir -p /proc/irq/9/eth7 && echo 1-2 >/proc/irq/9/smp_affinity_list",
+            1,
+            "interrupt 9 (eth7) reaches CPUs 1-2",
+        ),
+        ("mkdir -p /proc/irq/9/eth7 && echo 3 >/proc/irq/9/smp_affinity_list", 1, "No interrupt of a device"),
+        ("chmod 0 /proc/irq", 3, "cannot read /proc/irq"),
+    ] {
+        let script = format!("mount -t tmpfs none /proc/irq && {irq} && {call}");
+        let mut unshare = Command::new("unshare");
+        unshare.args(["--mount", "sh", "-c", &script]).arg(env!("CARGO_BIN_EXE_laxity"));
+        let read = output(unshare.arg(place.path("plan.json")));
+        assert_eq!(read.status.code(), Some(code), "{irq}: {}", text(&read));
+        assert!(text(&read).contains(said), "{irq}: {}", text(&read));
+    }
+}

@@ -379,6 +379,7 @@ fn what_can_only_be_simulated_is_refused() {
         ("[platform]", "[ordinary]\nserver = \"20%/10ms\"\n[platform]", "deferrable servers"),
         ("[platform]", "[ordinary]\nat-ticks = true\n[platform]", "ticks"),
         (amp.0, amp.1, "admitted one by one"),
+        (amp.0, "scheduler = \"p-edf\"\nplacement = \"ffd\"\nfit = \"test\"", "places by the test"),
     ] {
         let error = of(from, to).really_run(None).expect_err(part);
         assert!(error.message.contains(part) && error.hint.is_some(), "{error}");

@@ -65,7 +65,7 @@ impl SimulationStudy {
     ///
     /// # Errors
     ///
-    /// What can be simulated only: servers, background tasks, ticks, admission; a duration of nothing, or too long.
+    /// What can be simulated only: servers, background tasks, ticks, admission, places by the test; a duration of nothing, or too long.
     pub fn really_run(mut self, duration: Option<Duration>) -> Result<SimulationStudy> {
         let refused = |what: &str| {
             Diagnostic::usage(format!("{what} can be simulated, but not run for a study"))
@@ -83,6 +83,10 @@ impl SimulationStudy {
             return Err(
                 refused("tasks that are admitted one by one").context(format!("curve `{}`", curve.name))
             );
+        }
+        // A run knows what the kernel takes beside the tasks, and would refuse what this test proves without it.
+        if let Some(curve) = self.curves.iter().find(|curve| curve.fit.is_test()) {
+            return Err(refused("places by the test").context(format!("curve `{}`", curve.name)));
         }
         if let Some(duration) = duration {
             self.duration = check_duration("--duration", duration, false)?;

@@ -2,7 +2,6 @@
 
 use crate::experiment::{Below, DemandModel, Settings};
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
-use laxity_place::Fitting;
 use laxity_study::{Planned, Point, SimulationStudy};
 use laxity_trace::Machine;
 use serde_json::{Value, json};
@@ -82,7 +81,7 @@ impl Conditions {
             calibration: Some(calibration_file(directory)),
             demand: study.demand_at(slot.point.value)?,
             grace: study.grace,
-            fit: Fitting::Load(curve.fit),
+            fit: curve.fit,
             below: (curve.placement, Below::default()),
             limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
             overload: curve.overload,
