@@ -1,6 +1,7 @@
-"""Starts a container of crun for each task of a plan, from its part of config.json, and ends them.
+"""Starts a container for each task of a plan, from its part of config.json, and ends them.
 
-containers.py start|stop PLAN: PLAN is a directory as `laxity settings --deploy` writes it. `start` prints TASK=PID, a line each.
+containers.py RUNTIME start|stop PLAN: RUNTIME is crun or runc, PLAN a directory as `laxity settings --deploy` writes it. `start` prints
+TASK=PID, a line each.
 """
 
 import json
@@ -18,7 +19,7 @@ def merged(whole: dict, part: dict) -> dict:
     return whole
 
 
-def bundle(number: int, part: dict) -> Path:
+def bundle(runtime: str, number: int, part: dict) -> Path:
     """A bundle whose program sleeps; its programs are those of the machine."""
     directory = BUNDLES / str(number)
     root = directory / "rootfs"
@@ -30,7 +31,7 @@ def bundle(number: int, part: dict) -> Path:
             link.symlink_to(f"usr/{name}")
     config = directory / "config.json"
     config.unlink(missing_ok=True)
-    subprocess.run(["crun", "spec"], cwd=directory, check=True)
+    subprocess.run([runtime, "spec"], cwd=directory, check=True)
     whole = json.loads(config.read_text())
     whole["process"]["args"] = ["/usr/bin/sleep", "infinity"]
     whole["process"]["terminal"] = False
@@ -40,17 +41,17 @@ def bundle(number: int, part: dict) -> Path:
 
 
 def main() -> None:
-    what, plan = sys.argv[1], Path(sys.argv[2])
+    runtime, what, plan = sys.argv[1], sys.argv[2], Path(sys.argv[3])
     tasks = [thread["task"] for thread in json.loads((plan / "plan.json").read_text())["threads"]]
     for number, task in enumerate(tasks):
         name = f"laxity-{number}"
         if what == "stop":
-            subprocess.run(["crun", "delete", "--force", name], check=True)
+            subprocess.run([runtime, "delete", "--force", name], check=True)
             continue
-        directory = bundle(number, json.loads((plan / "oci" / f"{task}.json").read_text()))
-        subprocess.run(["crun", "run", "--detach", "--bundle", str(directory), name], check=True, stdin=subprocess.DEVNULL,
+        directory = bundle(runtime, number, json.loads((plan / "oci" / f"{task}.json").read_text()))
+        subprocess.run([runtime, "run", "--no-pivot", "--detach", "--bundle", str(directory), name], check=True, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL)
-        state = subprocess.run(["crun", "state", name], check=True, capture_output=True, text=True)
+        state = subprocess.run([runtime, "state", name], check=True, capture_output=True, text=True)
         print(f"{task}={json.loads(state.stdout)['pid']}", flush=True)
 
 

@@ -138,7 +138,8 @@ fn list(wanted: &[&'static Check], json: bool) -> Result<()> {
 
 /// The answer first, then each finding, then what was not seen; with `verbose` all else.
 fn text(diagnosis: &Diagnosis, verbose: bool, width: usize) -> String {
-    let mut text = headline(diagnosis);
+    let mut text = String::new();
+    paragraph(&mut text, &headline(diagnosis), width);
     for finding in &diagnosis.findings {
         show(&mut text, finding, width);
     }
@@ -211,8 +212,12 @@ fn show(text: &mut String, finding: &Finding, width: usize) {
     };
     for (name, before, lines) in [("fix", fix, &finding.remedy.fix), ("undo", undo, &finding.remedy.undo)] {
         for (at, line) in lines.iter().enumerate() {
-            // Commands are copied: they stay on one line.
-            let _ = writeln!(text, "  {:<9} {before}{line}", if at == 0 { name } else { "" });
+            let name = if at == 0 { name } else { "" };
+            match finding.remedy.kind {
+                Kind::Other => row(text, name, line, width),
+                // What is copied stays on one line.
+                Kind::Command | Kind::KernelParameter => _ = writeln!(text, "  {name:<9} {before}{line}"),
+            }
         }
     }
 }
@@ -234,6 +239,11 @@ fn measured(text: &mut String, diagnosis: &Diagnosis, width: usize) {
     for one in &diagnosis.measured {
         row(text, "", &format!("{}: {}.", one.file, one.value), width);
     }
+}
+
+/// Words that are wrapped.
+fn paragraph(text: &mut String, words: &str, width: usize) {
+    *text += &crate::tables::wrapped("", words, width);
 }
 
 /// A row: its name, and words that are wrapped.

@@ -91,12 +91,15 @@ fn files(plan: &DeployPlan, no_oci: Option<&String>, no_ros2: Option<&String>) -
         Confinement::Cpusets { .. } => " `sudo ./start.sh confine` makes the cells that `cgroupsPath` names.",
         _ => "",
     };
+    let reserved = plan.threads.iter().any(|thread| thread.scheduling.is_deadline());
     match no_oci {
         None => entry(
             "A container for each task",
             &format!(
-                "`{}/`: parts of the OCI runtime's `config.json`, to be merged into the container's.{container}",
-                oci::FOLDER
+                "`{}/`: parts of the OCI runtime's `config.json`, to be merged into the container's.{container} Tried with runc \
+                 1.3 and crun 1.28{}.",
+                oci::FOLDER,
+                if reserved { "; crun 1.21 refuses SCHED_DEADLINE" } else { "" }
             ),
             "leave them out, and make the container anew",
         ),

@@ -199,6 +199,13 @@ impl<'s, 'a> Common<'s, 'a> {
                 notes.push(format!("The {which} has {sets} that the other lacks."));
             }
         }
+        if pairs.iter().any(Pair::is_one_run) {
+            notes.push(
+                "With one run of each, noise is assumed, not measured, and a configuration that varies much can differ by chance: \
+                 make both with --repeat 3."
+                    .to_owned(),
+            );
+        }
         notes.extend(self.conditions());
         notes
     }
@@ -235,6 +242,11 @@ impl Pair<'_> {
     fn blocks(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let [before, after] = &self.sides;
         before.runs.keys().copied().filter(|block| after.runs.contains_key(block))
+    }
+
+    /// Whether there is no repetition to see noise in, and noise there is: not in a simulation.
+    fn is_one_run(&self) -> bool {
+        !self.sides[0].is_exact() && self.sides.iter().all(|side| side.repetitions_least() < 2)
     }
 
     /// Every run of both has misses: only then does the latest job say anything.

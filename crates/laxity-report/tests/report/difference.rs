@@ -113,6 +113,19 @@ fn in_simulations_every_miss_counts() {
 }
 
 #[test]
+fn noise_that_no_repetition_shows_is_said_to_be_assumed() {
+    let once = |host: Host| {
+        let mut results = directory([9, 0, 0], [0; 3], 2_000);
+        results.runs.retain(|run| run.repetition == 0);
+        results.runs.iter_mut().for_each(|run| run.host = host);
+        results
+    };
+    let said = |results: &Results| difference(results, results).notes.join("\n");
+    assert!(said(&once(Host::Linux)).contains("noise is assumed"));
+    assert_eq!(said(&once(Host::Simulator)), "");
+}
+
+#[test]
 fn only_what_both_have_is_compared_and_the_rest_is_said() {
     let before = directory([0; 3], [0; 3], 2_000);
     let mut after = directory([0; 3], [0; 3], 2_000);
