@@ -9,13 +9,16 @@ use laxity_model::CpuList;
 fn as_planned(plan: &DeployPlan, at: usize) -> Observed {
     let thread = &plan.threads[at];
     let of = thread.scheduling.reservation();
-    let nice = if let Scheduling::Other { nice, .. } = thread.scheduling { nice } else { 0 };
+    let (nice, slice_ns) = match thread.scheduling {
+        Scheduling::Other { nice, slice_ns } => (nice, slice_ns),
+        _ => (0, None),
+    };
     Observed {
         policy: thread.scheduling.number(),
         flags: thread.flags.iter().map(|flag| flag.bit()).sum(),
         nice,
         priority: thread.scheduling.priority().unwrap_or(0),
-        runtime_ns: of.map_or(0, |of| of.runtime_ns),
+        runtime_ns: of.map(|of| of.runtime_ns).or(slice_ns).unwrap_or(0),
         deadline_ns: of.map_or(0, |of| of.deadline_ns),
         period_ns: of.map_or(0, |of| of.period_ns),
         cpus: thread.cpus.clone(),

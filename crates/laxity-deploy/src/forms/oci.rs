@@ -17,6 +17,13 @@ pub(super) fn files(plan: &DeployPlan) -> Form {
     if plan.threads.iter().any(|thread| matches!(thread.scheduling, Scheduling::Ext(_))) {
         return Err("the OCI runtime specification has no SCHED_EXT".to_owned());
     }
+    if plan
+        .threads
+        .iter()
+        .any(|thread| matches!(thread.scheduling, Scheduling::Other { slice_ns: Some(_), .. }))
+    {
+        return Err("the OCI runtime specification has no slice of SCHED_OTHER".to_owned());
+    }
     let names = file_names(plan.threads.iter().map(|thread| thread.task.as_str()));
     let file = |(thread, name): (&ThreadPlan, String)| {
         let text = serde_json::to_string_pretty(&settings(plan, thread)).expect("plain data");

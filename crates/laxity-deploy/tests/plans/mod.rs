@@ -112,6 +112,14 @@ pub fn mixed(machine: &str) -> DeployPlan {
     plan
 }
 
+/// SCHED_OTHER with a slice.
+pub fn sliced() -> DeployPlan {
+    let slice = Scheduling::Other { nice: 0, slice_ns: Some(3_000_000) };
+    let mut plan = plan(Confinement::WholeMachine, &["0-3"], vec![thread("sliced", slice, "0-3", 0)]);
+    plan.threads[0].flags.clear();
+    plan
+}
+
 /// Under an attached policy.
 pub fn attached() -> DeployPlan {
     let threads = vec![thread("a", Scheduling::Ext(reservation(100, 1_000, 1_000)), "0-3", 0)];
@@ -137,6 +145,7 @@ pub fn all() -> Vec<(&'static str, DeployPlan)> {
         ("mixed", mixed("0-3")),
         ("attached", attached()),
         ("reclaiming", reclaiming()),
+        ("sliced", sliced()),
     ]
 }
 
