@@ -1,6 +1,5 @@
 //! The command line. Options mean the same everywhere.
 
-mod changes;
 #[cfg(test)]
 mod examples;
 mod import;
@@ -13,8 +12,8 @@ mod server;
 mod simulate;
 mod values;
 
-pub use changes::{ChangeAt, changes};
 pub use import::ImportArguments;
+pub use laxity_lab::simulation::ChangeAt;
 pub use place::PlaceArguments;
 pub use platform::{PlacementArguments, PlatformArguments, Speeds, restrict};
 pub use policy::PolicyArguments;

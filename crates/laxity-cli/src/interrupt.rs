@@ -23,11 +23,6 @@ pub fn flag() -> Result<&'static AtomicBool> {
     Ok(FLAG.get_or_init(|| flag))
 }
 
-/// An error if a signal has asked for the end, which says in words what there is: nothing yet.
-pub fn check(stop: &AtomicBool, nothing: &str) -> Result<()> {
-    if stop.load(Ordering::SeqCst) { Err(Diagnostic::interrupted(nothing)) } else { Ok(()) }
-}
-
 /// Whether what began then has lasted for as long as it was to, or a signal asks it to end.
 pub fn is_over(begin: Instant, lasts: Option<Duration>, stop: &AtomicBool) -> bool {
     let passed = lasts.is_some_and(|time| begin.elapsed() >= std::time::Duration::from_nanos(time.as_ns()));

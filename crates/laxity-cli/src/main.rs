@@ -5,23 +5,16 @@
 
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
-mod analysis;
 mod arguments;
 mod commands;
-mod deploy;
-mod experiment;
 mod interrupt;
 mod memory;
 mod output;
-mod overheads;
-mod places;
-mod progress;
-mod promotion;
-mod settings;
 mod shipped;
-mod simulation;
 mod study;
 mod tables;
+mod terminal;
+mod views;
 
 use std::process::ExitCode;
 

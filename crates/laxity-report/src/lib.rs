@@ -64,8 +64,6 @@ use serde::Serialize;
 use std::path::Path;
 use study::Study;
 
-/// Name of the manifest's option with the configurations that have the places of another, and are not there.
-pub const SAME_PLACES: &str = "same-places";
 /// Name of the page that [`Report::write`] writes.
 pub const HTML_FILE: &str = "report.html";
 /// Name of the summary that [`Report::write`] writes.

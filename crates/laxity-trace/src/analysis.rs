@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 /// The option in a manifest that says which task sets were not analysed although that was wanted, and why.
 pub const NOT_ANALYSED: &str = "not-analysed";
 
+/// The option in a manifest with the configurations that have the places of another, and are not there.
+pub const SAME_PLACES: &str = "same-places";
+
 /// What schedulability tests say of a task set under a scheduler, for any arrivals, on any host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AnalysisRecord {

@@ -27,7 +27,7 @@ mod timestamp;
 mod whole_file;
 
 pub use activities_file::KernelActivity;
-pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict};
+pub use analysis::{AnalysisRecord, NOT_ANALYSED, ProofRecord, ProofVerdict, SAME_PLACES};
 pub use damage::without_panic;
 pub use directory::{
     ACTIVITIES_DIRECTORY, DEPLOY_ENDINGS, DEPLOY_FOLDERS, EVENTS_DIRECTORY, EventsFile, FinishedResults,

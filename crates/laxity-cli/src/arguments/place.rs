@@ -3,8 +3,8 @@
 use super::{
     ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share_or_kernel, value, worded,
 };
-use crate::simulation::NamedScheduler;
 use clap::Args;
+use laxity_lab::simulation::NamedScheduler;
 use laxity_model::{Names, Scope};
 use std::path::PathBuf;
 

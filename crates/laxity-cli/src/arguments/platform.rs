@@ -1,9 +1,10 @@
 //! Options on CPUs and placements, the same for every command.
 
 use super::value;
-use crate::experiment::Below;
-use crate::places::Choice;
 use clap::Args;
+use laxity_lab::analysis::Kernel;
+use laxity_lab::experiment::Below;
+use laxity_lab::places::Choice;
 use laxity_model::{
     CpuList, Diagnostic, Duration, Platform, Result, STANDARD, ShippedPlatform, Speed, cpus_named, plural,
     read_platform,
@@ -44,6 +45,14 @@ pub struct PlatformArguments {
 }
 
 impl PlatformArguments {
+    /// The kernel beside which something is proven on this platform: the running one if the platform is this machine.
+    pub fn kernel_of(&self, platform: &Platform, no_background: bool) -> Kernel {
+        match self.is_this_machine() {
+            true => Kernel::running(&platform.cpus(), no_background),
+            false => Kernel::linux(no_background),
+        }
+    }
+
     /// The platform asked for.
     pub fn resolve(&self) -> Result<Platform> {
         let platform = match &self.platform {

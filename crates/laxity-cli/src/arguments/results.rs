@@ -1,7 +1,7 @@
 //! `laxity verify` and `laxity report`: what is done with results.
 
 use super::{value, whole};
-use crate::simulation::views::Views;
+use crate::views::Views;
 use clap::Args;
 use laxity_model::Duration;
 use std::path::PathBuf;

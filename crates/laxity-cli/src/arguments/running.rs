@@ -1,9 +1,9 @@
 //! `laxity run` and `laxity compare`.
 
 use super::{ImportArguments, PlacementArguments, PlatformArguments, PolicyArguments, switch, value, whole};
-use crate::experiment::{DemandModel, TriedScheduler};
-use crate::overheads::Probes;
 use clap::Args;
+use laxity_lab::experiment::{DemandModel, TriedScheduler};
+use laxity_lab::overheads::Probes;
 use laxity_model::{Demand, Duration, OnMiss};
 use laxity_run::BudgetMargin;
 use std::path::PathBuf;

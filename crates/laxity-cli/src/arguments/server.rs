@@ -1,9 +1,9 @@
 //! Options on servers for background tasks, below which real-time tasks are placed and run.
 
 use super::value;
-use crate::experiment::Below;
 use clap::Args;
 use laxity_analysis::DoubleHit;
+use laxity_lab::experiment::Below;
 use laxity_model::{Duration, ServerChoice};
 
 /// What real-time tasks are below, and how late they may be.

@@ -5,8 +5,8 @@ use super::{
     ChangeAt, ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, ViewArguments, switch,
     value, whole,
 };
-use crate::simulation::NamedScheduler;
 use clap::Args;
+use laxity_lab::simulation::NamedScheduler;
 use laxity_model::{Demand, Duration, OnMiss};
 use laxity_sim::BudgetMode;
 use std::path::PathBuf;

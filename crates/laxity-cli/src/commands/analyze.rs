@@ -1,17 +1,21 @@
 //! `laxity analyze`.
 
+mod places_table;
+pub mod text;
+
 use super::{read_sets, unique, write_task_set};
-use crate::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
-use crate::analysis::{ChargedFile, Charges, Kernel, Settings, conduct, test_name, text, written};
 use crate::arguments::{
     ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded,
 };
-use crate::experiment::Below;
-use crate::progress::Steps;
-use crate::{experiment, interrupt, output};
+use crate::{interrupt, output, shipped, terminal};
 use clap::Args;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
+use laxity_lab::Steps;
+use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
+use laxity_lab::analysis::{ChargedFile, Charges, Settings, conduct, test_name, written};
+use laxity_lab::experiment;
+use laxity_lab::experiment::Below;
 use laxity_model::{
     Diagnostic, Duration, Existing, Names, Platform, Result, STANDARD, Scheduler, ShownPath as _, TaskSet,
     check_writable,
@@ -162,10 +166,11 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     sets.iter().try_for_each(experiment::check_real_time)?;
     check_write(arguments, &sets)?;
     let settings = settings(arguments, interrupt)?;
-    let step = Steps::new(1, output::quiet()).begin_counting("analysing", "schedulers");
+    let caller = terminal::caller();
+    let step = Steps::new(1, &*caller.observer).begin_counting("analysing", "schedulers");
     let show = |done: usize, all: usize| step.show(done as u64, all as u64, "");
     let schedulers = conduct(&sets, &settings, show)?;
-    step.vanish();
+    step.end(None);
     let answer = Answer {
         version: VERSION,
         platform: settings.platform.name().to_owned(),
@@ -224,10 +229,15 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
         return Err(Diagnostic::usage("--tick 0ns: a tick comes every so often").hint("try --tick 1ms"));
     }
     let tick_period = arguments.tick.as_ns();
-    let charges = Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), tick_period)?;
+    let charges = Charges::read(
+        &arguments.overheads,
+        arguments.cache_delays.as_deref(),
+        tick_period,
+        shipped::located,
+    )?;
     let platform = arguments.platform.resolve_simulated()?;
     let charges =
-        charges.beside_kernel(Kernel::of(&arguments.platform, &platform, arguments.assume_no_background));
+        charges.beside_kernel(arguments.platform.kernel_of(&platform, arguments.assume_no_background));
     let threads = match arguments.threads {
         Some(threads) => usize::from(threads),
         None => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),

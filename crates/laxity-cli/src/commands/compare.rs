@@ -1,11 +1,12 @@
 //! `laxity compare`.
 
 use super::{conclude, read_sets, settings};
-use crate::analysis::{Charges, Kernel};
 use crate::arguments::CompareArguments;
-use crate::experiment::TriedScheduler;
-use crate::simulation::{Mechanics, NamedScheduler};
-use crate::{experiment, interrupt, shipped};
+use crate::{interrupt, shipped};
+use laxity_lab::analysis::{Charges, Kernel};
+use laxity_lab::experiment;
+use laxity_lab::experiment::TriedScheduler;
+use laxity_lab::simulation::{Mechanics, NamedScheduler};
 use laxity_model::{Duration, Result, TaskSet};
 use laxity_sim::costs::{Costs, read_costs};
 use std::process::ExitCode;
@@ -17,7 +18,8 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode> {
     let mut settings = settings(running, schedulers(arguments), ("compare", 3))?;
     settings.simulate = mechanics(arguments, &sets)?;
     let kernel = Kernel::running(&settings.platform.cpus(), arguments.assume_no_background);
-    settings.analyse = Some(Charges::of_costs(arguments.costs.as_deref())?.beside_kernel(kernel));
+    settings.analyse =
+        Some(Charges::of_costs(arguments.costs.as_deref(), shipped::located)?.beside_kernel(kernel));
     settings.alone = Some(arguments.alone).filter(|span| !Duration::is_zero(*span));
     let finished = experiment::conduct(&sets, &settings, interrupt)?;
     conclude(&sets, &finished, running, |verdict| verdict.recommended_is_clean)

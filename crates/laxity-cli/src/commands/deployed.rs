@@ -1,12 +1,12 @@
 //! `laxity deployed`: a running system, read back and held against what was to be set.
 
-use crate::deploy::interrupts::{self, Interrupt};
-use crate::deploy::threads::{FoundThread, Threads, observed};
-use crate::deploy::{plans_in, read_plan};
 use crate::output;
 use crate::tables::{fitted, table};
 use clap::Args;
 use laxity_deploy::{DeployPlan, Difference, differences};
+use laxity_lab::deploy::interrupts::{self, Interrupt};
+use laxity_lab::deploy::threads::{FoundThread, Threads, observed};
+use laxity_lab::deploy::{plans_in, read_plan};
 use laxity_model::{Diagnostic, Names, Result, ShownPath as _, shown};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -254,5 +254,5 @@ fn text(answer: &Answer, interrupts: bool, width: u16) -> String {
 
 /// The JSON Schema of [`Answer`]; published as `schemas/deployed.schema.json`.
 pub fn schema() -> serde_json::Value {
-    crate::deploy::schema_of(&schemars::schema_for!(Answer), "deployed")
+    laxity_lab::deploy::schema_of(&schemars::schema_for!(Answer), "deployed")
 }

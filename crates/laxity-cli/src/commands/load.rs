@@ -3,13 +3,14 @@
 pub mod servers;
 
 use crate::arguments::{value, whole, worded};
-use crate::experiment::elsewhere;
-use crate::promotion::{Authority, Reserved};
+use crate::terminal;
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_kernel::{
     BudgetMode, Cell, Counters, Enrolled, Exit, Options, Reserve, Scheduler as Attached, Support,
 };
+use laxity_lab::experiment::elsewhere;
+use laxity_lab::promotion::{Authority, Reserved};
 use laxity_model::{
     CpuList, Diagnostic, Duration, Names, Platform, Policy, PolicyScheduler, PriorityRule, Result, Scheduler,
     Scope, cpus_named,
@@ -211,7 +212,8 @@ pub fn load(arguments: &LoadArguments) -> Result<ExitCode> {
 fn open_authority(arguments: &LoadArguments, options: &Options) -> Result<Authority> {
     let platform = servers::platform(&arguments.servers, &arguments.platform.resolve()?)?;
     let reserved = Reserved { share_ppm: options.share_ppm };
-    Authority::open(&platform, &options.cores, reserved, arguments.servers.double_hit())
+    let observer = terminal::caller().observer;
+    Authority::open(&platform, &options.cores, reserved, arguments.servers.double_hit(), observer)
 }
 
 fn stopped(arguments: &LoadArguments, stop: &AtomicBool) -> ExitCode {

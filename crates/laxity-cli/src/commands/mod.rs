@@ -25,8 +25,10 @@ mod verify;
 pub mod vm;
 
 use crate::arguments::{Command, ImportArguments, RunningArguments};
-use crate::experiment::{Below, Finished, Settings, TriedScheduler};
-use crate::{experiment, output, shipped};
+use crate::terminal;
+use crate::{output, shipped};
+use laxity_lab::experiment;
+use laxity_lab::experiment::{Below, Finished, Settings, TriedScheduler};
 use laxity_model::{
     Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, cpus_named,
     read_task_set_as, write_file,
@@ -191,8 +193,14 @@ fn settings(
         ilp_time_limit: placement.ilp_time_limit,
         seed: arguments.seed,
         existing: if arguments.force { Existing::Replace } else { Existing::Refuse },
-        quiet: output::quiet(),
-        ..Settings::plain(schedulers, arguments.duration, placement.choice().method(), platform, out)
+        ..Settings::plain(
+            schedulers,
+            arguments.duration,
+            placement.choice().method(),
+            platform,
+            out,
+            terminal::caller(),
+        )
     })
 }
 

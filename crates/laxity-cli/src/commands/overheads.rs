@@ -1,9 +1,9 @@
 //! `laxity overheads`: what scheduling costs on this machine now, under any scheduler and whatever runs.
 
 use crate::arguments::{count, value};
-use crate::overheads::{Probes, record_during, write_costs};
 use crate::{interrupt, output};
 use clap::Args;
+use laxity_lab::overheads::{Probes, record_during, write_costs};
 use laxity_model::{Diagnostic, Duration, OutputDirectory, Result, ShownPath as _, is_begun, plural};
 use laxity_overheads::{Class, Options, Recorded, SamplesFile, terminal};
 use rustix::process::{Pid, Signal, kill_process};

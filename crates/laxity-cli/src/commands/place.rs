@@ -1,13 +1,14 @@
 //! `laxity place`.
 
 use super::read_set;
-use crate::analysis::{Charges, Kernel};
 use crate::arguments::PlaceArguments;
-use crate::experiment::{Placing, SLOWEST_FIT, Served, named_load};
-use crate::places::{Finder, Wanted};
-use crate::simulation::NamedScheduler;
-use crate::{experiment, interrupt, output};
+use crate::{interrupt, output};
 use laxity_analysis::Bounds;
+use laxity_lab::analysis::Charges;
+use laxity_lab::experiment;
+use laxity_lab::experiment::{Placing, SLOWEST_FIT, Served, named_load};
+use laxity_lab::places::{Finder, Wanted};
+use laxity_lab::simulation::NamedScheduler;
 use laxity_model::{
     ByteSize, Diagnostic, Duration, Platform, Result, Scope, Sharing, TaskSet, Utilization, cpus_named,
     scheduler_of,
@@ -74,7 +75,7 @@ const NOTHING: &str = "nothing was placed";
 pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let set = read_set(&arguments.set, arguments.import)?;
-    interrupt::check(interrupt, NOTHING)?;
+    laxity_lab::check_interrupt(interrupt, NOTHING)?;
     experiment::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     let scope = scope(arguments)?;
@@ -149,7 +150,7 @@ fn for_scheduler(
     }
     let choice = scheduler.placement.unwrap_or(arguments.placement.only_choice("place")?);
     let (numerator, denominator) = arguments.limit;
-    let free = Charges::default().beside_kernel(Kernel::of(&arguments.platform, platform, false));
+    let free = Charges::default().beside_kernel(arguments.platform.kernel_of(platform, false));
     let placing = Placing {
         platform,
         method: choice.method_by(arguments.placement.fit()),

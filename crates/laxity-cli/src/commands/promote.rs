@@ -2,8 +2,8 @@
 
 use crate::arguments::{value, whole};
 use crate::output;
-use crate::promotion::{Order, Outcome, Proven, ask, lateness};
 use clap::Args;
+use laxity_lab::promotion::{Order, Outcome, Proven, ask, lateness};
 use laxity_model::{Diagnostic, Duration, Result, ServerSize, cpus_named};
 use std::process::ExitCode;
 

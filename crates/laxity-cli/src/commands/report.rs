@@ -3,11 +3,12 @@
 use super::simulate::{heading, rows};
 use super::verify::chosen;
 use crate::arguments::ReportArguments;
-use crate::overheads::{self, RunOverheads};
-use crate::progress::Phase;
-use crate::simulation::views::{Shown, Views};
-use crate::{deploy, output, simulation};
+use crate::output;
+use crate::terminal;
+use crate::views::{Shown, Views};
 use laxity_deploy::DeployPlan;
+use laxity_lab::overheads::{self, RunOverheads};
+use laxity_lab::{deploy, simulation};
 use laxity_model::{Diagnostic, OutputDirectory, Result, ShownPath as _, shown_json};
 use laxity_oracle::Verdict;
 use laxity_report::timeline::Fates;
@@ -204,10 +205,10 @@ pub fn publish(
     };
     let overheads = overheads::read(directory)?;
     let text = Answer::of(&report, verdicts, &overheads, Some(directory)).text()?;
-    let phase = Phase::begin("writing the report", output::quiet());
+    let phase = terminal::caller().observer.begin("writing the report ...", "");
     let written = OutputDirectory::open(directory)
         .and_then(|output| output.write(SUMMARY_FILE, text.as_bytes()).and_then(|()| report.write(&output)));
-    phase.end();
+    phase.end(None);
     // The answer does not need the disk.
     if json {
         output::print_data(&text)?;

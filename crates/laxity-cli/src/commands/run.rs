@@ -2,7 +2,8 @@
 
 use super::{conclude, read_sets, settings};
 use crate::arguments::RunArguments;
-use crate::{experiment, interrupt};
+use crate::interrupt;
+use laxity_lab::experiment;
 use laxity_model::Result;
 use std::process::ExitCode;
 

@@ -1,16 +1,20 @@
 //! `laxity settings`.
 
+mod text;
+
 use super::{read_set, write_task_set};
-use crate::analysis::{ChargedFile, Charges, Kernel};
 use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
-use crate::places::Choice;
-use crate::settings::answer::Answer;
-use crate::settings::measured::Measured;
-use crate::settings::soft::{AskedSoft, soft_tasks};
-use crate::settings::{Found, Limits, Question, text};
-use crate::{deploy, experiment, interrupt, output};
+use crate::shipped;
+use crate::{interrupt, output};
 use clap::Args;
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
+use laxity_lab::analysis::{ChargedFile, Charges};
+use laxity_lab::places::Choice;
+use laxity_lab::settings::answer::Answer;
+use laxity_lab::settings::measured::Measured;
+use laxity_lab::settings::soft::{AskedSoft, soft_tasks};
+use laxity_lab::settings::{Found, Limits, Question};
+use laxity_lab::{deploy, experiment};
 use laxity_model::{
     Diagnostic, Names, OutputDirectory, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _,
     TaskSet,
@@ -157,10 +161,14 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     experiment::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     let here = arguments.platform.is_this_machine();
-    let kernel = Kernel::of(&arguments.platform, &platform, arguments.assume_no_background);
-    let charges =
-        Charges::read(&arguments.overheads, arguments.cache_delays.as_deref(), TICK_PERIOD_DEFAULT)?
-            .beside_kernel(kernel);
+    let kernel = arguments.platform.kernel_of(&platform, arguments.assume_no_background);
+    let charges = Charges::read(
+        &arguments.overheads,
+        arguments.cache_delays.as_deref(),
+        TICK_PERIOD_DEFAULT,
+        shipped::located,
+    )?
+    .beside_kernel(kernel);
     let limits = Limits::of(&kernel);
     let asked = schedulers(arguments.scheduler, !arguments.soft.is_empty(), &platform)?;
     let measured = arguments.measured.as_deref().map(Measured::read).transpose()?;

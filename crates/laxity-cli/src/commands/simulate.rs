@@ -1,11 +1,12 @@
 //! `laxity simulate`.
 
 use super::{check_length, read_sets, report, unique};
-use crate::analysis::{Charges, Kernel};
 use crate::arguments::SimulateArguments;
-use crate::simulation::views::{Shown, Views, open};
-use crate::simulation::{self, Finished, Mechanics, NamedScheduler, Settings};
+use crate::terminal;
+use crate::views::{Shown, Views, open};
 use crate::{interrupt, output, shipped};
+use laxity_lab::analysis::Charges;
+use laxity_lab::simulation::{self, Finished, Mechanics, NamedScheduler, Settings};
 use laxity_model::{CpuList, Diagnostic, Result, TaskSet, shown};
 use laxity_oracle::Verdict;
 use laxity_report::Report;
@@ -123,11 +124,8 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
             changes: arguments.changes.clone(),
             at_ticks: arguments.at_ticks,
         },
-        charges: Charges::of_costs(arguments.costs.as_deref())?.beside_kernel(Kernel::of(
-            &arguments.platform,
-            &platform,
-            false,
-        )),
+        charges: Charges::of_costs(arguments.costs.as_deref(), shipped::located)?
+            .beside_kernel(arguments.platform.kernel_of(&platform, false)),
         platform,
         placement: arguments.placement.choice(),
         fit: arguments.placement.fit(),
@@ -141,7 +139,7 @@ fn settings(arguments: &SimulateArguments) -> Result<Settings> {
         verify: arguments.verify,
         tolerate: arguments.tolerate,
         threads,
-        quiet: output::quiet(),
+        caller: terminal::caller(),
     })
 }
 

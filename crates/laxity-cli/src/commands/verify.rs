@@ -2,9 +2,9 @@
 
 use super::simulate::{heading, verdict_text};
 use crate::arguments::VerifyArguments;
-use crate::experiment::verify_again;
 use crate::output;
-use crate::simulation::{set_of, verifiable};
+use laxity_lab::experiment::verify_again;
+use laxity_lab::simulation::{set_of, verifiable};
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use laxity_oracle::{Verdict, Verification};
 use laxity_trace::{Kept, Manifest, Run};

@@ -2,9 +2,10 @@
 
 use super::cell::{Cell, State};
 use super::workload::{Cap, task_set};
-use crate::experiment::{Bench, Settings, conduct_on};
 use crate::output;
-use crate::overheads::Probes;
+use crate::terminal;
+use laxity_lab::experiment::{Bench, Settings, conduct_on};
+use laxity_lab::overheads::Probes;
 use laxity_model::{Diagnostic, Duration, Failure, Platform, Result, plural};
 use laxity_run::PolicyOptions;
 use laxity_trace::RunSummary;
@@ -78,7 +79,9 @@ pub fn measure(
         let bench = match &mut bench {
             Some(bench) => bench,
             // Without it no cell can be measured.
-            none => none.insert(Bench::set_up(conditions.kind.probes())?),
+            none => {
+                none.insert(Bench::set_up(conditions.kind.probes(), &terminal::caller_without_progress())?)
+            }
         };
         let outcome = match measure_one(bench, cell, folder, conditions, interrupt) {
             Ok(outcome) => outcome,
@@ -141,8 +144,14 @@ fn measure_one(
 fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Settings> {
     let schedulers = vec![cell.scheduler.scheduler.clone().into()];
     let platform = some_of_this_machine(cell.cpus)?;
-    let plain =
-        Settings::plain(schedulers, conditions.duration, "ilp".parse()?, platform, cell.folder(folder));
+    let plain = Settings::plain(
+        schedulers,
+        conditions.duration,
+        "ilp".parse()?,
+        platform,
+        cell.folder(folder),
+        terminal::caller_without_progress(),
+    );
     let batching = cell.scheduler.batches(conditions.batching);
     Ok(Settings {
         overheads: conditions.kind.probes(),

@@ -201,7 +201,7 @@ pub(crate) fn recommend(study: &Study<'_>, sets: &[usize]) -> Recommendation {
     if !left_out.is_empty() {
         answer.caveats.push(format!("Not compared, because incomplete: {}.", left_out.join(", ")));
     }
-    if let Some(same) = study.results.options.get(crate::SAME_PLACES) {
+    if let Some(same) = study.results.options.get(laxity_trace::SAME_PLACES) {
         answer.caveats.push(format!("Made once, because their tasks have the same places: {same}."));
     }
     answer

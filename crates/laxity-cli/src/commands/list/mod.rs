@@ -4,8 +4,8 @@ mod text;
 
 use crate::arguments::ListArguments;
 use crate::output;
-use crate::places::Choice;
 use laxity_analysis::scheduler::Analysed;
+use laxity_lab::places::Choice;
 use laxity_model::{
     Diagnostic, FOREIGN_LISTED, LinuxScheduler, Names, Platform, Policy, PolicyScheduler, PriorityRule,
     Result, Scope, ShippedPlatform, ShownPath as _,

@@ -3,12 +3,12 @@
 use super::sweep::{Sweep, SweepArguments, Where, ended};
 use crate::arguments::value;
 use crate::commands::unique;
-use crate::overheads::Probes;
-use crate::simulation::NamedScheduler;
 use crate::study::overheads::{Evaluation, FUNCTIONS_METHOD, TABLE_FILE, Told, Unit, ns_per_instruction};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
+use laxity_lab::overheads::Probes;
+use laxity_lab::simulation::NamedScheduler;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::process::ExitCode;
 

@@ -3,11 +3,11 @@
 use super::sweep::{Sweep, SweepArguments, Where, ended};
 use crate::arguments::value;
 use crate::commands::unique;
-use crate::simulation::NamedScheduler;
 use crate::study::schedules::{Answer, Evaluation, TABLE_FILE, Told};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
+use laxity_lab::simulation::NamedScheduler;
 use laxity_model::{Result, ShownPath as _, plural};
 use std::process::ExitCode;
 

@@ -5,13 +5,13 @@ use crate::arguments::{value, whole};
 use crate::commands::check_length;
 use crate::commands::vm::memory;
 use crate::output;
-use crate::simulation::NamedScheduler;
 use crate::study::{
     Batching, CELLS_DIRECTORY, Cap, Cell, Conditions, Contender, Kind, Machines, Numbers, PAGE_FILE, State,
     measure_here, measure_in_machines,
 };
 use clap::Args;
 use laxity_generate::Decimal;
+use laxity_lab::simulation::NamedScheduler;
 use laxity_model::{
     ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result, ShownPath as _, is_begun,
     json_in_plain_words, plural, read_file,

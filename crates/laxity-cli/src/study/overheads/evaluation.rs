@@ -5,8 +5,8 @@
 //!    of those that have [`EQUAL_LEAST`] at least. Points with fewer are shown with what they have, and say so.
 //! 2. Task sets of one size are taken together.
 
-use crate::overheads::{RunOverheads, class_of, read, samples_path};
 use crate::study::{Cell, Place, State};
+use laxity_lab::overheads::{RunOverheads, class_of, read, samples_path};
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _};
 use laxity_overheads::{
     Class, Group, Groups, SampleKind, Statistics, Summary, read_samples, statistics_of_some,

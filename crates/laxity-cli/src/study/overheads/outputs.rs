@@ -2,10 +2,10 @@
 
 use super::evaluation::{EQUAL_LEAST, Evaluation, Measured, Point};
 use super::unit::Unit;
-use crate::overheads::{class_of, write_costs};
 use crate::study::contender::on_or_off;
 use crate::study::page::{cpus_in_words, not_measured, numbers_of_cpus, refusals, sizes, write_page};
 use crate::study::{Contender, Place};
+use laxity_lab::overheads::{class_of, write_costs};
 use laxity_model::{OutputDirectory, Result, plural};
 use laxity_overheads::{Groups, SampleKind, Statistics};
 use laxity_report::{LinesFigure, LinesPanel, LinesScale, PageSection, PlainTable, StudyPage};

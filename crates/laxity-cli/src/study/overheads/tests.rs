@@ -1,9 +1,9 @@
 //! A study whose samples are made by hand, from statistics to the table and the page.
 
 use super::{Evaluation, Told, Unit};
-use crate::overheads::class_of;
 use crate::study::overheads::evaluation::Measured;
 use crate::study::{Batching, Contender, Place};
+use laxity_lab::overheads::class_of;
 use laxity_model::Duration;
 use laxity_overheads::{Groups, Sample, SampleKind, Summary};
 use serde_json::json;

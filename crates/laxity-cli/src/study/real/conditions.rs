@@ -1,6 +1,7 @@
 //! How the sets of a study are run: on which CPUs, how often, and what a run is told.
 
-use crate::experiment::{Below, DemandModel, Settings};
+use crate::terminal;
+use laxity_lab::experiment::{Below, DemandModel, Settings};
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
 use laxity_study::{Planned, Point, SimulationStudy};
 use laxity_trace::Machine;
@@ -86,7 +87,14 @@ impl Conditions {
             limit: self.limit.map(|(part, whole)| Utilization::ratio(part, whole)),
             overload: curve.overload,
             seed: seed.wrapping_add(u64::from(slot.repetition)),
-            ..Settings::plain(schedulers, study.duration, curve.placement, platform, out)
+            ..Settings::plain(
+                schedulers,
+                study.duration,
+                curve.placement,
+                platform,
+                out,
+                terminal::caller_without_progress(),
+            )
         })
     }
 

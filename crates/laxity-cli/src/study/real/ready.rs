@@ -2,8 +2,8 @@
 //! walked alone.
 
 use super::conditions::{Conditions, Slot, calibration_file, name_of_set};
-use crate::experiment::{Bench, Calibration, check_prospect_on};
 use crate::output;
+use laxity_lab::experiment::{Bench, Calibration, check_prospect_on};
 use laxity_model::{Diagnostic, Failure, Result, TaskSet, plural};
 use laxity_study::{Journal, Point, SimulationSampler, SimulationStudy};
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ impl Ready {
         quiet: bool,
         interrupt: &'static AtomicBool,
     ) -> Result<Option<Ready>> {
-        let bench = Bench::set_up(None)?;
+        let bench = Bench::set_up(None, &crate::terminal::caller_without_progress())?;
         let mut prospects = Prospects::default();
         for &point in open {
             let sampler = SimulationSampler::new(study, point)?;

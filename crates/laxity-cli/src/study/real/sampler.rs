@@ -3,8 +3,8 @@
 use super::conditions::{Conditions, Slot, name_of_set};
 use super::is_whole;
 use super::ready::Ready;
-use crate::experiment::conduct_on;
 use crate::study::State;
+use laxity_lab::experiment::conduct_on;
 use laxity_model::{Diagnostic, Duration, Result, ShownPath as _, TaskSet};
 use laxity_study::{Planned, Point, RunSets, RunTally, Sampler, SimulationSampler, SimulationStudy};
 use laxity_trace::{Results, Run};

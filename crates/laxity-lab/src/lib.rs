@@ -1,0 +1,24 @@
+//! The laboratory: a task set under a scheduler on a platform is placed, proven, simulated or run, and what came out is handed back.
+//!
+//! Nothing here prints, parses a command line or draws a terminal: notes and progress go to an [`Observer`]. Each of the back ends has
+//! `Settings` and gives an answer:
+//!
+//! 1. [`analysis`]: what is proven, and why not;
+//! 2. [`simulation`]: every job under laxity's own policies, by the policies' own source;
+//! 3. [`experiment`]: runs on this machine, what was recorded of them, and what is proven and simulated of the same cases beside it.
+//!
+//! [`places`] finds where tasks go, for all three. [`settings`] asks for parameters instead of verdicts, [`deploy`] makes files of what
+//! was chosen and reads a machine back, [`overheads`] records what scheduling costs, and [`promotion`] is the authority of a loaded
+//! amp-rm.
+
+pub mod analysis;
+pub mod deploy;
+pub mod experiment;
+mod observer;
+pub mod overheads;
+pub mod places;
+pub mod promotion;
+pub mod settings;
+pub mod simulation;
+
+pub use observer::{Caller, Observer, Silent, Step, Steps, check_interrupt};

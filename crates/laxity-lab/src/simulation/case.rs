@@ -1,0 +1,264 @@
+//! One simulation: what is simulated, and what observes it.
+
+use super::changes::changes;
+use super::mechanics::{Mechanics, servers_of};
+use laxity_model::{CpuList, Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
+use laxity_oracle::{Definition, Verdict, Verification};
+use laxity_sim::{Background, Cell, Change, Changed, Changes, Observer, Outcome, Servers, Setup, What};
+use laxity_trace::{BackgroundRecord, Event, EventsFile, Job, RunStatus, Tallies};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Everything that determines one simulation.
+pub struct Case<'a> {
+    /// The tasks.
+    pub set: &'a TaskSet,
+    /// The machine.
+    pub platform: &'a Platform,
+    /// The scheduler.
+    pub scheduler: PolicyScheduler,
+    /// CPUs and tasks of every cell.
+    pub cells: Vec<(CpuList, Vec<usize>)>,
+    /// Jobs arrive in `[0, duration)`.
+    pub duration: Duration,
+    /// How much longer late jobs may run.
+    pub grace: Duration,
+    /// Seed of arrivals and demands.
+    pub seed: u64,
+    /// What jobs ask for.
+    pub demand: Demand,
+    /// The rest.
+    pub mechanics: &'a Mechanics,
+    /// Tasks that were refused: they run in the background.
+    pub ordinary: Vec<usize>,
+}
+
+/// What is to be kept of a simulation besides its metrics.
+#[derive(Default)]
+pub struct Wanted<'a> {
+    /// The jobs.
+    pub jobs: bool,
+    /// The events, into this file.
+    pub events: Option<EventsFile>,
+    /// The verdict of the oracles on this definition.
+    pub definition: Option<&'a Definition>,
+}
+
+/// What a simulation leaves.
+pub struct Simulated {
+    /// How it went.
+    pub status: RunStatus,
+    /// Its metrics' sums.
+    pub tallies: Tallies,
+    /// Its jobs by task, then number; none unless wanted.
+    pub jobs: Vec<Job>,
+    /// What the oracles say, if asked.
+    pub verdict: Option<Verdict>,
+    /// How the background tasks fared, if there were any. The number of the run is not known here: 0.
+    pub background: Option<BackgroundRecord>,
+    /// Which changes took effect, in words.
+    pub changes: Vec<String>,
+}
+
+/// Progress of simulations, and the means to end them.
+#[derive(Debug, Default)]
+pub struct Control {
+    /// Ends what is under way.
+    pub stop: AtomicBool,
+    /// Jobs simulated so far.
+    pub jobs: AtomicU64,
+}
+
+impl Case<'_> {
+    /// Simulates.
+    ///
+    /// Errors: what cannot be simulated, and events that cannot be written.
+    pub fn simulate(&self, wanted: Wanted<'_>, control: &Control) -> Result<Simulated> {
+        if wanted.events.is_some() || wanted.definition.is_some() {
+            self.watched::<true>(wanted, control)
+        } else {
+            self.watched::<false>(wanted, control)
+        }
+    }
+
+    fn watched<const EVENTS: bool>(&self, wanted: Wanted<'_>, control: &Control) -> Result<Simulated> {
+        let horizon = self.duration + self.grace;
+        let mut watcher = Watcher::<EVENTS> {
+            tallies: Tallies::new(self.set, horizon.as_ns()),
+            jobs: wanted.jobs.then(Vec::new),
+            open: Vec::new(),
+            events: wanted.events,
+            verification: wanted.definition.map(Verification::new),
+            error: None,
+            unreported: 0,
+            control,
+        };
+        let background = self.mechanics.background(self.seed, horizon);
+        let servers = self.mechanics.servers(self.platform);
+        let changes = self.changes()?;
+        let setup = self.setup(&background, &servers, &changes);
+        let ended = laxity_sim::simulate(&setup, &mut watcher, &control.stop)?;
+        let words = ended.changes.iter().map(|changed| self.words(&changes, changed)).collect();
+        let status = if ended.interrupted {
+            RunStatus::Interrupted { reason: "interrupted".into(), ran: Duration::from_ns(ended.at_ns) }
+        } else {
+            RunStatus::Completed
+        };
+        let cores = u64::try_from(self.platform.core_count()).unwrap_or(u64::MAX);
+        let background = (self.mechanics.background + self.mechanics.busy > 0).then(|| BackgroundRecord {
+            run: 0,
+            entered: ended.background.entered,
+            exited: ended.background.exited,
+            run_ns: ended.background.run_ns,
+            ready_ns: ended.background.ready_ns,
+            capacity_ns: ended.at_ns.saturating_mul(cores),
+        });
+        Ok(Simulated { background, changes: words, ..watcher.finish(status, ended.at_ns)? })
+    }
+
+    fn changes(&self) -> Result<Changes> {
+        changes(&self.mechanics.changes, self.set, self.platform, &self.mechanics.below)
+    }
+
+    /// Whether a change took effect.
+    fn words(&self, changes: &Changes, changed: &Changed) -> String {
+        let Change { at, what } = changes.list[changed.number];
+        let subject = match what {
+            What::Enter { task, .. }
+            | What::Promote { task, .. }
+            | What::Demote { task }
+            | What::Leave { task } => {
+                format!("`{}`", self.set.tasks()[task].name)
+            }
+            What::Resize { cpu, server } => format!("the server of CPU {cpu}, to be {server},"),
+        };
+        let then = Duration::from_ns(changed.at_ns);
+        let after = if then == at { String::new() } else { format!(" (asked again at {then})") };
+        let what = match &changed.outcome {
+            Outcome::RealTime { cpu } => format!("{subject} is a real-time task of CPU {cpu}"),
+            Outcome::Ordinary => format!("{subject} is a background task"),
+            Outcome::Left => format!("{subject} leaves"),
+            Outcome::Resized { from_ns: Some(from) } => {
+                format!("{subject} is so from {} on", Duration::from_ns(*from))
+            }
+            Outcome::Resized { from_ns: None } => {
+                format!("{subject} never is so: the simulation ends, or another size is asked for, before")
+            }
+            Outcome::Refused(why) => format!("refused: {}", why.message),
+        };
+        format!("at {at}: {what}{after}")
+    }
+
+    fn setup<'s>(
+        &'s self,
+        background: &'s Background,
+        servers: &'s Servers,
+        changes: &'s Changes,
+    ) -> Setup<'s> {
+        let cell = |(cpus, tasks): &(CpuList, Vec<usize>)| {
+            let mut tasks = tasks.clone();
+            tasks.sort_unstable();
+            Cell { cpus: cpus.clone(), tasks }
+        };
+        Setup {
+            set: self.set,
+            platform: self.platform,
+            scheduler: self.scheduler,
+            cells: self.cells.iter().map(cell).collect(),
+            duration: self.duration,
+            grace: self.grace,
+            seed: self.seed,
+            demand: self.demand,
+            budget_mode: self.mechanics.budget_mode,
+            on_miss: self.mechanics.on_miss,
+            batching: self.mechanics.batching,
+            retries_max: self.mechanics.retries_max,
+            interleaving: self.mechanics.interleaving,
+            costs: &self.mechanics.costs,
+            background,
+            servers,
+            at_ticks: self.mechanics.at_ticks,
+            ordinary: self.ordinary.clone(),
+            changes,
+            table: None,
+        }
+    }
+
+    /// Refuses what cannot be simulated, without simulating.
+    pub fn check(&self) -> Result<()> {
+        let servers = servers_of(&self.mechanics.below.servers, self.platform)?;
+        self.setup(&Background::default(), &servers, &self.changes()?).check()
+    }
+}
+
+/// Jobs between two words on progress.
+const JOBS_PER_REPORT: u64 = 4096;
+
+/// Takes jobs and events to where they are wanted.
+struct Watcher<'a, const EVENTS: bool> {
+    tallies: Tallies,
+    jobs: Option<Vec<Job>>,
+    /// Jobs that had not ended when the simulation may have been interrupted: they are judged when it is known until
+    /// when it went.
+    open: Vec<Job>,
+    events: Option<EventsFile>,
+    verification: Option<Verification<'a>>,
+    error: Option<Diagnostic>,
+    unreported: u64,
+    control: &'a Control,
+}
+
+impl<const EVENTS: bool> Observer for Watcher<'_, EVENTS> {
+    const EVENTS: bool = EVENTS;
+
+    #[inline]
+    fn job(&mut self, job: &Job) {
+        if job.finish_ns.is_none() && self.control.stop.load(Ordering::SeqCst) {
+            self.open.push(job.clone());
+        } else {
+            self.tallies.add(job).expect("the simulator knows the set's tasks only");
+        }
+        if let Some(jobs) = &mut self.jobs {
+            jobs.push(job.clone());
+        }
+        self.unreported += 1;
+        if self.unreported == JOBS_PER_REPORT {
+            self.control.jobs.fetch_add(self.unreported, Ordering::Relaxed);
+            self.unreported = 0;
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        if let Some(verification) = &mut self.verification {
+            verification.event(&event);
+        }
+        if let Some(events) = &mut self.events
+            && let Err(error) = events.write(&event)
+        {
+            self.events = None;
+            self.error = Some(error);
+            self.control.stop.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+impl<const EVENTS: bool> Watcher<'_, EVENTS> {
+    fn finish(mut self, status: RunStatus, end_ns: u64) -> Result<Simulated> {
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        self.control.jobs.fetch_add(self.unreported, Ordering::Relaxed);
+        if status != RunStatus::Completed {
+            self.tallies.end_at(end_ns);
+        }
+        for job in &self.open {
+            self.tallies.add(job).expect("the simulator knows the set's tasks only");
+        }
+        if let Some(events) = self.events.take() {
+            events.finish()?;
+        }
+        let mut jobs = self.jobs.unwrap_or_default();
+        jobs.sort_unstable_by_key(|job| (job.task, job.index));
+        let verdict = self.verification.map(|verification| verification.finish(end_ns));
+        Ok(Simulated { status, tallies: self.tallies, jobs, verdict, background: None, changes: Vec::new() })
+    }
+}
