@@ -40,7 +40,8 @@ fn room(widths: &[usize]) -> usize {
     widths.iter().map(|width| width + 3).sum::<usize>().saturating_sub(1)
 }
 
-fn longest_word(text: &str) -> usize {
+/// The width of the longest word.
+pub fn longest_word(text: &str) -> usize {
     text.split_whitespace().map(UnicodeWidthStr::width).max().unwrap_or(0)
 }
 
@@ -74,7 +75,7 @@ fn list(table: &Table, width: usize) -> String {
 pub fn wrapped(head: &str, words: &str, width: usize) -> String {
     let (mut text, mut line) = (String::new(), head.to_owned());
     for word in words.split_whitespace() {
-        let begun = !line.ends_with(' ');
+        let begun = !line.is_empty() && !line.ends_with(' ');
         if line.width() + usize::from(begun) + word.width() > width && !line.trim().is_empty() {
             text += &(line.trim_end().to_owned() + "\n");
             line = "    ".to_owned();

@@ -1,7 +1,7 @@
 //! What `laxity list` prints: an overview, or a part in full. Columns keep to the terminal's width.
 
 use super::{Answer, Named, Part, PolicyAnswer, TestAnswer};
-use crate::tables::wrapped;
+use crate::tables::{longest_word, wrapped};
 use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 use laxity_model::cpus_named;
 
@@ -162,7 +162,9 @@ impl Text<'_> {
         let Some(width) = self.width else {
             return rows.iter().map(|(name, words)| format!("  {name:<names$}  {words}\n")).collect();
         };
-        if longest > usize::from(width) / 2 {
+        // Neither names nor words are broken.
+        let word = rows.iter().map(|(_, words)| longest_word(words)).max().unwrap_or(0);
+        if longest > usize::from(width) / 2 || names + 6 + word > usize::from(width) {
             return rows.iter().map(|(name, words)| wrapped(&head(name), words, width.into())).collect();
         }
         let mut table = Table::new();
