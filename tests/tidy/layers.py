@@ -1,4 +1,4 @@
-"""The layers of ARCHITECTURE.md's code map, held against the manifests of the crates."""
+"""The layers of ARCHITECTURE.md's code map, held against the manifests of the crates; and no circle of modules in a crate."""
 
 import re
 import tomllib
@@ -6,6 +6,8 @@ import tomllib
 # What draws terminals and reads command lines: of the program alone.
 TERMINAL = {"clap", "clap_complete", "clap_mangen", "indicatif", "comfy-table", "signal-hook"}
 WITHOUT_TERMINAL = ("laxity-lab",)
+# Crates some of whose modules still need each other in a circle. None is to be added.
+WITH_CIRCLES = {"laxity-doctor", "laxity-report", "laxity-run", "laxity-sim", "laxity-study", "laxity-vm"}
 ROW = re.compile(r"^\| `(laxity[a-z-]*)`", re.MULTILINE)
 
 
@@ -45,3 +47,51 @@ def faults(architecture, files):
         if name in WITHOUT_TERMINAL:
             for other in sorted(needed & TERMINAL):
                 yield f"{name} depends on {other}: notes and progress go to its Observer"
+
+
+def circles(files):
+    """A fault per crate with a circle of modules, and per exception that has none any more."""
+    for file in files:
+        if file.name != "Cargo.toml" or file.parent.parent.name != "crates":
+            continue
+        name = tomllib.loads(file.read_text(encoding="utf-8"))["package"]["name"]
+        found = circle(modules(file.parent / "src"))
+        if found and name not in WITH_CIRCLES:
+            yield f"{name}: modules that need each other in a circle are among {', '.join(found)}"
+        if not found and name in WITH_CIRCLES:
+            yield f"{name} has no circle of modules any more: take it out of WITH_CIRCLES (tests/tidy/layers.py)"
+
+
+TESTS = re.compile(r"^#\[cfg\(test\)\]\n(?:#\[[^\n]*\]\n)*mod \w+ \{.*", re.MULTILINE | re.DOTALL)
+USES = re.compile(r"\bcrate::(\{[^;]*?\}|\w+)", re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*")
+
+
+def modules(source):
+    """The modules at the root of a crate, each with those that its code names; tests aside."""
+    files = {}
+    for path in sorted(source.rglob("*.rs")):
+        top = path.relative_to(source).parts[0].removesuffix(".rs")
+        if top not in ("lib", "main") and path.stem != "tests" and "tests" not in path.parent.parts[len(source.parts):]:
+            files.setdefault(top, []).append(path)
+    graph = {}
+    for name, paths in files.items():
+        text = "\n".join(COMMENT.sub("", TESTS.sub("", path.read_text(encoding="utf-8"))) for path in paths)
+        named = {word for match in USES.finditer(text) for word in re.findall(r"(?:^|[{,\s])(\w+)", match.group(1))}
+        graph[name] = (named & set(files)) - {name}
+    return graph
+
+
+def circle(graph):
+    """The modules of a circle, if there is one."""
+    below = {name: set(needed) for name, needed in graph.items()}
+    while free := [name for name, needed in below.items() if not needed]:
+        for name in free:
+            del below[name]
+        for needed in below.values():
+            needed.difference_update(free)
+    # What is left is in a circle or above one.
+    while above := [name for name in below if not any(name in needed for needed in below.values())]:
+        for name in above:
+            del below[name]
+    return sorted(below)

@@ -6,8 +6,10 @@
 #![warn(clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 mod arguments;
+mod command_line;
 mod commands;
 mod interrupt;
+mod machine_terminal;
 mod memory;
 mod output;
 mod shipped;
@@ -28,9 +30,9 @@ fn main() -> ExitCode {
     if let Some(code) = role {
         return code;
     }
-    let cli = arguments::Cli::of_the_command_line();
-    output::set_verbosity(cli.said);
-    match commands::dispatch(cli.command) {
+    let cli = command_line::Cli::of_the_command_line();
+    output::set_verbosity(cli.said.quiet, cli.said.verbose);
+    match command_line::dispatch(cli.command) {
         Ok(code) => code,
         Err(mut error) => {
             error.hint = error.hint.map(|hint| shipped::in_words(&hint));

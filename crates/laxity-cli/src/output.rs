@@ -1,6 +1,5 @@
 //! Standard output: data for other programs, whole or not at all.
 
-use crate::arguments::Said;
 pub use laxity_model::cannot_write;
 use laxity_model::{Diagnostic, Failure, Result, shown_json, shown_lines, shown_message};
 use serde::Serialize;
@@ -15,22 +14,22 @@ pub const MISSES: u8 = 1;
 pub const INTERRUPTED: u8 = Failure::Interrupted.exit_code();
 
 /// What `--quiet` and `--verbose` of the command line say; neither before [`set_verbosity`].
-static SAID: OnceLock<Said> = OnceLock::new();
+static SAID: OnceLock<(bool, bool)> = OnceLock::new();
 
 /// Keeps how much is said, for the whole program; once, before a command begins.
-pub fn set_verbosity(said: Said) {
+pub fn set_verbosity(quiet: bool, verbose: bool) {
     // Only the first call counts, and `main` makes one.
-    let _ = SAID.set(said);
+    let _ = SAID.set((quiet, verbose));
 }
 
 /// `--quiet`: no progress, and no words on what was written.
 pub fn quiet() -> bool {
-    SAID.get().is_some_and(|said| said.quiet)
+    SAID.get().is_some_and(|&(quiet, _)| quiet)
 }
 
 /// `--verbose`: evidence that a first reader can do without is shown, too.
 pub fn verbose() -> bool {
-    SAID.get().is_some_and(|said| said.verbose)
+    SAID.get().is_some_and(|&(_, verbose)| verbose)
 }
 
 /// How to find out why nothing runs here, as a hint; root is not told to be root.

@@ -7,17 +7,23 @@
 //! 2. [`simulation`]: every job under laxity's own policies, by the policies' own source;
 //! 3. [`experiment`]: runs on this machine, what was recorded of them, and what is proven and simulated of the same cases beside it.
 //!
-//! [`places`] finds where tasks go, for all three. [`settings`] asks for parameters instead of verdicts, [`deploy`] makes files of what
+//! [`schedulers`] reads names, [`placing`] has tasks in cells, [`charges`] what scheduling and the kernel cost a proof, and [`places`]
+//! finds where tasks go, for all three; [`cases`] is what runs and simulations share. [`settings`] asks for parameters instead of verdicts, [`deploy`] makes files of what
 //! was chosen and reads a machine back, [`overheads`] records what scheduling costs, and [`promotion`] is the authority of a loaded
 //! amp-rm.
 
 pub mod analysis;
+pub mod cases;
+pub mod charges;
 pub mod deploy;
 pub mod experiment;
+mod in_order;
 mod observer;
 pub mod overheads;
 pub mod places;
+pub mod placing;
 pub mod promotion;
+pub mod schedulers;
 pub mod settings;
 pub mod simulation;
 

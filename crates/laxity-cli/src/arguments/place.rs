@@ -4,7 +4,7 @@ use super::{
     ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share_or_kernel, value, worded,
 };
 use clap::Args;
-use laxity_lab::simulation::NamedScheduler;
+use laxity_lab::schedulers::NamedScheduler;
 use laxity_model::{Names, Scope};
 use std::path::PathBuf;
 

@@ -2,9 +2,9 @@
 
 use super::value;
 use clap::Args;
-use laxity_lab::analysis::Kernel;
-use laxity_lab::experiment::Below;
-use laxity_lab::places::Choice;
+use laxity_lab::charges::Kernel;
+use laxity_lab::placing::Below;
+use laxity_lab::schedulers::Choice;
 use laxity_model::{
     CpuList, Diagnostic, Duration, Platform, Result, STANDARD, ShippedPlatform, Speed, cpus_named, plural,
     read_platform,

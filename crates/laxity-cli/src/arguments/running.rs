@@ -2,8 +2,9 @@
 
 use super::{ImportArguments, PlacementArguments, PlatformArguments, PolicyArguments, switch, value, whole};
 use clap::Args;
-use laxity_lab::experiment::{DemandModel, TriedScheduler};
+use laxity_lab::experiment::DemandModel;
 use laxity_lab::overheads::Probes;
+use laxity_lab::schedulers::TriedScheduler;
 use laxity_model::{Demand, Duration, OnMiss};
 use laxity_run::BudgetMargin;
 use std::path::PathBuf;

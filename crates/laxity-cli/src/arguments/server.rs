@@ -3,7 +3,7 @@
 use super::value;
 use clap::Args;
 use laxity_analysis::DoubleHit;
-use laxity_lab::experiment::Below;
+use laxity_lab::placing::Below;
 use laxity_model::{Duration, ServerChoice};
 
 /// What real-time tasks are below, and how late they may be.

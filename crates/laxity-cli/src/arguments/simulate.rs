@@ -6,7 +6,7 @@ use super::{
     value, whole,
 };
 use clap::Args;
-use laxity_lab::simulation::NamedScheduler;
+use laxity_lab::schedulers::NamedScheduler;
 use laxity_model::{Demand, Duration, OnMiss};
 use laxity_sim::BudgetMode;
 use std::path::PathBuf;

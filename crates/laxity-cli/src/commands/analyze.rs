@@ -13,9 +13,10 @@ use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_lab::Steps;
 use laxity_lab::analysis::answer::{Answer, GuaranteeAnswer, VERSION, VerdictName};
-use laxity_lab::analysis::{ChargedFile, Charges, Settings, conduct, test_name, written};
-use laxity_lab::experiment;
-use laxity_lab::experiment::Below;
+use laxity_lab::analysis::{Settings, conduct, test_name, written};
+use laxity_lab::cases;
+use laxity_lab::charges::{ChargedFile, Charges};
+use laxity_lab::placing::Below;
 use laxity_model::{
     Diagnostic, Duration, Existing, Names, Platform, Result, STANDARD, Scheduler, ShownPath as _, TaskSet,
     check_writable,
@@ -163,7 +164,7 @@ fn one_test(text: &str) -> std::result::Result<&'static str, String> {
 pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let sets = read_sets(&arguments.sets, arguments.import)?;
-    sets.iter().try_for_each(experiment::check_real_time)?;
+    sets.iter().try_for_each(cases::check_real_time)?;
     check_write(arguments, &sets)?;
     let settings = settings(arguments, interrupt)?;
     let caller = terminal::caller();

@@ -3,10 +3,11 @@
 use super::{conclude, read_sets, settings};
 use crate::arguments::CompareArguments;
 use crate::{interrupt, shipped};
-use laxity_lab::analysis::{Charges, Kernel};
+use laxity_lab::charges::{Charges, Kernel};
 use laxity_lab::experiment;
-use laxity_lab::experiment::TriedScheduler;
-use laxity_lab::simulation::{Mechanics, NamedScheduler};
+use laxity_lab::schedulers::NamedScheduler;
+use laxity_lab::schedulers::TriedScheduler;
+use laxity_lab::simulation::Mechanics;
 use laxity_model::{Duration, Result, TaskSet};
 use laxity_sim::costs::{Costs, read_costs};
 use std::process::ExitCode;

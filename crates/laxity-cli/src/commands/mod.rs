@@ -2,7 +2,7 @@
 
 pub mod analyze;
 pub mod check;
-mod compare;
+pub mod compare;
 pub mod deployed;
 pub mod diff;
 pub mod doctor;
@@ -12,23 +12,25 @@ pub mod init;
 pub mod list;
 pub mod load;
 pub mod overheads;
-mod place;
+pub mod place;
 pub mod promote;
-mod report;
-mod run;
+pub mod report;
+pub mod run;
 pub mod schema;
 pub mod settings;
 pub mod shell;
-mod simulate;
+pub mod simulate;
 pub mod study;
-mod verify;
+pub mod verify;
 pub mod vm;
 
-use crate::arguments::{Command, ImportArguments, RunningArguments};
+use crate::arguments::{ImportArguments, RunningArguments};
 use crate::terminal;
 use crate::{output, shipped};
 use laxity_lab::experiment;
-use laxity_lab::experiment::{Below, Finished, Settings, TriedScheduler};
+use laxity_lab::experiment::{Finished, Settings};
+use laxity_lab::placing::Below;
+use laxity_lab::schedulers::TriedScheduler;
 use laxity_model::{
     Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, cpus_named,
     read_task_set_as, write_file,
@@ -39,38 +41,6 @@ use laxity_trace::{Existing, RunStatus};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
-
-/// Carries out a command.
-pub fn dispatch(command: Command) -> Result<ExitCode> {
-    match command {
-        Command::Analyze(arguments) => analyze::analyze(&arguments),
-        Command::Compare(arguments) => compare::compare(&arguments),
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Simulate(arguments) => simulate::simulate(&arguments),
-        Command::Verify(arguments) => verify::verify(&arguments),
-        Command::Place(arguments) => place::place(&arguments),
-        Command::Generate(arguments) => generate::generate(&arguments),
-        Command::Report(arguments) => report::report(&arguments),
-        Command::Diff(arguments) => diff::diff(&arguments),
-        Command::List(arguments) => list::list(&arguments),
-        Command::Init(arguments) => init::init(&arguments),
-        Command::Check(arguments) => check::check(&arguments),
-        Command::Deployed(arguments) => deployed::deployed(&arguments),
-        Command::Doctor(arguments) => doctor::doctor(&arguments),
-        Command::Schema(arguments) => schema::schema(&arguments),
-        Command::Settings(arguments) => settings::settings(&arguments),
-        Command::Load(arguments) => load::load(&arguments),
-        Command::Exec(arguments) => exec::exec(&arguments),
-        Command::Promote(arguments) => promote::promote(&arguments),
-        Command::Demote(arguments) => promote::demote(&arguments),
-        Command::Resize(arguments) => promote::resize(&arguments),
-        Command::Overheads(arguments) => overheads::overheads(&arguments),
-        Command::Study(arguments) => study::study(&arguments),
-        Command::Vm(arguments) => vm::vm(&arguments),
-        Command::Completions(arguments) => shell::completions(&arguments),
-        Command::Man(arguments) => shell::man(&arguments),
-    }
-}
 
 /// Reads task sets, saying on standard error what their formats could not carry. Sets of one name are numbered.
 fn read_sets(paths: &[PathBuf], import: ImportArguments) -> Result<Vec<TaskSet>> {

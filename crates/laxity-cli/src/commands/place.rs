@@ -4,11 +4,11 @@ use super::read_set;
 use crate::arguments::PlaceArguments;
 use crate::{interrupt, output};
 use laxity_analysis::Bounds;
-use laxity_lab::analysis::Charges;
-use laxity_lab::experiment;
-use laxity_lab::experiment::{Placing, SLOWEST_FIT, Served, named_load};
+use laxity_lab::cases;
+use laxity_lab::charges::Charges;
 use laxity_lab::places::{Finder, Wanted};
-use laxity_lab::simulation::NamedScheduler;
+use laxity_lab::placing::{Placing, SLOWEST_FIT, Served, named_load};
+use laxity_lab::schedulers::NamedScheduler;
 use laxity_model::{
     ByteSize, Diagnostic, Duration, Platform, Result, Scope, Sharing, TaskSet, Utilization, cpus_named,
     scheduler_of,
@@ -76,7 +76,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let set = read_set(&arguments.set, arguments.import)?;
     laxity_lab::check_interrupt(interrupt, NOTHING)?;
-    experiment::check_real_time(&set)?;
+    cases::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     let scope = scope(arguments)?;
     let by_test = arguments.scheduler.as_ref().filter(|one| !one.scheduler.policy.has_servers());

@@ -8,13 +8,13 @@ use crate::shipped;
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_analysis::overheads::TICK_PERIOD_DEFAULT;
-use laxity_lab::analysis::{ChargedFile, Charges};
-use laxity_lab::places::Choice;
+use laxity_lab::charges::{ChargedFile, Charges};
+use laxity_lab::schedulers::Choice;
 use laxity_lab::settings::answer::Answer;
 use laxity_lab::settings::measured::Measured;
 use laxity_lab::settings::soft::{AskedSoft, soft_tasks};
 use laxity_lab::settings::{Found, Limits, Question};
-use laxity_lab::{deploy, experiment};
+use laxity_lab::{cases, deploy};
 use laxity_model::{
     Diagnostic, Names, OutputDirectory, Platform, PriorityRule, Result, Scheduler, Scope, ShownPath as _,
     TaskSet,
@@ -158,7 +158,7 @@ fn schedulers(asked: Asked, is_soft: bool, platform: &Platform) -> Result<Vec<Sc
 pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
     let set = read_set(&arguments.set, arguments.import)?;
-    experiment::check_real_time(&set)?;
+    cases::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     let here = arguments.platform.is_this_machine();
     let kernel = arguments.platform.kernel_of(&platform, arguments.assume_no_background);

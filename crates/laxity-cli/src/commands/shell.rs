@@ -1,8 +1,7 @@
 //! `laxity completions` and the manual pages: both from the definition of the command line.
 
-use crate::arguments::Cli;
 use crate::{output, shipped};
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
@@ -33,23 +32,23 @@ pub struct ManArguments {
 }
 
 /// Prints what a shell completes commands and options by.
-pub fn completions(arguments: &CompletionsArguments) -> Result<ExitCode> {
-    output::print_data(&completions_text(arguments.shell))?;
+pub fn completions(arguments: &CompletionsArguments, whole: Command) -> Result<ExitCode> {
+    output::print_data(&completions_text(arguments.shell, whole))?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Writes a manual page per command: `laxity.1`, `laxity-compare.1` ...
-pub fn man(arguments: &ManArguments) -> Result<ExitCode> {
+pub fn man(arguments: &ManArguments, whole: &Command) -> Result<ExitCode> {
     let directory = OutputDirectory::create(&arguments.directory)?;
-    for page in pages(&Cli::command()) {
+    for page in pages(whole) {
         directory.write(&page.file, &page.text)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn completions_text(shell: Shell) -> String {
+fn completions_text(shell: Shell, whole: Command) -> String {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut shown(Cli::command()), "laxity", &mut text);
+    clap_complete::generate(shell, &mut shown(whole), "laxity", &mut text);
     String::from_utf8_lossy(&text).into_owned()
 }
 
@@ -134,7 +133,8 @@ fn notes(text: &str) -> Roff {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::ValueEnum as _;
+    use crate::command_line::Cli;
+    use clap::{CommandFactory as _, ValueEnum as _};
 
     /// Every command that is shown, with its words: `["study", "overheads"]`.
     fn commands() -> Vec<(Vec<String>, Command)> {
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn every_shell_completes_every_option_of_every_command() {
         for shell in Shell::value_variants() {
-            let text = completions_text(*shell);
+            let text = completions_text(*shell, Cli::command());
             assert!(!text.contains("__man"), "{shell}: what is hidden is not completed");
             for (words, command) in commands() {
                 for option in options(&command) {

@@ -1,12 +1,12 @@
 //! `laxity vm`.
 
-use crate::arguments::{Cli, Speeds, value, whole};
+use crate::arguments::{Speeds, value, whole};
+use crate::machine_terminal::Terminal;
 use crate::{interrupt, output};
-use clap::{Args, Parser as _};
+use clap::Args;
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
-use laxity_vm::{Acceleration, Audience, Flavour, KernelChoice, KnownKernel, Line, Order, Program, Settings};
+use laxity_vm::{Acceleration, Flavour, KernelChoice, KnownKernel, Line, Order, Program, Settings};
 use serde::Serialize;
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -132,13 +132,17 @@ fn variable(text: &str) -> std::result::Result<(String, String), String> {
     }
 }
 
-pub fn vm(arguments: &VmArguments) -> Result<ExitCode> {
+/// Whether words are a command line of this program; if not, what is said of them.
+pub type Understood = fn(&[String]) -> std::result::Result<(), String>;
+
+/// Carries out the command in a machine.
+pub fn vm(arguments: &VmArguments, understood: Understood) -> Result<ExitCode> {
     let interrupt = interrupt::flag()?;
-    let mut terminal = Terminal { quiet: output::quiet(), console: arguments.console, deaf: false };
+    let mut terminal = Terminal::new(output::quiet(), arguments.console);
     let ended = if arguments.kernels {
         kernels(arguments, interrupt, &mut terminal)
     } else {
-        run(arguments, interrupt, &mut terminal)
+        run(arguments, understood, interrupt, &mut terminal)
     };
     match ended {
         Err(error) if error == laxity_vm::interrupted() => {
@@ -150,27 +154,27 @@ pub fn vm(arguments: &VmArguments) -> Result<ExitCode> {
 }
 
 /// What this program would not understand, it does not understand in the machine either. (A call for help is understood.)
-fn check_words(command: &[String]) -> Result<()> {
-    let words = std::iter::once("laxity").chain(command.iter().map(String::as_str));
-    match Cli::try_parse_from(words) {
-        Err(error) if error.use_stderr() => {
-            let said = error.to_string();
-            let said = said.trim_start_matches("error: ").trim_end();
-            Err(Diagnostic::usage(format!("the command for the machine: {said}"))
-                .hint("behind `--` come laxity's arguments; with --exec, a program and its arguments"))
-        }
-        _ => Ok(()),
-    }
+fn check_words(command: &[String], understood: Understood) -> Result<()> {
+    understood(command).map_err(|said| {
+        let said = said.trim_start_matches("error: ").trim_end();
+        Diagnostic::usage(format!("the command for the machine: {said}"))
+            .hint("behind `--` come laxity's arguments; with --exec, a program and its arguments")
+    })
 }
 
-fn run(arguments: &VmArguments, interrupt: &AtomicBool, terminal: &mut Terminal) -> Result<ExitCode> {
+fn run(
+    arguments: &VmArguments,
+    understood: Understood,
+    interrupt: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<ExitCode> {
     let here =
         |what: &str, error: std::io::Error| Diagnostic::environment(format!("cannot find {what}: {error}"));
     let agent = std::env::current_exe().map_err(|error| here("this program's own file", error))?;
     let cwd = std::env::current_dir().map_err(|error| here("the current directory", error))?;
     let command = arguments.command.clone();
     if !arguments.exec {
-        check_words(&command)?;
+        check_words(&command, understood)?;
     }
     let order = Order {
         program: if arguments.exec { Program::Any(command) } else { Program::Laxity(command) },
@@ -236,51 +240,10 @@ fn describe(kernel: &KnownKernel, width: usize) -> String {
     format!("{:width$}  {place:<9}  {judged}\n", kernel.release)
 }
 
-/// Where everything goes.
-pub struct Terminal {
-    quiet: bool,
-    console: bool,
-    /// The reader of standard output has left.
-    deaf: bool,
-}
-
-impl Terminal {
-    /// The words of machines, unless it is quiet; not their consoles.
-    pub fn new(quiet: bool) -> Terminal {
-        Terminal { quiet, console: false, deaf: false }
-    }
-}
-
-impl Audience for Terminal {
-    fn words(&mut self, line: &str) {
-        if !self.quiet {
-            output::say(line);
-        }
-    }
-
-    fn out(&mut self, bytes: &[u8]) -> bool {
-        if !self.deaf {
-            let mut out = std::io::stdout().lock();
-            self.deaf = out.write_all(bytes).and_then(|()| out.flush()).is_err();
-        }
-        !self.deaf
-    }
-
-    fn err(&mut self, bytes: &[u8]) {
-        let _ = std::io::stderr().write_all(bytes);
-    }
-
-    fn console(&mut self, bytes: &[u8]) {
-        if self.console {
-            let _ = std::io::stderr().write_all(bytes);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::{Cli, Command};
+    use crate::command_line::{Cli, Command};
     use clap::Parser;
 
     fn parse(call: &[&str]) -> std::result::Result<VmArguments, String> {

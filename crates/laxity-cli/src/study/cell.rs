@@ -60,7 +60,7 @@ impl Cell {
 
     /// Says why it could not be measured.
     pub fn refuse(&self, cells: &Path, why: &Diagnostic) -> Result<()> {
-        let text = format!("{}\n", laxity_lab::experiment::reason(why));
+        let text = format!("{}\n", laxity_lab::cases::reason(why));
         OutputDirectory::create(&self.folder(cells))?.write(REASON_FILE, text.as_bytes())
     }
 

@@ -1,7 +1,7 @@
 //! Schedulers as a study compares them: one may be there twice, releasing the jobs of one instant one by one and together
 //! (ackelman2018, Figure 7.3).
 
-use laxity_lab::simulation::NamedScheduler;
+use laxity_lab::schedulers::NamedScheduler;
 use laxity_model::{Diagnostic, Result, Scheduler};
 use std::fmt;
 use std::str::FromStr;

@@ -6,7 +6,7 @@
 use super::cell::{CELLS_DIRECTORY, Cell, State};
 use super::contender::on_or_off;
 use super::here::{Conditions, Kind, describe};
-use crate::commands::vm::Terminal;
+use crate::machine_terminal::Terminal;
 use crate::output;
 use laxity_model::{Diagnostic, Duration, Result};
 use laxity_vm::{KernelChoice, Order, Program, Settings};
@@ -68,7 +68,7 @@ fn measure_batch(
     let folder = Folder::create(study)?;
     let (order, settings) =
         (order(batch, &folder.0, conditions, machines.deterministic), settings(batch, machines, conditions)?);
-    let mut audience = Terminal::new(conditions.quiet);
+    let mut audience = Terminal::new(conditions.quiet, false);
     let ended = laxity_vm::run(&order, &settings, &mut audience, interrupt);
     // Whatever came back of it counts, however it ended.
     let missing = take_over(batch, &folder.0.join(CELLS_DIRECTORY), &cells)?;

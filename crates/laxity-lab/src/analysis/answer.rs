@@ -1,14 +1,15 @@
 //! What `laxity analyze --json` prints: `schemas/analysis.schema.json`.
 
-use super::kernel::words;
-use super::placed::{Failed, PlacedSet};
 use super::verdicts::is_exact;
-use crate::experiment::{Placed, reason};
+use crate::cases::reason;
+use crate::charges::kernel_words;
+use crate::charges::{Failed, PlacedSet};
+use crate::placing::FitAnswer;
+use crate::placing::Placed;
 use laxity_analysis::overheads::Eaten;
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
 use laxity_analysis::{Bounds, Guarantee, Verdict};
 use laxity_model::{DeferrableServer, Diagnostic, TaskSet, cpus_named};
-use laxity_place::Fit;
 pub use laxity_trace::ProofVerdict as VerdictName;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -81,58 +82,6 @@ pub struct SchedulerAnswer {
     pub assumptions: Vec<String>,
     /// What a reader should know.
     pub notes: Vec<String>,
-}
-
-/// What may be placed together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum FitAnswer {
-    /// What amp-rm's admission accepts.
-    Admission,
-    /// What the scheduler's hard test accepts.
-    HardTest,
-    /// What its soft test accepts: no placement passed the hard one.
-    SoftTest,
-    /// What its utilization allows.
-    Utilization,
-    /// What its density allows.
-    Density,
-    /// What its approximate demand bound function allows.
-    Dbf,
-}
-
-impl FitAnswer {
-    /// Its name in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            FitAnswer::Admission => "admission",
-            FitAnswer::HardTest => "hard-test",
-            FitAnswer::SoftTest => "soft-test",
-            FitAnswer::Utilization | FitAnswer::Density | FitAnswer::Dbf => self.word(),
-        }
-    }
-
-    /// In words.
-    pub fn word(self) -> &'static str {
-        match self {
-            FitAnswer::Admission => "admission",
-            FitAnswer::HardTest => "the hard test",
-            FitAnswer::SoftTest => "the soft test",
-            FitAnswer::Utilization => "utilization",
-            FitAnswer::Density => "density",
-            FitAnswer::Dbf => "dbf",
-        }
-    }
-}
-
-impl From<Fit> for FitAnswer {
-    fn from(fit: Fit) -> Self {
-        match fit {
-            Fit::Utilization => FitAnswer::Utilization,
-            Fit::Density => FitAnswer::Density,
-            Fit::DemandBound => FitAnswer::Dbf,
-        }
-    }
 }
 
 /// CPUs, and the tasks on them.
@@ -401,7 +350,9 @@ impl VerdictAnswer {
                 task: task(why.task),
                 cpus,
                 reason: judgement.no_room.map(|why| why.text().to_owned()),
-                proven_without: judgement.but_for_beside.then(|| words(&asked.beside, placed.scheduler)),
+                proven_without: judgement
+                    .but_for_beside
+                    .then(|| kernel_words(&asked.beside, placed.scheduler)),
                 exact: !why.out_of_work && !judgement.but_for_beside && is_exact(placed, asked),
                 out_of_work: why.out_of_work,
                 ..Self::nothing(VerdictName::NotProven)

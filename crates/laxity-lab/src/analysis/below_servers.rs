@@ -1,8 +1,10 @@
 //! What `analyze` says below servers, against the admission of the same CPUs.
 
-use super::answer::{FitAnswer, SchedulerAnswer, VerdictAnswer, VerdictName};
-use super::{Charges, Settings, conduct};
-use crate::experiment::Below;
+use super::answer::{SchedulerAnswer, VerdictAnswer, VerdictName};
+use super::{Settings, conduct};
+use crate::charges::Charges;
+use crate::placing::Below;
+use crate::placing::FitAnswer;
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
 use laxity_analysis::{Bounds, DoubleHit, Guarantee, SporadicTask, Work};
 use laxity_model::{Core, Duration, Platform, Policy, ServerChoice, ServerSizes, Speed, Task, TaskSet};

@@ -1,9 +1,9 @@
 //! What is proven of the sets that `compare` runs, in the places where it runs them.
 
 use super::answer::VerdictAnswer;
-use super::placed::{Failed, PlacedSet};
-use super::{Charges, TRIAL_WORK, verdicts};
-use crate::experiment::Placed;
+use super::verdicts;
+use crate::charges::{Charges, Failed, PlacedSet, TRIAL_WORK};
+use crate::placing::Placed;
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};
 use laxity_model::{AnyScheduler, Platform, ServerSizes, TaskSet, scheduler_of};

@@ -7,26 +7,20 @@ pub mod answer;
 #[cfg(test)]
 mod below_servers;
 mod beside;
-mod costs;
-mod kernel;
-mod placed;
 mod places;
 mod scaling;
 mod sensitivity;
 mod verdicts;
 pub mod written;
 
-pub use answer::FitAnswer;
 pub use beside::analyse_beside;
-pub use costs::{Charge, ChargedFile, Charges, Locate};
-pub use kernel::{Kernel, words as kernel_words};
-pub use placed::{Failed, PlacedSet, given_priorities, running, server_of, speed};
-pub use sensitivity::TRIAL_WORK;
 pub use verdicts::both as both_verdicts;
 
-use crate::experiment::{Below, Placing, named_load};
-use crate::places::{Choice, Finder};
-use crate::simulation::in_order;
+use crate::charges::{Charges, PlacedSet};
+use crate::in_order::in_order;
+use crate::places::Finder;
+use crate::placing::{Below, Placing, named_load};
+use crate::schedulers::Choice;
 use answer::{OverheadsAnswer, SchedulerAnswer, VerdictAnswer};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work, catalogue};

@@ -1,9 +1,10 @@
 //! Where the tasks of a set are judged: where `places` puts them, for every scheduler.
 
 use super::Settings;
-use super::answer::{FitAnswer, SchedulerAnswer, VerdictName};
-use crate::experiment::{Below, Placed, Placing};
+use super::answer::{SchedulerAnswer, VerdictName};
 use crate::places::{ByLoad, Wanted};
+use crate::placing::FitAnswer;
+use crate::placing::{Below, Placed, Placing};
 use laxity_analysis::scheduler::Analysed;
 use laxity_analysis::{DoubleHit, Guarantee};
 use laxity_model::{Platform, Result, Scope, TaskSet};

@@ -11,10 +11,10 @@
 //! same on every machine.
 
 use super::answer::LargestScaling;
-use super::placed::PlacedSet;
 use super::sensitivity::{Trial, anew, asked, trial};
 use super::{Settings, verdicts};
-use crate::experiment::Placing;
+use crate::charges::PlacedSet;
+use crate::placing::Placing;
 use laxity_analysis::Guarantee;
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{Duration, LoadSum, Platform, Speed, Task, TaskSet, Utilization};

@@ -7,16 +7,13 @@
 
 use super::Settings;
 use super::answer::FewestProcessors;
-use super::placed::PlacedSet;
 use super::places::{by_admission, wanted};
-use crate::experiment::{Below, Placed, Placing};
+use crate::charges::{PlacedSet, TRIAL_WORK};
 use crate::places::Finder;
+use crate::placing::{Below, Placed, Placing};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{DoubleHit, Guarantee, NotProven, SporadicTask, Verdict, Work};
 use laxity_model::{CpuList, Platform, Scope, Speed, TaskSet};
-
-/// Steps for each test on each cell in a trial, if a verdict may not take fewer.
-pub const TRIAL_WORK: u64 = 1 << 26;
 
 /// What a trial has shown.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Both verdicts on a placed set.
 
-use super::placed::PlacedSet;
+use crate::charges::PlacedSet;
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
 use laxity_analysis::{
     Bounds, DeferrableRta, DeferrableTardiness, Exactness, Guarantee, Priorities, Rta, Test, Verdict,

@@ -1,22 +1,14 @@
 //! What is wrong with an experiment before anything is measured or written.
 
-use super::work::{check_jobs, expected_jobs};
-use super::{Settings, TriedScheduler};
-use laxity_model::{AnyScheduler, ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet, plural};
+use super::Settings;
+use super::work::check_jobs;
+use crate::cases::{BYTES_PER_JOB, check_priorities, check_real_time, expected_jobs};
+use laxity_model::{ByteSize, Diagnostic, Duration, Result, Sharing, Task, TaskSet, plural};
 use laxity_place::Overload;
 use std::collections::BTreeMap;
 
 /// The longest time a run may be asked to take; longer ones are slips of the unit.
 pub const RUN_LONGEST: Duration = Duration::from_secs(366 * 24 * 3600);
-
-/// Refuses a set in which nothing has a deadline.
-pub fn check_real_time(set: &TaskSet) -> Result<()> {
-    if set.real_time().next().is_some() {
-        return Ok(());
-    }
-    Err(Diagnostic::usage(format!("task set `{}` has no real-time task", set.name()))
-        .hint("give at least one task kind = \"real-time\" (the default)"))
-}
 
 /// Refuses periods so long that running every task alone would not end.
 fn check_alone(set: &TaskSet, settings: &Settings) -> Result<()> {
@@ -34,17 +26,6 @@ pub fn alone_duration(set: &TaskSet, span: Duration) -> Result<Duration> {
     let order =
         |_, _| laxity_run::JobOrder { release: Duration::ZERO, demand: Duration::ZERO, accesses: None };
     laxity_run::alone(set, 0, span, 0, order).map(|(plan, _)| plan.duration)
-}
-
-/// Refuses a set without the priorities by which one of the schedulers goes.
-pub fn check_priorities(set: &TaskSet, schedulers: &[TriedScheduler]) -> Result<()> {
-    let rule = |scheduler: &TriedScheduler| match &scheduler.scheduler {
-        AnyScheduler::Linux(linux) => linux.rule(),
-        AnyScheduler::Policy(own) => Some(own.rule),
-    };
-    let check =
-        |scheduler: &TriedScheduler| rule(scheduler).map_or(Ok(()), |rule| rule.check(set, scheduler));
-    schedulers.iter().try_for_each(check)
 }
 
 /// Refuses sets that no scheduler could keep up with on this platform, unless overload is asked for.
@@ -92,9 +73,6 @@ fn working_sets(set: &TaskSet) -> Result<Vec<(String, u64)>> {
         |(group, bytes): (usize, u64)| (format!("group `{}`", sharing.groups()[group].name), bytes);
     Ok(needs.into_iter().chain(groups.into_iter().map(of_group)).collect())
 }
-
-/// Memory for a job: its orders and record while it runs, and its row when all results are evaluated.
-pub const BYTES_PER_JOB: u128 = 400;
 
 /// Refuses experiments whose jobs do not fit into memory.
 fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {

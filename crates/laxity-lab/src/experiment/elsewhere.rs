@@ -1,7 +1,7 @@
 //! Where this kernel takes no policy of laxity's own: why, and the same command in a virtual machine whose kernel does.
 
-use super::TriedScheduler;
 use crate::observer::Caller;
+use crate::schedulers::TriedScheduler;
 use laxity_model::{Diagnostic, LinuxScheduler, Result, shell_word};
 use laxity_run::{Capabilities, Refusal};
 

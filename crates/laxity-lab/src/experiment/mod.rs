@@ -3,39 +3,35 @@
 mod calibration;
 mod checks;
 pub mod elsewhere;
-mod manifest;
 mod overruns;
 mod parts;
-mod placing;
 mod repeating;
 mod runs;
 mod schedule;
-mod served;
-mod tried;
 mod work;
 
 pub use calibration::Calibration;
-pub use checks::{BYTES_PER_JOB, RUN_LONGEST, check_priorities, check_real_time};
-pub use manifest::{Common, placement_of_all};
-pub use parts::{Deployment, check_prospects};
-pub use placing::{Placed, Placing};
-pub use runs::reason;
+pub use checks::RUN_LONGEST;
+pub use parts::Deployment;
 pub use schedule::verify_again;
-pub use served::{Below, SLOWEST_FIT, Served};
-pub use tried::TriedScheduler;
-pub use work::{DemandModel, expected_jobs};
+pub use work::DemandModel;
 
-use crate::analysis::{Charges, analyse_beside};
+use crate::analysis::analyse_beside;
+use crate::cases::{Common, check_prospects, placement_of_all, reason};
+use crate::charges::Charges;
 use crate::observer::{Caller, Steps, check_interrupt};
 use crate::overheads::{Measuring, Probes, Subject};
-use crate::places::{Choice, same_option};
+use crate::places::same_option;
+use crate::placing::{Below, Placing, SLOWEST_FIT, named_load};
+use crate::schedulers::Choice;
+use crate::schedulers::TriedScheduler;
 use crate::simulation::{Beside, Budgets, Conditions, Mechanics, simulate_beside};
 use checks::{alone_duration, check_load};
 use laxity_model::{
     Core, Demand, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _, Speed, TaskSet,
     Utilization, plural,
 };
-use laxity_place::{Fit, Fitting, Method, Overload};
+use laxity_place::{Fitting, Method, Overload};
 use laxity_run::{
     BudgetMargin, BudgetMode, Capabilities, JobOrder, MachineLock, Plan, PolicyOptions, Progress, RunRecords,
 };
@@ -191,14 +187,6 @@ impl Settings {
             ilp_time_limit: self.ilp_time_limit,
             interrupt,
         }
-    }
-}
-
-/// The load that was named.
-pub fn named_load(fit: Fitting) -> Option<Fit> {
-    match fit {
-        Fitting::Load(fit) => fit,
-        Fitting::Test => None,
     }
 }
 

@@ -1,12 +1,14 @@
 //! Every scheduler's part of the experiment: a placement and a plan, or the reason why there is none.
 
-use super::placing::{Placed, Placing};
-use super::{Settings, TriedScheduler};
-use crate::analysis::{Charges, Kernel};
+use super::Settings;
+use crate::charges::{Charges, Kernel};
 use crate::deploy;
 use crate::observer::{Steps, check_interrupt};
-use crate::places::{ByLoad, Choice, Configured, Finder, Same, Wanted, drop_same};
-use crate::simulation::check_capacity;
+use crate::places::{ByLoad, Configured, Finder, Same, Wanted, drop_same};
+use crate::placing::check_capacity;
+use crate::placing::{Placed, Placing};
+use crate::schedulers::Choice;
+use crate::schedulers::TriedScheduler;
 use laxity_model::{
     AnyScheduler, CpuList, Diagnostic, Duration, Failure, LinuxScheduler, Platform, PolicyScheduler, Result,
     Scope, TaskKind, TaskSet, Utilization, scheduler_of,
@@ -323,30 +325,6 @@ pub fn refused(
     let margin = BudgetMargin::Fixed { share_ppm: 0, least: margin };
     let plan = planner.plan_cells(set, &part.scheduler, &part.placed.as_ref()?.cells, margin);
     plan.err().map(|refused| refused.message)
-}
-
-/// One set under one scheduler: its name and set, and why there is nothing to run, if so.
-pub type Prospect<'a> = (&'a str, &'a TaskSet, Option<&'a Diagnostic>);
-
-/// If nothing can be run and every reason lies in the input, there is nothing to measure or to report: an error.
-pub fn check_prospects<'a>(prospects: impl Iterator<Item = Prospect<'a>>) -> Result<()> {
-    let mut refusals: Vec<(Vec<&str>, &TaskSet, &Diagnostic)> = Vec::new();
-    for (scheduler, set, refusal) in prospects {
-        let Some(refusal) = refusal.filter(|refusal| refusal.failure == Failure::Usage) else {
-            return Ok(());
-        };
-        match refusals.iter_mut().find(|(_, other, why)| other.name() == set.name() && *why == refusal) {
-            Some((schedulers, ..)) => schedulers.push(scheduler),
-            None => refusals.push((vec![scheduler], set, refusal)),
-        }
-    }
-    let under = |(schedulers, set, why): &(Vec<&str>, &TaskSet, &Diagnostic)| {
-        format!("task set `{}` under {}: {}", set.name(), schedulers.join(", "), why.message)
-    };
-    let mut hints: Vec<&str> = refusals.iter().filter_map(|(.., why)| why.hint.as_deref()).collect();
-    hints.dedup();
-    let message = refusals.iter().map(under).collect::<Vec<_>>().join("; ");
-    Err(Diagnostic::usage(message).hint(hints.join("; or ")))
 }
 
 /// How any of the schedulers that were run is deployed.

@@ -2,9 +2,10 @@
 
 use super::Settings;
 use super::parts::Part;
-use super::placing::Placed;
 use super::work::Workload;
-use laxity_model::{Diagnostic, Duration, TaskSet};
+use crate::cases::reason;
+use crate::placing::Placed;
+use laxity_model::{Duration, TaskSet};
 use laxity_run::{BudgetMode, Capabilities};
 use laxity_trace::{ALONE, Host, Machine, Manifest, Run, RunStatus};
 use std::collections::BTreeMap;
@@ -28,14 +29,6 @@ impl Work {
             Work::Nothing(part) => part,
             Work::Alone => None,
         }
-    }
-}
-
-/// An error as the reason of a run that was not made.
-pub fn reason(error: &Diagnostic) -> String {
-    match &error.hint {
-        Some(hint) => format!("{} ({hint})", error.message),
-        None => error.message.clone(),
     }
 }
 

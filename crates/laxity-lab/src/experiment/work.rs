@@ -2,6 +2,7 @@
 
 use super::Settings;
 use super::calibration::Calibration;
+use crate::cases::expected_jobs;
 use laxity_generate::jobs_of;
 use laxity_model::{Demand, Diagnostic, Duration, Names, Result, Task, TaskSet};
 use laxity_run::JobOrder;
@@ -59,11 +60,6 @@ pub fn check_jobs(set: &TaskSet, duration: Duration) -> Result<()> {
         most.period()
     ))
     .hint("use a shorter --duration"))
-}
-
-/// About how many jobs the real-time tasks release in `[0, duration)`.
-pub fn expected_jobs(set: &TaskSet, duration: Duration) -> u128 {
-    set.real_time().map(|(_, task)| u128::from(duration.as_ns().div_ceil(task.period().as_ns()))).sum()
 }
 
 /// Whether a job may ask for more than its WCET.

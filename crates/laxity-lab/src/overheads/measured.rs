@@ -3,7 +3,7 @@
 use super::class_of;
 use super::kept::{self, RunOverheads};
 use super::recording::{Probes, record_during};
-use crate::experiment::TriedScheduler;
+use crate::schedulers::TriedScheduler;
 use laxity_model::{OutputDirectory, Result};
 use laxity_overheads::{Class, Groups, Options, Recorded, Recorder, Summary};
 use std::cell::RefCell;

@@ -5,8 +5,8 @@
 //! 2. An interruption ends the search, and the test that is at work.
 
 use super::{Finder, SEARCH, Takes, Wanted, search};
-use crate::analysis::{Charge, given_priorities, running, server_of, speed};
-use crate::experiment::Placed;
+use crate::charges::{Charge, given_priorities, running, server_of, speed};
+use crate::placing::Placed;
 use laxity_analysis::overheads::working_sets_of;
 use laxity_analysis::scheduler::{self, Analysed, Asked};
 use laxity_analysis::{Bounds, Cell, Guarantee, SporadicTask, Verdict};

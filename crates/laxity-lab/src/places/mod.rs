@@ -13,19 +13,16 @@
 //! 7. amp-rm's tasks go where its own admission puts them ([`Placing::place_below`]).
 
 mod admission;
-mod choice;
-mod configuration;
 mod same;
 mod search;
 
-pub use crate::analysis::FitAnswer;
-pub use choice::Choice;
-pub use configuration::{configurations, taken_apart};
 pub use same::{Configured, Same, drop_same, same_option};
 pub use search::{TASKS_MAX, search};
 
-use crate::analysis::{Charges, PlacedSet, TRIAL_WORK};
-use crate::experiment::{Placed, Placing};
+use crate::charges::{Charges, PlacedSet, TRIAL_WORK};
+use crate::placing::FitAnswer;
+use crate::placing::{Placed, Placing};
+use crate::schedulers::Choice;
 use admission::{by_search, by_test, strain};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{Guarantee, Work};

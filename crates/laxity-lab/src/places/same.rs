@@ -1,6 +1,6 @@
 //! Configurations that differ by their placements only, and come out with the same places: they are one.
 
-use crate::experiment::Placed;
+use crate::placing::Placed;
 use laxity_model::scheduler_of;
 use laxity_run::Cell;
 

@@ -4,7 +4,7 @@
 use super::Question;
 use super::limits::Limits;
 use super::order::{Order, order_of};
-use crate::analysis::speed;
+use crate::charges::speed;
 use laxity_analysis::overheads::{Overheads, working_sets_of};
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::settings::{Granted, Reservation, are_granted, candidates, choose};

@@ -1,6 +1,6 @@
 //! What the kernel takes and admits.
 
-use crate::analysis::Kernel;
+use crate::charges::Kernel;
 use laxity_analysis::settings::KernelRules;
 use laxity_run::KernelLimits;
 

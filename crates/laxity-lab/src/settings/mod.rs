@@ -16,9 +16,10 @@ pub mod soft;
 pub use limits::Limits;
 
 use crate::analysis::answer::{VerdictAnswer, VerdictName};
-use crate::analysis::{Charges, Failed, PlacedSet, both_verdicts, kernel_words};
+use crate::analysis::both_verdicts;
+use crate::charges::{Charges, Failed, PlacedSet, kernel_words};
 use crate::deploy;
-use crate::experiment::Placed;
+use crate::placing::Placed;
 use cells::{Cells, Chosen, Inside, judged_as};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::settings::Reservation;
@@ -304,8 +305,8 @@ impl Question<'_> {
         tasks: Vec<laxity_model::Task>,
         found: &[FoundCell],
     ) -> std::result::Result<(VerdictAnswer, Vec<String>), (Option<String>, String)> {
-        let set = TaskSet::new(self.set.name(), tasks)
-            .map_err(|error| (None, crate::experiment::reason(&error)))?;
+        let set =
+            TaskSet::new(self.set.name(), tasks).map_err(|error| (None, crate::cases::reason(&error)))?;
         let cell = |one: &FoundCell| Cell {
             cpus: one.cpus.clone(),
             tasks: one.tasks.clone(),

@@ -2,8 +2,9 @@
 
 use super::Question;
 use super::cells::Cells;
-use crate::experiment::{Placing, reason};
+use crate::cases::reason;
 use crate::places::{SEARCH, TASKS_MAX, search};
+use crate::placing::Placing;
 use laxity_analysis::settings::Partition;
 use laxity_model::{Result, Scope};
 use laxity_place::{Bin, Fit, Method, Overload, Request};

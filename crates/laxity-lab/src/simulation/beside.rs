@@ -2,13 +2,13 @@
 //! Schedulers that cannot be measured are simulated in the same way.
 
 use super::case::{Case, Control, Wanted};
-use super::in_order::in_order;
 use super::mechanics::Mechanics;
 use super::progress::watching;
 use super::runs::not_simulated;
 use super::tasks_of;
-use crate::experiment::{Below, Placed};
+use crate::in_order::in_order;
 use crate::observer::Observer;
+use crate::placing::{Below, Placed};
 use laxity_model::{Demand, Diagnostic, Duration, Platform, PolicyScheduler, Result, TaskSet};
 use laxity_sim::BudgetMode;
 use laxity_trace::{Host, Run, RunStatus};
@@ -85,7 +85,7 @@ pub fn simulate_beside(
         simulated(id, beside, &case, &control)
     };
     let expected =
-        cases.iter().map(|beside| crate::experiment::expected_jobs(beside.set, beside.run.duration)).sum();
+        cases.iter().map(|beside| crate::cases::expected_jobs(beside.set, beside.run.duration)).sum();
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     watching(&control, interrupt, expected, observer, || {
         in_order(cases.len(), threads, work, |_, run| take(run))
@@ -146,5 +146,5 @@ fn simulated(id: u32, beside: &Beside<'_>, case: &Case<'_>, control: &Control) -
 }
 
 fn reason(error: &Diagnostic) -> String {
-    crate::experiment::reason(error)
+    crate::cases::reason(error)
 }

@@ -1,6 +1,6 @@
 //! What changes while a simulation goes on: `--at TIME=ACTION`.
 
-use crate::experiment::Below;
+use crate::placing::Below;
 use laxity_model::{Diagnostic, Duration, Platform, Result, ServerSize, TaskKind, TaskSet};
 use laxity_sim::{Change, Changes, Promise, What};
 use std::fmt;

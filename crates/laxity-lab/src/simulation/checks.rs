@@ -1,9 +1,9 @@
 //! What is wrong with a simulation before anything is simulated.
 
 use super::Settings;
-use crate::experiment::{self, BYTES_PER_JOB, Placing, check_priorities, check_real_time};
-use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, PolicyScheduler, Result, TaskSet};
-use laxity_place::Overload;
+use crate::cases;
+use crate::cases::{BYTES_PER_JOB, check_priorities, check_real_time};
+use laxity_model::{Arrival, ByteSize, Diagnostic, Duration, Result, TaskSet};
 
 /// Jobs of a task are numbered with 32 bits, and with 31 in files.
 const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
@@ -66,7 +66,7 @@ fn check_ticks(set: &TaskSet, settings: &Settings) -> Result<()> {
 
 /// About how many jobs there are to simulate.
 pub fn expected_jobs(sets: &[TaskSet], settings: &Settings) -> u128 {
-    let jobs: u128 = sets.iter().map(|set| experiment::expected_jobs(set, settings.duration)).sum();
+    let jobs: u128 = sets.iter().map(|set| cases::expected_jobs(set, settings.duration)).sum();
     jobs * settings.schedulers.len() as u128 * u128::from(settings.repeat)
 }
 
@@ -83,27 +83,4 @@ fn check_records(sets: &[TaskSet], settings: &Settings) -> Result<()> {
         ByteSize(available.unwrap_or_default() >> 20 << 20)
     ))
     .hint("leave --out away (the metrics alone need no memory for jobs), or use a shorter --duration or several calls"))
-}
-
-/// Refuses a set that no scheduler of this scope could keep up with, unless overload is asked for.
-pub fn check_capacity(set: &TaskSet, policy: PolicyScheduler, placing: &Placing<'_>) -> Result<()> {
-    let capacity = if policy.scope == laxity_model::Scope::Global && policy.policy.dedicates_a_core() {
-        match placing.capacity(policy.scope, true) {
-            Ok(capacity) => capacity,
-            // The simulator says which scheduler needs more cores.
-            Err(_) => return Ok(()),
-        }
-    } else {
-        placing.capacity(policy.scope, policy.policy.dedicates_a_core())?
-    };
-    if placing.overload != Overload::Refuse || set.utilization() <= capacity {
-        return Ok(());
-    }
-    let without = if policy.policy.dedicates_a_core() { ", without those that run no task" } else { "" };
-    Err(Diagnostic::usage(format!(
-        "its utilization {} exceeds what the CPUs of platform `{}` can do: {capacity}{without}",
-        set.utilization(),
-        placing.platform.name()
-    ))
-    .hint("use more CPUs (--cpus N) or less load, or simulate it overloaded with --overload least-loaded"))
 }

@@ -2,7 +2,7 @@
 
 use super::changes::ChangeAt;
 use super::definition::{AT, AT_TICKS, COSTS_TOML, ON_MISS};
-use crate::experiment::Below;
+use crate::placing::Below;
 use laxity_model::{Cache, CacheKind, Duration, OnMiss, Platform, Result, ServerSizes, ShownPath as _};
 use laxity_sim::costs::Costs;
 use laxity_sim::{Background, BudgetMode, RETRIES_MAX, Servers};

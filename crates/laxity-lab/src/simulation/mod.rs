@@ -9,27 +9,26 @@ mod case;
 mod changes;
 mod checks;
 mod definition;
-mod in_order;
 mod mechanics;
-mod named;
 mod progress;
 mod runs;
 
 pub use beside::{Beside, Budgets, Conditions, simulate_beside};
 pub use case::{Case, Control, Wanted};
 pub use changes::{ChangeAt, changes};
-pub use checks::check_capacity;
 pub use definition::{set_of, verifiable};
-pub use in_order::in_order;
 pub use mechanics::Mechanics;
-pub use named::NamedScheduler;
 
-use crate::analysis::Charges;
-use crate::experiment::{
-    Below, Common, Placed, Placing, TriedScheduler, check_prospects, named_load, placement_of_all, reason,
-};
+use crate::cases::{Common, check_prospects, placement_of_all, reason};
+use crate::charges::Charges;
+use crate::in_order::in_order;
 use crate::observer::{Caller, check_interrupt};
-use crate::places::{self, ByLoad, Choice, Configured, Finder, Same, drop_same, same_option};
+use crate::places::{self, ByLoad, Configured, Finder, Same, drop_same, same_option};
+use crate::placing::check_capacity;
+use crate::placing::{Below, Placed, Placing, named_load};
+use crate::schedulers::Choice;
+use crate::schedulers::NamedScheduler;
+use crate::schedulers::TriedScheduler;
 use checks::check_sets;
 use laxity_model::{Demand, Diagnostic, Duration, Platform, Result, TaskSet, scheduler_of};
 use laxity_oracle::Verdict;

@@ -1,8 +1,9 @@
 //! The runs of a simulation and their manifest.
 
 use super::definition::TOLERATE;
-use super::{Mechanics, NamedScheduler, Settings};
-use crate::experiment::Placed;
+use super::{Mechanics, Settings};
+use crate::placing::Placed;
+use crate::schedulers::NamedScheduler;
 use laxity_model::{Duration, TaskSet};
 use laxity_trace::{Host, Machine, Manifest, Run, RunStatus};
 use std::collections::BTreeMap;

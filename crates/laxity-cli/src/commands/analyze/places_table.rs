@@ -2,7 +2,8 @@
 
 use crate::tables::{fitted, table};
 use comfy_table::ColumnConstraint;
-use laxity_lab::analysis::answer::{FitAnswer, SchedulerAnswer};
+use laxity_lab::analysis::answer::SchedulerAnswer;
+use laxity_lab::placing::FitAnswer;
 use laxity_model::shown;
 
 /// The places of all schedulers that have any; those with the same ones together.

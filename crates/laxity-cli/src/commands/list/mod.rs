@@ -2,10 +2,11 @@
 
 mod text;
 
-use crate::arguments::ListArguments;
+use crate::arguments::value;
 use crate::output;
+use clap::Args;
 use laxity_analysis::scheduler::Analysed;
-use laxity_lab::places::Choice;
+use laxity_lab::schedulers::Choice;
 use laxity_model::{
     Diagnostic, FOREIGN_LISTED, LinuxScheduler, Names, Platform, Policy, PolicyScheduler, PriorityRule,
     Result, Scope, ShippedPlatform, ShownPath as _,
@@ -156,6 +157,27 @@ struct TestAnswer {
 struct Named {
     name: String,
     description: String,
+}
+
+/// `laxity list`.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  laxity list
+  laxity list schedulers
+  laxity list tests --json
+  # this machine, for --platform elsewhere
+  laxity list --platform > server.toml")]
+pub struct ListArguments {
+    /// schedulers, tests, generators, placements, platforms, overheads, metrics or machine; without it, an overview
+    #[arg(value_name = "WHAT", conflicts_with = "platform", value_parser = value::<Part>)]
+    pub what: Option<Part>,
+    /// Write this machine's platform as TOML instead
+    #[arg(long)]
+    pub platform: bool,
+    /// Print JSON instead of tables
+    #[arg(long)]
+    pub json: bool,
 }
 
 pub fn list(arguments: &ListArguments) -> Result<ExitCode> {

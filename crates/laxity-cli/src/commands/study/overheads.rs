@@ -8,7 +8,7 @@ use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
 use laxity_lab::overheads::Probes;
-use laxity_lab::simulation::NamedScheduler;
+use laxity_lab::schedulers::NamedScheduler;
 use laxity_model::{Diagnostic, Result, ShownPath as _};
 use std::process::ExitCode;
 

@@ -7,7 +7,7 @@ use crate::study::schedules::{Answer, Evaluation, TABLE_FILE, Told};
 use crate::study::{Cap, Kind};
 use crate::{interrupt, output};
 use clap::Args;
-use laxity_lab::simulation::NamedScheduler;
+use laxity_lab::schedulers::NamedScheduler;
 use laxity_model::{Result, ShownPath as _, plural};
 use std::process::ExitCode;
 

@@ -11,7 +11,7 @@ use crate::study::{
 };
 use clap::Args;
 use laxity_generate::Decimal;
-use laxity_lab::simulation::NamedScheduler;
+use laxity_lab::schedulers::NamedScheduler;
 use laxity_model::{
     ByteSize, Diagnostic, Duration, OutputDirectory, Platform, Result, ShownPath as _, is_begun,
     json_in_plain_words, plural, read_file,

@@ -1,7 +1,8 @@
 //! How the sets of a study are run: on which CPUs, how often, and what a run is told.
 
 use crate::terminal;
-use laxity_lab::experiment::{Below, DemandModel, Settings};
+use laxity_lab::experiment::{DemandModel, Settings};
+use laxity_lab::placing::Below;
 use laxity_model::{Diagnostic, Platform, Result, Utilization};
 use laxity_study::{Planned, Point, SimulationStudy};
 use laxity_trace::Machine;

@@ -1,7 +1,7 @@
 //! What scheduling costs, from the files that the user gave.
 
 use super::kernel::Kernel;
-use super::placed::running;
+use super::placed_set::running;
 use laxity_analysis::Beside;
 use laxity_analysis::overheads::{CacheDelays, Overhead, Overheads, TICK_PERIOD_DEFAULT};
 use laxity_analysis::scheduler::Analysed;

@@ -1,7 +1,7 @@
 //! A scheduler that is run, or at least tried.
 
-use crate::places::{Choice, configurations, taken_apart};
-use crate::simulation::NamedScheduler;
+use super::NamedScheduler;
+use super::{Choice, configurations, taken_apart};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{
     AnyScheduler, Diagnostic, LinuxScheduler, Platform, Policy, PolicyScheduler, Result, Scheduler, Scope,

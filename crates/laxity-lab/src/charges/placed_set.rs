@@ -8,7 +8,7 @@
 //! Phases and times of leaving are not used: tests allow for any.
 
 use super::costs::Charge;
-use crate::experiment::Placed;
+use crate::placing::Placed;
 use laxity_analysis::scheduler::{self, Analysed, Asked, Judgement};
 use laxity_analysis::{Cell, SporadicTask};
 use laxity_model::{CpuList, DeferrableServer, Platform, ServerSizes, Speed, TaskSet};

@@ -1,8 +1,15 @@
 //! Tasks in places, as they are run and simulated. Which places, `places` decides.
 
-use crate::places::FitAnswer;
+mod capacity;
+mod fit_answer;
+mod served;
+
+pub use capacity::check_capacity;
+pub use fit_answer::FitAnswer;
+pub use served::{Below, SLOWEST_FIT, Served};
+
 use laxity_model::{CpuList, Diagnostic, Duration, Platform, Result, Scope, TaskSet, Utilization};
-use laxity_place::{Bin, Fit, Method, Overload, Placement, Request};
+use laxity_place::{Bin, Fit, Fitting, Method, Overload, Placement, Request};
 use laxity_run::Cell;
 use laxity_trace::{PlacedBin, PlacementRecord};
 use std::sync::atomic::AtomicBool;
@@ -152,5 +159,13 @@ fn record(set: &TaskSet, placement: &Placement, wholes: &[CpuList]) -> Placement
         bins: placement.tasks_by_bin().into_iter().enumerate().map(bin).collect(),
         ordinary: vec![],
         notes: placement.notes.clone(),
+    }
+}
+
+/// The load that was named.
+pub fn named_load(fit: Fitting) -> Option<Fit> {
+    match fit {
+        Fitting::Load(fit) => fit,
+        Fitting::Test => None,
     }
 }

@@ -1,7 +1,6 @@
 //! Rate-monotonic tasks below a deferrable server on every CPU (calandrino2007, 4.1 and 4.2): what fits is what admission takes.
 
-use super::placing::{Placed, Placing};
-use crate::places::FitAnswer;
+use super::{FitAnswer, Placed, Placing};
 use laxity_analysis::admission::{Admission, Entrant, Why, judge_core};
 use laxity_analysis::{Bounds, DeferrableRta, DeferrableTardiness, DoubleHit, SporadicTask, Test, Work};
 use laxity_model::{

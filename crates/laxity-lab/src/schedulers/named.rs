@@ -1,6 +1,6 @@
 //! A scheduler under the name by which the user asked for it.
 
-use crate::places::{Choice, configurations, taken_apart};
+use super::{Choice, configurations, taken_apart};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{AnyScheduler, Diagnostic, Platform, PolicyScheduler, Result, Scheduler, scheduler_of};
 use std::fmt;

@@ -1,8 +1,7 @@
 //! The manifest of whatever makes runs: `run`, `compare` and `simulate` fill it in one way.
 
-use super::TriedScheduler;
 use crate::observer::Caller;
-use crate::places::Choice;
+use crate::schedulers::{Choice, TriedScheduler};
 use laxity_model::{Demand, Duration, Platform, TaskSet};
 use laxity_place::{Fitting, Method, Overload};
 use laxity_trace::{Machine, Manifest, RESULTS_VERSION, Run};

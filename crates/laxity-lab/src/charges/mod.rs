@@ -1,0 +1,12 @@
+//! What proofs count besides the tasks: what scheduling costs, and what the kernel takes; and a placed set as a test is asked about it.
+
+mod costs;
+mod kernel;
+mod placed_set;
+
+pub use costs::{Charge, ChargedFile, Charges, Locate};
+pub use kernel::{Kernel, words as kernel_words};
+pub use placed_set::{Failed, PlacedSet, given_priorities, running, server_of, speed};
+
+/// Steps for each test on each cell in a trial, if a verdict may not take fewer.
+pub const TRIAL_WORK: u64 = 1 << 26;
