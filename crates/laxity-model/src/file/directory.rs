@@ -68,7 +68,15 @@ pub fn is_begun(directory: &Path, marker: &str, holds: &str) -> Result<bool> {
 /// As long as it is there, no other process has this lock of the directory.
 #[derive(Debug)]
 pub struct DirectoryLock {
-    _held: OwnedFd,
+    held: OwnedFd,
+}
+
+impl Drop for DirectoryLock {
+    /// The lock belongs to the open file, and a child that another thread has just forked has that, too, until it executes its program:
+    /// to close it here alone would not be the end of the lock.
+    fn drop(&mut self) {
+        let _ = fs::flock(&self.held, FlockOperation::Unlock);
+    }
 }
 
 impl OutputDirectory {
@@ -252,7 +260,7 @@ impl OutputDirectory {
             }
             _ => cannot_write(&self.path, &error.into()),
         })?;
-        Ok(DirectoryLock { _held: held })
+        Ok(DirectoryLock { held })
     }
 }
 
