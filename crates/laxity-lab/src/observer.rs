@@ -32,7 +32,7 @@ pub trait Step {
     fn end(self: Box<Self>, outcome: Option<&str>);
 }
 
-/// Tells nobody anything.
+/// Keeps everything to itself.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 
