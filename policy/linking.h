@@ -16,7 +16,8 @@
  *   2. a linked task that is still scheduled somewhere is linked there: so a CPU never has to wait for another one to let
  *      go of the task it is to run.
  *
- * All entry points run under the instance's one lock. `now` is the present instant; actions are in s->action.
+ * A build with LX_CHECKED looks at both there (check). All entry points run under the instance's one lock. `now` is the present
+ * instant; actions are in s->action.
  */
 #include "cpu_heap.h"
 
@@ -24,6 +25,47 @@
 #define LX_JOIN(a, b) LX_JOIN_(a, b)
 #define LX_P(name) LX_JOIN(LX_POLICY, name)
 #define LX_Q(name) LX_JOIN(LX_QUEUE, name)
+
+#ifdef LX_CHECKED
+/*
+ * What the end of every entry point has: both invariants, and that heap, links and tasks agree. A CPU whose link is not what
+ * it runs has been asked to reschedule. O(m).
+ */
+LX_FN void LX_P(check)(struct lx_state *s)
+{
+	struct lx_cpu_entry first = lx_cpu_first(s);
+	u32 top = LX_Q(top)(s);
+	u32 cpu;
+
+	for (cpu = 0; cpu < s->cpus_linkable; cpu++) {
+		struct lx_cpu_entry entry = *lx_cpu_leaf(s, cpu);
+		u32 linked = lx_cpu(s, cpu)->linked;
+		u32 scheduled = lx_cpu(s, cpu)->scheduled;
+
+		LX_ASSERT(lx_entry_cpu(entry) == cpu && lx_entry_task(entry) == linked);
+		LX_ASSERT(!lx_entry_yields(entry, first));
+		LX_ASSERT(linked == scheduled || lx_cpu(s, cpu)->kicked);
+		if (linked != LX_NONE) {
+			LX_ASSERT(entry.key == lx_task(s, linked)->key);
+			LX_ASSERT(lx_task(s, linked)->linked_on == cpu);
+			LX_ASSERT(lx_task(s, linked)->place == LX_PLACE_NOWHERE);
+		}
+		/* Invariant 2. */
+		if (scheduled != LX_NONE && lx_task(s, scheduled)->linked_on != LX_NONE)
+			LX_ASSERT(lx_task(s, scheduled)->linked_on == cpu);
+	}
+	/* Invariant 1: what waits first goes before nothing linked, and finds no idle CPU. */
+	if (top != LX_NONE) {
+		LX_ASSERT(lx_task(s, top)->linked_on == LX_NONE);
+		LX_ASSERT(!lx_preempts(lx_task(s, top)->key, top, first));
+	}
+}
+#else
+LX_INLINE void LX_P(check)(struct lx_state *s)
+{
+	(void)s;
+}
+#endif
 
 LX_INLINE void LX_P(ready_add)(struct lx_state *s, u32 task)
 {
@@ -157,6 +199,7 @@ LX_FN void LX_P(release_group)(struct lx_state *s, u32 group, u64 now)
 		LX_FORGET(s, task);
 	}
 #endif
+	LX_P(check)(s);
 }
 
 /* Puts the task's present job, which arrives later, into the release queue; `cpu` arms the timer. */
@@ -201,6 +244,7 @@ LX_FN void LX_P(arrive)(struct lx_state *s, u32 task, u64 release, u32 cpu, u64 
 		LX_P(release_later)(s, task, ready, cpu);
 	else
 		LX_P(release_job)(s, task);
+	LX_P(check)(s);
 }
 
 /*
@@ -230,16 +274,20 @@ LX_INLINE void LX_P(complete)(struct lx_state *s, u32 cpu, u64 next_release, u64
 		LX_P(ready_from)(s, task, lx_next_job(s, task, next_release), freed, cpu, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
+	LX_P(check)(s);
 }
 
 /* Complete, and reschedule at once: for a host that would call the two one after the other, under one lock. */
 LX_FN u32 LX_P(finish)(struct lx_state *s, u32 cpu, u64 next_release, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 next;
 
 	LX_P(complete)(s, cpu, next_release, now);
 	c->kicked = 0;
-	return lx_switch_to(s, cpu, c->linked);
+	next = lx_switch_to(s, cpu, c->linked);
+	LX_P(check)(s);
+	return next;
 }
 
 /* The job that `cpu` runs waits for something. The CPU calls reschedule next. */
@@ -250,6 +298,7 @@ LX_FN void LX_P(suspend)(struct lx_state *s, u32 cpu, u64 now)
 	(void)now;
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
+	LX_P(check)(s);
 }
 
 /* What the suspended job of the task waited for has happened, on `cpu`. */
@@ -259,6 +308,7 @@ LX_FN void LX_P(resume)(struct lx_state *s, u32 task, u32 cpu, u64 now)
 	(void)now;
 	s->actions = 0;
 	LX_P(release_job)(s, task);
+	LX_P(check)(s);
 }
 
 /*
@@ -268,11 +318,14 @@ LX_FN void LX_P(resume)(struct lx_state *s, u32 task, u32 cpu, u64 now)
 LX_FN u32 LX_P(reschedule)(struct lx_state *s, u32 cpu, u64 now)
 {
 	struct lx_cpu *c = lx_cpu(s, cpu);
+	u32 next;
 
 	(void)now;
 	s->actions = 0;
 	c->kicked = 0;
-	return lx_switch_to(s, cpu, c->linked);
+	next = lx_switch_to(s, cpu, c->linked);
+	LX_P(check)(s);
+	return next;
 }
 
 /* The task has used `used` ns of its budget since this was last said. */
@@ -293,6 +346,7 @@ LX_FN void LX_P(exhaust)(struct lx_state *s, u32 cpu, u64 now)
 	LX_P(ready_from)(s, task, lx_replenish(s, task, now), freed, cpu, now);
 	if (freed != LX_NONE)
 		LX_P(link_top)(s, freed);
+	LX_P(check)(s);
 }
 
 /*
@@ -304,6 +358,7 @@ LX_FN void LX_P(enter)(struct lx_state *s, u32 task)
 	LX_ASSERT(lx_task(s, task)->linked_on == LX_NONE && lx_task(s, task)->place == LX_PLACE_NOWHERE);
 	lx_task_enter(s, task);
 	LX_Q(entered)(s);
+	LX_P(check)(s);
 }
 
 /* An instance without jobs. The configuration and the tasks' parameters are in place. */
@@ -314,6 +369,7 @@ LX_FN void LX_P(init)(struct lx_state *s)
 	lx_release_init(s);
 	lx_cpu_heap_init(s);
 	LX_Q(init)(s);
+	LX_P(check)(s);
 }
 
 #undef LX_P

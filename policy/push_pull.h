@@ -51,6 +51,39 @@ LX_INLINE u32 lx_push_pull_lock_of(const struct lx_state *s, u32 event, u32 cpu)
 	return lx_locks(cpu, LX_NO_LOCK);
 }
 
+#ifdef LX_CHECKED
+/*
+ * What the end of every entry point on `cpu`, or of a step under its lock, has: what its queue publishes is what is in it, and a CPU
+ * that is to run another job than it runs has been asked to reschedule.
+ */
+LX_FN void lx_push_pull_check(struct lx_state *s, u32 cpu)
+{
+	struct lx_run_queue *q;
+	u32 waiting;
+	int stays;
+
+	if (cpu >= s->cpus_linkable)
+		return;
+	q = lx_run_queue(s, cpu);
+	waiting = lx_tree_first(lx_cpu_tree(s, cpu));
+	stays = q->current != LX_NONE && (waiting == LX_NONE || lx_task_before(s, q->current, waiting));
+	LX_ASSERT(q->first == (stays ? q->current : waiting));
+	LX_ASSERT(q->next == (stays ? waiting : LX_NONE));
+	LX_ASSERT(q->first_key == (q->first == LX_NONE ? LX_NEVER : lx_task(s, q->first)->key));
+	LX_ASSERT(q->next_key == (q->next == LX_NONE ? LX_NEVER : lx_task(s, q->next)->key));
+	LX_ASSERT(lx_cpu(s, cpu)->linked == q->first);
+	LX_ASSERT(waiting == LX_NONE || lx_task(s, waiting)->place == LX_PLACE_READY);
+	LX_ASSERT(q->current == LX_NONE || lx_task(s, q->current)->place == LX_PLACE_NOWHERE);
+	LX_ASSERT(q->first == q->current || lx_cpu(s, cpu)->kicked);
+}
+#else
+LX_INLINE void lx_push_pull_check(struct lx_state *s, u32 cpu)
+{
+	(void)s;
+	(void)cpu;
+}
+#endif
+
 /*
  * The task's job is released at `time`, by the timer of `cpu`, which adds to its list. Nothing but the release queue and the
  * task, which no other CPU looks at, is written: under the release lock, and no other.
@@ -65,6 +98,7 @@ LX_FN void lx_push_pull_release(struct lx_state *s, u32 task, u32 cpu)
 {
 	lx_operation(s, cpu)->rest = task;
 	lx_release_next(s, cpu);
+	lx_push_pull_check(s, cpu);
 }
 
 /* The jobs of the group that take_due returned are released, one after the other, by the CPU that took the timer. */
@@ -116,6 +150,7 @@ LX_FN void lx_push_pull_vacate(struct lx_state *s, u32 cpu, u32 task)
 		lx_run_queue_publish(s, cpu);
 	lx_operation(s, cpu)->source = 0;
 	lx_pull_seek(s, cpu);
+	lx_push_pull_check(s, cpu);
 }
 
 /*
@@ -196,6 +231,7 @@ LX_FN u32 lx_push_pull_reschedule(struct lx_state *s, u32 cpu, u64 now)
 	lx_switch_to(s, cpu, first);
 	lx_operation(s, cpu)->rest = LX_NONE;
 	lx_push_from(s, cpu, cpu);
+	lx_push_pull_check(s, cpu);
 	return first;
 }
 
@@ -218,6 +254,7 @@ LX_FN void lx_push_pull_step(struct lx_state *s, u32 cpu, u64 now)
 		lx_pull_step(s, cpu);
 	else if (phase == LX_PHASE_PUSH && !lx_push_step(s, cpu))
 		lx_release_next(s, cpu);
+	lx_push_pull_check(s, cpu);
 }
 
 /*
