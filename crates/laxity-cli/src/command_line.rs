@@ -170,7 +170,7 @@ pub enum Command {
     Settings(Box<settings::SettingsArguments>),
     /// Simulate a task set under given schedulers on any number of CPUs.
     Simulate(SimulateArguments),
-    /// Check that simulated schedules are what their schedulers' definitions say.
+    /// Check that schedules, simulated or recorded, are what their schedulers' definitions say.
     Verify(VerifyArguments),
     /// Place tasks onto CPUs or clusters.
     Place(PlaceArguments),

@@ -22,7 +22,8 @@ pub fn inline(text: &str) -> String {
         let follows = |marks: &str| rest.starts_with(|next| marks.contains(next));
         let in_a_row = |mark: char| run_around(&text, at, mark) >= 3;
         match c {
-            '<' => out += "&lt;",
+            // Before a blank, as in `D < T`, it begins nothing.
+            '<' if !rest.starts_with([' ', '=']) => out += "&lt;",
             '&' if rest.starts_with(|next: char| next == '#' || next.is_ascii_alphabetic()) => out += "&amp;",
             ']' if follows("([:") => out += "\\]",
             ':' if rest.starts_with("//") => out += "\\:",
@@ -91,6 +92,7 @@ mod tests {
             (r"\<", r"\\&lt;"),
             ("*a* 2 ~b~ _c_ snake_case_name", r"\*a\* 2 \~b\~ \_c\_ snake_case_name"),
             ("2 * 3 ~4", "2 * 3 ~4"),
+            ("D < T, U <= 1, a<b", "D < T, U <= 1, a&lt;b"),
         ] {
             assert_eq!(inline(name), expected);
         }

@@ -117,14 +117,12 @@ const SIMULATED_CPUS_MAX: u32 = 1024;
 fn identical_cores(text: &str) -> Result<Platform> {
     let refused = |why: &str| {
         Diagnostic::usage(format!("--cpus `{text}`: {why}")).hint(format!(
-            "simulate 1 to {SIMULATED_CPUS_MAX} identical CPUs, or describe others with --platform"
+            "give 1 to {SIMULATED_CPUS_MAX} identical CPUs, or describe others with --platform"
         ))
     };
     if let Ok(count) = text.trim().parse::<u64>() {
         let count = u32::try_from(count).ok().filter(|count| (1..=SIMULATED_CPUS_MAX).contains(count));
-        return Platform::symmetric(
-            count.ok_or_else(|| refused("that is no number of CPUs that can be simulated"))?,
-        );
+        return Platform::symmetric(count.ok_or_else(|| refused("that is no number of CPUs"))?);
     }
     let wanted: CpuList = text.parse().map_err(|error: Diagnostic| error.context("--cpus"))?;
     match wanted.iter().last() {

@@ -5,6 +5,7 @@ use crate::arguments::ImportArguments;
 use crate::{output, shipped};
 use clap::Args;
 use laxity_analysis::overheads::CacheDelays;
+use laxity_lab::deploy::read_plan;
 use laxity_model::{
     Diagnostic, Platform, Result, STANDARD, ShownPath as _, TaskSet, closest, plural, read_file,
     read_platform, shown,
@@ -21,7 +22,7 @@ use std::process::ExitCode;
 #[derive(Args)]
 #[command(after_long_help = "\
 Task sets (TOML, JSON, CSV, rt-app JSON, SimSo XML), platforms, costs and studies (TOML, JSON), overheads and cache-related \
-delays (CSV), and results directories: what each is shows from its content. It is read as the commands read it, with \
+delays (CSV), plans of what to set (deploy/plan.json), and results directories: what each is shows from its content. It is read as the commands read it, with \
 the files that it names.
 
 Exit codes: 0 all are right; 2 something is wrong, and what is said.
@@ -72,6 +73,7 @@ enum Kind {
     Costs,
     Overheads,
     CacheDelays,
+    DeployPlan,
     Results,
 }
 
@@ -84,13 +86,16 @@ impl Kind {
             Kind::Costs => "costs",
             Kind::Overheads => "overheads",
             Kind::CacheDelays => "cache-related delays",
+            Kind::DeployPlan => "plan of what to set",
             Kind::Results => "results directory",
         }
     }
 }
 
 /// Keys at the top of documents, and what has them.
-const KEYS: [(&str, Kind); 21] = [
+const KEYS: [(&str, Kind); 23] = [
+    ("threads", Kind::DeployPlan),
+    ("confinement", Kind::DeployPlan),
     ("tasks", Kind::TaskSet),
     ("provenance", Kind::TaskSet),
     ("cores", Kind::Platform),
@@ -184,8 +189,10 @@ fn kind_of(path: &Path) -> Result<Kind> {
 fn kind_of_csv(text: &str) -> Kind {
     let header =
         text.lines().find(|line| !line.trim().is_empty() && !line.starts_with('#')).unwrap_or_default();
-    let has = |title: &str| header.split(',').any(|column| column.trim() == title);
-    match (has("wcet_ns") || has("period_ns"), has("WSS")) {
+    let titles = || header.split(',').map(str::trim);
+    // Also without their units, which the reader of task sets asks for.
+    let of_a_set = |title: &str| title == "name" || title.starts_with("wcet") || title.starts_with("period");
+    match (titles().any(of_a_set), titles().any(|title| title == "WSS")) {
         (true, _) => Kind::TaskSet,
         (_, true) => Kind::CacheDelays,
         _ => Kind::Overheads,
@@ -249,6 +256,15 @@ fn described(path: &Path, kind: Kind, import: ImportArguments) -> Result<String>
         Kind::CacheDelays => {
             read_file(path, CacheDelays::from_csv)?;
             Ok("for analyze --cache-delays".to_owned())
+        }
+        Kind::DeployPlan => {
+            let plan = read_plan(path)?;
+            Ok(format!(
+                "`{}` under {}, {}",
+                plan.task_set,
+                plan.scheduler,
+                plural(plan.threads.len(), "thread")
+            ))
         }
         Kind::Results => of_results(path),
     }

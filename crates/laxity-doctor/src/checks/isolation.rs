@@ -17,7 +17,7 @@ pub const CHECKS: &[Check] = &[
         name: "isolated-cpus",
         severity: Severity::Moderate,
         rule: "a real-time CPU is neither isolated by isolcpus= nor by an isolated partition of cgroup v2",
-        why: "the kernel balances background threads onto that CPU; each takes caches and runs whenever real-time tasks do not, and \
+        why: "the kernel balances background threads onto such CPUs; each takes caches and runs whenever real-time tasks do not, and \
               what it does in the kernel delays them",
         judge: |host| costing(isolated(host), || host.use_of_cpus()),
     },

@@ -5,6 +5,7 @@ use crate::host::Host;
 use crate::measured::share_lost;
 use crate::remedy::Remedy;
 use crate::verdict::{Check, Evidence, Judged, Severity, Unseen, Verdict};
+use laxity_model::Duration;
 use laxity_run::{EXT_SERVER_SINCE, FAIR_SERVER_SINCE, KernelLimits};
 
 const RUNTIME: &str = "/proc/sys/kernel/sched_rt_runtime_us";
@@ -92,7 +93,8 @@ fn rt_throttling(host: &Host) -> Judged {
     }
     // Not -1, which would end the admission control of SCHED_DEADLINE.
     let remedy = Remedy::write(RUNTIME, &period.to_string(), &runtime.to_string());
-    let what = format!("SCHED_FIFO tasks are stopped after {runtime} us of each {period} us");
+    let time = |us: u64| Duration::from_us(us);
+    let what = format!("SCHED_FIFO tasks are stopped after {} of each {}", time(runtime), time(period));
     let rest = period.saturating_sub(runtime);
     let measured = share_lost(rest, period, host.cpus(), "SCHED_FIFO tasks");
     Verdict::measured(what, evidence, measured, remedy)

@@ -210,6 +210,8 @@ fn judge(placed: &PlacedSet, set: &TaskSet, settings: &Settings, answer: &mut Sc
     let [hard, soft] = verdicts::both(placed, |guarantee| settings.asked(guarantee));
     answer.hard = VerdictAnswer::of(&hard, &names, placed, settings.asked(Guarantee::Hard));
     answer.soft = VerdictAnswer::of(&soft, &names, placed, settings.asked(Guarantee::Soft));
+    // Where tardiness grows without end, deadlines are missed.
+    answer.hard.exact |= answer.soft.exact && answer.hard.verdict == answer::VerdictName::NotProven;
     answer.show_servers(placed.servers());
     answer.overheads = OverheadsAnswer::of(placed, &names, settings.guarantee);
     answer.assumptions = settings.charges.assumptions(placed.scheduler, placed.processors_max());

@@ -123,6 +123,5 @@ fn exhaustive(question: &Question<'_>, cells: &Cells<'_>) -> std::result::Result
     }
 }
 
-const NOWHERE: &str =
-    "in no partition of the tasks onto the CPUs is all proven and admitted (all were looked at)";
-const NOT_FOUND: &str = "no partition was found in which all is proven and admitted";
+const NOWHERE: &str = "no partition of the tasks onto the CPUs is both proven and admitted: all were tried";
+const NOT_FOUND: &str = "no partition of the tasks onto the CPUs was found that is both proven and admitted";

@@ -154,7 +154,7 @@ pub(super) struct Whole;
 
 impl Notation for Whole {
     const NAME: &'static str = "whole";
-    const EXPECTED: &'static str = "a whole number from 0 on";
+    const EXPECTED: &'static str = "a whole number of at least 0";
 
     fn schema() -> Schema {
         json_schema!({

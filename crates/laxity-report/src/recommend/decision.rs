@@ -169,7 +169,7 @@ impl Field<'_, '_> {
         because.extend(self.keep_one_of_twins());
         because.extend(self.keep_linux());
         if self.left.len() > 1 {
-            because.push("its place in the tables, for want of any difference");
+            because.push("being listed first, as nothing else tells them apart");
         }
         // Indices are in the order of the tables.
         let winner = self.left[0];

@@ -121,7 +121,10 @@ fn or_more_misses(candidates: &[Candidate<'_>], winner: usize, second: usize) ->
         groups.iter().position(|group| group.iter().any(|one| one.is(wanted))).unwrap_or(0)
     };
     let more = FAILED_RATIO.failures_told_apart(&groups, of(other), of(first));
-    format!("if {name} missed {:.0} jobs more in each run than it: fewer are noise", more.ceil())
+    format!(
+        "if {name} missed {:.0} more jobs in each run; with so many repetitions (--repeat) fewer are noise",
+        more.ceil()
+    )
 }
 
 /// That configurations which are the same thing differ as little as noise does.
@@ -135,8 +138,7 @@ pub(super) fn same_thing(candidates: &[Candidate<'_>]) -> Option<String> {
     let words = listed(words);
     (!words.is_empty()).then(|| {
         format!(
-            "This machine has one cluster, on which these are the same thing and count as one: {words}. What differs between \
-             them is noise."
+            "With one cluster these are the same thing and count as one: {words}. What differs between them is noise."
         )
     })
 }

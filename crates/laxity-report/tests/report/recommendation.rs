@@ -243,7 +243,7 @@ fn on_one_cluster_clustered_scheduling_is_global_scheduling() {
     let answer = recommend_shapes(&[clustered, global]);
     assert_eq!(answer.scheduler.as_deref(), Some("g-rm"), "{answer:?}");
     assert!(says(&answer.reasons, "g-rm is preferred for needing no cpusets"), "{answer:?}");
-    assert!(says(&answer.caveats, "This machine has one cluster"), "{answer:?}");
+    assert!(says(&answer.caveats, "With one cluster these are the same thing"), "{answer:?}");
 }
 
 #[test]
@@ -427,7 +427,7 @@ fn what_would_make_the_runner_up_win_is_said() {
     let laxity = "p-rm would win with a better mean normalized laxity: it has 0.500, g-edf has 0.800.";
     assert!(says(&answer.reasons, laxity), "{answer:?}");
     let answer = recommend_shapes(&[FINE, Shape { scheduler: "p-rm", ..FINE }]);
-    assert!(says(&answer.reasons, "g-edf would win if p-rm missed 18 jobs more in each run"), "{answer:?}");
+    assert!(says(&answer.reasons, "g-edf would win if p-rm missed 18 more jobs in each run"), "{answer:?}");
     let simulated = |shape| Run { host: Host::Simulator, ..run_of(shape, 0) };
     let answer = recommend(vec![simulated(FINE), simulated(Shape { late: 1, late_by_us: 9, ..missed })]);
     let all = "p-edf would win if it met every deadline: it missed 1 of 400 jobs.";

@@ -12,7 +12,7 @@ const TASK_SET: &str = include_str!("task-set.toml");
 /// `laxity init`.
 #[derive(Args)]
 #[command(after_long_help = "\
-The file is valid as it is: five tasks, with every field of the format explained where it is used. A file that is there \
+The file is valid as it is: five tasks, with the usual fields explained where they are used; `laxity schema task-set` has all of them. A file that is there \
 already stays as it is unless --force is given.
 
 Examples:

@@ -25,7 +25,7 @@ use std::sync::atomic::AtomicBool;
 /// What every study takes, beside its schedulers.
 #[derive(Args)]
 pub struct SweepArguments {
-    /// Numbers of CPUs m, such as 8,16,32; default: all of this machine, 2 in virtual machines, 1 with --instructions
+    /// Numbers of CPUs m, such as 8,16,32; default: all of this machine, 2 in virtual machines, 1 where instructions are counted
     #[arg(help_heading = "Machine", long, value_name = "NUMBERS", value_parser = value::<Numbers>)]
     pub cpus: Option<Numbers>,
     /// Numbers of tasks per CPU n: there are n m tasks
@@ -39,7 +39,7 @@ pub struct SweepArguments {
     pub duration: Option<Duration>,
     /// What tasks may ask for, as a share of the CPUs that every scheduler lets tasks use
     ///
-    /// Without it, 0.5, of schedules 0.9.
+    /// Without it, 0.5 (study overheads) or 0.9 (study schedules).
     #[arg(help_heading = "Workload", long, value_name = "SHARE", value_parser = load)]
     pub load: Option<Cap>,
     /// Whether laxity's own policies release jobs of one instant together: on, off, or off,on
