@@ -27,4 +27,4 @@ pub mod schedulers;
 pub mod settings;
 pub mod simulation;
 
-pub use observer::{Caller, Observer, Silent, Step, Steps, check_interrupt};
+pub use observer::{Caller, Observer, Silent, Step, Steps, check_interrupt, watched};

@@ -1,6 +1,6 @@
 //! Where notes and progress of long work go: the caller decides what becomes visible, and how.
 
-use laxity_model::{Diagnostic, Result};
+use laxity_model::{Diagnostic, Result, start_thread};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -110,4 +110,33 @@ impl<'a> Steps<'a> {
 /// The end was asked for.
 pub fn check_interrupt(stop: &AtomicBool, what_there_is: &str) -> Result<()> {
     if stop.load(Ordering::SeqCst) { Err(Diagnostic::interrupted(what_there_is)) } else { Ok(()) }
+}
+
+/// Does `work` while another thread does `watch`, which ends soon after its flag is set and may park until then.
+///
+/// # Errors
+///
+/// Those of `work`; no thread can be started.
+pub fn watched<T>(watch: impl FnOnce(&AtomicBool) + Send, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = start_thread(scope, || watch(&over))?;
+        let ending = Ending { over: &over, watcher: watcher.thread() };
+        let result = work();
+        drop(ending);
+        result
+    })
+}
+
+/// Ends the watcher, also when the work panics.
+struct Ending<'a> {
+    over: &'a AtomicBool,
+    watcher: &'a std::thread::Thread,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::SeqCst);
+        self.watcher.unpark();
+    }
 }

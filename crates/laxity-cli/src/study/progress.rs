@@ -2,7 +2,7 @@
 
 use crate::output;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use laxity_model::{Result, start_thread};
+use laxity_model::Result;
 use laxity_study::Progress;
 use std::io::IsTerminal;
 use std::sync::atomic::AtomicBool;
@@ -21,27 +21,7 @@ pub fn watching<T>(progress: &Progress, quiet: bool, work: impl FnOnce() -> Resu
     if quiet {
         return work();
     }
-    let over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let watcher = start_thread(scope, || watch(progress, &over))?;
-        let ending = End { over: &over, watcher: watcher.thread() };
-        let result = work();
-        drop(ending);
-        result
-    })
-}
-
-/// Ends the watcher, also when the work panics.
-struct End<'a> {
-    over: &'a AtomicBool,
-    watcher: &'a std::thread::Thread,
-}
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.over.store(true, SeqCst);
-        self.watcher.unpark();
-    }
+    laxity_lab::watched(|over| watch(progress, over), work)
 }
 
 /// What is shown.

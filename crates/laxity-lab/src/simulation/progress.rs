@@ -1,8 +1,8 @@
 //! Progress of simulations, and their interruption.
 
 use super::Control;
-use crate::observer::Observer;
-use laxity_model::{Result, start_thread};
+use crate::observer::{Observer, watched};
+use laxity_model::Result;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::Duration;
@@ -18,27 +18,7 @@ pub fn watching(
     observer: &dyn Observer,
     work: impl FnOnce() -> Result<()>,
 ) -> Result<()> {
-    let over = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let watcher = start_thread(scope, || watch(control, interrupt, expected, observer, &over))?;
-        let done = End { over: &over, watcher: watcher.thread() };
-        let result = work();
-        drop(done);
-        result
-    })
-}
-
-/// Ends the watcher, also when the work panics.
-struct End<'a> {
-    over: &'a AtomicBool,
-    watcher: &'a std::thread::Thread,
-}
-
-impl Drop for End<'_> {
-    fn drop(&mut self) {
-        self.over.store(true, SeqCst);
-        self.watcher.unpark();
-    }
+    watched(|over| watch(control, interrupt, expected, observer, over), work)
 }
 
 fn watch(
