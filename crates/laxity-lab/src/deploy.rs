@@ -283,7 +283,11 @@ pub fn schema_of(schema: &schemars::Schema, name: &str) -> serde_json::Value {
 /// It cannot be read or is none.
 pub fn read_plan(path: &Path) -> Result<DeployPlan> {
     let cannot = |error: std::io::Error| {
-        Diagnostic::usage(format!("cannot read {}: {error}", path.shown()))
+        let why = match error.kind() {
+            std::io::ErrorKind::NotFound => format!("{} does not exist", path.shown()),
+            _ => format!("cannot read {}: {error}", path.shown()),
+        };
+        Diagnostic::usage(why)
             .hint("name a results directory, or its deploy/plan.json")
     };
     if fs::metadata(path).map_err(cannot)?.len() > PLAN_BYTES_MAX {

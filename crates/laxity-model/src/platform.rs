@@ -1,6 +1,6 @@
 //! A multicore machine: cores with speeds, caches, memory nodes, clusters.
 
-use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope, check_name, cpus_named, plural};
+use crate::{Cache, CacheKind, CpuList, Diagnostic, Result, Scope, TaskSet, check_name, cpus_named, plural};
 use std::fmt;
 use std::str::FromStr;
 
@@ -239,6 +239,28 @@ impl Platform {
     /// The CPU numbers of all CPUs.
     pub fn cpus(&self) -> CpuList {
         self.cores.iter().map(|core| core.cpu).collect()
+    }
+
+    /// Refuses a task that may run on none of the CPUs.
+    ///
+    /// # Errors
+    ///
+    /// Names the task, its affinity and the CPUs.
+    pub fn check_affinities(&self, set: &TaskSet) -> Result<()> {
+        let cpus = self.cpus();
+        for task in set.tasks() {
+            let Some(own) = task.affinity.as_ref().filter(|own| own.intersection(&cpus).is_empty()) else { continue };
+            return Err(Diagnostic::usage(format!(
+                "task set `{}`: task `{}` may run on {} only, and platform `{}` has {}",
+                set.name(),
+                task.name,
+                cpus_named(own),
+                self.name,
+                cpus_named(&cpus)
+            ))
+            .hint("correct the task's affinity, or name the platform that it is for (--platform, --cpus)"));
+        }
+        Ok(())
     }
 
     /// The speed of the slowest CPU.

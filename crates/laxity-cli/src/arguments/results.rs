@@ -58,7 +58,7 @@ budgets, demands, releases and deadlines are right. They know the scheduler's de
 it is made. In the schedule of a real kernel (laxity run, laxity compare), whatever was measured in that run excuses what it \
 explains: kernel threads, interrupts on their way, decisions under way.
 
-Exit codes: 0 clean, 1 violated, 3 no events to verify.
+Exit codes: 0 clean; 1 violated; 2 usage, input, or no events to verify; 3 this machine cannot do it.
 
 Examples:
   laxity simulate set.toml --scheduler gsn-edf --events --out verified

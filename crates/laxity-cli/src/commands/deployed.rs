@@ -19,6 +19,12 @@ const VERSION: u32 = 1;
 /// Width of tables where there is no terminal.
 const WIDTH: u16 = 100;
 
+/// What helps where no thread was found.
+const NOTHING_STARTED: &str = "\
+Start the tasks first: deploy/start.sh of the results directory does, or their systemd units. --process PID or --pid TASK=PID \
+name threads that have other names.
+";
+
 /// `laxity deployed`.
 #[derive(Args)]
 #[command(after_long_help = "\
@@ -100,9 +106,8 @@ enum State {
 pub fn deployed(arguments: &DeployedArguments) -> Result<ExitCode> {
     let plan = plan(&arguments.plan)?;
     let told = told(&plan, &arguments.pid)?;
-    if let Some(pid) = arguments.process.filter(|pid| !Path::new(&format!("/proc/{pid}")).is_dir()) {
-        return Err(Diagnostic::usage(format!("--process {pid}: there is no such process"))
-            .hint("`pidof NAME` says the number of a program's process"));
+    if let Some(pid) = arguments.process.filter(|&pid| !runs(pid)) {
+        return Err(no_such_process(&format!("--process {pid}")));
     }
     let all = Threads::now(arguments.process);
     let mut threads = Vec::new();
@@ -169,11 +174,24 @@ fn told(plan: &DeployPlan, words: &[String]) -> Result<BTreeMap<usize, i32>> {
         })?;
         let pid: i32 =
             pid.parse().ok().filter(|pid| *pid > 0).ok_or_else(|| wrong("this is no number of a process"))?;
+        if !runs(pid) {
+            return Err(no_such_process(&format!("--pid {}", shown(word))));
+        }
         if told.insert(at, pid).is_some() {
             return Err(wrong("the task is named twice"));
         }
     }
     Ok(told)
+}
+
+/// Whether there is a process or thread with this number.
+fn runs(pid: i32) -> bool {
+    Path::new(&format!("/proc/{pid}")).is_dir()
+}
+
+fn no_such_process(option: &str) -> Diagnostic {
+    Diagnostic::usage(format!("{option}: there is no such process"))
+        .hint("`pidof NAME` says the number of a program's process")
 }
 
 fn judged(plan: &DeployPlan, at: usize, found: Vec<FoundThread>) -> Result<ThreadAnswer> {
@@ -233,6 +251,9 @@ fn text(answer: &Answer, interrupts: bool, width: u16) -> String {
             }
         }
         text += &fitted(rows);
+    }
+    if answer.threads.iter().all(|thread| thread.state == State::Missing) {
+        text += NOTHING_STARTED;
     }
     match &answer.interrupts {
         Some(found) if found.is_empty() => text += "No interrupt of a device reaches real-time CPUs.\n",

@@ -78,6 +78,7 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     laxity_lab::check_interrupt(interrupt, NOTHING)?;
     cases::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
+    platform.check_affinities(&set)?;
     let scope = scope(arguments)?;
     let by_test = arguments.scheduler.as_ref().filter(|one| !one.scheduler.policy.has_servers());
     let answer = match by_test {

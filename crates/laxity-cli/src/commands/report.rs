@@ -142,7 +142,7 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
         }
     }
     if shown.is_empty() {
-        return Err(Diagnostic::environment(format!("{} has no events", arguments.directory.shown()))
+        return Err(Diagnostic::usage(format!("{} has no events", arguments.directory.shown()))
             .hint("simulate with `laxity simulate SET --events --out DIR`, or run with --record on"));
     }
     views.check(shown.len())?;

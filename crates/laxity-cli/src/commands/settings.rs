@@ -160,6 +160,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let set = read_set(&arguments.set, arguments.import)?;
     cases::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
+    platform.check_affinities(&set)?;
     let here = arguments.platform.is_this_machine();
     let kernel = arguments.platform.kernel_of(&platform, arguments.assume_no_background);
     let charges = Charges::read(

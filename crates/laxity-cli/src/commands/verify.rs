@@ -112,7 +112,7 @@ fn nothing_to_verify(arguments: &VerifyArguments) -> Diagnostic {
         Some(run) => format!("run {run} of {}", arguments.directory.shown()),
         None => arguments.directory.shown().to_string(),
     };
-    Diagnostic::environment(format!("{which} has no events to verify"))
+    Diagnostic::usage(format!("{which} has no events to verify"))
         .hint("simulate with `laxity simulate SET --events --out DIR`, or run with --record on")
 }
 

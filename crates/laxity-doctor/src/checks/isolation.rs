@@ -86,11 +86,13 @@ fn isolated(host: &Host) -> Judged {
         return Verdict::not_here("the machine has one CPU");
     }
     // Something has to be left for all else: the first core.
-    let wanted = match host.rest() {
-        Some(_) => host.cpus().clone(),
-        None => host.online().difference(&first_core(host)),
+    let first = first_core(host);
+    let (wanted, left) = match host.rest() {
+        Some(_) => (host.cpus().clone(), String::new()),
+        None => (host.online().difference(&first), format!(" (the fix leaves them {})", cpus_text(&first))),
     };
     let what = format!("background threads can run on {}", cpus_text(&open));
+    let what = if wanted.is_empty() { what } else { what + &left };
     let remedy = match wanted.is_empty() {
         true => Remedy::other("use a machine with more cores", "use this one"),
         false => Remedy::parameter(format!("isolcpus=domain,managed_irq,{wanted}")),

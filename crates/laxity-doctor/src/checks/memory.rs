@@ -99,7 +99,7 @@ pub const CHECKS: &[Check] = &[
                 "/proc/sys/vm/compact_unevictable_allowed",
                 |allowed| allowed == 0,
                 "0",
-                |_| "locked pages are moved when memory is compacted".to_owned(),
+                |_| "compaction may move locked pages".to_owned(),
             );
             costing(judged, || host.memory_events(MOVED))
         },

@@ -66,7 +66,7 @@ pub const CHECKS: &[Check] = &[
                 AUTOGROUP,
                 |on| on == 0,
                 "0",
-                |_| "nice values of background threads count only within their session".to_owned(),
+                |_| "autogroups are on".to_owned(),
             )
         },
     },

@@ -145,8 +145,8 @@ impl VerdictAnswer {
             }
             VerdictName::NotApplicable => {
                 let breaks =
-                    self.task.as_ref().map_or(String::new(), |task| format!(", but not for `{task}`"));
-                format!("not applicable: needs that {}{breaks}", reason.unwrap_or_default())
+                    self.task.as_ref().map_or(String::new(), |task| format!("; `{task}` breaks this"));
+                format!("not applicable: assumes that {}{breaks}", reason.unwrap_or_default())
             }
         }
     }

@@ -130,6 +130,7 @@ pub fn conduct(
 fn cases<'a>(sets: &'a [TaskSet], settings: &Settings) -> Result<Vec<Case<'a>>> {
     let mut cases = Vec::new();
     for set in sets {
+        settings.platform.check_affinities(set)?;
         let of = places(set, settings)?;
         if settings.is_interrupted() {
             break;

@@ -32,6 +32,7 @@ pub fn alone_duration(set: &TaskSet, span: Duration) -> Result<Duration> {
 pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     let cores = settings.platform.core_count();
     for set in sets {
+        settings.platform.check_affinities(set)?;
         let above = set.load().cmp_ratio(cores as u64, 1) == std::cmp::Ordering::Greater;
         if above && settings.overload == Overload::Refuse {
             return Err(Diagnostic::usage(format!(

@@ -1,6 +1,6 @@
 //! A scheduler under the name by which the user asked for it.
 
-use super::{Choice, configurations, taken_apart};
+use super::{Choice, TriedScheduler, configurations};
 use laxity_analysis::scheduler::Analysed;
 use laxity_model::{AnyScheduler, Diagnostic, Platform, PolicyScheduler, Result, Scheduler, scheduler_of};
 use std::fmt;
@@ -58,16 +58,12 @@ impl FromStr for NamedScheduler {
     type Err = Diagnostic;
 
     fn from_str(text: &str) -> Result<Self> {
-        if let (scheduler, Some(placement)) = scheduler_of(text.trim()) {
-            let scheduler: NamedScheduler = scheduler.parse()?;
-            let (name, choice) = taken_apart((&scheduler.name, placement), scheduler.scheduler.scope)?;
-            return Ok(NamedScheduler { name, placement: Some(choice), ..scheduler });
+        let TriedScheduler { name, scheduler, placement } = text.parse()?;
+        match scheduler.model() {
+            Ok(model) => Ok(NamedScheduler { name, scheduler: model, placement }),
+            Err(why) => Err(Diagnostic::usage(format!("scheduler `{name}` cannot be simulated: {why}"))
+                .hint("`laxity list schedulers` says which can")),
         }
-        if let Ok(linux) = text.parse::<Scheduler>() {
-            return Ok(linux.into());
-        }
-        let scheduler: PolicyScheduler = text.parse()?;
-        Ok(NamedScheduler { name: scheduler.to_string(), scheduler, placement: None })
     }
 }
 

@@ -91,8 +91,20 @@ impl FromStr for TriedScheduler {
             let (name, choice) = taken_apart((&scheduler.name, placement), scheduler.scope())?;
             return Ok(TriedScheduler { name, placement: Some(choice), ..scheduler });
         }
-        text.parse::<AnyScheduler>().map(TriedScheduler::from)
+        match text.parse::<AnyScheduler>() {
+            Ok(scheduler) => Ok(scheduler.into()),
+            Err(unknown) => Err(analysed_only(text).unwrap_or(unknown)),
+        }
     }
+}
+
+/// What is said of a scheduler that has tests and nothing else.
+fn analysed_only(text: &str) -> Option<Diagnostic> {
+    let analysed: Analysed = text.parse().ok()?;
+    Some(
+        Diagnostic::usage(format!("scheduler `{analysed}` can only be analysed: laxity has tests for it and no policy"))
+            .hint("`laxity analyze` takes it; `laxity list schedulers` has the others"),
+    )
 }
 
 impl fmt::Display for TriedScheduler {

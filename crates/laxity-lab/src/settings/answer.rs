@@ -175,7 +175,7 @@ impl SettingsAnswer {
             cells: found.cells.iter().map(cell).collect(),
             tasks: found.settings.iter().map(task).collect(),
             assumptions: assumptions(question, found),
-            notes: found.notes.clone(),
+            notes: found.notes.iter().cloned().chain(one_ns_more(question, found)).collect(),
         }
     }
 }
@@ -186,6 +186,19 @@ fn limit(limits: Limits, rule: PriorityRule) -> u64 {
         PriorityRule::EarliestDeadlineFirst => limits.deadline_q20(),
         _ => limits.fifo_q20(),
     }
+}
+
+/// Why a deadline is not the one that the task set has (`laxity_analysis::settings`, rules 4 and 5).
+fn one_ns_more(question: &Question<'_>, found: &Found) -> Option<String> {
+    let longer = |setting: &&super::Setting| match setting.parameters {
+        Parameters::Reservation(one) => one.deadline == question.set.tasks()[setting.task].deadline_rel.as_ns() + 1,
+        Parameters::Level(_) => false,
+    };
+    found.settings.iter().any(|setting| longer(&setting)).then(|| {
+        "budgets and deadlines of tasks with D < T are set 1 ns longer: a job that uses up a budget of exactly its WCET would \
+         shorten the budget of the next one; D itself stays proven"
+            .to_owned()
+    })
 }
 
 fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
@@ -212,7 +225,10 @@ fn assumptions(question: &Question<'_>, found: &Found) -> Vec<String> {
         );
         if constrained {
             all.push(
-                "where d < P, a wake-up that is late once delays all later jobs of a strictly periodic task by as much".into(),
+                "no wake-up of a task with D < T is late: one late wake-up delays all later jobs of a strictly periodic task by \
+                 as much (`laxity compare` and `run` reserve such budgets for 7/8 of T, which prevents it and takes 8/7 of the \
+                 bandwidth)"
+                    .into(),
             );
         }
     } else {

@@ -319,7 +319,7 @@ impl Question<'_> {
         let charge = self.charges.of(Analysed::Linux(cells.scheduler), self.platform);
         let placed = PlacedSet::of(&set, judge, self.platform, &placed, charge, &ServerSizes::NONE).map_err(
             |Failed { assumption, task, .. }| {
-                (task.map(|id| set.tasks()[id].name.clone()), format!("needs that {assumption}"))
+                (task.map(|id| set.tasks()[id].name.clone()), format!("analysis assumes that {assumption}"))
             },
         )?;
         let names = placed.names(&set);

@@ -12,6 +12,7 @@ const JOBS_OF_A_TASK_MAX: u64 = 1 << 31;
 pub fn check_sets(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     for set in sets {
         check_real_time(set)?;
+        settings.platform.check_affinities(set)?;
         check_priorities(set, &settings.tried())?;
         check_ticks(set, settings)?;
         for (_, task) in set.real_time() {

@@ -110,13 +110,15 @@ impl Losses {
     pub fn of(evidence: &Evidence<'_>, histories: &Histories) -> Self {
         let absences = absences(evidence.activities);
         let waits = Waits::of(evidence, histories, &absences);
-        let of_job = |(id, history): (usize, &History)| {
+        let on_cpu = |history: &History| {
             let job = history.job.map(|job| &evidence.jobs[job]);
-            let mut losses = on_cpu(evidence, history, job);
-            losses.blocks = waits.blocks(id, &losses);
-            losses
+            on_cpu(evidence, history, job)
         };
-        let of = histories.all.iter().enumerate().map(of_job).collect();
+        let mut of: Vec<JobLosses> = histories.all.iter().map(on_cpu).collect();
+        credit_usual_ways(&mut of);
+        for (id, losses) in of.iter_mut().enumerate() {
+            losses.blocks = waits.blocks(id, losses);
+        }
         Losses { of, absences, taken: evidence.taken }
     }
 
@@ -202,15 +204,54 @@ fn on_cpu(evidence: &Evidence<'_>, history: &History, job: Option<&Job>) -> JobL
     }
 }
 
-/// Looks up who had which CPU and what the kernel was at.
+/// A way to the first or from the last instruction that is longer than the run's usual one was lengthened by what takes time
+/// from a running job: only the usual one is scheduling's.
+fn credit_usual_ways(of: &mut [JobLosses]) {
+    let usual_in = usual(of.iter().map(|losses| losses.way_in).filter(|&way| way > 0).collect());
+    let usual_out = usual(of.iter().map(|losses| losses.way_out).filter(|&way| way > 0).collect());
+    for losses in of {
+        let beyond_in = losses.way_in.saturating_sub(usual_in);
+        let beyond_out = losses.way_out.saturating_sub(usual_out);
+        losses.way_in -= beyond_in;
+        losses.way_out -= beyond_out;
+        losses.taken += beyond_in + beyond_out;
+    }
+}
+
+/// An activity of scheduling explains no longer waiting than is usual for its kind in this run. Records say when a request
+/// was sent and when it was taken up, or when a decision began and ended; on a machine that shares its processors, what makes
+/// one of a hundred many times longer than the others is no cost of scheduling, and nothing records what it is.
+fn credit_usual_activities(all: &mut [Activity]) {
+    for kind in Cause::ALL.into_iter().filter(|&kind| waiting_of(kind) == Some(MissCause::Scheduling)) {
+        let of_kind = || all.iter().filter(|one| one.cause == kind);
+        let usual = usual(of_kind().map(length).collect());
+        for one in all.iter_mut().filter(|one| one.cause == kind) {
+            one.to_ns = one.to_ns.min(one.from_ns.saturating_add(usual));
+        }
+    }
+}
+
+/// In ns.
+fn length(one: &Activity) -> u64 {
+    one.to_ns.saturating_sub(one.from_ns)
+}
+
+/// What 99 of 100 lengths do not exceed, in ns: the longest where there are fewer than 100.
+fn usual(mut lengths: Vec<u64>) -> u64 {
+    lengths.sort_unstable();
+    let rank = (lengths.len() * 99).div_ceil(100);
+    rank.checked_sub(1).map_or(u64::MAX, |at| lengths[at])
+}
+
+/// Looks up which jobs had which CPU and what the kernel was at.
 struct Waits<'a> {
     evidence: &'a Evidence<'a>,
     histories: &'a Histories,
     absences: &'a BTreeMap<u32, Vec<Absence>>,
-    /// By CPU, ascending: who ran.
+    /// By CPU, ascending: the jobs that ran.
     ran: BTreeMap<u32, Vec<(Piece, usize)>>,
     /// What explains waiting, in the order of beginnings.
-    explains: Vec<&'a Activity>,
+    explains: Vec<Activity>,
     /// No activity there is longer, in ns.
     longest: u64,
 }
@@ -229,9 +270,10 @@ impl<'a> Waits<'a> {
         }
         ran.values_mut().for_each(|of| of.sort_by_key(|(piece, _)| piece.from));
         let explains = |one: &&Activity| waiting_of(one.cause).is_some();
-        let mut explains: Vec<&Activity> = evidence.activities.iter().filter(explains).collect();
+        let mut explains: Vec<Activity> = evidence.activities.iter().filter(explains).copied().collect();
+        credit_usual_activities(&mut explains);
         explains.sort_by_key(|one| one.from_ns);
-        let longest = explains.iter().map(|one| one.to_ns.saturating_sub(one.from_ns)).max().unwrap_or(0);
+        let longest = explains.iter().map(length).max().unwrap_or(0);
         Waits { evidence, histories, absences, ran, explains, longest }
     }
 
@@ -261,7 +303,7 @@ impl<'a> Waits<'a> {
         let first_ran = history.pieces.first().map_or(u64::MAX, |piece| piece.from);
         let begin = self.explains.partition_point(|one| one.from_ns < release);
         let near = self.explains[begin..].iter().take_while(|one| one.from_ns == release);
-        let own = |one: &&&Activity| {
+        let own = |one: &&Activity| {
             let about = matches!(one.about, About::Released(due, _) if due == release);
             about && one.cause == Cause::ReleaseLatency && release < one.to_ns && one.to_ns <= first_ran
         };

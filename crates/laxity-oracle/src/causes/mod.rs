@@ -13,6 +13,8 @@
 //!    | overrun | work beyond the WCET, and waiting for a budget that this used up |
 //!    | unknown | waiting that nothing recorded explains |
 //!
+//!    Scheduling is credited with what is usual in the run only: of a way, a decision or a request that is longer than 99 of
+//!    100 of its kind, the rest is steal or interrupts (a way: the job has the CPU) or unknown (the others).
 //!    Waiting for a job that goes first is no loss of the job which waits: the loss is that of the other job, if it has one.
 //! 2. A *busy period* of a cluster is a maximal interval in which a job of it is pending. What happens before it does not
 //!    matter to it. It is *replayed* ([`replay`]): the jobs of the busy period with their releases, work and losses, under the

@@ -27,6 +27,7 @@ pub(super) fn caveats(
     if let Some(objection) = &winner.objection {
         caveats.push(format!("It misses deadlines by itself ({}).", objection.shown.join("; ")));
     }
+    caveats.extend(overloaded(study, sets));
     caveats.extend(missed_or_not(study, winner, all));
     caveats.extend(why_missed(winner));
     if counts.ordinary > 0 {
@@ -52,6 +53,20 @@ pub(super) fn caveats(
     }
     caveats.extend(measurement_caveats(study, sets, winner, all));
     caveats
+}
+
+/// Sets that no scheduler can serve, whatever the speeds of the CPUs: none is faster than 1.
+fn overloaded(study: &Study<'_>, sets: &[usize]) -> Option<String> {
+    let cpus = u64::try_from(study.cores()).unwrap_or(u64::MAX);
+    let too_much = |&&index: &&usize| study.sets[index].load().cmp_ratio(cpus, 1).is_gt();
+    let index = *sets.iter().find(too_much)?;
+    let set = &study.sets[index];
+    Some(format!(
+        "Task set `{}` is overloaded: at their WCETs its tasks need {} CPUs, and there are {cpus}. No scheduler meets all their \
+         deadlines.",
+        laxity_model::shown(set.name()),
+        number::significant(crate::study::utilization_of(set))
+    ))
 }
 
 /// What its misses, or that it has none, do not show.

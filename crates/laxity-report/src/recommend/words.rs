@@ -52,11 +52,23 @@ pub(super) fn what_it_missed(winner: &Candidate<'_>) -> String {
 
 pub(super) fn margins(winner: &Candidate<'_>) -> Option<String> {
     let (mean, least) = (winner.evidence.laxity?, winner.evidence.laxity_min?);
-    Some(format!(
-        "Margin: jobs finish with {} of their period left on average; the closest call was {}.",
-        percent_of_period(mean.mean),
-        percent_of_period(least)
-    ))
+    let on_average = before_or_after(mean.mean);
+    Some(match least < 0.0 {
+        false => format!(
+            "Margin: jobs finish {on_average} their deadlines on average; the closest call left {}.",
+            percent_of_period(least)
+        ),
+        true => format!(
+            "Margin: jobs finish {on_average} their deadlines on average; the latest finished {} its own.",
+            before_or_after(least)
+        ),
+    })
+}
+
+/// `20 % of a period before` or `after`.
+fn before_or_after(laxity: f64) -> String {
+    let side = if laxity < 0.0 { "after" } else { "before" };
+    format!("{} of a period {side}", percent_of_period(laxity.abs()))
 }
 
 pub(super) fn percent_of_period(laxity: f64) -> String {

@@ -25,7 +25,7 @@ this machine's CPUs, jobs of fixed work, one curve after the other. The papers' 
 CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
 the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
 
-A file whose name is that of another study is written ./overheads.
+`overheads` and `schedules` are studies of their own: a FILE with such a name is written with its directory, ./overheads.
 
 Exit codes: 0 the study is complete; 2 usage or input; 3 this machine cannot do it; 130 interrupted (finished points are kept).
 

@@ -3,7 +3,7 @@
 mod world;
 
 use super::Causes;
-use crate::Cause;
+use crate::{Activity, Cause};
 use laxity_model::PriorityRule::{self, EarliestDeadlineFirst, RateMonotonic};
 use laxity_trace::MissCause;
 use rand::{RngExt, SeedableRng};
@@ -105,6 +105,40 @@ fn waiting_that_nothing_explains_is_unknown() {
     recorded.activities.clear();
     let found = disturbed.judge(&recorded);
     assert_eq!(told(&(recorded, found)), ["0.2 unknown"]);
+}
+
+#[test]
+fn a_way_to_the_first_instruction_that_is_longer_than_usual_was_lengthened_by_steal() {
+    // 200 jobs; it takes each one tick to begin, and job 100 five.
+    let steal = Disturbance::Steal { task: 0, job: 100, ticks: 4 };
+    let disturbed = world(RateMonotonic, &[(3, 10, 6)], 2_000, &[steal]);
+    let with_ways = |usual: u64| {
+        let mut recorded = disturbed.run();
+        for job in &mut recorded.jobs {
+            job.start_ns = job.start_ns.map(|start| start + if job.index == 100 { 4 + usual } else { usual });
+        }
+        let found = disturbed.judge(&recorded);
+        told(&(recorded, found))
+    };
+    assert_eq!(with_ways(1), ["0.100 steal"]);
+    assert_eq!(with_ways(0), ["0.100 scheduling"], "there is no other way to compare it with");
+}
+
+#[test]
+fn a_decision_that_is_longer_than_usual_explains_no_more_than_the_usual() {
+    let thread = Disturbance::Thread { cpu: 0, from: 20, to: 24, cause: Cause::KernelThread };
+    let disturbed = world(RateMonotonic, &LIGHT, 2_000, &[thread]);
+    let with_decisions = |usual: u64| {
+        let mut recorded = disturbed.run();
+        let [thread] = recorded.activities[..] else { panic!("one disturbance, one activity") };
+        let decision = |from_ns| Activity { from_ns, to_ns: from_ns + usual, cause: Cause::Decision, ..thread };
+        recorded.activities = (5..205).map(|of| decision(of * 8)).collect();
+        recorded.activities.insert(0, Activity { cause: Cause::Decision, ..thread });
+        let found = disturbed.judge(&recorded);
+        told(&(recorded, found))
+    };
+    assert_eq!(with_decisions(1), ["0.2 unknown"]);
+    assert_eq!(with_decisions(4), ["0.2 scheduling"]);
 }
 
 #[test]
