@@ -9,6 +9,7 @@ mod running;
 mod server;
 mod simulate;
 mod values;
+mod write;
 
 pub use import::ImportArguments;
 pub use laxity_lab::simulation::ChangeAt;
@@ -20,3 +21,4 @@ pub use running::{CompareArguments, RunArguments, RunningArguments};
 pub use server::{ServerArguments, double_hit};
 pub use simulate::SimulateArguments;
 pub use values::{count, share, share_or_kernel, switch, value, whole, worded};
+pub use write::WriteArguments;

@@ -1,12 +1,14 @@
 //! Standard output: data for other programs, whole or not at all.
 
 pub use laxity_model::cannot_write;
+use crate::tables::wrapped;
 use laxity_model::{Diagnostic, Failure, Result, shown_json, shown_lines, shown_message};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Exit code of a run whose schedule has misses, where the user asked for a verdict.
 pub const MISSES: u8 = 1;
@@ -132,8 +134,27 @@ fn colour(text: &str) -> Option<(&str, &str)> {
 }
 
 /// Writes words and tables to standard output, in ASCII where the locale is not UTF-8.
+///
+/// Sentences are wrapped where the width is known; tables have it already.
 pub fn print(text: &str) -> Result<()> {
-    print_data(&in_locale(&shown_lines(text)))
+    let text = match columns() {
+        Some(width) => sentences_wrapped(text, usize::from(width)),
+        None => text.to_owned(),
+    };
+    print_data(&in_locale(&shown_lines(&text)))
+}
+
+/// Breaks lines of prose that are too long between words. Rows of tables and what is aligned begin with a space or have two in a row.
+fn sentences_wrapped(text: &str, width: usize) -> String {
+    let line = |line: &str| match line.starts_with(' ') || line.contains("  ") || line.width() <= width {
+        true => line.to_owned() + "\n",
+        false => wrapped("", line, width),
+    };
+    let all: String = text.lines().map(line).collect();
+    match text.ends_with('\n') {
+        true => all,
+        false => all.trim_end_matches('\n').to_owned(),
+    }
 }
 
 /// The same for text that laxity has given colours: every name in it was escaped before them.

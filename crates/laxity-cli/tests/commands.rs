@@ -24,7 +24,7 @@ fn every_help_teaches() {
         (&["generate", "unc"], &["Source: ackelman2018", "exp-light", "uni-moderate (10-100ms)"]),
         (&["generate", "waters"], &["Source: Kramer", "16KiB"]),
         (&["generate", "mtt"], &["Source: lindsay2012", "Table 6.1", "mwlp", "--shared", "10-250ms"]),
-        (&["generate", "lelli2012"], &["Source: lelli2012, 5.3", "16KiB,256KiB", "--cores"]),
+        (&["generate", "lelli2012"], &["Source: lelli2012, 5.3", "16KiB,256KiB", "--cpus"]),
         (&["report"], &["Examples:", "report.html", "notes.md"]),
         (&["list"], &["Examples:", "--platform", "--json"]),
         (&["simulate"], &["Examples:", "--gantt", "edf-bh", "push and pull", "p-fpp:rm", "--costs"]),
@@ -193,7 +193,7 @@ fn many_sets_go_into_a_directory_and_are_those_of_the_array() {
 fn the_grid_of_lelli2012_has_all_its_cells() {
     let directory = tempfile::tempdir().expect("directory");
     let folder = directory.path().join("grid");
-    prints(&["generate", "lelli2012", "--cores", "2", "--count", "1", "-o", utf8(&folder)]);
+    prints(&["generate", "lelli2012", "--cpus", "2", "--count", "1", "-o", utf8(&folder)]);
     let mut cells: BTreeMap<(usize, String), usize> = BTreeMap::new();
     for entry in fs::read_dir(&folder).expect("written") {
         let path = entry.expect("entry").path();

@@ -145,7 +145,7 @@ fn other_commands_honour_the_set_that_is_written() {
     ]);
     let written = desk.path("placed.toml");
     let ended = desk
-        .call("settings", &["set.toml", "--cpus", "2", "--scheduler", "p-fp", ALONE, "-o", "placed.toml"]);
+        .call("settings", &["set.toml", "--cpus", "2", "--scheduler", "p-fp", ALONE, "--write", "placed.toml"]);
     assert_eq!(ended.status.code(), Some(0), "{}", words(&ended));
     let (answer, _) = desk.answer(&["--cpus", "2", "--scheduler", "p-fp", ALONE]);
     let proven = json(&prints(&[
@@ -165,7 +165,7 @@ fn other_commands_honour_the_set_that_is_written() {
         answer["cells"].as_array().expect("cells").iter().map(cell).collect()
     };
     assert_eq!(cells(&answer["settings"]), cells(&proven["schedulers"][0]));
-    let again = desk.call("settings", &["set.toml", "--cpus", "2", ALONE, "-o", "placed.toml"]);
+    let again = desk.call("settings", &["set.toml", "--cpus", "2", ALONE, "--write", "placed.toml"]);
     assert_eq!(again.status.code(), Some(2), "nothing is replaced unasked: {}", words(&again));
 }
 

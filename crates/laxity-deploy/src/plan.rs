@@ -327,9 +327,17 @@ impl DeployPlan {
             parameters: thread.scheduling.words(),
             flags: flag_words(&thread.flags),
             cpus: thread.cpus.to_string(),
-            cgroup: self.cgroup_of(thread).map_or(String::new(), |path| last_part(path).to_owned()),
+            cgroup: self.cgroup_of(thread).map_or(String::new(), |path| self.cgroup_words(path).to_owned()),
         };
         self.threads.iter().map(row).collect()
+    }
+
+    /// The name of a cgroup in tables.
+    fn cgroup_words<'a>(&self, path: &'a str) -> &'a str {
+        match &self.confinement {
+            Confinement::Cpusets { base, .. } if path == base && path.ends_with("/cgroup") => "(root)",
+            _ => last_part(path),
+        }
     }
 
     /// The cell of a thread.

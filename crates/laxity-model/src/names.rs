@@ -58,7 +58,7 @@ impl<'a> Names<'a> {
         }
         if let Some(command) = self.listed_by {
             let _ = match shown.len() < self.known.len() {
-                true => write!(hint, " (`{command}` has all {})", self.known.len()),
+                true => write!(hint, " (`{command}` has all)"),
                 false => write!(hint, " (`{command}`)"),
             };
         }

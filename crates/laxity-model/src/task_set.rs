@@ -68,6 +68,15 @@ impl TaskSet {
         self
     }
 
+    /// The set with other tasks in the place of its own: its name and where it comes from stay.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TaskSet::new`].
+    pub fn with_tasks(&self, tasks: Vec<Task>) -> Result<TaskSet> {
+        Ok(TaskSet { provenance: self.provenance.clone(), ..TaskSet::new(self.name.clone(), tasks)? })
+    }
+
     /// Name of the set.
     pub fn name(&self) -> &str {
         &self.name

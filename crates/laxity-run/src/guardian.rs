@@ -515,7 +515,7 @@ fn refused(thread: &str, policy: Policy, error: &std::io::Error) -> Diagnostic {
     ));
     match error.raw_os_error() {
         Some(libc::EBUSY) => refusal.hint(
-            "kernels since 6.8 also keep 5 % of every CPU for background tasks: lower the load, use a smaller \
+            "kernels since 6.12 also keep 5 % of every CPU for background tasks: lower the load, use a smaller \
              --budget-margin, more CPUs or a better-balanced placement",
         ),
         _ => refusal.hint("run as root; `laxity list` says what this machine can run"),

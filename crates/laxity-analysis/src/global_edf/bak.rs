@@ -35,7 +35,7 @@ pub struct Bak;
 static INFO: TestInfo = TestInfo {
     name: "bak",
     source: "Baker: Multiprocessor EDF and deadline monotonic schedulability analysis, RTSS 2003, Theorem 12 (Theorem 5 of Bertogna, \
-        Cirinei, Lipari, ECRTS 2005); for D > T see the module",
+        Cirinei, Lipari, ECRTS 2005); for D > T, jobs that a task carries in count as well",
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

@@ -25,7 +25,7 @@ pub struct La;
 static INFO: TestInfo = TestInfo {
     name: "la",
     source: "after Liu, Anderson: Suspension-aware analysis for hard real-time multiprocessor scheduling, ECRTS 2013; \
-        without suspensions, see the module",
+        for tasks that do not suspend themselves, at most m - 1 carry work in",
     priorities: Priorities::EarliestDeadlineFirst,
     guarantee: Guarantee::Hard,
     exactness: Exactness::Sufficient,

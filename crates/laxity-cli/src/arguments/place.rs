@@ -1,7 +1,7 @@
 //! `laxity place`.
 
 use super::{
-    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, share_or_kernel, value, worded,
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, share_or_kernel, value, worded,
 };
 use clap::Args;
 use laxity_lab::schedulers::NamedScheduler;
@@ -14,6 +14,8 @@ use std::path::PathBuf;
 Examples:
   # onto the CPUs of this machine, optimally
   laxity place set.toml
+  # keep the places: other commands use them
+  laxity place set.toml --cpus 4 --write placed.toml
   # so that rate-monotonic priorities meet all deadlines
   laxity place set.toml --scheduler p-rm --cpus 4
   # by a heuristic, onto four identical CPUs
@@ -45,6 +47,9 @@ pub struct PlaceArguments {
     /// `kernel` is what SCHED_DEADLINE is admitted for here: sched_rt_runtime_us less the kernel's servers.
     #[arg(help_heading = "Placement", long, allow_hyphen_values = true, value_name = "SHARE", default_value = "1", value_parser = share_or_kernel)]
     pub limit: (u64, u64),
+    /// The places
+    #[command(flatten)]
+    pub written: WriteArguments,
     /// Print JSON instead of a table
     #[arg(help_heading = "Output", long)]
     pub json: bool,

@@ -21,7 +21,7 @@ pub struct RunningArguments {
     /// How long each run releases jobs
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
     pub duration: Duration,
-    /// Runs of the same jobs per set and scheduler; default: 3 (compare), 1 (run)
+    /// Runs of the same jobs per set and scheduler
     ///
     /// Schedulers take turns: every one has its first run before any has its second. What repetitions of the same jobs
     /// differ by is noise.
@@ -57,7 +57,7 @@ pub struct RunningArguments {
     pub on_miss: OnMiss,
     /// Added to the WCET to make a SCHED_DEADLINE budget
     ///
-    /// `auto` is an equal share of the free bandwidth, at most half the WCET or 500us; 5%,100us is the larger of a
+    /// `auto` is an equal share of the free bandwidth, at most half the WCET or 500us, whichever is larger; 5%,100us is the larger of a
     /// share and a time.
     #[arg(help_heading = "Schedulers", long, allow_hyphen_values = true, value_name = "MARGIN", default_value_t = BudgetMargin::default(), value_parser = value::<BudgetMargin>)]
     pub budget_margin: BudgetMargin,
@@ -122,6 +122,7 @@ Examples:
   # laxity's own policies beside Linux's, with measured costs in the simulations
   sudo laxity compare set.toml --schedulers g-edf,p-edf,edf-bh,gsn-edf \\
       --costs examples/costs/measured.toml")]
+#[command(mut_arg("repeat", |arg| arg.help("Runs of the same jobs per set and scheduler; default: 3")))]
 pub struct CompareArguments {
     /// How to run
     #[command(flatten)]
@@ -163,6 +164,7 @@ Examples:
   laxity vm -- run set.toml --scheduler edf-bh
   # what scheduling costs in the kernel, for simulate --costs
   sudo laxity run set.toml --scheduler g-edf --record-overheads")]
+#[command(mut_arg("repeat", |arg| arg.help("Runs of the same jobs per set and scheduler; default: 1")))]
 pub struct RunArguments {
     /// How to run
     #[command(flatten)]

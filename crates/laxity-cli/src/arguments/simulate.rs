@@ -68,7 +68,8 @@ pub struct SimulateArguments {
     pub demand: Demand,
     /// What happens to a job that exceeds its WCET: off, throttle or postpone
     ///
-    /// off: nothing; throttle: it waits for the next period; postpone: its deadline moves by a period.
+    /// off: nothing; throttle: it waits for the next period; postpone: its deadline moves by a period. Jobs exceed their WCET
+    /// only if --demand says so. What runs in the kernel is throttled (`laxity run --budget`).
     #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "off", value_parser = budget)]
     pub budget: BudgetMode,
     /// What happens to a job that misses its deadline: continue, abort or skip

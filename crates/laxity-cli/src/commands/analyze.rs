@@ -3,9 +3,9 @@
 mod places_table;
 pub mod text;
 
-use super::{read_sets, unique, write_task_set};
+use super::{read_sets, unique};
 use crate::arguments::{
-    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, value, whole, worded,
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, value, whole, worded,
 };
 use crate::{interrupt, output, shipped, terminal};
 use clap::Args;
@@ -17,11 +17,11 @@ use laxity_lab::analysis::{Settings, conduct, test_name, written};
 use laxity_lab::cases;
 use laxity_lab::charges::{ChargedFile, Charges};
 use laxity_lab::placing::Below;
+use laxity_lab::schedulers::TriedScheduler;
 use laxity_model::{
-    Diagnostic, Duration, Existing, Names, Platform, Result, STANDARD, Scheduler, ShownPath as _, TaskSet,
-    check_writable,
+    Diagnostic, Duration, Names, Platform, Result, Scheduler, ShownPath as _, TaskSet,
 };
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
@@ -57,7 +57,7 @@ how often background tasks preempt others.
 Partitioned and clustered schedulers are judged where run, compare, simulate and place put their tasks: by the least load (ilp); \
 where that is not proven, by a heuristic or a search that puts a task onto CPUs only if the scheduler's own test accepts what is \
 there with it, overheads included. --placement names one; --fit load goes by load alone. --write writes the places into a task set, which \
-every command then keeps to.
+every command then keeps to: those of the only partitioned or clustered scheduler, or of the only one of them that is proven.
 
 Exit codes: 0 proven for every set under every scheduler asked for; 1 not proven; 2 usage or input; 130 interrupted.
 
@@ -89,7 +89,7 @@ pub struct AnalyzeArguments {
     /// p-edf and p-rm
     ///
     /// `laxity list schedulers` has all names.
-    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = value::<Analysed>)]
+    #[arg(help_heading = "Schedulers", long, visible_alias = "scheduler", value_name = "NAMES", value_delimiter = ',', value_parser = analysed)]
     pub schedulers: Vec<Analysed>,
     /// What is to be proven, for the exit code and --sensitivity: hard or soft
     #[arg(help_heading = "Checks", long, value_name = "GUARANTEE", default_value = "hard", value_parser = guarantee)]
@@ -128,14 +128,9 @@ pub struct AnalyzeArguments {
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
     pub json: bool,
-    /// Write the task set with the places of its tasks (affinity) to this file; -: to standard output
-    ///
-    /// Those of the scheduler that is named, or of the only one that is proven.
-    #[arg(help_heading = "Output", long, value_name = "FILE")]
-    pub write: Option<PathBuf>,
-    /// Replace a file that is there already
-    #[arg(help_heading = "Output", long, requires = "write")]
-    pub force: bool,
+    /// The places
+    #[command(flatten)]
+    pub written: WriteArguments,
     /// Threads that judge; default: one per CPU of this machine
     ///
     /// They do not change the answer.
@@ -154,6 +149,17 @@ fn guarantee(text: &str) -> std::result::Result<Guarantee, String> {
         "hard" => Ok(Guarantee::Hard),
         "soft" => Ok(Guarantee::Soft),
         _ => Err(worded(Names::of("guarantee", &["hard", "soft"]).unknown(text))),
+    }
+}
+
+/// Configurations have their placement in their names elsewhere; here all are judged by one placement.
+fn analysed(text: &str) -> std::result::Result<Analysed, String> {
+    match text.split_once('@') {
+        Some((name, placement)) if text.parse::<TriedScheduler>().is_ok() => Err(worded(
+            Diagnostic::usage(format!("`{text}` has a placement in its name: that is of simulate, run and compare"))
+                .hint(format!("here it is --schedulers {name} --placement {placement}")),
+        )),
+        _ => value::<Analysed>(text),
     }
 }
 
@@ -182,16 +188,16 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     };
     if arguments.json {
         output::print_json(&answer)?;
-    } else if !to_standard_output(arguments) {
+    } else if !arguments.written.to_standard_output() {
         output::print(&text::text(&answer, &sets, output::columns()))?;
     }
     if answer.interrupted {
         output::say("interrupted: what was analysed until then is in the answer");
         return Ok(ExitCode::from(output::INTERRUPTED));
     }
-    if let Some(path) = &arguments.write {
+    if arguments.written.write.is_some() {
         let chosen = written::chosen(&answer)?;
-        write_task_set(&written::placed(&sets[0], chosen)?, path, arguments.force)?;
+        arguments.written.write(|| written::placed(&sets[0], chosen))?;
         let proven = chosen.verdict(answer.guarantee).verdict == VerdictName::Schedulable;
         let not = if proven { "" } else { ", which are not proven" };
         output::note(format_args!("these are the places of {}{not}", chosen.scheduler));
@@ -199,13 +205,9 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<ExitCode> {
     Ok(output::verdict(all_proven(&answer, settings.guarantee.into())))
 }
 
-fn to_standard_output(arguments: &AnalyzeArguments) -> bool {
-    arguments.write.as_deref() == Some(Path::new(STANDARD))
-}
-
 /// Refuses what cannot be written before anything is judged.
 fn check_write(arguments: &AnalyzeArguments, sets: &[TaskSet]) -> Result<()> {
-    let Some(path) = &arguments.write else { return Ok(()) };
+    let Some(path) = &arguments.written.write else { return Ok(()) };
     if sets.len() != 1 {
         return Err(Diagnostic::usage(format!(
             "--write {}: a file has one task set, but there are {}",
@@ -214,11 +216,7 @@ fn check_write(arguments: &AnalyzeArguments, sets: &[TaskSet]) -> Result<()> {
         ))
         .hint("analyse one set at a time"));
     }
-    if arguments.json && to_standard_output(arguments) {
-        return Err(Diagnostic::usage("--write - and --json both want standard output")
-            .hint("write the task set to a file"));
-    }
-    check_writable(path, Existing::forced(arguments.force))
+    arguments.written.check(arguments.json)
 }
 
 fn all_proven(answer: &Answer, guarantee: GuaranteeAnswer) -> bool {
@@ -247,6 +245,7 @@ fn settings(arguments: &AnalyzeArguments, interrupt: &'static AtomicBool) -> Res
         true => Scheduler::LELLI2012.map(Analysed::from).to_vec(),
         false => unique(arguments.schedulers.iter().copied()),
     };
+    arguments.overheads.iter().try_for_each(|file| file.check(&schedulers))?;
     let below = arguments.below.below();
     check_servers(&below, &schedulers, &platform)?;
     Ok(Settings {

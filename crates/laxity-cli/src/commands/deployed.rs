@@ -28,7 +28,7 @@ name threads that have other names.
 /// `laxity deployed`.
 #[derive(Args)]
 #[command(after_long_help = "\
-PLAN is a results directory of `laxity compare` or `run`, or a plan.json from its deploy directory. A thread is found by --pid, by \
+PLAN is a results directory of `laxity compare` or `run`, a directory of `laxity settings --deploy`, or a plan.json in one. A thread is found by --pid, by \
 what deploy/start.sh has started, by its systemd unit, or by its name, of which the kernel keeps 15 bytes: laxity_apply of deploy/c, \
 rust and python gives each thread one of its own. Policy, parameters, reset-on-fork, CPUs and cpuset are compared.
 
@@ -150,7 +150,8 @@ fn plan(path: &Path) -> Result<DeployPlan> {
     match plans.len() {
         1 => Ok(plans.remove(0).1),
         0 => Err(Diagnostic::usage(format!("{} has no deploy/plan.json", path.shown())).hint(
-            "`laxity compare` and `laxity run` write one into their results, for the recommended scheduler",
+            "`laxity compare` and `laxity run` write one into their results, for the recommended scheduler, and `laxity settings --deploy \
+             DIR` into DIR",
         )),
         count => {
             let files: Vec<String> = plans.iter().map(|(file, _)| file.shown().to_string()).collect();

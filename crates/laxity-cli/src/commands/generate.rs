@@ -43,7 +43,7 @@ Examples:
       --periods logunif-moderate --count 100 -o hundred
   laxity generate mtt --distribution mwl -u 24 -o mwl.toml
   laxity generate waters -u 1.5 --seed 7 | laxity analyze - --cpus 4
-  laxity generate lelli2012 --cores 2 -o grid";
+  laxity generate lelli2012 --cpus 2 -o grid";
 
 /// Format of a set for which neither `--format` nor the file's name says one.
 const DEFAULT_FORMAT: &str = "toml";
@@ -156,14 +156,14 @@ fn argument(parameter: &'static Parameter, common: bool) -> Arg {
 
 fn grid_command() -> Command {
     let cores = Arg::new("cores")
-        .long("cores")
+        .long("cpus")
         .value_name("M")
         .required(true)
         .value_parser(whole::<u32>(1..=GRID_CORES_MAX));
     let wss = Arg::new("wss").long("wss").value_name("SIZES").default_value("16KiB,256KiB");
     output_arguments(Command::new(GRID).about(sentence(GRID_SUMMARY)), "3")
         .long_about(format!("{}\n\nSource: lelli2012, 5.3", sentence(GRID_SUMMARY)))
-        .after_long_help(format!("Examples:\n  laxity generate {GRID} --cores 4 --count 1 -o grid"))
+        .after_long_help(format!("Examples:\n  laxity generate {GRID} --cpus 4 --count 1 -o grid"))
         .arg(cores.help("Number of CPUs m").help_heading(OWN))
         .arg(wss.help("Working set sizes").help_heading(OWN))
 }

@@ -2,7 +2,7 @@
 
 pub mod servers;
 
-use crate::arguments::{value, whole, worded};
+use crate::arguments::{switch, value, whole, worded};
 use crate::terminal;
 use crate::{interrupt, output};
 use clap::Args;
@@ -66,9 +66,9 @@ pub struct LoadArguments {
     /// What happens to a job that has used up its runtime: off, throttle or postpone
     #[arg(help_heading = "Schedulers", long, value_name = "MODE", default_value = "throttle", value_parser = budget_mode)]
     pub budget: BudgetMode,
-    /// Release every job by an interrupt of its own, not those of one instant together
-    #[arg(help_heading = "Schedulers", long)]
-    pub no_batching: bool,
+    /// Whether jobs of one release instant are released together: on or off
+    #[arg(help_heading = "Schedulers", long, value_name = "SWITCH", default_value = "on", action = clap::ArgAction::Set, value_parser = switch)]
+    pub batching: bool,
     /// What real-time tasks leave of every CPU to everything else, in percent; also what is not admitted
     #[arg(help_heading = "Machine", long, value_name = "PERCENT", default_value_t = 5, value_parser = whole::<u8>(0..=90))]
     pub reserve: u8,
@@ -365,7 +365,7 @@ fn options(arguments: &LoadArguments) -> Result<Options> {
         by_period: scheduler.rule == PriorityRule::RateMonotonic,
         cells,
         budget: arguments.budget,
-        batching: !arguments.no_batching,
+        batching: arguments.batching,
         retries_max: arguments.retries,
         tasks: arguments.tasks,
         share_ppm: share * 10_000,

@@ -32,8 +32,8 @@ use laxity_lab::experiment::{Finished, Settings};
 use laxity_lab::placing::Below;
 use laxity_lab::schedulers::TriedScheduler;
 use laxity_model::{
-    Diagnostic, Duration, Platform, Result, STANDARD, Sharing, ShownPath as _, TaskSet, cpus_named,
-    read_task_set_as, write_file,
+    Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, cpus_named,
+    read_task_set_as,
 };
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};
@@ -82,17 +82,6 @@ fn check_length(duration: Duration, grace: Option<Duration>) -> Result<()> {
             ))
             .hint("check the unit: ns, us, ms, s, m (minutes) or h"));
         }
-    }
-    Ok(())
-}
-
-/// Writes a task set in the format that the file's name says.
-fn write_task_set(set: &TaskSet, path: &Path, force: bool) -> Result<()> {
-    let json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
-    let text = if json { set.to_json() } else { set.to_toml() };
-    write_file(path, text.as_bytes(), Existing::forced(force))?;
-    if path != Path::new(STANDARD) {
-        output::note(format_args!("wrote {}", path.shown()));
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::read_set;
 use crate::arguments::PlaceArguments;
 use crate::{interrupt, output};
 use laxity_analysis::Bounds;
+use laxity_lab::analysis::written::in_places;
 use laxity_lab::cases;
 use laxity_lab::charges::Charges;
 use laxity_lab::places::{Finder, Wanted};
@@ -79,18 +80,26 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     cases::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     platform.check_affinities(&set)?;
+    arguments.written.check(arguments.json)?;
     let scope = scope(arguments)?;
     let by_test = arguments.scheduler.as_ref().filter(|one| !one.scheduler.policy.has_servers());
     let answer = match by_test {
         Some(scheduler) => for_scheduler(arguments, scheduler, (&set, &platform), interrupt)?,
         None => by_load_or_servers(arguments, scope, (&set, &platform), interrupt)?,
     };
-    let (answer, interrupted) = answer;
+    let (mut answer, interrupted) = answer;
+    let (numerator, denominator) = arguments.limit;
+    if numerator != denominator {
+        let share = Utilization::ratio(numerator, denominator);
+        answer.notes.push(format!("each CPU is filled up to {share:.4} of its capacity at the most (--limit)"));
+    }
     if arguments.json {
         output::print_json(&answer)?
-    } else {
+    } else if !arguments.written.to_standard_output() {
         output::print(&table(&answer))?
     }
+    let places = answer.bins.iter().map(|bin| (bin.cpus.as_str(), &bin.tasks[..]));
+    arguments.written.write(|| in_places(&set, places))?;
     if interrupted {
         output::say("interrupted: this is the best placement that was found until then");
         return Ok(ExitCode::from(output::INTERRUPTED));

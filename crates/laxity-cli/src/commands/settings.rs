@@ -2,8 +2,8 @@
 
 mod text;
 
-use super::{read_set, write_task_set};
-use crate::arguments::{ImportArguments, PlatformArguments, value, whole};
+use super::read_set;
+use crate::arguments::{ImportArguments, PlatformArguments, WriteArguments, value, whole};
 use crate::shipped;
 use crate::{interrupt, output};
 use clap::Args;
@@ -86,18 +86,15 @@ pub struct SettingsArguments {
     /// only where the tasks alone use up what it leaves
     #[arg(help_heading = "Machine", long)]
     pub assume_no_background: bool,
-    /// Steps that a test may take, the same on every machine
+    /// Steps that a test may take, the same on every machine; fewer than for `analyze`, for there are thousands of questions
     #[arg(help_heading = "Checks", long, allow_hyphen_values = true, value_name = "STEPS", default_value_t = 1 << 24, value_parser = whole::<u64>(1..=u64::MAX))]
     pub work: u64,
-    /// Write the task set with its places and priorities: a file, or - for standard output
-    #[arg(help_heading = "Output", short, long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    /// The places
+    #[command(flatten)]
+    pub written: WriteArguments,
     /// Write files that set it into this directory: a script, systemd units, C, Rust and Python code and more
     #[arg(help_heading = "Output", long, value_name = "DIR")]
     pub deploy: Option<PathBuf>,
-    /// Replace what is there already
-    #[arg(help_heading = "Output", long)]
-    pub force: bool,
     /// Print JSON instead of tables
     #[arg(help_heading = "Output", long)]
     pub json: bool,
@@ -161,6 +158,7 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     cases::check_real_time(&set)?;
     let platform = arguments.platform.resolve_simulated()?;
     platform.check_affinities(&set)?;
+    arguments.written.check(arguments.json)?;
     let here = arguments.platform.is_this_machine();
     let kernel = arguments.platform.kernel_of(&platform, arguments.assume_no_background);
     let charges = Charges::read(
@@ -202,14 +200,14 @@ pub fn settings(arguments: &SettingsArguments) -> Result<ExitCode> {
     let answer = Answer::of(&question, found.as_ref(), not);
     if arguments.json {
         output::print_json(&answer)?;
-    } else if arguments.out.as_deref() != Some(Path::new(laxity_model::STANDARD)) {
+    } else if !arguments.written.to_standard_output() {
         output::print(&text::text(&answer, output::columns()))?;
     }
-    if let (Some(found), Some(path)) = (&found, &arguments.out) {
-        write_task_set(&found.written(&set)?, path, arguments.force)?;
+    if let Some(found) = &found {
+        arguments.written.write(|| found.written(&set))?;
     }
     if let (Some(found), Some(directory)) = (&found, &arguments.deploy) {
-        deploy(&set, found, here.then_some(&platform), directory, arguments.force)?;
+        deploy(&set, found, here.then_some(&platform), directory, arguments.written.force)?;
     }
     Ok(output::verdict(found.is_some()))
 }

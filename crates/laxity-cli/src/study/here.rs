@@ -162,13 +162,25 @@ fn settings(cell: &Cell, folder: &Path, conditions: &Conditions) -> Result<Setti
     })
 }
 
+/// Refuses a study of which nothing can be measured on this machine.
+///
+/// # Errors
+///
+/// Every cell needs more CPUs than there are.
+pub fn check_cpus(cells: &[Cell]) -> Result<()> {
+    match cells.iter().map(|cell| cell.cpus).min() {
+        Some(fewest) => some_of_this_machine(fewest).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
 /// The first CPUs of this machine.
 fn some_of_this_machine(cpus: u32) -> Result<Platform> {
     let platform = Platform::this_machine()?;
     let there = platform.core_count();
     let wanted = usize::try_from(cpus).expect("64-bit addresses");
     if wanted > there {
-        return Err(Diagnostic::environment(format!("this machine has {there} CPUs, not {cpus}"))
+        return Err(Diagnostic::environment(format!("this machine has {}, not {cpus}", plural(there, "CPU")))
             .hint("measure in virtual machines with --vm, or ask for fewer with --cpus"));
     }
     let first = platform.cpus().iter().take(wanted).collect();

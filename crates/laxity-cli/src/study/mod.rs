@@ -22,7 +22,7 @@ mod workload;
 
 pub use cell::{CELLS_DIRECTORY, Cell, Numbers, Place, State};
 pub use contender::{Batching, Contender};
-pub use here::{Conditions, Kind, measure as measure_here};
+pub use here::{Conditions, Kind, check_cpus, measure as measure_here};
 pub use machines::{Machines, measure as measure_in_machines};
 pub use page::PAGE_FILE;
 pub use progress::watching;

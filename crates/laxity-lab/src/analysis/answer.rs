@@ -349,7 +349,10 @@ impl VerdictAnswer {
             Verdict::NotProven(why) => VerdictAnswer {
                 task: task(why.task),
                 cpus,
-                reason: judgement.no_room.map(|why| why.text().to_owned()),
+                reason: judgement
+                    .no_room
+                    .map(|why| why.text().to_owned())
+                    .or_else(|| placed.overload(judgement.fails_in?)),
                 proven_without: judgement
                     .but_for_beside
                     .then(|| kernel_words(&asked.beside, placed.scheduler)),

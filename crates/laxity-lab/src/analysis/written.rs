@@ -44,15 +44,23 @@ fn places(one: &SchedulerAnswer) -> Vec<(&str, &[String])> {
 ///
 /// None that the set itself has not had.
 pub fn placed(set: &TaskSet, answer: &SchedulerAnswer) -> Result<TaskSet> {
+    in_places(set, answer.cells.iter().map(|cell| (cell.cpus.as_str(), &cell.tasks[..])))
+}
+
+/// The set with the CPUs of each place as the affinity of the tasks there.
+///
+/// # Errors
+///
+/// None that the set itself has not had.
+pub fn in_places<'a>(
+    set: &TaskSet,
+    places: impl IntoIterator<Item = (&'a str, &'a [String])>,
+) -> Result<TaskSet> {
     let mut tasks = set.tasks().to_vec();
-    for cell in &answer.cells {
-        let cpus: CpuList = cell.cpus.parse()?;
-        let here = tasks.iter_mut().filter(|task| cell.tasks.contains(&task.name));
+    for (cpus, names) in places {
+        let cpus: CpuList = cpus.parse()?;
+        let here = tasks.iter_mut().filter(|task| names.contains(&task.name));
         here.for_each(|task| task.affinity = Some(cpus.clone()));
     }
-    let written = TaskSet::new(set.name(), tasks)?;
-    Ok(match set.provenance() {
-        Some(provenance) => written.with_provenance(provenance.clone()),
-        None => written,
-    })
+    set.with_tasks(tasks)
 }

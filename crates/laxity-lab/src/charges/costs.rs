@@ -24,6 +24,22 @@ pub struct ChargedFile {
 }
 
 impl ChargedFile {
+    /// Refuses a file of a scheduler that is not among those asked for: it would count for nothing.
+    ///
+    /// # Errors
+    ///
+    /// Names the scheduler and the file.
+    pub fn check(&self, asked: &[Analysed]) -> Result<()> {
+        match self.scheduler {
+            Some(own) if !asked.contains(&own) => Err(Diagnostic::usage(format!(
+                "--overheads {own}={}: {own} is not among the schedulers",
+                self.path.shown()
+            ))
+            .hint("name it with --schedulers, or leave out `NAME=`: then the file is of all")),
+            _ => Ok(()),
+        }
+    }
+
     /// Of all schedulers.
     pub fn of_all(path: &Path) -> Self {
         ChargedFile { scheduler: None, path: path.to_owned() }

@@ -60,7 +60,8 @@ impl Kernel {
             }
             _ => return Vec::new(),
         };
-        let (servers, whose) = (self.limits.servers_words(), self.whose);
+        let servers = self.limits.servers_words();
+        let whose = if self.limits.unread.servers { "Linux's defaults" } else { self.whose };
         if servers.is_empty() {
             all.push(format!("the kernel has no server for background threads on these CPUs ({whose})"));
         } else if self.no_background {
@@ -79,7 +80,10 @@ impl Kernel {
                     "before SCHED_FIFO, two budgets in a row; all CPUs of the cell stand still meanwhile"
                 }
             };
-            all.push(format!("starved background threads have {servers} of each CPU ({whose}), {how}"));
+            all.push(format!(
+                "starved background threads have {servers} of each CPU ({whose}), {how}; each budget is up to a tick ({}) longer",
+                Duration::from_ns(self.limits.tick_ns)
+            ));
         }
         let throttled = self.beside().throttled;
         if is_fifo && throttled.runtime > 0 {

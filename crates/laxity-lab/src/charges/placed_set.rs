@@ -50,6 +50,16 @@ const SERVED: &str = "background tasks come at any time and take all that their 
     double hit); scheduling costs nothing";
 
 impl PlacedSet {
+    /// That the tasks of a cell need more than its processors, if they do.
+    pub fn overload(&self, cell: usize) -> Option<String> {
+        let Cell { processors, tasks } = &self.cells[cell];
+        let mut load = laxity_model::LoadSum::new();
+        tasks.iter().for_each(|&task| load.add_ratio(self.tasks[task].wcet, self.tasks[task].period));
+        let cpus = laxity_model::plural(u64::from(*processors), "CPU");
+        let exceeds = load.cmp_ratio(u64::from(*processors), 1).is_gt();
+        exceeds.then(|| format!("utilization {} exceeds {cpus}", load.exact()))
+    }
+
     /// The set under a scheduler, in places that were found for it, below these servers.
     pub fn of(
         set: &TaskSet,

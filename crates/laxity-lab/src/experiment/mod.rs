@@ -579,6 +579,11 @@ fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
         status => {
             let summary = RunSummary::of(run, set, settings.platform.core_count())?;
             let tardy = summary.tardiness_ns.map_or(0, |tardiness| tardiness.max);
+            let tardy = match tardy {
+                0 => String::new(),
+                // No finer than a clock read in user space tells.
+                _ => format!(", max tardiness {}", Duration::from_ns(tardy.next_multiple_of(1_000))),
+            };
             let early = if *status == RunStatus::Completed { "" } else { " (cut short)" };
             let checked =
                 run.schedule.as_ref().map(|schedule| match schedule.verification.violations_count() {
@@ -589,10 +594,9 @@ fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
             let apart = apart.iter().filter(|(count, _)| *count > 0);
             let apart: String = apart.map(|(count, what)| format!(", {count} {what}")).collect();
             format!(
-                "{}, {}{apart}, max tardiness {:.3} ms{early}{}",
+                "{}, {}{apart}{tardy}{early}{}",
                 plural(summary.counts.jobs, "job"),
                 plural(summary.counts.misses, "miss"),
-                Duration::from_ns(tardy).as_ms_f64(),
                 checked.unwrap_or_default()
             )
         }

@@ -387,7 +387,8 @@ impl Question<'_> {
             Ok(_) => (
                 None,
                 format!(
-                    "{}: nothing that can be set is proven, though the tasks as they are would be under {as_they_are}",
+                    "{}: the tasks are proven under {as_they_are}, but not the reservations that SCHED_DEADLINE needs for them: \
+                     budgets of at least the kernel's least runtime and, where D < T, 1 ns more than the WCET",
                     cpus_named(cpus)
                 ),
             ),
@@ -438,10 +439,6 @@ impl Found {
                 task.affinity = Some(setting.cpus.clone());
             }
         }
-        let written = TaskSet::new(set.name(), tasks)?;
-        Ok(match set.provenance() {
-            Some(provenance) => written.with_provenance(provenance.clone()),
-            None => written,
-        })
+        set.with_tasks(tasks)
     }
 }

@@ -132,12 +132,21 @@ pub fn check_writable(path: &Path, existing: Existing) -> Result<()> {
     }
 }
 
+/// Whether the directory that a file is to be in exists.
+fn has_directory(path: &Path) -> bool {
+    let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+    directory.unwrap_or(Path::new(".")).is_dir()
+}
+
 /// Why a path cannot be written: a wrong path is the user's to mend, a full disk the machine's.
 pub fn cannot_write(path: &Path, error: &io::Error) -> Diagnostic {
-    let path = path.shown();
+    let (place, path) = (path, path.shown());
     let wrong = |why: &str, fix: &str| Diagnostic::usage(format!("cannot write {path}: {why}")).hint(fix);
     match error.kind() {
         ErrorKind::IsADirectory => wrong("it is a directory", "name a file in it"),
+        ErrorKind::NotFound if has_directory(place) => {
+            wrong("the file system there takes no new files", "choose another path")
+        }
         ErrorKind::NotFound => {
             wrong("its directory does not exist", "create the directory, or check the path")
         }

@@ -129,9 +129,10 @@ impl<'s, 'a> Common<'s, 'a> {
                 laxity_model::listed(names)
             };
             return Err(nothing_in_common(&format!(
-                "no task set is the same in both: {} and {}",
+                "no task set is the same in both: {} and {}{}",
                 names(0),
-                names(1)
+                names(1),
+                if names(0) == names(1) { " of the same name have different tasks" } else { "" }
             )));
         }
         Ok(Common { studies, sets })

@@ -32,6 +32,9 @@ pub(super) fn what_it_missed(winner: &Candidate<'_>) -> String {
         return format!("{} met every deadline: {jobs} in {runs}{ordinary}.", winner.configuration.label);
     }
     let tardiness = match winner.evidence.tardiness_ns_max {
+        Some(ns) if ns > 0 && counts.unfinished + counts.aborted > 0 => {
+            format!(", those that completed by at most {}", number::span_ns(ns))
+        }
         Some(ns) if ns > 0 => format!(", by at most {}", number::span_ns(ns)),
         _ => String::new(),
     };
@@ -59,7 +62,8 @@ pub(super) fn margins(winner: &Candidate<'_>) -> Option<String> {
             percent_of_period(least)
         ),
         true => format!(
-            "Margin: jobs finish {on_average} their deadlines on average; the latest finished {} its own.",
+            "{}: jobs finish {on_average} their deadlines on average; the latest finished {} its own.",
+            if mean.mean < 0.0 { "Lateness" } else { "Margin" },
             before_or_after(least)
         ),
     })
@@ -148,9 +152,13 @@ pub(super) fn same_thing(candidates: &[Candidate<'_>]) -> Option<String> {
         format!("{labels} ({} jobs missed)", listed(missed))
     });
     let words = listed(words);
-    (!words.is_empty()).then(|| {
-        format!(
-            "With one cluster these are the same thing and count as one: {words}. What differs between them is noise."
-        )
-    })
+    let differ = |group: &Vec<&Candidate<'_>>| {
+        group.iter().any(|one| one.evidence.counts.misses != group[0].evidence.counts.misses)
+    };
+    let noise = match all_groups(candidates).iter().any(differ) {
+        true => " What differs between them is noise.",
+        false => "",
+    };
+    (!words.is_empty())
+        .then(|| format!("With one cluster these are the same thing and count as one: {words}.{noise}"))
 }

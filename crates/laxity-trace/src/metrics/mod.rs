@@ -45,6 +45,20 @@
 //! 9. Tasks in the background of a simulation have metrics of their own ([`BackgroundSummary`]), and so have simulations that follow what
 //!    caches hold ([`CacheSummary`]).
 
+/// The metrics of every run, by the names that results have, each in one line; the table above has them level by level.
+pub static METRICS_OF_EVERY_RUN: [(&str, &str); 10] = [
+    ("normalized_laxity", "(D - R)/T of a job: what was left of its period at its end; below 0 it was late (lelli2012, 5.5)"),
+    ("tardiness_ns", "max(0, R - D) of a job, in ns"),
+    ("response_ns", "R of a job, in ns: its finish less its nominal release"),
+    ("deadline_satisfaction", "jobs that met their deadlines by all jobs (lindsay2012, 6.2.3)"),
+    ("measured_utilization", "CPU time/T, mean over the jobs of a task, summed over tasks (lelli2012, Table 4)"),
+    ("execution_inflation", "CPU time by work: what preemptions, migrations and shared caches cost"),
+    ("migration_rate", "migrations by the number of tasks (lelli2012, Table 2)"),
+    ("context_switch_rate", "context switches by the number of tasks (lelli2012, Table 2)"),
+    ("llc_miss_rate_per_us", "misses of the last-level cache by CPU time in us; likewise l1d_ and l2_ (lelli2012, Table 2)"),
+    ("tardiness_histogram", "jobs by classes of tardiness (lindsay2012, Figure 6.27)"),
+];
+
 mod background;
 mod efficiency;
 mod followed_caches;
@@ -66,3 +80,16 @@ pub use scheduler::{SUMMARY_VERSION, SchedulerSummary, SchedulerTardiness, Summa
 pub use statistics::{Sample, nearest_rank};
 pub use tally::{Counts, Tallies, UnknownTask};
 pub use tardiness_histogram::TardinessHistogram;
+
+#[cfg(test)]
+mod every_run {
+    use super::METRICS_OF_EVERY_RUN;
+
+    #[test]
+    fn each_is_in_the_table() {
+        let table: Vec<&str> = include_str!("mod.rs").lines().filter(|line| line.starts_with("//! |")).collect();
+        for (name, _) in METRICS_OF_EVERY_RUN {
+            assert!(table.iter().any(|line| line.contains(&format!("{name}`"))), "{name}");
+        }
+    }
+}

@@ -34,7 +34,7 @@ pub enum Part {
     Platforms,
     /// Overheads that come with laxity.
     Overheads,
-    /// Metrics of studies by simulation.
+    /// Metrics of runs and of studies.
     Metrics,
     /// This machine, and what it can run.
     Machine,
@@ -77,7 +77,7 @@ impl Part {
             Part::Placements => &["placements"],
             Part::Platforms => &["platforms"],
             Part::Overheads => &["overheads"],
-            Part::Metrics => &["metrics"],
+            Part::Metrics => &["metrics", "metrics_of_studies_run", "metrics_of_runs"],
         }
     }
 }
@@ -112,6 +112,10 @@ struct Answer {
     overheads: Vec<Named>,
     /// Of studies by simulation.
     metrics: Vec<Named>,
+    /// Of studies by simulation with --run, in their place or beside them.
+    metrics_of_studies_run: Vec<Named>,
+    /// Of every run, measured or simulated.
+    metrics_of_runs: Vec<Named>,
     machine: Machine,
     can: BTreeMap<&'static str, String>,
     not_measured: BTreeMap<String, String>,
@@ -200,6 +204,10 @@ pub fn list(arguments: &ListArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+fn of_studies(metrics: &[laxity_study::Metric]) -> Vec<Named> {
+    metrics.iter().map(|one| Named { name: one.name.into(), description: one.description.into() }).collect()
+}
+
 /// The answer, or the keys of a part of it.
 fn chosen(answer: &Answer, part: Option<Part>) -> Result<serde_json::Value> {
     let mut all = serde_json::to_value(answer)
@@ -259,9 +267,11 @@ fn answer(platform: &Platform) -> Answer {
             .iter()
             .map(|profile| Named { name: profile.name.into(), description: profile.description() })
             .collect(),
-        metrics: laxity_study::METRICS
+        metrics: of_studies(&laxity_study::METRICS),
+        metrics_of_studies_run: of_studies(&laxity_study::METRICS_OF_RUNS),
+        metrics_of_runs: laxity_trace::METRICS_OF_EVERY_RUN
             .iter()
-            .map(|metric| Named { name: metric.name.into(), description: metric.description.into() })
+            .map(|(name, description)| Named { name: (*name).into(), description: (*description).into() })
             .collect(),
         machine: Machine::this_machine(platform),
         can: BTreeMap::from([

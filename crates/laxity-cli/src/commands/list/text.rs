@@ -8,6 +8,9 @@ use laxity_model::cpus_named;
 /// Names have a column of at least this width, and of at most twice it.
 const NAMES_WIDTH: usize = 22;
 
+/// What the letters of assumptions and complexities are.
+const LEGEND: &str = "C: WCET, D: relative deadline, T: period, J: release jitter, U: utilization of the set, m: CPUs, n: tasks";
+
 /// The answer in words.
 pub struct Text<'a> {
     pub answer: &'a Answer,
@@ -100,7 +103,18 @@ impl Text<'_> {
                 "OVERHEADS (laxity analyze --overheads, and curves of studies; or a file)",
                 &answer.overheads,
             ),
-            Part::Metrics => named("METRICS (studies by simulation)", &answer.metrics),
+            Part::Metrics => [
+                named(
+                    "METRICS OF RUNS (tables, summary.json); of a job: D its deadline, T its task's period, R its response time",
+                    &answer.metrics_of_runs,
+                ),
+                named("METRICS OF STUDIES BY SIMULATION (laxity study FILE)", &answer.metrics),
+                named(
+                    "METRICS OF STUDIES WITH --run, in their place or beside them",
+                    &answer.metrics_of_studies_run,
+                ),
+            ]
+            .join("\n"),
             Part::Machine => self.machine(),
         }
     }
@@ -131,7 +145,7 @@ impl Text<'_> {
             rows.push((String::new(), test.source.to_owned()));
             rows.push((String::new(), test.complexity.to_owned()));
         }
-        format!("TESTS (laxity analyze --test)\n{}", self.table(&rows))
+        format!("TESTS (laxity analyze --test)\n{LEGEND}\n{}", self.table(&rows))
     }
 
     fn machine(&self) -> String {
@@ -233,7 +247,7 @@ fn policies(policies: &[PolicyAnswer]) -> Vec<(String, String)> {
     }
     rows.push(own(
         "g-edf, p-rm ...",
-        "the schedulers above can be simulated, too: as push-pull, Linux's structure",
+        "those of Linux can be simulated, too, but for :grub, -rr, other and scx: as push-pull, Linux's structure",
     ));
     rows
 }

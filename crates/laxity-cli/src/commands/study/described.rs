@@ -5,13 +5,12 @@ use crate::arguments::whole;
 use crate::study::{schedulability, simulated, watching};
 use crate::{interrupt, output, shipped};
 use clap::Args;
-use laxity_model::{Diagnostic, Names, Result, STANDARD, ShownPath as _};
+use laxity_model::{Diagnostic, Names, Result, STANDARD, ShownPath as _, listed};
 use laxity_study::{
     Answer, Changes, Conducted, Described, METRICS, METRICS_OF_RUNS, Planned, Progress, SimulationAnswer,
     conduct,
 };
 use serde::Serialize;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -71,16 +70,13 @@ pub struct DescribedArguments {
 
 /// What the help of `laxity study` ends with.
 pub fn after() -> String {
-    let mut text = AFTER.to_owned();
-    text += "\n\nMetrics of studies by simulation:\n";
-    for metric in &METRICS {
-        let _ = writeln!(text, "  {:<20} {}", metric.name, metric.description);
-    }
-    text += "\nWith --run, instead of these or besides:\n";
-    for metric in &METRICS_OF_RUNS {
-        let _ = writeln!(text, "  {:<20} {}", metric.name, metric.description);
-    }
-    text
+    let names = |metrics: &[laxity_study::Metric]| listed(metrics.iter().map(|metric| metric.name));
+    format!(
+        "{AFTER}\n\nMetrics of studies by simulation: {}. With --run, instead of these or besides: {}. `laxity list metrics` says \
+         what each is.\n",
+        names(&METRICS),
+        names(&METRICS_OF_RUNS)
+    )
 }
 
 pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {

@@ -28,7 +28,7 @@ pub struct ReallyArguments {
     pub cpus: Option<String>,
     /// Place only up to this share of each CPU, such as 0.88
     ///
-    /// SCHED_DEADLINE admits 95 % of a CPU, of which kernels since 6.8 keep 5 % for background work, and budgets take
+    /// SCHED_DEADLINE admits 95 % of a CPU, of which kernels since 6.12 keep 5 % for background work, and budgets take
     /// a margin.
     #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "SHARE", requires = "run", value_parser = share)]
     pub limit: Option<(u64, u64)>,

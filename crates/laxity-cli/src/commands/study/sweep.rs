@@ -7,7 +7,7 @@ use crate::commands::vm::memory;
 use crate::output;
 use crate::study::{
     Batching, CELLS_DIRECTORY, Cap, Cell, Conditions, Contender, Kind, Machines, Numbers, PAGE_FILE, State,
-    measure_here, measure_in_machines,
+    check_cpus, measure_here, measure_in_machines,
 };
 use clap::Args;
 use laxity_generate::Decimal;
@@ -186,6 +186,9 @@ impl<'a> Sweep<'a> {
     pub fn measure(&self, cells: &[Cell], interrupt: &'static AtomicBool) -> Result<bool> {
         let directory = self.directory();
         self.check_kernel()?;
+        if self.place == Where::Here {
+            check_cpus(cells)?;
+        }
         check_description(&directory, &self.description())?;
         let folder = self.folder();
         let left = left_over(cells, &folder)?;
