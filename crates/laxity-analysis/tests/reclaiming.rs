@@ -3,12 +3,13 @@
 
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{Cell, Guarantee, SporadicTask, Verdict};
+use laxity_seeds::seeds;
 
 #[path = "schedulers/cases.rs"]
 #[expect(dead_code, reason = "its cases are of all schedulers")]
 mod cases;
 
-use cases::{Random, seeds};
+use cases::Random;
 
 /// `BW_SHIFT` and `RATIO_SHIFT` of kernel/sched/sched.h.
 const BW_SHIFT: u32 = 20;
@@ -189,7 +190,7 @@ const GRANTED: [(u64, u64); 3] = [(950_000, 1_000_000), (3, 4), (1, 1)];
 #[test]
 fn what_is_proven_of_reclaiming_holds_and_is_edf() {
     let mut proven = [0; 2];
-    for seed in seeds(6_000) {
+    for seed in seeds!(0..6_000) {
         let random = &mut Random(seed);
         let share = GRANTED[usize::try_from(seed % 3).expect("small")];
         let (tasks, jobs) = case(random, share, 1);
@@ -226,7 +227,7 @@ fn a_thread_that_does_not_sleep_is_unlike_edf() {
 #[test]
 fn late_deadlines_make_reclaiming_unlike_edf() {
     let mut unlike = 0;
-    for seed in seeds(3_000) {
+    for seed in seeds!(0..3_000) {
         let random = &mut Random(seed);
         let (tasks, jobs) = case(random, (1, 1), 2);
         let plain = completions(&tasks, &jobs, 1, None, random);

@@ -14,13 +14,14 @@ mod schedules;
 #[path = "simulation/mod.rs"]
 mod simulation;
 
-use cases::{Case, all, seeds};
+use cases::{Case, all};
 use laxity_analysis::scheduler::{Analysed, Asked};
 use laxity_analysis::{
     Cell, GlobalFixedPriorityRta, Guarantee, PriorityOrder, SporadicTask, Test, Verdict, Work, catalogue,
     judge_cells,
 };
 use laxity_model::{DeferrableServer, LinuxScheduler, Scope};
+use laxity_seeds::seeds;
 
 #[test]
 fn every_name_has_an_analysis() {
@@ -112,7 +113,7 @@ fn raw(scheduler: Analysed, case: &Case) -> Verdict {
 #[test]
 fn without_overheads_it_is_the_raw_test() {
     let (mut accepted, mut others) = (0, 0);
-    for seed in seeds(3_000) {
+    for seed in seeds!(0..3_000) {
         for (name, scope) in [
             ("p-edf", Scope::Partitioned),
             ("p-rm", Scope::Partitioned),
@@ -140,7 +141,7 @@ fn without_overheads_it_is_the_raw_test() {
 fn what_the_older_analysis_of_global_fixed_priorities_accepts_is_accepted() {
     let scheduler: Analysed = "g-rm".parse().expect("a scheduler");
     let mut both = 0;
-    for seed in seeds(6_000) {
+    for seed in seeds!(0..6_000) {
         let case = Case::of(seed, Scope::Global, false);
         let sorted = PriorityOrder::RateMonotonic.sorted(&case.tasks);
         let processors = case.cells[0].processors;

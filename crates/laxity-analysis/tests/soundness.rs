@@ -11,8 +11,8 @@ mod simulation;
 use laxity_analysis::{
     Bounds, Exactness, Guarantee, Levels, Priorities, SporadicTask, Test, TestInfo, Verdict, Work, catalogue,
 };
+use laxity_seeds::seeds;
 use simulation::{Rule, Seen, simulate};
-use std::ops::Range;
 
 /// SplitMix64.
 pub struct Random(u64);
@@ -33,12 +33,6 @@ impl Random {
     fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
-}
-
-fn seeds() -> Range<u64> {
-    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return 0..6000 };
-    let (from, to) = text.split_once("..").expect("LAXITY_SEEDS=FROM..TO");
-    from.parse().expect("a number")..to.parse().expect("a number")
 }
 
 /// A set, and processors for it.
@@ -131,7 +125,7 @@ fn broken_promise(case: &Case, info: &TestInfo, verdict: &Verdict, seen: &[Seen]
 }
 
 /// How many sets the test accepts, and the first promise that it breaks.
-fn judge_all(test: &dyn Test, seeds: Range<u64>) -> (u64, Option<String>) {
+fn judge_all(test: &dyn Test, seeds: impl Iterator<Item = u64>) -> (u64, Option<String>) {
     let info = test.info();
     let mut accepted = 0;
     for seed in seeds {
@@ -157,7 +151,7 @@ fn no_accepted_set_misses() {
             println!("SKIPPED: {}: nothing to see in this simulation", info.name);
             continue;
         }
-        let (accepted, broken) = judge_all(*test, seeds());
+        let (accepted, broken) = judge_all(*test, seeds!(0..6000));
         if let Some(broken) = broken {
             panic!("{broken}");
         }
@@ -187,7 +181,7 @@ fn no_accepted_set_misses_where_tasks_share_priorities() {
     for test in catalogue::tests().iter().filter(|test| test.info().priorities == Priorities::Fixed) {
         let info = test.info();
         let mut accepted = 0;
-        for case in seeds().map(Case::of) {
+        for case in seeds!(0..6000).map(Case::of) {
             let (sizes, rules) = shared_levels(&case);
             let levels = Levels::new(&sizes);
             let verdict = test.judge_among_equals(&case.tasks, levels, case.processors, &mut Work::default());

@@ -15,7 +15,7 @@
 //! nothing follows for what it has not tried. `LAXITY_SEEDS=9000..90000` looks at other sets.
 
 use laxity_analysis::{Bounds, SporadicTask, Test, Verdict, Work, catalogue};
-use std::ops::Range;
+use laxity_seeds::seeds;
 
 /// What gets better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,19 +209,13 @@ impl Random {
     }
 }
 
-fn seeds() -> Range<u64> {
-    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return 0..9_000 };
-    let (from, to) = text.split_once("..").expect("LAXITY_SEEDS=FROM..TO");
-    from.parse().expect("a number")..to.parse().expect("a number")
-}
-
 /// How many sets of those that the test accepts were made better in this way. Panics where it no longer accepts one, or gives it a
 /// worse bound, and no counterexample says that this can be.
 fn sustained(name: &str, better: Better) -> u32 {
     let (test, mut compared) = (named(name), 0);
     let may_be_lost = LOST.iter().any(|lost| (lost.0, lost.1) == (name, better));
     let may_be_worse = WORSE.iter().any(|worse| (worse.0, worse.1) == (name, better));
-    for seed in seeds() {
+    for seed in seeds!(0..9_000) {
         let mut random = Random(seed);
         let processors = u32::try_from(random.between(2, 4)).expect("small");
         let tasks = random.tasks();

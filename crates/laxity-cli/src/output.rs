@@ -1,7 +1,7 @@
 //! Standard output: data for other programs, whole or not at all.
 
-pub use laxity_model::cannot_write;
 use crate::tables::wrapped;
+pub use laxity_model::cannot_write;
 use laxity_model::{Diagnostic, Failure, Result, shown_json, shown_lines, shown_message};
 use serde::Serialize;
 use std::borrow::Cow;

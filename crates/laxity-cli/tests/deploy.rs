@@ -570,7 +570,8 @@ fn systemd_starts_the_target() {
 fn what_cannot_be_read_back_is_said() {
     let place = Place::of(plans::fifo());
     for (words, code, said) in [
-        (vec!["/no/such/plan.json"], 2, "cannot read"),
+        (vec!["/no/such/plan.json"], 2, "does not exist"),
+        (vec!["PLAN", "--pid", "camera=4194305"], 2, "no such process"),
         (vec!["PLAN", "--pid", "camera"], 2, "not TASK=PID"),
         (vec!["PLAN", "--pid", "camara=1"], 2, "camera"),
         (vec!["PLAN", "--pid", "camera=1", "--pid", "camera=2"], 2, "named twice"),

@@ -8,19 +8,12 @@ mod hostile;
 use host::output;
 use hostile::outputs::{check_files, check_streams, elements};
 use hostile::{Names, Place};
+use laxity_seeds::seeds;
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::Command;
-
-/// The seeds of a run: a few, or those that LAXITY_SEEDS says.
-fn seeds() -> Range<u64> {
-    let said = std::env::var("LAXITY_SEEDS").unwrap_or_else(|_| "0..3".into());
-    let (from, to) = said.split_once("..").expect("LAXITY_SEEDS=FROM..TO");
-    from.parse().expect("a number")..to.parse().expect("a number")
-}
 
 type Call = Vec<OsString>;
 
@@ -346,7 +339,7 @@ fn change(manifest: &mut Value, schedulers: bool, names: &mut Names) {
 fn whatever_a_name_is_it_reaches_terminals_pages_and_files_as_text() {
     let commands = commands(&[]);
     assert!(commands.len() > 20, "the help lists them: {commands:?}");
-    for seed in seeds() {
+    for seed in seeds!(0..3) {
         let (place, mut names) = (Place::new(), Names::of(seed));
         let files = files(&place, &mut names);
         let made = results(&place, &files, &mut names);
@@ -396,7 +389,7 @@ fn a_name_adds_no_element_to_a_page() {
     };
     let plain = page(["plain", "a", "b"], "c");
     assert!(plain.len() > 20 && plain.contains_key("script"), "{plain:?}");
-    for seed in seeds() {
+    for seed in seeds!(0..3) {
         let mut names = Names::of(seed + 1_000_000);
         let [name, first, second, group] = [0; 4].map(|_| names.printable());
         assert_eq!(
@@ -414,7 +407,7 @@ fn a_terminal_gets_no_sequence_of_a_name() {
         eprintln!("SKIPPED: script (util-linux) is not here, which plays a terminal");
         return;
     }
-    for seed in seeds() {
+    for seed in seeds!(0..3) {
         let (place, mut names) = (Place::new(), Names::of(seed + 2_000_000));
         let files = files(&place, &mut names);
         results(&place, &files, &mut names);

@@ -144,8 +144,10 @@ fn other_commands_honour_the_set_that_is_written() {
         ("d", 1_000, 2_000, 20_000),
     ]);
     let written = desk.path("placed.toml");
-    let ended = desk
-        .call("settings", &["set.toml", "--cpus", "2", "--scheduler", "p-fp", ALONE, "--write", "placed.toml"]);
+    let ended = desk.call(
+        "settings",
+        &["set.toml", "--cpus", "2", "--scheduler", "p-fp", ALONE, "--write", "placed.toml"],
+    );
     assert_eq!(ended.status.code(), Some(0), "{}", words(&ended));
     let (answer, _) = desk.answer(&["--cpus", "2", "--scheduler", "p-fp", ALONE]);
     let proven = json(&prints(&[

@@ -287,8 +287,7 @@ pub fn read_plan(path: &Path) -> Result<DeployPlan> {
             std::io::ErrorKind::NotFound => format!("{} does not exist", path.shown()),
             _ => format!("cannot read {}: {error}", path.shown()),
         };
-        Diagnostic::usage(why)
-            .hint("name a results directory, or its deploy/plan.json")
+        Diagnostic::usage(why).hint("name a results directory, or its deploy/plan.json")
     };
     if fs::metadata(path).map_err(cannot)?.len() > PLAN_BYTES_MAX {
         return Err(Diagnostic::usage(format!("{} is too long for a plan", path.shown())));

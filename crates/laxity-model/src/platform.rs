@@ -249,7 +249,9 @@ impl Platform {
     pub fn check_affinities(&self, set: &TaskSet) -> Result<()> {
         let cpus = self.cpus();
         for task in set.tasks() {
-            let Some(own) = task.affinity.as_ref().filter(|own| own.intersection(&cpus).is_empty()) else { continue };
+            let Some(own) = task.affinity.as_ref().filter(|own| own.intersection(&cpus).is_empty()) else {
+                continue;
+            };
             return Err(Diagnostic::usage(format!(
                 "task set `{}`: task `{}` may run on {} only, and platform `{}` has {}",
                 set.name(),

@@ -52,7 +52,9 @@ pub(crate) fn stuck<'a>(
     let rooms = rooms(request, packed, item);
     let why = match (request.fit(), request.acceptance()) {
         (_, Some(acceptance)) => format!(" or {} does not accept it there", acceptance.name()),
-        (Fit::DemandBound, None) => " or the linear bound of demand (sufficient) would be exceeded at a deadline".to_owned(),
+        (Fit::DemandBound, None) => {
+            " or the linear bound of demand (sufficient) would be exceeded at a deadline".to_owned()
+        }
         (Fit::Utilization | Fit::Density, None) => String::new(),
     };
     Diagnostic::usage(format!(

@@ -9,11 +9,11 @@ use laxity_analysis::{Bounds, Cell as Judged, Guarantee, SporadicTask, Verdict};
 use laxity_model::{
     Arrival, Core, CpuList, DeferrableServer, Duration, Platform, Policy, ServerSize, Speed, Task, TaskSet,
 };
+use laxity_seeds::seeds;
 use laxity_sim::{Background, BackgroundTask, Cell, Servers, Setup, simulate};
 use laxity_trace::Job;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 /// Periods are small multiples of this, in ns.
@@ -25,12 +25,6 @@ const PARTS: u64 = 64;
 
 fn units(count: u64) -> Duration {
     Duration::from_ns(count * UNIT)
-}
-
-fn seeds(usual: Range<u64>) -> Range<u64> {
-    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return usual };
-    let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
 }
 
 /// CPUs with servers, and tasks on them.
@@ -236,7 +230,7 @@ impl Seen {
 #[test]
 fn no_job_responds_later_than_is_proven() {
     let mut seen = Seen::default();
-    seeds(0..2000).for_each(|seed| seen.look(seed, Guarantee::Hard));
+    seeds!(0..2000).for_each(|seed| seen.look(seed, Guarantee::Hard));
     println!("{seen:?}");
     assert_eq!(seen.late, 0);
     assert!(seen.proven > 0 && (seen.proven < 1000 || seen.at_bound > 500), "{seen:?}");
@@ -245,7 +239,7 @@ fn no_job_responds_later_than_is_proven() {
 #[test]
 fn no_job_is_later_than_theorem_1_says() {
     let mut seen = Seen::default();
-    seeds(0..2000).for_each(|seed| seen.look(seed, Guarantee::Soft));
+    seeds!(0..2000).for_each(|seed| seen.look(seed, Guarantee::Soft));
     println!("{seen:?}");
     // The double hit makes jobs late that are admitted without it.
     assert!(seen.proven > 0 && (seen.proven < 1000 || seen.late > 100), "{seen:?}");

@@ -8,14 +8,8 @@ mod common;
 
 use common::costly::check;
 use laxity_model::Policy;
+use laxity_seeds::seeds;
 use std::ops::Range;
-
-/// The seeds asked for, or these.
-fn seeds(usual: Range<u64>) -> Range<u64> {
-    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return usual };
-    let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
-}
 
 /// The policy asked for, or all.
 fn policies() -> Vec<Policy> {
@@ -27,7 +21,7 @@ fn policies() -> Vec<Policy> {
 
 fn check_all(cores: u32, usual: Range<u64>) {
     let (mut runs, mut tolerated, policies) = (0u64, 0u64, policies());
-    for seed in seeds(usual) {
+    for seed in seeds!(usual) {
         for &policy in &policies {
             tolerated += check(seed, cores, policy).tolerated.count;
             runs += 1;

@@ -43,11 +43,10 @@ pub use jobs_file::{JOBS_VERSION, JobsReader, JobsWriter, RunColumns};
 pub use laxity_model::Existing;
 pub use machine::EMULATED;
 pub use metrics::{
-    METRICS_OF_EVERY_RUN,
-    BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, MissRates, Rates,
-    ResponseTimes, RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary, SchedulerTardiness, Summary,
-    SummaryBuilder, Tallies, Tardiness, TardinessHistogram, TaskSelection, TaskSummary, TaskTardiness,
-    UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
+    BackgroundSummary, CacheSummary, CdfPoint, Counts, Efficiency, ExecutionTimes, METRICS_OF_EVERY_RUN,
+    MissRates, Rates, ResponseTimes, RunSummary, SUMMARY_VERSION, Sample, SchedulerSummary,
+    SchedulerTardiness, Summary, SummaryBuilder, Tallies, Tardiness, TardinessHistogram, TaskSelection,
+    TaskSummary, TaskTardiness, UnknownTask, nearest_rank, normalized_laxities, thin_cdf,
 };
 pub use miss_cause::{BudgetRecord, MissCause};
 pub use results::{

@@ -6,8 +6,8 @@ mod pd2;
 use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Asked, Placed};
 use laxity_analysis::{Bounds, Cell, Guarantee, Pfair, SporadicTask, Test, Verdict, Work};
+use laxity_seeds::seeds;
 use pd2::{Arrivals, Rules, Seen, Weight, schedule};
-use std::ops::Range;
 
 /// SplitMix64.
 struct Random(u64);
@@ -42,12 +42,6 @@ impl Arrivals for Sporadic {
 
 /// All periods divide it.
 const HYPERPERIOD: u64 = 120;
-
-fn seeds() -> Range<u64> {
-    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return 0..2_000 };
-    let (from, to) = text.split_once("..").expect("LAXITY_SEEDS=FROM..TO");
-    from.parse().expect("a number")..to.parse().expect("a number")
-}
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -92,7 +86,7 @@ fn keeps(verdict: &Verdict, seen: &Seen, what: &dyn Fn() -> String) {
 #[test]
 fn full_processors_meet_every_pseudo_deadline() {
     let mut reached = 0;
-    for seed in seeds() {
+    for seed in seeds!(0..2_000) {
         let (weights, processors) = full(seed);
         let verdict = judge(&weights, processors);
         for last_first in [false, true] {
@@ -147,7 +141,7 @@ fn all_small_sets_are_schedulable_if_and_only_if_they_fit() {
 fn a_quantum_is_whole_where_scheduling_costs_nothing() {
     let aligned: Analysed = "pfair:aligned".parse().expect("a scheduler");
     let (mut fit, mut not, mut lost) = (0, 0, 0);
-    for seed in seeds() {
+    for seed in seeds!(0..2_000) {
         let mut random = Random(seed);
         let quantum = [1, 3, 10, 1_000][usize::try_from(random.between(0, 3)).expect("small")];
         let overheads = Overheads::none().with_tick_period(quantum);

@@ -1,11 +1,12 @@
 //! amp-rm with deferrable servers: by hand, and against the admission of the same CPUs.
 
-use super::cases::{Random, seeds};
+use super::cases::Random;
 use laxity_analysis::admission::{Admission, Entrant, judge_core};
 use laxity_analysis::overheads::{Monotone, Overhead, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement, Placed};
 use laxity_analysis::{Bounds, Cell, DoubleHit, Guarantee, SporadicTask, Verdict, Work, catalogue};
 use laxity_model::{Core, DeferrableServer, Duration, Platform, ServerSize, Speed};
+use laxity_seeds::seeds;
 
 fn server(budget: u64, period: u64) -> DeferrableServer {
     DeferrableServer::new(Duration::from_ns(budget), Duration::from_ns(period)).expect("valid")
@@ -231,7 +232,7 @@ impl Drawn {
 #[test]
 fn the_verdict_is_that_of_the_admission_for_the_same_cores() {
     let (mut hard_count, mut late_count, mut refused) = (0, 0, 0);
-    for seed in seeds(6000) {
+    for seed in seeds!(0..6000) {
         let mut random = Random(seed);
         let drawn = Drawn::of(&mut random);
         let counted = drawn.admitted(DoubleHit::Counted, &mut random);

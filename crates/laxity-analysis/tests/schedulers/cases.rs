@@ -4,7 +4,6 @@ use laxity_analysis::overheads::Overheads;
 use laxity_analysis::scheduler::{Analysed, Placed};
 use laxity_analysis::{Cell, SporadicTask};
 use laxity_model::{Policy, PolicyScheduler, PriorityRule, Scheduler, Scope};
-use std::ops::Range;
 
 /// SplitMix64.
 pub struct Random(pub u64);
@@ -20,12 +19,6 @@ impl Random {
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }
-}
-
-pub fn seeds(count: u64) -> Range<u64> {
-    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return 0..count };
-    let (from, to) = text.split_once("..").expect("LAXITY_SEEDS=FROM..TO");
-    from.parse().expect("a number")..to.parse().expect("a number")
 }
 
 /// Every scheduler that can be analysed.

@@ -1,9 +1,10 @@
 //! Overheads by scheduler: more of them never help.
 
-use super::cases::{Case, Random, all, seeds};
+use super::cases::{Case, Random, all};
 use laxity_analysis::overheads::{Eaten, Monotone, Overhead, Overheads, RejectedWhy};
 use laxity_analysis::scheduler::Asked;
 use laxity_analysis::{Bounds, Guarantee, SporadicTask, Verdict};
+use laxity_seeds::seeds;
 
 const SCALE: u64 = 1_000;
 
@@ -26,7 +27,7 @@ fn with(costs: &[u64]) -> Overheads {
 #[test]
 fn more_overhead_never_makes_a_set_schedulable() {
     let (mut lost, all) = (0, all());
-    for seed in seeds(150) {
+    for seed in seeds!(0..150) {
         for &scheduler in &all {
             let case = scaled(&Case::of(seed, scheduler.scope(), scheduler.dedicates_a_processor()));
             let mut random = Random(seed ^ 0x00c0_ffee);

@@ -1,10 +1,11 @@
 //! What is accepted, in schedules time unit by time unit, where the scheduler learns of a job up to ev after its arrival.
 
-use super::cases::{Case, GIVEN, Random, all, seeds};
+use super::cases::{Case, GIVEN, Random, all};
 use super::simulation::{Job, Levels, Rule, Seen, simulate};
 use laxity_analysis::overheads::{Monotone, Overhead, Overheads};
 use laxity_analysis::scheduler::{Analysed, Asked, Judgement};
 use laxity_analysis::{Bounds, Guarantee, Priorities, SporadicTask, Verdict};
+use laxity_seeds::seeds;
 
 /// Arrivals until then; bounded backlogs are worked off by twice that.
 const END: u64 = 100;
@@ -121,7 +122,7 @@ fn a_proof_that_puts_the_first_of_equals_first_is_broken_under_sched_fifo() {
     for (linux, own) in [("p-fp", "p-push-pull:fp"), ("c-fp", "c-push-pull:fp"), ("g-fp", "push-pull:fp")] {
         let [linux, own]: [Analysed; 2] = [linux, own].map(|name| name.parse().expect("a scheduler"));
         let (mut broken_by, mut proven) = (0, 0);
-        for seed in seeds(4_000) {
+        for seed in seeds!(0..4_000) {
             let case = Case::of(seed, linux.scope(), false);
             let hard = |scheduler: Analysed| scheduler.judge(&case.placed(None), Asked::of(Guarantee::Hard));
             let (of_linux, of_own) = (hard(linux), hard(own));
@@ -139,7 +140,7 @@ fn a_proof_that_puts_the_first_of_equals_first_is_broken_under_sched_fifo() {
 #[test]
 fn no_schedule_breaks_what_is_said_of_its_scheduler() {
     let (mut proven, all) = (0, all());
-    for seed in seeds(400) {
+    for seed in seeds!(0..400) {
         for &scheduler in &all {
             let case = Case::of(seed, scheduler.scope(), scheduler.dedicates_a_processor());
             let mut random = Random(seed ^ 0x5bd1_e995);

@@ -1,7 +1,8 @@
 //! `laxity place`.
 
 use super::{
-    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, share_or_kernel, value, worded,
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, share_or_kernel,
+    value, worded,
 };
 use clap::Args;
 use laxity_lab::schedulers::NamedScheduler;

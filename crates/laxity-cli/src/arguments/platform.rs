@@ -149,7 +149,9 @@ pub fn restrict(platform: Platform, text: &str) -> Result<Platform> {
                 platform.name(),
                 plural(all.len(), "CPU")
             ))
-            .hint("ask for between 1 and that many; where a command has --platform, it describes another one"));
+            .hint(
+                "ask for between 1 and that many; where a command has --platform, it describes another one",
+            ));
         }
         Err(_) => text.parse::<CpuList>().map_err(|error| error.context("--cpus"))?,
     };

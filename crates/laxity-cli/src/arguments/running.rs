@@ -22,9 +22,6 @@ pub struct RunningArguments {
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = value::<Duration>)]
     pub duration: Duration,
     /// Runs of the same jobs per set and scheduler
-    ///
-    /// Schedulers take turns: every one has its first run before any has its second. What repetitions of the same jobs
-    /// differ by is noise.
     #[arg(help_heading = "Workload", long, allow_hyphen_values = true, value_name = "N", value_parser = whole::<u32>(1..=10_000))]
     pub repeat: Option<u32>,
     /// Make a run again where others had more than 5 % of its CPUs, at most so often
@@ -122,7 +119,7 @@ Examples:
   # laxity's own policies beside Linux's, with measured costs in the simulations
   sudo laxity compare set.toml --schedulers g-edf,p-edf,edf-bh,gsn-edf \\
       --costs examples/costs/measured.toml")]
-#[command(mut_arg("repeat", |arg| arg.help("Runs of the same jobs per set and scheduler; default: 3")))]
+#[command(mut_arg("repeat", |arg| with_default(arg, 3)))]
 pub struct CompareArguments {
     /// How to run
     #[command(flatten)]
@@ -164,7 +161,7 @@ Examples:
   laxity vm -- run set.toml --scheduler edf-bh
   # what scheduling costs in the kernel, for simulate --costs
   sudo laxity run set.toml --scheduler g-edf --record-overheads")]
-#[command(mut_arg("repeat", |arg| arg.help("Runs of the same jobs per set and scheduler; default: 1")))]
+#[command(mut_arg("repeat", |arg| with_default(arg, 1)))]
 pub struct RunArguments {
     /// How to run
     #[command(flatten)]
@@ -180,4 +177,12 @@ pub struct RunArguments {
     /// scheduling classes, which makes the events longer. So does recording the schedule: --record off.
     #[arg(help_heading = "Checks", long = "record-overheads", value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "events", value_parser = value::<Probes>)]
     pub overheads: Option<Probes>,
+}
+
+/// `compare` repeats to know the noise, `run` does what it is told.
+fn with_default(repeat: clap::Arg, default: u32) -> clap::Arg {
+    let first = format!("Runs of the same jobs per set and scheduler; default: {default}");
+    let more = "Schedulers take turns: every one has its first run before any has its second. What repetitions of the same jobs differ \
+                by is noise.";
+    repeat.long_help(format!("{first}\n\n{more}")).help(first)
 }

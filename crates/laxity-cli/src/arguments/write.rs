@@ -2,7 +2,9 @@
 
 use crate::output;
 use clap::Args;
-use laxity_model::{Diagnostic, Existing, Result, STANDARD, ShownPath as _, TaskSet, check_writable, write_file};
+use laxity_model::{
+    Diagnostic, Existing, Result, STANDARD, ShownPath as _, TaskSet, check_writable, write_file,
+};
 use std::path::{Path, PathBuf};
 
 /// `--write FILE`.

@@ -5,7 +5,8 @@ pub mod text;
 
 use super::{read_sets, unique};
 use crate::arguments::{
-    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, value, whole, worded,
+    ImportArguments, PlacementArguments, PlatformArguments, ServerArguments, WriteArguments, value, whole,
+    worded,
 };
 use crate::{interrupt, output, shipped, terminal};
 use clap::Args;
@@ -18,9 +19,7 @@ use laxity_lab::cases;
 use laxity_lab::charges::{ChargedFile, Charges};
 use laxity_lab::placing::Below;
 use laxity_lab::schedulers::TriedScheduler;
-use laxity_model::{
-    Diagnostic, Duration, Names, Platform, Result, Scheduler, ShownPath as _, TaskSet,
-};
+use laxity_model::{Diagnostic, Duration, Names, Platform, Result, Scheduler, ShownPath as _, TaskSet};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -156,8 +155,10 @@ fn guarantee(text: &str) -> std::result::Result<Guarantee, String> {
 fn analysed(text: &str) -> std::result::Result<Analysed, String> {
     match text.split_once('@') {
         Some((name, placement)) if text.parse::<TriedScheduler>().is_ok() => Err(worded(
-            Diagnostic::usage(format!("`{text}` has a placement in its name: that is of simulate, run and compare"))
-                .hint(format!("here it is --schedulers {name} --placement {placement}")),
+            Diagnostic::usage(format!(
+                "`{text}` has a placement in its name: that is of simulate, run and compare"
+            ))
+            .hint(format!("here it is --schedulers {name} --placement {placement}")),
         )),
         _ => value::<Analysed>(text),
     }

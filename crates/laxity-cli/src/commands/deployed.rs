@@ -175,11 +175,11 @@ fn told(plan: &DeployPlan, words: &[String]) -> Result<BTreeMap<usize, i32>> {
         })?;
         let pid: i32 =
             pid.parse().ok().filter(|pid| *pid > 0).ok_or_else(|| wrong("this is no number of a process"))?;
-        if !runs(pid) {
-            return Err(no_such_process(&format!("--pid {}", shown(word))));
-        }
         if told.insert(at, pid).is_some() {
             return Err(wrong("the task is named twice"));
+        }
+        if !runs(pid) {
+            return Err(no_such_process(&format!("--pid {}", shown(word))));
         }
     }
     Ok(told)

@@ -32,8 +32,7 @@ use laxity_lab::experiment::{Finished, Settings};
 use laxity_lab::placing::Below;
 use laxity_lab::schedulers::TriedScheduler;
 use laxity_model::{
-    Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, cpus_named,
-    read_task_set_as,
+    Diagnostic, Duration, Platform, Result, Sharing, ShownPath as _, TaskSet, cpus_named, read_task_set_as,
 };
 use laxity_report::Report;
 use laxity_run::{BudgetMode, PolicyOptions};

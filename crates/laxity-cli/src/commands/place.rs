@@ -91,7 +91,9 @@ pub fn place(arguments: &PlaceArguments) -> Result<ExitCode> {
     let (numerator, denominator) = arguments.limit;
     if numerator != denominator {
         let share = Utilization::ratio(numerator, denominator);
-        answer.notes.push(format!("each CPU is filled up to {share:.4} of its capacity at the most (--limit)"));
+        answer
+            .notes
+            .push(format!("each CPU is filled up to {share:.4} of its capacity at the most (--limit)"));
     }
     if arguments.json {
         output::print_json(&answer)?

@@ -143,7 +143,7 @@ fn look(arguments: &ReportArguments, views: &Views) -> Result<ExitCode> {
     }
     if shown.is_empty() {
         return Err(Diagnostic::usage(format!("{} has no events", arguments.directory.shown()))
-            .hint("simulate with `laxity simulate SET --events --out DIR`, or run where schedules can be recorded: --record on says what is missing"));
+            .hint("simulate with `laxity simulate SET --events --out DIR`, or run where schedules can be recorded: the notes of a run say what is missing"));
     }
     views.check(shown.len())?;
     let jobs = laxity_trace::load(&arguments.directory)?;

@@ -48,7 +48,7 @@ Examples:
   laxity settings set.toml --scheduler p-edf --cpus 2
   # priorities and places for all other commands
   laxity settings set.toml --scheduler p-fp \\
-      --assume-no-background -o placed.toml
+      --assume-no-background --write placed.toml
   # files that set it: a script, systemd units, code for threads, and more
   laxity settings set.toml --deploy deploy
   # one frame in 100 may be late

@@ -113,7 +113,7 @@ fn nothing_to_verify(arguments: &VerifyArguments) -> Diagnostic {
         None => arguments.directory.shown().to_string(),
     };
     Diagnostic::usage(format!("{which} has no events to verify"))
-        .hint("simulate with `laxity simulate SET --events --out DIR`, or run where schedules can be recorded: --record on says what is missing")
+        .hint("simulate with `laxity simulate SET --events --out DIR`, or run where schedules can be recorded: the notes of a run say what is missing")
 }
 
 /// The JSON Schema of [`Answer`]; published as `schemas/verification.schema.json`.

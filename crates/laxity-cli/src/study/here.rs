@@ -180,8 +180,11 @@ fn some_of_this_machine(cpus: u32) -> Result<Platform> {
     let there = platform.core_count();
     let wanted = usize::try_from(cpus).expect("64-bit addresses");
     if wanted > there {
-        return Err(Diagnostic::environment(format!("this machine has {}, not {cpus}", plural(there, "CPU")))
-            .hint("measure in virtual machines with --vm, or ask for fewer with --cpus"));
+        return Err(Diagnostic::environment(format!(
+            "this machine has {}, not {cpus}",
+            plural(there, "CPU")
+        ))
+        .hint("measure in virtual machines with --vm, or ask for fewer with --cpus"));
     }
     let first = platform.cpus().iter().take(wanted).collect();
     platform.restricted(&first)

@@ -143,7 +143,7 @@ fn where_no_scheduler_can_run_a_set_every_reason_is_given() {
         ("rare.toml", &set(&[&rare])),
         ("often.toml", &set(&[&often])),
     ]);
-    let names = ["task `a`", "CPU 8000", "widen the task's affinity"];
+    let names = ["task `a`", "CPU 8000", "correct the task's affinity"];
     bench.refuses(&["place", "stray.toml"], &names);
     bench.refuses(&["compare", "stray.toml", "--out", "out"], &names);
     let edf = |set| ["run", set, "--scheduler", "g-edf", "--out", "out"];

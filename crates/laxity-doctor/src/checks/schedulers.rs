@@ -61,13 +61,7 @@ pub const CHECKS: &[Check] = &[
             if host.exists("/proc/sys/kernel/sched_rt_runtime_us") && !host.exists(AUTOGROUP) {
                 return Verdict::not_here("the kernel has no autogroups");
             }
-            number(
-                host,
-                AUTOGROUP,
-                |on| on == 0,
-                "0",
-                |_| "autogroups are on".to_owned(),
-            )
+            number(host, AUTOGROUP, |on| on == 0, "0", |_| "autogroups are on".to_owned())
         },
     },
 ];

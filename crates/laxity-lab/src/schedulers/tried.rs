@@ -102,8 +102,10 @@ impl FromStr for TriedScheduler {
 fn analysed_only(text: &str) -> Option<Diagnostic> {
     let analysed: Analysed = text.parse().ok()?;
     Some(
-        Diagnostic::usage(format!("scheduler `{analysed}` can only be analysed: laxity has tests for it and no policy"))
-            .hint("`laxity analyze` takes it; `laxity list schedulers` has the others"),
+        Diagnostic::usage(format!(
+            "scheduler `{analysed}` can only be analysed: laxity has tests for it and no policy"
+        ))
+        .hint("`laxity analyze` takes it; `laxity list schedulers` has the others"),
     )
 }
 

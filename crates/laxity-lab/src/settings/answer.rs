@@ -191,7 +191,9 @@ fn limit(limits: Limits, rule: PriorityRule) -> u64 {
 /// Why a deadline is not the one that the task set has (`laxity_analysis::settings`, rules 4 and 5).
 fn one_ns_more(question: &Question<'_>, found: &Found) -> Option<String> {
     let longer = |setting: &&super::Setting| match setting.parameters {
-        Parameters::Reservation(one) => one.deadline == question.set.tasks()[setting.task].deadline_rel.as_ns() + 1,
+        Parameters::Reservation(one) => {
+            one.deadline == question.set.tasks()[setting.task].deadline_rel.as_ns() + 1
+        }
         Parameters::Level(_) => false,
     };
     found.settings.iter().any(|setting| longer(&setting)).then(|| {

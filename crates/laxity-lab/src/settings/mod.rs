@@ -174,8 +174,11 @@ impl Question<'_> {
     /// The scheduler cannot have cells on this platform.
     pub fn answer(&self, scheduler: Scheduler) -> Result<std::result::Result<Found, NotFound>> {
         let counted = self.counted(scheduler);
-        let not =
-            |task: Option<String>, reason: String| NotFound { scheduler, task, reason: reason + &counted };
+        let not = |task: Option<String>, reason: String| match reason.contains("proven only without") {
+            // It names what was counted.
+            true => NotFound { scheduler, task, reason },
+            false => NotFound { scheduler, task, reason: reason + &counted },
+        };
         let charge = self.charges.of(Analysed::Linux(scheduler), self.platform);
         let overheads = charge.as_ref().map(|charge| &charge.overheads);
         let one_cell = self.platform.cells(scheduler.scope).len() == 1;

@@ -13,9 +13,14 @@ use laxity_trace::Results;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+/// Version of the format of [`Difference`].
+const VERSION: u32 = 1;
+
 /// What two results directories have in common, and how it differs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
+    /// Version of this format.
+    pub version: u32,
     /// Something is worse in the second by more than noise.
     pub worse: bool,
     /// Something is better in the second by more than noise.
@@ -94,6 +99,7 @@ impl Difference {
             configurations.iter().flat_map(|one| &one.metrics).any(|metric| metric.verdict == wanted)
         };
         Ok(Difference {
+            version: VERSION,
             worse: any(DifferenceVerdict::Worse),
             better: any(DifferenceVerdict::Better),
             task_sets: common.sets.iter().map(|&(set, _)| studies[0].sets[set].name().to_owned()).collect(),

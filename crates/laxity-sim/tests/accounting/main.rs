@@ -9,14 +9,8 @@ mod observed;
 use case::{ARRIVALS, Case, Told, schedulers};
 use laxity_analysis::{Bounds, Guarantee, Verdict};
 use laxity_model::TaskSet;
+use laxity_seeds::seeds;
 use laxity_trace::Job;
-use std::ops::Range;
-
-fn seeds(usual: Range<u64>) -> Range<u64> {
-    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return usual };
-    let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
-}
 
 /// When a job of each task has completed at the latest after its arrival, by what is proven.
 fn limits(set: &TaskSet, verdict: &Verdict) -> Vec<u64> {
@@ -63,7 +57,7 @@ fn contradiction(case: &Case, seed: u64, guarantee: Guarantee) -> Option<Result<
 }
 
 /// How much is proven of the systems, and all that is contradicted.
-fn judged(seeds: Range<u64>, told: Told) -> (u32, Vec<String>) {
+fn judged(seeds: impl Iterator<Item = u64>, told: Told) -> (u32, Vec<String>) {
     let (mut proven, mut contradicted) = (0, Vec::new());
     for seed in seeds {
         for scheduler in schedulers(seed) {
@@ -82,7 +76,7 @@ fn judged(seeds: Range<u64>, told: Told) -> (u32, Vec<String>) {
 
 #[test]
 fn what_is_proven_with_overheads_holds_with_costs() {
-    let (proven, contradicted) = judged(seeds(0..40), Told::Observed);
+    let (proven, contradicted) = judged(seeds!(0..40), Told::Observed);
     println!("{proven} proven");
     assert!(contradicted.is_empty(), "{}", contradicted.join("\n"));
     assert!(proven > 0);

@@ -1,8 +1,8 @@
 //! One CPU of speed 1, without admission: which task has it is said here a second time, unit by unit, by the
 //! definition alone.
 
-use super::seeds;
 use super::world::{Own, World, server_of};
+use laxity_seeds::seeds;
 use laxity_sim::What;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -225,7 +225,7 @@ pub fn own_of(rng: &mut Pcg64) -> Own {
 #[test]
 fn one_core_is_as_defined() {
     let (mut matter, mut jobs) = (0, 0);
-    for seed in seeds(0..4000) {
+    for seed in seeds!(0..4000) {
         let world = world_of(&mut Pcg64::seed_from_u64(seed));
         let seen = world.simulate();
         let finishes = World::finishes(&seen.recording);

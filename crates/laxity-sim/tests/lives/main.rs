@@ -10,14 +10,7 @@ mod world;
 
 use laxity_sim::{Outcome, What};
 use laxity_trace::EventKind;
-use std::ops::Range;
 use world::{Own, UNIT, World, server_of};
-
-fn seeds(usual: Range<u64>) -> Range<u64> {
-    let Ok(text) = std::env::var("LAXITY_SEEDS") else { return usual };
-    let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    bounds.unwrap_or_else(|| panic!("LAXITY_SEEDS={text} is not FROM..TO"))
-}
 
 /// T1 = (2, 6), T2 = (3, 10) on one CPU with nothing else; T2 is in the background in [4, 13).
 fn two_tasks() -> World {

@@ -47,15 +47,24 @@
 
 /// The metrics of every run, by the names that results have, each in one line; the table above has them level by level.
 pub static METRICS_OF_EVERY_RUN: [(&str, &str); 10] = [
-    ("normalized_laxity", "(D - R)/T of a job: what was left of its period at its end; below 0 it was late (lelli2012, 5.5)"),
+    (
+        "normalized_laxity",
+        "(D - R)/T of a job: what was left of its period at its end; below 0 it was late (lelli2012, 5.5)",
+    ),
     ("tardiness_ns", "max(0, R - D) of a job, in ns"),
     ("response_ns", "R of a job, in ns: its finish less its nominal release"),
     ("deadline_satisfaction", "jobs that met their deadlines by all jobs (lindsay2012, 6.2.3)"),
-    ("measured_utilization", "CPU time/T, mean over the jobs of a task, summed over tasks (lelli2012, Table 4)"),
+    (
+        "measured_utilization",
+        "CPU time/T, mean over the jobs of a task, summed over tasks (lelli2012, Table 4)",
+    ),
     ("execution_inflation", "CPU time by work: what preemptions, migrations and shared caches cost"),
     ("migration_rate", "migrations by the number of tasks (lelli2012, Table 2)"),
     ("context_switch_rate", "context switches by the number of tasks (lelli2012, Table 2)"),
-    ("llc_miss_rate_per_us", "misses of the last-level cache by CPU time in us; likewise l1d_ and l2_ (lelli2012, Table 2)"),
+    (
+        "llc_miss_rate_per_us",
+        "misses of the last-level cache by CPU time in us; likewise l1d_ and l2_ (lelli2012, Table 2)",
+    ),
     ("tardiness_histogram", "jobs by classes of tardiness (lindsay2012, Figure 6.27)"),
 ];
 
@@ -87,7 +96,8 @@ mod every_run {
 
     #[test]
     fn each_is_in_the_table() {
-        let table: Vec<&str> = include_str!("mod.rs").lines().filter(|line| line.starts_with("//! |")).collect();
+        let table: Vec<&str> =
+            include_str!("mod.rs").lines().filter(|line| line.starts_with("//! |")).collect();
         for (name, _) in METRICS_OF_EVERY_RUN {
             assert!(table.iter().any(|line| line.contains(&format!("{name}`"))), "{name}");
         }

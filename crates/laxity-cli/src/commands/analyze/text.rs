@@ -228,7 +228,10 @@ fn fewest(answer: &FewestProcessors) -> String {
         }
         None => {
             let reason = answer.reason.as_deref().unwrap_or_default();
-            format!("not proven {} with any number of CPUs that was tried: {reason}{unsure}", word(answer.guarantee))
+            format!(
+                "not proven {} with any number of CPUs that was tried: {reason}{unsure}",
+                word(answer.guarantee)
+            )
         }
     }
 }

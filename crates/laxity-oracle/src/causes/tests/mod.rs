@@ -126,12 +126,13 @@ fn a_way_to_the_first_instruction_that_is_longer_than_usual_was_lengthened_by_st
 
 #[test]
 fn a_decision_that_is_longer_than_usual_explains_no_more_than_the_usual() {
-    let thread = Disturbance::Thread { cpu: 0, from: 20, to: 24, cause: Cause::KernelThread };
+    let thread = Disturbance::Thread { cpu: 0, from: 20, to: 26, cause: Cause::KernelThread };
     let disturbed = world(RateMonotonic, &LIGHT, 2_000, &[thread]);
     let with_decisions = |usual: u64| {
         let mut recorded = disturbed.run();
         let [thread] = recorded.activities[..] else { panic!("one disturbance, one activity") };
-        let decision = |from_ns| Activity { from_ns, to_ns: from_ns + usual, cause: Cause::Decision, ..thread };
+        let decision =
+            |from_ns| Activity { from_ns, to_ns: from_ns + usual, cause: Cause::Decision, ..thread };
         recorded.activities = (5..205).map(|of| decision(of * 8)).collect();
         recorded.activities.insert(0, Activity { cause: Cause::Decision, ..thread });
         let found = disturbed.judge(&recorded);
