@@ -35,6 +35,9 @@ use order::Order;
 use soft::SoftTasks;
 use std::sync::atomic::AtomicBool;
 
+/// What helps where no background thread is ever ready.
+const WITHOUT_SERVERS: &str = "--assume-no-background leaves servers out";
+
 /// What is asked.
 pub struct Question<'a> {
     /// The tasks.
@@ -174,10 +177,14 @@ impl Question<'_> {
     /// The scheduler cannot have cells on this platform.
     pub fn answer(&self, scheduler: Scheduler) -> Result<std::result::Result<Found, NotFound>> {
         let counted = self.counted(scheduler);
-        let not = |task: Option<String>, reason: String| match reason.contains("proven only without") {
-            // It names what was counted.
-            true => NotFound { scheduler, task, reason },
-            false => NotFound { scheduler, task, reason: reason + &counted },
+        let not = |task: Option<String>, reason: String| {
+            let reason = match (reason.contains("proven only without"), self.charges.has_servers()) {
+                (false, _) => reason + &counted,
+                // It names what was counted.
+                (true, false) => reason,
+                (true, true) => format!("{reason} ({WITHOUT_SERVERS})"),
+            };
+            NotFound { scheduler, task, reason }
         };
         let charge = self.charges.of(Analysed::Linux(scheduler), self.platform);
         let overheads = charge.as_ref().map(|charge| &charge.overheads);
@@ -215,8 +222,7 @@ impl Question<'_> {
     fn counted(&self, scheduler: Scheduler) -> String {
         let (beside, analysed) = (self.charges.beside(), Analysed::Linux(scheduler));
         let words = kernel_words(&beside, analysed);
-        let alone =
-            if self.charges.has_servers() { "; --assume-no-background leaves servers out" } else { "" };
+        let alone = if self.charges.has_servers() { format!("; {WITHOUT_SERVERS}") } else { String::new() };
         let is_fifo = scheduler.rule != PriorityRule::EarliestDeadlineFirst;
         if is_fifo && !words.is_empty() { format!(" (beside {words}{alone})") } else { String::new() }
     }

@@ -102,7 +102,11 @@ fn by_method(
         Ok(placement) => placement,
         Err(error) => return Ok(Err((None, reason(&error)))),
     };
-    let places = Places { tasks: placement.tasks_by_bin(), method: method.to_string() };
+    let method = match method.may_solve() {
+        true => format!("{method} (utilization)"),
+        false => method.to_string(),
+    };
+    let places = Places { tasks: placement.tasks_by_bin(), method };
     let refused = places
         .tasks
         .iter()

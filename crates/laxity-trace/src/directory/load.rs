@@ -117,10 +117,11 @@ pub(super) fn read_manifest(kept: &Kept) -> Result<Manifest> {
     let directory = kept.directory();
     let path = kept.path(MANIFEST_FILE);
     let none = || {
-        Diagnostic::usage(format!(
-            "{} is not a results directory: it has no {MANIFEST_FILE}",
-            directory.shown()
-        ))
+        let why = match directory.exists() {
+            true => format!("is not a results directory: it has no {MANIFEST_FILE}"),
+            false => "does not exist".to_owned(),
+        };
+        Diagnostic::usage(format!("{} {why}", directory.shown()))
         .hint(
             "name a directory that `laxity run`, `laxity compare` or `laxity simulate --out DIR` wrote; schedules to \
              verify or to look at are kept by `laxity simulate SET --events --out DIR`",
