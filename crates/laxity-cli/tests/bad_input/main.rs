@@ -137,7 +137,7 @@ fn paths_that_are_no_files_are_named() {
         bench.refuses(&with("good.toml/set.toml"), &["good.toml/set.toml"]);
     }
     bench.refuses(&["report", "folder"], &["folder", "no manifest.json", "laxity run"]);
-    bench.refuses(&["report", "missing"], &["missing", "manifest.json"]);
+    bench.refuses(&["report", "missing"], &["missing", "does not exist"]);
     bench.refuses(&["place", "good.toml", "--platform", "missing.toml"], &["missing.toml", "no such file"]);
     bench
         .refuses(&["place", "good.toml", "--platform", "good.toml"], &["`tasks` is not known here", "cores"]);
@@ -303,7 +303,7 @@ fn wrong_options_of_simulations_are_refused() {
     bench.refuses(&endless, &["task `a`", "3100000000 jobs", "2^31"]);
     bench.refuses(
         &["verify", "missing"],
-        &["missing", "manifest.json", "laxity simulate SET --events --out DIR"],
+        &["missing", "does not exist", "laxity simulate SET --events --out DIR"],
     );
     bench.refuses(&["report", "missing", "--run", "0"], &["--run", "--gantt"]);
 }

@@ -119,7 +119,7 @@ pub(super) fn read_manifest(kept: &Kept) -> Result<Manifest> {
     let none = || {
         let why = match directory.exists() {
             true => format!("is not a results directory: it has no {MANIFEST_FILE}"),
-            false => "does not exist".to_owned(),
+            false => "is not a results directory: it does not exist".to_owned(),
         };
         Diagnostic::usage(format!("{} {why}", directory.shown()))
         .hint(
