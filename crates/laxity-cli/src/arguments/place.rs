@@ -28,6 +28,7 @@ Examples:
   # below servers for background work, with a bound on tardiness
   laxity place set.toml --platform big-little --placement slowest-fit \\
       --server 10%/2ms --tardiness-bound 5ms")]
+#[command(mut_arg("force", |force| force.requires("write")))]
 pub struct PlaceArguments {
     /// The task set
     #[arg(value_name = "SET")]

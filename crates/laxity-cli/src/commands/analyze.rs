@@ -77,6 +77,7 @@ Examples:
       --placement slowest-fit --server 20%/10ms
   # how many CPUs would do
   laxity analyze set.toml --schedulers g-edf --sensitivity --guarantee soft")]
+#[command(mut_arg("force", |force| force.requires("write")))]
 pub struct AnalyzeArguments {
     /// Task sets: TOML, JSON, CSV, rt-app JSON or SimSo XML
     #[arg(value_name = "SET", required = true)]

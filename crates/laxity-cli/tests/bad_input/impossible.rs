@@ -145,6 +145,9 @@ fn where_no_scheduler_can_run_a_set_every_reason_is_given() {
     ]);
     let names = ["task `a`", "CPU 8000", "correct the task's affinity"];
     bench.refuses(&["place", "stray.toml"], &names);
+    for command in ["place", "analyze"] {
+        bench.refuses(&[command, "late.toml", "--force"], &["--write"]);
+    }
     bench.refuses(&["compare", "stray.toml", "--out", "out"], &names);
     let edf = |set| ["run", set, "--scheduler", "g-edf", "--out", "out"];
     bench.refuses(&edf("late.toml"), &["task `a`", "deadline 20ms", "period 10ms", "D <= T", "SCHED_FIFO"]);

@@ -578,11 +578,10 @@ fn outcome(run: &Run, set: &TaskSet, settings: &Settings) -> Result<String> {
         RunStatus::NotRun { reason } => format!("not run: {reason}"),
         status => {
             let summary = RunSummary::of(run, set, settings.platform.core_count())?;
-            let tardy = summary.tardiness_ns.map_or(0, |tardiness| tardiness.max);
-            let tardy = match tardy {
+            let tardy = match summary.tardiness_ns.map_or(0, |tardiness| tardiness.max) {
                 0 => String::new(),
                 // No finer than a clock read in user space tells.
-                _ => format!(", max tardiness {}", Duration::from_ns(tardy.next_multiple_of(1_000))),
+                ns => format!(", max tardiness {}", Duration::from_ns(ns.next_multiple_of(1_000))),
             };
             let early = if *status == RunStatus::Completed { "" } else { " (cut short)" };
             let checked =

@@ -174,11 +174,13 @@ impl Finder<'_> {
         for &guarantee in self.guarantees {
             for finder in self.beside_each() {
                 if let Some(found) = finder.proven((wanted, scheduler), guarantee, &by_load) {
-                    let without = (finder.asked.beside != self.asked.beside).then(|| {
-                        let counted = crate::charges::kernel_words(&self.asked.beside, scheduler);
-                        format!("under {}, these places are proven only without {counted}", wanted.name)
-                    });
-                    return Ok(without.map_or(found.clone(), |note| with(found, note)));
+                    if finder.asked.beside == self.asked.beside {
+                        return Ok(found);
+                    }
+                    let counted = crate::charges::kernel_words(&self.asked.beside, scheduler);
+                    let note =
+                        format!("under {}, these places are proven only without {counted}", wanted.name);
+                    return Ok(with(found, note));
                 }
             }
         }

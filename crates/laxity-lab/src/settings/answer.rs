@@ -190,13 +190,13 @@ fn limit(limits: Limits, rule: PriorityRule) -> u64 {
 
 /// Why a deadline is not the one that the task set has (`laxity_analysis::settings`, rules 4 and 5).
 fn one_ns_more(question: &Question<'_>, found: &Found) -> Option<String> {
-    let longer = |setting: &&super::Setting| match setting.parameters {
+    let longer = |setting: &super::Setting| match setting.parameters {
         Parameters::Reservation(one) => {
             one.deadline == question.set.tasks()[setting.task].deadline_rel.as_ns() + 1
         }
         Parameters::Level(_) => false,
     };
-    found.settings.iter().any(|setting| longer(&setting)).then(|| {
+    found.settings.iter().any(longer).then(|| {
         "budgets and deadlines of tasks with D < T are set 1 ns longer: a job that uses up a budget of exactly its WCET would \
          shorten the budget of the next one; D itself stays proven"
             .to_owned()

@@ -145,8 +145,8 @@ fn or_more_misses(candidates: &[Candidate<'_>], winner: usize, second: usize) ->
 
 /// That configurations which are the same thing differ as little as noise does.
 pub(super) fn same_thing(candidates: &[Candidate<'_>]) -> Option<String> {
-    let several = all_groups(candidates).into_iter().filter(|group| group.len() > 1);
-    let words = several.map(|group| {
+    let groups = all_groups(candidates);
+    let words = groups.iter().filter(|group| group.len() > 1).map(|group| {
         let labels = listed(group.iter().map(|one| one.configuration.label.clone()));
         let missed = group.iter().map(|one| number::count(one.evidence.counts.misses));
         format!("{labels} ({} jobs missed)", listed(missed))
@@ -155,7 +155,7 @@ pub(super) fn same_thing(candidates: &[Candidate<'_>]) -> Option<String> {
     let differ = |group: &Vec<&Candidate<'_>>| {
         group.iter().any(|one| one.evidence.counts.misses != group[0].evidence.counts.misses)
     };
-    let noise = match all_groups(candidates).iter().any(differ) {
+    let noise = match groups.iter().any(differ) {
         true => " What differs between them is noise.",
         false => "",
     };
