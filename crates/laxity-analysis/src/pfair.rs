@@ -53,7 +53,7 @@ impl Test for Pfair {
         for task in tasks {
             sum.add_ratio(task.wcet, task.period);
         }
-        if sum.cmp_ratio(processors.into(), 1).is_gt() {
+        if sum.exceeds(processors.into()) {
             return Ok(Verdict::FAILS);
         }
         Ok(Verdict::Schedulable(Bounds::ResponseTimes(tasks.iter().map(|task| task.period).collect())))

@@ -73,5 +73,5 @@ pub(crate) fn settled(tasks: &[SporadicTask], processors: u32, guarantee: Guaran
     }
     let mut load = LoadSum::new();
     tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
-    load.cmp_ratio(processors.into(), 1).is_gt().then_some(Verdict::FAILS)
+    load.exceeds(processors.into()).then_some(Verdict::FAILS)
 }

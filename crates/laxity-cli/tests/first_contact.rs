@@ -58,7 +58,7 @@ fn files_of_the_user_are_left_alone_by_studies_and_recordings() {
     for (call, holds) in [
         (&["study", "studies/cerqueira2014-fig8a.toml", "--sets", "1"][..], "study"),
         (&["study", "studies/lindsay2012-two-cores.toml", "--sets", "1"], "study"),
-        (&["study", "studies/lindsay2012-two-cores.toml", "--sets", "1", "--run"], "study"),
+        (&["study", "studies/lindsay2012-two-cores.toml", "--sets", "1", "--real"], "study"),
         (&[&["study", "overheads"], &sweep[..]].concat(), "study"),
         (&[&["study", "schedules"], &sweep[..]].concat(), "study"),
         (&["overheads", "--duration", "10ms"], "recording"),
@@ -194,5 +194,29 @@ fn help_is_plain_whole_and_hides_what_is_hidden() {
     let answer = json(&prints(&["list", "overheads", "--json"]));
     for one in answer["overheads"].as_array().expect("a list") {
         assert!(one["description"].as_str().is_some_and(|words| words.ends_with('.')), "{one}");
+    }
+}
+
+/// Answers that no other test checks against their schemas.
+#[test]
+fn answers_are_what_their_schemas_say() {
+    let folder = tempfile::tempdir().expect("a directory");
+    let set = folder.path().join("light.toml");
+    fs::write(&set, LIGHT).expect("writes");
+    let set = utf8(&set);
+    for (schema, call) in [
+        ("placement", vec!["place", set, "--cpus", "2", "--json"]),
+        ("placement", vec!["place", set, "--cpus", "2", "--placement", "ilp", "--json"]),
+        ("placement", vec!["place", set, "--cpus", "2", "--scheduler", "p-rm", "--json"]),
+        ("check", vec!["check", set, "--json"]),
+        ("list", vec!["list", "--json"]),
+        ("list", vec!["list", "tests", "--json"]),
+        ("kernels", vec!["vm", "--kernels", "--json", "--offline"]),
+    ] {
+        let schema = json(&prints(&["schema", schema]));
+        let answer = json(&prints(&call));
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        let wrong: Vec<String> = validator.iter_errors(&answer).map(|error| error.to_string()).collect();
+        assert!(wrong.is_empty(), "{call:?}: {wrong:?}\n{answer:#}");
     }
 }

@@ -1,4 +1,4 @@
-//! `laxity study FILE --run`: the sets of a study by simulation, really run. Counts are judged, never times.
+//! `laxity study FILE --real`: the sets of a study by simulation, really run. Counts are judged, never times.
 
 mod calls;
 mod host;
@@ -52,7 +52,7 @@ fn written(folder: &Path, text: &str) -> PathBuf {
 fn study(file: &Path, out: &Path, more: &[&str]) -> Output {
     patiently(|| {
         let mut command = laxity();
-        command.args(["study", utf8(file), "--run", "--duration", "200ms", "--json"]);
+        command.args(["study", utf8(file), "--real", "--duration", "200ms", "--json"]);
         command.args(more).args(["--out", utf8(out)]);
         command
     })
@@ -165,7 +165,7 @@ fn an_interrupted_study_keeps_its_runs() {
     let directory = tempfile::tempdir().expect("a directory");
     let (file, out) = (written(directory.path(), STUDY), directory.path().join("out"));
     let ask = |command: &mut Command| {
-        command.args(["study", utf8(&file), "--run", "--duration", "1500ms", "--sets", "1"]);
+        command.args(["study", utf8(&file), "--real", "--duration", "1500ms", "--sets", "1"]);
         command.args(["--json", "--quiet", "--out", utf8(&out)]);
     };
     let first = out.join("runs/1-1-0/1-wfd-1/manifest.json");
@@ -217,17 +217,17 @@ fn what_cannot_be_run_says_so() {
         assert!(words(&ended).contains(part) && ended.stdout.is_empty(), "no `{part}`: {}", words(&ended));
         assert!(!out.exists(), "nothing is left of what was refused");
     };
-    refused(&file, &["--duration", "1s"], "--run");
-    refused(&file, &["--repeat", "2"], "--run");
-    refused(&file, &["--cpus", "1"], "--run");
-    refused(&file, &["--run", "--threads", "2"], "--threads");
-    refused(&file, &["--run", "--repeat", "0"], "from 1 to 1000");
-    refused(&file, &["--run", "--duration", "0ms"], "--duration = 0ns is not above 0ns");
-    refused(&file, &["--run", "--duration", "-1s"], "`-1s`");
-    refused(&file, &["--limit", "0.9"], "--run");
-    refused(&file, &["--run", "--limit", "1.1"], "`1.1` is not a share");
-    refused(&file, &["--run", "--cpus", "4096"], "--cpus 4096");
-    refused(&file, &["--run", "--clusters", "0;9999"], "9999");
+    refused(&file, &["--duration", "1s"], "--real");
+    refused(&file, &["--repeat", "2"], "--real");
+    refused(&file, &["--cpus", "1"], "--real");
+    refused(&file, &["--real", "--threads", "2"], "--threads");
+    refused(&file, &["--real", "--repeat", "0"], "from 1 to 1000");
+    refused(&file, &["--real", "--duration", "0ms"], "--duration = 0ns is not above 0ns");
+    refused(&file, &["--real", "--duration", "-1s"], "`-1s`");
+    refused(&file, &["--limit", "0.9"], "--real");
+    refused(&file, &["--real", "--limit", "1.1"], "`1.1` is not a share");
+    refused(&file, &["--real", "--cpus", "4096"], "--cpus 4096");
+    refused(&file, &["--real", "--clusters", "0;9999"], "9999");
     let write = |name: &str, from: &str, to: &str| {
         let text = fs::read_to_string(&file).expect("reads").replace(from, to);
         let path = directory.path().join(name);
@@ -235,7 +235,7 @@ fn what_cannot_be_run_says_so() {
         path
     };
     let server = write("server.toml", "[platform]", "[ordinary]\nserver = \"20%/10ms\"\n[platform]");
-    refused(&server, &["--run"], "deferrable servers can be simulated, but not run");
+    refused(&server, &["--real"], "deferrable servers can be simulated, but not run");
     let judged = write("judged.toml", "kind = \"simulation\"\n", "");
     let whole = fs::read_to_string(&judged).expect("reads");
     let kept: Vec<&str> = whole
@@ -243,7 +243,7 @@ fn what_cannot_be_run_says_so() {
         .filter(|line| ["duration", "demand", "metrics", "overload"].iter().all(|key| !line.starts_with(key)))
         .collect();
     fs::write(&judged, kept.join("\n")).expect("writes");
-    refused(&judged, &["--run"], "judged, not run");
+    refused(&judged, &["--real"], "judged, not run");
     if !host::can_run(&["p-edf"]) {
         return;
     }
@@ -259,7 +259,7 @@ fn what_cannot_be_run_says_so() {
     strict(&heavy);
     refused(
         &heavy,
-        &["--run", "--cpus", "1", "--duration", "100ms"],
+        &["--real", "--cpus", "1", "--duration", "100ms"],
         "nothing of the study can be run on this machine",
     );
     // One task of 0.6 fits a core, and two do not: they are said not to have been run.

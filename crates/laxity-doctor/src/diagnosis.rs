@@ -7,7 +7,7 @@ use crate::verdict::{Check, Evidence, Found, Severity, Unseen, Verdict};
 use laxity_model::CpuList;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The version of what `--json` prints (`schemas/doctor.schema.json`).
 pub const DIAGNOSIS_VERSION: u32 = 1;
@@ -131,11 +131,5 @@ fn finding(check: &Check, found: Found) -> Finding {
 
 /// The JSON Schema of a diagnosis.
 pub fn doctor_schema() -> Value {
-    let mut schema = schemars::schema_for!(Diagnosis);
-    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/doctor.schema.json".into());
-    schema.insert("title".into(), "laxity doctor".into());
-    let mut schema = schema.to_value();
-    schema["properties"]["version"] =
-        json!({ "description": "Version of this format.", "const": DIAGNOSIS_VERSION });
-    schema
+    laxity_model::written_schema::<Diagnosis>("doctor", "laxity doctor", DIAGNOSIS_VERSION)
 }

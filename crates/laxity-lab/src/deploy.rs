@@ -265,15 +265,7 @@ pub fn plans_in(results: &Path) -> Result<Vec<(PathBuf, DeployPlan)>> {
 
 /// The JSON Schema of a plan; published as `schemas/deploy-plan.schema.json`.
 pub fn schema() -> serde_json::Value {
-    schema_of(&schemars::schema_for!(DeployPlan), "deploy-plan")
-}
-
-/// A schema as it is published under a name.
-pub fn schema_of(schema: &schemars::Schema, name: &str) -> serde_json::Value {
-    let mut schema = schema.clone();
-    schema.insert("$id".into(), format!("https://laxity-rt.github.io/schemas/{name}.schema.json").into());
-    schema.insert("title".into(), format!("laxity {}", name.replace('-', " ")).into());
-    schema.to_value()
+    laxity_model::written_schema::<DeployPlan>("deploy-plan", "laxity deploy plan", laxity_deploy::VERSION)
 }
 
 /// A plan by its file.

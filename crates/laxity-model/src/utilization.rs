@@ -127,6 +127,11 @@ impl LoadSum {
         compare(self.floor_q64, self.gap_q64(), exact, (numerator, denominator))
     }
 
+    /// It is more than so many CPUs of speed 1 can serve, exactly.
+    pub fn exceeds(&self, cpus: u64) -> bool {
+        self.cmp_ratio(cpus, 1).is_gt()
+    }
+
     /// Compares this sum and another together with `numerator / denominator`, exactly. Panics if the denominator is zero.
     pub fn cmp_ratio_with(&self, other: &LoadSum, numerator: u64, denominator: u64) -> Ordering {
         let exact = || Fraction::sum(&[self.fraction(), other.fraction()]);

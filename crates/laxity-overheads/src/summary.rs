@@ -6,7 +6,7 @@ use crate::statistics::{Groups, Statistics};
 use laxity_kernel::rings::SampleKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// Version of the layout of [`Summary`].
 pub const OVERHEADS_SUMMARY_VERSION: u32 = 1;
@@ -127,11 +127,5 @@ impl TracingCost {
 
 /// The JSON Schema of [`Summary`]; published as `schemas/overheads.schema.json`.
 pub fn overheads_schema() -> Value {
-    let mut schema = schemars::schema_for!(Summary);
-    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/overheads.schema.json".into());
-    schema.insert("title".into(), "laxity overheads".into());
-    let mut schema = schema.to_value();
-    let version = json!({ "description": "Version of this format.", "const": OVERHEADS_SUMMARY_VERSION });
-    schema["properties"]["version"] = version;
-    schema
+    laxity_model::written_schema::<Summary>("overheads", "laxity overheads", OVERHEADS_SUMMARY_VERSION)
 }

@@ -47,8 +47,8 @@ pub use number::{count, percent, significant, span_ns};
 pub use pages::{PageSection, PlainTable, StudyPage};
 pub use plot::{BarsFigure, LinesFigure, LinesPanel, LinesScale, Plot};
 pub use recommend::{
-    ConfigurationDifference, Difference, DifferenceVerdict, Metric, MetricDifference, Objection,
-    Recommendation,
+    ConfigurationDifference, DIFFERENCE_VERSION, Difference, DifferenceVerdict, Metric, MetricDifference,
+    Objection, Recommendation,
 };
 pub use study::Configuration;
 pub use symbols::{ascii, locale_is_utf8};

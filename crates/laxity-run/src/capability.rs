@@ -5,6 +5,7 @@ use crate::foreign;
 use crate::guardian::online_cpus;
 use crate::perf;
 use crate::sched::{self, Policy};
+use laxity_kernel::schedule::{Watched, observe};
 use laxity_kernel::{Capability, Privileges, Support};
 use laxity_model::{Diagnostic, Duration, LinuxScheduler, Scope, ShownPath as _, Slice};
 use std::collections::BTreeMap;
@@ -108,6 +109,16 @@ impl Capabilities {
     pub fn foreign(&self) -> Result<(), String> {
         self.sched_ext.as_ref().map(|_| ()).map_err(|refusal| refusal.reason.clone())
     }
+}
+
+/// Whether schedules of the kernel's own classes can be recorded here. Tries it, on no thread.
+///
+/// # Errors
+///
+/// Why not.
+pub fn can_record() -> Result<(), String> {
+    let watched = Watched { tids: Vec::new(), lowest_prio: 0 };
+    observe(&watched).map(|_| ()).map_err(|error| reason(&error))
 }
 
 fn reason(error: &Diagnostic) -> String {

@@ -40,7 +40,7 @@ mod worker;
 pub use alone::alone;
 pub use budget::BudgetMargin;
 pub use calibrate::{AccessRate, access_rate};
-pub use capability::{Capabilities, Refusal};
+pub use capability::{Capabilities, Refusal, can_record};
 pub use channel::{Channel, readable_within};
 pub use cpuset::{Hierarchy, remainder};
 pub use execute::{

@@ -3,7 +3,7 @@
 use crate::{Conducted, Point, Study, Tally, Variable, guarantee_name, weighted_schedulability};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The version of this format (`schemas/study-schedulability.schema.json`).
@@ -129,11 +129,5 @@ impl SeriesAnswer {
 
 /// The JSON Schema (draft 2020-12) of answers; published as `schemas/study-schedulability.schema.json`.
 pub fn answer_schema() -> Value {
-    let mut schema = schemars::schema_for!(Answer);
-    let id = "https://laxity-rt.github.io/schemas/study-schedulability.schema.json";
-    schema.insert("$id".into(), id.into());
-    schema.insert("title".into(), "laxity study of schedulability".into());
-    let mut schema = schema.to_value();
-    schema["properties"]["version"] = json!({ "description": "Version of this format.", "const": VERSION });
-    schema
+    laxity_model::written_schema::<Answer>("study-schedulability", "laxity study of schedulability", VERSION)
 }

@@ -6,6 +6,7 @@ use crate::preflight::{KNOWN_GOOD, Preflight, preflight, worth_fetching};
 use crate::version::{KernelVersion, Line};
 use crate::{Audience, Flavour};
 use laxity_model::{Diagnostic, Result, ShownPath as _};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -163,7 +164,7 @@ impl Search<'_> {
 }
 
 /// One kernel of [`known`].
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KnownKernel {
     /// Its release.
     pub release: String,

@@ -53,7 +53,7 @@ impl Test for Gfb {
             return Ok(if enough { Verdict::SCHEDULABLE } else { Verdict::FAILS });
         };
         sum.add_ratio(others, most.density_window());
-        let fits = sum.cmp_ratio(processors.into(), 1).is_le();
+        let fits = !sum.exceeds(processors.into());
         Ok(if fits { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }
 }

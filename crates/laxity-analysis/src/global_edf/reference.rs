@@ -160,7 +160,7 @@ fn rta_leaps_over_many_jobs_at_once() {
         }
         let mut load = LoadSum::new();
         tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
-        if load.cmp_ratio(processors.into(), 1).is_gt() {
+        if load.exceeds(processors.into()) {
             continue;
         }
         let expected = rounds(&tasks, |k, slacks| least_response(&tasks, k, slacks, processors));

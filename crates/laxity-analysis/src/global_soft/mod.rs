@@ -18,7 +18,7 @@ use laxity_model::LoadSum;
 fn utilization_ceiling(tasks: &[SporadicTask], processors: u32) -> u32 {
     let mut load = LoadSum::new();
     tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
-    let fits = |count: u32| load.cmp_ratio(count.into(), 1).is_le();
+    let fits = |count: u32| !load.exceeds(count.into());
     let (mut least, mut most) = (0, processors);
     while least < most {
         let middle = least + (most - least) / 2;

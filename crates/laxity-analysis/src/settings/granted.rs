@@ -51,7 +51,7 @@ pub fn are_granted(all: &[Granted], processors: u32, work: &mut Work) -> bool {
     }
     let mut load = LoadSum::new();
     tasks.iter().for_each(|task| load.add_ratio(task.wcet, task.period));
-    if load.cmp_ratio(1, 1).is_gt() {
+    if load.exceeds(1) {
         return false;
     }
     let (mut sporadic, mut fluid) = (Vec::new(), Vec::new());

@@ -54,7 +54,7 @@ impl Test for Density {
         }
         let mut sum = LoadSum::new();
         tasks.iter().for_each(|task| sum.add_ratio(task.wcet, window(task).min(task.period)));
-        Ok(if sum.cmp_ratio(1, 1).is_le() { Verdict::SCHEDULABLE } else { Verdict::FAILS })
+        Ok(if !sum.exceeds(1) { Verdict::SCHEDULABLE } else { Verdict::FAILS })
     }
 }
 

@@ -13,6 +13,7 @@ use laxity_model::{
 use laxity_sim::costs::read_costs;
 use laxity_study::{Changes, Described, read_overheads};
 use laxity_trace::MANIFEST_FILE;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -45,23 +46,40 @@ pub struct CheckArguments {
 }
 
 /// What was found.
-#[derive(Serialize)]
+/// What a file is, or what is wrong with it.
+#[derive(Serialize, JsonSchema)]
 struct Found {
+    /// As it was named.
     file: String,
     /// "task set", "platform" ...; null where the content does not say.
     kind: Option<&'static str>,
+    /// Nothing is wrong with it.
     valid: bool,
     /// What it has, if it is valid.
     description: Option<String>,
+    /// What is wrong with it.
     error: Option<String>,
+    /// What would mend it.
     hint: Option<String>,
 }
 
-#[derive(Serialize)]
+/// Version of the format.
+const VERSION: u32 = 1;
+
+/// The answer of `laxity check`.
+#[derive(Serialize, JsonSchema)]
 struct Answer {
+    /// Version of this format.
     version: u32,
+    /// All files are.
     valid: bool,
+    /// In the order in which they were named.
     files: Vec<Found>,
+}
+
+/// The JSON Schema of [`Answer`]; published as `schemas/check.schema.json`.
+pub fn schema() -> serde_json::Value {
+    laxity_model::written_schema::<Answer>("check", "laxity check", VERSION)
 }
 
 /// Kinds of what laxity reads.
@@ -123,7 +141,7 @@ pub fn check(arguments: &CheckArguments) -> Result<ExitCode> {
     let files: Vec<Found> = arguments.files.iter().map(|file| look(file, arguments.import)).collect();
     let valid = files.iter().all(|found| found.valid);
     if arguments.json {
-        output::print_json(&Answer { version: 1, valid, files })?;
+        output::print_json(&Answer { version: VERSION, valid, files })?;
     } else {
         for found in &files {
             tell(found)?;

@@ -276,5 +276,5 @@ fn text(answer: &Answer, interrupts: bool, width: u16) -> String {
 
 /// The JSON Schema of [`Answer`]; published as `schemas/deployed.schema.json`.
 pub fn schema() -> serde_json::Value {
-    laxity_lab::deploy::schema_of(&schemars::schema_for!(Answer), "deployed")
+    laxity_model::written_schema::<Answer>("deployed", "laxity deployed", VERSION)
 }

@@ -50,8 +50,9 @@ pub fn diff(arguments: &DiffArguments) -> Result<ExitCode> {
 
 /// The JSON Schema of [`Difference`]; published as `schemas/difference.schema.json`.
 pub fn schema() -> serde_json::Value {
-    let mut schema = schemars::schema_for!(Difference);
-    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/difference.schema.json".into());
-    schema.insert("title".into(), "laxity difference".into());
-    schema.to_value()
+    laxity_model::written_schema::<Difference>(
+        "difference",
+        "laxity difference",
+        laxity_report::DIFFERENCE_VERSION,
+    )
 }

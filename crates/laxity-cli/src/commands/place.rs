@@ -15,37 +15,58 @@ use laxity_model::{
     scheduler_of,
 };
 use laxity_place::{Bin, Fit, Fitting, Placement, Request};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
 
-#[derive(Serialize)]
+/// Version of the format.
+const VERSION: u32 = 1;
+
+/// The answer of `laxity place`.
+#[derive(Serialize, JsonSchema)]
 struct Answer {
+    /// Version of this format.
     version: u32,
+    /// Name of the set.
     task_set: String,
     /// The scheduler that they are placed for; null where loads decide.
     scheduler: Option<String>,
+    /// How they were placed.
     method: String,
+    /// What had to hold of the tasks of a bin: a limit on a load, or a test.
     fit: String,
+    /// The largest load of a bin, relative to its capacity.
     max_load: f64,
+    /// No placement has a smaller `max_load`; of an ILP.
     lower_bound: Option<f64>,
+    /// By what share of `max_load` it can be larger than the least, 0 to 1; of an ILP.
     gap: Option<f64>,
+    /// Whether no placement has a smaller `max_load`; of an ILP.
     optimal: Option<bool>,
+    /// The CPUs or clusters.
     bins: Vec<BinAnswer>,
     /// Groups of several placed tasks.
     groups: Vec<GroupAnswer>,
+    /// Names of the tasks that did not fit, where they were placed nevertheless.
     overloaded: Vec<String>,
+    /// What a reader should know.
     notes: Vec<String>,
 }
 
-#[derive(Serialize)]
+/// A CPU or a cluster, and its tasks.
+#[derive(Serialize, JsonSchema)]
 struct BinAnswer {
+    /// Its CPUs.
     cpus: String,
+    /// What it can take, in CPUs of speed 1.
     capacity: f64,
+    /// What its tasks take, in the same unit.
     load: f64,
     /// What its tasks walk together: memory that they share counts once.
     working_set_bytes: u64,
+    /// Names of its tasks.
     tasks: Vec<String>,
     /// What goes before them, where tasks are placed below servers.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -53,21 +74,30 @@ struct BinAnswer {
 }
 
 /// A CPU's server, and what is proven of the tasks below it, in their order; one of the two, if they fit.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct BelowAnswer {
     /// Budget and period on this CPU.
     server: String,
+    /// Bounds on response times in ns.
     response_times_ns: Option<Vec<u64>>,
+    /// Bounds on tardiness in ns.
     tardiness_ns: Option<Vec<u64>>,
 }
 
 /// Tasks that share memory, and where they are.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct GroupAnswer {
+    /// Of the memory that they share.
     name: String,
+    /// Names of the tasks.
     tasks: Vec<String>,
     /// The CPUs or clusters that its tasks are on; one if they are together.
     cpus: Vec<String>,
+}
+
+/// The JSON Schema of [`Answer`]; published as `schemas/placement.schema.json`.
+pub fn schema() -> serde_json::Value {
+    laxity_model::written_schema::<Answer>("placement", "laxity placement", VERSION)
 }
 
 /// What there is before there is a placement.
@@ -235,7 +265,7 @@ fn answer(set: &TaskSet, placement: &Placement, sharing: &Sharing, served: Optio
     };
     let optimality = placement.optimality.as_ref();
     Answer {
-        version: 1,
+        version: VERSION,
         task_set: set.name().to_owned(),
         scheduler: None,
         method: placement.method.to_string(),

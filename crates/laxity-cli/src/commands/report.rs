@@ -286,10 +286,5 @@ fn deploy_texts(directory: &Path, plans: &[(PathBuf, DeployPlan)]) -> Vec<Deploy
 
 /// The JSON Schema of [`Answer`]; published as `schemas/answer.schema.json`.
 pub fn schema() -> serde_json::Value {
-    let mut schema = schemars::schema_for!(Answer<'_>);
-    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/answer.schema.json".into());
-    schema.insert("title".into(), "laxity answer".into());
-    let mut schema = schema.to_value();
-    schema["properties"]["version"] = serde_json::json!({ "description": "Version of this format.", "const": laxity_trace::SUMMARY_VERSION });
-    schema
+    laxity_model::written_schema::<Answer<'_>>("answer", "laxity answer", laxity_trace::SUMMARY_VERSION)
 }

@@ -43,7 +43,7 @@ const fn published(name: &'static str, description: &'static str, schema: fn() -
 }
 
 /// All of them: first what laxity reads, then what it writes.
-pub const ALL: [Published; 20] = [
+pub const ALL: [Published; 24] = [
     published("task-set", "task sets (TOML, JSON)", laxity_model::task_set_schema),
     published("platform", "platforms (TOML, JSON)", laxity_model::platform_schema),
     published("costs", "what a simulated kernel costs (TOML)", laxity_sim::costs::costs_schema),
@@ -58,9 +58,13 @@ pub const ALL: [Published; 20] = [
     published("difference", "diff --json", super::diff::schema),
     published("summary", "the metrics in an answer", laxity_trace::summary_schema),
     published("analysis", "analyze --json", laxity_lab::analysis::answer::schema),
+    published("placement", "place --json", super::place::schema),
     published("settings", "settings --json", laxity_lab::settings::answer::schema),
     published("verification", "verify --json", super::verify::schema),
     published("verdict", "the verdict on a run, in a verification", laxity_oracle::verdict_schema),
+    published("check", "check --json", super::check::schema),
+    published("list", "list --json", super::list::schema),
+    published("kernels", "vm --kernels --json", super::vm::schema),
     published("doctor", "doctor --json", laxity_doctor::doctor_schema),
     published("deploy-plan", "what to set: plan.json of a deployment", laxity_lab::deploy::schema),
     published("deployed", "deployed --json", super::deployed::schema),

@@ -118,11 +118,5 @@ fn nothing_to_verify(arguments: &VerifyArguments) -> Diagnostic {
 
 /// The JSON Schema of [`Answer`]; published as `schemas/verification.schema.json`.
 pub fn schema() -> serde_json::Value {
-    let mut schema = schemars::schema_for!(Answer);
-    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/verification.schema.json".into());
-    schema.insert("title".into(), "laxity verification".into());
-    let mut schema = schema.to_value();
-    schema["properties"]["version"] =
-        serde_json::json!({ "description": "Version of this format.", "const": VERSION });
-    schema
+    laxity_model::written_schema::<Answer>("verification", "laxity verification", VERSION)
 }

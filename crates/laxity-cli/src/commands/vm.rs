@@ -6,6 +6,7 @@ use crate::{interrupt, output};
 use clap::Args;
 use laxity_model::{ByteSize, Diagnostic, Duration, Result};
 use laxity_vm::{Acceleration, Flavour, KernelChoice, KnownKernel, Line, Order, Program, Settings};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -208,16 +209,27 @@ fn run(
     Ok(ExitCode::from(ended.code))
 }
 
-#[derive(Serialize)]
+/// Version of the format.
+const VERSION: u32 = 1;
+
+/// The kernels that are known.
+#[derive(Serialize, JsonSchema)]
 struct Answer {
+    /// Version of this format.
     version: u32,
+    /// Newest first.
     kernels: Vec<KnownKernel>,
+}
+
+/// The JSON Schema of [`Answer`]; published as `schemas/kernels.schema.json`.
+pub fn schema() -> serde_json::Value {
+    laxity_model::written_schema::<Answer>("kernels", "laxity kernels", VERSION)
 }
 
 fn kernels(arguments: &VmArguments, interrupt: &AtomicBool, terminal: &mut Terminal) -> Result<ExitCode> {
     let kernels = laxity_vm::known(arguments.flavour, arguments.offline, interrupt, terminal)?;
     if arguments.json {
-        output::print_json(&Answer { version: 1, kernels })?;
+        output::print_json(&Answer { version: VERSION, kernels })?;
         return Ok(ExitCode::SUCCESS);
     }
     let width = kernels.iter().map(|kernel| kernel.release.len()).max().unwrap_or(0);

@@ -157,7 +157,7 @@ fn without_root_no_study_is_run() {
                  platform = { processors = 1 }\naxis = { of = \"tasks\", from = 1, to = 1, step = 1 }\n\
                  generator = { name = \"unc\" }\ncurves = [{ scheduler = \"p-edf\" }]\n";
     fs::write(commons.path("one.toml"), study).expect("write");
-    let ended = commons.unprivileged(&["study", "one.toml", "--run", "--out", "out"]);
+    let ended = commons.unprivileged(&["study", "one.toml", "--real", "--out", "out"]);
     let said = words(&ended);
     assert_eq!(ended.status.code(), Some(3), "{said}");
     assert!(said.contains("nothing of the study can be run on this machine"), "{said}");

@@ -426,11 +426,5 @@ fn utilization<'a>(placed: &PlacedSet, eaten: impl Iterator<Item = &'a Eaten>) -
 
 /// The JSON Schema of [`Answer`]; published as `schemas/analysis.schema.json`.
 pub fn schema() -> serde_json::Value {
-    let mut schema = schemars::schema_for!(Answer);
-    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/analysis.schema.json".into());
-    schema.insert("title".into(), "laxity analysis".into());
-    let mut schema = schema.to_value();
-    schema["properties"]["version"] =
-        serde_json::json!({ "description": "Version of this format.", "const": VERSION });
-    schema
+    laxity_model::written_schema::<Answer>("analysis", "laxity analysis", VERSION)
 }

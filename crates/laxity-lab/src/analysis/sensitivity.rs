@@ -106,7 +106,7 @@ fn counts(set: &TaskSet, cell: Option<u32>, dedicated: u32) -> impl Iterator<Ite
         Some(size) => (size, size, size - dedicated.min(size)),
     };
     let running = move |k: u32| if cell.is_none() { 1 + k } else { (k + 1).saturating_mul(useful) };
-    let enough = move |k: &u32| load.cmp_ratio(running(*k).into(), 1).is_le();
+    let enough = move |k: &u32| !load.exceeds(running(*k).into());
     let last = (0..).find(|&k| running(k) >= tasks || useful == 0).unwrap_or(0);
     (0..=last).filter(enough).map(move |k| first.saturating_add(k.saturating_mul(step)))
 }

@@ -56,7 +56,7 @@ impl PlacedSet {
         let mut load = laxity_model::LoadSum::new();
         tasks.iter().for_each(|&task| load.add_ratio(self.tasks[task].wcet, self.tasks[task].period));
         let cpus = laxity_model::plural(u64::from(*processors), "CPU");
-        let exceeds = load.cmp_ratio(u64::from(*processors), 1).is_gt();
+        let exceeds = load.exceeds(u64::from(*processors));
         exceeds.then(|| format!("utilization {} exceeds {cpus}", load.exact()))
     }
 

@@ -33,7 +33,7 @@ pub fn check_load(sets: &[TaskSet], settings: &Settings) -> Result<()> {
     let cores = settings.platform.core_count();
     for set in sets {
         settings.platform.check_affinities(set)?;
-        let above = set.load().cmp_ratio(cores as u64, 1) == std::cmp::Ordering::Greater;
+        let above = set.load().exceeds(cores as u64);
         if above && settings.overload == Overload::Refuse {
             return Err(Diagnostic::usage(format!(
                 "task set `{}`: its utilization {} exceeds the {cores} CPUs used ({})",

@@ -107,7 +107,7 @@ pub struct NotProvenAnswer {
     pub scheduler: String,
     /// The task because of which it is not.
     pub task: Option<String>,
-    /// Why.
+    /// Why, in words that do not name the task.
     pub reason: String,
 }
 
@@ -268,11 +268,5 @@ fn soft_assumptions(question: &Question<'_>) -> Vec<String> {
 
 /// The JSON Schema of [`Answer`]; published as `schemas/settings.schema.json`.
 pub fn schema() -> serde_json::Value {
-    let mut schema = schemars::schema_for!(Answer);
-    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/settings.schema.json".into());
-    schema.insert("title".into(), "laxity settings".into());
-    let mut schema = schema.to_value();
-    schema["properties"]["version"] =
-        serde_json::json!({ "description": "Version of this format.", "const": VERSION });
-    schema
+    laxity_model::written_schema::<Answer>("settings", "laxity settings", VERSION)
 }

@@ -32,6 +32,7 @@ use laxity_place::Method;
 use laxity_run::{Cell, Confinement, TASK_PRIORITY_MAX};
 use laxity_trace::PlacementRecord;
 use order::Order;
+use places::Why;
 use soft::SoftTasks;
 use std::sync::atomic::AtomicBool;
 
@@ -177,8 +178,8 @@ impl Question<'_> {
     /// The scheduler cannot have cells on this platform.
     pub fn answer(&self, scheduler: Scheduler) -> Result<std::result::Result<Found, NotFound>> {
         let counted = self.counted(scheduler);
-        let not = |task: Option<String>, reason: String| {
-            let reason = match (reason.contains("proven only without"), self.charges.has_servers()) {
+        let not = |Why { task, reason, is_kernel }: Why| {
+            let reason = match (is_kernel, self.charges.has_servers()) {
                 (false, _) => reason + &counted,
                 // It names what was counted.
                 (true, false) => reason,
@@ -192,14 +193,14 @@ impl Question<'_> {
         let scope = if one_cell { Scope::Global } else { scheduler.scope };
         let cells = self.platform.cells(scope);
         let cells = Cells::of(self, scheduler, cells, (overheads, self.asked()));
-        if let Some((task, reason)) = self.without_reservation(&cells) {
-            return Ok(Err(not(Some(task), reason)));
+        if let Some(why) = self.without_reservation(&cells) {
+            return Ok(Err(not(why)));
         }
         let placed = match places::find(self, &cells, scope)? {
             Ok(placed) => placed,
-            Err((task, reason)) => return Ok(Err(not(task, reason))),
+            Err(why) => return Ok(Err(not(why))),
         };
-        Ok(self.proven(&cells, &placed).map_err(|(task, reason)| not(task, reason)))
+        Ok(self.proven(&cells, &placed).map_err(not))
     }
 
     /// The set with the least that its soft tasks need, for placements that go by loads.
@@ -228,7 +229,7 @@ impl Question<'_> {
     }
 
     /// A task for which the kernel takes nothing.
-    fn without_reservation(&self, cells: &Cells<'_>) -> Option<(String, String)> {
+    fn without_reservation(&self, cells: &Cells<'_>) -> Option<Why> {
         if cells.scheduler.rule != PriorityRule::EarliestDeadlineFirst {
             return None;
         }
@@ -247,15 +248,11 @@ impl Question<'_> {
             Duration::from_ns(rules.period_min),
             Duration::from_ns(rules.period_max)
         );
-        Some((task.name.clone(), reason))
+        Some(Why { task: Some(task.name.clone()), reason, is_kernel: false })
     }
 
     /// What is set in these places, judged as a whole.
-    fn proven(
-        &self,
-        cells: &Cells<'_>,
-        placed: &places::Places,
-    ) -> std::result::Result<Found, (Option<String>, String)> {
+    fn proven(&self, cells: &Cells<'_>, placed: &places::Places) -> std::result::Result<Found, Why> {
         let mut tasks = self.set.tasks().to_vec();
         let mut found = Vec::new();
         let mut settings: Vec<Option<Setting>> = vec![None; cells.tasks.len()];
@@ -313,9 +310,9 @@ impl Question<'_> {
         judge: Scheduler,
         tasks: Vec<laxity_model::Task>,
         found: &[FoundCell],
-    ) -> std::result::Result<(VerdictAnswer, Vec<String>), (Option<String>, String)> {
-        let set =
-            TaskSet::new(self.set.name(), tasks).map_err(|error| (None, crate::cases::reason(&error)))?;
+    ) -> std::result::Result<(VerdictAnswer, Vec<String>), Why> {
+        let set = TaskSet::new(self.set.name(), tasks)
+            .map_err(|error| Why::of_all(crate::cases::reason(&error)))?;
         let cell = |one: &FoundCell| Cell {
             cpus: one.cpus.clone(),
             tasks: one.tasks.clone(),
@@ -327,16 +324,17 @@ impl Question<'_> {
         let judge = Analysed::Linux(judge);
         let charge = self.charges.of(Analysed::Linux(cells.scheduler), self.platform);
         let placed = PlacedSet::of(&set, judge, self.platform, &placed, charge, &ServerSizes::NONE).map_err(
-            |Failed { assumption, task, .. }| {
-                (task.map(|id| set.tasks()[id].name.clone()), format!("analysis assumes that {assumption}"))
+            |Failed { assumption, task, .. }| Why {
+                task: task.map(|id| set.tasks()[id].name.clone()),
+                ..Why::of_all(format!("analysis assumes that {assumption}"))
             },
         )?;
         let names = placed.names(&set);
         let [hard, _] = both_verdicts(&placed, |guarantee| Asked { guarantee, ..self.asked() });
-        let answer = VerdictAnswer::of(&hard, &names, &placed, self.asked());
+        let mut answer = VerdictAnswer::of(&hard, &names, &placed, self.asked());
         if answer.verdict != VerdictName::Schedulable {
-            let words = answer.words();
-            return Err((answer.task, words));
+            let task = answer.task.take();
+            return Err(Why { task, is_kernel: answer.proven_without.is_some(), reason: answer.words() });
         }
         Ok((answer, placed.notes()))
     }
@@ -358,10 +356,12 @@ impl Question<'_> {
 
     /// Why nothing can be set for these tasks together: what there is of the CPUs, or what the tests say of the tasks as they are, by
     /// EDF or with deadline-monotonic priorities.
-    fn refused(&self, cells: &Cells<'_>, cell: usize, ids: &[usize]) -> (Option<String>, String) {
+    fn refused(&self, cells: &Cells<'_>, cell: usize, ids: &[usize]) -> Why {
         let (cpus, Some(speed)) = &cells.cells[cell] else {
             let cpus = &cells.cells[cell].0;
-            return (None, format!("CPUs {cpus} differ in speed: no test says anything of them together"));
+            return Why::of_all(format!(
+                "CPUs {cpus} differ in speed: no test says anything of them together"
+            ));
         };
         let processors = u32::try_from(cpus.len()).unwrap_or(u32::MAX);
         let inside = Inside {
@@ -378,29 +378,23 @@ impl Question<'_> {
             let whose =
                 if edf { "that the kernel admits" } else { "that the kernel leaves to real-time threads" };
             let share = |q20| laxity_model::Utilization::ratio(q20, 1 << 20);
-            return (
-                None,
-                format!(
-                    "{}: {:.4} is needed, of {:.4} {whose}",
-                    cpus_named(cpus),
-                    share(needed),
-                    share(limit)
-                ),
-            );
+            return Why::of_all(format!(
+                "{}: {:.4} is needed, of {:.4} {whose}",
+                cpus_named(cpus),
+                share(needed),
+                share(limit)
+            ));
         }
         let rule = if edf { PriorityRule::EarliestDeadlineFirst } else { PriorityRule::DeadlineMonotonic };
         let as_they_are = Scheduler { rule, ..cells.scheduler };
         let one = FoundCell { cpus: cpus.clone(), tasks: ids.to_vec(), order: None, bandwidth_q20: 0 };
         match self.judged(cells, as_they_are, self.set.tasks().to_vec(), &[one]) {
             Err(why) => why,
-            Ok(_) => (
-                None,
-                format!(
-                    "{}: the tasks are proven under {as_they_are}, but not the reservations that SCHED_DEADLINE needs for them: \
-                     budgets of at least the kernel's least runtime and, where D < T, 1 ns more than the WCET",
-                    cpus_named(cpus)
-                ),
-            ),
+            Ok(_) => Why::of_all(format!(
+                "{}: the tasks are proven under {as_they_are}, but not the reservations that SCHED_DEADLINE needs for them: \
+                 budgets of at least the kernel's least runtime and, where D < T, 1 ns more than the WCET",
+                cpus_named(cpus)
+            )),
         }
     }
 }

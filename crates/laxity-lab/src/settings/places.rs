@@ -20,8 +20,23 @@ pub struct Places {
     pub method: String,
 }
 
-/// The task because of which there are none, and why.
-pub type Why = (Option<String>, String);
+/// Why nothing is set.
+#[derive(Default)]
+pub struct Why {
+    /// Name of the task that it fails for, if it is one.
+    pub task: Option<String>,
+    /// In words, without the task.
+    pub reason: String,
+    /// The reason says that only what is counted of the kernel is in the way.
+    pub is_kernel: bool,
+}
+
+impl Why {
+    /// Of all tasks together.
+    pub fn of_all(reason: impl Into<String>) -> Self {
+        Why { reason: reason.into(), ..Why::default() }
+    }
+}
 
 /// Places in which something can be set for all tasks; in words, why there are none.
 pub fn find(
@@ -100,7 +115,7 @@ fn by_method(
     };
     let placement = match request.place(method) {
         Ok(placement) => placement,
-        Err(error) => return Ok(Err((None, reason(&error)))),
+        Err(error) => return Ok(Err(Why::of_all(reason(&error)))),
     };
     let method = match method.may_solve() {
         true => format!("{method} (utilization)"),
@@ -122,8 +137,8 @@ fn exhaustive(question: &Question<'_>, cells: &Cells<'_>) -> std::result::Result
     let cost = |cell: usize, of: &[usize]| cells.choose(cell, of).map(|chosen| cells.cost(&chosen));
     match search(question.set, &cells.cells, (TRIALS, cells.least_cost()), cost) {
         Ok(tasks) => Ok(Places { tasks, method: SEARCH.into() }),
-        Err(Partition::OutOfTrials) => Err((None, NOT_FOUND.into())),
-        Err(_) => Err((None, NOWHERE.into())),
+        Err(Partition::OutOfTrials) => Err(Why::of_all(NOT_FOUND)),
+        Err(_) => Err(Why::of_all(NOWHERE)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::platform::PlatformFile;
 use super::task_set::TaskSetFile;
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of task sets; published as `schemas/task-set.schema.json`.
@@ -15,9 +15,24 @@ pub fn platform_schema() -> Value {
     schema_of::<PlatformFile>("platform")
 }
 
-fn schema_of<T: JsonSchema>(name: &str) -> Value {
+/// The JSON Schema (draft 2020-12) of JSON that laxity writes, `T`; published as `schemas/NAME.schema.json`. The field
+/// `version` has this one value.
+pub fn written_schema<T: JsonSchema>(name: &str, title: &str, version: u32) -> Value {
+    let mut schema = generated::<T>(name);
+    schema.insert("title".into(), title.into());
+    let mut schema = schema.to_value();
+    schema["properties"]["version"] = json!({ "description": "Version of this format.", "const": version });
+    schema
+}
+
+fn generated<T: JsonSchema>(name: &str) -> Schema {
     let mut generated = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
     generated.insert("$id".into(), format!("https://laxity-rt.github.io/schemas/{name}.schema.json").into());
+    generated
+}
+
+fn schema_of<T: JsonSchema>(name: &str) -> Value {
+    let generated = generated::<T>(name);
     let mut rest = generated.as_object().cloned().unwrap_or_default();
     // What a reader wants to know first comes first.
     let first = ["$schema", "$id", "title", "description", "type", "required"];

@@ -4,6 +4,8 @@ use super::criteria::MISS_RATIO_FLOOR;
 use super::objections::{self, Objection};
 use crate::analysis::{self, Guarantee};
 use crate::causes::{self, MissCauses};
+use crate::noise::mean;
+use crate::number;
 use crate::study::{Configuration, Evidence, Measured, Study};
 use laxity_model::{AnyScheduler, Scope, scheduler_of};
 use laxity_trace::{Host, RunSummary};
@@ -53,6 +55,11 @@ impl<'s> Candidate<'s> {
         let mut of_sets: BTreeMap<u32, usize> = BTreeMap::new();
         self.runs.keys().for_each(|(set, _)| *of_sets.entry(*set).or_default() += 1);
         of_sets.into_values().min().unwrap_or(0)
+    }
+
+    /// On average.
+    pub(super) fn jobs_per_run(&self) -> f64 {
+        mean(self.runs.values().map(|run| number::ratio(run.counts.known(), 1)))
     }
 
     /// They are the same configuration.

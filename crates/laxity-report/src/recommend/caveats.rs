@@ -58,7 +58,7 @@ pub(super) fn caveats(
 /// Sets that no scheduler can serve, whatever the speeds of the CPUs: none is faster than 1.
 fn overloaded(study: &Study<'_>, sets: &[usize]) -> Option<String> {
     let cpus = u64::try_from(study.cores()).unwrap_or(u64::MAX);
-    let too_much = |&&index: &&usize| study.sets[index].load().cmp_ratio(cpus, 1).is_gt();
+    let too_much = |&&index: &&usize| study.sets[index].load().exceeds(cpus);
     let index = *sets.iter().find(too_much)?;
     let set = &study.sets[index];
     Some(format!(

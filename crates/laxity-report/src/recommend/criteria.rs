@@ -112,20 +112,29 @@ impl Criterion {
         Layout::of(&groups.iter().map(of_group).collect::<Vec<_>>(), &sets, self.prior)
     }
 
-    /// Whether each group is as good as the best, as far as can be told.
-    pub(super) fn ties(&self, groups: &[Vec<&Candidate<'_>>]) -> Vec<bool> {
+    /// Whether each group is as good as the best of those that are left, as far as can be told. The runs of all say how much
+    /// noise there is.
+    pub(super) fn ties(&self, groups: &[Vec<&Candidate<'_>>], left: &[bool]) -> Vec<bool> {
         let values: Vec<f64> = groups.iter().map(|group| (self.value)(group)).collect();
-        let layout = self.layout(groups);
+        // Where nothing was measured, there is nothing to vary.
+        let measured: Vec<usize> = (0..groups.len()).filter(|&group| values[group].is_finite()).collect();
+        let of_measured: Vec<Vec<&Candidate<'_>>> =
+            measured.iter().map(|&group| groups[group].clone()).collect();
         let exact = groups.iter().flatten().all(|candidate| candidate.is_exact());
+        let layout = (!exact && !measured.is_empty()).then(|| self.layout(&of_measured));
+        let place = |group: usize| measured.iter().position(|&one| one == group);
         // The best is that of the least value: on the scale of the noise the order can be another.
-        let Some(best) = (0..groups.len()).min_by(|&a, &b| values[a].total_cmp(&values[b])) else {
-            return vec![];
+        let in_order = |a: &usize, b: &usize| values[*a].total_cmp(&values[*b]);
+        let Some(best) = (0..groups.len()).filter(|&group| left[group]).min_by(in_order) else {
+            return vec![false; groups.len()];
         };
+        let within_noise = |group: usize| match (&layout, place(best), place(group)) {
+            (Some(layout), Some(best), Some(group)) => !layout.differ(best, group),
+            _ => false,
+        };
+        // Infinite values (nothing measured) are worse than any other and equal to each other.
         let is_tied = |group: usize| {
-            // Infinite values (nothing measured) are worse than any other and equal to each other.
-            values[group] == values[best]
-                || values[group] - values[best] <= self.floor
-                || !(exact || layout.differ(best, group))
+            values[group] == values[best] || values[group] - values[best] <= self.floor || within_noise(group)
         };
         (0..groups.len()).map(is_tied).collect()
     }

@@ -41,12 +41,20 @@ pub(super) struct Decision {
     pub(super) dropped: Vec<(usize, Step)>,
     /// Those that no measured miss tells apart from the winner, it included, in the order of the tables.
     pub(super) tied: Vec<usize>,
+    /// Those whose runs say how much noise there is, those that are the same thing together.
+    peers: Vec<Vec<usize>>,
 }
 
 impl Decision {
     /// `among` is not empty.
     pub(super) fn among(candidates: &[Candidate<'_>], among: &[usize], tardiness_floor: f64) -> Decision {
-        let mut field = Field { candidates, left: among.to_vec(), reasons: Vec::new(), dropped: Vec::new() };
+        let mut field = Field {
+            candidates,
+            peers: peers(candidates, among),
+            left: among.to_vec(),
+            reasons: Vec::new(),
+            dropped: Vec::new(),
+        };
         field.keep_sound();
         if !field.keep_clean() {
             let refused = field.left.iter().any(|&i| candidates[i].evidence.counts.ordinary > 0);
@@ -60,13 +68,20 @@ impl Decision {
         field.keep_proven();
         field.keep_best(&LAXITY);
         let winner = field.simplest();
-        Decision { winner, reasons: field.reasons, dropped: field.dropped, tied }
+        Decision { winner, reasons: field.reasons, dropped: field.dropped, tied, peers: field.peers }
+    }
+
+    /// Those whose runs say how much noise there is.
+    pub(super) fn peers<'c, 's>(&self, candidates: &'c [Candidate<'s>]) -> Vec<Vec<&'c Candidate<'s>>> {
+        members(candidates, &self.peers)
     }
 }
 
 /// Those that are left, and what the others fell for.
 struct Field<'c, 's> {
     candidates: &'c [Candidate<'s>],
+    /// Those whose runs say how much noise there is, grouped.
+    peers: Vec<Vec<usize>>,
     left: Vec<usize>,
     reasons: Vec<String>,
     dropped: Vec<(usize, Step)>,
@@ -105,11 +120,13 @@ impl Field<'_, '_> {
     /// Drops those that are worse than the best by more than noise, and by more than the floor.
     fn keep_best(&mut self, criterion: &Criterion) {
         let candidates = self.candidates;
-        let groups = groups(candidates, &self.left);
-        let ties = criterion.ties(&members(candidates, &groups));
+        let has_left = |group: &Vec<usize>| group.iter().any(|index| self.left.contains(index));
+        let here: Vec<bool> = self.peers.iter().map(has_left).collect();
+        let ties = criterion.ties(&members(candidates, &self.peers), &here);
         let of = |tied: bool| -> Vec<usize> {
-            let groups = groups.iter().zip(&ties).filter(|(_, of_group)| **of_group == tied);
-            let mut indices: Vec<usize> = groups.flat_map(|(group, _)| group.iter().copied()).collect();
+            let groups = self.peers.iter().zip(&ties).filter(|(_, of_group)| **of_group == tied);
+            let indices = groups.flat_map(|(group, _)| group.iter().copied());
+            let mut indices: Vec<usize> = indices.filter(|index| self.left.contains(index)).collect();
             indices.sort_unstable();
             indices
         };
@@ -224,6 +241,16 @@ impl Field<'_, '_> {
         self.dropped.extend(self.left.iter().filter(|&&index| !kept(index)).map(|&index| (index, step)));
         self.narrowed_to(kept)
     }
+}
+
+/// Those whose runs say how much noise there is among some configurations, grouped: all without an objection, or where
+/// all of `among` have one, all with one. So the runner-up is found with the noise with which the winner was, and the
+/// swings of what misses by itself blur nothing.
+fn peers(candidates: &[Candidate<'_>], among: &[usize]) -> Vec<Vec<usize>> {
+    let is_sound = |index: usize| candidates[index].objection.is_none();
+    let any_sound = among.iter().any(|&index| is_sound(index));
+    let peers: Vec<usize> = (0..candidates.len()).filter(|&index| is_sound(index) == any_sound).collect();
+    groups(candidates, &peers)
 }
 
 /// All configurations, those that are the same thing together.

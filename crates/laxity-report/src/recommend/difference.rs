@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Version of the format of [`Difference`].
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// What two results directories have in common, and how it differs.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

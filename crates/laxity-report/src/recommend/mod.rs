@@ -24,7 +24,10 @@ mod difference;
 mod objections;
 mod words;
 
-pub use difference::{ConfigurationDifference, Difference, DifferenceVerdict, Metric, MetricDifference};
+pub use difference::{
+    ConfigurationDifference, Difference, DifferenceVerdict, Metric, MetricDifference,
+    VERSION as DIFFERENCE_VERSION,
+};
 pub use objections::Objection;
 
 use crate::study::{Configuration, Evidence, Measured, Study, by_reason};

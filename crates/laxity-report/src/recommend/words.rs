@@ -7,6 +7,9 @@ use crate::analysis::why_nothing_is_proven;
 use crate::number;
 use laxity_model::listed;
 
+/// Where more than this share of the jobs of a run must be missed to be no noise, runs are short.
+const MANY_OF_RUN: f64 = 0.1;
+
 pub(super) fn missed(candidate: &Candidate<'_>) -> String {
     let counts = candidate.evidence.counts;
     format!(
@@ -112,19 +115,19 @@ fn set_apart(candidates: &[Candidate<'_>], decision: &Decision, second: usize) -
         Some(Step::Proven)
             if let Some(why) = why_nothing_is_proven(&candidates[second].configuration.scheduler) =>
         {
-            format!("{other} would win {} ({why}).", or_more_misses(candidates, winner, second))
+            format!("{other} would win {} ({why}).", or_more_misses(candidates, decision, second))
         }
         Some(Step::Proven) => format!(
             "{other} would win if as much were proven of it (`laxity analyze` says where the tests fail), {}.",
-            or_more_misses(candidates, winner, second)
+            or_more_misses(candidates, decision, second)
         ),
-        None => format!("{other} would win {}.", or_more_misses(candidates, winner, second)),
+        None => format!("{other} would win {}.", or_more_misses(candidates, decision, second)),
     }
 }
 
 /// By how much the winner would have to miss more than the runner-up.
-fn or_more_misses(candidates: &[Candidate<'_>], winner: usize, second: usize) -> String {
-    let (first, other) = (&candidates[winner], &candidates[second]);
+fn or_more_misses(candidates: &[Candidate<'_>], decision: &Decision, second: usize) -> String {
+    let (first, other) = (&candidates[decision.winner], &candidates[second]);
     let name = &first.configuration.label;
     if first.is_exact() {
         return format!("if {name} missed deadlines that it meets");
@@ -132,15 +135,18 @@ fn or_more_misses(candidates: &[Candidate<'_>], winner: usize, second: usize) ->
     if twins(first, other) {
         return format!("under no circumstances: it is {name} by another name");
     }
-    let groups = all_groups(candidates);
+    let groups = decision.peers(candidates);
     let of = |wanted: &Candidate<'_>| {
         groups.iter().position(|group| group.iter().any(|one| one.is(wanted))).unwrap_or(0)
     };
-    let more = FAILED_RATIO.failures_told_apart(&groups, of(other), of(first));
-    format!(
-        "if {name} missed {:.0} more jobs in each run; with so many repetitions (--repeat) fewer are noise",
-        more.ceil()
-    )
+    let more = FAILED_RATIO.failures_told_apart(&groups, of(other), of(first)).ceil();
+    let jobs = first.jobs_per_run();
+    let helps = match more > jobs * MANY_OF_RUN {
+        true => "runs are short: with longer ones (--duration) a smaller share is noise",
+        false => "with so many repetitions (--repeat) fewer are noise",
+    };
+    let than = &other.configuration.label;
+    format!("if {name} missed {more:.0} more of the {jobs:.0} jobs in each run than {than} does; {helps}")
 }
 
 /// That configurations which are the same thing differ as little as noise does.

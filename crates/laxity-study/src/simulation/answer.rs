@@ -7,7 +7,7 @@ use super::tally::{Kept, SimulationTally};
 use crate::{Conducted, Point, Variable};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// The version of this format (`schemas/study-simulation.schema.json`).
@@ -218,11 +218,9 @@ impl MetricAnswer {
 
 /// The JSON Schema (draft 2020-12) of answers; published as `schemas/study-simulation.schema.json`.
 pub fn simulation_answer_schema() -> Value {
-    let mut schema = schemars::schema_for!(SimulationAnswer);
-    let id = "https://laxity-rt.github.io/schemas/study-simulation.schema.json";
-    schema.insert("$id".into(), id.into());
-    schema.insert("title".into(), "laxity study by simulation".into());
-    let mut schema = schema.to_value();
-    schema["properties"]["version"] = json!({ "description": "Version of this format.", "const": VERSION });
-    schema
+    laxity_model::written_schema::<SimulationAnswer>(
+        "study-simulation",
+        "laxity study by simulation",
+        VERSION,
+    )
 }

@@ -69,7 +69,7 @@ impl SimulationStudy {
     pub fn really_run(mut self, duration: Option<Duration>) -> Result<SimulationStudy> {
         let refused = |what: &str| {
             Diagnostic::usage(format!("{what} can be simulated, but not run for a study"))
-                .hint("leave out --run, or run a study of placements and schedulers such as studies/lindsay2012-two-cores.toml")
+                .hint("leave out --real, or run a study of placements and schedulers such as studies/lindsay2012-two-cores.toml")
         };
         if self.axis.variable == Variable::Server || self.mixed.server.is_some() {
             return Err(refused("ordinary: deferrable servers"));

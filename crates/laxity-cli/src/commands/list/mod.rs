@@ -14,6 +14,7 @@ use laxity_model::{
 use laxity_place::Method;
 use laxity_run::{Capabilities, Hierarchy, KernelLimits};
 use laxity_trace::Machine;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -96,15 +97,32 @@ impl FromStr for Part {
     }
 }
 
-#[derive(Serialize)]
+/// Version of the format.
+const VERSION: u32 = 1;
+
+/// The JSON Schema of [`Answer`]; published as `schemas/list.schema.json`. The answer on a part has its keys only.
+pub fn schema() -> serde_json::Value {
+    let mut schema = laxity_model::written_schema::<Answer>("list", "laxity list", VERSION);
+    schema["required"] = serde_json::json!(["version"]);
+    schema
+}
+
+/// The answer of `laxity list`; with the name of a part, `version` and the keys of that part only.
+#[derive(Serialize, JsonSchema)]
 struct Answer {
+    /// Version of this format.
     version: u32,
+    /// Linux's.
     schedulers: Vec<SchedulerAnswer>,
+    /// laxity's own.
     policies: Vec<PolicyAnswer>,
     /// What only analyses know.
     analysed: Vec<Named>,
+    /// Of schedulability.
     tests: Vec<TestAnswer>,
+    /// Of task sets.
     generators: Vec<Named>,
+    /// Of tasks onto CPUs and clusters.
     placements: Vec<Named>,
     /// Those that come with laxity.
     platforms: Vec<Named>,
@@ -112,27 +130,37 @@ struct Answer {
     overheads: Vec<Named>,
     /// Of studies by simulation.
     metrics: Vec<Named>,
-    /// Of studies by simulation with --run, in their place or beside them.
+    /// Of studies by simulation with --real, in their place or beside them.
     metrics_of_studies_run: Vec<Named>,
     /// Of every run, measured or simulated.
     metrics_of_runs: Vec<Named>,
+    /// This machine.
     machine: Machine,
+    /// What this process may do here: `yes`, or `no` and why not.
     can: BTreeMap<&'static str, String>,
+    /// Counters that cannot be read here, and why not.
     not_measured: BTreeMap<String, String>,
 }
 
-#[derive(Serialize)]
+/// A scheduler of Linux.
+#[derive(Serialize, JsonSchema)]
 struct SchedulerAnswer {
+    /// As options take it.
     name: String,
+    /// In words.
     description: String,
+    /// Whether this kernel takes it now.
     runs_here: bool,
+    /// Why it does not.
     why_not: Option<String>,
 }
 
 /// A policy of laxity's own.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct PolicyAnswer {
+    /// Of the policy, without its scope.
     name: &'static str,
+    /// In words.
     description: &'static str,
     /// Names of the policy in all scopes that make sense: global, clustered, partitioned.
     scopes: Vec<String>,
@@ -142,24 +170,31 @@ struct PolicyAnswer {
     dedicates_a_core: bool,
     /// Whether this kernel takes it now; it can be simulated anywhere.
     runs_here: bool,
+    /// Why it does not.
     why_not: Option<String>,
 }
 
 /// A schedulability test.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct TestAnswer {
+    /// As options take it.
     name: &'static str,
     /// For which priorities, what it proves, and what it means if it does not.
     description: String,
+    /// Where it is published.
     source: &'static str,
+    /// Steps that it takes, in C, D, T, U, m and n.
     complexity: &'static str,
     /// Numbered from 1 in this order.
     assumptions: &'static [&'static str],
 }
 
-#[derive(Serialize)]
+/// A name, and what it means.
+#[derive(Serialize, JsonSchema)]
 struct Named {
+    /// As options take it.
     name: String,
+    /// In words.
     description: String,
 }
 
@@ -243,7 +278,7 @@ fn answer(platform: &Platform) -> Answer {
     };
     let limit = limit_in_words(KernelLimits::read(&platform.cpus()));
     Answer {
-        version: 1,
+        version: VERSION,
         schedulers: LinuxScheduler::all().map(scheduler).chain([foreign()]).collect(),
         policies: Policy::all().map(|one| policy(one, &capabilities)).collect(),
         analysed: Analysed::WITHOUT_SCHEDULER
@@ -279,6 +314,7 @@ fn answer(platform: &Platform) -> Answer {
             ("SCHED_DEADLINE", verdict(&capabilities.deadline)),
             ("exclusive cpusets", cpusets),
             ("sched_ext", sched_ext(&capabilities)),
+            ("recorded schedules", verdict(&laxity_run::can_record())),
             ("real-time bandwidth limit", limit),
         ]),
         not_measured: capabilities.not_measured,

@@ -110,7 +110,7 @@ impl Text<'_> {
                 ),
                 named("METRICS OF STUDIES BY SIMULATION (laxity study FILE)", &answer.metrics),
                 named(
-                    "METRICS OF STUDIES WITH --run, in their place or beside them",
+                    "METRICS OF STUDIES WITH --real, in their place or beside them",
                     &answer.metrics_of_studies_run,
                 ),
             ]

@@ -17,8 +17,7 @@ pub fn text(answer: &Answer, columns: Option<u16>) -> String {
         Some(settings) => text += &of_settings(answer, settings, columns.unwrap_or(WIDTH)),
     }
     for not in &answer.not_proven {
-        let named = |task: &&String| !not.reason.contains(&format!("task `{task}`"));
-        let task = not.task.as_ref().filter(named).map_or(String::new(), |task| format!("task `{task}`: "));
+        let task = not.task.as_ref().map_or(String::new(), |task| format!("task `{task}`: "));
         text += &format!("{}: {task}{}\n", not.scheduler, not.reason);
     }
     text

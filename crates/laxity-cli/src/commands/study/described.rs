@@ -19,7 +19,7 @@ const AFTER: &str = "\
 FILE describes a study in TOML or JSON: how task sets are drawn, what varies, and curves. In a schedulability study (n, U or m varies) \
 curves are schedulers with the overheads and the tests by which every set is judged (`laxity schema study`). In a study by \
 simulation (kind = \"simulation\"; also the ratio of what jobs ask for and their WCET varies) they are placements with schedulers and \
-costs, under which every set is simulated (`laxity schema simulation-study`), or with --run really run: the same sets, placed onto \
+costs, under which every set is simulated (`laxity schema simulation-study`), or with --real really run: the same sets, placed onto \
 this machine's CPUs, jobs of fixed work, one curve after the other. The papers' are in studies/. The directory gets a page with figures (report.html, plots/), all points as Parquet and \
 CSV (points.parquet, points.csv) and what they come from (manifest.json). Points that are finished are kept: called again with \
 the same directory it goes on where it was interrupted, and the same seed gives the same points with any number of threads.
@@ -36,7 +36,7 @@ Examples:
   # what placements do to caches, simulated on 48 CPUs
   laxity study studies/lindsay2012.toml
   # the same on two CPUs of this machine, really run
-  sudo laxity study studies/lindsay2012-two-cores.toml --run
+  sudo laxity study studies/lindsay2012-two-cores.toml --real
   # what scheduling costs on this machine
   sudo laxity study overheads -o overheads
   # whether this kernel's schedules are as defined
@@ -72,7 +72,7 @@ pub struct DescribedArguments {
 pub fn after() -> String {
     let names = |metrics: &[laxity_study::Metric]| listed(metrics.iter().map(|metric| metric.name));
     format!(
-        "{AFTER}\n\nMetrics of studies by simulation: {}. With --run, instead of these or besides: {}. `laxity list metrics` says \
+        "{AFTER}\n\nMetrics of studies by simulation: {}. With --real, instead of these or besides: {}. `laxity list metrics` says \
          what each is.\n",
         names(&METRICS),
         names(&METRICS_OF_RUNS)
@@ -86,7 +86,7 @@ pub fn described(arguments: &DescribedArguments) -> Result<ExitCode> {
         );
     };
     match read(file, Changes { sets: arguments.sets, seed: arguments.seed })? {
-        Described::Simulation(study) if arguments.really.run => really_run(*study, arguments),
+        Described::Simulation(study) if arguments.really.real => really_run(*study, arguments),
         Described::Schedulability(study) => {
             arguments.really.check_simulated()?;
             carried_out(&*study, &study.name, arguments, |done, directory| {

@@ -1,4 +1,4 @@
-//! `laxity study FILE --run`.
+//! `laxity study FILE --real`.
 
 use super::described::{DescribedArguments, ended, shown};
 use crate::arguments::{PlatformArguments, share, value, whole};
@@ -15,25 +15,25 @@ use std::process::ExitCode;
 #[derive(Args)]
 pub struct ReallyArguments {
     /// Run the sets of a study by simulation on this machine, instead of simulating them
-    #[arg(help_heading = "With --run, on this machine", long, conflicts_with = "threads")]
-    pub run: bool,
+    #[arg(help_heading = "With --real, on this machine", long, conflicts_with = "threads")]
+    pub real: bool,
     /// How long each run releases jobs, instead of what the file says
-    #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "TIME", requires = "run", value_parser = value::<Duration>)]
+    #[arg(help_heading = "With --real, on this machine", long, allow_hyphen_values = true, value_name = "TIME", requires = "real", value_parser = value::<Duration>)]
     pub duration: Option<Duration>,
     /// Runs of every set under every curve
-    #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "N", requires = "run", default_value_t = 1, value_parser = whole::<u32>(1..=1_000))]
+    #[arg(help_heading = "With --real, on this machine", long, allow_hyphen_values = true, value_name = "N", requires = "real", default_value_t = 1, value_parser = whole::<u32>(1..=1_000))]
     pub repeat: u32,
     /// Use only these CPUs: a number of them, or a list such as 0-3,8
-    #[arg(help_heading = "With --run, on this machine", long, value_name = "N|LIST", requires = "run")]
+    #[arg(help_heading = "With --real, on this machine", long, value_name = "N|LIST", requires = "real")]
     pub cpus: Option<String>,
     /// Place only up to this share of each CPU, such as 0.88
     ///
     /// SCHED_DEADLINE admits 95 % of a CPU, of which kernels since 6.12 keep 5 % for background work, and budgets take
     /// a margin.
-    #[arg(help_heading = "With --run, on this machine", long, allow_hyphen_values = true, value_name = "SHARE", requires = "run", value_parser = share)]
+    #[arg(help_heading = "With --real, on this machine", long, allow_hyphen_values = true, value_name = "SHARE", requires = "real", value_parser = share)]
     pub limit: Option<(u64, u64)>,
     /// Clusters: llc, each, all, or lists as in `0-3;4-7`
-    #[arg(help_heading = "With --run, on this machine", long, value_name = "CLUSTERS", requires = "run")]
+    #[arg(help_heading = "With --real, on this machine", long, value_name = "CLUSTERS", requires = "real")]
     pub clusters: Option<String>,
 }
 
@@ -44,11 +44,11 @@ impl ReallyArguments {
     ///
     /// It is to be run.
     pub fn check_simulated(&self) -> Result<()> {
-        if !self.run {
+        if !self.real {
             return Ok(());
         }
-        Err(Diagnostic::usage("--run: the sets of a schedulability study are judged, not run")
-            .hint("leave out --run, or name a study by simulation (kind = \"simulation\")"))
+        Err(Diagnostic::usage("--real: the sets of a schedulability study are judged, not run")
+            .hint("leave out --real, or name a study by simulation (kind = \"simulation\")"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Studies by simulation that are really run (`laxity study FILE --run`): the file's sets, drawn by the file's seeds, placed onto the
+//! Studies by simulation that are really run (`laxity study FILE --real`): the file's sets, drawn by the file's seeds, placed onto the
 //! CPUs of this machine and run under every curve, one curve after the other for each set.
 //!
 //! Every run is a results directory below `runs/`, made by the code behind `laxity run`, with its guards. Finished points are in the

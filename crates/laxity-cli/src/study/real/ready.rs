@@ -137,9 +137,9 @@ impl Prospects {
         }
         let what = format!("nothing of the study can be run on this machine: {words}");
         match self.refused.values().any(|why| why.failure == Failure::Environment) {
-            true => Diagnostic::environment(what).hint(format!("{}. Without --run the study is simulated", output::what_runs_here())),
+            true => Diagnostic::environment(what).hint(format!("{}. Without --real the study is simulated", output::what_runs_here())),
             false => Diagnostic::usage(what).hint(
-                "let it have loads that fit these CPUs, as studies/lindsay2012-two-cores.toml does for two; without --run it is \
+                "let it have loads that fit these CPUs, as studies/lindsay2012-two-cores.toml does for two; without --real it is \
                  simulated on its own machine",
             ),
         }

@@ -133,11 +133,5 @@ impl Checked {
 
 /// The JSON Schema of [`Answer`]; published as `schemas/study-schedules.schema.json`.
 pub fn schema() -> serde_json::Value {
-    let mut schema = schemars::schema_for!(Answer);
-    schema.insert("$id".into(), "https://laxity-rt.github.io/schemas/study-schedules.schema.json".into());
-    schema.insert("title".into(), "laxity study of schedules".into());
-    let mut schema = schema.to_value();
-    schema["properties"]["version"] =
-        serde_json::json!({ "description": "Version of this format.", "const": VERSION });
-    schema
+    laxity_model::written_schema::<Answer>("study-schedules", "laxity study of schedules", VERSION)
 }
